@@ -238,10 +238,11 @@ static gr_status check_options(const gr_egl_options *o, const char *call)
                        "There is no OpenGL %d.%d: pass a version such as 4.5, or 0 for the newest.",
                        o->major, o->minor);
     if (o->share && of_shown(o->share)->cuda_device != o->cuda_device)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The context to share with draws on CUDA device %d, not on %d: pass the "
-                       "former as `cuda_device`.",
-                       of_shown(o->share)->cuda_device, o->cuda_device);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "`share` draws on CUDA device %d, but `cuda_device` is %d: pass the device of "
+            "`share`.",
+            of_shown(o->share)->cuda_device, o->cuda_device);
     if (!epoxy_has_egl())
         return gr_fail(
             GR_ERR_GL, call,

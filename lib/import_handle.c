@@ -46,8 +46,8 @@ static gr_status refuse(const struct gr_handle_rule *rule, const struct gr_handl
                         const char *call, const char *given, const char *law, const char *way_out)
 {
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The handle type %s was given %s. CUDA driver API, %s: %s. %s (%s).", rule->name,
-                   given, import->driver_call, law, way_out, rule->from);
+                   "The handle type %s was given %s. %s (CUDA driver API, %s). %s (%s).",
+                   rule->name, given, law, import->driver_call, way_out, rule->from);
 }
 
 /* CUDA for Windows does not use file descriptors; there the driver itself refuses them. */
@@ -65,13 +65,13 @@ static gr_status check_fd(const struct gr_handle_rule *rule, const struct gr_han
 {
     if (handle->win32_handle || handle->win32_name)
         return refuse(rule, import, call, "a Windows handle or name",
-                      "this type takes a file descriptor only",
+                      "This type takes a file descriptor only",
                       "Leave win32_handle and win32_name NULL and set fd");
     if (fd_is_open(handle->fd))
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The handle type %s was given fd %d, which is not open in this process. CUDA "
-                   "driver API, %s: it must be a valid descriptor. One that was imported before "
+                   "The handle type %s was given fd %d, which is not open in this process. It must "
+                   "be a valid descriptor (CUDA driver API, %s). One that was imported before "
                    "belongs to the driver: export a new one for each import (%s).",
                    rule->name, handle->fd, import->driver_call, rule->from);
 }
@@ -79,7 +79,7 @@ static gr_status check_fd(const struct gr_handle_rule *rule, const struct gr_han
 static gr_status check_nt(const struct gr_handle_rule *rule, const struct gr_handle *handle,
                           const struct gr_handle_import *import, const char *call)
 {
-    static const char law[] = "exactly one of the two must be set";
+    static const char law[] = "Exactly one of the two must be set";
     if (handle->win32_handle && handle->win32_name)
         return refuse(rule, import, call, "both win32_handle and win32_name", law,
                       "Leave one of them NULL");
@@ -94,10 +94,10 @@ static gr_status check_kmt(const struct gr_handle_rule *rule, const struct gr_ha
 {
     if (handle->win32_name)
         return refuse(rule, import, call, "a win32_name",
-                      "a KMT handle has no name, so the name must be NULL",
+                      "A KMT handle has no name, so the name must be NULL",
                       "Leave win32_name NULL and set win32_handle");
     if (!handle->win32_handle)
-        return refuse(rule, import, call, "no win32_handle", "the handle must not be NULL",
+        return refuse(rule, import, call, "no win32_handle", "The handle must not be NULL",
                       "Set the global handle");
     return GR_OK;
 }
@@ -107,12 +107,12 @@ static gr_status check_nvsci(const struct gr_handle_rule *rule, const struct gr_
 {
     if (handle->win32_handle || handle->win32_name)
         return refuse(rule, import, call, "a Windows handle or name",
-                      "this type takes an NvSci object only",
+                      "This type takes an NvSci object only",
                       "Leave win32_handle and win32_name NULL");
     if (!handle->nvsci)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The handle type %s was given no object: %s is NULL. CUDA driver API, %s: "
-                       "this type needs a valid object (%s).",
+                       "The handle type %s was given no object: %s is NULL. This type needs a "
+                       "valid object (CUDA driver API, %s; %s).",
                        rule->name, import->nvsci_field, import->driver_call, rule->from);
     return GR_OK;
 }
@@ -122,14 +122,14 @@ gr_status gr_handle_check(const struct gr_handle_rule *rule, const struct gr_han
 {
     if (rule->form != GR_HANDLE_NVSCI && handle->nvsci)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The handle type %s was given an NvSci object. CUDA driver API, %s: only "
-                       "the NvSci type takes one. Leave %s NULL, or set the NvSci type.",
+                       "The handle type %s was given an NvSci object. Only the NvSci type takes "
+                       "one (CUDA driver API, %s). Leave %s NULL, or set the NvSci type.",
                        rule->name, import->driver_call, import->nvsci_field);
     /* 0 is the default; -1 is an explicit "no descriptor". */
     if (rule->form != GR_HANDLE_FD && handle->fd > 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The handle type %s was given fd %d. CUDA driver API, %s: only file "
-                       "descriptor types take one. Set fd to 0 or -1, or another type.",
+                       "The handle type %s was given fd %d. Only file descriptor types take one "
+                       "(CUDA driver API, %s). Set fd to 0 or -1, or another type.",
                        rule->name, handle->fd, import->driver_call);
     switch (rule->form) {
     case GR_HANDLE_FD:
@@ -147,15 +147,15 @@ gr_status gr_handle_check(const struct gr_handle_rule *rule, const struct gr_han
 gr_status gr_handle_unknown(int type, const struct gr_handle_import *import, const char *call)
 {
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The handle type is %d, which CUDA does not have for %s. CUDA driver API, %s: "
-                   "set `type` to the type of the handle. Memory and semaphores have separate "
+                   "The handle type is %d, which does not exist for %s (CUDA driver API, %s). Set "
+                   "`type` to the type of the handle. Memory and semaphores have separate "
                    "enumerations with different numbers.",
                    type, import->what, import->driver_call);
 }
 
 /* ---- Refused imports ------------------------------------------------------------------------- */
 
-/* NvSci types are recognised by the code alone: some Linux machines support them. */
+/* On Linux only the error code shows that NvSci is unsupported: some machines support it. */
 static bool is_of_another_system(enum gr_handle_form form)
 {
 #ifdef _WIN32

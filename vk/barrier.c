@@ -10,7 +10,7 @@
 
 /* ---- Checks before recording ----------------------------------------------------------------- */
 
-/* Whether it uses synchronization2 flags that vkCmdPipelineBarrier cannot represent. */
+/* Whether the use has synchronization2 flags that vkCmdPipelineBarrier cannot represent. */
 static bool is_wide(const gr_vk_use *use)
 {
     return use->stages >> 32 || use->access >> 32;
@@ -139,7 +139,10 @@ static struct step change_layout(const gr_vk_use *use)
     };
 }
 
-/* Nothing in this queue waits for a release; the submit's signal does. */
+/*
+ * A release needs no destination stage: no later command of this queue depends on it, only the
+ * signal of the submit.
+ */
 static struct step release_step(const struct vk_handover *way, bool after_change)
 {
     return (struct step){

@@ -31,10 +31,10 @@ static gr_status refuse_current(CUdevice current, const struct vk_identity *iden
     gr_device_text(device, is, sizeof(is));
     gr_device_text(current, wrong, sizeof(wrong));
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The current CUDA context is on %s, but the Vulkan device %s is %s, and the "
-                   "former has no peer access to the latter (cuDeviceCanAccessPeer). Make a "
-                   "context of the latter current, or none.",
-                   wrong, vulkan, is);
+                   "The Vulkan device %s is %s. The current CUDA context is on %s, which has no "
+                   "peer access to that device (cuDeviceCanAccessPeer). Make a context of the "
+                   "Vulkan device current, or none.",
+                   vulkan, is, wrong);
 }
 
 gr_status vk_context_choose(struct gr_context *context, const struct vk_identity *identity,

@@ -9,7 +9,7 @@
 /* Further additions; all 0 adds nothing. */
 struct vk_submit_extra {
     VkPipelineStageFlags2 stages; /* stages that wait for CUDA; 0: all */
-    VkCommandBuffer first, last;  /* before and after the application's */
+    VkCommandBuffer first, last;  /* submitted before and after those of the application */
     VkSemaphore done;             /* a timeline semaphore, signalled last */
     uint64_t value;
 };
@@ -39,7 +39,10 @@ gr_status vk_submit_info_make(struct vk_submit_info *made, gr_submit *submit,
                               const VkSubmitInfo2 *info, const struct vk_submit_extra *extra,
                               const char *call);
 
-/* Checks that vkQueueSubmit can express it; GR_ERR_UNSUPPORTED names what it cannot express. */
+/*
+ * Checks that vkQueueSubmit can express `info`. GR_ERR_UNSUPPORTED names a part that it cannot
+ * express.
+ */
 gr_status vk_submit_info_check_old(const VkSubmitInfo2 *info, const char *call);
 
 /* Fills made->old from made->info. */

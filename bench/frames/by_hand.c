@@ -3,7 +3,7 @@
  * Frames in flight on shared storage by raw calls. Each wait, signal and flush can be omitted or
  * made less often, to measure what it costs. There are two timeline semaphores: CUDA signals
  * `release` with the number of the frame it has written, OpenGL signals `acquire` with the number
- * of the frame it has drawn. Frames count from 1.
+ * of the frame it has drawn.
  *
  * A wait made every k frames covers all k, and so does a signal. A wait may therefore precede the
  * signal it waits for, which timelines allow.
@@ -28,7 +28,7 @@ static bool open_buffers(struct frames *f, struct frames_hand *h, const struct f
     return true;
 }
 
-/* Frames count from 64, so that lower values are satisfied and belong to no frame. */
+/* Both semaphores begin at 64, and the first frame is 65. So a wait for 64 or less never blocks. */
 bool frames_hand_open(struct frames *f, struct frames_run *run)
 {
     struct frames_hand *h = run->hand = calloc(1, sizeof(*h));

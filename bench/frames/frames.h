@@ -63,7 +63,8 @@ struct frames {
     unsigned plain[FRAMES_ALONE];      /* not shared; each holds the mesh of the last frame */
     CUdeviceptr scratch[FRAMES_ALONE]; /* CUDA memory, not shared */
     unsigned plain_turn;               /* the next one to draw */
-    unsigned frames_left; /* in the block; selects the mesh: the last is always the same */
+    unsigned
+        frames_left; /* of the block; selects the mesh, so that the last mesh is always the same */
     unsigned char *reference, *pixels; /* of the last frame: expected and actual */
     unsigned *queries;                 /* if not NULL, an OpenGL timer for each frame */
     unsigned drawn;                    /* since `queries` was set */
@@ -105,7 +106,7 @@ enum frames_part {
     FRAMES_PARTS
 };
 
-/* What by_hand.c does for synchronisation: every n frames; 0: never. */
+/* How often by_hand.c synchronises: every n frames; 0: never. */
 struct frames_hand_kind {
     bool kernel, draw;
     unsigned cuda_waits, cuda_signals, gl_waits, gl_signals, flushes;
@@ -122,7 +123,7 @@ struct frames_hand_copy_kind {
     bool by_cpu;            /* instead of memory that OpenGL keeps mapped */
     enum frames_flush flush;
     bool until_drawn; /* reuse a buffer after its frame was drawn, not just copied */
-    bool waits_early; /* the thread waits for that before the kernel, not before the copy */
+    bool waits_early; /* wait for a free buffer before the kernel, not before the copy */
 };
 
 /* The description of one row of the table. */

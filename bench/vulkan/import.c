@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Import and destruction of a buffer and an image: from the VkDeviceMemory to the address or object
- * that kernels use, and back. The Vulkan objects stay. Both sides keep as many objects alive as a
- * frame creates:
- * - if no stream has used it, grinterop destroys an object at close, as the raw calls do;
- * - if a stream has used it, grinterop sets it aside and destroys it in the next frame, where the
- *   raw calls must wait for the stream. So each block destroys one object of the previous block and
- *   leaves one.
+ * that kernels use, and back. The Vulkan objects stay.
+ *
+ * An object that no stream has used is destroyed at once, by grinterop and by the raw calls. One
+ * that a stream has used is different: the raw calls must wait for the stream, while grinterop sets
+ * the object aside and destroys it in the next frame. A block of grinterop therefore destroys the
+ * last object of the previous block, and leaves its own last object to the next block.
  */
 #define _GNU_SOURCE
 #include <unistd.h>

@@ -99,10 +99,10 @@ struct vulkan {
 };
 
 /*
- * Opens Vulkan on the first CUDA device, with a queue of that kind, and prints what it runs on. If
+ * Opens Vulkan on the first CUDA device, with a queue of the given kind, and prints the device. If
  * the device has no family for compute or transfer alone, the graphics queue is used. False after
- * an error, which has been printed; vulkan_close() cleans up in any case. The struct must not move
- * in between.
+ * an error, which has been printed. vulkan_close() cleans up in any case; the struct must not move
+ * before.
  */
 bool vulkan_open(struct vulkan *vulkan, enum vulkan_queue queue, bool validate);
 

@@ -27,7 +27,7 @@ enum compat_owner {
 
 /*
  * Returns a new handle without a resource; NULL if out of memory. Ended handles are reused, the
- * oldest first, and never freed. So an ended handle can be told from a CUDA handle.
+ * oldest first, and never freed. So an ended handle is never taken for a CUDA handle.
  */
 struct compat_handle *compat_handle_new(void);
 void compat_handle_end(struct compat_handle *handle);
@@ -35,7 +35,8 @@ void compat_handle_end(struct compat_handle *handle);
 enum compat_owner compat_handle_owner(CUgraphicsResource handle);
 
 /*
- * The handle. If it is not ours, NULL with CUDA_ERROR_INVALID_HANDLE in *code, which is recorded.
+ * Returns the struct of a handle. For a handle that was not created here, records an error, sets
+ * *code to CUDA_ERROR_INVALID_HANDLE and returns NULL.
  */
 struct compat_handle *compat_handle_get(CUgraphicsResource handle, const char *call,
                                         CUresult *code);

@@ -207,7 +207,10 @@ gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, const
     return status;
 }
 
-/* Must precede all reads and writes, since both use the memory with the pending data. */
+/*
+ * Writes the pending data. Call this before any other read or write, since those use the same
+ * memory.
+ */
 static gr_status write_owed(gr_resource *const resources[], size_t n)
 {
     gr_status status = GR_OK;

@@ -45,7 +45,10 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
 
 /* ---- The other GPU's side of a batch --------------------------------------------------------- */
 
-/* The chosen resources' sides that are mapped, or unmapped. */
+/*
+ * Lists the chosen resources that are mapped on the other GPU or, if `mapped` is false, those that
+ * are not. Returns their number.
+ */
 static size_t gather(gr_resource *const resources[], size_t n,
                      bool (*which)(const gr_resource *resource), bool mapped,
                      struct gl_drawing *drawings[])

@@ -92,7 +92,7 @@ static gr_status refuse_pair(CUdevice drawing, CUdevice current, bool is_image, 
                        draws, computes);
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    "OpenGL storage cannot be shared between these two devices: OpenGL draws on %s; "
-                   "CUDA computes on %s, which has no peer access to the former "
+                   "CUDA computes on %s, which has no peer access to the OpenGL device "
                    "(cuDeviceCanAccessPeer; nvidia-smi topo -p2p r). " INSTEAD,
                    draws, computes);
 }

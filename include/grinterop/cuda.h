@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The functions of the CUDA driver. A program that calls CUDA through this header links nothing of
- * CUDA, and runs on a GPU or on the software CUDA driver. The header needs the CUDA Toolkit's, 12.0
- * or newer.
+ * The functions of the CUDA driver. A program that calls CUDA through this header links no CUDA
+ * library, and runs on a GPU or on the software CUDA driver. The header includes the headers of the
+ * CUDA Toolkit, 12.0 or newer.
  *
  *     const gr_cuda_api *cuda = gr_cuda();   loads the driver, unless driver.h has done so
  *     if (!cuda)
@@ -36,10 +36,11 @@ extern "C" {
 /* ---- Functions of the driver ----------------------------------------------------------------- */
 
 /*
- * For gr_cuda(), in the library because all files of a program share its lock. Runs `fill` once per
- * `made`, which is NULL before and `table` afterwards. Returns `table`, or NULL after
- * GR_ERR_NO_DRIVER. `find` looks up a function by its full name ("cuMemAlloc") and the CUDA version
- * of its variant, with the flags of cuGetProcAddress; NULL: the driver lacks it.
+ * For gr_cuda(). This function is in the library because all files of a program share its lock. It
+ * runs `fill` once per `made`, which is NULL before and `table` afterwards. Returns `table`, or
+ * NULL after GR_ERR_NO_DRIVER. `find` looks up a function by its full name ("cuMemAlloc") and the
+ * CUDA version of its variant, with the flags of cuGetProcAddress. It returns NULL if the driver
+ * lacks the function.
  */
 typedef void *(*gr_cuda_find_fn)(const char *name, int version, cuuint64_t flags);
 typedef void (*gr_cuda_fill_fn)(void *table, gr_cuda_find_fn find);
@@ -96,7 +97,7 @@ static inline bool gr_cuda_is_set(const gr_cuda_api *api, const void *member)
  */
 #define GR_CUDA_HAS(api, name) gr_cuda_is_set(api, &(api)->name)
 
-/* The default stream of a NULL stream in this file, as nvcc's option selects it. */
+/* In this file a NULL stream means the default stream that nvcc's option selects. */
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define GR_CUDA_SYMBOL_FLAGS          CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
 #define GR_CUDA_SYMBOL_LEAST(version) ((version) < 7000 ? 7000 : (version))

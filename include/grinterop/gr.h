@@ -43,8 +43,9 @@
  *           releases the new buffer.
  * Streams   Every call names its CUDA stream; NULL is an error. For a default stream pass
  *           GR_STREAM_LEGACY or GR_STREAM_PER_THREAD. The stream must belong to the CUDA context of
- *           the resource and live until everything mapped on it is released. The software driver
- *           refuses a destroyed stream and lets another one end the mapping; NVIDIA's may crash.
+ *           the resource and live until everything mapped on it is released. NVIDIA's driver may
+ *           crash if the stream was destroyed. The software driver refuses that stream, and the
+ *           mapping can be ended in another one.
  * CUDA      A resource remembers the CUDA context that was current at its creation, or else takes
  *           the primary context of the device that draws. Every call makes that context current
  *           and restores the caller's. The context must outlive the resource: without it calls
@@ -336,8 +337,8 @@ typedef struct gr_buffer_info {
     size_t pitch; /* bytes from one row to the next with gr_map_linear() (image.h), otherwise 0 */
 
     /*
-     * The number of live tensors of the mapping, with views (tensor.h), which its end would revoke.
-     * An export keeps its tensor alive. 0 once the mapping has ended.
+     * The number of live tensors of the mapping, including views (tensor.h). The end of the mapping
+     * revokes them. An export keeps its tensor alive. 0 once the mapping has ended.
      */
     unsigned tensors;
 } gr_buffer_info;
@@ -400,8 +401,9 @@ GR_API gr_status gr_buffer_release(gr_buffer *buffer);
  * owns the resource. Failures are logged as warnings.
  *
  * If tensors of the mapping are alive, the release is deferred until the last one is freed, and
- * until then gr_map() returns GR_ERR_STATE. Without an OpenGL context, the next call on the
- * resource then releases it, or gr_tensor_collect() if the resource was freed.
+ * until then gr_map() returns GR_ERR_STATE. If the OpenGL context is not current when that happens,
+ * the next call on the resource releases the buffer, or gr_tensor_collect() if the resource was
+ * freed.
  *
  * If the stream of the map captures a graph, the release fails with a logged warning, and the
  * mapping stays until gr_resource_unmap() or gr_resource_close(); also if the scope of a GR_AUTO()
@@ -430,7 +432,8 @@ typedef struct gr_release_options {
  * Errors:
  *     GR_ERR_INVALID_VALUE  `stream` or `buffers` is NULL; nothing was released
  *     GR_ERR_PARTIAL        the buffers left in `buffers` were not released, and gr_last_error()
- *                           has the first failure; or some ended with their CUDA context
+ *                           has the first failure; or some buffers ended because their CUDA
+ *                           context was destroyed
  *     others                as for gr_buffer_release(); none was released
  */
 GR_API gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream,
@@ -591,7 +594,9 @@ GR_API void gr_log_set(gr_log_level level, gr_log_fn fn, void *user);
 
 /* ---- Versions -------------------------------------------------------------------------------- */
 
-/* The major version of this header. A program built with an older header runs with its library. */
+/*
+ * The major version of this header. A program built with an older header runs with a newer library.
+ */
 #define GR_VERSION_MAJOR 0
 
 /* The minor version, incremented when something is added. */

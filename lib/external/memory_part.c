@@ -10,9 +10,9 @@
 #include "lib/import_handle.h"
 #include "lib/plural.h"
 
-#define BUFFER_CALL "CUDA driver API, cuExternalMemoryGetMappedBuffer"
-#define ARRAY_CALL  "CUDA driver API, cuExternalMemoryGetMappedMipmappedArray"
-#define CREATE_CALL "CUDA driver API, cuMipmappedArrayCreate"
+#define BUFFER_CALL "(CUDA driver API, cuExternalMemoryGetMappedBuffer)"
+#define ARRAY_CALL  "(CUDA driver API, cuExternalMemoryGetMappedMipmappedArray)"
+#define CREATE_CALL "(CUDA driver API, cuMipmappedArrayCreate)"
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
@@ -22,8 +22,8 @@ static gr_status check_buffer(const gr_external_part_desc *part, size_t size, co
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The buffer of %zu byte%s at offset %zu does not end within the memory of %zu "
-                   "byte%s. " BUFFER_CALL ": offset and size must be a range within the memory. A "
-                   "size of 0 means up to the end of the memory.",
+                   "byte%s. Offset and size must be a range within the memory " BUFFER_CALL
+                   ". A size of 0 means up to the end of the memory.",
                    part->size, gr_s(part->size), part->offset, size, gr_s(size));
 }
 
@@ -33,15 +33,15 @@ static gr_status check_extent(const gr_external_image_desc *image, const char *c
 {
     if (image->width == 0 || (image->height == 0 && image->depth != 0))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image is %zu x %zu x %zu texels. " CREATE_CALL
-                       ": a width is required, and a depth requires a height. Set height and depth "
-                       "to 0 in 1D, depth in 2D.",
+                       "The image is %zu x %zu x %zu texels. A width is required, and a depth "
+                       "requires a height " CREATE_CALL
+                       ". Set height and depth to 0 in 1D, depth in 2D.",
                        image->width, image->height, image->depth);
     if (image->layers > 0 && image->depth > 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image has a depth of %zu and %u layer%s. " CREATE_CALL
-                       ": the number of layers takes the place of the depth, so a 3D image has no "
-                       "layers. Set one of them to 0.",
+                       "The image has a depth of %zu and %u layer%s. The number of layers takes "
+                       "the place of the depth, so a 3D image has no layers " CREATE_CALL
+                       ". Set one of them to 0.",
                        image->depth, image->layers, gr_s(image->layers));
     return GR_OK;
 }
@@ -51,16 +51,14 @@ static gr_status check_cube(const gr_external_image_desc *image, const char *cal
     if (!image->cube)
         return GR_OK;
     if (image->width != image->height)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The cube's faces are %zu x %zu texels. " CREATE_CALL
-            ": faces are square. Set width and height to the same value, or `cube` to false.",
-            image->width, image->height);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The cube's faces are %zu x %zu texels. Faces are square " CREATE_CALL
+                       ". Set width and height to the same value, or `cube` to false.",
+                       image->width, image->height);
     if (image->layers == 0 || image->layers % 6 != 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The cube has %u layer%s. " CREATE_CALL
-                       ": a cube has six, an array of cubes a multiple of six. Count each face as "
-                       "a layer, or set `cube` to false.",
+                       "The cube has %u layer%s. A cube has six, an array of cubes a multiple of "
+                       "six " CREATE_CALL ". Count each face as a layer, or set `cube` to false.",
                        image->layers, gr_s(image->layers));
     return GR_OK;
 }
@@ -68,22 +66,20 @@ static gr_status check_cube(const gr_external_image_desc *image, const char *cal
 static gr_status check_texel(const gr_external_image_desc *image, const char *call)
 {
     if (gr_channel_bytes(image->format) == 0)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "The image's format is 0x%x. " CREATE_CALL
-            ": the format describes one channel. Pass an integer of 8, 16 or 32 bits, half or "
-            "float (GR_FORMAT_UNSIGNED_INT8 and so on), and set `normalized` and `srgb`.",
-            (unsigned)image->format);
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The image's format is 0x%x. The format describes one channel " CREATE_CALL
+                       ". Pass an integer of 8, 16 or 32 bits, half or float "
+                       "(GR_FORMAT_UNSIGNED_INT8 and so on), and set `normalized` and `srgb`.",
+                       (unsigned)image->format);
     if (image->channels != 1 && image->channels != 2 && image->channels != 4)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image has %u channel%s. " CREATE_CALL
-                       ": 1, 2 or 4 are possible. Use a format of four channels if the graphics "
-                       "API has three.",
+                       "The image has %u channel%s. The number must be 1, 2 or 4 " CREATE_CALL
+                       ". Use a format of four channels if the graphics API has three.",
                        image->channels, gr_s(image->channels));
     if (image->color_attachment && image->depth_texture)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image is both a colour attachment and a depth texture. " ARRAY_CALL
-                       ": the flags describe how the texels are stored. Set only one of them.");
+                       "The image is both a colour attachment and a depth texture. The flags "
+                       "describe how the texels are stored " ARRAY_CALL ". Set only one of them.");
     return GR_OK;
 }
 
@@ -104,9 +100,8 @@ static gr_status check_levels(const gr_external_image_desc *image, CUexternalMem
     unsigned most = gr_whole_chain(image->width, image->height, image->depth);
     if (image->levels > most)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image has %u mip level%s. " CREATE_CALL
-                       ": %zu x %zu x %zu texels have at most %u. Pass the number that the image "
-                       "was created with.",
+                       "The image has %u mip level%s. An image of %zu x %zu x %zu texels has at "
+                       "most %u " CREATE_CALL ". Pass the number that the image was created with.",
                        image->levels, gr_s(image->levels), image->width, image->height,
                        image->depth, most);
     if (image->placed_levels &&
@@ -118,8 +113,8 @@ static gr_status check_levels(const gr_external_image_desc *image, CUexternalMem
     if (type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF && image->levels > 1)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "The image in NVSCIBUF memory has %u mip level%s. " ARRAY_CALL
-            ": there must be one. Pass 1, and create a resource for each level that you need.",
+            "The image in NVSCIBUF memory has %u mip level%s. There must be one level " ARRAY_CALL
+            ". Pass 1, and create a resource for each level that you need.",
             image->levels, gr_s(image->levels));
     return GR_OK;
 }
@@ -145,13 +140,13 @@ static gr_status check_image(const gr_external_part_desc *part, size_t size,
     const gr_external_image_desc *image = part->image;
     if ((int)type == GR_DMABUF_FD)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "An image was described in memory of the type DMABUF_FD. " ARRAY_CALL
-                       ": images in a dma_buf are not supported. Use a buffer (`image` NULL).");
+                       "An image was described in memory of the type DMABUF_FD. Images in a "
+                       "dma_buf are not supported " ARRAY_CALL ". Use a buffer (`image` NULL).");
     if (part->size != 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The image was given a size of %zu byte%s. " ARRAY_CALL
-                       ": the size of an image follows from its description. Set the part's size "
-                       "to 0; the size of the memory has its own field.",
+                       "The image was given a size of %zu byte%s. The size of an image follows "
+                       "from its description " ARRAY_CALL
+                       ". Set the part's size to 0; the size of the memory has its own field.",
                        part->size, gr_s(part->size));
     gr_status status = check_extent(image, call);
     if (status == GR_OK)
@@ -166,8 +161,8 @@ static gr_status check_image(const gr_external_part_desc *part, size_t size,
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
             "The image at offset %zu does not fit into the memory of %zu byte%s: its texels need "
-            "at least %zu byte%s. " ARRAY_CALL
-            ": the first level begins at the offset. Pass the size of the whole allocation.",
+            "at least %zu byte%s. The first level begins at the offset " ARRAY_CALL
+            ". Pass the size of the whole allocation.",
             part->offset, size, gr_s(size), least_bytes(image), gr_s(least_bytes(image)));
     return GR_OK;
 }
@@ -179,14 +174,14 @@ gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size,
 {
     if (part->offset >= size)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The offset %zu is not within the memory of %zu byte%s. %s: the offset "
-                       "counts bytes from the start of the memory.",
+                       "The offset %zu is not within the memory of %zu byte%s. The offset counts "
+                       "bytes from the start of the memory %s.",
                        part->offset, size, gr_s(size), part->image ? ARRAY_CALL : BUFFER_CALL);
     if (dedicated && part->offset != 0)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "The offset is %zu in dedicated memory. CUDA driver API, cuImportExternalMemory: the "
-            "exporter defines what dedicated means; in Vulkan (vkBindBufferMemory, "
+            "The offset is %zu in dedicated memory. The exporter defines what dedicated means "
+            "(CUDA driver API, cuImportExternalMemory). In Vulkan (vkBindBufferMemory, "
             "vkBindImageMemory) dedicated memory holds one object, at offset 0. Set the offset to "
             "0, or, if the memory is not dedicated, `dedicated` to false.",
             part->offset);

@@ -56,8 +56,7 @@ static const struct memory_rule {
       "IDXGIResource::GetSharedHandle returns it for an ID3D11Resource"},
      MUST_BE_DEDICATED,
      "Usual causes: the resource was released, which this handle does not prevent; the handle is "
-     "an NT "
-     "one (type D3D11_RESOURCE); another adapter (compare LUIDs)."},
+     "an NT one (type D3D11_RESOURCE); another adapter (compare LUIDs)."},
     {CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF,
      {"NVSCIBUF", GR_HANDLE_NVSCI, "NvSciBufObjAlloc returns it"},
      MAY_BE_DEDICATED,
@@ -95,16 +94,15 @@ const char *gr_external_type_name(CUexternalMemoryHandleType type)
 static gr_status check_dedicated(const struct memory_rule *rule, bool dedicated, const char *call)
 {
     if (rule->dedicated == MUST_BE_DEDICATED && !dedicated)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The handle type %s was given without `dedicated`. CUDA driver API, "
-                       "cuImportExternalMemory: Direct3D resources are always dedicated. Set "
-                       "`dedicated` to true.",
-                       rule->handle.name);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "The handle type %s was given without `dedicated`. Direct3D resources are always "
+            "dedicated (CUDA driver API, cuImportExternalMemory). Set `dedicated` to true.",
+            rule->handle.name);
     if (rule->dedicated == NEVER_DEDICATED && dedicated)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The handle type %s was given with `dedicated`. CUDA driver API, "
-                       "cuImportExternalMemory: the flags of a dma_buf must be 0. Set `dedicated` "
-                       "to false.",
+                       "The handle type %s was given with `dedicated`. The flags of a dma_buf must "
+                       "be 0 (CUDA driver API, cuImportExternalMemory). Set `dedicated` to false.",
                        rule->handle.name);
     return GR_OK;
 }
@@ -119,8 +117,8 @@ gr_status gr_external_check(const gr_external_memory_desc *info, const char *cal
     GR_TRY(gr_handle_check(&rule->handle, &handle, &import, call));
     if (info->size == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The memory of the type %s was given the size 0. CUDA driver API, "
-                       "cuImportExternalMemory: the size of the whole memory is required. Pass the "
+                       "The memory of the type %s was given the size 0. The size of the whole "
+                       "memory is required (CUDA driver API, cuImportExternalMemory). Pass the "
                        "allocated size (Vulkan: VkMemoryAllocateInfo::allocationSize).",
                        rule->handle.name);
     return check_dedicated(rule, info->dedicated, call);

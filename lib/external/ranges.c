@@ -57,7 +57,7 @@ bool gr_ranges_take(struct gr_ranges *ranges, size_t size, size_t *offset)
     return true;
 }
 
-/* The index of the first free range behind the offset. */
+/* The index of the first free range at or after the offset. */
 static size_t place_of(const struct gr_ranges *ranges, size_t offset)
 {
     size_t from = 0, to = ranges->count;

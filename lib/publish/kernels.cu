@@ -38,7 +38,7 @@ INLINE bits float_to_half(float value)
     if (rest >= 0x477ff000u)
         return sign | 0x7c00u;
     if (rest < 0x38800000u) {
-        /* The last bit of the sum is the last one of a subnormal half. */
+        /* Adding 0.5 rounds to 2^-24, the unit of subnormal halves. */
         const float sum = __uint_as_float(rest) + 0.5f;
         return sign | (__float_as_uint(sum) - 0x3f000000u);
     }

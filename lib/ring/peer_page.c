@@ -106,7 +106,7 @@ static bool take(struct gr_page_view *view, uint32_t i, uint64_t frame, enum gr_
 
 /* ---- Changes by the peer --------------------------------------------------------------------- */
 
-/* The next write waits for the consumer's use, even one that was cancelled. */
+/* The next write waits for the consumer's last use of the slot, even if that read was cancelled. */
 static void note_given_back(struct gr_page_view *view, uint32_t i)
 {
     uint64_t value = atomic_load(&view->page->slots[i].given_back);
@@ -116,7 +116,7 @@ static void note_given_back(struct gr_page_view *view, uint32_t i)
     view->seen[i].in = value;
 }
 
-/* False: no grinterop peer does that. */
+/* Returns false if no grinterop peer can have made the change. */
 static bool pull_as_producer(struct gr_page_view *view, uint32_t i)
 {
     struct gr_ring_state *state = view->state;
@@ -184,7 +184,7 @@ static bool pull_as_consumer(struct gr_page_view *view, uint32_t i)
         drop_frame(state, i);
     bool is_ready = owner_of(word) == GR_OWNER_READY;
     if (is_ready && frame_of(word) > state->written)
-        return true; /* earlier frames may not have been seen yet: next time */
+        return true; /* read it at the next pull: this pass may have missed earlier frames */
     view->seen[i].word = word;
     if (is_ready)
         note_ready(view, i, frame_of(word));
@@ -253,7 +253,7 @@ void gr_page_finish_claim(struct gr_page_view *view, const struct gr_ring_side *
 {
     for (size_t i = 0; i < n; i++)
         if (final)
-            view->seen[side->numbers[i]].in = 0; /* waited for once */
+            view->seen[side->numbers[i]].in = 0; /* no second wait */
         else
             put_back(view, &view->state->places[side->numbers[i]], side->numbers[i]);
     if (final && !side->writes)

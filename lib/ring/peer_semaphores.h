@@ -7,19 +7,22 @@
 #include "lib/ring/peer_probe.h"
 #include "lib/sync/semaphore.h"
 
-/* What is known about one of the two. Protected by the lock of gr_peer_semaphores. */
+/* The known values of one of the two semaphores. Protected by the lock of gr_peer_semaphores. */
 struct gr_peer_gauge {
     uint64_t awaited; /* the largest value that any work here may wait for */
-    uint64_t served;  /* signalled by this process in the peer's place, up to this value */
-    uint64_t reached; /* a value that it has reached: it must never fall below it */
-    struct gr_peer_probe coming, again; /* query `awaited`, and `reached` */
+    uint64_t served;  /* the largest value that this process signalled in the peer's place */
+    uint64_t reached; /* the largest value seen: the semaphore must never fall below it */
+    struct gr_peer_probe coming, again; /* they query `awaited` and `reached` */
 };
 
 struct gr_peer_semaphores {
     const struct gr_context *context; /* kept alive by the owner of this struct */
     gr_semaphore *mine, *theirs;      /* signalled by this process, and by the peer; references */
 
-    /* The resources' semaphores; references while streams may use them. Each may be NULL. */
+    /*
+     * The semaphores of the resources; each may be NULL. A reference to each is held while streams
+     * may use it.
+     */
     gr_semaphore *relayed[2];
 
     /*
@@ -29,8 +32,8 @@ struct gr_peer_semaphores {
     CUstream out, in;
 
     /*
-     * Idle once all streams of this process have passed their waits. The semaphores themselves
-     * prove nothing, since the peer may set them forward and back again.
+     * This stream is idle once all streams of this process have passed their waits. The semaphores
+     * themselves prove nothing, since the peer may set them forward and back again.
      */
     CUstream passed;
     CUevent mark; /* recorded in a stream, for `passed` to wait for */
@@ -40,7 +43,7 @@ struct gr_peer_semaphores {
     pthread_mutex_t lock; /* for the members below */
     struct gr_peer_gauge of_mine, of_theirs;
     bool serving;      /* `theirs` is signalled here in the peer's place */
-    bool serving_mine; /* so is `mine`, which the peer has set back */
+    bool serving_mine; /* `mine` too, after the peer has set it back */
 };
 
 /* Takes a reference to each semaphore. */
@@ -55,7 +58,10 @@ gr_status gr_peer_semaphores_start(struct gr_peer_semaphores *semaphores, bool r
 /* Frees what was created so far. `alive`: whether the CUDA context still exists. */
 void gr_peer_semaphores_finish(struct gr_peer_semaphores *semaphores, bool alive);
 
-/* Before the side begins to use n slots, and after it has ended. Without the ring's lock. */
+/*
+ * Call begin_use() before the side uses n slots, and end_use() afterwards. The caller does not hold
+ * the ring's lock.
+ */
 gr_status gr_peer_semaphores_begin_use(struct gr_peer_semaphores *semaphores,
                                        const struct gr_page_view *view,
                                        const struct gr_ring_side *side, size_t n, const char *call);
@@ -83,8 +89,8 @@ gr_status gr_peer_semaphores_are_done(struct gr_peer_semaphores *semaphores,
 void gr_peer_semaphores_signal(struct gr_peer_semaphores *semaphores);
 
 /*
- * Call periodically. False: one of the semaphores has fallen back to a smaller value, which only
- * the peer can have done. If the peer is gone, signals again any value that was set back since.
+ * Call periodically. Returns false if a semaphore has fallen back to a smaller value, which only
+ * the peer can cause. If the peer is gone, signals again every value that was set back.
  */
 bool gr_peer_semaphores_check(struct gr_peer_semaphores *semaphores);
 

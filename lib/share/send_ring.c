@@ -116,7 +116,7 @@ static gr_status begin_sending(struct sending *s)
     pthread_mutex_lock(&ring->lock);
     gr_status status = check_idle(ring, s->call);
     if (status == GR_OK) {
-        /* From here on other threads acquire and change no slots, even without the lock. */
+        /* From here on no other thread acquires or changes a slot, even if the lock is free. */
         s->began = ring->is_sending = true;
         gr_ring_update_pollers(ring);
         status = gr_ring_end_returned(ring, &ring->reader, s->call);
@@ -386,8 +386,8 @@ static void close_if(int fd)
 }
 
 /*
- * After all is sent, since gr_link_stop() also writes to the socket. Waiting threads check again:
- * the other process may have the role now.
+ * Called after everything is sent, since gr_link_stop() also writes to the socket. Wakes the
+ * waiting threads, because the other process may have their role now.
  */
 static void give_ring(const struct sending *s)
 {

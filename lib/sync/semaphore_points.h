@@ -5,7 +5,10 @@
 
 #include "lib/sync/semaphore_types.h"
 
-/* wait() and signal() of CUDA external semaphores, for kinds that extend them. */
+/*
+ * The operations wait() and signal() of imported semaphores, for each kind that is imported into
+ * CUDA.
+ */
 gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n, CUstream stream);
 gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t n,
                                        CUstream stream);

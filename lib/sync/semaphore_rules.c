@@ -70,8 +70,7 @@ static const struct semaphore_rule {
       "IDXGIResource::GetSharedHandle returns it for a resource with a keyed mutex"},
      KIND_KEYED_MUTEX,
      "Usual causes: the resource was released, which this handle does not prevent; the handle is "
-     "an NT "
-     "one (type D3D11_KEYED_MUTEX); another adapter (compare LUIDs)."},
+     "an NT one (type D3D11_KEYED_MUTEX); another adapter (compare LUIDs)."},
     {CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD,
      {"TIMELINE_SEMAPHORE_FD", GR_HANDLE_FD, FROM_VULKAN_FD},
      KIND_FENCE,
@@ -116,9 +115,9 @@ gr_status gr_semaphore_check(const gr_semaphore_desc *info, const char *call)
         return gr_handle_unknown((int)info->type, &import, call);
     if (info->value != 0 && rule->kind != KIND_FENCE)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "A semaphore of type %s was given the value %llu. CUDA driver API, "
-                       "cuSignalExternalSemaphoresAsync: only timelines and Direct3D fences have "
-                       "values. Set it to 0, or choose another type.",
+                       "A semaphore of type %s was given the value %llu. Only timelines and "
+                       "Direct3D fences have values (CUDA driver API, "
+                       "cuSignalExternalSemaphoresAsync). Set it to 0, or choose another type.",
                        rule->handle.name, (unsigned long long)info->value);
     const struct gr_handle handle = {info->fd, info->win32_handle, info->win32_name,
                                      info->nvscisync};
@@ -171,9 +170,9 @@ static gr_status no_such_field(enum semaphore_kind kind, bool is_wait, const cha
 {
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
-        "A point of %s was given `%s`. CUDA driver API, %s: only %s use this field. Leave it 0.",
-        kind_text(kind), field,
-        is_wait ? "cuWaitExternalSemaphoresAsync" : "cuSignalExternalSemaphoresAsync", whose);
+        "A point of %s was given `%s`. Only %s use this field (CUDA driver API, %s). Leave it 0.",
+        kind_text(kind), field, whose,
+        is_wait ? "cuWaitExternalSemaphoresAsync" : "cuSignalExternalSemaphoresAsync");
 }
 
 gr_status gr_semaphore_check_point(const gr_semaphore_point *point, bool is_wait, const char *call)

@@ -22,7 +22,7 @@ class NumPy(Framework):
     distributions = ("numpy",)
 
     def begin(self):
-        # NumPy arrays are on the CPU: on a GPU it needs memory that both can access.
+        # NumPy runs on the CPU. With a GPU it needs pinned memory, which CPU and GPU can access.
         self.memory = "device" if grinterop.is_software() else "pinned"
 
     def take(self, tensor):

@@ -77,7 +77,7 @@ def jpeg(stream, out):
     target = Target(WIDTH, HEIGHT)
     moved = target.publish(resized.cuda(), stream)
     yield f"published into a texture in one pass, {moved} bytes"
-    yield f"drawn; the colours are within {show(target.texture, 'jpeg', out)} of 255"
+    yield f"drawn; the colours differ by at most {show(target.texture, 'jpeg', out)} of 255"
 
 
 def film(stream, out):
@@ -97,7 +97,7 @@ def film(stream, out):
         raise RuntimeError("no frame was decoded")
     yield f"PyNvVideoCodec decoded {count} frames of NV12, {tensor.shape}"
     yield f"each published into a texture in one pass, {moved} bytes"
-    yield f"drawn; the colours are within {show(target.texture, 'film', out)} of 255"
+    yield f"drawn; the colours differ by at most {show(target.texture, 'film', out)} of 255"
     yield from film_resized(codec, stream, out)
 
 
@@ -118,7 +118,10 @@ def film_resized(codec, stream, out):
     target = Target(WIDTH, HEIGHT)
     target.publish(resized.cuda(), stream)
     worst = show(target.texture, "film-resized", out)
-    yield f"decoded as RGB, resized by CV-CUDA and published: within {worst} of 255"
+    yield (
+        "decoded as RGB, resized by CV-CUDA and published; "
+        f"the colours differ by at most {worst} of 255"
+    )
 
 
 STEPS = {"JPEG": jpeg, "H.264": film}

@@ -12,8 +12,8 @@ PyTypeObject *buffer_type;
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* For a mapping that the program never gets. */
-static void let_go(gr_buffer *buffer)
+/* Ends a mapping whose Buffer is being destroyed or could not be created. */
+static void release_later(gr_buffer *buffer)
 {
     BEGIN_ENDING
     gr_buffer_release_later(buffer);
@@ -24,7 +24,7 @@ PyObject *buffer_new(resource_object *resource, gr_buffer *buffer, PyObject *str
 {
     buffer_object *self = new_object(buffer_type);
     if (!self) {
-        let_go(buffer);
+        release_later(buffer);
         return NULL;
     }
     self->buffer = buffer;
@@ -112,7 +112,7 @@ static void end(PyObject *object)
     if (self->weak)
         PyObject_ClearWeakRefs(object);
     if (self->buffer && !self->of_ring) {
-        let_go(self->buffer);
+        release_later(self->buffer);
         if (!stream_stays(self->stream))
             PyErr_Clear();
     }

@@ -163,7 +163,7 @@ static void end_taken(struct batch *batch, size_t count, bool released)
     }
 }
 
-/* Begins to end each buffer, so a duplicate is refused. */
+/* Marks each buffer as ending. A buffer that is listed twice is therefore refused. */
 static bool take_buffers(struct batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {

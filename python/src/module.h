@@ -71,7 +71,10 @@ bool event_of(PyObject *object, CUevent *event);
 /* Flags: None, a number, one str with one or more names, or a sequence of names. */
 bool flags_of(PyObject *object, unsigned *flags);
 
-/* The text of a str without null characters; else NULL, with or without an exception. */
+/*
+ * The text of a str. NULL if the object is not a str or contains a null character. NULL may come
+ * with an exception.
+ */
 const char *plain_text(PyObject *object);
 
 /* A handle or an address: a number, or an object that int() accepts. */
@@ -131,7 +134,10 @@ bool is_exclusive(PyObject *self);
 bool ending_begin(PyObject *self);
 void ending_end(PyObject *self);
 
-/* Sets an exception if a call is under way. For a close that cannot fail. */
+/*
+ * Whether no call on the object is under way; otherwise sets an exception. Called before a close
+ * that reports no error of its own.
+ */
 bool unused(PyObject *self);
 
 /* Define guarded_CALL, which runs `call` between call_begin() and call_end(). */

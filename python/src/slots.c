@@ -12,7 +12,10 @@ typedef struct slots_object {
     const gr_slot **slots;
     size_t n;
 
-    /* Buffer objects on the CUDA side, created on first use; else empty. */
+    /*
+     * The Buffers of the CUDA side, each created on first use. Until then, and on the graphics
+     * side, each is NULL.
+     */
     PyObject **buffers;
 
     bool writing;

@@ -43,7 +43,7 @@ def unraisable(monkeypatch):
 # ---- Failures ------------------------------------------------------------------------------------
 
 
-def test_slots_that_cannot_be_given_up(stuck):
+def test_dropped_slots_that_cannot_be_cancelled(stuck):
     with pytest.warns(CUDAWarning, match="a Slots object was dropped.*No OpenGL context") as caught:
         stuck.clear()
     assert caught[0].filename == __file__ and issubclass(CUDAWarning, RuntimeWarning)

@@ -17,7 +17,7 @@ def tensor_of(values, cuda):
     return Tensor.from_dlpack(np.array(values))
 
 
-# ---- Out -----------------------------------------------------------------------------------------
+# ---- Exports -------------------------------------------------------------------------------------
 
 
 def test_numpy_takes_it_without_a_copy(cuda):
@@ -30,7 +30,7 @@ def test_numpy_takes_it_without_a_copy(cuda):
     assert (np.from_dlpack(tensor) == 7).all()
 
 
-def test_numpys_asarray(cuda, resource):
+def test_numpy_asarray(cuda, resource):
     """Catches: numpy.asarray() created an array whose only element was the tensor object."""
     host = Tensor.from_dlpack(np.arange(12, dtype="i4").reshape(4, 3))
     assert (np.asarray(host) == np.arange(12).reshape(4, 3)).all()
@@ -60,7 +60,7 @@ def test_capsules_by_version(cuda):
         assert name in repr(tensor.__dlpack__(**arguments))
 
 
-def test_a_capsule_that_nobody_takes_ends(cuda):
+def test_an_unused_capsule_is_freed(cuda):
     array = np.arange(16)
     seen = weakref.ref(array)
     tensor = Tensor.from_dlpack(array)
@@ -97,7 +97,7 @@ def test_streams_of_consumers(cuda):
         tensor.__dlpack__(stream="1")
 
 
-def test_arguments_that_are_wrong(cuda):
+def test_wrong_arguments(cuda):
     tensor = Tensor.alloc((4,), stream=cuda)
     for arguments in [{"max_version": 1}, {"max_version": (1,)}, {"dl_device": 1}, {"other": 1}]:
         with pytest.raises(TypeError):
@@ -121,7 +121,7 @@ def test_devices(cuda):
             tensor.__dlpack__(dl_device=(1, 0), copy=False)
 
 
-def test_strides_that_cannot_go_out():
+def test_strides_that_cannot_be_exported():
     array = np.arange(12, dtype="i4")
     tensor = Tensor.from_dlpack(array).view((3,), "i4", (-4,), 8)
     with pytest.raises(BufferError, match="negative"):
@@ -133,7 +133,7 @@ def test_strides_that_cannot_go_out():
         odd.__dlpack__(max_version=(1, 0))
 
 
-def test_read_only_goes_along():
+def test_read_only_is_exported():
     array = np.arange(4)
     array.flags.writeable = False
     tensor = Tensor.from_dlpack(array)
@@ -145,7 +145,7 @@ def test_read_only_goes_along():
         assert tensor.__cuda_array_interface__["data"][1] is True
 
 
-# ---- In ------------------------------------------------------------------------------------------
+# ---- Imports -------------------------------------------------------------------------------------
 
 
 class Producer:
@@ -168,7 +168,7 @@ class Producer:
         return self.array.__dlpack__(max_version=arguments.get("max_version"))
 
 
-def test_a_producer_is_asked_for_the_new_form_first():
+def test_a_producer_gets_a_request_for_the_new_form_first():
     for kind, asked in (("versioned", 1), ("legacy", 2)):
         producer = Producer(np.arange(6), kind)
         assert np.from_dlpack(Tensor.from_dlpack(producer)).sum() == 15
@@ -176,7 +176,7 @@ def test_a_producer_is_asked_for_the_new_form_first():
         assert "stream" not in producer.asked[-1]
 
 
-def test_a_producer_on_a_device_is_told_the_stream(cuda):
+def test_a_producer_on_a_device_gets_the_stream(cuda):
     for stream, number in ((None, 1), (cuda, cuda.stream), (2, 2), (0, 1)):
         producer = Producer(np.arange(6), "versioned", device=(2, 0))
         Tensor.from_dlpack(producer, stream=stream)
@@ -195,7 +195,7 @@ def test_producers_that_fail():
         Tensor.from_dlpack(type("Half", (), {"__dlpack__": lambda self: None})())
 
 
-def test_types_that_grinterop_has_not():
+def test_unsupported_types():
     with pytest.raises(BufferError):
         Tensor.from_dlpack(np.zeros(3, "f2").astype(np.longdouble))
 
@@ -213,7 +213,7 @@ class Interface:
         } | changes
 
 
-def test_the_array_interface_comes_in(cuda):
+def test_the_array_interface_is_imported(cuda):
     array = np.arange(24, dtype="i4").reshape(2, 3, 4)[:, ::2]
     for stream in (None, 1, 2, 0, cuda.stream):
         tensor = Tensor.from_dlpack(Interface(array, stream=stream))
@@ -249,18 +249,18 @@ def test_the_array_interface_comes_in(cuda):
         ({"stream": object()}, TypeError),
     ],
 )
-def test_an_array_interface_that_is_wrong(changes, error):
+def test_wrong_array_interfaces(changes, error):
     with pytest.raises(error):
         Tensor.from_dlpack(Interface(np.arange(24, dtype="i4").reshape(2, 3, 4), **changes))
     grinterop.collect()
 
 
-def test_an_array_interface_that_is_no_dict():
+def test_an_array_interface_that_is_not_a_dict():
     with pytest.raises(TypeError, match="dict"):
         Tensor.from_dlpack(type("Odd", (), {"__cuda_array_interface__": 3})())
 
 
-def test_the_array_interface_goes_out(cuda):
+def test_the_array_interface_is_exported(cuda):
     tensor = Tensor.alloc((4, 3), "f4", stream=cuda)
     interface = tensor.__cuda_array_interface__
     assert interface["shape"] == (4, 3) and interface["typestr"] == "<f4"
@@ -350,7 +350,7 @@ wrapped = grinterop.Tensor.wrap(array.ctypes.data, (4,), owner=Owner(), memory="
         "import threading; threading.Thread(target=lambda: __import__('time').sleep(.1)).start()",
     ],
 )
-def test_the_process_may_end_with_all_of_it(last):
+def test_exit_with_live_objects(last):
     done = subprocess.run(
         [sys.executable, "-c", END.format(last=last)], capture_output=True, text=True, timeout=100
     )

@@ -82,7 +82,7 @@ def test_a_part_is_at_its_offset(vulkan, drawn, cuda):
     assert bytes_of(whole, cuda) == b"\x01" * 4096 + b"\x02" * 256 + b"\x01" * (SIZE - 4352)
 
 
-def test_an_order_is_needed(vulkan, drawn, cuda):
+def test_a_map_without_semaphores_is_refused(vulkan, drawn, cuda):
     memory = GraphicsResource.from_fd(vulkan_fd.export(vulkan, drawn), SIZE)
     with pytest.raises(grinterop.StateError, match=r"GraphicsResource\.set_sync\(\), or None"):
         memory.map(stream=cuda)

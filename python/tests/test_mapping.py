@@ -15,7 +15,7 @@ from grinterop import GraphicsResource, _errors
 import gl
 
 
-def test_map_gives_a_pointer_until_its_end(resource, cuda):
+def test_a_map_has_a_pointer_until_it_ends(resource, cuda):
     with resource.map(stream=cuda) as buffer:
         assert isinstance(buffer, grinterop.Buffer)
         assert resource.is_mapped and not buffer.is_closed
@@ -46,7 +46,7 @@ def test_already_mapped_says_what_to_do(resource, cuda):
             grinterop.map_many([resource], stream=cuda)
 
 
-def test_messages_name_what_python_has(vbo, cuda):
+def test_messages_name_python_functions(vbo, cuda):
     """Catches: messages with gr_from_gl_buffer_with, GR_LAYOUT_CHW or grinterop/egl.h."""
     image = GraphicsResource.from_gl_image(gl.texture(8, 8), gl.TEXTURE_2D)
     planes = grinterop.Tensor.from_dlpack(np.zeros((4, 8, 8), "u1"))
@@ -68,7 +68,7 @@ def test_messages_name_what_python_has(vbo, cuda):
     image.close()
 
 
-def test_the_names_of_functions_are_there():
+def test_the_named_python_functions_exist():
     """The functions that messages name exist."""
     for name in set(_errors._FUNCTIONS.values()) - {"dtype", "flags"}:
         operator.attrgetter(name)(grinterop)
@@ -146,7 +146,7 @@ def test_an_exception_ends_the_mapping(resource, cuda):
     assert not resource.is_mapped
 
 
-def test_what_a_resource_says(resource, vbo):
+def test_properties_of_a_resource(resource, vbo):
     assert resource.size == 4096 and resource.flags == 0 and resource.kind == "buffer"
     assert resource.api == "opengl" and resource.transport == "interop"
     assert resource.gl_name == vbo and resource.gl_target == gl.ARRAY_BUFFER
@@ -180,7 +180,7 @@ def test_flags_that_exclude_each_other(vbo):
 
 
 @pytest.mark.parametrize("name", [0, 4711, 2**32 - 1])
-def test_names_that_are_none(egl, name):
+def test_unknown_opengl_names(egl, name):
     egl.make_current()
     with pytest.raises(grinterop.CUDAError) as caught:
         GraphicsResource.from_gl_buffer(name)
@@ -199,7 +199,7 @@ def test_names_that_are_none(egl, name):
         (2**80, OverflowError),
     ],
 )
-def test_names_that_are_no_names(name, error):
+def test_names_of_wrong_types_or_sizes(name, error):
     with pytest.raises(error):
         GraphicsResource.from_gl_buffer(name)
 
@@ -216,7 +216,7 @@ def test_a_name_may_be_any_integer(egl):
     gl.delete_buffer(name)
 
 
-def test_nothing_is_made_directly():
+def test_types_cannot_be_instantiated():
     for type_ in (GraphicsResource, grinterop.Buffer):
         with pytest.raises(RuntimeError, match="cannot be instantiated directly"):
             type_()
@@ -326,7 +326,7 @@ def test_an_image_is_linear_memory_by_a_copy(picture, cuda):
         picture.map_linear(3, stream=cuda)
 
 
-def test_texels_come_out_and_go_in(picture, cuda):
+def test_texels_are_copied_from_and_to_an_image(picture, cuda):
     import ctypes
 
     data = ctypes.create_string_buffer(128)
@@ -343,7 +343,7 @@ def test_texels_come_out_and_go_in(picture, cuda):
 # ---- Objects that grinterop makes ----------------------------------------------------------------
 
 
-def test_storage_of_grinterops(egl, cuda):
+def test_storage_that_grinterop_creates(egl, cuda):
     egl.make_current()
     with GraphicsResource.create_gl_buffer(4096, flags="write_discard", transports="any") as made:
         assert made.gl_name and made.size == 4096
@@ -355,7 +355,7 @@ def test_storage_of_grinterops(egl, cuda):
         GraphicsResource.create_gl_buffer(-1)
 
 
-def test_small_buffers_in_blocks(egl, cuda):
+def test_packed_buffers(egl, cuda):
     egl.make_current()
     texts = [bytes([i + 1]) * 1024 for i in range(4)]
     made = [
@@ -372,7 +372,7 @@ def test_small_buffers_in_blocks(egl, cuda):
         target.close()
 
 
-def test_a_copy_where_it_is_asked_for(vbo, cuda):
+def test_the_copy_transport(vbo, cuda):
     with GraphicsResource.from_gl_buffer(vbo, transports="copy") as resource:
         assert resource.transport == "copy" and resource.handle == 0
         with resource.map(stream=cuda) as buffer:
@@ -399,7 +399,7 @@ def test_another_thread_has_no_context(resource, cuda):
     assert caught == ["GR_ERR_GL"] and not resource.is_mapped
 
 
-def test_the_last_reference_may_go_elsewhere(vbo, cuda):
+def test_another_thread_may_drop_the_last_reference(vbo, cuda):
     held = [GraphicsResource.from_gl_buffer(vbo).map(stream=cuda)]
     thread = threading.Thread(target=held.clear)
     thread.start()
@@ -463,7 +463,7 @@ def test_copies_between_mappings(three, cuda):
         assert gl.read_buffer(resource.gl_name, 1024) == b"\1" * 1024
 
 
-def test_what_is_read_only_is_not_written_to(vbo, cuda):
+def test_read_only_memory_is_not_written_to(vbo, cuda):
     with GraphicsResource.from_gl_buffer(vbo, flags="read_only") as resource:
         with resource.map(stream=cuda) as buffer:
             assert buffer.is_read_only

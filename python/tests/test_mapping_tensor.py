@@ -227,7 +227,7 @@ capsule = buffer.__dlpack__()
         "import os; os._exit(0)",
     ],
 )
-def test_the_process_may_end_with_all_of_it(last, pytestconfig):
+def test_exit_with_live_objects(last, pytestconfig):
     script = END.format(tests=str(pytestconfig.rootpath), last=last)
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=100

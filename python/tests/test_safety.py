@@ -447,7 +447,7 @@ def test_an_owner_sees_no_exception(cuda):
 # ---- Times ---------------------------------------------------------------------------------------
 
 
-def test_a_timeout_names_the_whole_time(egl, cuda):
+def test_a_timeout_reports_the_total_time(egl, cuda):
     egl.make_current()
     made = [GraphicsResource.from_gl_buffer(gl.buffer(64)) for _ in range(2)]
     with Ring(made) as ring:

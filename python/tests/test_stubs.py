@@ -76,7 +76,7 @@ def test_classes_are_those_of_the_extension():
     assert not wrong
 
 
-def test_all_is_what_can_be_imported():
+def test_dunder_all_has_every_public_name():
     assert all(hasattr(grinterop, name) for name in grinterop.__all__)
     public = {name for name in dir(_grinterop) if not name.startswith("_")}
     assert public <= set(grinterop.__all__)

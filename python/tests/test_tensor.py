@@ -26,7 +26,7 @@ def wrapped(size=64, owner=None, **more):
     return Tensor.wrap(pointer, shape, owner=owner, memory="host", **more)
 
 
-def test_what_a_tensor_is(cuda):
+def test_properties_of_a_tensor(cuda):
     with Tensor.alloc((4, 8, 3), "float32", stream=cuda, layout="hwc") as tensor:
         assert tensor.shape == (4, 8, 3) and tensor.strides == (96, 12, 4) and tensor.ndim == 3
         assert tensor.dtype == "float32" and tensor.typestr == "<f4" and tensor.itemsize == 4
@@ -50,7 +50,7 @@ def test_names_of_types(cuda, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["f3", ">f4", "", 3, object()])
-def test_types_that_are_none(cuda, dtype):
+def test_invalid_types(cuda, dtype):
     with pytest.raises(grinterop.CUDAError):
         Tensor.alloc((2,), dtype, stream=cuda)
 
@@ -76,7 +76,7 @@ def test_a_type_with_a_null_character(cuda, dtype):
         (None, TypeError),
     ],
 )
-def test_shapes_that_are_none(cuda, shape, error):
+def test_invalid_shapes(cuda, shape, error):
     if shape is None:
         assert Tensor.alloc(shape, stream=cuda).shape == ()
         return
@@ -91,14 +91,14 @@ def array_of(tensor):
     return np.from_dlpack(tensor, device="cpu")
 
 
-def test_no_element_and_no_dimension(cuda):
+def test_tensors_without_elements_or_dimensions(cuda):
     empty = Tensor.alloc((3, 0, 2), "f4", stream=cuda)
     assert empty.nbytes == 0 and empty.tobytes() == b"" and array_of(empty).shape == (3, 0, 2)
     one = Tensor.alloc((), "f4", stream=cuda)
     assert one.ndim == 0 and one.nbytes == 4 and array_of(one).shape == ()
 
 
-def test_an_owner_lives_until_the_last_of_its_memory_is_gone():
+def test_an_owner_outlives_all_tensors_of_its_memory():
     owner = Owner()
     seen = weakref.ref(owner)
     tensor = wrapped(owner=owner)
@@ -117,7 +117,7 @@ def test_an_owner_lives_until_the_last_of_its_memory_is_gone():
     assert seen() is None
 
 
-def test_a_view_is_the_same_memory():
+def test_a_view_shares_the_memory():
     tensor = wrapped()
     view = tensor.view((2, 4), "u2", (16, 4), 2)
     assert view.handle == tensor.handle + 2 and view.strides == (16, 4)
@@ -194,7 +194,7 @@ def span(size, shape, strides):
 
 @settings(max_examples=400, deadline=None)
 @given(views())
-def test_views_are_numpys(case):
+def test_views_equal_those_of_numpy(case):
     total, size, shape, strides, offset = case
     memory = np.arange(total, dtype="u1")
     low, high = span(size, shape, strides)
@@ -225,7 +225,7 @@ def test_views_are_numpys(case):
     st.integers(0, 23),
     st.lists(st.sampled_from([1, 2, 3]), min_size=4, max_size=4),
 )
-def test_arrays_come_and_go(shape, dtype, order, steps):
+def test_random_arrays_survive_a_round_trip(shape, dtype, order, steps):
     array = (np.arange(int(np.prod(shape))) % 251).astype(dtype).reshape(shape)
     axes = sorted(range(len(shape)), key=lambda axis: (order // (axis + 1), axis))
     cut = tuple(slice(None, None, step) for step, _ in zip(steps, shape))

@@ -36,12 +36,12 @@ struct soft_way {
     bool (*run)(struct soft_bench *bench, void *row, unsigned times);
 };
 
-/* Microseconds for the work once; and the first variant's time divided by this one's. */
+/* Microseconds per run of the work, and the first variant's time divided by this one's. */
 struct soft_time {
     struct bench_spread us, speed;
 };
 
-/* sample.c: takes the variants in turn, so that disturbances affect all of them. */
+/* sample.c: measures the variants in turn, so that disturbances affect all of them. */
 bool soft_measure(struct soft_bench *bench, const struct soft_way *ways, unsigned count, void *row,
                   struct soft_time *times);
 
@@ -59,7 +59,7 @@ bool soft_kernel_rows(struct soft_bench *bench);
 bool soft_barrier_rows(struct soft_bench *bench);
 bool soft_map_rows(struct soft_bench *bench);
 
-/* objects.c: errors are printed. Closing accepts what was opened in part. */
+/* objects.c: these print their errors. soft_close() also accepts a partly opened bench. */
 bool soft_open(struct soft_bench *bench);
 bool soft_open_opengl(struct soft_bench *bench);
 void soft_close(struct soft_bench *bench);

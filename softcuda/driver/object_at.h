@@ -14,8 +14,8 @@ typedef struct {
 } soft_object;
 
 /*
- * Called by the signal handler, so they neither block nor allocate. False if no object is within
- * the distance of the address.
+ * The signal handler calls these functions, so they neither block nor allocate. They return false
+ * if no object is within the distance of the address.
  */
 
 /*

@@ -229,7 +229,10 @@ static void assert_says(CUresult code, CUresult got, const char *call, const cha
     gr_clear_error();
 }
 
-/* Catches: messages to programs with CUDA names named grinterop functions that they do not call. */
+/*
+ * Catches: a program that uses the CUDA names got messages about grinterop functions, which it does
+ * not call.
+ */
 TEST(errors_name_the_programs_calls)
 {
     CUgraphicsResource none = NULL, made = NULL;
@@ -246,7 +249,7 @@ TEST(errors_name_the_programs_calls)
     assert_says(CUDA_ERROR_MAP_FAILED, cuGraphicsMapResources(1, &resource, fx.stream),
                 "cuGraphicsMapResources", "by cuGraphicsUnregisterResource(), and register the ");
     end_one(resource);
-    /* A grinterop call of its own. */
+    /* The program also calls grinterop directly. */
     ck_assert_ptr_eq(gr_from_gl_buffer(name, 77), NULL);
     ck_assert_str_eq(gr_last_error()->call, "gr_from_gl_buffer");
     gr_clear_error();

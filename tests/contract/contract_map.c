@@ -77,7 +77,7 @@ TEST(map_again_while_the_old_buffer_is_still_out)
     assert_gl_bytes(fx.name, SIZE, 0x54);
 }
 
-TEST(many_old_buffers_may_be_out_at_once)
+TEST(many_old_buffers_are_distinct)
 {
     enum { COUNT = 20 };
     gr_buffer *old[COUNT];

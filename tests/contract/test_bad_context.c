@@ -220,7 +220,7 @@ TEST(release_many_of_two_contexts)
     gr_resource_free(other);
 }
 
-/* It shares objects, but is another context. */
+/* A context that shares its objects with the resource's context is still a different one. */
 TEST(sharing_context)
 {
     gr_egl *sharing = gr_egl_create(&GR_INIT(gr_egl_options, .share = fx.egl));
@@ -236,10 +236,9 @@ TEST(sharing_context)
 /* ---- A destroyed context --------------------------------------------------------------------- */
 
 /*
- * With no context current, another one, and a new one that may have the same handle: no thread is
- * the right one any more, and the message says so.
+ * Without a current context, in another one, and in a new one that may have the same handle.
  *
- * Catches: "Call from the thread where that is current", about a destroyed context.
+ * Catches: the message "Call from the thread where that is current" about a destroyed context.
  */
 TEST(context_was_destroyed)
 {
@@ -262,7 +261,7 @@ TEST(context_was_destroyed)
     gr_resource_free(orphan);
 }
 
-/* A later context has the handle: it is not the resource's context, nor is any other. */
+/* A later context may get the handle of the destroyed one, but is not the resource's context. */
 TEST(handle_of_destroyed_context_comes_back)
 {
     enum { MOST = 16 };
@@ -384,7 +383,7 @@ GROUP("freed in the wrong context", add_wrong_case)
  *
  * Catches: many set-aside resources were ended recursively.
  */
-TEST(many_freed_then_register)
+TEST(many_resources_freed_then_one_registered)
 {
     enum { MANY = 7000 };
     static gr_resource *many[MANY];

@@ -171,7 +171,7 @@ TEST(a_map_comes_after_the_event_of_the_release, TRANSPORTS)
 
 GROUP("options", add_event_case)
 
-TEST(zeroed_options_are_the_plain_calls, TRANSPORTS)
+TEST(zeroed_options_have_no_effect, TRANSPORTS)
 {
     need(resource, _i);
     const gr_map_options nothing = GR_INIT(gr_map_options);

@@ -39,7 +39,10 @@ void size_cases(void);
 /* The last call broke a rule: checks the class, the citation and words of the message. */
 const char *refused_by_rule(const char *cited, const char *words);
 
-/* It failed with this result of the driver's `call`, and the message contains these words. */
+/*
+ * The last call failed with this result of the driver's `call`, and its message contains these
+ * words.
+ */
 const char *refused_by_driver(gr_status status, CUresult code, const char *call, const char *words);
 
 /* The codes that imports are made to fail with, and whether they concern the handle. */
@@ -161,8 +164,8 @@ struct subject {
 };
 
 /*
- * Runs for every type: an import by handle and, if possible, by name; each rule, broken; each
- * refusal by the driver.
+ * Tests every type: imports by handle and, if possible, by name; a violation of each rule; each way
+ * in which the driver refuses an import.
  */
 void walk_types(const struct subject *subject);
 

@@ -400,7 +400,7 @@ VULKAN_TEST(another_part_keeps_the_memory)
     assert_bytes(bytes + 1536, SIZE - 1536, 0x31);
 }
 
-VULKAN_TEST(parts_of_nothing_are_refused)
+VULKAN_TEST(parts_need_external_memory_and_a_valid_offset)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);

@@ -199,7 +199,7 @@ COPY_TEST(a_batch_of_two_transports)
                                  must_copy(names[1], GR_READ_WRITE)};
     gr_buffer *buffers[2];
     assert_made(resources[0]);
-    /* Let the second one's copy fail, also if the first one is a copy too. */
+    /* The copy of the second resource must fail. The first resource may use a copy, too. */
     let_fail(IN, CUDA_ERROR_UNKNOWN,
              gr_resource_get_info(resources[0])->transport == GR_TRANSPORT_COPY);
     assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,

@@ -77,7 +77,7 @@ TEST(a_forced_transport_does_not_fall_back)
 }
 
 /* Catches: NULL options copied although gr_from_gl_buffer() refuses. */
-TEST(default_options_are_the_plain_call)
+TEST(default_options_have_no_effect)
 {
     static const gr_gl_options *const defaults[] = {NULL, &by_default, &by_interop};
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -121,7 +121,7 @@ TEST(copy_refuses_the_same_as_interop)
 
 GROUP("choice of a transport", add_copy_case)
 
-TEST(any_selects_interop)
+TEST(transport_any_selects_interop)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
@@ -161,7 +161,7 @@ static void assert_fell_back(const gr_resource *resource, const char *code)
 }
 
 /* A refusal due to the device, whatever the driver reports about devices. */
-TEST(any_falls_back_where_another_device_draws)
+TEST(transport_any_falls_back_if_another_device_draws)
 {
     static const struct {
         CUresult code;
@@ -197,7 +197,7 @@ TEST(any_falls_back_where_another_device_draws)
 }
 
 /* The same code means wrong arguments if this device draws, and the wrong device if it does not. */
-TEST(any_falls_back_only_for_the_device)
+TEST(transport_any_falls_back_only_for_the_device)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     refuse_next(REGISTER, CUDA_ERROR_INVALID_VALUE);
@@ -233,7 +233,7 @@ TEST(transport_any_works_without_a_current_cuda_context)
     CU(CtxSetCurrent(fx.context));
 }
 
-TEST(any_does_not_fall_back_on_wrong_arguments)
+TEST(transport_any_refuses_wrong_arguments_at_once)
 {
     struct image depth = image_make("DEPTH_COMPONENT24", "2D", 8, 8, 1);
     assert_null(gr_from_gl_buffer_with(0, GR_READ_WRITE, &by_any), GR_ERR_INVALID_VALUE, 0, "is 0");

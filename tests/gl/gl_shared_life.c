@@ -121,7 +121,7 @@ WAY_TEST(freed_while_the_stream_works, WAYS)
     collect();
 }
 
-WAY_TEST(the_second_of_two_goes_on, WAYS)
+WAY_TEST(a_second_resource_outlives_the_first, WAYS)
 {
     gr_resource *first = must_share(SIZE, GR_READ_WRITE), *second = must_share(SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(first);

@@ -24,7 +24,7 @@ static const char *missing(int way)
 
 GROUP("order", add_shared_case)
 
-ORDER_TEST(the_best_waits_are_taken, WAYS)
+ORDER_TEST(the_best_kind_of_wait_is_used, WAYS)
 {
     char text[400];
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
@@ -278,7 +278,7 @@ ORDER_TEST(a_ring_signals_once_for_half_of_its_slots, WAYS)
  * A producer without a free slot, or a consumer without a frame, makes OpenGL send the postponed
  * signal.
  */
-ORDER_TEST(a_signal_that_is_missed_is_made_up_for, WAYS)
+ORDER_TEST(a_postponed_signal_is_sent_on_demand, WAYS)
 {
     if (_i == 1)
         skip("a ring with binary semaphores has one slot, whose signal is never put off");

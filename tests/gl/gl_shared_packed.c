@@ -117,7 +117,7 @@ static TCase *add_made_case(Suite *suite, const char *name)
 GROUP("packed", add_made_case)
 
 /* Also equal bytes: in memory that is not dedicated, the NVIDIA driver shows stale ones. */
-SHARED_TEST(each_has_bytes_of_its_own)
+SHARED_TEST(each_has_its_own_bytes)
 {
     gr_resource *resources[COUNT];
     for (int i = 0; i < COUNT; i++)

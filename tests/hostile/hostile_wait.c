@@ -56,7 +56,10 @@ ssize_t recvmsg(int socket, struct msghdr *message, int flags)
     return next(socket, message, flags);
 }
 
-/* How many of the next polls of two descriptors fail, which the thread that watches a peer does. */
+/*
+ * How many of the next polls of two descriptors fail. Only the thread that watches a peer polls
+ * two.
+ */
 static atomic_int failing_polls;
 
 /* For how long such polls block their thread, in pauses of a millisecond. */
@@ -161,8 +164,8 @@ static struct wire take_large_ring(struct slots *slots)
 }
 
 /*
- * Catches: the deadline was only checked when nothing was available, so a ring whose messages kept
- * arriving took as long as they did.
+ * Catches: the deadline was only checked when nothing was available, so the call lasted as long as
+ * messages kept arriving.
  */
 VULKAN_TEST(messages_that_keep_arriving)
 {
@@ -233,7 +236,7 @@ VULKAN_TEST(an_acquire_that_fails_wakes_the_peer)
 }
 
 /* Catches: the thread ended at the first failure, and a reader waited for a peer that had gone. */
-VULKAN_TEST(the_watch_goes_on_where_poll_lacks_memory)
+VULKAN_TEST(the_watch_continues_if_poll_lacks_memory)
 {
     const gr_slot *slot;
     struct hostile peer;
@@ -254,8 +257,11 @@ VULKAN_TEST(the_watch_goes_on_where_poll_lacks_memory)
 
 /* ---- OpenGL, which blocks in this thread ----------------------------------------------------- */
 
-/* A ring of OpenGL buffers whose side here is the one that waits; NULL if OpenGL cannot do it. */
-static gr_ring *opengls_ring(struct hostile *peer, gr_ring_role role)
+/*
+ * A ring of OpenGL buffers. This process has the side that waits. NULL if OpenGL does not support
+ * it.
+ */
+static gr_ring *opengl_ring(struct hostile *peer, gr_ring_role role)
 {
     gr_resource *resources[HOSTILE_SLOTS];
     int socket;
@@ -319,7 +325,7 @@ TEST(opengl_waits_end_by_their_timeout, 2)
     need_memory_semaphores();
     struct hostile peer;
     const gr_slot *slot;
-    gr_ring *ring = opengls_ring(&peer, roles[_i]);
+    gr_ring *ring = opengl_ring(&peer, roles[_i]);
     if (!ring)
         skip("%s", error_text());
     hand_on(&peer, ring, roles[_i]);
@@ -347,7 +353,7 @@ TEST(passed_points_are_not_awaited_again)
     need_memory_semaphores();
     struct hostile peer;
     const gr_slot *slot;
-    gr_ring *ring = opengls_ring(&peer, GR_RING_CONSUMER);
+    gr_ring *ring = opengl_ring(&peer, GR_RING_CONSUMER);
     if (!ring)
         skip("%s", error_text());
     int64_t longest = 0;
@@ -390,13 +396,13 @@ static void *end_it(void *user)
     return NULL;
 }
 
-TEST(a_stop_or_an_end_ends_opengls_wait, 2)
+TEST(a_stopped_ring_or_dead_peer_ends_a_wait_of_opengl, 2)
 {
     need_memory_semaphores();
     struct hostile peer;
     pthread_t thread;
     const gr_slot *slot;
-    gr_ring *ring = opengls_ring(&peer, GR_RING_CONSUMER);
+    gr_ring *ring = opengl_ring(&peer, GR_RING_CONSUMER);
     if (!ring)
         skip("%s", error_text());
     hand_on(&peer, ring, GR_RING_CONSUMER);
@@ -417,9 +423,9 @@ TEST(a_stop_or_an_end_ends_opengls_wait, 2)
 /*
  * The peer lives, and a stream waits for it. Each pause is as long as on a busy machine.
  *
- * Catches: the time was a number of polls, so that 2 seconds became 5.
+ * Catches: the limit was a number of polls, so 2 seconds became 5.
  */
-VULKAN_TEST(a_free_takes_its_time_by_the_clock)
+VULKAN_TEST(a_free_has_a_limit_in_seconds)
 {
     const gr_slot *slot;
     struct hostile peer;

@@ -305,7 +305,7 @@ IMAGE_KERNEL_TEST(srgb_colours_are_linear_as_in_opengl)
 
 GROUP("whole textures", add_kernel_case)
 
-IMAGE_KERNEL_TEST(whole_takes_levels)
+IMAGE_KERNEL_TEST(whole_textures_have_levels)
 {
     map_known("RGBA8", "2D", 8, 8, 4);
     gr_texture_options o = GR_INIT(gr_texture_options, .whole = true);
@@ -334,7 +334,7 @@ IMAGE_KERNEL_TEST(whole_takes_levels)
 }
 
 /* CUDA counts 4 levels, but OpenGL allocated 2: the others must not be visible. */
-IMAGE_KERNEL_TEST(whole_keeps_to_the_levels_of_the_storage)
+IMAGE_KERNEL_TEST(whole_textures_have_allocated_levels_only)
 {
     map_known("RGBA8", "2D", 8, 8, 2);
     gr_texture_options o = GR_INIT(gr_texture_options, .whole = true);
@@ -345,7 +345,7 @@ IMAGE_KERNEL_TEST(whole_keeps_to_the_levels_of_the_storage)
     end_map();
 }
 
-IMAGE_KERNEL_TEST(whole_takes_layers)
+IMAGE_KERNEL_TEST(whole_textures_have_layers)
 {
     map_known("RGBA8", "2D_ARRAY", 4, 4, 2);
     const gr_texture_options o = GR_INIT(gr_texture_options, .whole = true);
@@ -373,7 +373,7 @@ IMAGE_KERNEL_TEST(whole_refuses_cubes_whose_faces_are_taken_by_number)
     end_map();
 }
 
-IMAGE_KERNEL_TEST(whole_takes_slices)
+IMAGE_KERNEL_TEST(whole_textures_have_slices)
 {
     map_known("RGBA8", "3D", 4, 4, 1);
     const gr_texture_options o = GR_INIT(gr_texture_options, .whole = true);

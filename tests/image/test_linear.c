@@ -153,7 +153,7 @@ TEST(write_discard_is_not_read)
     assert_image(&image, 4);
 }
 
-TEST(image_flags_go_with_it)
+TEST(map_linear_keeps_surfaces_and_textures)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
     GR_AUTO(gr_resource) *resource =
@@ -324,7 +324,7 @@ static void frame(GLuint name)
     assert_ok(gr_buffer_release(mapped));
 }
 
-TEST(the_memory_is_used_again)
+TEST(the_memory_is_reused)
 {
     need_counting();
     struct image image = image_make("RGBA8", "2D", 256, 64, 2);

@@ -184,7 +184,7 @@ static void assert_still_mine(gr_resource *resource)
     read_frame(ring, GR_SIDE_CUDA, 5);
 }
 
-TEST(unsuitable_resources_are_no_slots)
+TEST(unsuitable_resources_cannot_be_slots)
 {
     gr_resource *two[2] = {ring_resource(RING_SIZE), NULL};
     assert_null_invalid(gr_ring_create(NULL, 1, NULL), "`resources` is NULL");

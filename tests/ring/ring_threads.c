@@ -278,7 +278,7 @@ VULKAN_TEST(the_newest_frame_of_vulkan_is_read, 2)
 
 GROUP("OpenGL and a thread", add_ring_case)
 
-/* read_frame() while the CUDA thread runs, which may take the slot as soon as it is returned. */
+/* Like read_frame(), but the CUDA thread runs and may take the slot as soon as it is returned. */
 static void read_beside(gr_ring *ring, uint64_t number)
 {
     const gr_slot *slot;
@@ -326,7 +326,8 @@ TEST(a_consumer_that_stops_keeps_less_than_half)
     start_cuda(ring, 2 * MANY, 0);
     sleep_ms(60);
     assert_slots(ring, KEPT, 0, MANY - KEPT, 0);
-    read_beside(ring, KEPT + 1); /* half of them: the producer gets them all */
+    read_beside(ring,
+                KEPT + 1); /* half of the slots are returned, so the producer gets all of them */
     for (int ms = 0; ms < 20000 && gr_ring_get_info(ring)->written < MANY + MANY / 2; ms++)
         sleep_ms(1);
     assert_slots(ring, 0, 0, MANY, 0);

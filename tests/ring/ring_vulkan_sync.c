@@ -7,7 +7,7 @@
 
 GROUP("Vulkan semaphores", add_vulkan_case)
 
-/* Sets the pair as if it were the device's, with which its resources begin. */
+/* Creates a resource with this pair of semaphores, as if it were the pair of the device. */
 static gr_resource *resource_with(const struct ring_sync *pair)
 {
     gr_resource *resource = must_create(RING_SIZE, GR_READ_WRITE);
@@ -24,7 +24,7 @@ static void assert_signals(gr_resource *resource, const gr_semaphore *acquire)
 }
 
 /* Two rings with resources of one device do not wait for each other's work. */
-VULKAN_TEST(a_ring_has_a_pair_of_its_own)
+VULKAN_TEST(a_ring_has_semaphores_of_its_own)
 {
     struct ring_sync device = ring_sync_begin(), other = ring_sync_begin();
     gr_resource *resources[3];
@@ -47,7 +47,7 @@ VULKAN_TEST(a_ring_has_a_pair_of_its_own)
         vulkan_finish();
         assert_bytes(read->bytes, RING_SIZE, i + 1);
     }
-    /* Added slots must have the device's pair, or they do not match. */
+    /* Added slots must have the pair of the device: a slot with another pair is refused. */
     gr_resource *stranger = resource_with(&other);
     assert_invalid(gr_ring_resize(rings[0], &stranger, 1), "other semaphores");
     assert_ok(gr_ring_resize(rings[0], &resources[2], 1));

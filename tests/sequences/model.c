@@ -154,7 +154,10 @@ void tensors_are_revoked(struct world *w, const struct resource *r)
             w->tensors[i].revoked = true;
 }
 
-/* Its tensors keep the mapping or, until its context is current, the library does. */
+/*
+ * If tensors refer to the mapping, they keep it. Otherwise the library keeps it until the context
+ * of the resource is current.
+ */
 void note_set_aside(struct world *w, struct buffer *b)
 {
     struct resource *r = b->resource;
@@ -288,7 +291,7 @@ void note_release(struct world *w, struct resource *r)
     forget_if_ended(r);
 }
 
-/* The place of its buffer became free when it was set aside. */
+/* The place of the buffer became free when the buffer was set aside. */
 void collect_one(struct world *w, struct resource *r)
 {
     if (!r || !r->later || !is_here(w, r))

@@ -258,7 +258,7 @@ VULKAN_TEST(the_peer_makes_a_descriptor_readable, 2)
     two_end(&two);
 }
 
-VULKAN_TEST(bytes_go_along_with_a_ring)
+VULKAN_TEST(a_ring_is_sent_with_bytes)
 {
     static const char text[] = "of the mesh";
     char got[sizeof(text)] = "";

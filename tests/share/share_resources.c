@@ -30,8 +30,8 @@ static void read_and_write(int socket, gr_resource *resource)
 }
 
 /*
- * The child has no graphics API: it reads a pattern, writes the next one and ends. A pair of
- * semaphores that belongs to the Vulkan device is not sent: nothing orders the resource here.
+ * The child has no graphics API: it reads a pattern, writes the next one and ends. The pair of
+ * semaphores of a Vulkan device is not sent, so nothing orders the uses of the resource here.
  */
 void job_reads_and_writes(int socket)
 {
@@ -41,7 +41,7 @@ void job_reads_and_writes(int socket)
     read_and_write(socket, unordered(resource));
 }
 
-/* OpenGL's semaphores are sent too where they can be exported, that is on a GPU. */
+/* OpenGL semaphores are also sent if they can be exported, that is on a GPU. */
 void job_reads_and_writes_opengls(int socket)
 {
     gr_resource *resource = gr_resource_receive(socket, NULL, 0, NULL, SOON);
@@ -174,7 +174,10 @@ VULKAN_IMAGE_TEST(texels_of_a_vulkan_image)
 
 /* ---- Semaphores ------------------------------------------------------------------------------ */
 
-/* The other process began the submit, which announces it: the next map waits for it. */
+/*
+ * The parent submits to Vulkan. The submit that is begun and committed here has the same value, so
+ * the next map waits for the parent's submit.
+ */
 void job_takes_turns_by_semaphores(int socket)
 {
     gr_resource *resource = gr_resource_receive(socket, NULL, 0, NULL, SOON);
@@ -195,7 +198,7 @@ void job_takes_turns_by_semaphores(int socket)
     close(socket);
 }
 
-VULKAN_TEST(semaphores_go_along)
+VULKAN_TEST(a_resource_is_sent_with_its_semaphores)
 {
     if (!vk.exports)
         skip("this Vulkan exports no semaphores");
@@ -226,7 +229,7 @@ static void fill_sent(void)
         sent[i] = (unsigned char)(i * 7 + i / 256);
 }
 
-VULKAN_TEST(bytes_go_along_with_a_resource)
+VULKAN_TEST(a_resource_is_sent_with_bytes)
 {
     static const size_t sizes[] = {0, 1, 300, GR_SHARE_MOST_DATA};
     struct pair pair = pair_make();
@@ -245,7 +248,7 @@ VULKAN_TEST(bytes_go_along_with_a_resource)
     pair_close(&pair);
 }
 
-/* Nothing is lost: the next call has more space, or is the right one for the message. */
+/* No bytes are lost: the next call passes more space, or is the call for this kind of message. */
 VULKAN_TEST(bytes_that_need_more_room_stay)
 {
     size_t size = 0;

@@ -123,7 +123,7 @@ TEST(an_end_may_call_grinterop, 2)
     ck_assert_uint_eq(ends, 1);
 }
 
-TEST(any_thread_frees)
+TEST(any_thread_may_free)
 {
     elsewhere(free_tensor, wrap_on(fx.stream));
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));

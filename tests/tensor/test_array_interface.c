@@ -31,7 +31,7 @@ static TCase *add_array_interface_case(Suite *suite, const char *name)
 
 GROUP("array interface", add_array_interface_case)
 
-TEST(the_fields_are_the_tensors)
+TEST(the_fields_describe_the_tensor)
 {
     gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
@@ -70,7 +70,7 @@ TEST(strides_are_reported_only_for_gaps)
     gr_tensor_free(tensor);
 }
 
-TEST(no_element_has_no_address)
+TEST(a_tensor_without_elements_has_address_0)
 {
     gr_tensor *tensor = gr_tensor_alloc(
         &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (int64_t[]){0}),

@@ -160,7 +160,7 @@ TEST(calls_that_need_addresses_are_refused)
     CU(ArrayDestroy(array));
 }
 
-TEST(other_arrays_are_refused)
+TEST(arrays_that_are_not_2d_are_refused)
 {
     CUarray volume = make_array(CU_AD_FORMAT_FLOAT, 1, HEIGHT, 3);
     CUarray line = make_array(CU_AD_FORMAT_FLOAT, 1, 0, 0);

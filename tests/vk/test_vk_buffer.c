@@ -357,7 +357,7 @@ static void registered_life(GLuint unused)
 }
 
 /* Creating and registering each take milliseconds on a GPU, so fewer cycles than for OpenGL. */
-VULKAN_TEST(create_and_free_for_ever_need_nothing_more)
+VULKAN_TEST(repeated_create_and_free_leak_nothing)
 {
     assert_steady(made_life, 0, sanitizer() ? 50 : 200);
 }

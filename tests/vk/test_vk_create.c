@@ -99,7 +99,7 @@ static unsigned char *make_struct(size_t size)
 
 GROUP("structs of other versions", add_vulkan_case)
 
-VULKAN_TEST(every_struct_says_its_size, TAKER_COUNT)
+VULKAN_TEST(every_struct_needs_its_size, TAKER_COUNT)
 {
     const struct taker *taker = &takers[_i];
     unsigned char *zeroed = must_allocate(taker->size);
@@ -156,7 +156,7 @@ static void check_image(gr_resource *resource)
     assert_vulkan_image(&image, 4);
 }
 
-/* The layer would report that views of another format need the list. */
+/* Catches: a lost list. The validation layer reports views of another format without it. */
 VULKAN_TEST(a_list_of_formats_reaches_the_image)
 {
     static const VkFormat formats[] = {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_SRGB};
@@ -174,7 +174,7 @@ VULKAN_TEST(a_list_of_formats_reaches_the_image)
 }
 
 /* Catches: a second VkExternalMemoryImageCreateInfo, which the validation layer reports. */
-VULKAN_TEST(external_memory_is_not_asked_for_twice)
+VULKAN_TEST(external_memory_info_is_chained_once)
 {
     VkExternalMemoryImageCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
@@ -189,7 +189,7 @@ VULKAN_TEST(external_memory_is_not_asked_for_twice)
                 "OPAQUE_FD");
 }
 
-VULKAN_TEST(buffers_have_chains_too)
+VULKAN_TEST(buffers_accept_chains_too)
 {
     VkExternalMemoryBufferCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
@@ -208,7 +208,7 @@ VULKAN_TEST(buffers_have_chains_too)
                 "OPAQUE_FD");
 }
 
-VULKAN_TEST(buffers_that_cannot_be_are_refused)
+VULKAN_TEST(impossible_buffers_are_refused)
 {
     VkBufferCreateInfo info = vulkan_buffer_info(0);
     assert_null(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,

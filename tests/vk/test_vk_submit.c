@@ -256,7 +256,7 @@ GROUP("images", add_vulkan_case)
  * A new image gets its layout from an empty submit with only the last barrier. Catches: the
  * validation layer lost track of the layout of an image that is used in CUDA's layout.
  */
-VULKAN_IMAGE_TEST(images_and_a_submit_of_nothing, 4)
+VULKAN_IMAGE_TEST(images_and_an_empty_submit, 4)
 {
     begin_device(_i % 2);
     const VkImageLayout layout =

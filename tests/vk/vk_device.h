@@ -58,10 +58,10 @@ void count_message(void *messages, const char *text);
 void ask_device(const gr_vk_headless_info *h, VkPhysicalDeviceProperties *properties,
                 VkPhysicalDeviceIDProperties *id);
 
-/* Whether it lists the extension. */
+/* Whether the session's device lists the extension. */
 bool device_has(const struct session *s, const char *extension);
 
-/* Wraps it and checks that it is CUDA device 0. */
+/* Wraps a Vulkan device and checks that it is CUDA device 0. */
 gr_vk_device *must_wrap(const gr_vk_device_desc *info);
 
 /* ---- A Vulkan with false properties ---------------------------------------------------------- */

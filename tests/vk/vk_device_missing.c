@@ -94,7 +94,7 @@ static void own_end(struct own *own)
 GROUP("what is missing", add_vk_case)
 
 /* The extensions that grinterop lists are sufficient, whatever version the application requests. */
-SESSION_TEST(enough_for_each_version)
+SESSION_TEST(listed_extensions_suffice_for_each_version)
 {
     static const uint32_t versions[] = {VK_API_VERSION_1_0, VK_API_VERSION_1_1, VK_API_VERSION_1_2};
     for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
@@ -164,7 +164,7 @@ SESSION_TEST(none_enabled)
     own_end(&own);
 }
 
-SESSION_TEST(not_there_and_not_enabled)
+SESSION_TEST(missing_and_disabled_extensions)
 {
     gr_vk_device_desc info =
         lying(&session, (struct lies){.hidden = {"vkGetMemoryFdKHR", "vkWaitSemaphores",
@@ -194,7 +194,7 @@ SESSION_TEST(no_semaphores_at_all)
     gr_vk_device_free(device);
 }
 
-SESSION_TEST(vulkan_of_another)
+SESSION_TEST(functions_that_the_loader_lacks)
 {
     static const char *const names[] = {"vkCreateBuffer", "vkGetDeviceProcAddr",
                                         "vkGetPhysicalDeviceMemoryProperties",

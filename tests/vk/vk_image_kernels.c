@@ -171,7 +171,7 @@ VULKAN_IMAGE_TEST(a_surface_has_all_layers)
     vulkan_image_end(&image, buffer);
 }
 
-VULKAN_IMAGE_TEST(surfaces_want_the_flag)
+VULKAN_IMAGE_TEST(surfaces_need_the_flag)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_READ_WRITE);

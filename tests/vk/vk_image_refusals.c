@@ -89,7 +89,7 @@ VULKAN_IMAGE_TEST(linear_images_of_several_levels_are_refused)
 }
 
 /* The next layout must be one that an image can be transitioned to. */
-VULKAN_IMAGE_TEST(layouts_that_nothing_is_brought_into_are_refused)
+VULKAN_IMAGE_TEST(undefined_layouts_are_refused)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, 0, GR_READ_WRITE);

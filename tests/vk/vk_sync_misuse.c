@@ -84,7 +84,7 @@ VULKAN_TEST(a_semaphore_that_cannot_be_exported_is_refused)
     vk.DestroySemaphore(vk.h->device, info.semaphore, NULL);
 }
 
-VULKAN_TEST(semaphores_of_nothing_are_refused)
+VULKAN_TEST(semaphores_need_a_device_and_a_valid_desc)
 {
     const gr_vk_semaphore_desc nothing =
         GR_INIT(gr_vk_semaphore_desc, .type = VK_SEMAPHORE_TYPE_TIMELINE, .through_host = true);
@@ -98,7 +98,7 @@ VULKAN_TEST(semaphores_of_nothing_are_refused)
     gr_semaphore_free(NULL);
 }
 
-VULKAN_TEST(points_that_are_wrong_are_refused)
+VULKAN_TEST(wrong_points_are_refused)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     const gr_semaphore_point good =
@@ -131,7 +131,7 @@ VULKAN_TEST(points_that_are_wrong_are_refused)
 
 GROUP("resources and submits used wrongly", add_vulkan_case)
 
-VULKAN_TEST(set_sync_is_refused_where_it_cannot_be)
+VULKAN_TEST(set_sync_is_refused_where_impossible)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
@@ -183,7 +183,7 @@ VULKAN_TEST(semaphores_of_another_context_are_refused)
 
 /* ---- Submits --------------------------------------------------------------------------------- */
 
-VULKAN_TEST(submits_that_cannot_be_are_refused)
+VULKAN_TEST(impossible_submits_are_refused)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     struct pair other = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
@@ -214,7 +214,7 @@ VULKAN_TEST(submits_that_cannot_be_are_refused)
 }
 
 /* The map reports what is missing: the commit, or the choice of an order. */
-VULKAN_TEST(a_map_whose_order_is_open_is_refused)
+VULKAN_TEST(a_map_without_a_defined_order_is_refused)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
@@ -277,8 +277,11 @@ VULKAN_IMAGE_TEST(a_new_image_is_refused_until_a_submit, 2)
     free_pair(&pair);
 }
 
-/* The barrier alone suffices, also for the program's own image; or the program's declaration. */
-VULKAN_IMAGE_TEST(a_new_image_is_taken_after_a_barrier_or_unordered)
+/*
+ * A new image can be mapped after a barrier alone, even an image of the program, or after the
+ * program has declared that it orders both sides.
+ */
+VULKAN_IMAGE_TEST(a_new_image_can_be_mapped_after_a_barrier_or_unordered)
 {
     struct vulkan_image own =
         vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, true, GR_READ_WRITE);
@@ -294,7 +297,7 @@ VULKAN_IMAGE_TEST(a_new_image_is_taken_after_a_barrier_or_unordered)
 
 GROUP("resources and submits used wrongly", add_vulkan_case)
 
-VULKAN_TEST(barriers_that_cannot_be_are_refused)
+VULKAN_TEST(impossible_barriers_are_refused)
 {
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
     GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));

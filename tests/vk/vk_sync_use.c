@@ -65,7 +65,7 @@ VULKAN_TEST(values_grow_by_one_with_each_use)
     free_pair(&pair);
 }
 
-VULKAN_TEST(maps_without_a_submit_signal_all_the_same)
+VULKAN_TEST(maps_signal_without_a_submit)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
@@ -198,7 +198,7 @@ VULKAN_TEST(two_pairs_do_not_wait_for_each_other)
 
 GROUP("submits that did not happen", add_vulkan_case)
 
-VULKAN_TEST(a_submit_taken_back_is_not_waited_for)
+VULKAN_TEST(a_cancelled_submit_is_not_waited_for)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
@@ -219,7 +219,7 @@ VULKAN_TEST(a_submit_taken_back_is_not_waited_for)
 }
 
 /* The submit before it is still waited for. */
-VULKAN_TEST(a_submit_taken_back_leaves_the_one_before)
+VULKAN_TEST(a_cancelled_submit_leaves_the_one_before)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
@@ -239,7 +239,7 @@ VULKAN_TEST(a_submit_taken_back_leaves_the_one_before)
 }
 
 /* The first of three is cancelled first; the last is made. */
-VULKAN_TEST(submits_are_taken_back_in_any_order)
+VULKAN_TEST(submits_are_cancelled_in_any_order)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_resource *r[3];

@@ -52,7 +52,10 @@ static bool start(struct child *child, const struct report *report, const char *
     return child->pid > 0;
 }
 
-/* Then it stops reading: another process of a driver may keep the pipe open. */
+/*
+ * Whether the finder's last line was read. The end of the pipe may come much later: another process
+ * that a driver started may keep it open.
+ */
 static bool is_whole(const struct child *child)
 {
     size_t size = strlen(SAY_END);
@@ -93,8 +96,8 @@ static bool wait_until(pid_t pid, int *status, double until)
 }
 
 /*
- * Returns its wait status. A process that hangs in the kernel does not end even when killed: it is
- * abandoned.
+ * Ends the process and returns its wait status. A process that hangs in the kernel survives a kill,
+ * and is abandoned.
  */
 static int end(struct child *child)
 {
@@ -110,7 +113,7 @@ static int end(struct child *child)
     return status;
 }
 
-/* " in gr_map()": the last step; "" if none. */
+/* The last step, for a message: such as " in gr_map()"; "" if there was none. */
 static const char *last_step(const char *lines)
 {
     const char *step = NULL;
@@ -122,7 +125,7 @@ static const char *last_step(const char *lines)
     return step ? text_of(" in %.*s", (int)strcspn(step, "\n"), step) : "";
 }
 
-/* Describes a bad end; NULL if it ended normally. */
+/* Describes how the process failed; NULL if it ended normally. */
 static const char *bad_end(const struct child *child, int status, int limit, const char *finder)
 {
     const char *in = last_step(child->lines);

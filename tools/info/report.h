@@ -41,9 +41,10 @@ int report_devices(const struct report *report);
 void report_probe(struct report *report);
 
 /*
- * Runs a finder of this program, such as "opengl:0", and adds its findings to the section. If a
- * driver crashes or hangs, only the finder ends, and that becomes a finding. `driver` is its
- * GR_CUDA_DRIVER; NULL leaves that unchanged. `about` is the label if the finder fails (child.c).
+ * Runs a finder of this program, such as "opengl:0", in a process of its own and adds its findings
+ * to the section. If a driver crashes or hangs, only that process ends, and its end becomes a
+ * finding with the label `about`. `driver` is the GR_CUDA_DRIVER of the process; NULL leaves the
+ * variable unchanged (child.c).
  */
 void report_run_finder(struct report *report, enum section section, const char *finder,
                        const char *driver, const char *about);

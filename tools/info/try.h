@@ -73,7 +73,7 @@ bool try_peer(struct trial *t);
 bool try_fail(struct trial *t, const char *format, ...) GR_PRINTF(2, 3);
 /* Reports grinterop's last error. */
 bool try_error(struct trial *t);
-/* The same after the creation of a resource, which reports whether the way is unsupported. */
+/* Likewise after a failed creation, which shows whether the way is unsupported. */
 bool try_not_made(struct trial *t);
 /* Checks the result of a direct CUDA call. True on success. */
 bool try_cuda_fine(struct trial *t, CUresult result, const char *call);
@@ -90,7 +90,7 @@ bool try_open(struct trial *t, struct try_side *side, int device);
 CUfunction try_kernel(const struct trial *t, const char *name);
 extern const char kernels_ptx[]; /* both kernels (kernels.c) */
 
-/* Copies by the kernel, which must not be NULL, in that side's stream. */
+/* Copies by the kernel side->copy, which must not be NULL, in side->stream. */
 bool try_launch(struct trial *t, const struct try_side *side, CUdeviceptr to, CUdeviceptr from,
                 size_t size);
 

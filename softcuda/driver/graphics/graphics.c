@@ -248,8 +248,8 @@ static CUresult map_batch(const batch *b, soft_stream *stream)
 static void unmap_one(soft_graphics *resource)
 {
     /*
-     * If the bytes were never filled in, because this stream is not ordered after the map's, the
-     * graphics API keeps its own.
+     * If the bytes were never filled in, because this stream is not ordered after the stream of the
+     * map, the graphics API keeps its own bytes.
      */
     bool filled = end_fill(resource);
     if (filled && resource->mapped_flags != CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY)
@@ -258,8 +258,8 @@ static void unmap_one(soft_graphics *resource)
 }
 
 /*
- * The host waits for the stream, unlike in the driver: graphics work on the CPU cannot wait for a
- * stream, so the bytes must be in place when the call returns.
+ * The host waits for the stream, unlike with NVIDIA's driver: graphics work on the CPU cannot wait
+ * for a stream, so the bytes must be in place when the call returns.
  */
 static CUresult unmap_batch(const batch *b, soft_stream *stream)
 {
@@ -353,7 +353,7 @@ SOFT_API cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *pDevPtr, size_t *pSi
         result = CUDA_ERROR_NOT_MAPPED_AS_POINTER;
     if (result == CUDA_SUCCESS)
         resource->ops->pointer(resource, &address, &size);
-    /* After a failure as well, like the driver. */
+    /* NVIDIA's driver sets these after a failure, too. */
     if (pDevPtr)
         *pDevPtr = address;
     if (pSize)

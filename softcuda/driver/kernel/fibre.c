@@ -17,8 +17,8 @@
 #define MOST_STACK ((size_t)4 << 30)
 
 /*
- * At the far end of stacks without a guard, of which there can be too many (soft.h): a kernel that
- * overwrites it has used more stack than it has.
+ * The last word of a stack without a guard. A kernel that changes it has overflowed its stack.
+ * Guards are omitted if memory maps are scarce (soft.h).
  */
 #define CANARY UINT64_C(0x6b63617473206e6f)
 
@@ -82,8 +82,8 @@ static bool open_stacks(const soft_fibres *set)
 }
 
 /*
- * Without guards if memory maps are scarce: all stacks then share one map, without huge pages,
- * which would fill the guards with memory.
+ * Omits the guards if memory maps are scarce. All stacks then share one map, without huge pages,
+ * which would allocate memory for unused parts.
  */
 static bool make_stacks(soft_fibres *set)
 {

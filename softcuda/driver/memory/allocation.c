@@ -17,7 +17,7 @@ static const void *as_pointer(CUmemGenericAllocationHandle handle)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* An allocation with one holder, which owns the file. */
+/* Creates an allocation with one holder. The allocation takes over the file. */
 static CUresult start(const soft_memfd *file, size_t size, size_t booked,
                       const CUmemAllocationProp *prop, CUmemGenericAllocationHandle *handle)
 {

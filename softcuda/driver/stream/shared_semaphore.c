@@ -48,7 +48,7 @@ struct gr_softcuda_semaphore {
     bool timeline; /* read when it was opened; the shared field may change */
     unsigned holders;
     shared_state *shared;
-    _Atomic uint64_t signalled; /* the greatest value that this process signalled, of a timeline */
+    _Atomic uint64_t signalled; /* of a timeline: the greatest value that this process signalled */
     _Atomic unsigned complaints;
 };
 
@@ -174,7 +174,7 @@ bool soft_semaphore_is_timeline(const gr_softcuda_semaphore *semaphore)
 
 /* ---- Signal ---------------------------------------------------------------------------------- */
 
-/* Remembers the signal, whatever another process writes to the shared value. */
+/* Records the signal privately, since another process may overwrite the shared value. */
 static void note_signal(gr_softcuda_semaphore *semaphore, uint64_t value)
 {
     uint64_t before = atomic_load(&semaphore->signalled);
@@ -259,7 +259,9 @@ static bool try_to_take(gr_softcuda_semaphore *semaphore, uint64_t value)
 
 static bool wait_for(gr_softcuda_semaphore *semaphore, uint64_t value, unsigned milliseconds)
 {
-    /* In this order: a signal after the read changes the count, which the kernel notices. */
+    /*
+     * Read the counter before the value: if a signal comes later, the futex call returns at once.
+     */
     uint32_t seen = atomic_load(&semaphore->shared->changes);
     if (try_to_take(semaphore, value))
         return true;
