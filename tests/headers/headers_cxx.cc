@@ -7,6 +7,7 @@
 #include <grinterop/image.h>
 #include <grinterop/vk.h>
 #include <grinterop/external.h>
+#include <grinterop/framebuffer.h>
 #include <grinterop/publish.h>
 #include <grinterop/tensor.h>
 #include <grinterop/share.h>

@@ -3,6 +3,7 @@
  * The public headers in C, included in the reverse order of the C++ test: both languages see the
  * same functions. check-headers tests that each header compiles on its own.
  */
+#include <grinterop/framebuffer.h>
 #include <grinterop/publish.h>
 #include <grinterop/tensor.h>
 #include <grinterop/share.h>
