@@ -64,11 +64,10 @@ static CUresult copy_peer(void *to, int to_device, const void *from, int from_de
                           rt_order order)
 {
     CUcontext to_context, from_context;
-    CUresult result = rt_primary(to_device, &to_context);
-    if (result == CUDA_SUCCESS)
-        result = rt_primary(from_device, &from_context);
-    if (result != CUDA_SUCCESS || size == 0)
-        return result;
+    SOFT_TRY(rt_primary(to_device, &to_context));
+    SOFT_TRY(rt_primary(from_device, &from_context));
+    if (size == 0)
+        return CUDA_SUCCESS;
     if (order.queued)
         return cuMemcpyPeerAsync(AT(to), to_context, AT(from), from_context, size, order.stream);
     return RT_DEFAULT_STREAM(cuMemcpyPeer, (AT(to), to_context, AT(from), from_context, size));

@@ -21,11 +21,12 @@ CUresult rt_copy_bytes(void *to, const void *from, size_t size, enum cudaMemcpyK
 /* Copies a box between pitched memory and arrays, whose types are already set. */
 CUresult rt_copy_box(const CUDA_MEMCPY3D *box, rt_order order);
 
-/* Set one side of a box. The copy's kind gives the memory type of a pointer. */
-void rt_box_from(CUDA_MEMCPY3D *box, const void *memory, size_t pitch, enum cudaMemcpyKind kind);
-void rt_box_to(CUDA_MEMCPY3D *box, void *memory, size_t pitch, enum cudaMemcpyKind kind);
-void rt_box_from_array(CUDA_MEMCPY3D *box, cudaArray_const_t array, size_t x_bytes, size_t y);
-void rt_box_to_array(CUDA_MEMCPY3D *box, cudaArray_const_t array, size_t x_bytes, size_t y);
+/* Set one side of a box, but not its position: the array, or else the memory, whose type follows
+ * from the kind of the copy. */
+void rt_box_from(CUDA_MEMCPY3D *box, cudaArray_const_t array, const void *memory, size_t pitch,
+                 enum cudaMemcpyKind kind);
+void rt_box_to(CUDA_MEMCPY3D *box, cudaArray_const_t array, void *memory, size_t pitch,
+               enum cudaMemcpyKind kind);
 
 static inline bool rt_is_kind(enum cudaMemcpyKind kind)
 {
