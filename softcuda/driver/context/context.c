@@ -279,8 +279,8 @@ SOFT_API cuCtxGetDevice(CUdevice *device)
 SOFT_API cuCtxSynchronize_v2(CUcontext ctx)
 {
     soft_context *context;
-    CUresult result = resolve_context(ctx, &context);
-    return result == CUDA_SUCCESS ? soft_context_wait(context) : result;
+    SOFT_TRY(resolve_context(ctx, &context));
+    return soft_context_wait(context);
 }
 
 SOFT_API cuCtxSynchronize(void)

@@ -23,12 +23,11 @@ static void reset_locked(CUdevice dev)
 
 SOFT_API cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 {
-    CUresult result = soft_check_device(dev);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_device(dev));
     if (!pctx)
         return CUDA_ERROR_INVALID_VALUE;
 
+    CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
     if (!is_alive_locked(dev))
         result =
@@ -43,10 +42,9 @@ SOFT_API cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 
 SOFT_API cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 {
-    CUresult result = soft_check_device(dev);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_device(dev));
 
+    CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
     if (primaries[dev].retained == 0)
         result = CUDA_ERROR_INVALID_CONTEXT;

@@ -95,8 +95,8 @@ SOFT_API cuGLUnregisterBufferObject(GLuint buffer)
 SOFT_API cuGLSetBufferObjectMapFlags(GLuint buffer, unsigned int Flags)
 {
     CUgraphicsResource resource;
-    CUresult result = resource_of(buffer, &resource);
-    return result == CUDA_SUCCESS ? cuGraphicsResourceSetMapFlags_v2(resource, Flags) : result;
+    SOFT_TRY(resource_of(buffer, &resource));
+    return cuGraphicsResourceSetMapFlags_v2(resource, Flags);
 }
 
 /* ---- Maps ------------------------------------------------------------------------------------ */
@@ -125,8 +125,8 @@ SOFT_API_ptds(cuGLMapBufferObject_v2, (CUdeviceptr * dptr, size_t *size, GLuint 
 SOFT_API cuGLUnmapBufferObjectAsync(GLuint buffer, CUstream hStream)
 {
     CUgraphicsResource resource;
-    CUresult result = resource_of(buffer, &resource);
-    return result == CUDA_SUCCESS ? cuGraphicsUnmapResources(1, &resource, hStream) : result;
+    SOFT_TRY(resource_of(buffer, &resource));
+    return cuGraphicsUnmapResources(1, &resource, hStream);
 }
 
 SOFT_API cuGLUnmapBufferObject(GLuint buffer)

@@ -99,10 +99,9 @@ CUresult copy_3d(const CUDA_MEMCPY3D *given, const copy_peers *peers, CUstream h
         .z = given->dstZ,
         .party = peers ? peers->to : copy_party(stream),
     };
-    CUresult result = resolve_side(&from, &block, &block.from);
-    if (result == CUDA_SUCCESS)
-        result = resolve_side(&to, &block, &block.to);
-    return result == CUDA_SUCCESS ? copy_submit(stream, &block, asynchronous) : result;
+    SOFT_TRY(resolve_side(&from, &block, &block.from));
+    SOFT_TRY(resolve_side(&to, &block, &block.to));
+    return copy_submit(stream, &block, asynchronous);
 }
 
 static CUresult copy_2d(const CUDA_MEMCPY2D *given, CUstream stream, bool asynchronous)

@@ -16,13 +16,9 @@ static void store_prefetch(soft_advice *advice, const void *how)
 static CUresult prefetch(CUdeviceptr pointer, size_t size, soft_place place, CUstream stream)
 {
     soft_stream *ordered;
-    CUresult result = soft_stream_get(stream, &ordered);
-    if (result == CUDA_SUCCESS)
-        result = soft_managed_check(pointer, size);
-    if (result == CUDA_SUCCESS)
-        result = soft_place_check(place);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_stream_get(stream, &ordered));
+    SOFT_TRY(soft_managed_check(pointer, size));
+    SOFT_TRY(soft_place_check(place));
     return soft_advise((uintptr_t)pointer, (uintptr_t)pointer + size, store_prefetch, &place);
 }
 
@@ -142,8 +138,8 @@ SOFT_API_ptsz(cuMemDiscardBatchAsync,
               (dptrs, sizes, count, flags, hStream))
 {
     const struct batch batch = {.pointers = dptrs, .sizes = sizes, .count = count};
-    CUresult result = check_batch(&batch, flags, hStream);
-    return result == CUDA_SUCCESS ? discard_batch(&batch, hStream) : result;
+    SOFT_TRY(check_batch(&batch, flags, hStream));
+    return discard_batch(&batch, hStream);
 }
 
 SOFT_API_ptsz(cuMemDiscardAndPrefetchBatchAsync,
@@ -154,8 +150,8 @@ SOFT_API_ptsz(cuMemDiscardAndPrefetchBatchAsync,
 {
     const struct batch batch = {dptrs,        sizes,           count,
                                 prefetchLocs, prefetchLocIdxs, numPrefetchLocs};
-    CUresult result = prefetch_batch(&batch, flags, hStream);
-    return result == CUDA_SUCCESS ? discard_batch(&batch, hStream) : result;
+    SOFT_TRY(prefetch_batch(&batch, flags, hStream));
+    return discard_batch(&batch, hStream);
 }
 #endif
 
