@@ -10,9 +10,8 @@
 
 GROUP("devices", add_case)
 
-TEST(devices_by_their_bus)
+SOFT_TEST(devices_by_their_bus)
 {
-    need_software();
     char id[32] = "";
     CUdevice found = -1;
     DRV(cuDeviceGetPCIBusId, (id, sizeof(id), fx.device));
@@ -28,9 +27,8 @@ TEST(devices_by_their_bus)
     ck_assert_int_eq(found, fx.device);
 }
 
-TEST(device_properties)
+SOFT_TEST(device_properties)
 {
-    need_software();
     int major = 0, minor = 0, value = 0;
     size_t total = 0, unused = 0, all = 0;
     DRV(cuDeviceComputeCapability, (&major, &minor, fx.device));
@@ -47,9 +45,8 @@ TEST(device_properties)
     GIVES(ERROR_INVALID_VALUE, cuDeviceComputeCapability, (&major, NULL, fx.device));
 }
 
-TEST(invalid_device_ordinals)
+SOFT_TEST(invalid_device_ordinals)
 {
-    need_software();
     int number = 0, other = 0;
     unsigned flags = 0;
     size_t bytes = 0;
@@ -79,9 +76,8 @@ TEST(invalid_device_ordinals)
 
 GROUP("contexts", add_case)
 
-TEST(contexts_by_older_names)
+SOFT_TEST(contexts_by_older_names)
 {
-    need_software();
     CUcontext made = NULL, popped = NULL, current = NULL;
     CUstream stream = NULL;
     CUevent event = NULL;
@@ -114,9 +110,8 @@ TEST(contexts_by_older_names)
     ck_assert_uint_eq(flags & CU_CTX_MAP_HOST, CU_CTX_MAP_HOST); /* the primary one */
 }
 
-TEST(refused_contexts)
+SOFT_TEST(refused_contexts)
 {
-    need_software();
     CUcontext made = NULL;
     CUexecAffinityParam affinity = {.type = CU_EXEC_AFFINITY_TYPE_SM_COUNT};
     GIVES(ERROR_INVALID_VALUE, cuCtxCreate_v3, (&made, &affinity, -1, 0, fx.device));
@@ -139,9 +134,8 @@ TEST(refused_contexts)
 }
 
 /* Objects of a context end with it, and their handles become invalid. */
-TEST(objects_end_with_their_context)
+SOFT_TEST(objects_end_with_their_context)
 {
-    need_software();
     const CUDA_ARRAY3D_DESCRIPTOR flat = {
         .Width = 8, .Height = 8, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
     CUDA_ARRAY3D_DESCRIPTOR described;
@@ -169,9 +163,8 @@ TEST(objects_end_with_their_context)
 }
 
 /* A context that is current twice is still current after it was destroyed. */
-TEST(current_although_destroyed)
+SOFT_TEST(current_although_destroyed)
 {
-    need_software();
     CUcontext made = NULL;
     CUdeviceptr memory = 0;
     CUdevice device = -1;
@@ -193,9 +186,8 @@ TEST(current_although_destroyed)
 
 #define DEEPEST 64 /* the most contexts on one thread's stack */
 
-TEST(contexts_in_contexts)
+SOFT_TEST(contexts_in_contexts)
 {
-    need_software();
     CUcontext made = NULL;
     int depth = 1; /* with the fixture's */
     for (; depth < DEEPEST; depth++)
@@ -207,9 +199,8 @@ TEST(contexts_in_contexts)
     ck_assert_ptr_eq(made, fx.context);
 }
 
-TEST(limits_of_a_context)
+SOFT_TEST(limits_of_a_context)
 {
-    need_software();
     size_t before = 0, value = 0;
     DRV(cuCtxGetLimit, (&before, CU_LIMIT_MALLOC_HEAP_SIZE));
     DRV(cuCtxSetLimit, (CU_LIMIT_MALLOC_HEAP_SIZE, before + 4096));
@@ -238,9 +229,8 @@ TEST(limits_of_a_context)
 #endif
 }
 
-TEST(priorities_of_streams)
+SOFT_TEST(priorities_of_streams)
 {
-    need_software();
     int least = 7, greatest = 7, priority = 7;
     const int wanted[3] = {5, -2, -100};
     DRV(cuCtxGetStreamPriorityRange, (&least, &greatest));
@@ -295,9 +285,8 @@ CHILD(primary_context_is_reset)
     return 0;
 }
 
-TEST(primary_context)
+SOFT_TEST(primary_context)
 {
-    need_software();
     expect_child("primary_context_is_reset");
     GIVES(ERROR_INVALID_VALUE, cuDevicePrimaryCtxSetFlags_v2, (fx.device, CU_CTX_MAP_HOST));
     GIVES(ERROR_INVALID_VALUE, cuDevicePrimaryCtxSetFlags_v2, (fx.device, 0xf00000));

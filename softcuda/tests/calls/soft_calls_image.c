@@ -19,9 +19,8 @@ const CUDA_ARRAY3D_DESCRIPTOR flat = {
             DRV(cuArrayDestroy, (made));                                                           \
     } while (0)
 
-TEST(arrays_of_all_kinds)
+SOFT_TEST(arrays_of_all_kinds)
 {
-    need_software();
     CREATE(SUCCESS, changed.Height = 0);
     CREATE(SUCCESS, changed.Depth = 3);
     CREATE(SUCCESS, changed.Flags = CUDA_ARRAY3D_LAYERED, changed.Depth = 3);
@@ -43,9 +42,8 @@ TEST(arrays_of_all_kinds)
                    changed.NumChannels = channels);
 }
 
-TEST(arrays_that_are_refused)
+SOFT_TEST(arrays_that_are_refused)
 {
-    need_software();
     CUarray array = NULL;
     CREATE(ERROR_INVALID_VALUE, changed.Width = 0);
     CREATE(ERROR_INVALID_VALUE, changed.NumChannels = 3);
@@ -86,9 +84,8 @@ TEST(arrays_that_are_refused)
     ck_assert_ptr_eq(array, NULL);
 }
 
-TEST(array_queries)
+SOFT_TEST(array_queries)
 {
-    need_software();
     const CUDA_ARRAY_DESCRIPTOR given = {
         .Width = 5, .Height = 3, .Format = CU_AD_FORMAT_HALF, .NumChannels = 2};
     CUDA_ARRAY_DESCRIPTOR described = {0};
@@ -109,9 +106,8 @@ TEST(array_queries)
     GIVES(ERROR_INVALID_HANDLE, cuArrayGetPlane, (&plane, array, 0));
 }
 
-TEST(levels_of_mipmapped_arrays)
+SOFT_TEST(levels_of_mipmapped_arrays)
 {
-    need_software();
     CUDA_ARRAY3D_DESCRIPTOR long_row = flat, described;
     CUmipmappedArray levels = NULL;
     CUarray level = NULL;
@@ -142,9 +138,8 @@ TEST(levels_of_mipmapped_arrays)
     GIVES(ERROR_OUT_OF_MEMORY, cuMipmappedArrayCreate, (&levels, &huge, 15));
 }
 
-TEST(copies_beyond_an_array)
+SOFT_TEST(copies_beyond_an_array)
 {
-    need_software();
     const CUDA_ARRAY_DESCRIPTOR words = {
         .Width = 4, .Format = CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1};
     unsigned char bytes[16], read[16] = {0};
@@ -169,9 +164,8 @@ TEST(copies_beyond_an_array)
 GROUP("arrays", add_case)
 
 /* Each number, alone or with another one, overflows a sum or a product in size_t. */
-TEST(copies_that_overflow)
+SOFT_TEST(copies_that_overflow)
 {
-    need_software();
     const size_t huge = SIZE_MAX / 2 + 2;
     unsigned char bytes[16];
     CUdeviceptr memory = 0;

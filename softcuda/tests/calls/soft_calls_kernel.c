@@ -7,9 +7,8 @@
 
 GROUP("kernels", add_case)
 
-TEST(kernels_that_cannot_be_found)
+SOFT_TEST(kernels_that_cannot_be_found)
 {
-    need_software();
     CUmodule module = new_module();
     CUfunction function = NULL;
     GIVES(ERROR_NOT_FOUND, cuModuleGetFunction, (&function, module, "without_registration"));
@@ -18,9 +17,8 @@ TEST(kernels_that_cannot_be_found)
     DRV(cuModuleUnload, (module));
 }
 
-TEST(kernel_queries)
+SOFT_TEST(kernel_queries)
 {
-    need_software();
     CUmodule module = new_module(), found = NULL;
     CUfunction function = function_of(module, "add_counters");
     int value = -1;
@@ -56,9 +54,8 @@ TEST(kernel_queries)
     GIVES(ERROR_INVALID_HANDLE, cuFuncGetModule, (&found, function));
 }
 
-TEST(attributes_that_are_set)
+SOFT_TEST(attributes_that_are_set)
 {
-    need_software();
     const CUfunction_attribute shared = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                carveout = CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
     CUmodule module = new_module();
@@ -91,9 +88,8 @@ static size_t CUDA_CB kilobyte_per_thread(int threads)
     return (size_t)threads * 1024;
 }
 
-TEST(occupancy)
+SOFT_TEST(occupancy)
 {
-    need_software();
     CUmodule module = new_module();
     CUfunction function = function_of(module, "without_parameters");
     int blocks = -1, grid = 0, block = 0, processors = 0;
@@ -151,9 +147,8 @@ static unsigned counter_of(CUmodule module)
 }
 
 /* Optional attributes of a launch are ignored; those that change its meaning are refused. */
-TEST(attributes_of_launches)
+SOFT_TEST(attributes_of_launches)
 {
-    need_software();
     CUmodule module = new_module();
     CUfunction function = function_of(module, "without_parameters");
     CUlaunchAttribute attributes[2] = {{.id = CU_LAUNCH_ATTRIBUTE_PRIORITY},
@@ -189,9 +184,8 @@ TEST(attributes_of_launches)
     DRV(cuModuleUnload, (module));
 }
 
-TEST(per_thread_variants_of_launches)
+SOFT_TEST(per_thread_variants_of_launches)
 {
-    need_software();
     CUmodule module = new_module();
     CUfunction function = function_of(module, "without_parameters");
     CUstream blocking = NULL;
@@ -215,9 +209,8 @@ TEST(per_thread_variants_of_launches)
 }
 
 /* The other way to pass parameters: one buffer, in a list of names and values. */
-TEST(parameters_in_one_buffer)
+SOFT_TEST(parameters_in_one_buffer)
 {
-    need_software();
     CUmodule module = new_module();
     CUfunction function = function_of(module, "add_counters"),
                none = function_of(module, "without_parameters");
@@ -256,9 +249,8 @@ TEST(parameters_in_one_buffer)
 }
 
 /* More than fits in a stream's task. */
-TEST(large_parameters)
+SOFT_TEST(large_parameters)
 {
-    need_software();
     CUmodule module = new_module();
     struct {
         unsigned numbers[500];

@@ -9,9 +9,8 @@
 
 GROUP("memory", add_case)
 
-TEST(flags_of_pinned_memory)
+SOFT_TEST(flags_of_pinned_memory)
 {
-    need_software();
     const unsigned given[3] = {0, CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_WRITECOMBINED};
     unsigned flags = 0;
     for (int i = 0; i < 3; i++) {
@@ -34,9 +33,8 @@ TEST(flags_of_pinned_memory)
 
 /* ---- Managed memory and pitch ---------------------------------------------------------------- */
 
-TEST(managed_memory)
+SOFT_TEST(managed_memory)
 {
-    need_software();
     CUdeviceptr memory = 0;
     int value = -1;
     void *host = NULL;
@@ -56,9 +54,8 @@ TEST(managed_memory)
     GIVES(ERROR_INVALID_VALUE, cuMemAllocManaged, (&memory, 0, CU_MEM_ATTACH_GLOBAL));
 }
 
-TEST(rows_that_are_too_many)
+SOFT_TEST(rows_that_are_too_many)
 {
-    need_software();
     CUdeviceptr memory = 0;
     size_t pitch = 0;
     const unsigned elements[3] = {4, 8, 16};
@@ -74,9 +71,8 @@ TEST(rows_that_are_too_many)
 }
 
 /* Sizes that overflow are refused. */
-TEST(fills_that_are_too_large)
+SOFT_TEST(fills_that_are_too_large)
 {
-    need_software();
     CUdeviceptr memory = soft_memory((unsigned char[64]){0}, 64);
     GIVES(ERROR_INVALID_VALUE, cuMemsetD32_v2, (memory, 1, SIZE_MAX / 2));
     GIVES(ERROR_INVALID_VALUE, cuMemsetD2D32_v2, (memory, SIZE_MAX / 2 + 1, 1, 1, 4));
@@ -126,9 +122,8 @@ static void assert_attributes(CUdeviceptr base, size_t size, int type)
     ck_assert_ptr_eq(pool, NULL);
 }
 
-TEST(attributes_of_pointers)
+SOFT_TEST(attributes_of_pointers)
 {
-    need_software();
     CUdeviceptr memory = 0;
     void *pinned = NULL;
     DRV(cuMemAlloc_v2, (&memory, 100));
@@ -140,9 +135,8 @@ TEST(attributes_of_pointers)
 }
 
 /* The plural call returns the attributes that exist, and defaults for the rest. */
-TEST(many_attributes_of_a_pointer)
+SOFT_TEST(many_attributes_of_a_pointer)
 {
-    need_software();
     CUpointer_attribute names[] = {
         CU_POINTER_ATTRIBUTE_CONTEXT,          CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
         CU_POINTER_ATTRIBUTE_DEVICE_POINTER,   CU_POINTER_ATTRIBUTE_HOST_POINTER,
@@ -220,9 +214,8 @@ static unsigned long long access_at(CUdeviceptr at)
     return flags;
 }
 
-TEST(addresses_with_a_hint)
+SOFT_TEST(addresses_with_a_hint)
 {
-    need_software();
     CUdeviceptr first = 0, again = 0, beside = 0;
     DRV(cuMemAddressReserve, (&first, GRANULE, 0, 0, 0));
     ck_assert_uint_eq(first % GRANULE, 0);
@@ -250,9 +243,8 @@ TEST(addresses_with_a_hint)
 }
 
 /* Two adjacent mappings; the second is found after the first. */
-TEST(access_to_mappings)
+SOFT_TEST(access_to_mappings)
 {
-    need_software();
     CUdeviceptr base = 0;
     CUmemGenericAllocationHandle both[2] = {allocate_granule(), allocate_granule()}, found = 0;
     unsigned char *bytes = must_allocate(2 * GRANULE);
@@ -291,9 +283,8 @@ TEST(access_to_mappings)
     free(bytes);
 }
 
-TEST(mappings_that_are_refused)
+SOFT_TEST(mappings_that_are_refused)
 {
-    need_software();
     CUdeviceptr base = 0;
     CUmemGenericAllocationHandle one = allocate_granule(), none = 0;
     const CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device};
@@ -326,9 +317,8 @@ TEST(mappings_that_are_refused)
     DRV(cuMemAddressFree, (base, 3 * GRANULE));
 }
 
-TEST(allocations_that_are_refused)
+SOFT_TEST(allocations_that_are_refused)
 {
-    need_software();
     CUmemGenericAllocationHandle made = 0;
     const CUmemAllocationProp good = {
         .type = CU_MEM_ALLOCATION_TYPE_PINNED,

@@ -43,9 +43,8 @@ static void write_image(char path[], const void *bytes, size_t size)
     ck_assert_int_eq(close(fd), 0);
 }
 
-TEST(modules_of_files)
+SOFT_TEST(modules_of_files)
 {
-    need_software();
     char path[32];
     CUmodule module = NULL;
     write_image(path, soft_kernels()->host, image_size());
@@ -70,16 +69,14 @@ CHILD(module_of_a_text)
 }
 
 /* Catches: the message did not name the file. */
-TEST(files_other_than_modules)
+SOFT_TEST(files_other_than_modules)
 {
-    need_software();
     expect_message_once("module_of_a_text", ": /tmp/soft-calls-", " is neither a shared object");
 }
 
 /* At any length. */
-TEST(files_that_are_cut_off)
+SOFT_TEST(files_that_are_cut_off)
 {
-    need_software();
     const size_t sizes[] = {0, 10, sizeof(ElfW(Ehdr)) + 8, image_size() / 2, image_size() - 1};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         char path[32];
@@ -103,9 +100,8 @@ static ElfW(Ehdr) * copy_image(void)
     return copy;
 }
 
-TEST(objects_other_than_modules)
+SOFT_TEST(objects_other_than_modules)
 {
-    need_software();
     CUmodule module = NULL;
     ElfW(Ehdr) *copy = copy_image();
     const ElfW(Ehdr) good = *copy;
@@ -135,9 +131,8 @@ TEST(objects_other_than_modules)
 }
 
 /* Nothing is compiled, so the compiler's logs are empty. */
-TEST(options_of_a_compiler)
+SOFT_TEST(options_of_a_compiler)
 {
-    need_software();
     char info[8] = "before", error[8] = "before";
     CUmodule module = NULL;
     CUjit_option options[] = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
@@ -168,9 +163,8 @@ TEST(options_of_a_compiler)
 
 /* ---- Variables ------------------------------------------------------------------------------- */
 
-TEST(variables_of_modules)
+SOFT_TEST(variables_of_modules)
 {
-    need_software();
     CUmodule module = new_module();
     CUdeviceptr counters = 0, again = 0;
     size_t size = 0;
@@ -231,9 +225,8 @@ static unsigned run_in(CUfunction function)
     return sum;
 }
 
-TEST(libraries)
+SOFT_TEST(libraries)
 {
-    need_software();
     char path[32];
     CUlibrary library = NULL;
     CUkernel kernel = NULL;
@@ -270,9 +263,8 @@ TEST(libraries)
     GIVES(ERROR_INVALID_VALUE, cuMemsetD32_v2, (counters, 1, 4));
 }
 
-TEST(options_of_libraries)
+SOFT_TEST(options_of_libraries)
 {
-    need_software();
     const void *image = soft_kernels()->host;
     CUlibrary library = NULL;
     CUjit_option option = CU_JIT_LOG_VERBOSE;
@@ -298,9 +290,8 @@ GROUP("look-ups", add_case)
  * The first version of the call has no status, so a missing function is an error. All results are
  * those of an H200.
  */
-TEST(look_ups_without_a_status)
+SOFT_TEST(look_ups_without_a_status)
 {
-    need_software();
     void *found = NULL;
     DRV(cuGetProcAddress, ("cuMemAlloc", &found, 12000, 0));
     ck_assert_ptr_ne(found, NULL);

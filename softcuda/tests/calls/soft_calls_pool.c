@@ -31,9 +31,8 @@ static cuuint64_t pool_number(CUmemoryPool pool, CUmemPool_attribute attribute)
     return number;
 }
 
-TEST(pools_count_their_allocations)
+SOFT_TEST(pools_count_their_allocations)
 {
-    need_software();
     CUmemoryPool pool = new_pool(0);
     CUdeviceptr a = 0, b = 0;
     cuuint64_t number = 0;
@@ -69,9 +68,8 @@ TEST(pools_count_their_allocations)
     CU(StreamSynchronize(fx.stream));
 }
 
-TEST(attributes_of_pools)
+SOFT_TEST(attributes_of_pools)
 {
-    need_software();
     CUmemoryPool pool = new_pool(0);
     const CUmemPool_attribute reuse[3] = {CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES,
                                           CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC,
@@ -95,9 +93,8 @@ TEST(attributes_of_pools)
     DRV(cuMemPoolDestroy, (pool));
 }
 
-TEST(pool_of_a_device)
+SOFT_TEST(pool_of_a_device)
 {
-    need_software();
     CUmemoryPool pool = new_pool(0), normal = NULL, current = NULL, asked = NULL;
     CUdeviceptr memory = 0;
     DRV(cuDeviceGetDefaultMemPool, (&normal, fx.device));
@@ -118,9 +115,8 @@ TEST(pool_of_a_device)
     GIVES(ERROR_INVALID_VALUE, cuDeviceSetMemPool, (fx.device, pool));
 }
 
-TEST(pools_that_are_refused)
+SOFT_TEST(pools_that_are_refused)
 {
-    need_software();
     CUmemoryPool pool = NULL;
     CUmemPoolProps good = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}};
@@ -142,9 +138,8 @@ TEST(pools_that_are_refused)
     ck_assert_ptr_eq(pool, NULL);
 }
 
-TEST(access_to_pools)
+SOFT_TEST(access_to_pools)
 {
-    need_software();
     CUmemoryPool pool = new_pool(0);
     CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
     CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}, host = here,
@@ -174,9 +169,8 @@ TEST(access_to_pools)
 }
 
 #if CUDA_VERSION >= 12020
-TEST(pools_with_a_limit)
+SOFT_TEST(pools_with_a_limit)
 {
-    need_software();
     CUmemoryPool pool = new_pool(2 * SIZE);
     CUdeviceptr a = 0, b = 0;
     GIVES(ERROR_OUT_OF_MEMORY, cuMemAllocFromPoolAsync, (&a, 3 * SIZE, pool, fx.stream));
@@ -190,9 +184,8 @@ TEST(pools_with_a_limit)
 }
 #endif
 
-TEST(allocations_of_zero_bytes)
+SOFT_TEST(allocations_of_zero_bytes)
 {
-    need_software();
     CUdeviceptr memory = 1;
     void *pinned = &memory, *own = aligned_alloc(SIZE, SIZE);
     DRV(cuMemAllocAsync, (&memory, 0, fx.stream));

@@ -35,9 +35,8 @@ static void assert_texels(const char *kernel, CUtexObject texture, int width, in
     CU(MemFree(out));
 }
 
-TEST(textures_of_linear_memory)
+SOFT_TEST(textures_of_linear_memory)
 {
-    need_software();
     unsigned char bytes[TEXELS];
     pattern_fill(bytes, sizeof(bytes), 1);
     CUdeviceptr memory = soft_memory(bytes, sizeof(bytes));
@@ -82,9 +81,8 @@ TEST(textures_of_linear_memory)
 }
 
 /* 8 rows of 32 bytes, of which the first 5 are texels. */
-TEST(textures_of_rows)
+SOFT_TEST(textures_of_rows)
 {
-    need_software();
     unsigned char bytes[8 * 32], expected[5 * 8];
     pattern_fill(bytes, sizeof(bytes), 1);
     for (int i = 0; i < 5 * 8; i++)
@@ -124,20 +122,13 @@ static CUarray array_of_words(const unsigned words[8])
         .Width = 4, .Height = 2, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
     CUarray array = NULL;
     DRV(cuArrayCreate_v2, (&array, &shape));
-    const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                                .srcHost = words,
-                                .srcPitch = 16,
-                                .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                                .dstArray = array,
-                                .WidthInBytes = 16,
-                                .Height = 2};
-    DRV(cuMemcpy2D_v2, (&copy));
+    const CUDA_MEMCPY3D copy = copy_to_array(array, words, 16, 2, 1);
+    DRV(cuMemcpy3D_v2, (&copy));
     return array;
 }
 
-TEST(views_of_another_format)
+SOFT_TEST(views_of_another_format)
 {
-    need_software();
     unsigned words[8];
     pattern_fill(words, sizeof(words), 1);
     CUarray array = array_of_words(words);
@@ -180,22 +171,13 @@ static void fill_array(CUarray array, size_t width, size_t height, size_t depth,
     unsigned char bytes[256];
     for (size_t i = 0; i < width * height * depth; i++)
         bytes[i] = (unsigned char)(0x10 + first + (int)(i / (width * height)));
-    const CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                                .srcHost = bytes,
-                                .srcPitch = width,
-                                .srcHeight = height,
-                                .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                                .dstArray = array,
-                                .WidthInBytes = width,
-                                .Height = height,
-                                .Depth = depth};
+    const CUDA_MEMCPY3D copy = copy_to_array(array, bytes, width, height, depth);
     DRV(cuMemcpy3D_v2, (&copy));
 }
 
 /* Layer i, or level i, is filled with 0x10 + i. */
-TEST(views_of_layers)
+SOFT_TEST(views_of_layers)
 {
-    need_software();
     CUDA_ARRAY3D_DESCRIPTOR shape = flat;
     shape.Width = shape.Height = 4;
     shape.Depth = 3;
@@ -221,9 +203,8 @@ TEST(views_of_layers)
     DRV(cuArrayDestroy, (array));
 }
 
-TEST(views_of_levels)
+SOFT_TEST(views_of_levels)
 {
-    need_software();
     CUmipmappedArray levels = NULL;
     DRV(cuMipmappedArrayCreate, (&levels, &flat, 3));
     for (unsigned i = 0; i < 3; i++) {
@@ -251,9 +232,8 @@ TEST(views_of_levels)
     DRV(cuMipmappedArrayDestroy, (levels));
 }
 
-TEST(texture_queries)
+SOFT_TEST(texture_queries)
 {
-    need_software();
     unsigned words[8] = {0};
     CUarray array = array_of_words(words);
     CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array},
@@ -303,9 +283,8 @@ TEST(texture_queries)
     DRV(cuArrayDestroy, (array));
 }
 
-TEST(surface_queries)
+SOFT_TEST(surface_queries)
 {
-    need_software();
     CUarray array = NULL;
     CUDA_ARRAY3D_DESCRIPTOR shape = flat;
     shape.Flags = CUDA_ARRAY3D_SURFACE_LDST;

@@ -43,9 +43,8 @@ TEST(a_buffer_by_its_name)
     GIVES(ERROR_INVALID_VALUE, cuGLMapBufferObject_v2, (&pointer, NULL, name));
 }
 
-TEST(several_buffers_by_their_names)
+SOFT_TEST(several_buffers_by_their_names)
 {
-    need_software();
     GLuint names[] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
     CUdeviceptr pointer = 0;
     size_t size = 0;

@@ -86,9 +86,8 @@ static void CUDA_CB write_slowly(void *user)
 }
 
 /* Nothing is lost that is written while the pages are replaced. */
-TEST(memory_with_work_under_way)
+SOFT_TEST(memory_with_work_under_way)
 {
-    need_software();
     static unsigned char bytes[PIECES * PIECE];
     CUipcMemHandle handle;
     CUdeviceptr memory = 0;
@@ -218,9 +217,8 @@ CHILD(opens_nothing)
     return 0;
 }
 
-TEST(handles_of_freed_memory)
+SOFT_TEST(handles_of_freed_memory)
 {
-    need_software();
     CUipcMemHandle handle, other;
     DRV(cuMemFree_v2, (exported(SIZE, &handle)));
     put_handle("MEMORY", &handle);
@@ -254,8 +252,7 @@ CHILD(opens_changed_handles)
     return 0;
 }
 
-TEST(handles_that_were_changed)
+SOFT_TEST(handles_that_were_changed)
 {
-    need_software();
     expect_child_of_memory("opens_changed_handles");
 }

@@ -111,9 +111,8 @@ TEST(a_shared_event_in_one_process)
 }
 
 /* A wait is for the record before it, even if a later record was reached first. */
-TEST(records_out_of_order)
+SOFT_TEST(records_out_of_order)
 {
-    need_software();
     CUstream third = NULL;
     CUevent event = new_event();
     DRV(cuStreamCreate, (&third, CU_STREAM_NON_BLOCKING));
@@ -258,9 +257,8 @@ CHILD(opens_changed_events)
     return 0;
 }
 
-TEST(event_handles_that_were_changed)
+SOFT_TEST(event_handles_that_were_changed)
 {
-    need_software();
     CUevent event = exported("EVENT");
     expect_child("opens_changed_events");
     DRV(cuEventDestroy_v2, (event));
@@ -295,9 +293,8 @@ static void reap(const struct child_process *child)
 }
 
 /* Catches: a host wait for an event of a dead process never returned. */
-TEST(a_process_that_dies)
+SOFT_TEST(a_process_that_dies)
 {
-    need_software();
     CUevent event = exported("EVENT");
     struct child_process child = dead_child();
     GIVES(ERROR_NOT_READY, cuEventQuery, (event));
@@ -323,9 +320,8 @@ static CUcontext context_that_waits(CUevent event, CUstream *stream)
 }
 
 /* Work after the wait would use wrong bytes, so its context fails. */
-TEST(a_stream_waits_for_a_process_that_dies)
+SOFT_TEST(a_stream_waits_for_a_process_that_dies)
 {
-    need_software();
     CUstream stream = NULL;
     CUevent event = exported("EVENT");
     struct child_process child = dead_child();
@@ -352,9 +348,8 @@ static pid_t start_as(pid_t number)
     return started > 0 ? (pid_t)started : 0;
 }
 
-TEST(another_process_of_the_same_number)
+SOFT_TEST(another_process_of_the_same_number)
 {
-    need_software();
     CUevent event = exported("EVENT");
     struct child_process child = dead_child();
     reap(&child);
@@ -394,9 +389,8 @@ CHILD(goes_on_without_its_first_thread)
     pthread_exit(NULL);
 }
 
-TEST(a_process_without_its_first_thread)
+SOFT_TEST(a_process_without_its_first_thread)
 {
-    need_software();
     char text[4096];
     CUevent event = exported("EVENT");
     struct child_process child = child_start("goes_on_without_its_first_thread");
@@ -409,9 +403,8 @@ TEST(a_process_without_its_first_thread)
 }
 
 /* The end of a context also returns if the process is alive. Its stream is held here. */
-TEST(a_record_that_is_never_reached)
+SOFT_TEST(a_record_that_is_never_reached)
 {
-    need_software();
     CUstream stream = NULL;
     CUevent event = new_event();
     hold(fx.stream);

@@ -9,9 +9,8 @@
 GROUP("copies between devices", add_two_case)
 
 /* Memory of cuMemAlloc can be copied between devices from any context and without access. */
-TEST(copies_between_devices, 4)
+TWO_TEST(copies_between_devices, 4)
 {
-    need_two();
     CUdeviceptr a = two.memory[0], b = two.memory[1];
     use_device(_i % 2);
     CU(Memcpy(b, a, HALF));
@@ -26,9 +25,8 @@ TEST(copies_between_devices, 4)
     assert_memory(b + HALF, HALF, DEVICE_BYTE(0));
 }
 
-TEST(copies_of_the_host_to_another_device)
+TWO_TEST(copies_of_the_host_to_another_device)
 {
-    need_two();
     unsigned char bytes[SIZE];
     memset(bytes, 0x61, sizeof(bytes));
     use_device(1);
@@ -40,9 +38,8 @@ TEST(copies_of_the_host_to_another_device)
     assert_bytes(bytes, SIZE, 0x61);
 }
 
-TEST(copies_in_rows)
+TWO_TEST(copies_in_rows)
 {
-    need_two();
     const CUDA_MEMCPY2D rows = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
                                 .srcDevice = two.memory[0],
                                 .srcPitch = 64,
@@ -60,9 +57,8 @@ TEST(copies_in_rows)
     assert_memory(two.memory[1] + 192, SIZE - 192, DEVICE_BYTE(1));
 }
 
-TEST(copies_between_peers, 2)
+TWO_TEST(copies_between_peers, 2)
 {
-    need_two();
     CUdeviceptr a = two.memory[0], b = two.memory[1];
     CUcontext of_a = two.context[0], of_b = two.context[1];
     use_device(_i);
@@ -77,9 +73,8 @@ TEST(copies_between_peers, 2)
 }
 
 /* Catches: a synchronous copy began before the other device's earlier work. */
-TEST(copies_between_peers_are_in_order)
+TWO_TEST(copies_between_peers_are_in_order)
 {
-    need_two();
     CUstream blocking; /* a GPU's copy does not wait for non-blocking streams */
     use_device(0);
     CU(StreamCreate(&blocking, CU_STREAM_DEFAULT));
@@ -94,9 +89,8 @@ TEST(copies_between_peers_are_in_order)
     CU(StreamDestroy(blocking));
 }
 
-TEST(copies_of_boxes_between_peers, 2)
+TWO_TEST(copies_of_boxes_between_peers, 2)
 {
-    need_two();
     CUDA_MEMCPY3D_PEER box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
                               .srcDevice = two.memory[0],
                               .srcContext = two.context[0],
@@ -135,9 +129,8 @@ static CUarray make_array(int i)
     return array;
 }
 
-TEST(arrays_of_another_device, 2)
+TWO_TEST(arrays_of_another_device, 2)
 {
-    need_two();
     CUarray array = make_array(0);
     CUDA_MEMCPY3D_PEER box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
                               .srcDevice = two.memory[1],
