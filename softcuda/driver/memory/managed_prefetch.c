@@ -84,32 +84,6 @@ static CUresult check_places(const struct batch *batch)
     return result == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
-static CUresult prefetch_batch(const struct batch *batch, unsigned long long flags, CUstream stream)
-{
-    CUresult result = check_batch(batch, flags, stream);
-    if (result == CUDA_SUCCESS)
-        result = check_places(batch);
-    size_t place = 0;
-    for (size_t i = 0; i < batch->count && result == CUDA_SUCCESS; i++) {
-        while (place + 1 < batch->place_count && batch->first_of[place + 1] == i)
-            place++;
-        result = prefetch(batch->pointers[i], batch->sizes[i],
-                          soft_place_of_location(&batch->places[place]), stream);
-    }
-    return result;
-}
-
-SOFT_API_ptsz(cuMemPrefetchBatchAsync,
-              (CUdeviceptr * dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs,
-               size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,
-               CUstream hStream),
-              (dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream))
-{
-    const struct batch batch = {dptrs,        sizes,           count,
-                                prefetchLocs, prefetchLocIdxs, numPrefetchLocs};
-    return prefetch_batch(&batch, flags, hStream);
-}
-
 /*
  * Discarded bytes may be read as anything. Here they become poison when the stream reaches the
  * discard.
@@ -132,6 +106,21 @@ static CUresult discard_batch(const struct batch *batch, CUstream handle)
     return result;
 }
 
+static CUresult prefetch_batch(const struct batch *batch, unsigned long long flags, CUstream stream,
+                               bool discards)
+{
+    SOFT_TRY(check_batch(batch, flags, stream));
+    SOFT_TRY(check_places(batch));
+    size_t place = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        while (place + 1 < batch->place_count && batch->first_of[place + 1] == i)
+            place++;
+        SOFT_TRY(prefetch(batch->pointers[i], batch->sizes[i],
+                          soft_place_of_location(&batch->places[place]), stream));
+    }
+    return discards ? discard_batch(batch, stream) : CUDA_SUCCESS;
+}
+
 SOFT_API_ptsz(cuMemDiscardBatchAsync,
               (CUdeviceptr * dptrs, size_t *sizes, size_t count, unsigned long long flags,
                CUstream hStream),
@@ -142,17 +131,18 @@ SOFT_API_ptsz(cuMemDiscardBatchAsync,
     return discard_batch(&batch, hStream);
 }
 
-SOFT_API_ptsz(cuMemDiscardAndPrefetchBatchAsync,
-              (CUdeviceptr * dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs,
-               size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,
-               CUstream hStream),
-              (dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream))
-{
-    const struct batch batch = {dptrs,        sizes,           count,
-                                prefetchLocs, prefetchLocIdxs, numPrefetchLocs};
-    SOFT_TRY(prefetch_batch(&batch, flags, hStream));
-    return discard_batch(&batch, hStream);
-}
+#define PREFETCH_BATCH(name, discards)                                                             \
+    SOFT_API_ptsz(name,                                                                            \
+                  (CUdeviceptr * pointers, size_t * sizes, size_t count, CUmemLocation * places,   \
+                   size_t * first_of, size_t place_count, unsigned long long flags,                \
+                   CUstream stream),                                                               \
+                  (pointers, sizes, count, places, first_of, place_count, flags, stream))          \
+    {                                                                                              \
+        const struct batch batch = {pointers, sizes, count, places, first_of, place_count};        \
+        return prefetch_batch(&batch, flags, stream, discards);                                    \
+    }
+PREFETCH_BATCH(cuMemPrefetchBatchAsync, false)
+PREFETCH_BATCH(cuMemDiscardAndPrefetchBatchAsync, true)
 #endif
 
 /* ---- Streams --------------------------------------------------------------------------------- */

@@ -89,21 +89,23 @@ TWO_TEST(copies_between_peers_are_in_order)
     CU(StreamDestroy(blocking));
 }
 
+static CUDA_MEMCPY3D_PEER box_of(int i, size_t width, size_t height, size_t depth)
+{
+    return (CUDA_MEMCPY3D_PEER){.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                                .srcDevice = two.memory[i],
+                                .srcContext = two.context[i],
+                                .srcPitch = width,
+                                .srcHeight = height,
+                                .WidthInBytes = width,
+                                .Height = height,
+                                .Depth = depth};
+}
+
 TWO_TEST(copies_of_boxes_between_peers, 2)
 {
-    CUDA_MEMCPY3D_PEER box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
-                              .srcDevice = two.memory[0],
-                              .srcContext = two.context[0],
-                              .srcPitch = 16,
-                              .srcHeight = 4,
-                              .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                              .dstDevice = two.memory[1],
-                              .dstContext = two.context[1],
-                              .dstPitch = 16,
-                              .dstHeight = 8,
-                              .WidthInBytes = 16,
-                              .Height = 4,
-                              .Depth = 2};
+    CUDA_MEMCPY3D_PEER box = box_of(0, 16, 4, 2);
+    box.dstMemoryType = CU_MEMORYTYPE_DEVICE, box.dstDevice = two.memory[1];
+    box.dstContext = two.context[1], box.dstPitch = 16, box.dstHeight = 8;
     use_device(_i);
     CU(Memcpy3DPeer(&box));
     assert_memory(two.memory[1], 64, DEVICE_BYTE(0));
@@ -132,17 +134,9 @@ static CUarray make_array(int i)
 TWO_TEST(arrays_of_another_device, 2)
 {
     CUarray array = make_array(0);
-    CUDA_MEMCPY3D_PEER box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
-                              .srcDevice = two.memory[1],
-                              .srcContext = two.context[1],
-                              .srcPitch = 64,
-                              .srcHeight = 16,
-                              .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                              .dstArray = array,
-                              .dstContext = two.context[0],
-                              .WidthInBytes = 64,
-                              .Height = 16,
-                              .Depth = 1};
+    CUDA_MEMCPY3D_PEER box = box_of(1, 64, 16, 1);
+    box.dstMemoryType = CU_MEMORYTYPE_ARRAY, box.dstArray = array;
+    box.dstContext = two.context[0];
     const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY,
                                          .res.array.hArray = array};
     const CUDA_TEXTURE_DESC reading = {.flags = 0};
