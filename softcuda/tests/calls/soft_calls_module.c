@@ -53,7 +53,7 @@ SOFT_TEST(modules_of_files)
     DRV(cuModuleUnload, (module));
     unlink(path);
     GIVES(ERROR_FILE_NOT_FOUND, cuModuleLoad, (&module, path));
-    GIVES(ERROR_INVALID_VALUE, cuModuleLoad, (&module, ""));
+    INVALID(cuModuleLoad, (&module, ""));
 }
 
 CHILD(module_of_a_text)
@@ -152,10 +152,8 @@ SOFT_TEST(options_of_a_compiler)
     DRV(cuModuleLoadDataEx, (&module, soft_kernels()->host, 2, options, values));
     ck_assert_str_eq(info, "before");
     DRV(cuModuleUnload, (module));
-    GIVES(ERROR_INVALID_VALUE, cuModuleLoadDataEx,
-          (&module, soft_kernels()->host, 1, NULL, values));
-    GIVES(ERROR_INVALID_VALUE, cuModuleLoadDataEx,
-          (&module, soft_kernels()->host, 1, options, NULL));
+    INVALID(cuModuleLoadDataEx, (&module, soft_kernels()->host, 1, NULL, values));
+    INVALID(cuModuleLoadDataEx, (&module, soft_kernels()->host, 1, options, NULL));
     CUmoduleLoadingMode mode = CU_MODULE_LAZY_LOADING;
     DRV(cuModuleGetLoadingMode, (&mode));
     ck_assert_int_eq(mode, CU_MODULE_EAGER_LOADING);
@@ -192,17 +190,17 @@ SOFT_TEST(variables_of_modules)
     CU(StreamSynchronize(fx.stream));
     CU(MemcpyDtoH(&sum, out, sizeof(sum)));
     ck_assert_uint_eq(sum, 120);
-    GIVES(ERROR_INVALID_VALUE, cuMemsetD32_v2, (counters, 10, 5));
-    GIVES(ERROR_INVALID_VALUE, cuMemFree_v2, (counters));
-    GIVES(ERROR_INVALID_VALUE, cuMemFreeAsync, (counters, fx.stream));
+    INVALID(cuMemsetD32_v2, (counters, 10, 5));
+    INVALID(cuMemFree_v2, (counters));
+    INVALID(cuMemFreeAsync, (counters, fx.stream));
     GIVES(ERROR_NOT_FOUND, cuModuleGetGlobal_v2, (&again, &size, module, "no_such_variable"));
     GIVES(ERROR_NOT_FOUND, cuModuleGetGlobal_v2, (&again, &size, module, "round_each"));
     GIVES(ERROR_NOT_FOUND, cuModuleGetGlobal_v2,
           (&again, &size, module, "environ")); /* of the C library */
-    GIVES(ERROR_INVALID_VALUE, cuModuleGetGlobal_v2, (&again, &size, module, NULL));
-    GIVES(ERROR_INVALID_VALUE, cuModuleGetGlobal_v2, (NULL, NULL, module, "counters"));
+    INVALID(cuModuleGetGlobal_v2, (&again, &size, module, NULL));
+    INVALID(cuModuleGetGlobal_v2, (NULL, NULL, module, "counters"));
     DRV(cuModuleUnload, (module));
-    GIVES(ERROR_INVALID_VALUE, cuMemcpyDtoH_v2, (numbers, counters, sizeof(numbers)));
+    INVALID(cuMemcpyDtoH_v2, (numbers, counters, sizeof(numbers)));
     GIVES(ERROR_INVALID_HANDLE, cuModuleGetGlobal_v2, (&again, &size, module, "counters"));
     CU(MemFree(out));
 }
@@ -248,7 +246,7 @@ SOFT_TEST(libraries)
     ck_assert_uint_eq(run_in(function), 8);
     GIVES(ERROR_NOT_SUPPORTED, cuFuncGetModule, (&module, function));
     GIVES(ERROR_NOT_FOUND, cuLibraryGetKernel, (&kernel, library, "no_such_kernel"));
-    GIVES(ERROR_INVALID_VALUE, cuKernelGetFunction, (NULL, kernel));
+    INVALID(cuKernelGetFunction, (NULL, kernel));
     GIVES(ERROR_INVALID_HANDLE, cuKernelGetFunction, (&function, (CUkernel)function));
 #if CUDA_VERSION >= 13000
     const char *name = NULL;
@@ -260,7 +258,7 @@ SOFT_TEST(libraries)
     GIVES(ERROR_INVALID_HANDLE, cuLibraryUnload, (library));
     GIVES(ERROR_INVALID_HANDLE, cuLibraryGetKernel, (&kernel, library, "add_counters"));
     GIVES(ERROR_INVALID_HANDLE, cuKernelGetFunction, (&function, kernel));
-    GIVES(ERROR_INVALID_VALUE, cuMemsetD32_v2, (counters, 1, 4));
+    INVALID(cuMemsetD32_v2, (counters, 1, 4));
 }
 
 SOFT_TEST(options_of_libraries)
@@ -272,12 +270,9 @@ SOFT_TEST(options_of_libraries)
     void *values[] = {NULL};
     DRV(cuLibraryLoadData, (&library, image, &option, values, 1, &hint, values, 1));
     DRV(cuLibraryUnload, (library));
-    GIVES(ERROR_INVALID_VALUE, cuLibraryLoadData,
-          (&library, image, NULL, values, 1, NULL, NULL, 0));
-    GIVES(ERROR_INVALID_VALUE, cuLibraryLoadData,
-          (&library, image, &option, NULL, 1, NULL, NULL, 0));
-    GIVES(ERROR_INVALID_VALUE, cuLibraryLoadData,
-          (&library, image, NULL, NULL, 0, NULL, values, 1));
+    INVALID(cuLibraryLoadData, (&library, image, NULL, values, 1, NULL, NULL, 0));
+    INVALID(cuLibraryLoadData, (&library, image, &option, NULL, 1, NULL, NULL, 0));
+    INVALID(cuLibraryLoadData, (&library, image, NULL, NULL, 0, NULL, values, 1));
     GIVES(ERROR_INVALID_IMAGE, cuLibraryLoadData,
           (&library, "no image", NULL, NULL, 0, NULL, NULL, 0));
     GIVES(ERROR_FILE_NOT_FOUND, cuLibraryLoadFromFile,
@@ -304,6 +299,6 @@ SOFT_TEST(look_ups_without_a_status)
     GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("cuMemAlloc_v2", &found, 12000, 0));
     GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("cuMemcpy_ptds", &found, 12000, 0));
     DRV(cuGetProcAddress, ("cuMemAlloc", &found, 12000, 3));
-    GIVES(ERROR_INVALID_VALUE, cuGetProcAddress, ("cuMemAlloc", &found, 12000, 8));
-    GIVES(ERROR_INVALID_VALUE, cuGetProcAddress, (NULL, &found, 12000, 0));
+    INVALID(cuGetProcAddress, ("cuMemAlloc", &found, 12000, 8));
+    INVALID(cuGetProcAddress, (NULL, &found, 12000, 0));
 }

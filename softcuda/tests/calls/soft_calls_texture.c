@@ -74,7 +74,7 @@ SOFT_TEST(textures_of_linear_memory)
     REFUSED(flags = 1);
     REFUSED(resType = (CUresourcetype)9);
     CUDA_RESOURCE_VIEW_DESC view = {.width = TEXELS};
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &good, &reading, &view));
+    INVALID(cuTexObjectCreate, (&none, &good, &reading, &view));
     ck_assert_uint_eq(none, 0);
     CU(MemFree(memory));
     CU(MemFree(out));
@@ -199,7 +199,7 @@ SOFT_TEST(views_of_layers)
     }
     DRV(cuTexObjectDestroy, (texture));
     view.lastLayer = 3;
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&texture, &resource, &reading, &view));
+    INVALID(cuTexObjectCreate, (&texture, &resource, &reading, &view));
     DRV(cuArrayDestroy, (array));
 }
 
@@ -226,9 +226,9 @@ SOFT_TEST(views_of_levels)
     }
     DRV(cuTexObjectDestroy, (texture));
     view.lastMipmapLevel = 3;
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&texture, &resource, &reading, &view));
+    INVALID(cuTexObjectCreate, (&texture, &resource, &reading, &view));
     reading = plain(0); /* mip levels require normalised coordinates */
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&texture, &resource, &reading, NULL));
+    INVALID(cuTexObjectCreate, (&texture, &resource, &reading, NULL));
     DRV(cuMipmappedArrayDestroy, (levels));
 }
 
@@ -248,35 +248,35 @@ SOFT_TEST(texture_queries)
     DRV(cuTexObjectGetTextureDesc, (&read, texture));
     ck_assert_int_eq(read.addressMode[1], CU_TR_ADDRESS_MODE_WRAP);
     ck_assert_uint_eq(read.flags, CU_TRSF_READ_AS_INTEGER);
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectGetResourceViewDesc, (&view, texture));
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectGetTextureDesc, (NULL, texture));
+    INVALID(cuTexObjectGetResourceViewDesc, (&view, texture));
+    INVALID(cuTexObjectGetTextureDesc, (NULL, texture));
     DRV(cuTexObjectDestroy, (texture));
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectGetTextureDesc, (&read, texture));
+    INVALID(cuTexObjectGetTextureDesc, (&read, texture));
     DRV(cuTexObjectDestroy, (texture)); /* as on a GPU */
 
     for (int i = 0; i < 3; i++) {
         CUDA_TEXTURE_DESC bad = plain(0);
         bad.addressMode[i] = (CUaddress_mode)4;
-        GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, &bad, NULL));
+        INVALID(cuTexObjectCreate, (&none, &resource, &bad, NULL));
     }
     CUDA_TEXTURE_DESC bad = plain(0);
     bad.filterMode = (CUfilter_mode)2;
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, &bad, NULL));
+    INVALID(cuTexObjectCreate, (&none, &resource, &bad, NULL));
     bad = plain(0);
     bad.mipmapFilterMode = (CUfilter_mode)2;
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, &bad, NULL));
+    INVALID(cuTexObjectCreate, (&none, &resource, &bad, NULL));
     bad = plain(0x8000);
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, &bad, NULL));
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (NULL, &resource, &reading, NULL));
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, NULL, &reading, NULL));
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, NULL, NULL));
+    INVALID(cuTexObjectCreate, (&none, &resource, &bad, NULL));
+    INVALID(cuTexObjectCreate, (NULL, &resource, &reading, NULL));
+    INVALID(cuTexObjectCreate, (&none, NULL, &reading, NULL));
+    INVALID(cuTexObjectCreate, (&none, &resource, NULL, NULL));
     resource.res.array.hArray = NULL;
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, &reading, NULL));
+    INVALID(cuTexObjectCreate, (&none, &resource, &reading, NULL));
     resource.res.array.hArray = (CUarray)0x1234;
     GIVES(ERROR_INVALID_HANDLE, cuTexObjectCreate, (&none, &resource, &reading, NULL));
     resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
     resource.res.mipmap.hMipmappedArray = NULL;
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, &reading, NULL));
+    INVALID(cuTexObjectCreate, (&none, &resource, &reading, NULL));
     resource.res.mipmap.hMipmappedArray = (CUmipmappedArray)0x1234;
     GIVES(ERROR_INVALID_HANDLE, cuTexObjectCreate, (&none, &resource, &reading, NULL));
     ck_assert_uint_eq(none, 0);
@@ -295,21 +295,21 @@ SOFT_TEST(surface_queries)
     DRV(cuSurfObjectCreate, (&surface, &good));
     DRV(cuSurfObjectGetResourceDesc, (&seen, surface));
     ck_assert_ptr_eq(seen.res.array.hArray, array);
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectGetResourceDesc, (&seen, surface)); /* not a texture */
+    INVALID(cuTexObjectGetResourceDesc, (&seen, surface)); /* not a texture */
     DRV(cuSurfObjectDestroy, (surface));
-    GIVES(ERROR_INVALID_VALUE, cuSurfObjectGetResourceDesc, (&seen, surface));
+    INVALID(cuSurfObjectGetResourceDesc, (&seen, surface));
     bad.flags = 1;
-    GIVES(ERROR_INVALID_VALUE, cuSurfObjectCreate, (&none, &bad));
+    INVALID(cuSurfObjectCreate, (&none, &bad));
     bad = good;
     bad.resType = CU_RESOURCE_TYPE_LINEAR;
-    GIVES(ERROR_INVALID_VALUE, cuSurfObjectCreate, (&none, &bad));
+    INVALID(cuSurfObjectCreate, (&none, &bad));
     bad = good;
     bad.res.array.hArray = NULL;
-    GIVES(ERROR_INVALID_VALUE, cuSurfObjectCreate, (&none, &bad));
+    INVALID(cuSurfObjectCreate, (&none, &bad));
     bad.res.array.hArray = (CUarray)0x1234;
     GIVES(ERROR_INVALID_HANDLE, cuSurfObjectCreate, (&none, &bad));
-    GIVES(ERROR_INVALID_VALUE, cuSurfObjectCreate, (NULL, &good));
-    GIVES(ERROR_INVALID_VALUE, cuSurfObjectCreate, (&none, NULL));
+    INVALID(cuSurfObjectCreate, (NULL, &good));
+    INVALID(cuSurfObjectCreate, (&none, NULL));
     ck_assert_uint_eq(none, 0);
     DRV(cuArrayDestroy, (array));
 }

@@ -37,10 +37,10 @@ TEST(a_buffer_by_its_name)
     DRV(cuGLUnmapBufferObjectAsync, (name, CU_STREAM_PER_THREAD));
     GIVES(ERROR_ALREADY_MAPPED, cuGLRegisterBufferObject, (name));
     DRV(cuGLUnregisterBufferObject, (name));
-    GIVES(ERROR_INVALID_VALUE, cuGLSetBufferObjectMapFlags, (name, 0));
-    GIVES(ERROR_INVALID_VALUE, cuGLUnmapBufferObject, (name));
-    GIVES(ERROR_INVALID_VALUE, cuGLUnregisterBufferObject, (name));
-    GIVES(ERROR_INVALID_VALUE, cuGLMapBufferObject_v2, (&pointer, NULL, name));
+    INVALID(cuGLSetBufferObjectMapFlags, (name, 0));
+    INVALID(cuGLUnmapBufferObject, (name));
+    INVALID(cuGLUnregisterBufferObject, (name));
+    INVALID(cuGLMapBufferObject_v2, (&pointer, NULL, name));
 }
 
 SOFT_TEST(several_buffers_by_their_names)
@@ -51,7 +51,7 @@ SOFT_TEST(several_buffers_by_their_names)
     for (int i = 0; i < 2; i++)
         DRV(cuGLRegisterBufferObject, (names[i]));
     GIVES(ERROR_INVALID_HANDLE, cuGLRegisterBufferObject, (999999));
-    GIVES(ERROR_INVALID_VALUE, cuGLMapBufferObjectAsync_v2, (NULL, &size, names[0], fx.stream));
+    INVALID(cuGLMapBufferObjectAsync_v2, (NULL, &size, names[0], fx.stream));
     TWIN(cuGLMapBufferObjectAsync_v2, _ptsz, (&pointer, &size, names[0], fx.stream));
     ck_assert_uint_eq(size, SIZE);
     DRV(cuGLUnmapBufferObjectAsync, (names[0], fx.stream));
@@ -97,9 +97,8 @@ TEST(queries_of_a_mapped_pointer)
     DRV(cuMemGetAddressRange_v2, (&base, &size, pointer + 5));
     ck_assert_uint_eq(base, pointer);
     ck_assert_uint_eq(size, SIZE);
-    GIVES(ERROR_INVALID_VALUE, cuGraphicsResourceGetMappedMipmappedArray, (NULL, resource));
+    INVALID(cuGraphicsResourceGetMappedMipmappedArray, (NULL, resource));
     DRV(cuGraphicsUnmapResources, (1, &resource, fx.stream));
-    GIVES(ERROR_INVALID_VALUE, cuPointerGetAttribute,
-          (&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer));
+    INVALID(cuPointerGetAttribute, (&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer));
     DRV(cuGraphicsUnregisterResource, (resource));
 }

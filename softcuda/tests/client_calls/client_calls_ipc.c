@@ -41,8 +41,8 @@ CHILD(opens_memory)
     size_t size = 0;
     fixture_setup();
     take_handle("MEMORY", &handle);
-    GIVES(ERROR_INVALID_VALUE, cuIpcOpenMemHandle_v2, (&memory, handle, 0));
-    GIVES(ERROR_INVALID_VALUE, cuIpcOpenMemHandle_v2, (NULL, handle, LAZY));
+    INVALID(cuIpcOpenMemHandle_v2, (&memory, handle, 0));
+    INVALID(cuIpcOpenMemHandle_v2, (NULL, handle, LAZY));
     DRV(cuIpcOpenMemHandle_v2, (&memory, handle, LAZY));
     DRV(cuMemGetAddressRange_v2, (&base, &size, memory));
     child_check(base == memory && size >= ODD_SIZE);
@@ -54,7 +54,7 @@ CHILD(opens_memory)
     DRV(cuIpcCloseMemHandle, (memory));
     child_check(last_byte(memory, ODD_SIZE) == 9);
     DRV(cuIpcCloseMemHandle, (memory));
-    GIVES(ERROR_INVALID_VALUE, cuIpcCloseMemHandle, (memory));
+    INVALID(cuIpcCloseMemHandle, (memory));
     DRV(cuIpcOpenMemHandle_v2, (&memory, handle, LAZY)); /* closed by the end of the process */
     return 0;
 }
@@ -108,7 +108,7 @@ TEST(memory_of_the_same_process)
     CUipcMemHandle handle;
     CUdeviceptr memory = exported(SIZE, &handle), opened = 0;
     GIVES(ERROR_INVALID_CONTEXT, cuIpcOpenMemHandle_v2, (&opened, handle, LAZY));
-    GIVES(ERROR_INVALID_VALUE, cuIpcCloseMemHandle, (memory));
+    INVALID(cuIpcCloseMemHandle, (memory));
     DRV(cuMemFree_v2, (memory));
 }
 
@@ -147,12 +147,12 @@ TEST(memory_without_a_handle)
     DRV(cuMemAlloc_v2, (&memory, SIZE));
     DRV(cuMemAllocAsync, (&pooled, SIZE, fx.stream));
     ck_assert(has_a_handle(memory) && !has_a_handle(pooled));
-    GIVES(ERROR_INVALID_VALUE, cuIpcGetMemHandle, (&handle, pooled));
-    GIVES(ERROR_INVALID_VALUE, cuIpcGetMemHandle, (&handle, 0));
-    GIVES(ERROR_INVALID_VALUE, cuIpcGetMemHandle, (NULL, memory));
+    INVALID(cuIpcGetMemHandle, (&handle, pooled));
+    INVALID(cuIpcGetMemHandle, (&handle, 0));
+    INVALID(cuIpcGetMemHandle, (NULL, memory));
     DRV(cuMemFreeAsync, (pooled, fx.stream));
     DRV(cuMemFree_v2, (memory));
-    GIVES(ERROR_INVALID_VALUE, cuIpcGetMemHandle, (&handle, memory));
+    INVALID(cuIpcGetMemHandle, (&handle, memory));
     DRV(cuCtxSetCurrent, (NULL));
     GIVES(ERROR_INVALID_CONTEXT, cuIpcGetMemHandle, (&handle, memory));
     GIVES(ERROR_INVALID_CONTEXT, cuIpcOpenMemHandle_v2, (&pooled, handle, LAZY));
@@ -165,7 +165,7 @@ TEST(handles_of_zero)
     CUipcMemHandle handle;
     CUdeviceptr opened = 0;
     memset(&handle, 0, sizeof(handle));
-    GIVES(ERROR_INVALID_VALUE, cuIpcOpenMemHandle_v2, (&opened, handle, LAZY));
+    INVALID(cuIpcOpenMemHandle_v2, (&opened, handle, LAZY));
     ck_assert_uint_eq(opened, 0);
 }
 
@@ -186,7 +186,7 @@ CHILD(opens_in_two_contexts)
     DRV(cuIpcOpenMemHandle_v2, (&other, handle, LAZY));
     DRV(cuCtxDestroy_v2, (context)); /* which closes it */
     DRV(cuCtxSetCurrent, (fx.context));
-    GIVES(ERROR_INVALID_VALUE, cuIpcCloseMemHandle, (other));
+    INVALID(cuIpcCloseMemHandle, (other));
     return 0;
 }
 
@@ -212,7 +212,7 @@ CHILD(opens_nothing)
     CUdeviceptr memory = 0;
     fixture_setup();
     take_handle("MEMORY", &handle);
-    GIVES(ERROR_INVALID_VALUE, cuIpcOpenMemHandle_v2, (&memory, handle, LAZY));
+    INVALID(cuIpcOpenMemHandle_v2, (&memory, handle, LAZY));
     child_check(memory == 0);
     return 0;
 }
@@ -248,7 +248,7 @@ CHILD(opens_changed_handles)
     }
     child_check(refused >= 48);
     memset(&good, 0xff, sizeof(good));
-    GIVES(ERROR_INVALID_VALUE, cuIpcOpenMemHandle_v2, (&memory, good, LAZY));
+    INVALID(cuIpcOpenMemHandle_v2, (&memory, good, LAZY));
     return 0;
 }
 

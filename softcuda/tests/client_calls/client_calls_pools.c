@@ -117,7 +117,7 @@ TEST(pools_of_locations)
     DRV(cuMemSetMemPool, (&there, CU_MEM_ALLOCATION_TYPE_PINNED, other));
     DRV(cuMemGetMemPool, (&current, &there, CU_MEM_ALLOCATION_TYPE_PINNED));
     ck_assert_ptr_eq(current, other);
-    GIVES(ERROR_INVALID_VALUE, cuMemSetMemPool, (&here, CU_MEM_ALLOCATION_TYPE_PINNED, other));
+    INVALID(cuMemSetMemPool, (&here, CU_MEM_ALLOCATION_TYPE_PINNED, other));
     /* When the current host pool is destroyed, NVIDIA's driver uses the device's pool. */
     if (!gr_cuda_is_software())
         DRV(cuMemSetMemPool, (&there, CU_MEM_ALLOCATION_TYPE_PINNED, pinned));
@@ -144,11 +144,11 @@ TEST(locations_without_a_pool)
     CUmemLocation none = nowhere;
     CUmemoryPool pool = NULL;
     CUmemPoolProps bad = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = nowhere};
-    GIVES(ERROR_INVALID_VALUE, cuMemPoolCreate, (&pool, &bad));
-    GIVES(ERROR_INVALID_VALUE, cuMemGetMemPool, (&pool, &none, CU_MEM_ALLOCATION_TYPE_PINNED));
-    GIVES(ERROR_INVALID_VALUE, cuMemGetMemPool, (&pool, &none, CU_MEM_ALLOCATION_TYPE_INVALID));
-    GIVES(ERROR_INVALID_VALUE, cuMemGetMemPool, (&pool, NULL, CU_MEM_ALLOCATION_TYPE_MANAGED));
-    GIVES(ERROR_INVALID_VALUE, cuMemGetMemPool, (NULL, &none, CU_MEM_ALLOCATION_TYPE_MANAGED));
+    INVALID(cuMemPoolCreate, (&pool, &bad));
+    INVALID(cuMemGetMemPool, (&pool, &none, CU_MEM_ALLOCATION_TYPE_PINNED));
+    INVALID(cuMemGetMemPool, (&pool, &none, CU_MEM_ALLOCATION_TYPE_INVALID));
+    INVALID(cuMemGetMemPool, (&pool, NULL, CU_MEM_ALLOCATION_TYPE_MANAGED));
+    INVALID(cuMemGetMemPool, (NULL, &none, CU_MEM_ALLOCATION_TYPE_MANAGED));
     ck_assert_ptr_eq(pool, NULL);
 }
 

@@ -296,20 +296,22 @@ static int write_to_host(unsigned char *memory)
     return 0;
 }
 
-CHILD(to_small_memory)
+static int write_to_heap(size_t size)
 {
-    unsigned char *memory = malloc(64);
+    unsigned char *memory = malloc(size);
     int status = write_to_host(memory);
     free(memory);
     return status;
 }
 
+CHILD(to_small_memory)
+{
+    return write_to_heap(64);
+}
+
 CHILD(to_large_memory)
 {
-    unsigned char *memory = malloc(4 << 20);
-    int status = write_to_host(memory);
-    free(memory);
-    return status;
+    return write_to_heap(4 << 20);
 }
 
 CHILD(to_the_stack)
