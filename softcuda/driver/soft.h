@@ -13,9 +13,14 @@
 
 /*
  * SOFT_API starts the definition of an entry point. SOFT_API_ptsz and SOFT_API_ptds also define its
- * twin for the per-thread default stream.
+ * twin for the per-thread default stream. SOFT_API_v1 defines the older name of NAME_v2.
  */
 #define SOFT_API SOFT_EXPORTED CUresult CUDAAPI
+#define SOFT_API_v1(name, params, args)                                                            \
+    SOFT_API name params                                                                           \
+    {                                                                                              \
+        return name##_v2 args;                                                                     \
+    }
 #define SOFT_TWIN(twin, name, params, args)                                                        \
     SOFT_PER_THREAD_TWIN(CUresult, soft_default_stream_is_per_thread, twin, name, params, args)
 #define SOFT_API_ptsz(name, params, args)                                                          \

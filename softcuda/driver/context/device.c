@@ -64,10 +64,7 @@ SOFT_API cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
     return CUDA_SUCCESS;
 }
 
-SOFT_API cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
-{
-    return cuDeviceGetUuid_v2(uuid, dev);
-}
+SOFT_API_v1(cuDeviceGetUuid, (CUuuid * uuid, CUdevice dev), (uuid, dev))
 
 /* LUIDs exist on Windows only. */
 SOFT_API cuDeviceGetLuid(char *luid, unsigned int *deviceNodeMask, CUdevice dev)

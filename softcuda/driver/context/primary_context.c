@@ -94,17 +94,6 @@ SOFT_API cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *acti
     return CUDA_SUCCESS;
 }
 
-SOFT_API cuDevicePrimaryCtxRelease(CUdevice dev)
-{
-    return cuDevicePrimaryCtxRelease_v2(dev);
-}
-
-SOFT_API cuDevicePrimaryCtxReset(CUdevice dev)
-{
-    return cuDevicePrimaryCtxReset_v2(dev);
-}
-
-SOFT_API cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
-{
-    return cuDevicePrimaryCtxSetFlags_v2(dev, flags);
-}
+SOFT_API_v1(cuDevicePrimaryCtxRelease, (CUdevice dev), (dev))
+SOFT_API_v1(cuDevicePrimaryCtxReset, (CUdevice dev), (dev))
+SOFT_API_v1(cuDevicePrimaryCtxSetFlags, (CUdevice dev, unsigned int flags), (dev, flags))

@@ -326,10 +326,8 @@ SOFT_API cuGraphicsResourceSetMapFlags_v2(CUgraphicsResource handle, unsigned in
     return CUDA_SUCCESS;
 }
 
-SOFT_API cuGraphicsResourceSetMapFlags(CUgraphicsResource handle, unsigned int flags)
-{
-    return cuGraphicsResourceSetMapFlags_v2(handle, flags);
-}
+SOFT_API_v1(cuGraphicsResourceSetMapFlags, (CUgraphicsResource handle, unsigned int flags),
+            (handle, flags))
 
 static CUresult get_mapped(CUgraphicsResource handle, soft_graphics **resource)
 {

@@ -177,10 +177,7 @@ SOFT_API cuEventDestroy_v2(CUevent hEvent)
     return destroy(hEvent);
 }
 
-SOFT_API cuEventDestroy(CUevent hEvent)
-{
-    return cuEventDestroy_v2(hEvent);
-}
+SOFT_API_v1(cuEventDestroy, (CUevent hEvent), (hEvent))
 
 CUresult soft_event_describe(CUevent handle, soft_ipc_handle *description)
 {
@@ -337,7 +334,5 @@ SOFT_API cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEn
     return result;
 }
 
-SOFT_API cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
-{
-    return cuEventElapsedTime_v2(pMilliseconds, hStart, hEnd);
-}
+SOFT_API_v1(cuEventElapsedTime, (float *pMilliseconds, CUevent hStart, CUevent hEnd),
+            (pMilliseconds, hStart, hEnd))

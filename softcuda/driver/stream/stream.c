@@ -114,10 +114,7 @@ SOFT_API cuStreamDestroy_v2(CUstream hStream)
     return stream ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-SOFT_API cuStreamDestroy(CUstream hStream)
-{
-    return cuStreamDestroy_v2(hStream);
-}
+SOFT_API_v1(cuStreamDestroy, (CUstream hStream), (hStream))
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
