@@ -224,7 +224,6 @@ SOFT_TEST(addresses_with_a_hint)
     ck_assert_uint_ne(beside, first);
     DRV(cuMemAddressFree, (beside, GRANULE));
     INVALID(cuMemAddressFree, (first, 2 * GRANULE));
-    INVALID(cuMemAddressFree, (first + GRANULE, GRANULE));
     DRV(cuMemAddressFree, (first, GRANULE));
     /* These are free: far below the system's own mappings. */
     const CUdeviceptr wanted = (CUdeviceptr)1 << 36;
@@ -232,13 +231,8 @@ SOFT_TEST(addresses_with_a_hint)
     if (!sanitizer())
         ck_assert_uint_eq(again, wanted);
     DRV(cuMemAddressFree, (again, GRANULE));
-    DRV(cuMemAddressReserve, (&again, GRANULE, 8 * GRANULE, 0, 0));
-    ck_assert_uint_eq(again % (8 * GRANULE), 0);
-    DRV(cuMemAddressFree, (again, GRANULE));
     INVALID(cuMemAddressReserve, (&again, GRANULE + 1, 0, 0, 0));
-    INVALID(cuMemAddressReserve, (&again, GRANULE, 3, 0, 0));
     INVALID(cuMemAddressReserve, (&again, GRANULE, 0, 1, 0));
-    INVALID(cuMemAddressReserve, (&again, GRANULE, 0, 0, 1));
     GIVES(ERROR_OUT_OF_MEMORY, cuMemAddressReserve, (&again, SIZE_MAX - 0xffff, 0, 0, 0));
 }
 
@@ -285,34 +279,24 @@ SOFT_TEST(access_to_mappings)
 SOFT_TEST(mappings_that_are_refused)
 {
     CUdeviceptr base = 0;
-    CUmemGenericAllocationHandle one = allocate_granule(), none = 0;
+    CUmemGenericAllocationHandle one = allocate_granule();
     const CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device};
     CUmemAccessDesc access = {.location = here, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     unsigned long long flags;
     DRV(cuMemAddressReserve, (&base, 3 * GRANULE, 0, 0, 0));
-    INVALID(cuMemMap, (base + 4096, GRANULE, 0, one, 0));
     INVALID(cuMemMap, (base, GRANULE, 4096, one, 0));
-    INVALID(cuMemMap, (base, GRANULE, 0, none, 0));
-    INVALID(cuMemMap, (base, GRANULE, 0, one, 1));
-    GIVES(ERROR_NOT_SUPPORTED, cuMemMap, (base, 2 * GRANULE, 0, one, 0));
     INVALID(cuMemMap, (base + 3 * GRANULE, GRANULE, 0, one, 0));
     DRV(cuMemMap, (base + GRANULE, GRANULE, 0, one, 0));
-    INVALID(cuMemMap, (base + GRANULE, GRANULE, 0, one, 0));
     INVALID(cuMemSetAccess, (base, 2 * GRANULE, &access, 1));
-    INVALID(cuMemSetAccess, (base + GRANULE, GRANULE, &access, 0));
     access.flags = (CUmemAccess_flags)2;
     INVALID(cuMemSetAccess, (base + GRANULE, GRANULE, &access, 1));
-    access = (CUmemAccessDesc){.location = here, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    access.location.id = 999;
-    INVALID(cuMemSetAccess, (base + GRANULE, GRANULE, &access, 1));
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     access.location.type = (CUmemLocationType)2; /* the host */
     GIVES(ERROR_NOT_SUPPORTED, cuMemSetAccess, (base + GRANULE, GRANULE, &access, 1));
     GIVES(ERROR_NOT_SUPPORTED, cuMemGetAccess, (&flags, &access.location, base + GRANULE));
     INVALID(cuMemGetAccess, (&flags, &here, base));
-    INVALID(cuMemUnmap, (base, GRANULE));
     DRV(cuMemUnmap, (base + GRANULE, GRANULE));
     DRV(cuMemRelease, (one));
-    INVALID(cuMemRelease, (one));
     DRV(cuMemAddressFree, (base, 3 * GRANULE));
 }
 
@@ -329,27 +313,16 @@ SOFT_TEST(allocations_that_are_refused)
         changed.change;                                                                            \
         GIVES(code, cuMemCreate, (&made, GRANULE, &changed, 0));                                   \
     } while (0)
-    CREATE(ERROR_INVALID_VALUE, type = CU_MEM_ALLOCATION_TYPE_INVALID);
     CREATE(ERROR_INVALID_VALUE, win32HandleMetaData = &made);
     CREATE(ERROR_INVALID_VALUE, requestedHandleTypes = (CUmemAllocationHandleType)0x40);
-    CREATE(ERROR_INVALID_VALUE, location.type = CU_MEM_LOCATION_TYPE_INVALID);
-    CREATE(ERROR_INVALID_DEVICE, location.id = 999);
     CREATE(ERROR_NOT_SUPPORTED, location.type = (CUmemLocationType)2);
     CREATE(ERROR_NOT_SUPPORTED, requestedHandleTypes = CU_MEM_HANDLE_TYPE_WIN32);
     CREATE(ERROR_NOT_SUPPORTED, requestedHandleTypes = (CUmemAllocationHandleType)8);
     CREATE(ERROR_NOT_SUPPORTED, allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL);
     CREATE(ERROR_NOT_SUPPORTED, allocFlags.gpuDirectRDMACapable = 1);
 #undef CREATE
-    INVALID(cuMemCreate, (&made, GRANULE + 1, &good, 0));
-    INVALID(cuMemCreate, (&made, GRANULE, &good, 1));
     ck_assert_uint_eq(made, 0);
     made = allocate_granule();
-    DRV(cuMemGetAllocationPropertiesFromHandle, (&seen, made));
-    ck_assert_int_eq(seen.location.id, fx.device);
-    int fd = -1;
-    INVALID(cuMemExportToShareableHandle, /* not requested at creation */
-            (&fd, made, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    ck_assert_int_eq(fd, -1);
     DRV(cuMemRelease, (made));
     INVALID(cuMemGetAllocationPropertiesFromHandle, (&seen, made));
 }

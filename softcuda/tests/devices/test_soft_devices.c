@@ -21,9 +21,6 @@ SOFT_TEST(number_of_devices)
     ck_assert_int_eq(count, 3);
     CU(DeviceGet(&device, 2));
     ck_assert_int_eq(device, 2);
-    CU_GIVES(CUDA_ERROR_INVALID_DEVICE, DeviceGet(&device, 3));
-    CU_GIVES(CUDA_ERROR_INVALID_DEVICE, DeviceGet(&device, -1));
-    CU_GIVES(CUDA_ERROR_INVALID_DEVICE, DeviceGetAttribute(&count, 1, 3));
 }
 
 TWO_TEST(each_is_another)
@@ -93,7 +90,6 @@ TWO_TEST(contexts)
     CU(CtxGetDevice(&device));
     ck_assert_int_eq(device, two.device[1]);
     CU(CtxDestroy(own));
-    CU_GIVES(CUDA_ERROR_INVALID_DEVICE, CtxCreate(&own, 0, 99));
 }
 
 SOFT_TEST(primary_contexts)
