@@ -44,11 +44,8 @@ static bool has_events(void)
     return has;
 }
 
-#define need_events()                                                                              \
-    do {                                                                                           \
-        if (!has_events())                                                                         \
-            skip("the device has no events for other processes");                                  \
-    } while (0)
+#define EVENT_TEST(...)                                                                            \
+    TEST_UNLESS(has_events() ? NULL : "the device has no events for other processes", __VA_ARGS__)
 
 /* Creates an event whose handle a child finds by the name. */
 static CUevent exported(const char *name)
@@ -89,9 +86,8 @@ static void hold(CUstream stream)
 
 GROUP("events of other processes", add_case)
 
-TEST(a_shared_event_in_one_process)
+EVENT_TEST(a_shared_event_in_one_process)
 {
-    need_events();
     CUevent event = new_event();
     float time = 0;
     DRV(cuEventQuery, (event));
@@ -130,9 +126,8 @@ SOFT_TEST(records_out_of_order)
     DRV(cuStreamDestroy_v2, (third));
 }
 
-TEST(events_without_a_handle)
+EVENT_TEST(events_without_a_handle)
 {
-    need_events();
     CUipcEventHandle handle;
     CUevent plain = NULL, shared = new_event(), again = NULL;
     DRV(cuEventCreate, (&plain, CU_EVENT_DISABLE_TIMING));
@@ -195,9 +190,8 @@ static void await_queued(const struct child_process *child)
         ck_assert_msg(read(child->output, &byte, 1) == 1, "the child ended too early");
 }
 
-TEST(two_processes_in_turn)
+EVENT_TEST(two_processes_in_turn)
 {
-    need_events();
     CUipcMemHandle handle;
     CUdeviceptr memory = 0, copy = 0;
     unsigned char seen = 0;

@@ -14,11 +14,10 @@ static bool has_concurrent_access(void)
     return has;
 }
 
-#define need_concurrent_access()                                                                   \
-    do {                                                                                           \
-        if (!has_concurrent_access())                                                              \
-            skip("the device has no concurrent access to managed memory");                         \
-    } while (0)
+#define CONCURRENT_TEST(...)                                                                       \
+    TEST_UNLESS(has_concurrent_access() ? NULL                                                     \
+                                        : "the device has no concurrent access to managed memory", \
+                __VA_ARGS__)
 
 static CUdeviceptr managed(void)
 {
@@ -36,9 +35,8 @@ static int attribute(CUdeviceptr memory, size_t size, CUmem_range_attribute whic
 
 GROUP("managed memory", add_case)
 
-TEST(reads_mostly)
+CONCURRENT_TEST(reads_mostly)
 {
-    need_concurrent_access();
     CUdeviceptr memory = managed();
     const CUmem_range_attribute asked = CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY;
     ck_assert_int_eq(attribute(memory, SIZE, asked), 0);
@@ -56,9 +54,8 @@ TEST(reads_mostly)
 }
 
 /* Catches: memory at the address of a freed allocation had its advice. */
-TEST(advice_ends_with_the_memory)
+CONCURRENT_TEST(advice_ends_with_the_memory)
 {
-    need_concurrent_access();
     for (int i = 0; i < 40; i++) {
         CUdeviceptr memory = managed();
         ck_assert_int_eq(attribute(memory, SIZE, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY), 0);
@@ -67,9 +64,8 @@ TEST(advice_ends_with_the_memory)
     }
 }
 
-TEST(preferred_locations)
+CONCURRENT_TEST(preferred_locations)
 {
-    need_concurrent_access();
     CUdeviceptr memory = managed();
     const CUmem_range_attribute asked = CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION;
     ck_assert_int_eq(attribute(memory, SIZE, asked), CU_DEVICE_INVALID);
@@ -83,9 +79,8 @@ TEST(preferred_locations)
     DRV(cuMemFree_v2, (memory));
 }
 
-TEST(accessed_by_advice)
+CONCURRENT_TEST(accessed_by_advice)
 {
-    need_concurrent_access();
     CUdeviceptr memory = managed();
     int list[3] = {99, 99, 99}, mostly = 99;
     DRV(cuMemAdvise, (memory, SIZE, CU_MEM_ADVISE_SET_ACCESSED_BY, fx.device));
@@ -111,9 +106,8 @@ TEST(accessed_by_advice)
     DRV(cuMemFree_v2, (memory));
 }
 
-TEST(prefetches)
+CONCURRENT_TEST(prefetches)
 {
-    need_concurrent_access();
     CUdeviceptr memory = managed();
     const CUmem_range_attribute asked = CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION;
     unsigned char *bytes = (unsigned char *)(uintptr_t)memory;
@@ -131,9 +125,8 @@ TEST(prefetches)
     DRV(cuMemFree_v2, (memory));
 }
 
-TEST(memory_of_a_stream)
+CONCURRENT_TEST(memory_of_a_stream)
 {
-    need_concurrent_access();
     CUdeviceptr memory = managed();
     DRV(cuStreamAttachMemAsync, (fx.stream, memory, 0, CU_MEM_ATTACH_SINGLE));
     DRV(cuStreamAttachMemAsync, (fx.stream, memory, SIZE, CU_MEM_ATTACH_GLOBAL));
@@ -145,9 +138,8 @@ TEST(memory_of_a_stream)
     DRV(cuMemFree_v2, (memory));
 }
 
-TEST(hints_that_are_refused)
+CONCURRENT_TEST(hints_that_are_refused)
 {
-    need_concurrent_access();
     CUdeviceptr memory = managed(), plain = 0;
     int value = 0;
     const CUmem_advise mostly = CU_MEM_ADVISE_SET_READ_MOSTLY;
@@ -170,9 +162,8 @@ TEST(hints_that_are_refused)
 /* ---- Places as in CUDA 12.2 ------------------------------------------------------------------ */
 
 #if CUDA_VERSION >= 12020
-TEST(locations_are_chosen_by_type)
+CONCURRENT_TEST(locations_are_chosen_by_type)
 {
-    need_concurrent_access();
     CUdeviceptr memory = managed();
     const CUmemLocation host = {.type = CU_MEM_LOCATION_TYPE_HOST},
                         device = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device},
@@ -198,9 +189,8 @@ TEST(locations_are_chosen_by_type)
 
 /* The software driver has one node. */
 #if CUDA_VERSION >= 12020
-TEST(host_numa_nodes_as_preferred_location)
+CONCURRENT_TEST(host_numa_nodes_as_preferred_location)
 {
-    need_concurrent_access();
     if (!gr_cuda_is_software())
         skip("a machine with a GPU has any number of nodes");
     CUdeviceptr memory = managed();
@@ -222,9 +212,8 @@ TEST(host_numa_nodes_as_preferred_location)
 #endif
 
 #if CUDA_VERSION >= 13000
-TEST(batches)
+CONCURRENT_TEST(batches)
 {
-    need_concurrent_access();
     CUdeviceptr memory = managed();
     CUdeviceptr parts[] = {memory, memory + PAGE, memory + 2 * PAGE};
     size_t sizes[] = {PAGE, PAGE, PAGE}, first_of[] = {0, 2}, wrong[] = {1, 2};
@@ -255,9 +244,8 @@ TEST(batches)
 }
 
 /* Two ranges with one place; each row has one mistake. */
-TEST(batches_that_are_refused)
+CONCURRENT_TEST(batches_that_are_refused)
 {
-    need_concurrent_access();
     CUdeviceptr memory = managed(), plain = 0;
     DRV(cuMemAlloc_v2, (&plain, SIZE));
     CUdeviceptr parts[] = {memory, memory + PAGE}, not_managed[] = {memory, plain};

@@ -21,11 +21,9 @@ static bool has_pools_of_the_host(void)
     return has;
 }
 
-#define need_pools_of_the_host()                                                                   \
-    do {                                                                                           \
-        if (!has_pools_of_the_host())                                                              \
-            skip("the device has no pools of host memory");                                        \
-    } while (0)
+#define HOST_POOL_TEST(...)                                                                        \
+    TEST_UNLESS(has_pools_of_the_host() ? NULL : "the device has no pools of host memory",         \
+                __VA_ARGS__)
 
 static CUmemoryPool new_pool(CUmemAllocationType type, CUmemLocation location)
 {
@@ -45,9 +43,8 @@ static unsigned asked_of(CUdeviceptr memory, CUpointer_attribute attribute)
 GROUP("pools", add_case)
 
 /* The host writes at once, and a copy in the stream reads what it wrote. */
-TEST(a_pool_on_the_host)
+HOST_POOL_TEST(a_pool_on_the_host)
 {
-    need_pools_of_the_host();
     CUmemoryPool pool = new_pool(CU_MEM_ALLOCATION_TYPE_PINNED, host);
     CUmemAccessDesc access = {.location = device(), .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUdeviceptr memory = 0, copy = 0;
@@ -102,9 +99,8 @@ static CUmemoryPool pool_of(CUmemLocation location, CUmemAllocationType type)
     return pool;
 }
 
-TEST(pools_of_locations)
+HOST_POOL_TEST(pools_of_locations)
 {
-    need_pools_of_the_host();
     CUmemLocation here = device(), there = host;
     CUmemoryPool of_device = NULL, current = NULL;
     DRV(cuDeviceGetMemPool, (&of_device, fx.device));
@@ -126,9 +122,8 @@ TEST(pools_of_locations)
 }
 
 /* Each place has its own pools, for each kind of memory. */
-TEST(each_location_has_a_pool)
+HOST_POOL_TEST(each_location_has_a_pool)
 {
-    need_pools_of_the_host();
     const CUmemLocation places[] = {device(), host, {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA}};
     CUmemoryPool pools[6];
     for (int i = 0; i < 6; i++) {
