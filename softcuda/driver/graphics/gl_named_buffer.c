@@ -141,10 +141,8 @@ SOFT_API cuGLCtxCreate_v2(CUcontext *pCtx, unsigned int Flags, CUdevice device)
     return cuCtxCreate_v2(pCtx, Flags, device);
 }
 
-SOFT_API cuGLCtxCreate(CUcontext *pCtx, unsigned int Flags, CUdevice device)
-{
-    return cuCtxCreate_v2(pCtx, Flags, device);
-}
+SOFT_API_v1(cuGLCtxCreate, (CUcontext * pCtx, unsigned int Flags, CUdevice device),
+            (pCtx, Flags, device))
 
 SOFT_API cuGLInit(void)
 {

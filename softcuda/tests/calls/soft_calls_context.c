@@ -141,20 +141,25 @@ SOFT_TEST(objects_end_with_their_context)
     CUmipmappedArray levels = NULL;
     CUdeviceptr memory = 0;
     CUstream stream = NULL;
+    CUevent event = NULL;
     void *pinned = NULL;
     unsigned flags;
     CU(CtxCreate(&made, 0, fx.device));
+    CUmodule module = new_module();
     DRV(cuArray3DCreate_v2, (&array, &flat));
     DRV(cuMipmappedArrayCreate, (&levels, &flat, 4));
     DRV(cuMipmappedArrayGetLevel, (&level, levels, 1));
     DRV(cuMemAlloc_v2, (&memory, 8));
     DRV(cuMemHostAlloc, (&pinned, 8, CU_MEMHOSTALLOC_PORTABLE));
     DRV(cuStreamCreate, (&stream, 0));
+    DRV(cuEventCreate, (&event, 0));
     DRV(cuCtxDestroy_v2, (made));
     GIVES(ERROR_INVALID_HANDLE, cuArray3DGetDescriptor_v2, (&described, array));
     GIVES(ERROR_INVALID_HANDLE, cuArray3DGetDescriptor_v2, (&described, level));
     GIVES(ERROR_INVALID_HANDLE, cuMipmappedArrayDestroy, (levels));
     GIVES(ERROR_INVALID_HANDLE, cuStreamQuery, (stream));
+    GIVES(ERROR_INVALID_HANDLE, cuEventQuery, (event));
+    GIVES(ERROR_INVALID_HANDLE, cuModuleUnload, (module));
     INVALID(cuMemFree_v2, (memory));
     INVALID(cuMemHostGetFlags, (&flags, pinned));
 }

@@ -110,6 +110,8 @@ static void assert_attributes(CUdeviceptr base, size_t size, int type)
     ck_assert_int_eq(value, 0);
     DRV(cuPointerGetAttribute, (&value, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, asked));
     ck_assert_int_eq(value, 0);
+    DRV(cuPointerGetAttribute, (&value, CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE, asked));
+    ck_assert_int_eq(value, 0);
     DRV(cuPointerGetAttribute, (&value, CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, asked));
     ck_assert_int_eq(value, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
     DRV(cuPointerGetAttribute, (&id, CU_POINTER_ATTRIBUTE_BUFFER_ID, asked));

@@ -48,7 +48,11 @@ HOST_POOL_TEST(a_pool_on_the_host)
     CUmemoryPool pool = new_pool(CU_MEM_ALLOCATION_TYPE_PINNED, host);
     CUmemAccessDesc access = {.location = device(), .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUdeviceptr memory = 0, copy = 0;
+    CUmemLocation there = host;
     DRV(cuMemPoolSetAccess, (pool, &access, 1));
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    DRV(cuMemPoolGetAccess, (&access.flags, pool, &there));
+    ck_assert_int_eq(access.flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     DRV(cuMemAllocFromPoolAsync, (&memory, SIZE, pool, fx.stream));
     CU(StreamSynchronize(fx.stream));
     memset((void *)(uintptr_t)memory, 9, SIZE);
