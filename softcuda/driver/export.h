@@ -32,6 +32,9 @@
         return result;                                                                             \
     }
 
+/* The list in brackets without them, to append to it. */
+#define SOFT_LIST(...) __VA_ARGS__
+
 /* Returns from the function if the call fails. */
 #define SOFT_TRY(...)                                                                              \
     do {                                                                                           \

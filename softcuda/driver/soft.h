@@ -28,6 +28,23 @@
 #define SOFT_API_ptds(name, params, args)                                                          \
     SOFT_TWIN(name##_ptds, name, params, args) SOFT_API name params
 
+/*
+ * Defines a synchronous entry point and its asynchronous variant, which has a stream as the last
+ * parameter. `call` uses `stream` and `asynchronous`.
+ */
+#define SOFT_API_both(name, name_async, params, args, call)                                        \
+    SOFT_API_ptds(name, params, args)                                                              \
+    {                                                                                              \
+        const CUstream stream = NULL;                                                              \
+        const bool asynchronous = false;                                                           \
+        return call;                                                                               \
+    }                                                                                              \
+    SOFT_API_ptsz(name_async, (SOFT_LIST params, CUstream stream), (SOFT_LIST args, stream))       \
+    {                                                                                              \
+        const bool asynchronous = true;                                                            \
+        return call;                                                                               \
+    }
+
 extern _Thread_local bool soft_default_stream_is_per_thread;
 
 /* ---- Log (log.c) ----------------------------------------------------------------------------- */

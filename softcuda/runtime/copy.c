@@ -46,19 +46,8 @@ CUresult rt_copy_bytes(void *to, const void *from, size_t size, enum cudaMemcpyK
                         : copy_now(to, from, size, kind);
 }
 
-RT_API_ptds(cudaMemcpy, (void *dst, const void *src, size_t count, enum cudaMemcpyKind kind),
-            (dst, src, count, kind))
-{
-    return RT_IN_CONTEXT(rt_copy_bytes(dst, src, count, kind, RT_BLOCKING));
-}
-
-RT_API_ptsz(cudaMemcpyAsync,
-            (void *dst, const void *src, size_t count, enum cudaMemcpyKind kind,
-             cudaStream_t stream),
-            (dst, src, count, kind, stream))
-{
-    return RT_IN_CONTEXT(rt_copy_bytes(dst, src, count, kind, RT_QUEUED_ON(stream)));
-}
+RT_API_both(cudaMemcpy, (void *dst, const void *src, size_t count, enum cudaMemcpyKind kind),
+            (dst, src, count, kind), rt_copy_bytes(dst, src, count, kind, order))
 
 static CUresult copy_peer(void *to, int to_device, const void *from, int from_device, size_t size,
                           rt_order order)

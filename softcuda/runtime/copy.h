@@ -14,6 +14,20 @@ typedef struct {
 #define RT_BLOCKING         ((rt_order){.queued = false})
 #define RT_QUEUED_ON(named) ((rt_order){.queued = true, .stream = rt_stream(named)})
 
+/* Defines a function and its variant NAMEAsync, which has a stream as the last parameter. `call`
+ * uses `order`. */
+#define RT_API_both(name, params, args, call)                                                      \
+    RT_API_ptds(name, params, args)                                                                \
+    {                                                                                              \
+        const rt_order order = RT_BLOCKING;                                                        \
+        return RT_IN_CONTEXT(call);                                                                \
+    }                                                                                              \
+    RT_API_ptsz(name##Async, (SOFT_LIST params, cudaStream_t stream), (SOFT_LIST args, stream))    \
+    {                                                                                              \
+        const rt_order order = RT_QUEUED_ON(stream);                                               \
+        return RT_IN_CONTEXT(call);                                                                \
+    }
+
 /* Copies bytes between addresses. Returns cudaErrorInvalidMemcpyDirection for an invalid kind. */
 CUresult rt_copy_bytes(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
                        rt_order order);

@@ -52,41 +52,19 @@ static CUresult copy_rectangle(struct side to, struct side from, size_t width, s
     return copy_sides(&to, &from, width, height, kind, order);
 }
 
-RT_API_ptds(cudaMemcpy2DToArray,
+RT_API_both(cudaMemcpy2DToArray,
             (cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t spitch,
              size_t width, size_t height, enum cudaMemcpyKind kind),
-            (dst, wOffset, hOffset, src, spitch, width, height, kind))
-{
-    return RT_IN_CONTEXT(copy_rectangle(ARRAY(dst, wOffset, hOffset), MEMORY(src, spitch), width,
-                                        height, kind, RT_BLOCKING));
-}
+            (dst, wOffset, hOffset, src, spitch, width, height, kind),
+            copy_rectangle(ARRAY(dst, wOffset, hOffset), MEMORY(src, spitch), width, height, kind,
+                           order))
 
-RT_API_ptsz(cudaMemcpy2DToArrayAsync,
-            (cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t spitch,
-             size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream),
-            (dst, wOffset, hOffset, src, spitch, width, height, kind, stream))
-{
-    return RT_IN_CONTEXT(copy_rectangle(ARRAY(dst, wOffset, hOffset), MEMORY(src, spitch), width,
-                                        height, kind, RT_QUEUED_ON(stream)));
-}
-
-RT_API_ptds(cudaMemcpy2DFromArray,
+RT_API_both(cudaMemcpy2DFromArray,
             (void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset, size_t hOffset,
              size_t width, size_t height, enum cudaMemcpyKind kind),
-            (dst, dpitch, src, wOffset, hOffset, width, height, kind))
-{
-    return RT_IN_CONTEXT(copy_rectangle(MEMORY(dst, dpitch), ARRAY(src, wOffset, hOffset), width,
-                                        height, kind, RT_BLOCKING));
-}
-
-RT_API_ptsz(cudaMemcpy2DFromArrayAsync,
-            (void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset, size_t hOffset,
-             size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream),
-            (dst, dpitch, src, wOffset, hOffset, width, height, kind, stream))
-{
-    return RT_IN_CONTEXT(copy_rectangle(MEMORY(dst, dpitch), ARRAY(src, wOffset, hOffset), width,
-                                        height, kind, RT_QUEUED_ON(stream)));
-}
+            (dst, dpitch, src, wOffset, hOffset, width, height, kind),
+            copy_rectangle(MEMORY(dst, dpitch), ARRAY(src, wOffset, hOffset), width, height, kind,
+                           order))
 
 static CUresult array_to_array(struct side to, struct side from, size_t width, size_t height,
                                enum cudaMemcpyKind kind)
@@ -156,41 +134,17 @@ static CUresult copy_runs(struct side to, struct side from, size_t count, enum c
     return CUDA_SUCCESS;
 }
 
-RT_API_ptds(cudaMemcpyToArray,
+RT_API_both(cudaMemcpyToArray,
             (cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t count,
              enum cudaMemcpyKind kind),
-            (dst, wOffset, hOffset, src, count, kind))
-{
-    return RT_IN_CONTEXT(
-        copy_runs(ARRAY(dst, wOffset, hOffset), MEMORY(src, count), count, kind, RT_BLOCKING));
-}
+            (dst, wOffset, hOffset, src, count, kind),
+            copy_runs(ARRAY(dst, wOffset, hOffset), MEMORY(src, count), count, kind, order))
 
-RT_API_ptsz(cudaMemcpyToArrayAsync,
-            (cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t count,
-             enum cudaMemcpyKind kind, cudaStream_t stream),
-            (dst, wOffset, hOffset, src, count, kind, stream))
-{
-    return RT_IN_CONTEXT(copy_runs(ARRAY(dst, wOffset, hOffset), MEMORY(src, count), count, kind,
-                                   RT_QUEUED_ON(stream)));
-}
-
-RT_API_ptds(cudaMemcpyFromArray,
+RT_API_both(cudaMemcpyFromArray,
             (void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t count,
              enum cudaMemcpyKind kind),
-            (dst, src, wOffset, hOffset, count, kind))
-{
-    return RT_IN_CONTEXT(
-        copy_runs(MEMORY(dst, count), ARRAY(src, wOffset, hOffset), count, kind, RT_BLOCKING));
-}
-
-RT_API_ptsz(cudaMemcpyFromArrayAsync,
-            (void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t count,
-             enum cudaMemcpyKind kind, cudaStream_t stream),
-            (dst, src, wOffset, hOffset, count, kind, stream))
-{
-    return RT_IN_CONTEXT(copy_runs(MEMORY(dst, count), ARRAY(src, wOffset, hOffset), count, kind,
-                                   RT_QUEUED_ON(stream)));
-}
+            (dst, src, wOffset, hOffset, count, kind),
+            copy_runs(MEMORY(dst, count), ARRAY(src, wOffset, hOffset), count, kind, order))
 
 RT_API_ptds(cudaMemcpyArrayToArray,
             (cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst, cudaArray_const_t src,

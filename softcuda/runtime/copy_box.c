@@ -65,22 +65,11 @@ static CUresult copy_2d(void *to, size_t to_pitch, const void *from, size_t from
     return rt_copy_box(&box, order);
 }
 
-RT_API_ptds(cudaMemcpy2D,
+RT_API_both(cudaMemcpy2D,
             (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
              enum cudaMemcpyKind kind),
-            (dst, dpitch, src, spitch, width, height, kind))
-{
-    return RT_IN_CONTEXT(copy_2d(dst, dpitch, src, spitch, width, height, kind, RT_BLOCKING));
-}
-
-RT_API_ptsz(cudaMemcpy2DAsync,
-            (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
-             enum cudaMemcpyKind kind, cudaStream_t stream),
-            (dst, dpitch, src, spitch, width, height, kind, stream))
-{
-    return RT_IN_CONTEXT(
-        copy_2d(dst, dpitch, src, spitch, width, height, kind, RT_QUEUED_ON(stream)));
-}
+            (dst, dpitch, src, spitch, width, height, kind),
+            copy_2d(dst, dpitch, src, spitch, width, height, kind, order))
 
 /* ---- Three dimensions ------------------------------------------------------------------------ */
 
@@ -138,16 +127,7 @@ static CUresult copy_3d(const struct cudaMemcpy3DParms *p, rt_order order)
     return rt_copy_box(&box, order);
 }
 
-RT_API_ptds(cudaMemcpy3D, (const struct cudaMemcpy3DParms *p), (p))
-{
-    return RT_IN_CONTEXT(copy_3d(p, RT_BLOCKING));
-}
-
-RT_API_ptsz(cudaMemcpy3DAsync, (const struct cudaMemcpy3DParms *p, cudaStream_t stream),
-            (p, stream))
-{
-    return RT_IN_CONTEXT(copy_3d(p, RT_QUEUED_ON(stream)));
-}
+RT_API_both(cudaMemcpy3D, (const struct cudaMemcpy3DParms *p), (p), copy_3d(p, order))
 
 /* ---- Between devices ------------------------------------------------------------------------- */
 
@@ -181,13 +161,4 @@ static CUresult copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, rt_order ord
                         : RT_DEFAULT_STREAM(cuMemcpy3DPeer, (&peer));
 }
 
-RT_API_ptds(cudaMemcpy3DPeer, (const struct cudaMemcpy3DPeerParms *p), (p))
-{
-    return RT_IN_CONTEXT(copy_3d_peer(p, RT_BLOCKING));
-}
-
-RT_API_ptsz(cudaMemcpy3DPeerAsync, (const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream),
-            (p, stream))
-{
-    return RT_IN_CONTEXT(copy_3d_peer(p, RT_QUEUED_ON(stream)));
-}
+RT_API_both(cudaMemcpy3DPeer, (const struct cudaMemcpy3DPeerParms *p), (p), copy_3d_peer(p, order))

@@ -125,33 +125,11 @@ static CUresult copy_from(void *to, const void *symbol, size_t count, size_t off
     return rt_copy_bytes(to, (const unsigned char *)symbol + offset, count, kind, order);
 }
 
-RT_API_ptds(cudaMemcpyToSymbol,
+RT_API_both(cudaMemcpyToSymbol,
             (const void *symbol, const void *src, size_t count, size_t offset,
              enum cudaMemcpyKind kind),
-            (symbol, src, count, offset, kind))
-{
-    return RT_IN_CONTEXT(copy_to(symbol, src, count, offset, kind, RT_BLOCKING));
-}
+            (symbol, src, count, offset, kind), copy_to(symbol, src, count, offset, kind, order))
 
-RT_API_ptsz(cudaMemcpyToSymbolAsync,
-            (const void *symbol, const void *src, size_t count, size_t offset,
-             enum cudaMemcpyKind kind, cudaStream_t stream),
-            (symbol, src, count, offset, kind, stream))
-{
-    return RT_IN_CONTEXT(copy_to(symbol, src, count, offset, kind, RT_QUEUED_ON(stream)));
-}
-
-RT_API_ptds(cudaMemcpyFromSymbol,
+RT_API_both(cudaMemcpyFromSymbol,
             (void *dst, const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind),
-            (dst, symbol, count, offset, kind))
-{
-    return RT_IN_CONTEXT(copy_from(dst, symbol, count, offset, kind, RT_BLOCKING));
-}
-
-RT_API_ptsz(cudaMemcpyFromSymbolAsync,
-            (void *dst, const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind,
-             cudaStream_t stream),
-            (dst, symbol, count, offset, kind, stream))
-{
-    return RT_IN_CONTEXT(copy_from(dst, symbol, count, offset, kind, RT_QUEUED_ON(stream)));
-}
+            (dst, symbol, count, offset, kind), copy_from(dst, symbol, count, offset, kind, order))

@@ -47,19 +47,17 @@ SOFT_API_ptds(cuMemcpyAtoD_v2,
     return copy_linear(in_device(dstDevice), in_array(srcArray, srcOffset), ByteCount, NULL, false);
 }
 
-SOFT_API_ptds(cuMemcpyHtoA_v2,
+SOFT_API_both(cuMemcpyHtoA_v2, cuMemcpyHtoAAsync_v2,
               (CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount),
-              (dstArray, dstOffset, srcHost, ByteCount))
-{
-    return copy_linear(in_array(dstArray, dstOffset), in_host(srcHost), ByteCount, NULL, false);
-}
+              (dstArray, dstOffset, srcHost, ByteCount),
+              copy_linear(in_array(dstArray, dstOffset), in_host(srcHost), ByteCount, stream,
+                          asynchronous))
 
-SOFT_API_ptds(cuMemcpyAtoH_v2,
+SOFT_API_both(cuMemcpyAtoH_v2, cuMemcpyAtoHAsync_v2,
               (void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount),
-              (dstHost, srcArray, srcOffset, ByteCount))
-{
-    return copy_linear(in_host(dstHost), in_array(srcArray, srcOffset), ByteCount, NULL, false);
-}
+              (dstHost, srcArray, srcOffset, ByteCount),
+              copy_linear(in_host(dstHost), in_array(srcArray, srcOffset), ByteCount, stream,
+                          asynchronous))
 
 SOFT_API_ptds(cuMemcpyAtoA_v2,
               (CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset,
@@ -68,20 +66,4 @@ SOFT_API_ptds(cuMemcpyAtoA_v2,
 {
     return copy_linear(in_array(dstArray, dstOffset), in_array(srcArray, srcOffset), ByteCount,
                        NULL, false);
-}
-
-SOFT_API_ptsz(cuMemcpyHtoAAsync_v2,
-              (CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount,
-               CUstream hStream),
-              (dstArray, dstOffset, srcHost, ByteCount, hStream))
-{
-    return copy_linear(in_array(dstArray, dstOffset), in_host(srcHost), ByteCount, hStream, true);
-}
-
-SOFT_API_ptsz(cuMemcpyAtoHAsync_v2,
-              (void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount,
-               CUstream hStream),
-              (dstHost, srcArray, srcOffset, ByteCount, hStream))
-{
-    return copy_linear(in_host(dstHost), in_array(srcArray, srcOffset), ByteCount, hStream, true);
 }

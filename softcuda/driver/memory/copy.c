@@ -33,52 +33,22 @@ static copy_end unified(CUdeviceptr pointer)
     return end;
 }
 
-SOFT_API_ptds(cuMemcpy, (CUdeviceptr dst, CUdeviceptr src, size_t ByteCount), (dst, src, ByteCount))
-{
-    return copy_linear(unified(dst), unified(src), ByteCount, NULL, false);
-}
+SOFT_API_both(cuMemcpy, cuMemcpyAsync, (CUdeviceptr dst, CUdeviceptr src, size_t ByteCount),
+              (dst, src, ByteCount),
+              copy_linear(unified(dst), unified(src), ByteCount, stream, asynchronous))
 
-SOFT_API_ptsz(cuMemcpyAsync, (CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream),
-              (dst, src, ByteCount, hStream))
-{
-    return copy_linear(unified(dst), unified(src), ByteCount, hStream, true);
-}
+SOFT_API_both(cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2,
+              (CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount),
+              (dstDevice, srcHost, ByteCount),
+              copy_linear(in_device(dstDevice), in_host(srcHost), ByteCount, stream, asynchronous))
 
-SOFT_API_ptds(cuMemcpyHtoD_v2, (CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount),
-              (dstDevice, srcHost, ByteCount))
-{
-    return copy_linear(in_device(dstDevice), in_host(srcHost), ByteCount, NULL, false);
-}
+SOFT_API_both(cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2,
+              (void *dstHost, CUdeviceptr srcDevice, size_t ByteCount),
+              (dstHost, srcDevice, ByteCount),
+              copy_linear(in_host(dstHost), in_device(srcDevice), ByteCount, stream, asynchronous))
 
-SOFT_API_ptsz(cuMemcpyHtoDAsync_v2,
-              (CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream),
-              (dstDevice, srcHost, ByteCount, hStream))
-{
-    return copy_linear(in_device(dstDevice), in_host(srcHost), ByteCount, hStream, true);
-}
-
-SOFT_API_ptds(cuMemcpyDtoH_v2, (void *dstHost, CUdeviceptr srcDevice, size_t ByteCount),
-              (dstHost, srcDevice, ByteCount))
-{
-    return copy_linear(in_host(dstHost), in_device(srcDevice), ByteCount, NULL, false);
-}
-
-SOFT_API_ptsz(cuMemcpyDtoHAsync_v2,
-              (void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream),
-              (dstHost, srcDevice, ByteCount, hStream))
-{
-    return copy_linear(in_host(dstHost), in_device(srcDevice), ByteCount, hStream, true);
-}
-
-SOFT_API_ptds(cuMemcpyDtoD_v2, (CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount),
-              (dstDevice, srcDevice, ByteCount))
-{
-    return copy_linear(in_device(dstDevice), in_device(srcDevice), ByteCount, NULL, false);
-}
-
-SOFT_API_ptsz(cuMemcpyDtoDAsync_v2,
-              (CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream),
-              (dstDevice, srcDevice, ByteCount, hStream))
-{
-    return copy_linear(in_device(dstDevice), in_device(srcDevice), ByteCount, hStream, true);
-}
+SOFT_API_both(cuMemcpyDtoD_v2, cuMemcpyDtoDAsync_v2,
+              (CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount),
+              (dstDevice, srcDevice, ByteCount),
+              copy_linear(in_device(dstDevice), in_device(srcDevice), ByteCount, stream,
+                          asynchronous))

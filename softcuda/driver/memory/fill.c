@@ -76,32 +76,18 @@ static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned elem
 }
 
 #define FILL(name, name_async, type)                                                               \
-    SOFT_API_ptds(name, (CUdeviceptr to, type value, size_t count), (to, value, count))            \
-    {                                                                                              \
-        return fill(to, 0, value, sizeof(value), count, 1, NULL, false);                           \
-    }                                                                                              \
-    SOFT_API_ptsz(name_async, (CUdeviceptr to, type value, size_t count, CUstream stream),         \
-                  (to, value, count, stream))                                                      \
-    {                                                                                              \
-        return fill(to, 0, value, sizeof(value), count, 1, stream, true);                          \
-    }
+    SOFT_API_both(name, name_async, (CUdeviceptr to, type value, size_t count),                    \
+                  (to, value, count),                                                              \
+                  fill(to, 0, value, sizeof(value), count, 1, stream, asynchronous))
 FILL(cuMemsetD8_v2, cuMemsetD8Async, unsigned char)
 FILL(cuMemsetD16_v2, cuMemsetD16Async, unsigned short)
 FILL(cuMemsetD32_v2, cuMemsetD32Async, unsigned int)
 
 #define FILL_2D(name, name_async, type)                                                            \
-    SOFT_API_ptds(name, (CUdeviceptr to, size_t pitch, type value, size_t width, size_t height),   \
-                  (to, pitch, value, width, height))                                               \
-    {                                                                                              \
-        return fill(to, pitch, value, sizeof(value), width, height, NULL, false);                  \
-    }                                                                                              \
-    SOFT_API_ptsz(                                                                                 \
-        name_async,                                                                                \
-        (CUdeviceptr to, size_t pitch, type value, size_t width, size_t height, CUstream stream),  \
-        (to, pitch, value, width, height, stream))                                                 \
-    {                                                                                              \
-        return fill(to, pitch, value, sizeof(value), width, height, stream, true);                 \
-    }
+    SOFT_API_both(name, name_async,                                                                \
+                  (CUdeviceptr to, size_t pitch, type value, size_t width, size_t height),         \
+                  (to, pitch, value, width, height),                                               \
+                  fill(to, pitch, value, sizeof(value), width, height, stream, asynchronous))
 FILL_2D(cuMemsetD2D8_v2, cuMemsetD2D8Async, unsigned char)
 FILL_2D(cuMemsetD2D16_v2, cuMemsetD2D16Async, unsigned short)
 FILL_2D(cuMemsetD2D32_v2, cuMemsetD2D32Async, unsigned int)

@@ -50,21 +50,12 @@ static CUresult copy_peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from
     return finish(&peers, asynchronous);
 }
 
-SOFT_API_ptds(cuMemcpyPeer,
+SOFT_API_both(cuMemcpyPeer, cuMemcpyPeerAsync,
               (CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
                CUcontext srcContext, size_t ByteCount),
-              (dstDevice, dstContext, srcDevice, srcContext, ByteCount))
-{
-    return copy_peer(dstDevice, dstContext, srcDevice, srcContext, ByteCount, NULL, false);
-}
-
-SOFT_API_ptsz(cuMemcpyPeerAsync,
-              (CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
-               CUcontext srcContext, size_t ByteCount, CUstream hStream),
-              (dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream))
-{
-    return copy_peer(dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream, true);
-}
+              (dstDevice, dstContext, srcDevice, srcContext, ByteCount),
+              copy_peer(dstDevice, dstContext, srcDevice, srcContext, ByteCount, stream,
+                        asynchronous))
 
 /* ---- 3D -------------------------------------------------------------------------------------- */
 
@@ -107,13 +98,5 @@ static CUresult copy_peer_3d(const CUDA_MEMCPY3D_PEER *given, CUstream stream, b
     return finish(&peers, asynchronous);
 }
 
-SOFT_API_ptds(cuMemcpy3DPeer, (const CUDA_MEMCPY3D_PEER *pCopy), (pCopy))
-{
-    return copy_peer_3d(pCopy, NULL, false);
-}
-
-SOFT_API_ptsz(cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream),
-              (pCopy, hStream))
-{
-    return copy_peer_3d(pCopy, hStream, true);
-}
+SOFT_API_both(cuMemcpy3DPeer, cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *pCopy), (pCopy),
+              copy_peer_3d(pCopy, stream, asynchronous))
