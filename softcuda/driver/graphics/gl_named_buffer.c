@@ -106,13 +106,10 @@ SOFT_API_ptsz(cuGLMapBufferObjectAsync_v2,
               (dptr, size, buffer, hStream))
 {
     CUgraphicsResource resource;
-    CUresult result = resource_of(buffer, &resource);
-    if (result == CUDA_SUCCESS && !dptr)
-        result = CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS)
-        result = cuGraphicsMapResources(1, &resource, hStream);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(resource_of(buffer, &resource));
+    if (!dptr)
+        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_TRY(cuGraphicsMapResources(1, &resource, hStream));
     return cuGraphicsResourceGetMappedPointer_v2(dptr, size, resource);
 }
 

@@ -133,8 +133,6 @@ SOFT_TEST(refused_contexts)
 /* Objects of a context end with it, and their handles become invalid. */
 SOFT_TEST(objects_end_with_their_context)
 {
-    const CUDA_ARRAY3D_DESCRIPTOR flat = {
-        .Width = 8, .Height = 8, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
     CUDA_ARRAY3D_DESCRIPTOR described;
     CUcontext made = NULL;
     CUarray array = NULL, level = NULL;
