@@ -147,10 +147,9 @@ SOFT_API cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuin
 {
     CUdriverProcAddressQueryResult status;
     void *found = NULL;
-    CUresult result = find_variant(symbol, pfn ? &found : NULL, cudaVersion, flags, &status);
-    if (result == CUDA_SUCCESS && !found)
+    SOFT_TRY(find_variant(symbol, pfn ? &found : NULL, cudaVersion, flags, &status));
+    if (!found)
         return CUDA_ERROR_NOT_FOUND;
-    if (result == CUDA_SUCCESS)
-        *pfn = found;
-    return result;
+    *pfn = found;
+    return CUDA_SUCCESS;
 }

@@ -6,51 +6,46 @@
 #ifndef GR_SOFTCUDA_DRIVER_SOFT_H
 #define GR_SOFTCUDA_DRIVER_SOFT_H
 
-/* Makes cuda.h declare every versioned symbol under its own name, so that the compiler checks each
- * entry point against the header and no macro renames it. */
-#ifndef __CUDA_API_VERSION_INTERNAL
-#define __CUDA_API_VERSION_INTERNAL
-#endif
-#include <cuda.h>
+#include "softcuda/driver/export.h"
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /*
- * Exporting. Every implemented entry point is defined with one of these macros. The Makefile reads
- * the symbols of the objects and generates stubs for all others in cuda.h (unsupported.awk).
- *
- * SOFT_API starts a definition. SOFT_API_ptsz and SOFT_API_ptds also define the twin of the entry
- * point for programs built with the per-thread default stream: during the call,
- * CU_STREAM_PER_THREAD replaces a NULL or implied stream.
+ * SOFT_API starts the definition of an entry point. SOFT_API_ptsz and SOFT_API_ptds also define its
+ * twin for the per-thread default stream. SOFT_API_v1 defines the older name of NAME_v2.
  */
-#define SOFT_API __attribute__((visibility("default"))) CUresult CUDAAPI
-
-#define SOFT_PER_THREAD_TWIN(symbol, name, params, args)                                           \
-    __attribute__((visibility("default"))) CUresult CUDAAPI symbol params;                         \
-    __attribute__((visibility("default"))) CUresult CUDAAPI symbol params                          \
+#define SOFT_API SOFT_EXPORTED CUresult CUDAAPI
+#define SOFT_API_v1(name, params, args)                                                            \
+    SOFT_API name params                                                                           \
     {                                                                                              \
-        soft_default_stream_is_per_thread = true;                                                  \
-        CUresult result = name args;                                                               \
-        soft_default_stream_is_per_thread = false;                                                 \
-        return result;                                                                             \
+        return name##_v2 args;                                                                     \
     }
+#define SOFT_TWIN(twin, name, params, args)                                                        \
+    SOFT_PER_THREAD_TWIN(CUresult, soft_default_stream_is_per_thread, twin, name, params, args)
 #define SOFT_API_ptsz(name, params, args)                                                          \
-    SOFT_PER_THREAD_TWIN(name##_ptsz, name, params, args) SOFT_API name params
+    SOFT_TWIN(name##_ptsz, name, params, args) SOFT_API name params
 #define SOFT_API_ptds(name, params, args)                                                          \
-    SOFT_PER_THREAD_TWIN(name##_ptds, name, params, args) SOFT_API name params
+    SOFT_TWIN(name##_ptds, name, params, args) SOFT_API name params
+
+/*
+ * Defines a synchronous entry point and its asynchronous variant, which has a stream as the last
+ * parameter. `call` uses `stream` and `asynchronous`.
+ */
+#define SOFT_API_both(name, name_async, params, args, call)                                        \
+    SOFT_API_ptds(name, params, args)                                                              \
+    {                                                                                              \
+        const CUstream stream = NULL;                                                              \
+        const bool asynchronous = false;                                                           \
+        return call;                                                                               \
+    }                                                                                              \
+    SOFT_API_ptsz(name_async, (SOFT_LIST params, CUstream stream), (SOFT_LIST args, stream))       \
+    {                                                                                              \
+        const bool asynchronous = true;                                                            \
+        return call;                                                                               \
+    }
 
 extern _Thread_local bool soft_default_stream_is_per_thread;
-
-/* Returns from the function if the call fails. */
-#define SOFT_TRY(...)                                                                              \
-    do {                                                                                           \
-        CUresult tried_ = (__VA_ARGS__);                                                           \
-        if (tried_ != CUDA_SUCCESS)                                                                \
-            return tried_;                                                                         \
-    } while (0)
 
 /* ---- Log (log.c) ----------------------------------------------------------------------------- */
 

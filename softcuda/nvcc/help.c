@@ -8,10 +8,7 @@
 
 static void print_option(const option *o)
 {
-    printf("  %s", o->name);
-    if (o->long_name)
-        printf(", %s", o->long_name);
-    printf("\n        %s\n", o->help);
+    printf("  %s, %s\n        %s\n", o->name, o->long_name, o->help);
 }
 
 void help_print(void)
@@ -24,7 +21,7 @@ void help_print(void)
             print_option(o);
     puts("\nThese nvcc options for GPU code are accepted and have no effect:");
     for (const option *o = option_table; o->name; o++)
-        if (!o->help && o->long_name)
+        if (!o->help)
             printf("  %s (%s)\n", o->long_name, o->name);
     puts("\nA @FILE also holds options. The environment variables NVCC_PREPEND_FLAGS and\n"
          "NVCC_APPEND_FLAGS hold options to read before and after all others.\n"

@@ -77,17 +77,15 @@ static bool is_only_called(const source *s, size_t name)
     return true;
 }
 
+static int compare_place(const void *place, const void *item)
+{
+    const size_t wanted = *(const size_t *)place, begin = ((const token *)item)->begin;
+    return (wanted > begin) - (wanted < begin);
+}
+
 static bool is_token_at(const source *s, size_t place)
 {
-    size_t low = 0, high = s->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->tokens[middle].begin < place)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < s->count && s->tokens[low].begin == place;
+    return bsearch(&place, s->tokens, s->count, sizeof(*s->tokens), compare_place) != NULL;
 }
 
 static bool is_in_word(char c)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "softcuda/nvcc/option_table.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "softcuda/nvcc/libraries.h"
@@ -21,82 +20,47 @@ static void set_phase(options *o, const option *option, const char *value)
     o->separate = o->separate || option->word[1] == 's';
 }
 
+/* The member of `o` that an option sets. */
+#define MEMBER(type) ((type *)(void *)((char *)o + option->member))
+
 static void set_text(options *o, const option *option, const char *value)
 {
-    switch (option->word[0]) {
-    case 'o':
-        o->output = value;
-        break;
-    case 'O':
-        o->output_dir = value;
-        break;
-    case 'a':
-        o->archiver = value;
-        break;
-    case 'b':
-        o->compiler = value;
-        break;
-    case 'x':
-        o->language = value;
-        break;
-    case 'i':
-        o->cuda_include = value;
-        break;
-    case 'k':
-        o->keep_dir = value;
-        break;
-    case 'F':
-        o->dependency_file = value;
-        break;
-    case 'T':
-        o->dependency_target = value;
-        break;
-    default:
-        break;
-    }
+    *MEMBER(const char *) = value;
 }
 
 static void set_flag(options *o, const option *option, const char *value)
 {
     (void)value;
-    switch (option->word[0]) {
-    case 'b':
-        o->all_barriers = true;
-        break;
-    case 'k':
-        o->keep = true;
-        break;
-    case 'v':
-        o->verbose = true;
-        break;
-    case 'd':
-        o->dry_run = true;
-        break;
-    case 'r':
-        o->run = true;
-        break;
-    case 'P':
-        o->phony_targets = true;
-        break;
-    case 'f':
-        o->to_compiler = o->to_compiler || option->word[1] != 'l';
-        o->to_linker = o->to_linker || option->word[1] != 'c';
-        break;
-    case 'c':
-        o->clean = true;
-        break;
-    case 'h':
-        o->help = true;
-        break;
-    case 'V':
-        o->version = true;
-        break;
-    case 'M':
-        o->dependency_kind = option->name;
-        break;
-    default:
-        break;
-    }
+    *MEMBER(bool) = true;
+}
+
+static void set_dependencies(options *o, const option *option, const char *value)
+{
+    (void)value;
+    o->dependency_kind = option->name;
+}
+
+static void set_forward(options *o, const option *option, const char *value)
+{
+    (void)option, (void)value;
+    o->to_compiler = o->to_linker = true;
+}
+
+static void add_word(options *o, const option *option, const char *value)
+{
+    (void)value;
+    words_add(MEMBER(words), option->word);
+}
+
+/* The value may contain commas. */
+static void add_value(options *o, const option *option, const char *value)
+{
+    words_add(MEMBER(words), keep_text("%s%s", option->word, value));
+}
+
+static void add_options(options *o, const option *option, const char *value)
+{
+    words_add_options(MEMBER(words), value);
 }
 
 /* nvcc accepts several paths or names, separated by commas. */
@@ -108,24 +72,6 @@ static void add_preprocess(options *o, const option *option, const char *value)
         words_add(&o->preprocess, option->word);
         words_add(&o->preprocess, parts.items[i]);
     }
-}
-
-/* A macro's value may contain commas. */
-static void add_macro(options *o, const option *option, const char *value)
-{
-    words_add(&o->preprocess, keep_text("%s%s", option->word, value));
-}
-
-static void add_compile(options *o, const option *option, const char *value)
-{
-    (void)value;
-    words_add(&o->compile, option->word);
-}
-
-/* An option that takes a value in nvcc, and is one word for the host compiler. */
-static void add_compile_value(options *o, const option *option, const char *value)
-{
-    words_add(&o->compile, keep_text("%s=%s", option->name, value));
 }
 
 static void set_optimisation(options *o, const option *option, const char *value)
@@ -172,18 +118,6 @@ static void add_linker_words(options *o, const option *option, const char *value
         words_add(&o->link, "-Xlinker");
         words_add(&o->link, parts.items[i]);
     }
-}
-
-static void add_archiver_words(options *o, const option *option, const char *value)
-{
-    (void)option;
-    words_add_options(&o->archive, value);
-}
-
-static void add_run_words(options *o, const option *option, const char *value)
-{
-    (void)option;
-    words_add_options(&o->run_arguments, value);
 }
 
 static void add_option_file(options *o, const option *option, const char *value)
@@ -262,18 +196,6 @@ static void set_stream(options *o, const option *option, const char *value)
         words_add(&o->preprocess, "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
 }
 
-static void set_lambda(options *o, const option *option, const char *value)
-{
-    (void)option, (void)value;
-    words_add(&o->preprocess, "-D__CUDACC_EXTENDED_LAMBDA__=1");
-}
-
-static void set_relaxed(options *o, const option *option, const char *value)
-{
-    (void)option, (void)value;
-    words_add(&o->preprocess, "-D__CUDACC_RELAXED_CONSTEXPR__=1");
-}
-
 static void refuse_gpu_code(options *o, const option *option, const char *value)
 {
     (void)o, (void)value;
@@ -300,121 +222,127 @@ static void refuse_script(options *o, const option *option, const char *value)
             option->name, value);
 }
 
-/* For options about GPU code or Windows. */
-#define IGNORED(name, long_name, takes)                                                            \
+#define ROW(name, long_name, takes, act, member, word, help)                                       \
     {                                                                                              \
-        "-" name, "--" long_name, takes, ignore, NULL, NULL                                        \
+        "-" name, "--" long_name, takes, act, member, word, help                                   \
     }
-
+#define OPTION(name, long_name, takes, act, word, help)                                            \
+    ROW(name, long_name, takes, act, 0, word, help)
+#define MEMBER_OPTION(name, long_name, takes, act, member, word, help)                             \
+    ROW(name, long_name, takes, act, offsetof(options, member), word, help)
+#define PHASE(name, long_name, word, help)                                                         \
+    OPTION(name, long_name, TAKES_NOTHING, set_phase, word, help)
+#define FLAG(name, long_name, member, help)                                                        \
+    MEMBER_OPTION(name, long_name, TAKES_NOTHING, set_flag, member, NULL, help)
+#define TEXT(name, long_name, member, help)                                                        \
+    MEMBER_OPTION(name, long_name, TAKES_VALUE, set_text, member, NULL, help)
+#define WORD(name, long_name, member, word, help)                                                  \
+    MEMBER_OPTION(name, long_name, TAKES_NOTHING, add_word, member, word, help)
 #define REFUSED(name, long_name, act)                                                              \
-    {                                                                                              \
-        "-" name, "--" long_name, TAKES_NOTHING, act, NULL, "refused: it is about GPU code"        \
-    }
+    OPTION(name, long_name, TAKES_NOTHING, act, NULL, "refused: it is about GPU code")
+/* For options about GPU code or Windows. */
+#define IGNORED(name, long_name, takes) OPTION(name, long_name, takes, ignore, NULL, NULL)
 
 const option option_table[] = {
-    {"-o", "--output-file", TAKES_VALUE, set_text, "o", "FILE: the output file"},
-    {"-odir", "--output-directory", TAKES_VALUE, set_text, "O",
-     "FOLDER: for output files without -o"},
-    {"-c", "--compile", TAKES_NOTHING, set_phase, "c", "makes an object file of each source"},
-    {"-dc", "--device-c", TAKES_NOTHING, set_phase, "cs",
-     "same, but other files may use its __device__ functions and variables"},
-    {"-dw", "--device-w", TAKES_NOTHING, set_phase, "c", "as -c"},
-    {"-rdc", "--relocatable-device-code", TAKES_VALUE, set_rdc, NULL, "true: same as -dc"},
-    {"-dlink", "--device-link", TAKES_NOTHING, set_phase, "d",
-     "makes an empty object file: the host linker does the work"},
-    {"-link", "--link", TAKES_NOTHING, set_phase, "l", "makes a program (default)"},
-    {"-lib", "--lib", TAKES_NOTHING, set_phase, "a", "makes an archive of the object files"},
-    {"-shared", "--shared", TAKES_NOTHING, set_shared, NULL, "makes a shared library"},
-    {"-r", "--relocatable-link", TAKES_NOTHING, set_relocatable, NULL,
-     "links several object files into one"},
-    {"-run", "--run", TAKES_NOTHING, set_flag, "r", "also runs the program"},
-    {"-run-args", "--run-args", TAKES_VALUE, add_run_words, NULL,
-     "ARGUMENTS: for the program that -run starts, separated by commas"},
-    {"-clean", "--clean-targets", TAKES_NOTHING, set_flag, "c",
-     "removes the output files and does nothing else"},
-    {"-E", "--preprocess", TAKES_NOTHING, set_phase, "E", "prints the preprocessed source"},
-    {"-M", "--generate-dependencies", TAKES_NOTHING, set_phase, "M",
-     "prints a make rule with the dependencies"},
-    {"-MM", "--generate-nonsystem-dependencies", TAKES_NOTHING, set_phase, "M",
-     "same, without system headers"},
-    {"-MD", "--generate-dependencies-with-compile", TAKES_NOTHING, set_flag, "M",
-     "also writes that rule to a file beside the object file"},
-    {"-MMD", "--generate-nonsystem-dependencies-with-compile", TAKES_NOTHING, set_flag, "M",
-     "same, without system headers"},
-    {"-MF", "--dependency-output", TAKES_VALUE, set_text, "F", "FILE: the file for the rule"},
-    {"-MT", "--dependency-target-name", TAKES_VALUE, set_text, "T", "NAME: the target of the rule"},
-    {"-MP", "--generate-dependency-targets", TAKES_NOTHING, set_flag, "P",
-     "adds a rule without a recipe for each header"},
-    {"-I", "--include-path", TAKES_JOINED, add_preprocess, "-I", "FOLDER: to search for headers"},
-    {"-isystem", "--system-include", TAKES_VALUE, add_preprocess, "-isystem",
-     "FOLDER: to search for system headers"},
-    {"-include", "--pre-include", TAKES_VALUE, add_preprocess, "-include",
-     "FILE: to include before the source"},
-    {"-D", "--define-macro", TAKES_JOINED, add_macro, "-D", "NAME[=TEXT]"},
-    {"-U", "--undefine-macro", TAKES_JOINED, add_macro, "-U", "NAME"},
-    {"-L", "--library-path", TAKES_JOINED, add_folder, NULL, "FOLDER: to search for libraries"},
-    {"-l", "--library", TAKES_JOINED, add_library, NULL, "NAME: a library to link with"},
-    {"-O", "--optimize", TAKES_JOINED, set_optimisation, NULL,
-     "LEVEL: 3 by default for CUDA programs, 1 for -O alone"},
-    {"-g", "--debug", TAKES_NOTHING, add_compile, "-g", "adds debug information"},
-    {"-G", "--device-debug", TAKES_NOTHING, set_device_debug, NULL,
-     "adds debug information and disables optimisation"},
-    {"-lineinfo", "--generate-line-info", TAKES_NOTHING, add_compile, "-g1",
-     "adds line numbers only"},
-    {"-pg", "--profile", TAKES_NOTHING, add_compile, "-pg", "for gprof"},
-    {"-std", "--std", TAKES_VALUE, set_standard, NULL,
-     "c++17 or newer; an older standard becomes c++17"},
-    {"-x", "--x", TAKES_VALUE, set_text, "x",
-     "LANGUAGE: cu, c++ or c, whatever the file's extension"},
-    {"-w", "--disable-warnings", TAKES_NOTHING, add_compile, "-w", "no warnings"},
-    {"-m", "--machine", TAKES_VALUE, set_machine, NULL, "64"},
-    {"-m64", "--m64", TAKES_NOTHING, ignore, NULL, NULL},
-    {"-m32", "--m32", TAKES_NOTHING, set_machine_32, NULL, NULL},
-    {"-ftemplate-depth", "--ftemplate-depth", TAKES_VALUE, add_compile_value, NULL,
-     "DEPTH: limit for nested templates"},
-    {"-ftemplate-backtrace-limit", "--ftemplate-backtrace-limit", TAKES_VALUE, add_compile_value,
-     NULL, "LIMIT: for the lines of an error in a template"},
-    {"-frandom-seed", "--frandom-seed", TAKES_VALUE, add_compile_value, NULL,
-     "SEED: for names that the compiler generates"},
-    {"-noeh", "--no-exceptions", TAKES_NOTHING, add_compile, "-fno-exceptions",
-     "disables C++ exceptions"},
-    {"-Wno-deprecated-declarations", "--Wno-deprecated-declarations", TAKES_NOTHING, add_compile,
-     "-Wno-deprecated-declarations", "disables these warnings"},
-    {"-ccbin", "--compiler-bindir", TAKES_VALUE, set_text, "b",
-     "PATH: the host C++ compiler or its folder; default: NVCC_CCBIN, then c++"},
-    {"-Xcompiler", "--compiler-options", TAKES_VALUE, add_compiler_words, NULL,
-     "OPTIONS: for the host compiler, separated by commas"},
-    {"-Xlinker", "--linker-options", TAKES_VALUE, add_linker_words, NULL,
-     "OPTIONS: for the linker, separated by commas"},
-    {"-Xarchive", "--archive-options", TAKES_VALUE, add_archiver_words, NULL,
-     "OPTIONS: for ar, separated by commas"},
-    {"-arbin", "--archiver-binary", TAKES_VALUE, set_text, "a", "PATH: ar"},
-    {"-forward-unknown-to-host-compiler", "--forward-unknown-to-host-compiler", TAKES_NOTHING,
-     set_flag, "fc", "passes unknown options to the host compiler"},
-    {"-forward-unknown-to-host-linker", "--forward-unknown-to-host-linker", TAKES_NOTHING, set_flag,
-     "fl", "same for the linker"},
-    {"-forward-unknown-opts", "--forward-unknown-opts", TAKES_NOTHING, set_flag, "f",
-     "same for both"},
-    {"-optf", "--options-file", TAKES_VALUE, add_option_file, NULL,
-     "FILE: to read more options from"},
-    {"-default-stream", "--default-stream", TAKES_VALUE, set_stream, NULL, "legacy or per-thread"},
-    {"-extended-lambda", "--extended-lambda", TAKES_NOTHING, set_lambda, NULL,
-     "lambdas for kernels, which are always supported"},
-    {"-expt-extended-lambda", "--expt-extended-lambda", TAKES_NOTHING, set_lambda, NULL, NULL},
-    {"-expt-relaxed-constexpr", "--expt-relaxed-constexpr", TAKES_NOTHING, set_relaxed, NULL, NULL},
-    {"-keep", "--keep", TAKES_NOTHING, set_flag, "k", "keeps intermediate files"},
-    {"-save-temps", "--save-temps", TAKES_NOTHING, set_flag, "k", "the same"},
-    {"-keep-dir", "--keep-dir", TAKES_VALUE, set_text, "k",
-     "FOLDER: for intermediate files that are kept"},
-    {"-v", "--verbose", TAKES_NOTHING, set_flag, "v", "prints the commands"},
-    {"-dryrun", "--dryrun", TAKES_NOTHING, set_flag, "d",
-     "prints the commands without running them"},
-    {"-cuda-include", "--cuda-include", TAKES_VALUE, set_text, "i",
-     "FOLDER: of CUDA's headers; default: GR_CUDA_INCLUDE, then those grinterop was built with"},
-    {"-all-barriers", "--all-barriers", TAKES_NOTHING, set_flag, "b",
-     "runs every kernel as if it had a barrier: slower, for a barrier that was not detected"},
-    {"-V", "--version", TAKES_NOTHING, set_flag, "V", "prints the version"},
-    {"-h", "--help", TAKES_NOTHING, set_flag, "h", "prints this"},
+    TEXT("o", "output-file", output, "FILE: the output file"),
+    TEXT("odir", "output-directory", output_dir, "FOLDER: for output files without -o"),
+    PHASE("c", "compile", "c", "makes an object file of each source"),
+    PHASE("dc", "device-c", "cs",
+          "same, but other files may use its __device__ functions and variables"),
+    PHASE("dw", "device-w", "c", "as -c"),
+    OPTION("rdc", "relocatable-device-code", TAKES_VALUE, set_rdc, NULL, "true: same as -dc"),
+    PHASE("dlink", "device-link", "d", "makes an empty object file: the host linker does the work"),
+    PHASE("link", "link", "l", "makes a program (default)"),
+    PHASE("lib", "lib", "a", "makes an archive of the object files"),
+    OPTION("shared", "shared", TAKES_NOTHING, set_shared, NULL, "makes a shared library"),
+    OPTION("r", "relocatable-link", TAKES_NOTHING, set_relocatable, NULL,
+           "links several object files into one"),
+    FLAG("run", "run", run, "also runs the program"),
+    MEMBER_OPTION("run-args", "run-args", TAKES_VALUE, add_options, run_arguments, NULL,
+                  "ARGUMENTS: for the program that -run starts, separated by commas"),
+    FLAG("clean", "clean-targets", clean, "removes the output files and does nothing else"),
+    PHASE("E", "preprocess", "E", "prints the preprocessed source"),
+    PHASE("M", "generate-dependencies", "M", "prints a make rule with the dependencies"),
+    PHASE("MM", "generate-nonsystem-dependencies", "M", "same, without system headers"),
+    OPTION("MD", "generate-dependencies-with-compile", TAKES_NOTHING, set_dependencies, NULL,
+           "also writes that rule to a file beside the object file"),
+    OPTION("MMD", "generate-nonsystem-dependencies-with-compile", TAKES_NOTHING, set_dependencies,
+           NULL, "same, without system headers"),
+    TEXT("MF", "dependency-output", dependency_file, "FILE: the file for the rule"),
+    TEXT("MT", "dependency-target-name", dependency_target, "NAME: the target of the rule"),
+    FLAG("MP", "generate-dependency-targets", phony_targets,
+         "adds a rule without a recipe for each header"),
+    OPTION("I", "include-path", TAKES_JOINED, add_preprocess, "-I",
+           "FOLDER: to search for headers"),
+    OPTION("isystem", "system-include", TAKES_VALUE, add_preprocess, "-isystem",
+           "FOLDER: to search for system headers"),
+    OPTION("include", "pre-include", TAKES_VALUE, add_preprocess, "-include",
+           "FILE: to include before the source"),
+    MEMBER_OPTION("D", "define-macro", TAKES_JOINED, add_value, preprocess, "-D", "NAME[=TEXT]"),
+    MEMBER_OPTION("U", "undefine-macro", TAKES_JOINED, add_value, preprocess, "-U", "NAME"),
+    OPTION("L", "library-path", TAKES_JOINED, add_folder, NULL, "FOLDER: to search for libraries"),
+    OPTION("l", "library", TAKES_JOINED, add_library, NULL, "NAME: a library to link with"),
+    OPTION("O", "optimize", TAKES_JOINED, set_optimisation, NULL,
+           "LEVEL: 3 by default for CUDA programs, 1 for -O alone"),
+    WORD("g", "debug", compile, "-g", "adds debug information"),
+    OPTION("G", "device-debug", TAKES_NOTHING, set_device_debug, NULL,
+           "adds debug information and disables optimisation"),
+    WORD("lineinfo", "generate-line-info", compile, "-g1", "adds line numbers only"),
+    WORD("pg", "profile", compile, "-pg", "for gprof"),
+    OPTION("std", "std", TAKES_VALUE, set_standard, NULL,
+           "c++17 or newer; an older standard becomes c++17"),
+    TEXT("x", "x", language, "LANGUAGE: cu, c++ or c, whatever the file's extension"),
+    WORD("w", "disable-warnings", compile, "-w", "no warnings"),
+    OPTION("m", "machine", TAKES_VALUE, set_machine, NULL, "64"),
+    OPTION("m64", "m64", TAKES_NOTHING, ignore, NULL, NULL),
+    OPTION("m32", "m32", TAKES_NOTHING, set_machine_32, NULL, NULL),
+    MEMBER_OPTION("ftemplate-depth", "ftemplate-depth", TAKES_VALUE, add_value, compile,
+                  "-ftemplate-depth=", "DEPTH: limit for nested templates"),
+    MEMBER_OPTION("ftemplate-backtrace-limit", "ftemplate-backtrace-limit", TAKES_VALUE, add_value,
+                  compile,
+                  "-ftemplate-backtrace-limit=", "LIMIT: for the lines of an error in a template"),
+    MEMBER_OPTION("frandom-seed", "frandom-seed", TAKES_VALUE, add_value, compile,
+                  "-frandom-seed=", "SEED: for names that the compiler generates"),
+    WORD("noeh", "no-exceptions", compile, "-fno-exceptions", "disables C++ exceptions"),
+    WORD("Wno-deprecated-declarations", "Wno-deprecated-declarations", compile,
+         "-Wno-deprecated-declarations", "disables these warnings"),
+    TEXT("ccbin", "compiler-bindir", compiler,
+         "PATH: the host C++ compiler or its folder; default: NVCC_CCBIN, then c++"),
+    OPTION("Xcompiler", "compiler-options", TAKES_VALUE, add_compiler_words, NULL,
+           "OPTIONS: for the host compiler, separated by commas"),
+    OPTION("Xlinker", "linker-options", TAKES_VALUE, add_linker_words, NULL,
+           "OPTIONS: for the linker, separated by commas"),
+    MEMBER_OPTION("Xarchive", "archive-options", TAKES_VALUE, add_options, archive, NULL,
+                  "OPTIONS: for ar, separated by commas"),
+    TEXT("arbin", "archiver-binary", archiver, "PATH: ar"),
+    FLAG("forward-unknown-to-host-compiler", "forward-unknown-to-host-compiler", to_compiler,
+         "passes unknown options to the host compiler"),
+    FLAG("forward-unknown-to-host-linker", "forward-unknown-to-host-linker", to_linker,
+         "same for the linker"),
+    OPTION("forward-unknown-opts", "forward-unknown-opts", TAKES_NOTHING, set_forward, NULL,
+           "same for both"),
+    OPTION("optf", "options-file", TAKES_VALUE, add_option_file, NULL,
+           "FILE: to read more options from"),
+    OPTION("default-stream", "default-stream", TAKES_VALUE, set_stream, NULL,
+           "legacy or per-thread"),
+    WORD("extended-lambda", "extended-lambda", preprocess, "-D__CUDACC_EXTENDED_LAMBDA__=1",
+         "lambdas for kernels, which are always supported"),
+    WORD("expt-extended-lambda", "expt-extended-lambda", preprocess,
+         "-D__CUDACC_EXTENDED_LAMBDA__=1", NULL),
+    WORD("expt-relaxed-constexpr", "expt-relaxed-constexpr", preprocess,
+         "-D__CUDACC_RELAXED_CONSTEXPR__=1", NULL),
+    FLAG("keep", "keep", keep, "keeps intermediate files"),
+    FLAG("save-temps", "save-temps", keep, "the same"),
+    TEXT("keep-dir", "keep-dir", keep_dir, "FOLDER: for intermediate files that are kept"),
+    FLAG("v", "verbose", verbose, "prints the commands"),
+    FLAG("dryrun", "dryrun", dry_run, "prints the commands without running them"),
+    TEXT(
+        "cuda-include", "cuda-include", cuda_include,
+        "FOLDER: of CUDA's headers; default: GR_CUDA_INCLUDE, then those grinterop was built with"),
+    FLAG("all-barriers", "all-barriers", all_barriers,
+         "runs every kernel as if it had a barrier: slower, for a barrier that was not detected"),
+    FLAG("V", "version", version, "prints the version"),
+    FLAG("h", "help", help, "prints this"),
     REFUSED("ptx", "ptx", refuse_gpu_code),
     REFUSED("cubin", "cubin", refuse_gpu_code),
     REFUSED("fatbin", "fatbin", refuse_gpu_code),
@@ -423,7 +351,7 @@ const option option_table[] = {
     REFUSED("cuda", "cuda", refuse_gpu_code),
     REFUSED("code-ls", "list-gpu-code", refuse_list),
     REFUSED("arch-ls", "list-gpu-arch", refuse_list),
-    {"-hls", "--host-linker-script", TAKES_VALUE, refuse_script, NULL, NULL},
+    OPTION("hls", "host-linker-script", TAKES_VALUE, refuse_script, NULL, NULL),
     IGNORED("arch", "gpu-architecture", TAKES_VALUE),
     IGNORED("code", "gpu-code", TAKES_VALUE),
     IGNORED("gencode", "generate-code", TAKES_VALUE),
@@ -498,5 +426,5 @@ const option option_table[] = {
     IGNORED("idp", "input-drive-prefix", TAKES_VALUE),
     IGNORED("ddp", "dependency-drive-prefix", TAKES_VALUE),
     IGNORED("dp", "drive-prefix", TAKES_VALUE),
-    {NULL, NULL, TAKES_NOTHING, NULL, NULL, NULL},
+    {NULL, NULL, TAKES_NOTHING, NULL, 0, NULL, NULL},
 };

@@ -9,14 +9,14 @@ enum takes {
     TAKES_NOTHING,
     TAKES_VALUE,  /* -o x, -o=x */
     TAKES_JOINED, /* the same, and -Ix */
-    TAKES_MAYBE,  /* -x or -x=value */
 };
 
 typedef struct option {
     const char *name;      /* with one dash */
-    const char *long_name; /* with two dashes, or NULL */
+    const char *long_name; /* with two dashes */
     enum takes takes;
     void (*act)(options *o, const struct option *option, const char *value);
+    size_t member;    /* the offset in options of what act sets */
     const char *word; /* for act */
     const char *help; /* NULL: accepted without effect */
 } option;

@@ -79,9 +79,7 @@ static const option *find_option(const char *word, const char **value)
     const option *joined = NULL;
     const char *joined_value = NULL;
     for (const option *o = option_table; o->name; o++) {
-        bool fit =
-            fits(o, o->name, word, value) || (o->long_name && fits(o, o->long_name, word, value));
-        if (!fit)
+        if (!fits(o, o->name, word, value) && !fits(o, o->long_name, word, value))
             continue;
         if (!*value || (*value)[-1] == '=')
             return o;
@@ -120,11 +118,11 @@ static size_t read_option(options *o, const words *list, size_t i)
         read_unknown(o, word);
         return 1;
     }
-    bool own = option->takes == TAKES_VALUE || option->takes == TAKES_JOINED;
+    bool needs_value = option->takes != TAKES_NOTHING && !value;
     size_t used = 1;
-    if (own && !value && may_stand_alone(option, list->items[i + 1])) {
+    if (needs_value && may_stand_alone(option, list->items[i + 1])) {
         value = "";
-    } else if (own && !value) {
+    } else if (needs_value) {
         value = list->items[i + 1];
         used = 2;
         if (!value)

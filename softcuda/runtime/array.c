@@ -22,8 +22,8 @@ static CUresult create(cudaArray_t *array, const struct cudaChannelFormatDesc *d
     CUDA_ARRAY3D_DESCRIPTOR wanted;
     if (!array || !desc)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = describe(&wanted, desc, extent, flags);
-    return result == CUDA_SUCCESS ? cuArray3DCreate_v2((CUarray *)array, &wanted) : result;
+    SOFT_TRY(describe(&wanted, desc, extent, flags));
+    return cuArray3DCreate_v2((CUarray *)array, &wanted);
 }
 
 RT_API cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc, size_t width,
@@ -51,10 +51,8 @@ static CUresult create_mipmapped(cudaMipmappedArray_t *array,
     CUDA_ARRAY3D_DESCRIPTOR wanted;
     if (!array || !desc)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = describe(&wanted, desc, extent, flags);
-    return result == CUDA_SUCCESS
-               ? cuMipmappedArrayCreate((CUmipmappedArray *)array, &wanted, levels)
-               : result;
+    SOFT_TRY(describe(&wanted, desc, extent, flags));
+    return cuMipmappedArrayCreate((CUmipmappedArray *)array, &wanted, levels);
 }
 
 RT_API cudaMallocMipmappedArray(cudaMipmappedArray_t *mipmappedArray,
@@ -87,9 +85,7 @@ static CUresult read_array(cudaArray_const_t array, struct cudaChannelFormatDesc
                            struct cudaExtent *extent, unsigned *flags)
 {
     CUDA_ARRAY3D_DESCRIPTOR has;
-    CUresult result = cuArray3DGetDescriptor_v2(&has, (CUarray)array);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(cuArray3DGetDescriptor_v2(&has, (CUarray)array));
     if (desc)
         *desc = rt_channel_of(has.Format, has.NumChannels);
     if (extent)

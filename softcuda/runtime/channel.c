@@ -91,7 +91,7 @@ size_t rt_element_size(CUarray_format format, unsigned channels)
     return (size_t)(desc.x + desc.y + desc.z + desc.w) / 8;
 }
 
-__attribute__((visibility("default"))) struct cudaChannelFormatDesc CUDARTAPI
+SOFT_EXPORTED struct cudaChannelFormatDesc CUDARTAPI
 cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind f)
 {
     return (struct cudaChannelFormatDesc){.x = x, .y = y, .z = z, .w = w, .f = f};

@@ -30,9 +30,7 @@ CUresult rt_start(void)
 static CUresult check_device(int device)
 {
     int count = 0;
-    CUresult result = cuDeviceGetCount(&count);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(cuDeviceGetCount(&count));
     return device >= 0 && device < count && device < MAX_DEVICES ? CUDA_SUCCESS
                                                                  : CUDA_ERROR_INVALID_DEVICE;
 }
@@ -58,8 +56,8 @@ static CUresult retain_primary(int device, CUcontext *context)
 
 CUresult rt_primary(int device, CUcontext *context)
 {
-    CUresult result = check_device(device);
-    return result == CUDA_SUCCESS ? retain_primary(device, context) : result;
+    SOFT_TRY(check_device(device));
+    return retain_primary(device, context);
 }
 
 /* The device whose primary context this is, or -1. */
@@ -77,18 +75,15 @@ static int device_of_primary(CUcontext context)
 static CUresult enter_primary(int device)
 {
     CUcontext context;
-    CUresult result = retain_primary(device, &context);
-    return result == CUDA_SUCCESS ? cuCtxSetCurrent(context) : result;
+    SOFT_TRY(retain_primary(device, &context));
+    return cuCtxSetCurrent(context);
 }
 
 CUresult rt_begin(void)
 {
-    CUresult result = cuInit(0);
     CUcontext current = NULL;
-    if (result == CUDA_SUCCESS)
-        result = cuCtxGetCurrent(&current);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(cuInit(0));
+    SOFT_TRY(cuCtxGetCurrent(&current));
     if (!current)
         return enter_primary(chosen_device);
     int device = device_of_primary(current);
@@ -109,9 +104,7 @@ int rt_device(void)
 
 static CUresult set_device(int device)
 {
-    CUresult result = check_device(device);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(check_device(device));
     chosen_device = device;
     return enter_primary(device);
 }
@@ -121,38 +114,41 @@ RT_API cudaSetDevice(int device)
     return RT_STARTED(set_device(device));
 }
 
+static CUresult get_device(int *device)
+{
+    if (!device)
+        return CUDA_ERROR_INVALID_VALUE;
+    *device = rt_device();
+    return CUDA_SUCCESS;
+}
+
 RT_API cudaGetDevice(int *device)
 {
-    CUresult result = rt_start();
-    if (result == CUDA_SUCCESS && !device)
-        result = CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS)
-        *device = rt_device();
-    return rt_end(result);
+    return RT_STARTED(get_device(device));
 }
 
 /* The order in which to try devices. None is ever refused here, so the first is taken. */
-RT_API cudaSetValidDevices(int *device_arr, int len)
+static CUresult choose_device(const int *devices, int length)
 {
     int count = 0;
-    CUresult result = rt_start();
-    if (result == CUDA_SUCCESS)
-        result = cuDeviceGetCount(&count);
-    if (result == CUDA_SUCCESS && (len < 0 || len > count || (len > 0 && !device_arr)))
-        result = CUDA_ERROR_INVALID_VALUE;
-    for (int i = 0; i < len && result == CUDA_SUCCESS; i++)
-        result = check_device(device_arr[i]);
-    if (result == CUDA_SUCCESS)
-        chosen_device = len > 0 ? device_arr[0] : 0;
-    return rt_end(result);
+    SOFT_TRY(cuDeviceGetCount(&count));
+    if (length < 0 || length > count || (length > 0 && !devices))
+        return CUDA_ERROR_INVALID_VALUE;
+    for (int i = 0; i < length; i++)
+        SOFT_TRY(check_device(devices[i]));
+    chosen_device = length > 0 ? devices[0] : 0;
+    return CUDA_SUCCESS;
+}
+
+RT_API cudaSetValidDevices(int *device_arr, int len)
+{
+    return RT_STARTED(choose_device(device_arr, len));
 }
 
 /* Pinned memory can always be mapped, with or without cudaDeviceMapHost. */
 static CUresult set_flags(int device, unsigned flags)
 {
-    CUresult result = check_device(device);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(check_device(device));
     return cuDevicePrimaryCtxSetFlags_v2(device, flags & ~(unsigned)cudaDeviceMapHost);
 }
 
@@ -175,12 +171,12 @@ RT_API cudaGetDeviceFlags(unsigned int *flags)
 static CUresult init_device(int device, unsigned device_flags, unsigned flags)
 {
     CUcontext context;
-    CUresult result = check_device(device);
-    if (result == CUDA_SUCCESS && (flags & ~(unsigned)cudaInitDeviceFlagsAreValid))
-        result = CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS && (flags & cudaInitDeviceFlagsAreValid))
-        result = set_flags(device, device_flags);
-    return result == CUDA_SUCCESS ? retain_primary(device, &context) : result;
+    SOFT_TRY(check_device(device));
+    if (flags & ~(unsigned)cudaInitDeviceFlagsAreValid)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (flags & cudaInitDeviceFlagsAreValid)
+        SOFT_TRY(set_flags(device, device_flags));
+    return retain_primary(device, &context);
 }
 
 RT_API cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags)

@@ -46,29 +46,17 @@ CUresult rt_copy_bytes(void *to, const void *from, size_t size, enum cudaMemcpyK
                         : copy_now(to, from, size, kind);
 }
 
-RT_API_ptds(cudaMemcpy, (void *dst, const void *src, size_t count, enum cudaMemcpyKind kind),
-            (dst, src, count, kind))
-{
-    return RT_IN_CONTEXT(rt_copy_bytes(dst, src, count, kind, RT_BLOCKING));
-}
-
-RT_API_ptsz(cudaMemcpyAsync,
-            (void *dst, const void *src, size_t count, enum cudaMemcpyKind kind,
-             cudaStream_t stream),
-            (dst, src, count, kind, stream))
-{
-    return RT_IN_CONTEXT(rt_copy_bytes(dst, src, count, kind, RT_QUEUED_ON(stream)));
-}
+RT_API_both(cudaMemcpy, (void *dst, const void *src, size_t count, enum cudaMemcpyKind kind),
+            (dst, src, count, kind), rt_copy_bytes(dst, src, count, kind, order))
 
 static CUresult copy_peer(void *to, int to_device, const void *from, int from_device, size_t size,
                           rt_order order)
 {
     CUcontext to_context, from_context;
-    CUresult result = rt_primary(to_device, &to_context);
-    if (result == CUDA_SUCCESS)
-        result = rt_primary(from_device, &from_context);
-    if (result != CUDA_SUCCESS || size == 0)
-        return result;
+    SOFT_TRY(rt_primary(to_device, &to_context));
+    SOFT_TRY(rt_primary(from_device, &from_context));
+    if (size == 0)
+        return CUDA_SUCCESS;
     if (order.queued)
         return cuMemcpyPeerAsync(AT(to), to_context, AT(from), from_context, size, order.stream);
     return RT_DEFAULT_STREAM(cuMemcpyPeer, (AT(to), to_context, AT(from), from_context, size));

@@ -14,6 +14,20 @@ typedef struct {
 #define RT_BLOCKING         ((rt_order){.queued = false})
 #define RT_QUEUED_ON(named) ((rt_order){.queued = true, .stream = rt_stream(named)})
 
+/* Defines a function and its variant NAMEAsync, which has a stream as the last parameter. `call`
+ * uses `order`. */
+#define RT_API_both(name, params, args, call)                                                      \
+    RT_API_ptds(name, params, args)                                                                \
+    {                                                                                              \
+        const rt_order order = RT_BLOCKING;                                                        \
+        return RT_IN_CONTEXT(call);                                                                \
+    }                                                                                              \
+    RT_API_ptsz(name##Async, (SOFT_LIST params, cudaStream_t stream), (SOFT_LIST args, stream))    \
+    {                                                                                              \
+        const rt_order order = RT_QUEUED_ON(stream);                                               \
+        return RT_IN_CONTEXT(call);                                                                \
+    }
+
 /* Copies bytes between addresses. Returns cudaErrorInvalidMemcpyDirection for an invalid kind. */
 CUresult rt_copy_bytes(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
                        rt_order order);
@@ -21,11 +35,12 @@ CUresult rt_copy_bytes(void *to, const void *from, size_t size, enum cudaMemcpyK
 /* Copies a box between pitched memory and arrays, whose types are already set. */
 CUresult rt_copy_box(const CUDA_MEMCPY3D *box, rt_order order);
 
-/* Set one side of a box. The copy's kind gives the memory type of a pointer. */
-void rt_box_from(CUDA_MEMCPY3D *box, const void *memory, size_t pitch, enum cudaMemcpyKind kind);
-void rt_box_to(CUDA_MEMCPY3D *box, void *memory, size_t pitch, enum cudaMemcpyKind kind);
-void rt_box_from_array(CUDA_MEMCPY3D *box, cudaArray_const_t array, size_t x_bytes, size_t y);
-void rt_box_to_array(CUDA_MEMCPY3D *box, cudaArray_const_t array, size_t x_bytes, size_t y);
+/* Set one side of a box, but not its position: the array, or else the memory, whose type follows
+ * from the kind of the copy. */
+void rt_box_from(CUDA_MEMCPY3D *box, cudaArray_const_t array, const void *memory, size_t pitch,
+                 enum cudaMemcpyKind kind);
+void rt_box_to(CUDA_MEMCPY3D *box, cudaArray_const_t array, void *memory, size_t pitch,
+               enum cudaMemcpyKind kind);
 
 static inline bool rt_is_kind(enum cudaMemcpyKind kind)
 {

@@ -6,90 +6,72 @@
 #include "softcuda/runtime/channel.h"
 #include "softcuda/runtime/copy.h"
 
-/* Sets the extent of the copy. A single row needs no pitch: CUDA's samples pass 0 for it. */
-static CUresult rectangle(CUDA_MEMCPY3D *box, size_t *pitch, size_t width, size_t height,
-                          enum cudaMemcpyKind kind)
+/* One side of a copy: a position in an array, or linear memory. */
+struct side {
+    bool is_array;
+    cudaArray_const_t array;
+    size_t x, y;
+    size_t row; /* bytes per row of the array */
+    unsigned char *memory;
+    size_t pitch;
+};
+
+#define ARRAY(a, x_bytes, row_number)                                                              \
+    ((struct side){.is_array = true, .array = (a), .x = (x_bytes), .y = (row_number)})
+#define MEMORY(pointer, row_pitch)                                                                 \
+    ((struct side){.memory = (unsigned char *)(pointer), .pitch = (row_pitch)})
+
+static CUresult copy_sides(const struct side *to, const struct side *from, size_t width,
+                           size_t height, enum cudaMemcpyKind kind, rt_order order)
 {
+    CUDA_MEMCPY3D box = {.srcXInBytes = from->x,
+                         .srcY = from->y,
+                         .dstXInBytes = to->x,
+                         .dstY = to->y,
+                         .WidthInBytes = width,
+                         .Height = height,
+                         .Depth = 1};
+    rt_box_from(&box, from->array, from->memory, from->pitch, kind);
+    rt_box_to(&box, to->array, to->memory, to->pitch, kind);
+    return rt_copy_box(&box, order);
+}
+
+/* ---- Rectangles ------------------------------------------------------------------------------ */
+
+/* Between an array and memory. A single row needs no pitch: CUDA's samples pass 0 for it. */
+static CUresult copy_rectangle(struct side to, struct side from, size_t width, size_t height,
+                               enum cudaMemcpyKind kind, rt_order order)
+{
+    struct side *memory = to.is_array ? &from : &to;
     if (!rt_is_kind(kind))
         return RT_ERROR_DIRECTION;
-    if (*pitch == 0 && height == 1)
-        *pitch = width;
-    if (width > *pitch)
+    if (memory->pitch == 0 && height == 1)
+        memory->pitch = width;
+    if (width > memory->pitch)
         return RT_ERROR_PITCH;
-    *box = (CUDA_MEMCPY3D){.WidthInBytes = width, .Height = height, .Depth = 1};
-    return CUDA_SUCCESS;
+    return copy_sides(&to, &from, width, height, kind, order);
 }
 
-static CUresult to_array(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch,
-                         size_t width, size_t height, enum cudaMemcpyKind kind, rt_order order)
-{
-    CUDA_MEMCPY3D box;
-    CUresult result = rectangle(&box, &pitch, width, height, kind);
-    if (result != CUDA_SUCCESS)
-        return result;
-    rt_box_from(&box, from, pitch, kind);
-    rt_box_to_array(&box, to, x, y);
-    return rt_copy_box(&box, order);
-}
-
-RT_API_ptds(cudaMemcpy2DToArray,
+RT_API_both(cudaMemcpy2DToArray,
             (cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t spitch,
              size_t width, size_t height, enum cudaMemcpyKind kind),
-            (dst, wOffset, hOffset, src, spitch, width, height, kind))
-{
-    return RT_IN_CONTEXT(
-        to_array(dst, wOffset, hOffset, src, spitch, width, height, kind, RT_BLOCKING));
-}
+            (dst, wOffset, hOffset, src, spitch, width, height, kind),
+            copy_rectangle(ARRAY(dst, wOffset, hOffset), MEMORY(src, spitch), width, height, kind,
+                           order))
 
-RT_API_ptsz(cudaMemcpy2DToArrayAsync,
-            (cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t spitch,
-             size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream),
-            (dst, wOffset, hOffset, src, spitch, width, height, kind, stream))
-{
-    return RT_IN_CONTEXT(
-        to_array(dst, wOffset, hOffset, src, spitch, width, height, kind, RT_QUEUED_ON(stream)));
-}
-
-static CUresult from_array(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
-                           size_t width, size_t height, enum cudaMemcpyKind kind, rt_order order)
-{
-    CUDA_MEMCPY3D box;
-    CUresult result = rectangle(&box, &pitch, width, height, kind);
-    if (result != CUDA_SUCCESS)
-        return result;
-    rt_box_from_array(&box, from, x, y);
-    rt_box_to(&box, to, pitch, kind);
-    return rt_copy_box(&box, order);
-}
-
-RT_API_ptds(cudaMemcpy2DFromArray,
+RT_API_both(cudaMemcpy2DFromArray,
             (void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset, size_t hOffset,
              size_t width, size_t height, enum cudaMemcpyKind kind),
-            (dst, dpitch, src, wOffset, hOffset, width, height, kind))
-{
-    return RT_IN_CONTEXT(
-        from_array(dst, dpitch, src, wOffset, hOffset, width, height, kind, RT_BLOCKING));
-}
+            (dst, dpitch, src, wOffset, hOffset, width, height, kind),
+            copy_rectangle(MEMORY(dst, dpitch), ARRAY(src, wOffset, hOffset), width, height, kind,
+                           order))
 
-RT_API_ptsz(cudaMemcpy2DFromArrayAsync,
-            (void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset, size_t hOffset,
-             size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream),
-            (dst, dpitch, src, wOffset, hOffset, width, height, kind, stream))
-{
-    return RT_IN_CONTEXT(
-        from_array(dst, dpitch, src, wOffset, hOffset, width, height, kind, RT_QUEUED_ON(stream)));
-}
-
-static CUresult array_to_array(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
-                               size_t from_x, size_t from_y, size_t width, size_t height,
+static CUresult array_to_array(struct side to, struct side from, size_t width, size_t height,
                                enum cudaMemcpyKind kind)
 {
     if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
         return RT_ERROR_DIRECTION;
-    CUDA_MEMCPY3D box = {.WidthInBytes = width, .Height = height, .Depth = 1};
-    rt_box_from_array(&box, from, from_x, from_y);
-    rt_box_to_array(&box, to, to_x, to_y);
-    return rt_copy_box(&box, RT_BLOCKING);
+    return copy_sides(&to, &from, width, height, kind, RT_BLOCKING);
 }
 
 RT_API_ptds(cudaMemcpy2DArrayToArray,
@@ -98,117 +80,71 @@ RT_API_ptds(cudaMemcpy2DArrayToArray,
              enum cudaMemcpyKind kind),
             (dst, wOffsetDst, hOffsetDst, src, wOffsetSrc, hOffsetSrc, width, height, kind))
 {
-    return RT_IN_CONTEXT(array_to_array(dst, wOffsetDst, hOffsetDst, src, wOffsetSrc, hOffsetSrc,
-                                        width, height, kind));
+    return RT_IN_CONTEXT(array_to_array(ARRAY(dst, wOffsetDst, hOffsetDst),
+                                        ARRAY(src, wOffsetSrc, hOffsetSrc), width, height, kind));
 }
 
 /* ---- Byte ranges that wrap around at row ends ------------------------------------------------ */
 
-/* One side of such a copy: a position in an array, or linear memory. */
-struct run {
-    cudaArray_const_t array;
-    unsigned char *memory;
-    size_t row; /* bytes per row of the array */
-    size_t x, y;
-};
-
 static CUresult row_of(cudaArray_const_t array, size_t *row)
 {
     CUDA_ARRAY3D_DESCRIPTOR has;
-    CUresult result = cuArray3DGetDescriptor_v2(&has, (CUarray)array);
-    if (result == CUDA_SUCCESS)
-        *row = has.Width * rt_element_size(has.Format, has.NumChannels);
-    return result;
+    SOFT_TRY(cuArray3DGetDescriptor_v2(&has, (CUarray)array));
+    *row = has.Width * rt_element_size(has.Format, has.NumChannels);
+    return CUDA_SUCCESS;
 }
 
-static size_t left_in_row(const struct run *run, size_t wanted)
+static size_t left_in_row(const struct side *side, size_t wanted)
 {
-    size_t left = run->array ? run->row - run->x : wanted;
+    size_t left = side->array ? side->row - side->x : wanted;
     return left < wanted ? left : wanted;
 }
 
-static void advance(struct run *run, size_t bytes)
+static void advance(struct side *side, size_t bytes)
 {
-    if (!run->array) {
-        run->memory += bytes;
+    if (!side->array) {
+        side->memory += bytes;
         return;
     }
-    run->x += bytes;
-    if (run->x == run->row) {
-        run->x = 0;
-        run->y++;
+    side->x += bytes;
+    if (side->x == side->row) {
+        side->x = 0;
+        side->y++;
     }
 }
 
-static CUresult copy_runs(struct run to, struct run from, size_t count, enum cudaMemcpyKind kind,
+static CUresult copy_runs(struct side to, struct side from, size_t count, enum cudaMemcpyKind kind,
                           rt_order order)
 {
-    CUresult result = rt_is_kind(kind) ? CUDA_SUCCESS : RT_ERROR_DIRECTION;
-    if (result == CUDA_SUCCESS && to.array)
-        result = row_of(to.array, &to.row);
-    if (result == CUDA_SUCCESS && from.array)
-        result = row_of(from.array, &from.row);
-    if (result == CUDA_SUCCESS &&
-        ((to.array && to.x >= to.row) || (from.array && from.x >= from.row)))
-        result = CUDA_ERROR_INVALID_VALUE;
-    while (count > 0 && result == CUDA_SUCCESS) {
+    if (!rt_is_kind(kind))
+        return RT_ERROR_DIRECTION;
+    if (to.array)
+        SOFT_TRY(row_of(to.array, &to.row));
+    if (from.array)
+        SOFT_TRY(row_of(from.array, &from.row));
+    if ((to.array && to.x >= to.row) || (from.array && from.x >= from.row))
+        return CUDA_ERROR_INVALID_VALUE;
+    while (count > 0) {
         size_t bytes = left_in_row(&to, left_in_row(&from, count));
-        CUDA_MEMCPY3D box = {.WidthInBytes = bytes, .Height = 1, .Depth = 1};
-        if (from.array)
-            rt_box_from_array(&box, from.array, from.x, from.y);
-        else
-            rt_box_from(&box, from.memory, bytes, kind);
-        if (to.array)
-            rt_box_to_array(&box, to.array, to.x, to.y);
-        else
-            rt_box_to(&box, to.memory, bytes, kind);
-        result = rt_copy_box(&box, order);
+        SOFT_TRY(copy_sides(&to, &from, bytes, 1, kind, order));
         advance(&to, bytes);
         advance(&from, bytes);
         count -= bytes;
     }
-    return result;
+    return CUDA_SUCCESS;
 }
 
-#define ARRAY(a, x_bytes, row_number)                                                              \
-    ((struct run){.array = (a), .x = (x_bytes), .y = (row_number)})
-#define MEMORY(pointer) ((struct run){.memory = (unsigned char *)(pointer)})
-
-RT_API_ptds(cudaMemcpyToArray,
+RT_API_both(cudaMemcpyToArray,
             (cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t count,
              enum cudaMemcpyKind kind),
-            (dst, wOffset, hOffset, src, count, kind))
-{
-    return RT_IN_CONTEXT(
-        copy_runs(ARRAY(dst, wOffset, hOffset), MEMORY(src), count, kind, RT_BLOCKING));
-}
+            (dst, wOffset, hOffset, src, count, kind),
+            copy_runs(ARRAY(dst, wOffset, hOffset), MEMORY(src, count), count, kind, order))
 
-RT_API_ptsz(cudaMemcpyToArrayAsync,
-            (cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t count,
-             enum cudaMemcpyKind kind, cudaStream_t stream),
-            (dst, wOffset, hOffset, src, count, kind, stream))
-{
-    return RT_IN_CONTEXT(
-        copy_runs(ARRAY(dst, wOffset, hOffset), MEMORY(src), count, kind, RT_QUEUED_ON(stream)));
-}
-
-RT_API_ptds(cudaMemcpyFromArray,
+RT_API_both(cudaMemcpyFromArray,
             (void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t count,
              enum cudaMemcpyKind kind),
-            (dst, src, wOffset, hOffset, count, kind))
-{
-    return RT_IN_CONTEXT(
-        copy_runs(MEMORY(dst), ARRAY(src, wOffset, hOffset), count, kind, RT_BLOCKING));
-}
-
-RT_API_ptsz(cudaMemcpyFromArrayAsync,
-            (void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t count,
-             enum cudaMemcpyKind kind, cudaStream_t stream),
-            (dst, src, wOffset, hOffset, count, kind, stream))
-{
-    return RT_IN_CONTEXT(
-        copy_runs(MEMORY(dst), ARRAY(src, wOffset, hOffset), count, kind, RT_QUEUED_ON(stream)));
-}
+            (dst, src, wOffset, hOffset, count, kind),
+            copy_runs(MEMORY(dst, count), ARRAY(src, wOffset, hOffset), count, kind, order))
 
 RT_API_ptds(cudaMemcpyArrayToArray,
             (cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst, cudaArray_const_t src,

@@ -22,36 +22,24 @@ static CUmemorytype target_type(enum cudaMemcpyKind kind)
                                                                           : CU_MEMORYTYPE_DEVICE;
 }
 
-void rt_box_from(CUDA_MEMCPY3D *box, const void *memory, size_t pitch, enum cudaMemcpyKind kind)
+void rt_box_from(CUDA_MEMCPY3D *box, cudaArray_const_t array, const void *memory, size_t pitch,
+                 enum cudaMemcpyKind kind)
 {
-    box->srcMemoryType = source_type(kind);
+    box->srcMemoryType = array ? CU_MEMORYTYPE_ARRAY : source_type(kind);
+    box->srcArray = (CUarray)array;
     box->srcHost = memory;
     box->srcDevice = (CUdeviceptr)(uintptr_t)memory;
     box->srcPitch = pitch;
 }
 
-void rt_box_to(CUDA_MEMCPY3D *box, void *memory, size_t pitch, enum cudaMemcpyKind kind)
+void rt_box_to(CUDA_MEMCPY3D *box, cudaArray_const_t array, void *memory, size_t pitch,
+               enum cudaMemcpyKind kind)
 {
-    box->dstMemoryType = target_type(kind);
+    box->dstMemoryType = array ? CU_MEMORYTYPE_ARRAY : target_type(kind);
+    box->dstArray = (CUarray)array;
     box->dstHost = memory;
     box->dstDevice = (CUdeviceptr)(uintptr_t)memory;
     box->dstPitch = pitch;
-}
-
-void rt_box_from_array(CUDA_MEMCPY3D *box, cudaArray_const_t array, size_t x_bytes, size_t y)
-{
-    box->srcMemoryType = CU_MEMORYTYPE_ARRAY;
-    box->srcArray = (CUarray)array;
-    box->srcXInBytes = x_bytes;
-    box->srcY = y;
-}
-
-void rt_box_to_array(CUDA_MEMCPY3D *box, cudaArray_const_t array, size_t x_bytes, size_t y)
-{
-    box->dstMemoryType = CU_MEMORYTYPE_ARRAY;
-    box->dstArray = (CUarray)array;
-    box->dstXInBytes = x_bytes;
-    box->dstY = y;
 }
 
 CUresult rt_copy_box(const CUDA_MEMCPY3D *box, rt_order order)
@@ -72,27 +60,16 @@ static CUresult copy_2d(void *to, size_t to_pitch, const void *from, size_t from
     if (width > to_pitch || width > from_pitch)
         return RT_ERROR_PITCH;
     CUDA_MEMCPY3D box = {.WidthInBytes = width, .Height = height, .Depth = 1};
-    rt_box_from(&box, from, from_pitch, kind);
-    rt_box_to(&box, to, to_pitch, kind);
+    rt_box_from(&box, NULL, from, from_pitch, kind);
+    rt_box_to(&box, NULL, to, to_pitch, kind);
     return rt_copy_box(&box, order);
 }
 
-RT_API_ptds(cudaMemcpy2D,
+RT_API_both(cudaMemcpy2D,
             (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
              enum cudaMemcpyKind kind),
-            (dst, dpitch, src, spitch, width, height, kind))
-{
-    return RT_IN_CONTEXT(copy_2d(dst, dpitch, src, spitch, width, height, kind, RT_BLOCKING));
-}
-
-RT_API_ptsz(cudaMemcpy2DAsync,
-            (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
-             enum cudaMemcpyKind kind, cudaStream_t stream),
-            (dst, dpitch, src, spitch, width, height, kind, stream))
-{
-    return RT_IN_CONTEXT(
-        copy_2d(dst, dpitch, src, spitch, width, height, kind, RT_QUEUED_ON(stream)));
-}
+            (dst, dpitch, src, spitch, width, height, kind),
+            copy_2d(dst, dpitch, src, spitch, width, height, kind, order))
 
 /* ---- Three dimensions ------------------------------------------------------------------------ */
 
@@ -103,10 +80,9 @@ static CUresult element_size(cudaArray_const_t array, size_t *size)
     *size = 1;
     if (!array)
         return CUDA_SUCCESS;
-    CUresult result = cuArray3DGetDescriptor_v2(&has, (CUarray)array);
-    if (result == CUDA_SUCCESS)
-        *size = rt_element_size(has.Format, has.NumChannels);
-    return result;
+    SOFT_TRY(cuArray3DGetDescriptor_v2(&has, (CUarray)array));
+    *size = rt_element_size(has.Format, has.NumChannels);
+    return CUDA_SUCCESS;
 }
 
 /* Sets both sides. Each is an array, or memory with elements of one byte. */
@@ -115,28 +91,20 @@ static CUresult set_sides(CUDA_MEMCPY3D *box, const struct cudaMemcpy3DParms *p,
 {
     if (p->srcArray && p->dstArray && from_size != to_size)
         return CUDA_ERROR_INVALID_VALUE;
-    if (p->srcArray) {
-        rt_box_from_array(box, p->srcArray, p->srcPos.x * from_size, p->srcPos.y);
-    } else {
-        rt_box_from(box, p->srcPtr.ptr, p->srcPtr.pitch, p->kind);
-        box->srcXInBytes = p->srcPos.x;
-        box->srcY = p->srcPos.y;
-        box->srcHeight = p->srcPtr.ysize;
-    }
-    if (p->dstArray) {
-        rt_box_to_array(box, p->dstArray, p->dstPos.x * to_size, p->dstPos.y);
-    } else {
-        rt_box_to(box, p->dstPtr.ptr, p->dstPtr.pitch, p->kind);
-        box->dstXInBytes = p->dstPos.x;
-        box->dstY = p->dstPos.y;
-        box->dstHeight = p->dstPtr.ysize;
-    }
-    box->srcZ = p->srcPos.z;
-    box->dstZ = p->dstPos.z;
     /* If either side is an array, the width counts its elements. */
-    box->WidthInBytes = p->extent.width * (p->srcArray ? from_size : to_size);
-    box->Height = p->extent.height;
-    box->Depth = p->extent.depth;
+    *box = (CUDA_MEMCPY3D){.srcXInBytes = p->srcPos.x * from_size,
+                           .srcY = p->srcPos.y,
+                           .srcZ = p->srcPos.z,
+                           .srcHeight = p->srcPtr.ysize,
+                           .dstXInBytes = p->dstPos.x * to_size,
+                           .dstY = p->dstPos.y,
+                           .dstZ = p->dstPos.z,
+                           .dstHeight = p->dstPtr.ysize,
+                           .WidthInBytes = p->extent.width * (p->srcArray ? from_size : to_size),
+                           .Height = p->extent.height,
+                           .Depth = p->extent.depth};
+    rt_box_from(box, p->srcArray, p->srcPtr.ptr, p->srcPtr.pitch, p->kind);
+    rt_box_to(box, p->dstArray, p->dstPtr.ptr, p->dstPtr.pitch, p->kind);
     return CUDA_SUCCESS;
 }
 
@@ -147,29 +115,19 @@ static CUresult box_of(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *box)
         return CUDA_ERROR_INVALID_VALUE;
     if (!rt_is_kind(p->kind))
         return RT_ERROR_DIRECTION;
-    CUresult result = element_size(p->srcArray, &from_size);
-    if (result == CUDA_SUCCESS)
-        result = element_size(p->dstArray, &to_size);
-    return result == CUDA_SUCCESS ? set_sides(box, p, from_size, to_size) : result;
+    SOFT_TRY(element_size(p->srcArray, &from_size));
+    SOFT_TRY(element_size(p->dstArray, &to_size));
+    return set_sides(box, p, from_size, to_size);
 }
 
 static CUresult copy_3d(const struct cudaMemcpy3DParms *p, rt_order order)
 {
     CUDA_MEMCPY3D box = {0};
-    CUresult result = box_of(p, &box);
-    return result == CUDA_SUCCESS ? rt_copy_box(&box, order) : result;
+    SOFT_TRY(box_of(p, &box));
+    return rt_copy_box(&box, order);
 }
 
-RT_API_ptds(cudaMemcpy3D, (const struct cudaMemcpy3DParms *p), (p))
-{
-    return RT_IN_CONTEXT(copy_3d(p, RT_BLOCKING));
-}
-
-RT_API_ptsz(cudaMemcpy3DAsync, (const struct cudaMemcpy3DParms *p, cudaStream_t stream),
-            (p, stream))
-{
-    return RT_IN_CONTEXT(copy_3d(p, RT_QUEUED_ON(stream)));
-}
+RT_API_both(cudaMemcpy3D, (const struct cudaMemcpy3DParms *p), (p), copy_3d(p, order))
 
 /* ---- Between devices ------------------------------------------------------------------------- */
 
@@ -187,13 +145,11 @@ static CUresult copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, rt_order ord
                                             .kind = cudaMemcpyDeviceToDevice};
     CUDA_MEMCPY3D box = {0};
     CUDA_MEMCPY3D_PEER peer = {0};
-    CUresult result = rt_primary(p->srcDevice, &peer.srcContext);
-    if (result == CUDA_SUCCESS)
-        result = rt_primary(p->dstDevice, &peer.dstContext);
-    if (result == CUDA_SUCCESS)
-        result = box_of(&parms, &box);
-    if (result != CUDA_SUCCESS || !box.WidthInBytes || !box.Height || !box.Depth)
-        return result;
+    SOFT_TRY(rt_primary(p->srcDevice, &peer.srcContext));
+    SOFT_TRY(rt_primary(p->dstDevice, &peer.dstContext));
+    SOFT_TRY(box_of(&parms, &box));
+    if (!box.WidthInBytes || !box.Height || !box.Depth)
+        return CUDA_SUCCESS;
     peer.srcXInBytes = box.srcXInBytes, peer.srcY = box.srcY, peer.srcZ = box.srcZ;
     peer.srcMemoryType = box.srcMemoryType, peer.srcDevice = box.srcDevice;
     peer.srcArray = box.srcArray, peer.srcPitch = box.srcPitch, peer.srcHeight = box.srcHeight;
@@ -205,13 +161,4 @@ static CUresult copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, rt_order ord
                         : RT_DEFAULT_STREAM(cuMemcpy3DPeer, (&peer));
 }
 
-RT_API_ptds(cudaMemcpy3DPeer, (const struct cudaMemcpy3DPeerParms *p), (p))
-{
-    return RT_IN_CONTEXT(copy_3d_peer(p, RT_BLOCKING));
-}
-
-RT_API_ptsz(cudaMemcpy3DPeerAsync, (const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream),
-            (p, stream))
-{
-    return RT_IN_CONTEXT(copy_3d_peer(p, RT_QUEUED_ON(stream)));
-}
+RT_API_both(cudaMemcpy3DPeer, (const struct cudaMemcpy3DPeerParms *p), (p), copy_3d_peer(p, order))

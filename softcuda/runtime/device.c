@@ -40,8 +40,8 @@ static CUresult enable_peer(int peer, unsigned flags)
     CUcontext context;
     if (peer == rt_device())
         return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
-    CUresult result = rt_primary(peer, &context);
-    return result == CUDA_SUCCESS ? cuCtxEnablePeerAccess(context, flags) : result;
+    SOFT_TRY(rt_primary(peer, &context));
+    return cuCtxEnablePeerAccess(context, flags);
 }
 
 RT_API cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
@@ -52,8 +52,8 @@ RT_API cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
 static CUresult disable_peer(int peer)
 {
     CUcontext context;
-    CUresult result = rt_primary(peer, &context);
-    return result == CUDA_SUCCESS ? cuCtxDisablePeerAccess(context) : result;
+    SOFT_TRY(rt_primary(peer, &context));
+    return cuCtxDisablePeerAccess(context);
 }
 
 RT_API cudaDeviceDisablePeerAccess(int peerDevice)

@@ -9,9 +9,7 @@ static CUresult look_up(const char *symbol, void **function, int version, unsign
     CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SUCCESS;
     if (rt_per_thread && !(flags & (cudaEnableLegacyStream | cudaEnablePerThreadDefaultStream)))
         flags |= cudaEnablePerThreadDefaultStream;
-    CUresult result = cuGetProcAddress_v2(symbol, function, version, flags, &found);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(cuGetProcAddress_v2(symbol, function, version, flags, &found));
     if (status)
         *status = (enum cudaDriverEntryPointQueryResult)found;
     return status || found == CU_GET_PROC_ADDRESS_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;

@@ -196,13 +196,13 @@ static const struct text *find(cudaError_t error)
     return NULL;
 }
 
-__attribute__((visibility("default"))) const char *CUDARTAPI cudaGetErrorName(cudaError_t error)
+SOFT_EXPORTED const char *CUDARTAPI cudaGetErrorName(cudaError_t error)
 {
     const struct text *found = find(error);
     return found ? found->name : "unrecognized error code";
 }
 
-__attribute__((visibility("default"))) const char *CUDARTAPI cudaGetErrorString(cudaError_t error)
+SOFT_EXPORTED const char *CUDARTAPI cudaGetErrorString(cudaError_t error)
 {
     const struct text *found = find(error);
     return found ? found->line : "unrecognized error code";

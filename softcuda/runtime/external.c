@@ -37,10 +37,9 @@ static CUresult map_buffer(void **pointer, cudaExternalMemory_t memory,
         return CUDA_ERROR_INVALID_VALUE;
     const CUDA_EXTERNAL_MEMORY_BUFFER_DESC driver = {
         .offset = desc->offset, .size = desc->size, .flags = desc->flags};
-    CUresult result = cuExternalMemoryGetMappedBuffer(&mapped, (CUexternalMemory)memory, &driver);
-    if (result == CUDA_SUCCESS)
-        *pointer = (void *)(uintptr_t)mapped;
-    return result;
+    SOFT_TRY(cuExternalMemoryGetMappedBuffer(&mapped, (CUexternalMemory)memory, &driver));
+    *pointer = (void *)(uintptr_t)mapped;
+    return CUDA_SUCCESS;
 }
 
 RT_API cudaExternalMemoryGetMappedBuffer(void **devPtr, cudaExternalMemory_t extMem,
@@ -55,9 +54,7 @@ static CUresult map_image(cudaMipmappedArray_t *image, cudaExternalMemory_t memo
     rt_format format;
     if (!image || !desc)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = rt_format_of(&desc->formatDesc, &format);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(rt_format_of(&desc->formatDesc, &format));
     const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC driver = {
         .offset = desc->offset,
         .arrayDesc = {.Width = desc->extent.width,

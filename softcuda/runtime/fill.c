@@ -21,30 +21,11 @@ static CUresult fill(void *memory, size_t pitch, int value, size_t width, size_t
                         : RT_DEFAULT_STREAM(cuMemsetD2D8_v2, (at, pitch, byte, width, height));
 }
 
-RT_API_ptds(cudaMemset, (void *devPtr, int value, size_t count), (devPtr, value, count))
-{
-    return RT_IN_CONTEXT(fill(devPtr, count, value, count, 1, RT_BLOCKING));
-}
+RT_API_both(cudaMemset, (void *devPtr, int value, size_t count), (devPtr, value, count),
+            fill(devPtr, count, value, count, 1, order))
 
-RT_API_ptsz(cudaMemsetAsync, (void *devPtr, int value, size_t count, cudaStream_t stream),
-            (devPtr, value, count, stream))
-{
-    return RT_IN_CONTEXT(fill(devPtr, count, value, count, 1, RT_QUEUED_ON(stream)));
-}
-
-RT_API_ptds(cudaMemset2D, (void *devPtr, size_t pitch, int value, size_t width, size_t height),
-            (devPtr, pitch, value, width, height))
-{
-    return RT_IN_CONTEXT(fill(devPtr, pitch, value, width, height, RT_BLOCKING));
-}
-
-RT_API_ptsz(cudaMemset2DAsync,
-            (void *devPtr, size_t pitch, int value, size_t width, size_t height,
-             cudaStream_t stream),
-            (devPtr, pitch, value, width, height, stream))
-{
-    return RT_IN_CONTEXT(fill(devPtr, pitch, value, width, height, RT_QUEUED_ON(stream)));
-}
+RT_API_both(cudaMemset2D, (void *devPtr, size_t pitch, int value, size_t width, size_t height),
+            (devPtr, pitch, value, width, height), fill(devPtr, pitch, value, width, height, order))
 
 /* Slices are `ysize` rows apart, as allocated. */
 static CUresult fill_3d(struct cudaPitchedPtr to, int value, struct cudaExtent extent,
@@ -57,17 +38,6 @@ static CUresult fill_3d(struct cudaPitchedPtr to, int value, struct cudaExtent e
     return result;
 }
 
-RT_API_ptds(cudaMemset3D,
+RT_API_both(cudaMemset3D,
             (struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent),
-            (pitchedDevPtr, value, extent))
-{
-    return RT_IN_CONTEXT(fill_3d(pitchedDevPtr, value, extent, RT_BLOCKING));
-}
-
-RT_API_ptsz(cudaMemset3DAsync,
-            (struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent,
-             cudaStream_t stream),
-            (pitchedDevPtr, value, extent, stream))
-{
-    return RT_IN_CONTEXT(fill_3d(pitchedDevPtr, value, extent, RT_QUEUED_ON(stream)));
-}
+            (pitchedDevPtr, value, extent), fill_3d(pitchedDevPtr, value, extent, order))

@@ -8,11 +8,9 @@ static CUresult read_attributes(struct cudaFuncAttributes *to, const void *addre
 {
     CUfunction function;
     int value[CU_FUNC_ATTRIBUTE_MAX] = {0};
-    CUresult result = to ? rt_function(address, &function) : CUDA_ERROR_INVALID_VALUE;
-    for (int i = 0; i < CU_FUNC_ATTRIBUTE_MAX && result == CUDA_SUCCESS; i++)
-        result = cuFuncGetAttribute(&value[i], (CUfunction_attribute)i, function);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(to ? rt_function(address, &function) : CUDA_ERROR_INVALID_VALUE);
+    for (int i = 0; i < CU_FUNC_ATTRIBUTE_MAX; i++)
+        SOFT_TRY(cuFuncGetAttribute(&value[i], (CUfunction_attribute)i, function));
     memset(to, 0, sizeof(*to));
     to->sharedSizeBytes = (size_t)value[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES];
     to->constSizeBytes = (size_t)value[CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES];
@@ -41,8 +39,8 @@ RT_API cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attr, int v
 static CUresult set_cache(const void *address, enum cudaFuncCache config)
 {
     CUfunction function;
-    CUresult result = rt_function(address, &function);
-    return result == CUDA_SUCCESS ? cuFuncSetCacheConfig(function, (CUfunc_cache)config) : result;
+    SOFT_TRY(rt_function(address, &function));
+    return cuFuncSetCacheConfig(function, (CUfunc_cache)config);
 }
 
 RT_API cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache cacheConfig)
@@ -62,8 +60,8 @@ RT_API cudaFuncSetSharedMemConfig(const void *func, enum cudaSharedMemConfig con
 static CUresult read_name(const char **name, const void *address)
 {
     CUfunction function;
-    CUresult result = rt_function(address, &function);
-    return result == CUDA_SUCCESS ? cuFuncGetName(name, function) : result;
+    SOFT_TRY(rt_function(address, &function));
+    return cuFuncGetName(name, function);
 }
 
 RT_API cudaFuncGetName(const char **name, const void *func)
@@ -74,8 +72,8 @@ RT_API cudaFuncGetName(const char **name, const void *func)
 static CUresult read_parameter(const void *address, size_t index, size_t *offset, size_t *size)
 {
     CUfunction function;
-    CUresult result = rt_function(address, &function);
-    return result == CUDA_SUCCESS ? cuFuncGetParamInfo(function, index, offset, size) : result;
+    SOFT_TRY(rt_function(address, &function));
+    return cuFuncGetParamInfo(function, index, offset, size);
 }
 
 RT_API cudaFuncGetParamInfo(const void *func, size_t paramIndex, size_t *paramOffset,
@@ -96,10 +94,9 @@ static CUresult active_blocks(int *blocks, const void *address, int block, size_
                               unsigned flags)
 {
     CUfunction function;
-    CUresult result = rt_function(address, &function);
-    return result == CUDA_SUCCESS ? cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-                                        blocks, function, block, shared, flags)
-                                  : result;
+    SOFT_TRY(rt_function(address, &function));
+    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block, shared,
+                                                                flags);
 }
 
 RT_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *func,
@@ -122,20 +119,15 @@ static CUresult available_shared(size_t *size, const void *address, int blocks, 
     CUfunction function;
     if (!size || blocks <= 0)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = active_blocks(&active, address, block, 0, 0);
-    if (result == CUDA_SUCCESS && blocks > active)
-        result = CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS)
-        result = rt_function(address, &function);
-    if (result == CUDA_SUCCESS)
-        result =
-            cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function);
-    if (result == CUDA_SUCCESS)
-        result = cuDeviceGetAttribute(
-            &of_processor, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, rt_device());
-    if (result == CUDA_SUCCESS)
-        *size = (size_t)(of_processor / blocks < most ? of_processor / blocks : most);
-    return result;
+    SOFT_TRY(active_blocks(&active, address, block, 0, 0));
+    if (blocks > active)
+        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_TRY(rt_function(address, &function));
+    SOFT_TRY(cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
+    SOFT_TRY(cuDeviceGetAttribute(
+        &of_processor, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, rt_device()));
+    *size = (size_t)(of_processor / blocks < most ? of_processor / blocks : most);
+    return CUDA_SUCCESS;
 }
 
 RT_API cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, const void *func,

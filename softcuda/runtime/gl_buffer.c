@@ -13,10 +13,9 @@ static CUresult map_name(void **pointer, GLuint name, CUstream stream)
     size_t size;
     if (!pointer)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = cuGLMapBufferObjectAsync_v2(&mapped, &size, name, stream);
-    if (result == CUDA_SUCCESS)
-        *pointer = (void *)(uintptr_t)mapped;
-    return result;
+    SOFT_TRY(cuGLMapBufferObjectAsync_v2(&mapped, &size, name, stream));
+    *pointer = (void *)(uintptr_t)mapped;
+    return CUDA_SUCCESS;
 }
 
 RT_API cudaGLRegisterBufferObject(GLuint bufObj)

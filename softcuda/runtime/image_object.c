@@ -121,9 +121,7 @@ static CUresult create_texture(cudaTextureObject_t *object, const struct cudaRes
     CUDA_TEXTURE_DESC driver_texture;
     if (!object || !resource || !texture)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = resource_to_driver(resource, &driver_resource);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(resource_to_driver(resource, &driver_resource));
     texture_to_driver(texture, &driver_texture);
     return cuTexObjectCreate((CUtexObject *)object, &driver_resource, &driver_texture,
                              (const CUDA_RESOURCE_VIEW_DESC *)(const void *)view);
@@ -179,8 +177,8 @@ static CUresult create_surface(cudaSurfaceObject_t *object, const struct cudaRes
     CUDA_RESOURCE_DESC desc;
     if (!object || !resource)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = resource_to_driver(resource, &desc);
-    return result == CUDA_SUCCESS ? cuSurfObjectCreate((CUsurfObject *)object, &desc) : result;
+    SOFT_TRY(resource_to_driver(resource, &desc));
+    return cuSurfObjectCreate((CUsurfObject *)object, &desc);
 }
 
 RT_API cudaCreateSurfaceObject(cudaSurfaceObject_t *pSurfObject,

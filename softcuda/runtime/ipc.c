@@ -12,10 +12,9 @@ _Static_assert(sizeof(cudaIpcMemHandle_t) == sizeof(CUipcMemHandle) &&
 static CUresult describe_memory(cudaIpcMemHandle_t *handle, const void *memory)
 {
     CUipcMemHandle made;
-    CUresult result = cuIpcGetMemHandle(&made, (CUdeviceptr)(uintptr_t)memory);
-    if (result == CUDA_SUCCESS)
-        memcpy(handle, &made, sizeof(made));
-    return result;
+    SOFT_TRY(cuIpcGetMemHandle(&made, (CUdeviceptr)(uintptr_t)memory));
+    memcpy(handle, &made, sizeof(made));
+    return CUDA_SUCCESS;
 }
 
 RT_API cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *devPtr)
@@ -28,10 +27,9 @@ static CUresult open_memory(void **memory, cudaIpcMemHandle_t handle, unsigned f
     CUipcMemHandle given;
     CUdeviceptr opened = 0;
     memcpy(&given, &handle, sizeof(given));
-    CUresult result = cuIpcOpenMemHandle_v2(&opened, given, flags);
-    if (result == CUDA_SUCCESS)
-        *memory = (void *)(uintptr_t)opened;
-    return result;
+    SOFT_TRY(cuIpcOpenMemHandle_v2(&opened, given, flags));
+    *memory = (void *)(uintptr_t)opened;
+    return CUDA_SUCCESS;
 }
 
 RT_API cudaIpcOpenMemHandle(void **devPtr, cudaIpcMemHandle_t handle, unsigned int flags)
@@ -47,10 +45,9 @@ RT_API cudaIpcCloseMemHandle(void *devPtr)
 static CUresult describe_event(cudaIpcEventHandle_t *handle, cudaEvent_t event)
 {
     CUipcEventHandle made;
-    CUresult result = cuIpcGetEventHandle(&made, event);
-    if (result == CUDA_SUCCESS)
-        memcpy(handle, &made, sizeof(made));
-    return result;
+    SOFT_TRY(cuIpcGetEventHandle(&made, event));
+    memcpy(handle, &made, sizeof(made));
+    return CUDA_SUCCESS;
 }
 
 /* libcudart returns cudaErrorInvalidValue for NULL; the driver would report an invalid event. */

@@ -53,9 +53,8 @@ static struct kernel *get_locked(const void *key, const void *address)
     return kernel;
 }
 
-__attribute__((visibility("default"))) void gr_cuhost_add_kernel(const gr_cuhost_kernel *kernel,
-                                                                 const char *name,
-                                                                 const void *address)
+SOFT_EXPORTED void gr_cuhost_add_kernel(const gr_cuhost_kernel *kernel, const char *name,
+                                        const void *address)
 {
     (void)name; /* the record has it */
     pthread_mutex_lock(&lock);

@@ -38,7 +38,7 @@ static CUresult launch(CUfunction function, const gr_cuhost_config *config, void
 static _Thread_local gr_cuhost_config next_config;
 static _Thread_local bool is_configured;
 
-__attribute__((visibility("default"))) void gr_cuhost_configure(const gr_cuhost_config *config)
+SOFT_EXPORTED void gr_cuhost_configure(const gr_cuhost_config *config)
 {
     next_config = *config;
     is_configured = true;
@@ -50,25 +50,21 @@ static CUresult run(const gr_cuhost_kernel *kernel, const void *address, const v
     if (!is_configured)
         return (CUresult)cudaErrorMissingConfiguration;
     is_configured = false;
-    CUresult result = rt_closure_function(kernel, address, &function);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(rt_closure_function(kernel, address, &function));
     size_t size = kernel->params_size;
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(size_t)closure,
                      CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
     return launch(function, &next_config, NULL, extra);
 }
 
-__attribute__((visibility("default"))) void gr_cuhost_run(const gr_cuhost_kernel *kernel,
-                                                          const void *address, const void *closure)
+SOFT_EXPORTED void gr_cuhost_run(const gr_cuhost_kernel *kernel, const void *address,
+                                 const void *closure)
 {
     (void)RT_IN_CONTEXT(run(kernel, address, closure));
 }
 
-__attribute__((visibility("default"))) void gr_cuhost_assert(const char *expression,
-                                                             const char *file, unsigned line,
-                                                             const unsigned block[3],
-                                                             const unsigned thread[3])
+SOFT_EXPORTED void gr_cuhost_assert(const char *expression, const char *file, unsigned line,
+                                    const unsigned block[3], const unsigned thread[3])
 {
     gr_softcuda_assert(expression, file, line, block, thread);
 }
@@ -78,8 +74,8 @@ __attribute__((visibility("default"))) void gr_cuhost_assert(const char *express
 static CUresult launch_address(const void *address, const gr_cuhost_config *config, void **params)
 {
     CUfunction function;
-    CUresult result = rt_function(address, &function);
-    return result == CUDA_SUCCESS ? launch(function, config, params, NULL) : result;
+    SOFT_TRY(rt_function(address, &function));
+    return launch(function, config, params, NULL);
 }
 
 static gr_cuhost_config config_of(dim3 grid, dim3 block, size_t shared, cudaStream_t stream)

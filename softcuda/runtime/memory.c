@@ -9,10 +9,9 @@
 static CUresult allocate(void **pointer, size_t size)
 {
     CUdeviceptr made = 0;
-    CUresult result = size > 0 ? cuMemAlloc_v2(&made, size) : CUDA_SUCCESS;
-    if (result == CUDA_SUCCESS)
-        *pointer = (void *)(uintptr_t)made;
-    return result;
+    SOFT_TRY(size > 0 ? cuMemAlloc_v2(&made, size) : CUDA_SUCCESS);
+    *pointer = (void *)(uintptr_t)made;
+    return CUDA_SUCCESS;
 }
 
 RT_API cudaMalloc(void **devPtr, size_t size)
@@ -29,14 +28,11 @@ static CUresult allocate_pitch(void **pointer, size_t *pitch, size_t width, size
 {
     CUdeviceptr made = 0;
     size_t made_pitch = 0;
-    CUresult result = CUDA_SUCCESS;
     if (width > 0 && rows > 0)
-        result = cuMemAllocPitch_v2(&made, &made_pitch, width, rows, 4);
-    if (result == CUDA_SUCCESS) {
-        *pointer = (void *)(uintptr_t)made;
-        *pitch = made_pitch;
-    }
-    return result;
+        SOFT_TRY(cuMemAllocPitch_v2(&made, &made_pitch, width, rows, 4));
+    *pointer = (void *)(uintptr_t)made;
+    *pitch = made_pitch;
+    return CUDA_SUCCESS;
 }
 
 RT_API cudaMallocPitch(void **devPtr, size_t *pitch, size_t width, size_t height)
@@ -51,11 +47,10 @@ static CUresult allocate_3d(struct cudaPitchedPtr *to, struct cudaExtent extent)
     size_t pitch = 0, rows;
     if (__builtin_mul_overflow(extent.height, extent.depth, &rows))
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = allocate_pitch(&pointer, &pitch, extent.width, rows);
-    if (result == CUDA_SUCCESS)
-        *to = (struct cudaPitchedPtr){
-            .ptr = pointer, .pitch = pitch, .xsize = extent.width, .ysize = extent.height};
-    return result;
+    SOFT_TRY(allocate_pitch(&pointer, &pitch, extent.width, rows));
+    *to = (struct cudaPitchedPtr){
+        .ptr = pointer, .pitch = pitch, .xsize = extent.width, .ysize = extent.height};
+    return CUDA_SUCCESS;
 }
 
 RT_API cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExtent extent)
@@ -67,12 +62,9 @@ RT_API cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExtent exte
 static CUresult allocate_managed(void **pointer, size_t size, unsigned int flags)
 {
     CUdeviceptr made = 0;
-    CUresult result = CUDA_SUCCESS;
-    if (size > 0)
-        result = cuMemAllocManaged(&made, size, flags);
-    if (result == CUDA_SUCCESS)
-        *pointer = (void *)(uintptr_t)made;
-    return result;
+    SOFT_TRY(size > 0 ? cuMemAllocManaged(&made, size, flags) : CUDA_SUCCESS);
+    *pointer = (void *)(uintptr_t)made;
+    return CUDA_SUCCESS;
 }
 
 RT_API cudaMallocManaged(void **devPtr, size_t size, unsigned int flags)
@@ -90,10 +82,9 @@ RT_API cudaMemGetInfo(size_t *free, size_t *total)
 static CUresult allocate_host(void **pointer, size_t size, unsigned flags)
 {
     void *made = NULL;
-    CUresult result = size > 0 ? cuMemHostAlloc(&made, size, flags) : CUDA_SUCCESS;
-    if (result == CUDA_SUCCESS)
-        *pointer = made;
-    return result;
+    SOFT_TRY(size > 0 ? cuMemHostAlloc(&made, size, flags) : CUDA_SUCCESS);
+    *pointer = made;
+    return CUDA_SUCCESS;
 }
 
 RT_API cudaMallocHost(void **ptr, size_t size)

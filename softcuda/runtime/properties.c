@@ -6,30 +6,27 @@
 
 #define IN(field, attribute)                                                                       \
     {                                                                                              \
-        offsetof(struct cudaDeviceProp, field), cudaDevAttr##attribute, false                      \
+        offsetof(struct cudaDeviceProp, field), cudaDevAttr##attribute,                            \
+            sizeof(((struct cudaDeviceProp *)NULL)->field) / sizeof(int)                           \
     }
 #define WIDE(field, attribute)                                                                     \
     {                                                                                              \
-        offsetof(struct cudaDeviceProp, field), cudaDevAttr##attribute, true                       \
+        offsetof(struct cudaDeviceProp, field), cudaDevAttr##attribute, 0                          \
     }
 
-/* The attributes that are properties; a wide one is a size_t. */
+/* The attributes that are properties. */
 static const struct property {
     size_t offset;
-    enum cudaDeviceAttr attribute;
-    bool wide;
+    enum cudaDeviceAttr attribute; /* the first of those in an array, which follow one another */
+    size_t count;                  /* of ints; 0: one size_t */
 } properties[] = {
     WIDE(sharedMemPerBlock, MaxSharedMemoryPerBlock),
     IN(regsPerBlock, MaxRegistersPerBlock),
     IN(warpSize, WarpSize),
     WIDE(memPitch, MaxPitch),
     IN(maxThreadsPerBlock, MaxThreadsPerBlock),
-    IN(maxThreadsDim[0], MaxBlockDimX),
-    IN(maxThreadsDim[1], MaxBlockDimY),
-    IN(maxThreadsDim[2], MaxBlockDimZ),
-    IN(maxGridSize[0], MaxGridDimX),
-    IN(maxGridSize[1], MaxGridDimY),
-    IN(maxGridSize[2], MaxGridDimZ),
+    IN(maxThreadsDim, MaxBlockDimX),
+    IN(maxGridSize, MaxGridDimX),
     WIDE(totalConstMem, TotalConstantMemory),
     IN(major, ComputeCapabilityMajor),
     IN(minor, ComputeCapabilityMinor),
@@ -40,43 +37,23 @@ static const struct property {
     IN(canMapHostMemory, CanMapHostMemory),
     IN(maxTexture1D, MaxTexture1DWidth),
     IN(maxTexture1DMipmap, MaxTexture1DMipmappedWidth),
-    IN(maxTexture2D[0], MaxTexture2DWidth),
-    IN(maxTexture2D[1], MaxTexture2DHeight),
-    IN(maxTexture2DMipmap[0], MaxTexture2DMipmappedWidth),
-    IN(maxTexture2DMipmap[1], MaxTexture2DMipmappedHeight),
-    IN(maxTexture2DLinear[0], MaxTexture2DLinearWidth),
-    IN(maxTexture2DLinear[1], MaxTexture2DLinearHeight),
-    IN(maxTexture2DLinear[2], MaxTexture2DLinearPitch),
-    IN(maxTexture2DGather[0], MaxTexture2DGatherWidth),
-    IN(maxTexture2DGather[1], MaxTexture2DGatherHeight),
-    IN(maxTexture3D[0], MaxTexture3DWidth),
-    IN(maxTexture3D[1], MaxTexture3DHeight),
-    IN(maxTexture3D[2], MaxTexture3DDepth),
-    IN(maxTexture3DAlt[0], MaxTexture3DWidthAlt),
-    IN(maxTexture3DAlt[1], MaxTexture3DHeightAlt),
-    IN(maxTexture3DAlt[2], MaxTexture3DDepthAlt),
+    IN(maxTexture2D, MaxTexture2DWidth),
+    IN(maxTexture2DMipmap, MaxTexture2DMipmappedWidth),
+    IN(maxTexture2DLinear, MaxTexture2DLinearWidth),
+    IN(maxTexture2DGather, MaxTexture2DGatherWidth),
+    IN(maxTexture3D, MaxTexture3DWidth),
+    IN(maxTexture3DAlt, MaxTexture3DWidthAlt),
     IN(maxTextureCubemap, MaxTextureCubemapWidth),
-    IN(maxTexture1DLayered[0], MaxTexture1DLayeredWidth),
-    IN(maxTexture1DLayered[1], MaxTexture1DLayeredLayers),
-    IN(maxTexture2DLayered[0], MaxTexture2DLayeredWidth),
-    IN(maxTexture2DLayered[1], MaxTexture2DLayeredHeight),
-    IN(maxTexture2DLayered[2], MaxTexture2DLayeredLayers),
-    IN(maxTextureCubemapLayered[0], MaxTextureCubemapLayeredWidth),
-    IN(maxTextureCubemapLayered[1], MaxTextureCubemapLayeredLayers),
+    IN(maxTexture1DLayered, MaxTexture1DLayeredWidth),
+    IN(maxTexture2DLayered, MaxTexture2DLayeredWidth),
+    IN(maxTextureCubemapLayered, MaxTextureCubemapLayeredWidth),
     IN(maxSurface1D, MaxSurface1DWidth),
-    IN(maxSurface2D[0], MaxSurface2DWidth),
-    IN(maxSurface2D[1], MaxSurface2DHeight),
-    IN(maxSurface3D[0], MaxSurface3DWidth),
-    IN(maxSurface3D[1], MaxSurface3DHeight),
-    IN(maxSurface3D[2], MaxSurface3DDepth),
-    IN(maxSurface1DLayered[0], MaxSurface1DLayeredWidth),
-    IN(maxSurface1DLayered[1], MaxSurface1DLayeredLayers),
-    IN(maxSurface2DLayered[0], MaxSurface2DLayeredWidth),
-    IN(maxSurface2DLayered[1], MaxSurface2DLayeredHeight),
-    IN(maxSurface2DLayered[2], MaxSurface2DLayeredLayers),
+    IN(maxSurface2D, MaxSurface2DWidth),
+    IN(maxSurface3D, MaxSurface3DWidth),
+    IN(maxSurface1DLayered, MaxSurface1DLayeredWidth),
+    IN(maxSurface2DLayered, MaxSurface2DLayeredWidth),
     IN(maxSurfaceCubemap, MaxSurfaceCubemapWidth),
-    IN(maxSurfaceCubemapLayered[0], MaxSurfaceCubemapLayeredWidth),
-    IN(maxSurfaceCubemapLayered[1], MaxSurfaceCubemapLayeredLayers),
+    IN(maxSurfaceCubemapLayered, MaxSurfaceCubemapLayeredWidth),
     WIDE(surfaceAlignment, SurfaceAlignment),
     IN(concurrentKernels, ConcurrentKernels),
     IN(ECCEnabled, EccEnabled),
@@ -129,29 +106,30 @@ static const struct property {
 };
 
 /* An attribute that the driver does not know is 0. */
-static void set_property(struct cudaDeviceProp *prop, const struct property *property, int device)
+static int read_attribute(int attribute, int device)
 {
     int value = 0;
-    if (cuDeviceGetAttribute(&value, (CUdevice_attribute)property->attribute, device) !=
-        CUDA_SUCCESS)
-        value = 0;
-    const size_t wide = (size_t)value;
-    unsigned char *at = (unsigned char *)prop + property->offset;
-    memcpy(at, property->wide ? (const void *)&wide : (const void *)&value,
-           property->wide ? sizeof(wide) : sizeof(value));
+    return cuDeviceGetAttribute(&value, (CUdevice_attribute)attribute, device) == CUDA_SUCCESS
+               ? value
+               : 0;
+}
+
+static void set_property(struct cudaDeviceProp *prop, const struct property *property, int device)
+{
+    void *at = (unsigned char *)prop + property->offset;
+    if (property->count == 0)
+        *(size_t *)at = (size_t)read_attribute(property->attribute, device);
+    for (size_t i = 0; i < property->count; i++)
+        ((int *)at)[i] = read_attribute((int)property->attribute + (int)i, device);
 }
 
 static CUresult read_properties(struct cudaDeviceProp *prop, int device)
 {
     memset(prop, 0, sizeof(*prop));
     CUuuid uuid;
-    CUresult result = cuDeviceGetName(prop->name, (int)sizeof(prop->name), device);
-    if (result == CUDA_SUCCESS)
-        result = cuDeviceTotalMem_v2(&prop->totalGlobalMem, device);
-    if (result == CUDA_SUCCESS)
-        result = cuDeviceGetUuid_v2(&uuid, device);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(cuDeviceGetName(prop->name, (int)sizeof(prop->name), device));
+    SOFT_TRY(cuDeviceTotalMem_v2(&prop->totalGlobalMem, device));
+    SOFT_TRY(cuDeviceGetUuid_v2(&uuid, device));
     memcpy(&prop->uuid, &uuid, sizeof(prop->uuid));
     /* Only devices on Windows have a LUID. */
     if (cuDeviceGetLuid(prop->luid, &prop->luidDeviceNodeMask, device) != CUDA_SUCCESS)

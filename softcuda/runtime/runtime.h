@@ -6,42 +6,19 @@
 #ifndef GR_SOFTCUDA_RUNTIME_RUNTIME_H
 #define GR_SOFTCUDA_RUNTIME_RUNTIME_H
 
-/*
- * Makes the toolkit's headers declare each symbol under its own name, including those for the
- * per-thread default stream, so that the compiler checks each function against them.
- */
-#ifndef __CUDA_API_VERSION_INTERNAL
-#define __CUDA_API_VERSION_INTERNAL
-#endif
-#include <cuda.h>
+#include "softcuda/driver/export.h"
+
 #include <cuda_runtime_api.h>
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /*
- * Exporting. Functions defined with these macros are the implemented ones: the Makefile reads the
- * objects' symbols and generates a stub for every other function that the headers declare
- * (unsupported.awk).
- *
- * RT_API starts the definition. RT_API_ptsz and RT_API_ptds also define the function's twin, in
- * which a NULL or implied stream is the calling thread's own.
+ * RT_API starts the definition of a function. RT_API_ptsz and RT_API_ptds also define its twin for
+ * the per-thread default stream.
  */
-#define RT_API __attribute__((visibility("default"))) cudaError_t CUDARTAPI
-
-#define RT_PER_THREAD_TWIN(symbol, name, params, args)                                             \
-    __attribute__((visibility("default"))) cudaError_t CUDARTAPI symbol params;                    \
-    __attribute__((visibility("default"))) cudaError_t CUDARTAPI symbol params                     \
-    {                                                                                              \
-        rt_per_thread = true;                                                                      \
-        cudaError_t result = name args;                                                            \
-        rt_per_thread = false;                                                                     \
-        return result;                                                                             \
-    }
-#define RT_API_ptsz(name, params, args)                                                            \
-    RT_PER_THREAD_TWIN(name##_ptsz, name, params, args) RT_API name params
-#define RT_API_ptds(name, params, args)                                                            \
-    RT_PER_THREAD_TWIN(name##_ptds, name, params, args) RT_API name params
+#define RT_API SOFT_EXPORTED cudaError_t CUDARTAPI
+#define RT_TWIN(twin, name, params, args)                                                          \
+    SOFT_PER_THREAD_TWIN(cudaError_t, rt_per_thread, twin, name, params, args)
+#define RT_API_ptsz(name, params, args) RT_TWIN(name##_ptsz, name, params, args) RT_API name params
+#define RT_API_ptds(name, params, args) RT_TWIN(name##_ptds, name, params, args) RT_API name params
 
 extern _Thread_local bool rt_per_thread;
 

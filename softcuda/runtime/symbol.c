@@ -35,8 +35,7 @@ static CUresult register_variable(struct variable *variable)
  * Programs may pass the address of a managed variable to any call, so it is registered at once. Any
  * other variable is registered by the first call that looks it up.
  */
-__attribute__((visibility("default"))) void gr_cuhost_add_variable(const char *name, void *address,
-                                                                   size_t size, int kind)
+SOFT_EXPORTED void gr_cuhost_add_variable(const char *name, void *address, size_t size, int kind)
 {
     (void)name; /* variables are no longer looked up by name */
     struct variable *variable = calloc(1, sizeof(*variable));
@@ -53,7 +52,7 @@ __attribute__((visibility("default"))) void gr_cuhost_add_variable(const char *n
     pthread_mutex_unlock(&lock);
 }
 
-__attribute__((visibility("default"))) void gr_cuhost_remove_variable(void *address)
+SOFT_EXPORTED void gr_cuhost_remove_variable(void *address)
 {
     pthread_mutex_lock(&lock);
     struct variable **link = &variables;
@@ -86,10 +85,9 @@ static CUresult find(const void *symbol, size_t *size)
 static CUresult find_address(void **address, const void *symbol)
 {
     size_t size;
-    CUresult result = address ? find(symbol, &size) : CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS)
-        *address = (void *)(size_t)symbol;
-    return result;
+    SOFT_TRY(address ? find(symbol, &size) : CUDA_ERROR_INVALID_VALUE);
+    *address = (void *)(size_t)symbol;
+    return CUDA_SUCCESS;
 }
 
 RT_API cudaGetSymbolAddress(void **devPtr, const void *symbol)
@@ -102,66 +100,36 @@ RT_API cudaGetSymbolSize(size_t *size, const void *symbol)
     return RT_IN_CONTEXT(size ? find(symbol, size) : CUDA_ERROR_INVALID_VALUE);
 }
 
-static CUresult check(const void *symbol, size_t count, size_t offset)
+/* `host_kind` is the kind of a copy whose other side is host memory. */
+static CUresult check(const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind,
+                      enum cudaMemcpyKind host_kind)
 {
     size_t size = 0;
-    CUresult result = find(symbol, &size);
-    if (result == CUDA_SUCCESS && (offset > size || count > size - offset))
-        result = CUDA_ERROR_INVALID_VALUE;
-    return result;
+    if (kind != host_kind && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+        return RT_ERROR_DIRECTION;
+    SOFT_TRY(find(symbol, &size));
+    return offset > size || count > size - offset ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 static CUresult copy_to(const void *symbol, const void *from, size_t count, size_t offset,
                         enum cudaMemcpyKind kind, rt_order order)
 {
-    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
-        kind != cudaMemcpyDefault)
-        return RT_ERROR_DIRECTION;
-    CUresult result = check(symbol, count, offset);
-    return result == CUDA_SUCCESS
-               ? rt_copy_bytes((unsigned char *)(size_t)symbol + offset, from, count, kind, order)
-               : result;
+    SOFT_TRY(check(symbol, count, offset, kind, cudaMemcpyHostToDevice));
+    return rt_copy_bytes((unsigned char *)(size_t)symbol + offset, from, count, kind, order);
 }
 
 static CUresult copy_from(void *to, const void *symbol, size_t count, size_t offset,
                           enum cudaMemcpyKind kind, rt_order order)
 {
-    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
-        kind != cudaMemcpyDefault)
-        return RT_ERROR_DIRECTION;
-    CUresult result = check(symbol, count, offset);
-    return result == CUDA_SUCCESS
-               ? rt_copy_bytes(to, (const unsigned char *)symbol + offset, count, kind, order)
-               : result;
+    SOFT_TRY(check(symbol, count, offset, kind, cudaMemcpyDeviceToHost));
+    return rt_copy_bytes(to, (const unsigned char *)symbol + offset, count, kind, order);
 }
 
-RT_API_ptds(cudaMemcpyToSymbol,
+RT_API_both(cudaMemcpyToSymbol,
             (const void *symbol, const void *src, size_t count, size_t offset,
              enum cudaMemcpyKind kind),
-            (symbol, src, count, offset, kind))
-{
-    return RT_IN_CONTEXT(copy_to(symbol, src, count, offset, kind, RT_BLOCKING));
-}
+            (symbol, src, count, offset, kind), copy_to(symbol, src, count, offset, kind, order))
 
-RT_API_ptsz(cudaMemcpyToSymbolAsync,
-            (const void *symbol, const void *src, size_t count, size_t offset,
-             enum cudaMemcpyKind kind, cudaStream_t stream),
-            (symbol, src, count, offset, kind, stream))
-{
-    return RT_IN_CONTEXT(copy_to(symbol, src, count, offset, kind, RT_QUEUED_ON(stream)));
-}
-
-RT_API_ptds(cudaMemcpyFromSymbol,
+RT_API_both(cudaMemcpyFromSymbol,
             (void *dst, const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind),
-            (dst, symbol, count, offset, kind))
-{
-    return RT_IN_CONTEXT(copy_from(dst, symbol, count, offset, kind, RT_BLOCKING));
-}
-
-RT_API_ptsz(cudaMemcpyFromSymbolAsync,
-            (void *dst, const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind,
-             cudaStream_t stream),
-            (dst, symbol, count, offset, kind, stream))
-{
-    return RT_IN_CONTEXT(copy_from(dst, symbol, count, offset, kind, RT_QUEUED_ON(stream)));
-}
+            (dst, symbol, count, offset, kind), copy_from(dst, symbol, count, offset, kind, order))

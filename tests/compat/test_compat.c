@@ -203,14 +203,8 @@ TEST(an_image_is_written_by_its_array)
     assert_result(CUDA_SUCCESS, cuGraphicsMapResources(1, &resource, NULL), "map");
     assert_result(CUDA_SUCCESS, cuGraphicsSubResourceGetMappedArray(&array, resource, 0, 0),
                   "array");
-    const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                                .srcHost = texels,
-                                .srcPitch = SIDE * 4,
-                                .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                                .dstArray = array,
-                                .WidthInBytes = SIDE * 4,
-                                .Height = SIDE};
-    CU(Memcpy2D(&copy));
+    const CUDA_MEMCPY3D copy = copy_to_array(array, texels, SIDE * 4, SIDE, 1);
+    CU(Memcpy3DAsync(&copy, NULL));
     assert_result(CUDA_SUCCESS, cuGraphicsUnmapResources(1, &resource, NULL), "unmap");
     glBindTexture(GL_TEXTURE_2D, name);
     glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, read);

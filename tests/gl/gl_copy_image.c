@@ -131,15 +131,7 @@ COPY_TEST(copies_go_only_in_the_directions_of_the_flags)
         ck_assert(cuda_has(buffer, &image, 0, 0, 1));
         CUarray array = gr_buffer_array(buffer, 0, 0);
         memset(got, 0xEE, sizeof(got));
-        CUDA_MEMCPY3D poison = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                                .srcHost = got,
-                                .srcPitch = 32,
-                                .srcHeight = 8,
-                                .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                                .dstArray = array,
-                                .WidthInBytes = 32,
-                                .Height = 8,
-                                .Depth = image.slices};
+        CUDA_MEMCPY3D poison = copy_to_array(array, got, 32, 8, image.slices);
         CU(Memcpy3DAsync(&poison, fx.stream));
         fault->reset();
         assert_ok(gr_buffer_release(buffer));

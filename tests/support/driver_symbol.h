@@ -34,7 +34,8 @@ void driver_symbols_of(const char *path);
 /* The call must return CUDA_<code>: GIVES(ERROR_INVALID_VALUE, cuStreamGetId, (stream, NULL)). */
 #define GIVES(code, name, arguments)                                                               \
     assert_result(CUDA_##code, DRIVER(name) arguments, #name #arguments)
-#define DRV(name, arguments) GIVES(SUCCESS, name, arguments)
+#define DRV(name, arguments)     GIVES(SUCCESS, name, arguments)
+#define INVALID(name, arguments) GIVES(ERROR_INVALID_VALUE, name, arguments)
 
 #define TWIN(name, suffix, arguments)                                                              \
     assert_result(CUDA_SUCCESS, DRIVER_TWIN(name, suffix) arguments, #name #suffix #arguments)

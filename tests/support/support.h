@@ -341,6 +341,13 @@ const char *error_mismatch(gr_status status, int code, const char *text);
 unsigned char pattern_byte(unsigned seed, size_t i);
 void pattern_fill(void *bytes, size_t size, unsigned seed);
 
+/* Copies of `height` rows of `width` bytes, and `depth` slices, between packed host memory and an
+ * array. */
+CUDA_MEMCPY3D copy_to_array(CUarray array, const void *bytes, size_t width, size_t height,
+                            size_t depth);
+CUDA_MEMCPY3D copy_from_array(void *bytes, CUarray array, size_t width, size_t height,
+                              size_t depth);
+
 /* All bytes match the pattern, or all have one value. */
 #define assert_pattern(bytes, size, seed) assert_no_difference(pattern_differs(bytes, size, seed))
 #define assert_bytes(bytes, size, value)  assert_no_difference(bytes_differ(bytes, size, value))

@@ -221,10 +221,7 @@ SOFT_API cuCtxPushCurrent_v2(CUcontext ctx)
     return soft_handle_get(SOFT_KIND_CONTEXT, ctx) ? push(ctx) : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-SOFT_API cuCtxPushCurrent(CUcontext ctx)
-{
-    return cuCtxPushCurrent_v2(ctx);
-}
+SOFT_API_v1(cuCtxPushCurrent, (CUcontext ctx), (ctx))
 
 SOFT_API cuCtxPopCurrent_v2(CUcontext *pctx)
 {
@@ -237,10 +234,7 @@ SOFT_API cuCtxPopCurrent_v2(CUcontext *pctx)
     return CUDA_SUCCESS;
 }
 
-SOFT_API cuCtxPopCurrent(CUcontext *pctx)
-{
-    return cuCtxPopCurrent_v2(pctx);
-}
+SOFT_API_v1(cuCtxPopCurrent, (CUcontext * pctx), (pctx))
 
 SOFT_API cuCtxSetCurrent(CUcontext ctx)
 {
@@ -279,8 +273,8 @@ SOFT_API cuCtxGetDevice(CUdevice *device)
 SOFT_API cuCtxSynchronize_v2(CUcontext ctx)
 {
     soft_context *context;
-    CUresult result = resolve_context(ctx, &context);
-    return result == CUDA_SUCCESS ? soft_context_wait(context) : result;
+    SOFT_TRY(resolve_context(ctx, &context));
+    return soft_context_wait(context);
 }
 
 SOFT_API cuCtxSynchronize(void)

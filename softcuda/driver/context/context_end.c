@@ -57,7 +57,4 @@ SOFT_API cuCtxDestroy_v2(CUcontext ctx)
     return CUDA_SUCCESS;
 }
 
-SOFT_API cuCtxDestroy(CUcontext ctx)
-{
-    return cuCtxDestroy_v2(ctx);
-}
+SOFT_API_v1(cuCtxDestroy, (CUcontext ctx), (ctx))

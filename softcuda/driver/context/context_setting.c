@@ -35,12 +35,15 @@ static CUresult set(size_t which, unsigned value, unsigned last)
     return CUDA_SUCCESS;
 }
 
-static CUresult get(size_t which, unsigned *value)
+/* `initial` is the value of a setting that was never set. */
+static CUresult get(size_t which, unsigned *value, unsigned initial)
 {
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
+    if (!value)
+        return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&soft_lock);
-    *value = context->cache_settings[which];
+    *value = context->cache_settings[which] ? context->cache_settings[which] : initial;
     pthread_mutex_unlock(&soft_lock);
     return CUDA_SUCCESS;
 }
@@ -57,13 +60,7 @@ SOFT_API cuCtxSetCacheConfig(CUfunc_cache config)
 
 SOFT_API cuCtxGetCacheConfig(CUfunc_cache *pconfig)
 {
-    unsigned value;
-    CUresult result = get(FOR_FUNCTIONS, &value);
-    if (result == CUDA_SUCCESS && !pconfig)
-        result = CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS)
-        *pconfig = (CUfunc_cache)value;
-    return result;
+    return get(FOR_FUNCTIONS, (unsigned *)pconfig, CU_FUNC_CACHE_PREFER_NONE);
 }
 
 SOFT_API cuCtxSetSharedMemConfig(CUsharedconfig config)
@@ -71,16 +68,9 @@ SOFT_API cuCtxSetSharedMemConfig(CUsharedconfig config)
     return set(FOR_SHARED_MEMORY, (unsigned)config, LAST_SHARED_CONFIG);
 }
 
-/* Banks have four bytes by default. */
 SOFT_API cuCtxGetSharedMemConfig(CUsharedconfig *pConfig)
 {
-    unsigned value;
-    CUresult result = get(FOR_SHARED_MEMORY, &value);
-    if (result == CUDA_SUCCESS && !pConfig)
-        result = CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS)
-        *pConfig = value ? (CUsharedconfig)value : CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
-    return result;
+    return get(FOR_SHARED_MEMORY, (unsigned *)pConfig, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE);
 }
 
 SOFT_API cuCtxResetPersistingL2Cache(void)

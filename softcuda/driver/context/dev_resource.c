@@ -25,16 +25,15 @@ static CUresult fill_in(CUdevice device, CUdevResource *resource, CUdevResourceT
 
 SOFT_API cuDeviceGetDevResource(CUdevice device, CUdevResource *resource, CUdevResourceType type)
 {
-    CUresult result = soft_check_device(device);
-    return result == CUDA_SUCCESS ? fill_in(device, resource, type) : result;
+    SOFT_TRY(soft_check_device(device));
+    return fill_in(device, resource, type);
 }
 
 SOFT_API cuCtxGetDevResource(CUcontext hCtx, CUdevResource *resource, CUdevResourceType type)
 {
     soft_context *context;
-    CUresult result = soft_check_init();
-    if (result == CUDA_SUCCESS)
-        result = soft_context_get(hCtx, &context);
-    return result == CUDA_SUCCESS ? fill_in(soft_context_device(context), resource, type) : result;
+    SOFT_TRY(soft_check_init());
+    SOFT_TRY(soft_context_get(hCtx, &context));
+    return fill_in(soft_context_device(context), resource, type);
 }
 #endif

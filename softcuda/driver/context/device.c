@@ -52,24 +52,19 @@ SOFT_API cuDeviceGet(CUdevice *device, int ordinal)
 
 SOFT_API cuDeviceGetName(char *name, int len, CUdevice dev)
 {
-    CUresult result = query(dev, name && len > 0);
-    if (result == CUDA_SUCCESS)
-        snprintf(name, (size_t)len, "%s", DEVICE_NAME);
-    return result;
+    SOFT_TRY(query(dev, name && len > 0));
+    snprintf(name, (size_t)len, "%s", DEVICE_NAME);
+    return CUDA_SUCCESS;
 }
 
 SOFT_API cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
 {
-    CUresult result = query(dev, uuid);
-    if (result == CUDA_SUCCESS)
-        soft_device_uuid(soft_device_number(dev), uuid);
-    return result;
+    SOFT_TRY(query(dev, uuid));
+    soft_device_uuid(soft_device_number(dev), uuid);
+    return CUDA_SUCCESS;
 }
 
-SOFT_API cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
-{
-    return cuDeviceGetUuid_v2(uuid, dev);
-}
+SOFT_API_v1(cuDeviceGetUuid, (CUuuid * uuid, CUdevice dev), (uuid, dev))
 
 /* LUIDs exist on Windows only. */
 SOFT_API cuDeviceGetLuid(char *luid, unsigned int *deviceNodeMask, CUdevice dev)
@@ -82,19 +77,17 @@ SOFT_API cuDeviceGetLuid(char *luid, unsigned int *deviceNodeMask, CUdevice dev)
 /* The devices share the machine's memory. */
 SOFT_API cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 {
-    CUresult result = query(dev, bytes);
-    if (result == CUDA_SUCCESS)
-        *bytes = (size_t)sysconf(_SC_PHYS_PAGES) / (size_t)soft_device_all() *
-                 (size_t)sysconf(_SC_PAGESIZE);
-    return result;
+    SOFT_TRY(query(dev, bytes));
+    *bytes =
+        (size_t)sysconf(_SC_PHYS_PAGES) / (size_t)soft_device_all() * (size_t)sysconf(_SC_PAGESIZE);
+    return CUDA_SUCCESS;
 }
 
 SOFT_API cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 {
-    CUresult result = query(dev, pciBusId && len >= PCI_BUS_ID_SIZE);
-    if (result == CUDA_SUCCESS)
-        snprintf(pciBusId, (size_t)len, PCI_BUS_ID, (unsigned)soft_device_number(dev));
-    return result;
+    SOFT_TRY(query(dev, pciBusId && len >= PCI_BUS_ID_SIZE));
+    snprintf(pciBusId, (size_t)len, PCI_BUS_ID, (unsigned)soft_device_number(dev));
+    return CUDA_SUCCESS;
 }
 
 SOFT_API cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)

@@ -23,12 +23,11 @@ static void reset_locked(CUdevice dev)
 
 SOFT_API cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 {
-    CUresult result = soft_check_device(dev);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_device(dev));
     if (!pctx)
         return CUDA_ERROR_INVALID_VALUE;
 
+    CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
     if (!is_alive_locked(dev))
         result =
@@ -43,10 +42,9 @@ SOFT_API cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 
 SOFT_API cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 {
-    CUresult result = soft_check_device(dev);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_device(dev));
 
+    CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
     if (primaries[dev].retained == 0)
         result = CUDA_ERROR_INVALID_CONTEXT;
@@ -96,17 +94,6 @@ SOFT_API cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *acti
     return CUDA_SUCCESS;
 }
 
-SOFT_API cuDevicePrimaryCtxRelease(CUdevice dev)
-{
-    return cuDevicePrimaryCtxRelease_v2(dev);
-}
-
-SOFT_API cuDevicePrimaryCtxReset(CUdevice dev)
-{
-    return cuDevicePrimaryCtxReset_v2(dev);
-}
-
-SOFT_API cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
-{
-    return cuDevicePrimaryCtxSetFlags_v2(dev, flags);
-}
+SOFT_API_v1(cuDevicePrimaryCtxRelease, (CUdevice dev), (dev))
+SOFT_API_v1(cuDevicePrimaryCtxReset, (CUdevice dev), (dev))
+SOFT_API_v1(cuDevicePrimaryCtxSetFlags, (CUdevice dev, unsigned int flags), (dev, flags))

@@ -165,8 +165,7 @@ SOFT_API cuGLGetDevices_v2(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevice
     return CUDA_SUCCESS;
 }
 
-SOFT_API cuGLGetDevices(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices,
-                        unsigned int cudaDeviceCount, CUGLDeviceList deviceList)
-{
-    return cuGLGetDevices_v2(pCudaDeviceCount, pCudaDevices, cudaDeviceCount, deviceList);
-}
+SOFT_API_v1(cuGLGetDevices,
+            (unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices, unsigned int cudaDeviceCount,
+             CUGLDeviceList deviceList),
+            (pCudaDeviceCount, pCudaDevices, cudaDeviceCount, deviceList))

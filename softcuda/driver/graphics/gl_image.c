@@ -76,10 +76,9 @@ static void set_open(soft_gl_image *image, bool is_open)
 static CUresult open_image(soft_graphics *resource, bool blank)
 {
     soft_gl_image *image = of(resource);
-    CUresult result = soft_gl_resource_open(&image->gl, blank);
-    if (result == CUDA_SUCCESS)
-        set_open(image, true);
-    return result;
+    SOFT_TRY(soft_gl_resource_open(&image->gl, blank));
+    set_open(image, true);
+    return CUDA_SUCCESS;
 }
 
 static CUresult store_pixels(soft_graphics *resource)
@@ -136,11 +135,10 @@ static CUresult make_array(soft_gl_image *image, unsigned layer, unsigned l, sof
     descriptor.Depth = image->target == GL_TEXTURE_3D ? image->levels[l].slices : 0;
     descriptor.Flags &= ~(unsigned)(CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
     const soft_array_place place = place_of(image, layer, l);
-    CUresult result = soft_array_wrap(image->gl.base.owned.context, &descriptor, &place,
-                                      image->gl.name_text, array);
-    if (result == CUDA_SUCCESS)
-        soft_array_set_mapped(*array, image->is_open);
-    return result;
+    SOFT_TRY(soft_array_wrap(image->gl.base.owned.context, &descriptor, &place, image->gl.name_text,
+                             array));
+    soft_array_set_mapped(*array, image->is_open);
+    return CUDA_SUCCESS;
 }
 
 static CUresult get_array(soft_graphics *resource, unsigned layer, unsigned level, CUarray *handle)

@@ -95,8 +95,8 @@ SOFT_API cuGLUnregisterBufferObject(GLuint buffer)
 SOFT_API cuGLSetBufferObjectMapFlags(GLuint buffer, unsigned int Flags)
 {
     CUgraphicsResource resource;
-    CUresult result = resource_of(buffer, &resource);
-    return result == CUDA_SUCCESS ? cuGraphicsResourceSetMapFlags_v2(resource, Flags) : result;
+    SOFT_TRY(resource_of(buffer, &resource));
+    return cuGraphicsResourceSetMapFlags_v2(resource, Flags);
 }
 
 /* ---- Maps ------------------------------------------------------------------------------------ */
@@ -106,13 +106,10 @@ SOFT_API_ptsz(cuGLMapBufferObjectAsync_v2,
               (dptr, size, buffer, hStream))
 {
     CUgraphicsResource resource;
-    CUresult result = resource_of(buffer, &resource);
-    if (result == CUDA_SUCCESS && !dptr)
-        result = CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS)
-        result = cuGraphicsMapResources(1, &resource, hStream);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(resource_of(buffer, &resource));
+    if (!dptr)
+        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_TRY(cuGraphicsMapResources(1, &resource, hStream));
     return cuGraphicsResourceGetMappedPointer_v2(dptr, size, resource);
 }
 
@@ -125,8 +122,8 @@ SOFT_API_ptds(cuGLMapBufferObject_v2, (CUdeviceptr * dptr, size_t *size, GLuint 
 SOFT_API cuGLUnmapBufferObjectAsync(GLuint buffer, CUstream hStream)
 {
     CUgraphicsResource resource;
-    CUresult result = resource_of(buffer, &resource);
-    return result == CUDA_SUCCESS ? cuGraphicsUnmapResources(1, &resource, hStream) : result;
+    SOFT_TRY(resource_of(buffer, &resource));
+    return cuGraphicsUnmapResources(1, &resource, hStream);
 }
 
 SOFT_API cuGLUnmapBufferObject(GLuint buffer)
@@ -141,10 +138,8 @@ SOFT_API cuGLCtxCreate_v2(CUcontext *pCtx, unsigned int Flags, CUdevice device)
     return cuCtxCreate_v2(pCtx, Flags, device);
 }
 
-SOFT_API cuGLCtxCreate(CUcontext *pCtx, unsigned int Flags, CUdevice device)
-{
-    return cuCtxCreate_v2(pCtx, Flags, device);
-}
+SOFT_API_v1(cuGLCtxCreate, (CUcontext * pCtx, unsigned int Flags, CUdevice device),
+            (pCtx, Flags, device))
 
 SOFT_API cuGLInit(void)
 {

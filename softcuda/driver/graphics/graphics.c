@@ -232,9 +232,8 @@ static CUresult open_all(const batch *b, soft_stream *stream)
  */
 static CUresult map_batch(const batch *b, soft_stream *stream)
 {
-    CUresult result = claim(b, stream, UNMAPPED);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(claim(b, stream, UNMAPPED));
+    CUresult result = CUDA_SUCCESS;
     for (size_t i = 0; i < b->count && result == CUDA_SUCCESS; i++)
         result = b->resources[i]->ops->fetch(b->resources[i]);
     if (result == CUDA_SUCCESS)
@@ -263,9 +262,8 @@ static void unmap_one(soft_graphics *resource)
  */
 static CUresult unmap_batch(const batch *b, soft_stream *stream)
 {
-    CUresult result = claim(b, stream, MAPPED);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(claim(b, stream, MAPPED));
+    CUresult result = CUDA_SUCCESS;
     for (size_t i = 0; i < b->count && result == CUDA_SUCCESS; i++)
         result = b->resources[i]->ops->can_store(b->resources[i]);
     if (result == CUDA_SUCCESS)
@@ -328,10 +326,8 @@ SOFT_API cuGraphicsResourceSetMapFlags_v2(CUgraphicsResource handle, unsigned in
     return CUDA_SUCCESS;
 }
 
-SOFT_API cuGraphicsResourceSetMapFlags(CUgraphicsResource handle, unsigned int flags)
-{
-    return cuGraphicsResourceSetMapFlags_v2(handle, flags);
-}
+SOFT_API_v1(cuGraphicsResourceSetMapFlags, (CUgraphicsResource handle, unsigned int flags),
+            (handle, flags))
 
 static CUresult get_mapped(CUgraphicsResource handle, soft_graphics **resource)
 {

@@ -245,8 +245,8 @@ SOFT_API cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAl
     if (!pHandle || !pAllocateArray)
         return CUDA_ERROR_INVALID_VALUE;
     const CUDA_ARRAY3D_DESCRIPTOR descriptor = *pAllocateArray;
-    CUresult result = soft_array_check(&descriptor);
-    return result == CUDA_SUCCESS ? create_own(context, &descriptor, pHandle) : result;
+    SOFT_TRY(soft_array_check(&descriptor));
+    return create_own(context, &descriptor, pHandle);
 }
 
 SOFT_API cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray)
@@ -278,10 +278,9 @@ static CUresult query(CUarray handle, const void *answer, soft_array **array)
 SOFT_API cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
 {
     soft_array *array;
-    CUresult result = query(hArray, pArrayDescriptor, &array);
-    if (result == CUDA_SUCCESS)
-        *pArrayDescriptor = array->descriptor;
-    return result;
+    SOFT_TRY(query(hArray, pArrayDescriptor, &array));
+    *pArrayDescriptor = array->descriptor;
+    return CUDA_SUCCESS;
 }
 
 SOFT_API cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarray hArray)

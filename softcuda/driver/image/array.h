@@ -118,9 +118,11 @@ void soft_array_pages_free(unsigned char *pages, const char *what);
 unsigned soft_mipmap_levels(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned wanted);
 
 /*
- * Turns a wrapped mipmapped array into an own one: its levels are in `pages`, which begin a known
- * range. cuMipmappedArrayDestroy or the end of the context frees both.
+ * Turns a wrapped mipmapped array into an own one and returns its handle: its levels are at the
+ * offsets in `pages`, which begin a known range. cuMipmappedArrayDestroy or the end of the context
+ * frees both.
  */
-void soft_mipmap_adopt(soft_mipmap *mipmap, unsigned char *pages);
+CUmipmappedArray soft_mipmap_adopt(soft_mipmap *mipmap, unsigned char *pages,
+                                   const size_t *offsets);
 
 #endif

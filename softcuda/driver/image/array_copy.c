@@ -33,109 +33,37 @@ CUresult copy_find_array(CUarray handle, const size_t at[3], const size_t extent
     return CUDA_SUCCESS;
 }
 
-/* One side of a linear copy: an array from an offset in its first row, or memory. */
-typedef struct {
-    CUarray array;
-    size_t offset;
-    const void *address;
-    CUmemorytype type;
-} linear_side;
-
-static linear_side in_array(CUarray array, size_t offset)
-{
-    return (linear_side){array, offset, NULL, CU_MEMORYTYPE_ARRAY};
-}
-
-static linear_side in_memory(const void *address, CUmemorytype type)
-{
-    return (linear_side){NULL, 0, address, type};
-}
-
-static const void *at(CUdeviceptr pointer)
-{
-    return (const void *)(uintptr_t)pointer;
-}
-
-static CUresult find_side(const linear_side *linear, size_t size, const soft_context *party,
-                          copy_side *side)
-{
-    if (linear->type == CU_MEMORYTYPE_ARRAY)
-        return copy_find_array(linear->array, (size_t[]){linear->offset, 0, 0},
-                               (size_t[]){size, 1, 1}, side);
-    side->address = (unsigned char *)(uintptr_t)linear->address;
-    return copy_find_place(linear->address, size, linear->type, party, &side->place);
-}
-
-static CUresult copy(linear_side to, linear_side from, size_t size, CUstream handle,
-                     bool asynchronous)
-{
-    soft_stream *stream;
-    CUresult result = soft_stream_get(handle, &stream);
-    if (result != CUDA_SUCCESS || size == 0)
-        return result;
-    copy_block block = {.width = size, .height = 1, .depth = 1};
-    const soft_context *party = copy_party(stream);
-    result = find_side(&to, size, party, &block.to);
-    if (result == CUDA_SUCCESS)
-        result = find_side(&from, size, party, &block.from);
-    return result == CUDA_SUCCESS ? copy_submit(stream, &block, asynchronous) : result;
-}
-
 SOFT_API_ptds(cuMemcpyDtoA_v2,
               (CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount),
               (dstArray, dstOffset, srcDevice, ByteCount))
 {
-    return copy(in_array(dstArray, dstOffset), in_memory(at(srcDevice), CU_MEMORYTYPE_DEVICE),
-                ByteCount, NULL, false);
+    return copy_linear(in_array(dstArray, dstOffset), in_device(srcDevice), ByteCount, NULL, false);
 }
 
 SOFT_API_ptds(cuMemcpyAtoD_v2,
               (CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t ByteCount),
               (dstDevice, srcArray, srcOffset, ByteCount))
 {
-    return copy(in_memory(at(dstDevice), CU_MEMORYTYPE_DEVICE), in_array(srcArray, srcOffset),
-                ByteCount, NULL, false);
+    return copy_linear(in_device(dstDevice), in_array(srcArray, srcOffset), ByteCount, NULL, false);
 }
 
-SOFT_API_ptds(cuMemcpyHtoA_v2,
+SOFT_API_both(cuMemcpyHtoA_v2, cuMemcpyHtoAAsync_v2,
               (CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount),
-              (dstArray, dstOffset, srcHost, ByteCount))
-{
-    return copy(in_array(dstArray, dstOffset), in_memory(srcHost, CU_MEMORYTYPE_HOST), ByteCount,
-                NULL, false);
-}
+              (dstArray, dstOffset, srcHost, ByteCount),
+              copy_linear(in_array(dstArray, dstOffset), in_host(srcHost), ByteCount, stream,
+                          asynchronous))
 
-SOFT_API_ptds(cuMemcpyAtoH_v2,
+SOFT_API_both(cuMemcpyAtoH_v2, cuMemcpyAtoHAsync_v2,
               (void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount),
-              (dstHost, srcArray, srcOffset, ByteCount))
-{
-    return copy(in_memory(dstHost, CU_MEMORYTYPE_HOST), in_array(srcArray, srcOffset), ByteCount,
-                NULL, false);
-}
+              (dstHost, srcArray, srcOffset, ByteCount),
+              copy_linear(in_host(dstHost), in_array(srcArray, srcOffset), ByteCount, stream,
+                          asynchronous))
 
 SOFT_API_ptds(cuMemcpyAtoA_v2,
               (CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset,
                size_t ByteCount),
               (dstArray, dstOffset, srcArray, srcOffset, ByteCount))
 {
-    return copy(in_array(dstArray, dstOffset), in_array(srcArray, srcOffset), ByteCount, NULL,
-                false);
-}
-
-SOFT_API_ptsz(cuMemcpyHtoAAsync_v2,
-              (CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount,
-               CUstream hStream),
-              (dstArray, dstOffset, srcHost, ByteCount, hStream))
-{
-    return copy(in_array(dstArray, dstOffset), in_memory(srcHost, CU_MEMORYTYPE_HOST), ByteCount,
-                hStream, true);
-}
-
-SOFT_API_ptsz(cuMemcpyAtoHAsync_v2,
-              (void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount,
-               CUstream hStream),
-              (dstHost, srcArray, srcOffset, ByteCount, hStream))
-{
-    return copy(in_memory(dstHost, CU_MEMORYTYPE_HOST), in_array(srcArray, srcOffset), ByteCount,
-                hStream, true);
+    return copy_linear(in_array(dstArray, dstOffset), in_array(srcArray, srcOffset), ByteCount,
+                       NULL, false);
 }

@@ -86,10 +86,7 @@ static CUresult wrap(const soft_external *external, const CUDA_ARRAY3D_DESCRIPTO
         soft_mipmap_unwrap(mipmap);
         return result;
     }
-    for (unsigned i = 0; i < count; i++)
-        mipmap->levels[i]->place.base = bytes + offsets[i];
-    *handle = mipmap->owned.handle;
-    soft_mipmap_adopt(mipmap, bytes);
+    *handle = soft_mipmap_adopt(mipmap, bytes, offsets);
     return CUDA_SUCCESS;
 }
 

@@ -98,6 +98,15 @@ CUresult soft_image_query(uint64_t handle, enum gr_cuhost_kind kind, const void 
     return slot && answer ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+CUresult soft_image_resource(uint64_t handle, enum gr_cuhost_kind kind,
+                             CUDA_RESOURCE_DESC *resource)
+{
+    soft_image object;
+    SOFT_TRY(soft_image_query(handle, kind, resource, &object));
+    *resource = object.resource;
+    return CUDA_SUCCESS;
+}
+
 /* ---- Destruction ----------------------------------------------------------------------------- */
 
 static void destroy_locked(uint32_t slot)
@@ -138,15 +147,20 @@ void soft_images_end_unused(void)
     pthread_mutex_unlock(&lock);
 }
 
-bool soft_image_drop(uint64_t handle, enum gr_cuhost_kind kind)
+CUresult soft_image_destroy(uint64_t handle, enum gr_cuhost_kind kind, const char *call,
+                            const char *what)
 {
+    SOFT_TRY(soft_check_context(NULL));
     pthread_mutex_lock(&lock);
     uint32_t slot = find(handle, kind);
     if (slot)
         destroy_locked(slot);
     end_before_locked(soft_oldest_task());
     pthread_mutex_unlock(&lock);
-    return slot != 0;
+    if (!slot)
+        soft_log(SOFT_WARN, "%s of 0x%llx, which is not %s", call, (unsigned long long)handle,
+                 what);
+    return CUDA_SUCCESS;
 }
 
 soft_context *soft_image_context(uint64_t handle)

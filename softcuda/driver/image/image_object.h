@@ -38,11 +38,16 @@ CUresult soft_image_new(const soft_image *image, enum gr_cuhost_kind kind,
 CUresult soft_image_query(uint64_t handle, enum gr_cuhost_kind kind, const void *answer,
                           soft_image *image);
 
+/* The resource of an object, for the entry points of both kinds. */
+CUresult soft_image_resource(uint64_t handle, enum gr_cuhost_kind kind,
+                             CUDA_RESOURCE_DESC *resource);
+
 /*
  * Destroys the object for the application. It exists until the work queued so far has finished,
- * which may still use it. False if the handle is not, or no longer, of this kind.
+ * which may still use it. Accepts any number, like the driver, but logs one that is not `what`.
  */
-bool soft_image_drop(uint64_t handle, enum gr_cuhost_kind kind);
+CUresult soft_image_destroy(uint64_t handle, enum gr_cuhost_kind kind, const char *call,
+                            const char *what);
 
 /*
  * Frees the destroyed objects that no running or queued task may use, so that a kernel that starts

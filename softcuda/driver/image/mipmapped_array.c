@@ -134,11 +134,14 @@ static void end_with_context(void *mipmap)
     free_own(mipmap, "a CUDA mipmapped array of a destroyed context");
 }
 
-void soft_mipmap_adopt(soft_mipmap *mipmap, unsigned char *pages)
+CUmipmappedArray soft_mipmap_adopt(soft_mipmap *mipmap, unsigned char *pages, const size_t *offsets)
 {
     mipmap->pages = pages;
+    for (unsigned i = 0; i < mipmap->level_count; i++)
+        mipmap->levels[i]->place.base = pages + offsets[i];
     soft_mipmap_set_mapped(mipmap, true);
     soft_owned_add(&own, &mipmap->owned);
+    return mipmap->owned.handle;
 }
 
 static CUresult create_own(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
@@ -157,10 +160,7 @@ static CUresult create_own(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
         soft_mipmap_unwrap(mipmap);
         return result;
     }
-    for (unsigned i = 0; i < count; i++)
-        mipmap->levels[i]->place.base = pages + offsets[i];
-    *handle = mipmap->owned.handle;
-    soft_mipmap_adopt(mipmap, pages);
+    *handle = soft_mipmap_adopt(mipmap, pages, offsets);
     return CUDA_SUCCESS;
 }
 

@@ -32,21 +32,13 @@ SOFT_API cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC 
     return soft_image_new(&object, GR_CUHOST_SURFACE, pSurfObject);
 }
 
-/* Accepts any number, like the driver, but logs one that is not an object. */
 SOFT_API cuSurfObjectDestroy(CUsurfObject surfObject)
 {
-    SOFT_TRY(soft_check_context(NULL));
-    if (!soft_image_drop(surfObject, GR_CUHOST_SURFACE))
-        soft_log(SOFT_WARN, "cuSurfObjectDestroy of 0x%llx, which is not a surface object",
-                 surfObject);
-    return CUDA_SUCCESS;
+    return soft_image_destroy(surfObject, GR_CUHOST_SURFACE, "cuSurfObjectDestroy",
+                              "a surface object");
 }
 
 SOFT_API cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject surfObject)
 {
-    soft_image object;
-    CUresult result = soft_image_query(surfObject, GR_CUHOST_SURFACE, pResDesc, &object);
-    if (result == CUDA_SUCCESS)
-        *pResDesc = object.resource;
-    return result;
+    return soft_image_resource(surfObject, GR_CUHOST_SURFACE, pResDesc);
 }

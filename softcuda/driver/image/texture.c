@@ -256,11 +256,9 @@ static CUresult set_reading(gr_cuhost_image *image, const CUDA_TEXTURE_DESC *t, 
 
 static CUresult describe(soft_image *object)
 {
-    CUresult result = set_resource(object);
-    if (result == CUDA_SUCCESS && object->has_view)
-        result = apply_view(&object->image, &object->resource, &object->view);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(set_resource(object));
+    if (object->has_view)
+        SOFT_TRY(apply_view(&object->image, &object->resource, &object->view));
     return set_reading(&object->image, &object->texture,
                        object->resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY);
 }
@@ -279,36 +277,27 @@ SOFT_API cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pR
     object.has_view = pResViewDesc;
     if (pResViewDesc)
         object.view = *pResViewDesc;
-    CUresult result = describe(&object);
-    return result == CUDA_SUCCESS ? soft_image_new(&object, GR_CUHOST_TEXTURE, pTexObject) : result;
+    SOFT_TRY(describe(&object));
+    return soft_image_new(&object, GR_CUHOST_TEXTURE, pTexObject);
 }
 
-/* Accepts any number, like the driver, but logs one that is not an object. */
 SOFT_API cuTexObjectDestroy(CUtexObject texObject)
 {
-    SOFT_TRY(soft_check_context(NULL));
-    if (!soft_image_drop(texObject, GR_CUHOST_TEXTURE))
-        soft_log(SOFT_WARN, "cuTexObjectDestroy of 0x%llx, which is not a texture object",
-                 texObject);
-    return CUDA_SUCCESS;
+    return soft_image_destroy(texObject, GR_CUHOST_TEXTURE, "cuTexObjectDestroy",
+                              "a texture object");
 }
 
 SOFT_API cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUtexObject texObject)
 {
-    soft_image object;
-    CUresult result = soft_image_query(texObject, GR_CUHOST_TEXTURE, pResDesc, &object);
-    if (result == CUDA_SUCCESS)
-        *pResDesc = object.resource;
-    return result;
+    return soft_image_resource(texObject, GR_CUHOST_TEXTURE, pResDesc);
 }
 
 SOFT_API cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject texObject)
 {
     soft_image object;
-    CUresult result = soft_image_query(texObject, GR_CUHOST_TEXTURE, pTexDesc, &object);
-    if (result == CUDA_SUCCESS)
-        *pTexDesc = object.texture;
-    return result;
+    SOFT_TRY(soft_image_query(texObject, GR_CUHOST_TEXTURE, pTexDesc, &object));
+    *pTexDesc = object.texture;
+    return CUDA_SUCCESS;
 }
 
 /* An object that was created without a view has none. */

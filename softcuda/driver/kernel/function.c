@@ -109,13 +109,10 @@ static CUresult get(const void *handle, soft_function **function)
 SOFT_API cuFuncGetName(const char **name, CUfunction hfunc)
 {
     soft_function *function;
-    CUresult result = soft_check_init();
-    if (result == CUDA_SUCCESS && (!name || !hfunc))
-        result = CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS)
-        result = get(hfunc, &function);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
+    if (!name || !hfunc)
+        return CUDA_ERROR_INVALID_VALUE;
+    SOFT_TRY(get(hfunc, &function));
     *name = function->kernel->name;
     return CUDA_SUCCESS;
 }

@@ -21,10 +21,9 @@ static CUresult load(CUlibrary *library, const void *image, const char *path, bo
     void *object;
     SOFT_TRY(path ? soft_image_open_file(path, &object) : soft_image_open(image, &object));
     soft_module *module;
-    CUresult result = soft_module_new(NULL, SOFT_KIND_LIBRARY, object, &module);
-    if (result == CUDA_SUCCESS)
-        *library = module->owned.handle;
-    return result;
+    SOFT_TRY(soft_module_new(NULL, SOFT_KIND_LIBRARY, object, &module));
+    *library = module->owned.handle;
+    return CUDA_SUCCESS;
 }
 
 SOFT_API cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions,
@@ -65,10 +64,9 @@ SOFT_API cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *na
     if (!pKernel || !name)
         return CUDA_ERROR_INVALID_VALUE;
     soft_function *function;
-    CUresult result = soft_function_find(SOFT_KIND_LIBRARY, library, name, &function);
-    if (result == CUDA_SUCCESS)
-        *pKernel = function->kernel_handle;
-    return result;
+    SOFT_TRY(soft_function_find(SOFT_KIND_LIBRARY, library, name, &function));
+    *pKernel = function->kernel_handle;
+    return CUDA_SUCCESS;
 }
 
 SOFT_API cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)

@@ -149,10 +149,9 @@ CUresult soft_module_global(enum soft_kind kind, const void *handle, const char 
 static CUresult finish_load(soft_context *context, void *object, CUmodule *module)
 {
     soft_module *made;
-    CUresult result = soft_module_new(context, SOFT_KIND_MODULE, object, &made);
-    if (result == CUDA_SUCCESS)
-        *module = made->owned.handle;
-    return result;
+    SOFT_TRY(soft_module_new(context, SOFT_KIND_MODULE, object, &made));
+    *module = made->owned.handle;
+    return CUDA_SUCCESS;
 }
 
 SOFT_API cuModuleLoad(CUmodule *module, const char *fname)
@@ -162,8 +161,8 @@ SOFT_API cuModuleLoad(CUmodule *module, const char *fname)
     if (!module || !fname)
         return CUDA_ERROR_INVALID_VALUE;
     void *object;
-    CUresult result = soft_image_open_file(fname, &object);
-    return result == CUDA_SUCCESS ? finish_load(context, object, module) : result;
+    SOFT_TRY(soft_image_open_file(fname, &object));
+    return finish_load(context, object, module);
 }
 
 SOFT_API cuModuleLoadData(CUmodule *module, const void *image)
@@ -173,8 +172,8 @@ SOFT_API cuModuleLoadData(CUmodule *module, const void *image)
     if (!module || !image)
         return CUDA_ERROR_INVALID_VALUE;
     void *object;
-    CUresult result = soft_image_open(image, &object);
-    return result == CUDA_SUCCESS ? finish_load(context, object, module) : result;
+    SOFT_TRY(soft_image_open(image, &object));
+    return finish_load(context, object, module);
 }
 
 /* Nothing is compiled here, so the logs that a caller may print are empty. */
@@ -237,10 +236,9 @@ SOFT_API cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
     if (!hfunc || !name || !*name)
         return CUDA_ERROR_INVALID_VALUE;
     soft_function *function;
-    CUresult result = soft_function_find(SOFT_KIND_MODULE, hmod, name, &function);
-    if (result == CUDA_SUCCESS)
-        *hfunc = function->function_handle;
-    return result;
+    SOFT_TRY(soft_function_find(SOFT_KIND_MODULE, hmod, name, &function));
+    *hfunc = function->function_handle;
+    return CUDA_SUCCESS;
 }
 
 SOFT_API cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)

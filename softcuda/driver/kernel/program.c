@@ -11,10 +11,9 @@ CUresult gr_softcuda_function(const gr_cuhost_kernel *kernel, CUfunction *functi
 {
     SOFT_TRY(soft_check_init());
     soft_function *found;
-    CUresult result = soft_function_of(&program, kernel, &found);
-    if (result == CUDA_SUCCESS)
-        *function = found->function_handle;
-    return result;
+    SOFT_TRY(soft_function_of(&program, kernel, &found));
+    *function = found->function_handle;
+    return CUDA_SUCCESS;
 }
 
 CUresult gr_softcuda_variable(void *address, size_t size, bool is_managed)

@@ -121,18 +121,16 @@ SOFT_API cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocatio
         return CUDA_ERROR_INVALID_VALUE;
     CUmemAllocationProp anywhere = *prop;
     anywhere.location.id = 0; /* the real driver ignores it */
-    CUresult result = check_properties(&anywhere);
-    if (result == CUDA_SUCCESS)
-        *granularity = SOFT_GRANULARITY;
-    return result;
+    SOFT_TRY(check_properties(&anywhere));
+    *granularity = SOFT_GRANULARITY;
+    return CUDA_SUCCESS;
 }
 
 SOFT_API cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
                                                 CUmemGenericAllocationHandle handle)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
+    CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
     const soft_allocation *allocation = find_locked(handle);
     if (!prop || !allocation)
@@ -180,9 +178,8 @@ SOFT_API cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 
 SOFT_API cuMemRelease(CUmemGenericAllocationHandle handle)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
+    CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
     soft_allocation *allocation = find_locked(handle);
     if (allocation) {
@@ -201,11 +198,10 @@ SOFT_API cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocat
                                       CUmemAllocationHandleType handleType,
                                       unsigned long long flags)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!shareableHandle || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = CUDA_SUCCESS;
     int fd = -1;
     pthread_mutex_lock(&lock);
     const soft_allocation *allocation = find_locked(handle);

@@ -73,8 +73,31 @@ typedef struct {
 CUresult copy_3d(const CUDA_MEMCPY3D *given, const copy_peers *peers, CUstream handle,
                  bool asynchronous);
 
-/* Copies device memory. (copy.c) */
-CUresult copy_linear(CUdeviceptr to, CUdeviceptr from, size_t size, const copy_peers *peers,
-                     CUstream handle, bool asynchronous);
+/* One side of a linear copy: memory, or an array from an offset in its first row. */
+typedef struct {
+    CUmemorytype type; /* as the application gave it */
+    const void *address;
+    CUarray array;
+    size_t offset;
+    const soft_context *party; /* NULL: see copy_party() */
+} copy_end;
+
+static inline copy_end in_host(const void *address)
+{
+    return (copy_end){.type = CU_MEMORYTYPE_HOST, .address = address};
+}
+
+static inline copy_end in_device(CUdeviceptr pointer)
+{
+    return (copy_end){.type = CU_MEMORYTYPE_DEVICE, .address = (const void *)(uintptr_t)pointer};
+}
+
+static inline copy_end in_array(CUarray array, size_t offset)
+{
+    return (copy_end){.type = CU_MEMORYTYPE_ARRAY, .array = array, .offset = offset};
+}
+
+/* Copies `size` bytes. (copy.c) */
+CUresult copy_linear(copy_end to, copy_end from, size_t size, CUstream handle, bool asynchronous);
 
 #endif

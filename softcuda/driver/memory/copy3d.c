@@ -99,10 +99,9 @@ CUresult copy_3d(const CUDA_MEMCPY3D *given, const copy_peers *peers, CUstream h
         .z = given->dstZ,
         .party = peers ? peers->to : copy_party(stream),
     };
-    CUresult result = resolve_side(&from, &block, &block.from);
-    if (result == CUDA_SUCCESS)
-        result = resolve_side(&to, &block, &block.to);
-    return result == CUDA_SUCCESS ? copy_submit(stream, &block, asynchronous) : result;
+    SOFT_TRY(resolve_side(&from, &block, &block.from));
+    SOFT_TRY(resolve_side(&to, &block, &block.to));
+    return copy_submit(stream, &block, asynchronous);
 }
 
 static CUresult copy_2d(const CUDA_MEMCPY2D *given, CUstream stream, bool asynchronous)
@@ -131,10 +130,8 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *given, CUstream stream, bool asynch
     return copy_3d(&whole, NULL, stream, asynchronous);
 }
 
-SOFT_API_ptds(cuMemcpy2D_v2, (const CUDA_MEMCPY2D *pCopy), (pCopy))
-{
-    return copy_2d(pCopy, NULL, false);
-}
+SOFT_API_both(cuMemcpy2D_v2, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *pCopy), (pCopy),
+              copy_2d(pCopy, stream, asynchronous))
 
 /* For pitches that the aligned call may refuse. This driver refuses none. */
 SOFT_API_ptds(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D *pCopy), (pCopy))
@@ -142,17 +139,5 @@ SOFT_API_ptds(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D *pCopy), (pCopy))
     return copy_2d(pCopy, NULL, false);
 }
 
-SOFT_API_ptsz(cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *pCopy, CUstream hStream), (pCopy, hStream))
-{
-    return copy_2d(pCopy, hStream, true);
-}
-
-SOFT_API_ptds(cuMemcpy3D_v2, (const CUDA_MEMCPY3D *pCopy), (pCopy))
-{
-    return copy_3d(pCopy, NULL, NULL, false);
-}
-
-SOFT_API_ptsz(cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *pCopy, CUstream hStream), (pCopy, hStream))
-{
-    return copy_3d(pCopy, NULL, hStream, true);
-}
+SOFT_API_both(cuMemcpy3D_v2, cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *pCopy), (pCopy),
+              copy_3d(pCopy, NULL, stream, asynchronous))

@@ -76,8 +76,8 @@ static CUresult push_plain(soft_stream *stream, const copy_block *block)
 
 static CUresult push_and_wait(soft_stream *stream, const copy_block *block)
 {
-    CUresult result = push_plain(stream, block);
-    return result == CUDA_SUCCESS ? soft_stream_wait(stream) : result;
+    SOFT_TRY(push_plain(stream, block));
+    return soft_stream_wait(stream);
 }
 
 /* Copies the source into the task at once. */
@@ -116,8 +116,8 @@ CUresult copy_submit(soft_stream *stream, const copy_block *block, bool asynchro
     if (from == COPY_PAGEABLE && asynchronous)
         return push_staged(stream, block, bytes);
     if (from == COPY_PAGEABLE && bytes <= EARLY_RETURN_LIMIT) {
-        CUresult result = soft_stream_wait(stream);
-        return result == CUDA_SUCCESS ? push_staged(stream, block, bytes) : result;
+        SOFT_TRY(soft_stream_wait(stream));
+        return push_staged(stream, block, bytes);
     }
     bool both_device = from == COPY_DEVICE && to == COPY_DEVICE;
     return asynchronous || both_device ? push_plain(stream, block) : push_and_wait(stream, block);

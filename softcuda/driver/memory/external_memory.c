@@ -160,11 +160,9 @@ SOFT_API cuExternalMemoryGetMappedBuffer(CUdeviceptr *devPtr, CUexternalMemory e
     if (!devPtr || !bufferDesc || bufferDesc->flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     unsigned char *bytes;
-    CUresult result =
-        soft_external_map(external, bufferDesc->offset, bufferDesc->size, NULL, &bytes);
-    if (result == CUDA_SUCCESS)
-        *devPtr = (CUdeviceptr)(uintptr_t)bytes;
-    return result;
+    SOFT_TRY(soft_external_map(external, bufferDesc->offset, bufferDesc->size, NULL, &bytes));
+    *devPtr = (CUdeviceptr)(uintptr_t)bytes;
+    return CUDA_SUCCESS;
 }
 
 SOFT_API cuDestroyExternalMemory(CUexternalMemory extMem)

@@ -63,104 +63,31 @@ static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned elem
                      size_t height, CUstream handle, bool asynchronous)
 {
     soft_stream *stream;
-    CUresult result = soft_stream_get(handle, &stream);
-    if (result != CUDA_SUCCESS || !width || !height)
-        return result;
+    SOFT_TRY(soft_stream_get(handle, &stream));
+    if (!width || !height)
+        return CUDA_SUCCESS;
 
     fill_block block = {(unsigned char *)(uintptr_t)to, pitch, width, height, value, element};
     enum copy_place place;
-    result = check(&block, soft_stream_context(stream), &place);
-    if (result == CUDA_SUCCESS)
-        result = soft_stream_push_copy(stream, run_fill, &block, sizeof(block));
+    SOFT_TRY(check(&block, soft_stream_context(stream), &place));
+    SOFT_TRY(soft_stream_push_copy(stream, run_fill, &block, sizeof(block)));
     bool waits = !asynchronous && (place != COPY_DEVICE || copy_syncs(block.address));
-    if (result == CUDA_SUCCESS && waits)
-        result = soft_stream_wait(stream);
-    return result;
+    return waits ? soft_stream_wait(stream) : CUDA_SUCCESS;
 }
 
-SOFT_API_ptds(cuMemsetD8_v2, (CUdeviceptr dstDevice, unsigned char uc, size_t N),
-              (dstDevice, uc, N))
-{
-    return fill(dstDevice, 0, uc, 1, N, 1, NULL, false);
-}
+#define FILL(name, name_async, type)                                                               \
+    SOFT_API_both(name, name_async, (CUdeviceptr to, type value, size_t count),                    \
+                  (to, value, count),                                                              \
+                  fill(to, 0, value, sizeof(value), count, 1, stream, asynchronous))
+FILL(cuMemsetD8_v2, cuMemsetD8Async, unsigned char)
+FILL(cuMemsetD16_v2, cuMemsetD16Async, unsigned short)
+FILL(cuMemsetD32_v2, cuMemsetD32Async, unsigned int)
 
-SOFT_API_ptds(cuMemsetD16_v2, (CUdeviceptr dstDevice, unsigned short us, size_t N),
-              (dstDevice, us, N))
-{
-    return fill(dstDevice, 0, us, 2, N, 1, NULL, false);
-}
-
-SOFT_API_ptds(cuMemsetD32_v2, (CUdeviceptr dstDevice, unsigned int ui, size_t N),
-              (dstDevice, ui, N))
-{
-    return fill(dstDevice, 0, ui, 4, N, 1, NULL, false);
-}
-
-SOFT_API_ptds(cuMemsetD2D8_v2,
-              (CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
-               size_t Height),
-              (dstDevice, dstPitch, uc, Width, Height))
-{
-    return fill(dstDevice, dstPitch, uc, 1, Width, Height, NULL, false);
-}
-
-SOFT_API_ptds(cuMemsetD2D16_v2,
-              (CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
-               size_t Height),
-              (dstDevice, dstPitch, us, Width, Height))
-{
-    return fill(dstDevice, dstPitch, us, 2, Width, Height, NULL, false);
-}
-
-SOFT_API_ptds(cuMemsetD2D32_v2,
-              (CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
-               size_t Height),
-              (dstDevice, dstPitch, ui, Width, Height))
-{
-    return fill(dstDevice, dstPitch, ui, 4, Width, Height, NULL, false);
-}
-
-SOFT_API_ptsz(cuMemsetD8Async,
-              (CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream),
-              (dstDevice, uc, N, hStream))
-{
-    return fill(dstDevice, 0, uc, 1, N, 1, hStream, true);
-}
-
-SOFT_API_ptsz(cuMemsetD16Async,
-              (CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream),
-              (dstDevice, us, N, hStream))
-{
-    return fill(dstDevice, 0, us, 2, N, 1, hStream, true);
-}
-
-SOFT_API_ptsz(cuMemsetD32Async,
-              (CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream),
-              (dstDevice, ui, N, hStream))
-{
-    return fill(dstDevice, 0, ui, 4, N, 1, hStream, true);
-}
-
-SOFT_API_ptsz(cuMemsetD2D8Async,
-              (CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
-               size_t Height, CUstream hStream),
-              (dstDevice, dstPitch, uc, Width, Height, hStream))
-{
-    return fill(dstDevice, dstPitch, uc, 1, Width, Height, hStream, true);
-}
-
-SOFT_API_ptsz(cuMemsetD2D16Async,
-              (CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
-               size_t Height, CUstream hStream),
-              (dstDevice, dstPitch, us, Width, Height, hStream))
-{
-    return fill(dstDevice, dstPitch, us, 2, Width, Height, hStream, true);
-}
-
-SOFT_API_ptsz(cuMemsetD2D32Async,
-              (CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height,
-               CUstream hStream),
-              (dstDevice, dstPitch, ui, Width, Height, hStream))
-{
-    return fill(dstDevice, dstPitch, ui, 4, Width, Height, hStream, true);
-}
+#define FILL_2D(name, name_async, type)                                                            \
+    SOFT_API_both(name, name_async,                                                                \
+                  (CUdeviceptr to, size_t pitch, type value, size_t width, size_t height),         \
+                  (to, pitch, value, width, height),                                               \
+                  fill(to, pitch, value, sizeof(value), width, height, stream, asynchronous))
+FILL_2D(cuMemsetD2D8_v2, cuMemsetD2D8Async, unsigned char)
+FILL_2D(cuMemsetD2D16_v2, cuMemsetD2D16Async, unsigned short)
+FILL_2D(cuMemsetD2D32_v2, cuMemsetD2D32Async, unsigned int)

@@ -86,10 +86,8 @@ SOFT_API cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsign
     return result;
 }
 
-SOFT_API cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
-{
-    return cuIpcOpenMemHandle_v2(pdptr, handle, Flags);
-}
+SOFT_API_v1(cuIpcOpenMemHandle, (CUdeviceptr * pdptr, CUipcMemHandle handle, unsigned int Flags),
+            (pdptr, handle, Flags))
 
 /* ---- The end --------------------------------------------------------------------------------- */
 

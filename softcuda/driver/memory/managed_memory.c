@@ -112,15 +112,11 @@ static bool is_pool_memory(CUdeviceptr pointer)
 static CUresult advise(CUdeviceptr pointer, size_t size, CUmem_advise advice, soft_place place)
 {
     const struct advise given = {advice, place};
-    CUresult result = soft_check_context(NULL);
-    if (result == CUDA_SUCCESS)
-        result = soft_managed_check(pointer, size);
-    if (result == CUDA_SUCCESS)
-        result = check_advice(&given);
-    if (result == CUDA_SUCCESS && is_pool_memory(pointer))
-        result = CUDA_ERROR_NOT_SUPPORTED; /* as on a GPU */
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(NULL));
+    SOFT_TRY(soft_managed_check(pointer, size));
+    SOFT_TRY(check_advice(&given));
+    if (is_pool_memory(pointer))
+        return CUDA_ERROR_NOT_SUPPORTED; /* as on a GPU */
     return soft_advise((uintptr_t)pointer, (uintptr_t)pointer + size, apply_advice, &given);
 }
 

@@ -16,13 +16,9 @@ static void store_prefetch(soft_advice *advice, const void *how)
 static CUresult prefetch(CUdeviceptr pointer, size_t size, soft_place place, CUstream stream)
 {
     soft_stream *ordered;
-    CUresult result = soft_stream_get(stream, &ordered);
-    if (result == CUDA_SUCCESS)
-        result = soft_managed_check(pointer, size);
-    if (result == CUDA_SUCCESS)
-        result = soft_place_check(place);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_stream_get(stream, &ordered));
+    SOFT_TRY(soft_managed_check(pointer, size));
+    SOFT_TRY(soft_place_check(place));
     return soft_advise((uintptr_t)pointer, (uintptr_t)pointer + size, store_prefetch, &place);
 }
 
@@ -88,32 +84,6 @@ static CUresult check_places(const struct batch *batch)
     return result == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
-static CUresult prefetch_batch(const struct batch *batch, unsigned long long flags, CUstream stream)
-{
-    CUresult result = check_batch(batch, flags, stream);
-    if (result == CUDA_SUCCESS)
-        result = check_places(batch);
-    size_t place = 0;
-    for (size_t i = 0; i < batch->count && result == CUDA_SUCCESS; i++) {
-        while (place + 1 < batch->place_count && batch->first_of[place + 1] == i)
-            place++;
-        result = prefetch(batch->pointers[i], batch->sizes[i],
-                          soft_place_of_location(&batch->places[place]), stream);
-    }
-    return result;
-}
-
-SOFT_API_ptsz(cuMemPrefetchBatchAsync,
-              (CUdeviceptr * dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs,
-               size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,
-               CUstream hStream),
-              (dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream))
-{
-    const struct batch batch = {dptrs,        sizes,           count,
-                                prefetchLocs, prefetchLocIdxs, numPrefetchLocs};
-    return prefetch_batch(&batch, flags, hStream);
-}
-
 /*
  * Discarded bytes may be read as anything. Here they become poison when the stream reaches the
  * discard.
@@ -136,27 +106,43 @@ static CUresult discard_batch(const struct batch *batch, CUstream handle)
     return result;
 }
 
+static CUresult prefetch_batch(const struct batch *batch, unsigned long long flags, CUstream stream,
+                               bool discards)
+{
+    SOFT_TRY(check_batch(batch, flags, stream));
+    SOFT_TRY(check_places(batch));
+    size_t place = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        while (place + 1 < batch->place_count && batch->first_of[place + 1] == i)
+            place++;
+        SOFT_TRY(prefetch(batch->pointers[i], batch->sizes[i],
+                          soft_place_of_location(&batch->places[place]), stream));
+    }
+    return discards ? discard_batch(batch, stream) : CUDA_SUCCESS;
+}
+
 SOFT_API_ptsz(cuMemDiscardBatchAsync,
               (CUdeviceptr * dptrs, size_t *sizes, size_t count, unsigned long long flags,
                CUstream hStream),
               (dptrs, sizes, count, flags, hStream))
 {
     const struct batch batch = {.pointers = dptrs, .sizes = sizes, .count = count};
-    CUresult result = check_batch(&batch, flags, hStream);
-    return result == CUDA_SUCCESS ? discard_batch(&batch, hStream) : result;
+    SOFT_TRY(check_batch(&batch, flags, hStream));
+    return discard_batch(&batch, hStream);
 }
 
-SOFT_API_ptsz(cuMemDiscardAndPrefetchBatchAsync,
-              (CUdeviceptr * dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs,
-               size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,
-               CUstream hStream),
-              (dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream))
-{
-    const struct batch batch = {dptrs,        sizes,           count,
-                                prefetchLocs, prefetchLocIdxs, numPrefetchLocs};
-    CUresult result = prefetch_batch(&batch, flags, hStream);
-    return result == CUDA_SUCCESS ? discard_batch(&batch, hStream) : result;
-}
+#define PREFETCH_BATCH(name, discards)                                                             \
+    SOFT_API_ptsz(name,                                                                            \
+                  (CUdeviceptr * pointers, size_t * sizes, size_t count, CUmemLocation * places,   \
+                   size_t * first_of, size_t place_count, unsigned long long flags,                \
+                   CUstream stream),                                                               \
+                  (pointers, sizes, count, places, first_of, place_count, flags, stream))          \
+    {                                                                                              \
+        const struct batch batch = {pointers, sizes, count, places, first_of, place_count};        \
+        return prefetch_batch(&batch, flags, stream, discards);                                    \
+    }
+PREFETCH_BATCH(cuMemPrefetchBatchAsync, false)
+PREFETCH_BATCH(cuMemDiscardAndPrefetchBatchAsync, true)
 #endif
 
 /* ---- Streams --------------------------------------------------------------------------------- */

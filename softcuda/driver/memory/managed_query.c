@@ -84,34 +84,30 @@ static CUresult check_attribute(const void *data, size_t size, int attribute)
 static CUresult find_advice(CUdeviceptr pointer, size_t size, soft_advice *advice)
 {
     SOFT_TRY(soft_check_context(NULL));
-    CUresult result = soft_managed_check(pointer, size);
-    if (result == CUDA_SUCCESS)
-        *advice = soft_advice_get((uintptr_t)pointer, (uintptr_t)pointer + size);
-    return result;
+    SOFT_TRY(soft_managed_check(pointer, size));
+    *advice = soft_advice_get((uintptr_t)pointer, (uintptr_t)pointer + size);
+    return CUDA_SUCCESS;
 }
 
 SOFT_API cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute,
                                 CUdeviceptr devPtr, size_t count)
 {
     soft_advice advice;
-    CUresult result = find_advice(devPtr, count, &advice);
-    if (result == CUDA_SUCCESS)
-        result = check_attribute(data, dataSize, (int)attribute);
-    return result == CUDA_SUCCESS ? write_value(&advice, (int)attribute, data, dataSize) : result;
+    SOFT_TRY(find_advice(devPtr, count, &advice));
+    SOFT_TRY(check_attribute(data, dataSize, (int)attribute));
+    return write_value(&advice, (int)attribute, data, dataSize);
 }
 
 SOFT_API cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_attribute *attributes,
                                  size_t numAttributes, CUdeviceptr devPtr, size_t count)
 {
     soft_advice advice;
-    CUresult result = find_advice(devPtr, count, &advice);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(find_advice(devPtr, count, &advice));
     if (!data || !dataSizes || !attributes || !numAttributes)
         return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < numAttributes && result == CUDA_SUCCESS; i++)
-        result = check_attribute(data[i], dataSizes[i], (int)attributes[i]);
-    for (size_t i = 0; i < numAttributes && result == CUDA_SUCCESS; i++)
-        result = write_value(&advice, (int)attributes[i], data[i], dataSizes[i]);
-    return result;
+    for (size_t i = 0; i < numAttributes; i++)
+        SOFT_TRY(check_attribute(data[i], dataSizes[i], (int)attributes[i]));
+    for (size_t i = 0; i < numAttributes; i++)
+        SOFT_TRY(write_value(&advice, (int)attributes[i], data[i], dataSizes[i]));
+    return CUDA_SUCCESS;
 }

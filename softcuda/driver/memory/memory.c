@@ -15,10 +15,9 @@ static CUresult allocate(CUdeviceptr *pointer, size_t size, enum soft_memory kin
         return CUDA_ERROR_INVALID_VALUE;
     soft_range range = {
         .size = size, .kind = kind, .what = what, .flags = flags, .context = context};
-    CUresult result = soft_device_memory_new(&range);
-    if (result == CUDA_SUCCESS)
-        *pointer = (CUdeviceptr)(uintptr_t)range.base;
-    return result;
+    SOFT_TRY(soft_device_memory_new(&range));
+    *pointer = (CUdeviceptr)(uintptr_t)range.base;
+    return CUDA_SUCCESS;
 }
 
 SOFT_API cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
@@ -38,10 +37,9 @@ SOFT_API cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInByt
     size_t size;
     if (pitch < WidthInBytes || __builtin_mul_overflow(pitch, Height, &size))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult result = allocate(dptr, size, SOFT_MEMORY_DEVICE, 0);
-    if (result == CUDA_SUCCESS)
-        *pPitch = pitch;
-    return result;
+    SOFT_TRY(allocate(dptr, size, SOFT_MEMORY_DEVICE, 0));
+    *pPitch = pitch;
+    return CUDA_SUCCESS;
 }
 
 SOFT_API cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)

@@ -145,11 +145,8 @@ static CUresult set_pool_at(int memory, const CUmemLocation *location, CUmemoryP
 {
     soft_pool *found;
     int place;
-    CUresult result = soft_pool_get(pool, &found);
-    if (result == CUDA_SUCCESS)
-        result = find_place(memory, location, &place);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_pool_get(pool, &found));
+    SOFT_TRY(find_place(memory, location, &place));
     if (found->place != place)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&soft_pool_lock);
@@ -225,9 +222,8 @@ SOFT_API cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 SOFT_API cuMemPoolDestroy(CUmemoryPool pool)
 {
     soft_pool *found;
-    CUresult result = soft_pool_get(pool, &found);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_pool_get(pool, &found));
+    CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&soft_pool_lock);
     if (found == default_pools[found->place] || !soft_handle_drop(SOFT_KIND_POOL, pool)) {
         result = CUDA_ERROR_INVALID_VALUE;

@@ -120,16 +120,12 @@ static CUresult check_access(const soft_pool *pool, const CUmemAccessDesc *acces
 SOFT_API cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
 {
     soft_pool *found;
-    CUresult result = soft_pool_get(pool, &found);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_pool_get(pool, &found));
     if (!map && count > 0)
         return CUDA_ERROR_INVALID_VALUE;
     bool takes = false;
     for (size_t i = 0; i < count; i++) {
-        result = check_access(found, &map[i]);
-        if (result != CUDA_SUCCESS)
-            return result;
+        SOFT_TRY(check_access(found, &map[i]));
         takes = takes || map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE;
     }
     if (takes)

@@ -30,11 +30,8 @@ static pair *pairs;
 
 SOFT_API cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev)
 {
-    CUresult result = soft_check_device(dev);
-    if (result == CUDA_SUCCESS)
-        result = soft_check_device(peerDev);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_device(dev));
+    SOFT_TRY(soft_check_device(peerDev));
     if (!canAccessPeer)
         return CUDA_ERROR_INVALID_VALUE;
     *canAccessPeer = dev != peerDev;
@@ -44,11 +41,8 @@ SOFT_API cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDe
 SOFT_API cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice,
                                  CUdevice dstDevice)
 {
-    CUresult result = soft_check_device(srcDevice);
-    if (result == CUDA_SUCCESS)
-        result = soft_check_device(dstDevice);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_device(srcDevice));
+    SOFT_TRY(soft_check_device(dstDevice));
     if (srcDevice == dstDevice)
         return CUDA_ERROR_INVALID_DEVICE;
     if (!value || attrib < CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ||

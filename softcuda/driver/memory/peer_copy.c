@@ -14,18 +14,16 @@ static CUresult wait_for(const copy_peers *peers)
 {
     if (peers->to == peers->from)
         return CUDA_SUCCESS;
-    CUresult result = soft_context_wait(peers->to);
-    return result == CUDA_SUCCESS ? soft_context_wait(peers->from) : result;
+    SOFT_TRY(soft_context_wait(peers->to));
+    return soft_context_wait(peers->from);
 }
 
 static CUresult find_peers(CUcontext to, CUcontext from, bool asynchronous, copy_peers *peers)
 {
-    CUresult result = soft_check_init();
-    if (result == CUDA_SUCCESS)
-        result = find_named(to, &peers->to);
-    if (result == CUDA_SUCCESS)
-        result = find_named(from, &peers->from);
-    return result == CUDA_SUCCESS && !asynchronous ? wait_for(peers) : result;
+    SOFT_TRY(soft_check_init());
+    SOFT_TRY(find_named(to, &peers->to));
+    SOFT_TRY(find_named(from, &peers->from));
+    return asynchronous ? CUDA_SUCCESS : wait_for(peers);
 }
 
 /* A synchronous copy is complete before either context continues. */
@@ -34,8 +32,8 @@ static CUresult finish(const copy_peers *peers, bool asynchronous)
     soft_stream *stream;
     if (asynchronous || peers->to == peers->from)
         return CUDA_SUCCESS;
-    CUresult result = soft_stream_get(NULL, &stream);
-    return result == CUDA_SUCCESS ? soft_stream_wait(stream) : result;
+    SOFT_TRY(soft_stream_get(NULL, &stream));
+    return soft_stream_wait(stream);
 }
 
 /* ---- Linear ---------------------------------------------------------------------------------- */
@@ -44,27 +42,20 @@ static CUresult copy_peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from
                           CUcontext from_context, size_t size, CUstream stream, bool asynchronous)
 {
     copy_peers peers;
-    CUresult result = find_peers(to_context, from_context, asynchronous, &peers);
-    if (result == CUDA_SUCCESS)
-        result = copy_linear(to, from, size, &peers, stream, asynchronous);
-    return result == CUDA_SUCCESS ? finish(&peers, asynchronous) : result;
+    SOFT_TRY(find_peers(to_context, from_context, asynchronous, &peers));
+    copy_end target = in_device(to), source = in_device(from);
+    target.party = peers.to;
+    source.party = peers.from;
+    SOFT_TRY(copy_linear(target, source, size, stream, asynchronous));
+    return finish(&peers, asynchronous);
 }
 
-SOFT_API_ptds(cuMemcpyPeer,
+SOFT_API_both(cuMemcpyPeer, cuMemcpyPeerAsync,
               (CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
                CUcontext srcContext, size_t ByteCount),
-              (dstDevice, dstContext, srcDevice, srcContext, ByteCount))
-{
-    return copy_peer(dstDevice, dstContext, srcDevice, srcContext, ByteCount, NULL, false);
-}
-
-SOFT_API_ptsz(cuMemcpyPeerAsync,
-              (CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
-               CUcontext srcContext, size_t ByteCount, CUstream hStream),
-              (dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream))
-{
-    return copy_peer(dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream, true);
-}
+              (dstDevice, dstContext, srcDevice, srcContext, ByteCount),
+              copy_peer(dstDevice, dstContext, srcDevice, srcContext, ByteCount, stream,
+                        asynchronous))
 
 /* ---- 3D -------------------------------------------------------------------------------------- */
 
@@ -102,19 +93,10 @@ static CUresult copy_peer_3d(const CUDA_MEMCPY3D_PEER *given, CUstream stream, b
     if (!given)
         return copy_3d(NULL, NULL, stream, asynchronous);
     const CUDA_MEMCPY3D whole = without_contexts(given);
-    CUresult result = find_peers(given->dstContext, given->srcContext, asynchronous, &peers);
-    if (result == CUDA_SUCCESS)
-        result = copy_3d(&whole, &peers, stream, asynchronous);
-    return result == CUDA_SUCCESS ? finish(&peers, asynchronous) : result;
+    SOFT_TRY(find_peers(given->dstContext, given->srcContext, asynchronous, &peers));
+    SOFT_TRY(copy_3d(&whole, &peers, stream, asynchronous));
+    return finish(&peers, asynchronous);
 }
 
-SOFT_API_ptds(cuMemcpy3DPeer, (const CUDA_MEMCPY3D_PEER *pCopy), (pCopy))
-{
-    return copy_peer_3d(pCopy, NULL, false);
-}
-
-SOFT_API_ptsz(cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream),
-              (pCopy, hStream))
-{
-    return copy_peer_3d(pCopy, hStream, true);
-}
+SOFT_API_both(cuMemcpy3DPeer, cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *pCopy), (pCopy),
+              copy_peer_3d(pCopy, stream, asynchronous))

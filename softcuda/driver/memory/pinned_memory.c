@@ -78,10 +78,7 @@ SOFT_API cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
     return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
 }
 
-SOFT_API cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
-{
-    return cuMemHostRegister_v2(p, bytesize, Flags);
-}
+SOFT_API_v1(cuMemHostRegister, (void *p, size_t bytesize, unsigned int Flags), (p, bytesize, Flags))
 
 SOFT_API cuMemHostUnregister(void *p)
 {

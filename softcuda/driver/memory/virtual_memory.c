@@ -238,12 +238,10 @@ static CUresult set_access_locked(mapping *m, const CUmemAccessDesc *desc, size_
     memcpy(access, m->access, sizeof(access));
     for (size_t i = 0; i < count; i++)
         access[desc[i].location.id] = (unsigned)desc[i].flags;
-    CUresult result = protect(m, access);
-    if (result == CUDA_SUCCESS)
-        result = update_range(m, access_mask(m->access), access_mask(access));
-    if (result == CUDA_SUCCESS)
-        memcpy(m->access, access, sizeof(access));
-    return result;
+    SOFT_TRY(protect(m, access));
+    SOFT_TRY(update_range(m, access_mask(m->access), access_mask(access)));
+    memcpy(m->access, access, sizeof(access));
+    return CUDA_SUCCESS;
 }
 
 static bool lowers_access(const CUmemAccessDesc *desc, size_t count)
@@ -276,9 +274,7 @@ static CUresult set_access(unsigned char *base, size_t size, const CUmemAccessDe
 
 SOFT_API cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
 {
-    CUresult result = soft_check_init();
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_init());
     if (!ptr || !desc || count == 0)
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; i++) {
@@ -286,7 +282,7 @@ SOFT_API cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *des
         if (flags != 0 && flags != READ_ACCESS && flags != WRITE_ACCESS)
             return CUDA_ERROR_INVALID_VALUE;
         /* Unlike cuMemCreate, the real driver has no separate code here for an invalid device. */
-        result = soft_allocation_check_location(&desc[i].location);
+        CUresult result = soft_allocation_check_location(&desc[i].location);
         if (result != CUDA_SUCCESS)
             return result == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : result;
     }

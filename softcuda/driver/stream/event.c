@@ -130,16 +130,14 @@ SOFT_API cuEventCreate(CUevent *phEvent, unsigned int Flags)
 {
     const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
     soft_context *context;
-    CUresult result = soft_check_context(&context);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_check_context(&context));
     bool timed = !(Flags & CU_EVENT_DISABLE_TIMING);
     if (!phEvent || (Flags & ~known) || ((Flags & CU_EVENT_INTERPROCESS) && timed))
         return CUDA_ERROR_INVALID_VALUE;
     soft_shared_event *shared = NULL;
     if (Flags & CU_EVENT_INTERPROCESS)
-        result = soft_shared_event_new(context->device, &shared);
-    return result == CUDA_SUCCESS ? soft_event_new(context, Flags, shared, phEvent) : result;
+        SOFT_TRY(soft_shared_event_new(context->device, &shared));
+    return soft_event_new(context, Flags, shared, phEvent);
 }
 
 static CUresult destroy(CUevent handle)
@@ -175,14 +173,11 @@ void soft_event_destroy_all(soft_context *context)
 
 SOFT_API cuEventDestroy_v2(CUevent hEvent)
 {
-    CUresult result = soft_check_init();
-    return result == CUDA_SUCCESS ? destroy(hEvent) : result;
+    SOFT_TRY(soft_check_init());
+    return destroy(hEvent);
 }
 
-SOFT_API cuEventDestroy(CUevent hEvent)
-{
-    return cuEventDestroy_v2(hEvent);
-}
+SOFT_API_v1(cuEventDestroy, (CUevent hEvent), (hEvent))
 
 CUresult soft_event_describe(CUevent handle, soft_ipc_handle *description)
 {
@@ -197,10 +192,12 @@ CUresult soft_event_describe(CUevent handle, soft_ipc_handle *description)
 
 /* ---- Record and wait ------------------------------------------------------------------------- */
 
-/* The only flag is for capturing streams. */
-static CUresult outside_capture(unsigned flags)
+/* The only flag of a record or wait is for capturing streams. */
+static CUresult check_flags(unsigned flags)
 {
-    return flags == CU_EVENT_RECORD_EXTERNAL ? CUDA_ERROR_ILLEGAL_STATE : CUDA_ERROR_INVALID_VALUE;
+    if (flags == CU_EVENT_RECORD_EXTERNAL)
+        return CUDA_ERROR_ILLEGAL_STATE;
+    return flags == CU_EVENT_RECORD_DEFAULT ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult record(soft_event *event, soft_stream *stream)
@@ -233,8 +230,7 @@ SOFT_API_ptsz(cuEventRecordWithFlags, (CUevent hEvent, CUstream hStream, unsigne
     soft_stream *stream;
     SOFT_TRY(get_event(hEvent, &event));
     SOFT_TRY(soft_stream_get(hStream, &stream));
-    if (flags != CU_EVENT_RECORD_DEFAULT)
-        return outside_capture(flags);
+    SOFT_TRY(check_flags(flags));
     if (event->context != soft_stream_context(stream))
         return CUDA_ERROR_INVALID_HANDLE;
     return event->shared ? soft_shared_event_record(event->shared, stream) : record(event, stream);
@@ -272,8 +268,7 @@ SOFT_API_ptsz(cuStreamWaitEvent, (CUstream hStream, CUevent hEvent, unsigned int
     soft_stream *stream;
     SOFT_TRY(soft_stream_get(hStream, &stream));
     SOFT_TRY(get_event(hEvent, &event));
-    if (Flags != CU_EVENT_WAIT_DEFAULT)
-        return outside_capture(Flags);
+    SOFT_TRY(check_flags(Flags));
     return event->shared ? soft_shared_event_wait_on(event->shared, stream)
                          : wait_for_last(event, stream);
 }
@@ -304,9 +299,8 @@ static CUresult wait_unlocked(soft_shared_event *shared)
 SOFT_API cuEventSynchronize(CUevent hEvent)
 {
     soft_event *event;
-    CUresult result = get_event(hEvent, &event);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(get_event(hEvent, &event));
+    CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&soft_lock);
     soft_context *context = event->context;
     if (event->shared)
@@ -322,15 +316,13 @@ SOFT_API cuEventSynchronize(CUevent hEvent)
 SOFT_API cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 {
     soft_event *start, *end;
-    CUresult result = get_event(hStart, &start);
-    if (result == CUDA_SUCCESS)
-        result = get_event(hEnd, &end);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(get_event(hStart, &start));
+    SOFT_TRY(get_event(hEnd, &end));
     if (!pMilliseconds || start->context->device != end->context->device ||
         ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING))
         return CUDA_ERROR_INVALID_HANDLE;
 
+    CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&soft_lock);
     if (!start->last || !end->last)
         result = CUDA_ERROR_INVALID_HANDLE;
@@ -342,7 +334,5 @@ SOFT_API cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEn
     return result;
 }
 
-SOFT_API cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
-{
-    return cuEventElapsedTime_v2(pMilliseconds, hStart, hEnd);
-}
+SOFT_API_v1(cuEventElapsedTime, (float *pMilliseconds, CUevent hStart, CUevent hEnd),
+            (pMilliseconds, hStart, hEnd))

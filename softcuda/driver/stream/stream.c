@@ -114,18 +114,15 @@ SOFT_API cuStreamDestroy_v2(CUstream hStream)
     return stream ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-SOFT_API cuStreamDestroy(CUstream hStream)
-{
-    return cuStreamDestroy_v2(hStream);
-}
+SOFT_API_v1(cuStreamDestroy, (CUstream hStream), (hStream))
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
 SOFT_API_ptsz(cuStreamSynchronize, (CUstream hStream), (hStream))
 {
     soft_stream *stream;
-    CUresult result = soft_stream_get(hStream, &stream);
-    return result == CUDA_SUCCESS ? soft_stream_wait(stream) : result;
+    SOFT_TRY(soft_stream_get(hStream, &stream));
+    return soft_stream_wait(stream);
 }
 
 /* The legacy stream is idle only when the blocking streams that it waits for are idle. */
@@ -196,67 +193,22 @@ SOFT_API_ptsz(cuStreamAddCallback,
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
-/* Finds the stream, and checks that there is room for the result. */
-static CUresult query(CUstream handle, const void *answer, soft_stream **stream)
-{
-    CUresult result = soft_stream_get(handle, stream);
-    return result == CUDA_SUCCESS && !answer ? CUDA_ERROR_INVALID_VALUE : result;
-}
-
-SOFT_API_ptsz(cuStreamGetCtx, (CUstream hStream, CUcontext *pctx), (hStream, pctx))
-{
-    soft_stream *stream;
-    CUresult result = query(hStream, pctx, &stream);
-    if (result == CUDA_SUCCESS)
-        *pctx = soft_context_handle(stream->context);
-    return result;
-}
-
-SOFT_API_ptsz(cuStreamGetDevice, (CUstream hStream, CUdevice *device), (hStream, device))
-{
-    soft_stream *stream;
-    CUresult result = query(hStream, device, &stream);
-    if (result == CUDA_SUCCESS)
-        *device = stream->context->device;
-    return result;
-}
-
-SOFT_API_ptsz(cuStreamGetFlags, (CUstream hStream, unsigned int *flags), (hStream, flags))
-{
-    soft_stream *stream;
-    CUresult result = query(hStream, flags, &stream);
-    if (result == CUDA_SUCCESS)
-        *flags = stream->flags;
-    return result;
-}
-
-SOFT_API_ptsz(cuStreamGetPriority, (CUstream hStream, int *priority), (hStream, priority))
-{
-    soft_stream *stream;
-    CUresult result = query(hStream, priority, &stream);
-    if (result == CUDA_SUCCESS)
-        *priority = stream->priority;
-    return result;
-}
-
-SOFT_API_ptsz(cuStreamGetId, (CUstream hStream, unsigned long long *streamId), (hStream, streamId))
-{
-    soft_stream *stream;
-    CUresult result = query(hStream, streamId, &stream);
-    if (result == CUDA_SUCCESS)
-        *streamId = stream->id;
-    return result;
-}
-
+#define QUERY(name, type, value)                                                                   \
+    SOFT_API_ptsz(name, (CUstream handle, type * answer), (handle, answer))                        \
+    {                                                                                              \
+        soft_stream *stream;                                                                       \
+        SOFT_TRY(soft_stream_get(handle, &stream));                                                \
+        if (!answer)                                                                               \
+            return CUDA_ERROR_INVALID_VALUE;                                                       \
+        *answer = value;                                                                           \
+        return CUDA_SUCCESS;                                                                       \
+    }
+QUERY(cuStreamGetCtx, CUcontext, soft_context_handle(stream->context))
+QUERY(cuStreamGetDevice, CUdevice, stream->context->device)
+QUERY(cuStreamGetFlags, unsigned int, stream->flags)
+QUERY(cuStreamGetPriority, int, stream->priority)
+QUERY(cuStreamGetId, unsigned long long, stream->id)
 /* Streams never capture: beginning a capture is not implemented. */
-SOFT_API_ptsz(cuStreamIsCapturing, (CUstream hStream, CUstreamCaptureStatus *captureStatus),
-              (hStream, captureStatus))
-{
-    soft_stream *stream;
-    CUresult result = query(hStream, captureStatus, &stream);
-    if (result == CUDA_SUCCESS)
-        *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;
-    return result;
-}
+QUERY(cuStreamIsCapturing, CUstreamCaptureStatus, CU_STREAM_CAPTURE_STATUS_NONE)
 
 /* ---- Per-thread twins ------------------------------------------------------------------------ */

@@ -78,42 +78,22 @@ static CUresult push(CUstream handle, bool waits, CUdeviceptr address, uint64_t 
 {
     soft_stream *stream;
     const word_operation operation = {(void *)(uintptr_t)address, value, flags, is_64_bit};
-    CUresult result = soft_stream_get(handle, &stream);
-    if (result == CUDA_SUCCESS)
-        result = check(&operation, soft_stream_context(stream), waits);
-    if (result != CUDA_SUCCESS)
-        return result;
+    SOFT_TRY(soft_stream_get(handle, &stream));
+    SOFT_TRY(check(&operation, soft_stream_context(stream), waits));
     return soft_stream_push_copy(stream, waits ? run_wait : run_write, &operation,
                                  sizeof(operation));
 }
 
-SOFT_API_ptsz(cuStreamWriteValue32_v2,
-              (CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags),
-              (stream, addr, value, flags))
-{
-    return push(stream, false, addr, value, flags, false);
-}
-
-SOFT_API_ptsz(cuStreamWriteValue64_v2,
-              (CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags),
-              (stream, addr, value, flags))
-{
-    return push(stream, false, addr, value, flags, true);
-}
-
-SOFT_API_ptsz(cuStreamWaitValue32_v2,
-              (CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags),
-              (stream, addr, value, flags))
-{
-    return push(stream, true, addr, value, flags, false);
-}
-
-SOFT_API_ptsz(cuStreamWaitValue64_v2,
-              (CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags),
-              (stream, addr, value, flags))
-{
-    return push(stream, true, addr, value, flags, true);
-}
+#define WORD_CALL(name, type, waits)                                                               \
+    SOFT_API_ptsz(name, (CUstream stream, CUdeviceptr addr, type value, unsigned int flags),       \
+                  (stream, addr, value, flags))                                                    \
+    {                                                                                              \
+        return push(stream, waits, addr, value, flags, sizeof(value) == 8);                        \
+    }
+WORD_CALL(cuStreamWriteValue32_v2, cuuint32_t, false)
+WORD_CALL(cuStreamWriteValue64_v2, cuuint64_t, false)
+WORD_CALL(cuStreamWaitValue32_v2, cuuint32_t, true)
+WORD_CALL(cuStreamWaitValue64_v2, cuuint64_t, true)
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 

@@ -40,9 +40,8 @@ static void map_and_fill(CUgraphicsResource resource, const void *expected, int 
 }
 
 /* While the application has mapped bytes 16 to 47, CUDA only sees those. */
-TEST(buffers_that_the_application_has_mapped)
+SOFT_TEST(buffers_that_the_application_has_mapped)
 {
-    need_software();
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
     CUgraphicsResource resource = registered(name);
     unsigned char expected[SIZE];
@@ -89,9 +88,8 @@ TEST(buffers_that_the_application_has_mapped)
     CU(GraphicsUnregisterResource(resource));
 }
 
-TEST(buffers_that_were_deleted)
+SOFT_TEST(buffers_that_were_deleted)
 {
-    need_software();
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
     CUgraphicsResource resource = registered(name);
     unsigned char expected[SIZE];
@@ -103,9 +101,8 @@ TEST(buffers_that_were_deleted)
 }
 
 /* The bytes are those of the resource's own context, and the caller's context stays current. */
-TEST(another_context_of_opengl_is_current)
+SOFT_TEST(another_context_of_opengl_is_current)
 {
-    need_software();
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
     CUgraphicsResource resource = registered(name);
     unsigned char expected[SIZE];
@@ -165,23 +162,11 @@ static void map_image_and_fill(CUgraphicsResource resource, const void *expected
     CUarray array = NULL;
     CU(GraphicsMapResources(1, &resource, NULL));
     CU(GraphicsSubResourceGetMappedArray(&array, resource, 0, 0));
-    CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
-                          .srcArray = array,
-                          .dstMemoryType = CU_MEMORYTYPE_HOST,
-                          .dstHost = bytes,
-                          .dstPitch = SIDE * 4,
-                          .WidthInBytes = SIDE * 4,
-                          .Height = SIDE};
-    DRV(cuMemcpy2D_v2, (&copy));
+    CUDA_MEMCPY3D copy = copy_from_array(bytes, array, SIDE * 4, SIDE, 1);
+    DRV(cuMemcpy3D_v2, (&copy));
     memset(filled, value, sizeof(filled));
-    copy = (CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_HOST,
-                           .srcHost = filled,
-                           .srcPitch = SIDE * 4,
-                           .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                           .dstArray = array,
-                           .WidthInBytes = SIDE * 4,
-                           .Height = SIDE};
-    DRV(cuMemcpy2D_v2, (&copy));
+    copy = copy_to_array(array, filled, SIDE * 4, SIDE, 1);
+    DRV(cuMemcpy3D_v2, (&copy));
     GIVES(ERROR_ARRAY_IS_MAPPED, cuArrayDestroy, (array));
     CU(GraphicsUnmapResources(1, &resource, NULL));
     CU(CtxSynchronize());
@@ -196,9 +181,8 @@ static void read_texture(GLuint name, unsigned char *texels)
 }
 
 /* The part that both sides have is exchanged; the rest is seen by neither. */
-TEST(images_with_other_storage)
+SOFT_TEST(images_with_other_storage)
 {
-    need_software();
     GLuint name = texture_of(SIDE, GL_RGBA8, 0x3a);
     CUgraphicsResource resource = registered_image(name);
     unsigned char expected[SIDE * SIDE * 4], texels[64 * 4], all[64 * 4];
@@ -320,9 +304,8 @@ CHILD(exchange_with_opengl_3)
     return exchange_with("3.1COMPAT", 3);
 }
 
-TEST(older_versions_of_opengl)
+SOFT_TEST(older_versions_of_opengl)
 {
-    need_software();
     expect_child("exchange_with_opengl_2");
     expect_child("exchange_with_opengl_3");
 }

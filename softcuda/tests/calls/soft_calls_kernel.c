@@ -7,9 +7,8 @@
 
 GROUP("kernels", add_case)
 
-TEST(kernels_that_cannot_be_found)
+SOFT_TEST(kernels_that_cannot_be_found)
 {
-    need_software();
     CUmodule module = new_module();
     CUfunction function = NULL;
     GIVES(ERROR_NOT_FOUND, cuModuleGetFunction, (&function, module, "without_registration"));
@@ -18,47 +17,44 @@ TEST(kernels_that_cannot_be_found)
     DRV(cuModuleUnload, (module));
 }
 
-TEST(kernel_queries)
+SOFT_TEST(kernel_queries)
 {
-    need_software();
     CUmodule module = new_module(), found = NULL;
     CUfunction function = function_of(module, "add_counters");
     int value = -1;
     ck_assert_ptr_eq(function_of(module, "add_counters"), function);
     DRV(cuFuncGetModule, (&found, function));
     ck_assert_ptr_eq(found, module);
-    GIVES(ERROR_INVALID_VALUE, cuFuncGetModule, (NULL, function));
+    INVALID(cuFuncGetModule, (NULL, function));
     DRV(cuFuncGetAttribute, (&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
     ck_assert_int_eq(value, 1024);
     DRV(cuFuncGetAttribute, (&value, CU_FUNC_ATTRIBUTE_NUM_REGS, function));
     ck_assert_int_eq(value, 0); /* does not exist for a host function */
-    GIVES(ERROR_INVALID_VALUE, cuFuncGetAttribute,
-          (NULL, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
-    GIVES(ERROR_INVALID_VALUE, cuFuncGetAttribute, (&value, CU_FUNC_ATTRIBUTE_MAX, function));
-    GIVES(ERROR_INVALID_VALUE, cuFuncGetAttribute, (&value, (CUfunction_attribute)-1, function));
+    INVALID(cuFuncGetAttribute, (NULL, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
+    INVALID(cuFuncGetAttribute, (&value, CU_FUNC_ATTRIBUTE_MAX, function));
+    INVALID(cuFuncGetAttribute, (&value, (CUfunction_attribute)-1, function));
     DRV(cuFuncSetCacheConfig, (function, CU_FUNC_CACHE_PREFER_EQUAL));
-    GIVES(ERROR_INVALID_VALUE, cuFuncSetCacheConfig, (function, (CUfunc_cache)4));
+    INVALID(cuFuncSetCacheConfig, (function, (CUfunc_cache)4));
 #if CUDA_VERSION >= 13000
     const char *name = NULL;
     size_t offset = 7, size = 7;
     DRV(cuFuncGetName, (&name, function));
     ck_assert_str_eq(name, "add_counters");
-    GIVES(ERROR_INVALID_VALUE, cuFuncGetName, (NULL, function));
+    INVALID(cuFuncGetName, (NULL, function));
     DRV(cuFuncGetParamInfo, (function, 1, &offset, &size));
     ck_assert_uint_eq(offset, 8);
     ck_assert_uint_eq(size, 16);
     DRV(cuFuncGetParamInfo, (function, 0, &offset, NULL));
     ck_assert_uint_eq(offset, 0);
-    GIVES(ERROR_INVALID_VALUE, cuFuncGetParamInfo, (function, 2, &offset, &size));
-    GIVES(ERROR_INVALID_VALUE, cuFuncGetParamInfo, (function, 0, NULL, &size));
+    INVALID(cuFuncGetParamInfo, (function, 2, &offset, &size));
+    INVALID(cuFuncGetParamInfo, (function, 0, NULL, &size));
 #endif
     DRV(cuModuleUnload, (module));
     GIVES(ERROR_INVALID_HANDLE, cuFuncGetModule, (&found, function));
 }
 
-TEST(attributes_that_are_set)
+SOFT_TEST(attributes_that_are_set)
 {
-    need_software();
     const CUfunction_attribute shared = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                carveout = CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
     CUmodule module = new_module();
@@ -66,23 +62,22 @@ TEST(attributes_that_are_set)
     int value = -7;
     DRV(cuFuncGetAttribute, (&value, shared, function));
     ck_assert_int_eq(value, 49152);
-    GIVES(ERROR_INVALID_VALUE, cuLaunchKernel,
-          (function, 1, 1, 1, 1, 1, 1, 65536, fx.stream, NULL, NULL));
+    INVALID(cuLaunchKernel, (function, 1, 1, 1, 1, 1, 1, 65536, fx.stream, NULL, NULL));
     DRV(cuFuncSetAttribute, (function, shared, 65536));
     DRV(cuLaunchKernel, (function, 1, 1, 1, 1, 1, 1, 65536, fx.stream, NULL, NULL));
     CU(StreamSynchronize(fx.stream));
     DRV(cuFuncGetAttribute, (&value, shared, function));
     ck_assert_int_eq(value, 65536);
-    GIVES(ERROR_INVALID_VALUE, cuFuncSetAttribute, (function, shared, 101377));
-    GIVES(ERROR_INVALID_VALUE, cuFuncSetAttribute, (function, shared, -1));
+    INVALID(cuFuncSetAttribute, (function, shared, 101377));
+    INVALID(cuFuncSetAttribute, (function, shared, -1));
     DRV(cuFuncGetAttribute, (&value, carveout, function));
     ck_assert_int_eq(value, -1);
     DRV(cuFuncSetAttribute, (function, carveout, 100));
     DRV(cuFuncGetAttribute, (&value, carveout, function));
     ck_assert_int_eq(value, 100);
-    GIVES(ERROR_INVALID_VALUE, cuFuncSetAttribute, (function, carveout, 101));
-    GIVES(ERROR_INVALID_VALUE, cuFuncSetAttribute, (function, carveout, -2));
-    GIVES(ERROR_INVALID_VALUE, cuFuncSetAttribute, (function, CU_FUNC_ATTRIBUTE_NUM_REGS, 1));
+    INVALID(cuFuncSetAttribute, (function, carveout, 101));
+    INVALID(cuFuncSetAttribute, (function, carveout, -2));
+    INVALID(cuFuncSetAttribute, (function, CU_FUNC_ATTRIBUTE_NUM_REGS, 1));
     DRV(cuModuleUnload, (module));
 }
 
@@ -91,9 +86,8 @@ static size_t CUDA_CB kilobyte_per_thread(int threads)
     return (size_t)threads * 1024;
 }
 
-TEST(occupancy)
+SOFT_TEST(occupancy)
 {
-    need_software();
     CUmodule module = new_module();
     CUfunction function = function_of(module, "without_parameters");
     int blocks = -1, grid = 0, block = 0, processors = 0;
@@ -107,12 +101,9 @@ TEST(occupancy)
     ck_assert_int_eq(blocks, 0);
     DRV(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 1025, 0));
     ck_assert_int_eq(blocks, 0);
-    GIVES(ERROR_INVALID_VALUE, cuOccupancyMaxActiveBlocksPerMultiprocessor,
-          (&blocks, function, 0, 0));
-    GIVES(ERROR_INVALID_VALUE, cuOccupancyMaxActiveBlocksPerMultiprocessor,
-          (NULL, function, 128, 0));
-    GIVES(ERROR_INVALID_VALUE, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
-          (&blocks, function, 128, 0, 2));
+    INVALID(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 0, 0));
+    INVALID(cuOccupancyMaxActiveBlocksPerMultiprocessor, (NULL, function, 128, 0));
+    INVALID(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, (&blocks, function, 128, 0, 2));
 
     CU(DeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, fx.device));
     DRV(cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, NULL, 0, 0));
@@ -126,16 +117,11 @@ TEST(occupancy)
     /* 48 threads would fill the shared memory; 32 are whole warps. */
     DRV(cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, kilobyte_per_thread, 0, 0));
     ck_assert_int_eq(block, 32);
-    GIVES(ERROR_INVALID_VALUE, cuOccupancyMaxPotentialBlockSize,
-          (&grid, &block, function, NULL, 49153, 0));
-    GIVES(ERROR_INVALID_VALUE, cuOccupancyMaxPotentialBlockSize,
-          (&grid, &block, function, NULL, 0, -1));
-    GIVES(ERROR_INVALID_VALUE, cuOccupancyMaxPotentialBlockSize,
-          (NULL, &block, function, NULL, 0, 0));
-    GIVES(ERROR_INVALID_VALUE, cuOccupancyMaxPotentialBlockSize,
-          (&grid, NULL, function, NULL, 0, 0));
-    GIVES(ERROR_INVALID_VALUE, cuOccupancyMaxPotentialBlockSizeWithFlags,
-          (&grid, &block, function, NULL, 0, 0, 2));
+    INVALID(cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, NULL, 49153, 0));
+    INVALID(cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, NULL, 0, -1));
+    INVALID(cuOccupancyMaxPotentialBlockSize, (NULL, &block, function, NULL, 0, 0));
+    INVALID(cuOccupancyMaxPotentialBlockSize, (&grid, NULL, function, NULL, 0, 0));
+    INVALID(cuOccupancyMaxPotentialBlockSizeWithFlags, (&grid, &block, function, NULL, 0, 0, 2));
     DRV(cuModuleUnload, (module));
 }
 
@@ -150,23 +136,17 @@ static unsigned counter_of(CUmodule module)
     return counters[3];
 }
 
+#define ONE_THREAD                                                                                 \
+    .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1
+
 /* Optional attributes of a launch are ignored; those that change its meaning are refused. */
-TEST(attributes_of_launches)
+SOFT_TEST(attributes_of_launches)
 {
-    need_software();
     CUmodule module = new_module();
     CUfunction function = function_of(module, "without_parameters");
     CUlaunchAttribute attributes[2] = {{.id = CU_LAUNCH_ATTRIBUTE_PRIORITY},
                                        {.id = CU_LAUNCH_ATTRIBUTE_IGNORE}};
-    CUlaunchConfig config = {.gridDimX = 1,
-                             .gridDimY = 1,
-                             .gridDimZ = 1,
-                             .blockDimX = 1,
-                             .blockDimY = 1,
-                             .blockDimZ = 1,
-                             .hStream = fx.stream,
-                             .attrs = attributes,
-                             .numAttrs = 2};
+    CUlaunchConfig config = {ONE_THREAD, .hStream = fx.stream, .attrs = attributes, .numAttrs = 2};
     DRV(cuLaunchKernelEx, (&config, function, NULL, NULL));
     attributes[1].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE; /* it is off */
     DRV(cuLaunchKernelEx, (&config, function, NULL, NULL));
@@ -180,29 +160,23 @@ TEST(attributes_of_launches)
     attributes[1].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT;
     GIVES(ERROR_NOT_SUPPORTED, cuLaunchKernelEx, (&config, function, NULL, NULL));
     config.attrs = NULL;
-    GIVES(ERROR_INVALID_VALUE, cuLaunchKernelEx, (&config, function, NULL, NULL));
+    INVALID(cuLaunchKernelEx, (&config, function, NULL, NULL));
     config.numAttrs = 0;
-    GIVES(ERROR_INVALID_VALUE, cuLaunchKernelEx, (NULL, function, NULL, NULL));
+    INVALID(cuLaunchKernelEx, (NULL, function, NULL, NULL));
     GIVES(ERROR_INVALID_HANDLE, cuLaunchKernelEx, (&config, NULL, NULL, NULL));
     CU(StreamSynchronize(fx.stream));
     ck_assert_uint_eq(counter_of(module), 7); /* three launches ran */
     DRV(cuModuleUnload, (module));
 }
 
-TEST(per_thread_variants_of_launches)
+SOFT_TEST(per_thread_variants_of_launches)
 {
-    need_software();
     CUmodule module = new_module();
     CUfunction function = function_of(module, "without_parameters");
     CUstream blocking = NULL;
     CU(StreamCreate(&blocking, CU_STREAM_DEFAULT));
     struct gate *gate = gate_put(blocking);
-    CUlaunchConfig config = {.gridDimX = 1,
-                             .gridDimY = 1,
-                             .gridDimZ = 1,
-                             .blockDimX = 1,
-                             .blockDimY = 1,
-                             .blockDimZ = 1};
+    CUlaunchConfig config = {ONE_THREAD};
     TWIN(cuLaunchKernel, _ptsz, (function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
     TWIN(cuLaunchKernelEx, _ptsz, (&config, function, NULL, NULL));
     TWIN(cuStreamSynchronize, _ptsz, (NULL)); /* the legacy stream would wait for the gate */
@@ -215,9 +189,8 @@ TEST(per_thread_variants_of_launches)
 }
 
 /* The other way to pass parameters: one buffer, in a list of names and values. */
-TEST(parameters_in_one_buffer)
+SOFT_TEST(parameters_in_one_buffer)
 {
-    need_software();
     CUmodule module = new_module();
     CUfunction function = function_of(module, "add_counters"),
                none = function_of(module, "without_parameters");
@@ -239,11 +212,9 @@ TEST(parameters_in_one_buffer)
     void *unknown[] = {(void *)9, &size, CU_LAUNCH_PARAM_END}, *empty[] = {CU_LAUNCH_PARAM_END};
     void **const bad[] = {cut, sizeless, pointerless, unknown, empty};
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-        GIVES(ERROR_INVALID_VALUE, cuLaunchKernel,
-              (function, 1, 1, 1, 1, 1, 1, 0, fx.stream, NULL, bad[i]));
+        INVALID(cuLaunchKernel, (function, 1, 1, 1, 1, 1, 1, 0, fx.stream, NULL, bad[i]));
     void *half[] = {&packed.out, NULL};
-    GIVES(ERROR_INVALID_VALUE, cuLaunchKernel,
-          (function, 1, 1, 1, 1, 1, 1, 0, fx.stream, half, NULL));
+    INVALID(cuLaunchKernel, (function, 1, 1, 1, 1, 1, 1, 0, fx.stream, half, NULL));
     DRV(cuLaunchKernel, (function, 1, 1, 1, 1, 1, 1, 0, fx.stream, NULL, good));
     CU(StreamSynchronize(fx.stream));
     CU(MemcpyDtoH(&sum, packed.out, sizeof(sum)));
@@ -256,9 +227,8 @@ TEST(parameters_in_one_buffer)
 }
 
 /* More than fits in a stream's task. */
-TEST(large_parameters)
+SOFT_TEST(large_parameters)
 {
-    need_software();
     CUmodule module = new_module();
     struct {
         unsigned numbers[500];
@@ -269,8 +239,7 @@ TEST(large_parameters)
     CUdeviceptr out = soft_memory(&sum, sizeof(sum));
     void *parameters[] = {&out, &much}, *missing[] = {&out, NULL};
     CUfunction function = function_of(module, "add_numbers");
-    GIVES(ERROR_INVALID_VALUE, cuLaunchKernel,
-          (function, 1, 1, 1, 1, 1, 1, 0, fx.stream, missing, NULL));
+    INVALID(cuLaunchKernel, (function, 1, 1, 1, 1, 1, 1, 0, fx.stream, missing, NULL));
     DRV(cuLaunchKernel, (function, 1, 1, 1, 1, 1, 1, 0, fx.stream, parameters, NULL));
     much.numbers[0] = 1000; /* the launch has its own copy */
     CU(StreamSynchronize(fx.stream));

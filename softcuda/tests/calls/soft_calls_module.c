@@ -43,9 +43,8 @@ static void write_image(char path[], const void *bytes, size_t size)
     ck_assert_int_eq(close(fd), 0);
 }
 
-TEST(modules_of_files)
+SOFT_TEST(modules_of_files)
 {
-    need_software();
     char path[32];
     CUmodule module = NULL;
     write_image(path, soft_kernels()->host, image_size());
@@ -54,7 +53,7 @@ TEST(modules_of_files)
     DRV(cuModuleUnload, (module));
     unlink(path);
     GIVES(ERROR_FILE_NOT_FOUND, cuModuleLoad, (&module, path));
-    GIVES(ERROR_INVALID_VALUE, cuModuleLoad, (&module, ""));
+    INVALID(cuModuleLoad, (&module, ""));
 }
 
 CHILD(module_of_a_text)
@@ -70,16 +69,14 @@ CHILD(module_of_a_text)
 }
 
 /* Catches: the message did not name the file. */
-TEST(files_other_than_modules)
+SOFT_TEST(files_other_than_modules)
 {
-    need_software();
     expect_message_once("module_of_a_text", ": /tmp/soft-calls-", " is neither a shared object");
 }
 
 /* At any length. */
-TEST(files_that_are_cut_off)
+SOFT_TEST(files_that_are_cut_off)
 {
-    need_software();
     const size_t sizes[] = {0, 10, sizeof(ElfW(Ehdr)) + 8, image_size() / 2, image_size() - 1};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         char path[32];
@@ -103,9 +100,8 @@ static ElfW(Ehdr) * copy_image(void)
     return copy;
 }
 
-TEST(objects_other_than_modules)
+SOFT_TEST(objects_other_than_modules)
 {
-    need_software();
     CUmodule module = NULL;
     ElfW(Ehdr) *copy = copy_image();
     const ElfW(Ehdr) good = *copy;
@@ -135,9 +131,8 @@ TEST(objects_other_than_modules)
 }
 
 /* Nothing is compiled, so the compiler's logs are empty. */
-TEST(options_of_a_compiler)
+SOFT_TEST(options_of_a_compiler)
 {
-    need_software();
     char info[8] = "before", error[8] = "before";
     CUmodule module = NULL;
     CUjit_option options[] = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
@@ -157,10 +152,8 @@ TEST(options_of_a_compiler)
     DRV(cuModuleLoadDataEx, (&module, soft_kernels()->host, 2, options, values));
     ck_assert_str_eq(info, "before");
     DRV(cuModuleUnload, (module));
-    GIVES(ERROR_INVALID_VALUE, cuModuleLoadDataEx,
-          (&module, soft_kernels()->host, 1, NULL, values));
-    GIVES(ERROR_INVALID_VALUE, cuModuleLoadDataEx,
-          (&module, soft_kernels()->host, 1, options, NULL));
+    INVALID(cuModuleLoadDataEx, (&module, soft_kernels()->host, 1, NULL, values));
+    INVALID(cuModuleLoadDataEx, (&module, soft_kernels()->host, 1, options, NULL));
     CUmoduleLoadingMode mode = CU_MODULE_LAZY_LOADING;
     DRV(cuModuleGetLoadingMode, (&mode));
     ck_assert_int_eq(mode, CU_MODULE_EAGER_LOADING);
@@ -168,9 +161,8 @@ TEST(options_of_a_compiler)
 
 /* ---- Variables ------------------------------------------------------------------------------- */
 
-TEST(variables_of_modules)
+SOFT_TEST(variables_of_modules)
 {
-    need_software();
     CUmodule module = new_module();
     CUdeviceptr counters = 0, again = 0;
     size_t size = 0;
@@ -198,17 +190,17 @@ TEST(variables_of_modules)
     CU(StreamSynchronize(fx.stream));
     CU(MemcpyDtoH(&sum, out, sizeof(sum)));
     ck_assert_uint_eq(sum, 120);
-    GIVES(ERROR_INVALID_VALUE, cuMemsetD32_v2, (counters, 10, 5));
-    GIVES(ERROR_INVALID_VALUE, cuMemFree_v2, (counters));
-    GIVES(ERROR_INVALID_VALUE, cuMemFreeAsync, (counters, fx.stream));
+    INVALID(cuMemsetD32_v2, (counters, 10, 5));
+    INVALID(cuMemFree_v2, (counters));
+    INVALID(cuMemFreeAsync, (counters, fx.stream));
     GIVES(ERROR_NOT_FOUND, cuModuleGetGlobal_v2, (&again, &size, module, "no_such_variable"));
     GIVES(ERROR_NOT_FOUND, cuModuleGetGlobal_v2, (&again, &size, module, "round_each"));
     GIVES(ERROR_NOT_FOUND, cuModuleGetGlobal_v2,
           (&again, &size, module, "environ")); /* of the C library */
-    GIVES(ERROR_INVALID_VALUE, cuModuleGetGlobal_v2, (&again, &size, module, NULL));
-    GIVES(ERROR_INVALID_VALUE, cuModuleGetGlobal_v2, (NULL, NULL, module, "counters"));
+    INVALID(cuModuleGetGlobal_v2, (&again, &size, module, NULL));
+    INVALID(cuModuleGetGlobal_v2, (NULL, NULL, module, "counters"));
     DRV(cuModuleUnload, (module));
-    GIVES(ERROR_INVALID_VALUE, cuMemcpyDtoH_v2, (numbers, counters, sizeof(numbers)));
+    INVALID(cuMemcpyDtoH_v2, (numbers, counters, sizeof(numbers)));
     GIVES(ERROR_INVALID_HANDLE, cuModuleGetGlobal_v2, (&again, &size, module, "counters"));
     CU(MemFree(out));
 }
@@ -231,9 +223,8 @@ static unsigned run_in(CUfunction function)
     return sum;
 }
 
-TEST(libraries)
+SOFT_TEST(libraries)
 {
-    need_software();
     char path[32];
     CUlibrary library = NULL;
     CUkernel kernel = NULL;
@@ -255,7 +246,7 @@ TEST(libraries)
     ck_assert_uint_eq(run_in(function), 8);
     GIVES(ERROR_NOT_SUPPORTED, cuFuncGetModule, (&module, function));
     GIVES(ERROR_NOT_FOUND, cuLibraryGetKernel, (&kernel, library, "no_such_kernel"));
-    GIVES(ERROR_INVALID_VALUE, cuKernelGetFunction, (NULL, kernel));
+    INVALID(cuKernelGetFunction, (NULL, kernel));
     GIVES(ERROR_INVALID_HANDLE, cuKernelGetFunction, (&function, (CUkernel)function));
 #if CUDA_VERSION >= 13000
     const char *name = NULL;
@@ -267,12 +258,11 @@ TEST(libraries)
     GIVES(ERROR_INVALID_HANDLE, cuLibraryUnload, (library));
     GIVES(ERROR_INVALID_HANDLE, cuLibraryGetKernel, (&kernel, library, "add_counters"));
     GIVES(ERROR_INVALID_HANDLE, cuKernelGetFunction, (&function, kernel));
-    GIVES(ERROR_INVALID_VALUE, cuMemsetD32_v2, (counters, 1, 4));
+    INVALID(cuMemsetD32_v2, (counters, 1, 4));
 }
 
-TEST(options_of_libraries)
+SOFT_TEST(options_of_libraries)
 {
-    need_software();
     const void *image = soft_kernels()->host;
     CUlibrary library = NULL;
     CUjit_option option = CU_JIT_LOG_VERBOSE;
@@ -280,12 +270,9 @@ TEST(options_of_libraries)
     void *values[] = {NULL};
     DRV(cuLibraryLoadData, (&library, image, &option, values, 1, &hint, values, 1));
     DRV(cuLibraryUnload, (library));
-    GIVES(ERROR_INVALID_VALUE, cuLibraryLoadData,
-          (&library, image, NULL, values, 1, NULL, NULL, 0));
-    GIVES(ERROR_INVALID_VALUE, cuLibraryLoadData,
-          (&library, image, &option, NULL, 1, NULL, NULL, 0));
-    GIVES(ERROR_INVALID_VALUE, cuLibraryLoadData,
-          (&library, image, NULL, NULL, 0, NULL, values, 1));
+    INVALID(cuLibraryLoadData, (&library, image, NULL, values, 1, NULL, NULL, 0));
+    INVALID(cuLibraryLoadData, (&library, image, &option, NULL, 1, NULL, NULL, 0));
+    INVALID(cuLibraryLoadData, (&library, image, NULL, NULL, 0, NULL, values, 1));
     GIVES(ERROR_INVALID_IMAGE, cuLibraryLoadData,
           (&library, "no image", NULL, NULL, 0, NULL, NULL, 0));
     GIVES(ERROR_FILE_NOT_FOUND, cuLibraryLoadFromFile,
@@ -298,9 +285,8 @@ GROUP("look-ups", add_case)
  * The first version of the call has no status, so a missing function is an error. All results are
  * those of an H200.
  */
-TEST(look_ups_without_a_status)
+SOFT_TEST(look_ups_without_a_status)
 {
-    need_software();
     void *found = NULL;
     DRV(cuGetProcAddress, ("cuMemAlloc", &found, 12000, 0));
     ck_assert_ptr_ne(found, NULL);
@@ -313,6 +299,6 @@ TEST(look_ups_without_a_status)
     GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("cuMemAlloc_v2", &found, 12000, 0));
     GIVES(ERROR_NOT_FOUND, cuGetProcAddress, ("cuMemcpy_ptds", &found, 12000, 0));
     DRV(cuGetProcAddress, ("cuMemAlloc", &found, 12000, 3));
-    GIVES(ERROR_INVALID_VALUE, cuGetProcAddress, ("cuMemAlloc", &found, 12000, 8));
-    GIVES(ERROR_INVALID_VALUE, cuGetProcAddress, (NULL, &found, 12000, 0));
+    INVALID(cuGetProcAddress, ("cuMemAlloc", &found, 12000, 8));
+    INVALID(cuGetProcAddress, (NULL, &found, 12000, 0));
 }

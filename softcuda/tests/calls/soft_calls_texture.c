@@ -35,9 +35,8 @@ static void assert_texels(const char *kernel, CUtexObject texture, int width, in
     CU(MemFree(out));
 }
 
-TEST(textures_of_linear_memory)
+SOFT_TEST(textures_of_linear_memory)
 {
-    need_software();
     unsigned char bytes[TEXELS];
     pattern_fill(bytes, sizeof(bytes), 1);
     CUdeviceptr memory = soft_memory(bytes, sizeof(bytes));
@@ -75,16 +74,15 @@ TEST(textures_of_linear_memory)
     REFUSED(flags = 1);
     REFUSED(resType = (CUresourcetype)9);
     CUDA_RESOURCE_VIEW_DESC view = {.width = TEXELS};
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &good, &reading, &view));
+    INVALID(cuTexObjectCreate, (&none, &good, &reading, &view));
     ck_assert_uint_eq(none, 0);
     CU(MemFree(memory));
     CU(MemFree(out));
 }
 
 /* 8 rows of 32 bytes, of which the first 5 are texels. */
-TEST(textures_of_rows)
+SOFT_TEST(textures_of_rows)
 {
-    need_software();
     unsigned char bytes[8 * 32], expected[5 * 8];
     pattern_fill(bytes, sizeof(bytes), 1);
     for (int i = 0; i < 5 * 8; i++)
@@ -124,20 +122,13 @@ static CUarray array_of_words(const unsigned words[8])
         .Width = 4, .Height = 2, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
     CUarray array = NULL;
     DRV(cuArrayCreate_v2, (&array, &shape));
-    const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                                .srcHost = words,
-                                .srcPitch = 16,
-                                .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                                .dstArray = array,
-                                .WidthInBytes = 16,
-                                .Height = 2};
-    DRV(cuMemcpy2D_v2, (&copy));
+    const CUDA_MEMCPY3D copy = copy_to_array(array, words, 16, 2, 1);
+    DRV(cuMemcpy3D_v2, (&copy));
     return array;
 }
 
-TEST(views_of_another_format)
+SOFT_TEST(views_of_another_format)
 {
-    need_software();
     unsigned words[8];
     pattern_fill(words, sizeof(words), 1);
     CUarray array = array_of_words(words);
@@ -180,22 +171,13 @@ static void fill_array(CUarray array, size_t width, size_t height, size_t depth,
     unsigned char bytes[256];
     for (size_t i = 0; i < width * height * depth; i++)
         bytes[i] = (unsigned char)(0x10 + first + (int)(i / (width * height)));
-    const CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                                .srcHost = bytes,
-                                .srcPitch = width,
-                                .srcHeight = height,
-                                .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                                .dstArray = array,
-                                .WidthInBytes = width,
-                                .Height = height,
-                                .Depth = depth};
+    const CUDA_MEMCPY3D copy = copy_to_array(array, bytes, width, height, depth);
     DRV(cuMemcpy3D_v2, (&copy));
 }
 
 /* Layer i, or level i, is filled with 0x10 + i. */
-TEST(views_of_layers)
+SOFT_TEST(views_of_layers)
 {
-    need_software();
     CUDA_ARRAY3D_DESCRIPTOR shape = flat;
     shape.Width = shape.Height = 4;
     shape.Depth = 3;
@@ -217,13 +199,12 @@ TEST(views_of_layers)
     }
     DRV(cuTexObjectDestroy, (texture));
     view.lastLayer = 3;
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&texture, &resource, &reading, &view));
+    INVALID(cuTexObjectCreate, (&texture, &resource, &reading, &view));
     DRV(cuArrayDestroy, (array));
 }
 
-TEST(views_of_levels)
+SOFT_TEST(views_of_levels)
 {
-    need_software();
     CUmipmappedArray levels = NULL;
     DRV(cuMipmappedArrayCreate, (&levels, &flat, 3));
     for (unsigned i = 0; i < 3; i++) {
@@ -245,15 +226,14 @@ TEST(views_of_levels)
     }
     DRV(cuTexObjectDestroy, (texture));
     view.lastMipmapLevel = 3;
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&texture, &resource, &reading, &view));
+    INVALID(cuTexObjectCreate, (&texture, &resource, &reading, &view));
     reading = plain(0); /* mip levels require normalised coordinates */
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&texture, &resource, &reading, NULL));
+    INVALID(cuTexObjectCreate, (&texture, &resource, &reading, NULL));
     DRV(cuMipmappedArrayDestroy, (levels));
 }
 
-TEST(texture_queries)
+SOFT_TEST(texture_queries)
 {
-    need_software();
     unsigned words[8] = {0};
     CUarray array = array_of_words(words);
     CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array},
@@ -268,44 +248,43 @@ TEST(texture_queries)
     DRV(cuTexObjectGetTextureDesc, (&read, texture));
     ck_assert_int_eq(read.addressMode[1], CU_TR_ADDRESS_MODE_WRAP);
     ck_assert_uint_eq(read.flags, CU_TRSF_READ_AS_INTEGER);
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectGetResourceViewDesc, (&view, texture));
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectGetTextureDesc, (NULL, texture));
+    INVALID(cuTexObjectGetResourceViewDesc, (&view, texture));
+    INVALID(cuTexObjectGetTextureDesc, (NULL, texture));
     DRV(cuTexObjectDestroy, (texture));
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectGetTextureDesc, (&read, texture));
+    INVALID(cuTexObjectGetTextureDesc, (&read, texture));
     DRV(cuTexObjectDestroy, (texture)); /* as on a GPU */
 
     for (int i = 0; i < 3; i++) {
         CUDA_TEXTURE_DESC bad = plain(0);
         bad.addressMode[i] = (CUaddress_mode)4;
-        GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, &bad, NULL));
+        INVALID(cuTexObjectCreate, (&none, &resource, &bad, NULL));
     }
     CUDA_TEXTURE_DESC bad = plain(0);
     bad.filterMode = (CUfilter_mode)2;
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, &bad, NULL));
+    INVALID(cuTexObjectCreate, (&none, &resource, &bad, NULL));
     bad = plain(0);
     bad.mipmapFilterMode = (CUfilter_mode)2;
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, &bad, NULL));
+    INVALID(cuTexObjectCreate, (&none, &resource, &bad, NULL));
     bad = plain(0x8000);
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, &bad, NULL));
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (NULL, &resource, &reading, NULL));
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, NULL, &reading, NULL));
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, NULL, NULL));
+    INVALID(cuTexObjectCreate, (&none, &resource, &bad, NULL));
+    INVALID(cuTexObjectCreate, (NULL, &resource, &reading, NULL));
+    INVALID(cuTexObjectCreate, (&none, NULL, &reading, NULL));
+    INVALID(cuTexObjectCreate, (&none, &resource, NULL, NULL));
     resource.res.array.hArray = NULL;
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, &reading, NULL));
+    INVALID(cuTexObjectCreate, (&none, &resource, &reading, NULL));
     resource.res.array.hArray = (CUarray)0x1234;
     GIVES(ERROR_INVALID_HANDLE, cuTexObjectCreate, (&none, &resource, &reading, NULL));
     resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
     resource.res.mipmap.hMipmappedArray = NULL;
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectCreate, (&none, &resource, &reading, NULL));
+    INVALID(cuTexObjectCreate, (&none, &resource, &reading, NULL));
     resource.res.mipmap.hMipmappedArray = (CUmipmappedArray)0x1234;
     GIVES(ERROR_INVALID_HANDLE, cuTexObjectCreate, (&none, &resource, &reading, NULL));
     ck_assert_uint_eq(none, 0);
     DRV(cuArrayDestroy, (array));
 }
 
-TEST(surface_queries)
+SOFT_TEST(surface_queries)
 {
-    need_software();
     CUarray array = NULL;
     CUDA_ARRAY3D_DESCRIPTOR shape = flat;
     shape.Flags = CUDA_ARRAY3D_SURFACE_LDST;
@@ -316,21 +295,21 @@ TEST(surface_queries)
     DRV(cuSurfObjectCreate, (&surface, &good));
     DRV(cuSurfObjectGetResourceDesc, (&seen, surface));
     ck_assert_ptr_eq(seen.res.array.hArray, array);
-    GIVES(ERROR_INVALID_VALUE, cuTexObjectGetResourceDesc, (&seen, surface)); /* not a texture */
+    INVALID(cuTexObjectGetResourceDesc, (&seen, surface)); /* not a texture */
     DRV(cuSurfObjectDestroy, (surface));
-    GIVES(ERROR_INVALID_VALUE, cuSurfObjectGetResourceDesc, (&seen, surface));
+    INVALID(cuSurfObjectGetResourceDesc, (&seen, surface));
     bad.flags = 1;
-    GIVES(ERROR_INVALID_VALUE, cuSurfObjectCreate, (&none, &bad));
+    INVALID(cuSurfObjectCreate, (&none, &bad));
     bad = good;
     bad.resType = CU_RESOURCE_TYPE_LINEAR;
-    GIVES(ERROR_INVALID_VALUE, cuSurfObjectCreate, (&none, &bad));
+    INVALID(cuSurfObjectCreate, (&none, &bad));
     bad = good;
     bad.res.array.hArray = NULL;
-    GIVES(ERROR_INVALID_VALUE, cuSurfObjectCreate, (&none, &bad));
+    INVALID(cuSurfObjectCreate, (&none, &bad));
     bad.res.array.hArray = (CUarray)0x1234;
     GIVES(ERROR_INVALID_HANDLE, cuSurfObjectCreate, (&none, &bad));
-    GIVES(ERROR_INVALID_VALUE, cuSurfObjectCreate, (NULL, &good));
-    GIVES(ERROR_INVALID_VALUE, cuSurfObjectCreate, (&none, NULL));
+    INVALID(cuSurfObjectCreate, (NULL, &good));
+    INVALID(cuSurfObjectCreate, (&none, NULL));
     ck_assert_uint_eq(none, 0);
     DRV(cuArrayDestroy, (array));
 }

@@ -21,11 +21,9 @@ static bool has_pools_of_the_host(void)
     return has;
 }
 
-#define need_pools_of_the_host()                                                                   \
-    do {                                                                                           \
-        if (!has_pools_of_the_host())                                                              \
-            skip("the device has no pools of host memory");                                        \
-    } while (0)
+#define HOST_POOL_TEST(...)                                                                        \
+    TEST_UNLESS(has_pools_of_the_host() ? NULL : "the device has no pools of host memory",         \
+                __VA_ARGS__)
 
 static CUmemoryPool new_pool(CUmemAllocationType type, CUmemLocation location)
 {
@@ -45,13 +43,16 @@ static unsigned asked_of(CUdeviceptr memory, CUpointer_attribute attribute)
 GROUP("pools", add_case)
 
 /* The host writes at once, and a copy in the stream reads what it wrote. */
-TEST(a_pool_on_the_host)
+HOST_POOL_TEST(a_pool_on_the_host)
 {
-    need_pools_of_the_host();
     CUmemoryPool pool = new_pool(CU_MEM_ALLOCATION_TYPE_PINNED, host);
     CUmemAccessDesc access = {.location = device(), .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUdeviceptr memory = 0, copy = 0;
+    CUmemLocation there = host;
     DRV(cuMemPoolSetAccess, (pool, &access, 1));
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    DRV(cuMemPoolGetAccess, (&access.flags, pool, &there));
+    ck_assert_int_eq(access.flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     DRV(cuMemAllocFromPoolAsync, (&memory, SIZE, pool, fx.stream));
     CU(StreamSynchronize(fx.stream));
     memset((void *)(uintptr_t)memory, 9, SIZE);
@@ -102,9 +103,8 @@ static CUmemoryPool pool_of(CUmemLocation location, CUmemAllocationType type)
     return pool;
 }
 
-TEST(pools_of_locations)
+HOST_POOL_TEST(pools_of_locations)
 {
-    need_pools_of_the_host();
     CUmemLocation here = device(), there = host;
     CUmemoryPool of_device = NULL, current = NULL;
     DRV(cuDeviceGetMemPool, (&of_device, fx.device));
@@ -117,7 +117,7 @@ TEST(pools_of_locations)
     DRV(cuMemSetMemPool, (&there, CU_MEM_ALLOCATION_TYPE_PINNED, other));
     DRV(cuMemGetMemPool, (&current, &there, CU_MEM_ALLOCATION_TYPE_PINNED));
     ck_assert_ptr_eq(current, other);
-    GIVES(ERROR_INVALID_VALUE, cuMemSetMemPool, (&here, CU_MEM_ALLOCATION_TYPE_PINNED, other));
+    INVALID(cuMemSetMemPool, (&here, CU_MEM_ALLOCATION_TYPE_PINNED, other));
     /* When the current host pool is destroyed, NVIDIA's driver uses the device's pool. */
     if (!gr_cuda_is_software())
         DRV(cuMemSetMemPool, (&there, CU_MEM_ALLOCATION_TYPE_PINNED, pinned));
@@ -126,9 +126,8 @@ TEST(pools_of_locations)
 }
 
 /* Each place has its own pools, for each kind of memory. */
-TEST(each_location_has_a_pool)
+HOST_POOL_TEST(each_location_has_a_pool)
 {
-    need_pools_of_the_host();
     const CUmemLocation places[] = {device(), host, {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA}};
     CUmemoryPool pools[6];
     for (int i = 0; i < 6; i++) {
@@ -144,11 +143,11 @@ TEST(locations_without_a_pool)
     CUmemLocation none = nowhere;
     CUmemoryPool pool = NULL;
     CUmemPoolProps bad = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = nowhere};
-    GIVES(ERROR_INVALID_VALUE, cuMemPoolCreate, (&pool, &bad));
-    GIVES(ERROR_INVALID_VALUE, cuMemGetMemPool, (&pool, &none, CU_MEM_ALLOCATION_TYPE_PINNED));
-    GIVES(ERROR_INVALID_VALUE, cuMemGetMemPool, (&pool, &none, CU_MEM_ALLOCATION_TYPE_INVALID));
-    GIVES(ERROR_INVALID_VALUE, cuMemGetMemPool, (&pool, NULL, CU_MEM_ALLOCATION_TYPE_MANAGED));
-    GIVES(ERROR_INVALID_VALUE, cuMemGetMemPool, (NULL, &none, CU_MEM_ALLOCATION_TYPE_MANAGED));
+    INVALID(cuMemPoolCreate, (&pool, &bad));
+    INVALID(cuMemGetMemPool, (&pool, &none, CU_MEM_ALLOCATION_TYPE_PINNED));
+    INVALID(cuMemGetMemPool, (&pool, &none, CU_MEM_ALLOCATION_TYPE_INVALID));
+    INVALID(cuMemGetMemPool, (&pool, NULL, CU_MEM_ALLOCATION_TYPE_MANAGED));
+    INVALID(cuMemGetMemPool, (NULL, &none, CU_MEM_ALLOCATION_TYPE_MANAGED));
     ck_assert_ptr_eq(pool, NULL);
 }
 

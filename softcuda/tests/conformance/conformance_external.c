@@ -53,9 +53,8 @@ TEST(imports_that_fail)
     CU(MemRelease(handle));
 }
 
-TEST(dedicated_memory)
+IMPORT_TEST(dedicated_memory)
 {
-    need_imports();
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = share_description(share_export(handle), SHARE_SIZE);
     CUexternalMemory memory = NULL;
@@ -75,9 +74,8 @@ TEST(dedicated_memory)
                          fx.cu->ExternalMemoryGetMappedBuffer(&p, memory, &desc_), CUDA_##code);   \
     } while (0)
 
-TEST(buffer_codes)
+IMPORT_TEST(buffer_codes)
 {
-    need_imports();
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
     CUexternalMemory memory = share_import(handle, SHARE_SIZE - 4096);
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC d = {.size = 4096};
@@ -99,9 +97,8 @@ TEST(buffer_codes)
     CU(MemRelease(handle));
 }
 
-TEST(bytes_of_buffers)
+IMPORT_TEST(bytes_of_buffers)
 {
-    need_imports();
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
     CUdeviceptr all = share_map(handle, SHARE_SIZE), base = 0;
     CUexternalMemory memory = share_import(handle, SHARE_SIZE);
@@ -139,9 +136,8 @@ TEST(bytes_of_buffers)
     CALL(ERROR_INVALID_VALUE, MemcpyDtoH(b, p, 4));
 }
 
-TEST(kernels_on_buffers)
+IMPORT_TEST(kernels_on_buffers)
 {
-    need_imports();
     need_kernels();
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
     CUexternalMemory memory = share_import(handle, SHARE_SIZE);
@@ -157,9 +153,8 @@ TEST(kernels_on_buffers)
 }
 
 /* Objects that are left in a context end with it. */
-TEST(context_with_imports)
+IMPORT_TEST(context_with_imports)
 {
-    need_imports();
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
     CUcontext second = NULL;
     CU(CtxCreate(&second, 0, fx.device));

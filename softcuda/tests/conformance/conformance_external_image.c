@@ -79,14 +79,9 @@ static struct level level_of(const struct shape *shape, unsigned index)
 /* Copies a whole level from or to packed bytes on the host. */
 static void copy_level(CUarray array, const struct level *level, void *bytes, bool to_array)
 {
-    CUDA_MEMCPY3D c = {.WidthInBytes = level->row, .Height = level->rows, .Depth = level->slices};
-    if (to_array) {
-        c.srcMemoryType = CU_MEMORYTYPE_HOST, c.srcHost = bytes, c.srcPitch = level->row;
-        c.srcHeight = level->rows, c.dstMemoryType = CU_MEMORYTYPE_ARRAY, c.dstArray = array;
-    } else {
-        c.dstMemoryType = CU_MEMORYTYPE_HOST, c.dstHost = bytes, c.dstPitch = level->row;
-        c.dstHeight = level->rows, c.srcMemoryType = CU_MEMORYTYPE_ARRAY, c.srcArray = array;
-    }
+    const CUDA_MEMCPY3D c =
+        to_array ? copy_to_array(array, bytes, level->row, level->rows, level->slices)
+                 : copy_from_array(bytes, array, level->row, level->rows, level->slices);
     CU(Memcpy3DAsync(&c, fx.stream));
     CU(StreamSynchronize(fx.stream));
 }
@@ -132,9 +127,8 @@ static size_t check_levels(CUmipmappedArray mipmap, const struct shape *shape, C
 
 GROUP("images in external memory", add_conformance_case)
 
-TEST(layout_of_images)
+IMPORT_TEST(layout_of_images)
 {
-    need_imports();
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
     for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
         const size_t offset = i % 2 ? 8192 : 256;
@@ -169,9 +163,8 @@ TEST(layout_of_images)
     CU(MemRelease(handle));
 }
 
-TEST(image_codes)
+IMPORT_TEST(image_codes)
 {
-    need_imports();
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
     CUexternalMemory memory = share_import(handle, SHARE_SIZE);
     image_description good = describe(&shapes[2], 0);
@@ -202,9 +195,8 @@ TEST(image_codes)
 }
 
 /* One z of a copy is one layer. */
-TEST(one_layer_of_an_image)
+IMPORT_TEST(one_layer_of_an_image)
 {
-    need_imports();
     const struct shape *shape = &shapes[3];
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
     CUexternalMemory memory = share_import(handle, SHARE_SIZE);
@@ -216,16 +208,8 @@ TEST(one_layer_of_an_image)
     CUarray array = NULL;
     CU(ExternalMemoryGetMappedMipmappedArray(&mipmap, memory, &d));
     CU(MipmappedArrayGetLevel(&array, mipmap, 0));
-    CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                       .srcHost = bytes,
-                       .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                       .dstArray = array,
-                       .dstXInBytes = 91,
-                       .dstY = 36,
-                       .dstZ = 4,
-                       .WidthInBytes = 10,
-                       .Height = 1,
-                       .Depth = 1};
+    CUDA_MEMCPY3D c = copy_to_array(array, bytes, 10, 1, 1);
+    c.dstXInBytes = 91, c.dstY = 36, c.dstZ = 4;
     CALL(SUCCESS, Memcpy3DAsync(&c, fx.stream));
     CU(StreamSynchronize(fx.stream));
     CU(MemcpyDtoH(seen, linear + 4 * level.slice_pitch + 36 * level.pitch + 91, 10));
@@ -260,9 +244,8 @@ static void store(CUarray array, CUdeviceptr in, int width, int height)
     CU(ModuleUnload(module));
 }
 
-TEST(surface_of_an_image)
+IMPORT_TEST(surface_of_an_image)
 {
-    need_imports();
     if (image_kernels_image.host[0] == 0)
         skip("the kernels were not built for the software driver");
     const struct shape *shape = &shapes[2];

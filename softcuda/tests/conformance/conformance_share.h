@@ -30,11 +30,10 @@ void share_assert(CUdeviceptr pointer, size_t size, unsigned seed);
 #define SHARE_SIZE ((size_t)2 << 20)
 
 /* Memory of cuMemCreate, imported. A GPU driver may not support importing such a descriptor. */
-#define need_imports()                                                                             \
-    do {                                                                                           \
-        if (!gr_cuda_is_software())                                                                \
-            skip("external memory must come from a graphics API here");                            \
-    } while (0)
+#define IMPORT_TEST(...)                                                                           \
+    TEST_UNLESS(gr_cuda_is_software() ? NULL                                                       \
+                                      : "external memory must come from a graphics API here",      \
+                __VA_ARGS__)
 
 CUDA_EXTERNAL_MEMORY_HANDLE_DESC share_description(int fd, size_t size);
 CUexternalMemory share_import(CUmemGenericAllocationHandle handle, size_t size);

@@ -24,11 +24,7 @@ extern struct two_devices two;
 
 #define DEVICE_BYTE(i) (0x20 + (i))
 
-#define need_two()                                                                                 \
-    do {                                                                                           \
-        if (!two.there)                                                                            \
-            skip("it needs two CUDA devices");                                                     \
-    } while (0)
+#define TWO_TEST(...) TEST_UNLESS(two.there ? NULL : "it needs two CUDA devices", __VA_ARGS__)
 
 /*
  * Adds a case with two devices; the first one's context is current. A child begins with

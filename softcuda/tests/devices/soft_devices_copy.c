@@ -9,9 +9,8 @@
 GROUP("copies between devices", add_two_case)
 
 /* Memory of cuMemAlloc can be copied between devices from any context and without access. */
-TEST(copies_between_devices, 4)
+TWO_TEST(copies_between_devices, 4)
 {
-    need_two();
     CUdeviceptr a = two.memory[0], b = two.memory[1];
     use_device(_i % 2);
     CU(Memcpy(b, a, HALF));
@@ -26,9 +25,8 @@ TEST(copies_between_devices, 4)
     assert_memory(b + HALF, HALF, DEVICE_BYTE(0));
 }
 
-TEST(copies_of_the_host_to_another_device)
+TWO_TEST(copies_of_the_host_to_another_device)
 {
-    need_two();
     unsigned char bytes[SIZE];
     memset(bytes, 0x61, sizeof(bytes));
     use_device(1);
@@ -40,9 +38,8 @@ TEST(copies_of_the_host_to_another_device)
     assert_bytes(bytes, SIZE, 0x61);
 }
 
-TEST(copies_in_rows)
+TWO_TEST(copies_in_rows)
 {
-    need_two();
     const CUDA_MEMCPY2D rows = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
                                 .srcDevice = two.memory[0],
                                 .srcPitch = 64,
@@ -60,9 +57,8 @@ TEST(copies_in_rows)
     assert_memory(two.memory[1] + 192, SIZE - 192, DEVICE_BYTE(1));
 }
 
-TEST(copies_between_peers, 2)
+TWO_TEST(copies_between_peers, 2)
 {
-    need_two();
     CUdeviceptr a = two.memory[0], b = two.memory[1];
     CUcontext of_a = two.context[0], of_b = two.context[1];
     use_device(_i);
@@ -77,9 +73,8 @@ TEST(copies_between_peers, 2)
 }
 
 /* Catches: a synchronous copy began before the other device's earlier work. */
-TEST(copies_between_peers_are_in_order)
+TWO_TEST(copies_between_peers_are_in_order)
 {
-    need_two();
     CUstream blocking; /* a GPU's copy does not wait for non-blocking streams */
     use_device(0);
     CU(StreamCreate(&blocking, CU_STREAM_DEFAULT));
@@ -94,22 +89,23 @@ TEST(copies_between_peers_are_in_order)
     CU(StreamDestroy(blocking));
 }
 
-TEST(copies_of_boxes_between_peers, 2)
+static CUDA_MEMCPY3D_PEER box_of(int i, size_t width, size_t height, size_t depth)
 {
-    need_two();
-    CUDA_MEMCPY3D_PEER box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
-                              .srcDevice = two.memory[0],
-                              .srcContext = two.context[0],
-                              .srcPitch = 16,
-                              .srcHeight = 4,
-                              .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                              .dstDevice = two.memory[1],
-                              .dstContext = two.context[1],
-                              .dstPitch = 16,
-                              .dstHeight = 8,
-                              .WidthInBytes = 16,
-                              .Height = 4,
-                              .Depth = 2};
+    return (CUDA_MEMCPY3D_PEER){.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                                .srcDevice = two.memory[i],
+                                .srcContext = two.context[i],
+                                .srcPitch = width,
+                                .srcHeight = height,
+                                .WidthInBytes = width,
+                                .Height = height,
+                                .Depth = depth};
+}
+
+TWO_TEST(copies_of_boxes_between_peers, 2)
+{
+    CUDA_MEMCPY3D_PEER box = box_of(0, 16, 4, 2);
+    box.dstMemoryType = CU_MEMORYTYPE_DEVICE, box.dstDevice = two.memory[1];
+    box.dstContext = two.context[1], box.dstPitch = 16, box.dstHeight = 8;
     use_device(_i);
     CU(Memcpy3DPeer(&box));
     assert_memory(two.memory[1], 64, DEVICE_BYTE(0));
@@ -135,21 +131,12 @@ static CUarray make_array(int i)
     return array;
 }
 
-TEST(arrays_of_another_device, 2)
+TWO_TEST(arrays_of_another_device, 2)
 {
-    need_two();
     CUarray array = make_array(0);
-    CUDA_MEMCPY3D_PEER box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
-                              .srcDevice = two.memory[1],
-                              .srcContext = two.context[1],
-                              .srcPitch = 64,
-                              .srcHeight = 16,
-                              .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                              .dstArray = array,
-                              .dstContext = two.context[0],
-                              .WidthInBytes = 64,
-                              .Height = 16,
-                              .Depth = 1};
+    CUDA_MEMCPY3D_PEER box = box_of(1, 64, 16, 1);
+    box.dstMemoryType = CU_MEMORYTYPE_ARRAY, box.dstArray = array;
+    box.dstContext = two.context[0];
     const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY,
                                          .res.array.hArray = array};
     const CUDA_TEXTURE_DESC reading = {.flags = 0};

@@ -56,18 +56,16 @@ static void assert_written(CUdeviceptr memory, int before)
 
 GROUP("kernels of two devices", add_two_case)
 
-TEST(kernels_of_both)
+SOFT_TEST(kernels_of_both)
 {
-    need_software();
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(write_on(i, two.memory[i]), CUDA_SUCCESS);
         assert_written(two.memory[i], DEVICE_BYTE(i));
     }
 }
 
-TEST(kernels_with_peer_access)
+SOFT_TEST(kernels_with_peer_access)
 {
-    need_software();
     use_device(1);
     CU(CtxEnablePeerAccess(two.context[0], 0));
     ck_assert_int_eq(write_on(1, two.memory[0]), CUDA_SUCCESS);
@@ -76,9 +74,8 @@ TEST(kernels_with_peer_access)
 }
 
 /* Catches: a kernel that was launched with access ran after the access had ended. */
-TEST(kernels_before_the_end_of_access)
+SOFT_TEST(kernels_before_the_end_of_access)
 {
-    need_software();
     long long offset = 24;
     use_device(1);
     CU(CtxEnablePeerAccess(two.context[0], 0));
@@ -92,9 +89,8 @@ TEST(kernels_before_the_end_of_access)
     CU(ModuleUnload(module));
 }
 
-TEST(kernels_with_access_to_pools)
+SOFT_TEST(kernels_with_access_to_pools)
 {
-    need_software();
     CUmemoryPool pool = NULL;
     CUdeviceptr memory = 0;
     CUmemAccessDesc access = access_of(1, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
@@ -109,9 +105,8 @@ TEST(kernels_with_access_to_pools)
     CU(MemFreeAsync(memory, two.stream[0]));
 }
 
-TEST(kernels_with_access_to_virtual_memory)
+SOFT_TEST(kernels_with_access_to_virtual_memory)
 {
-    need_software();
     size_t size = 0;
     CUdeviceptr memory = virtual_memory(0, &size, NULL);
     const CUmemAccessDesc access[2] = {access_of(0, CU_MEM_ACCESS_FLAGS_PROT_READWRITE),
@@ -124,9 +119,8 @@ TEST(kernels_with_access_to_virtual_memory)
     CU(MemAddressFree(memory, size));
 }
 
-TEST(kernels_with_memory_of_the_host)
+SOFT_TEST(kernels_with_memory_of_the_host)
 {
-    need_software();
     void *pinned = NULL;
     use_device(0);
     CU(MemAllocHost(&pinned, SIZE));
@@ -159,9 +153,8 @@ static void unmap_buffer(int i, CUgraphicsResource resource)
 }
 
 /* The driver's interop across devices: the memory belongs to the registering context. */
-TEST(buffers_of_opengl_on_either_device, 2)
+TWO_TEST(buffers_of_opengl_on_either_device, 2)
 {
-    need_two();
     CUgraphicsResource resource = NULL;
     GLuint name = gl_buffer_filled(SIZE, 0x11);
     CUdeviceptr mapped = map_buffer(_i, name, &resource);
@@ -180,9 +173,8 @@ TEST(buffers_of_opengl_on_either_device, 2)
     assert_gl_bytes(name, SIZE, 0x12);
 }
 
-TEST(peer_copies_into_mapped_buffers)
+TWO_TEST(peer_copies_into_mapped_buffers)
 {
-    need_two();
     CUgraphicsResource resource = NULL;
     GLuint name = gl_buffer_filled(SIZE, 0x11);
     CUdeviceptr mapped = map_buffer(0, name, &resource);
@@ -191,9 +183,8 @@ TEST(peer_copies_into_mapped_buffers)
     assert_gl_bytes(name, SIZE, DEVICE_BYTE(1));
 }
 
-TEST(images_of_opengl_on_either_device, 2)
+TWO_TEST(images_of_opengl_on_either_device, 2)
 {
-    need_two();
     unsigned char texels[16 * 16 * 4], seen[sizeof(texels)] = {0};
     CUgraphicsResource resource = NULL;
     CUarray array = NULL;
@@ -318,9 +309,8 @@ CHILD(given_memory_with_a_handler)
 
 GROUP("kernels of two devices", add_two_case)
 
-TEST(kernels_without_access)
+SOFT_TEST(kernels_without_access)
 {
-    need_software();
     expect_death("given_memory", GIVEN, ", which is byte 0 of device memory of cuMemAlloc (4096 ");
     expect_death(
         "given_memory", GIVEN,
@@ -335,9 +325,8 @@ TEST(kernels_without_access)
     expect_death("given_memory_after_the_end_of_access", GIVEN, ": device 1 has no access to it ");
 }
 
-TEST(kernels_whose_fault_is_handled)
+SOFT_TEST(kernels_whose_fault_is_handled)
 {
-    need_software();
     if (sanitizer())
         skip("the sanitizer handles SIGSEGV itself");
     expect_child("given_memory_with_a_handler");

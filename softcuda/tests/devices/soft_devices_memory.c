@@ -8,9 +8,8 @@
 
 GROUP("access between peers", add_two_case)
 
-TEST(peer_support)
+TWO_TEST(peer_support)
 {
-    need_two();
     int can = 9;
     CU(DeviceCanAccessPeer(&can, two.device[0], two.device[0]));
     ck_assert_int_eq(can, 0);
@@ -33,9 +32,8 @@ TEST(peer_support)
              DeviceGetP2PAttribute(&can, 0, two.device[0], two.device[1]));
 }
 
-TEST(access_is_enabled_once)
+TWO_TEST(access_is_enabled_once)
 {
-    need_two();
     CU_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CtxDisablePeerAccess(two.context[1]));
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, CtxEnablePeerAccess(two.context[1], 1));
     CU(CtxEnablePeerAccess(two.context[1], 0));
@@ -61,9 +59,8 @@ TEST(access_is_enabled_once)
 }
 
 /* A context of the same device needs no access, and one that ended leaves none behind. */
-TEST(access_to_other_contexts)
+TWO_TEST(access_to_other_contexts)
 {
-    need_two();
     CUcontext same = NULL, peer = NULL, next = NULL;
     CU(CtxCreate(&same, 0, two.device[0]));
     CU(CtxCreate(&peer, 0, two.device[1]));
@@ -79,9 +76,8 @@ TEST(access_to_other_contexts)
     CU(CtxDestroy(same));
 }
 
-TEST(fills_need_access)
+TWO_TEST(fills_need_access)
 {
-    need_two();
     use_device(1);
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8(two.memory[0], 1, SIZE));
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD32Async(two.memory[0], 1, 4, two.stream[1]));
@@ -99,9 +95,8 @@ TEST(fills_need_access)
 
 GROUP("memory of another device", add_two_case)
 
-TEST(all_devices_access_pinned_memory)
+TWO_TEST(all_devices_access_pinned_memory)
 {
-    need_two();
     void *pinned = NULL;
     CUdeviceptr address = 0;
     use_device(0);
@@ -151,9 +146,8 @@ static int ordinal_of(CUdeviceptr memory)
     return ordinal;
 }
 
-TEST(pools_of_two_devices)
+TWO_TEST(pools_of_two_devices)
 {
-    need_two();
     CUmemoryPool pool[2] = {NULL, NULL};
     CUdeviceptr memory = 0;
     CU(DeviceGetDefaultMemPool(&pool[0], two.device[0]));
@@ -168,9 +162,8 @@ TEST(pools_of_two_devices)
     CU(DeviceSetMemPool(two.device[1], pool[1]));
 }
 
-TEST(pools_give_access)
+TWO_TEST(pools_give_access)
 {
-    need_two();
     CUmemoryPool pool = make_pool();
     CUmemAccessDesc access = access_of(1, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     ck_assert_int_eq(pool_access(pool, 0), CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
@@ -198,9 +191,8 @@ TEST(pools_give_access)
 }
 
 /* Memory that is not cuMemAlloc's can only be copied with access, or by its own context. */
-TEST(copies_of_pool_memory)
+TWO_TEST(copies_of_pool_memory)
 {
-    need_two();
     CUmemoryPool pool = make_pool();
     CUdeviceptr memory = pool_memory(pool), mine = two.memory[1];
     CUmemAccessDesc access = access_of(1, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
@@ -244,9 +236,8 @@ static void end_virtual(CUdeviceptr memory, size_t size)
     CU(MemAddressFree(memory, size));
 }
 
-TEST(virtual_memory_gives_access)
+TWO_TEST(virtual_memory_gives_access)
 {
-    need_two();
     size_t size = 0;
     CUdeviceptr memory = virtual_memory(0, &size, NULL), mine = two.memory[1];
     CUmemAccessDesc access[2] = {access_of(0, CU_MEM_ACCESS_FLAGS_PROT_READWRITE),
@@ -278,9 +269,8 @@ TEST(virtual_memory_gives_access)
 }
 
 /* Catches: with access for only another device, memory was still accessible to its own. */
-TEST(virtual_memory_of_the_other_device_only)
+TWO_TEST(virtual_memory_of_the_other_device_only)
 {
-    need_two();
     size_t size = 0;
     CUdeviceptr memory = virtual_memory(0, &size, NULL);
     CUmemAccessDesc access[2] = {access_of(1, CU_MEM_ACCESS_FLAGS_PROT_READWRITE),
@@ -307,9 +297,8 @@ TEST(virtual_memory_of_the_other_device_only)
 }
 
 /* Catches: a copy across two mappings only checked access to the first. */
-TEST(mappings_end_to_end)
+SOFT_TEST(mappings_end_to_end)
 {
-    need_software();
     size_t size = 0;
     CUdeviceptr first = virtual_memory(0, &size, NULL), both = 0;
     CUmemGenericAllocationHandle handle[2] = {0, 0};
@@ -342,9 +331,8 @@ TEST(mappings_end_to_end)
  * Memory of cuMemCreate can be imported on any device, and all can copy imported memory, but not
  * fill it.
  */
-TEST(external_memory_of_another_device, 2)
+TWO_TEST(external_memory_of_another_device, 2)
 {
-    need_two();
     size_t size = 0;
     CUexternalMemory imported = NULL;
     CUdeviceptr buffer = 0;
@@ -375,9 +363,8 @@ TEST(external_memory_of_another_device, 2)
 }
 
 /* Imported memory stays on its device. */
-TEST(imported_allocations_stay_where_they_are)
+SOFT_TEST(imported_allocations_stay_where_they_are)
 {
-    need_software();
     size_t size = 0;
     int fd = -1;
     CUmemGenericAllocationHandle handle = 0;
@@ -392,9 +379,8 @@ TEST(imported_allocations_stay_where_they_are)
     end_virtual(memory, size);
 }
 
-TEST(pointer_queries_report_the_device)
+TWO_TEST(pointer_queries_report_the_device)
 {
-    need_two();
     CUcontext context = NULL;
     CUdeviceptr seen = 0;
     ck_assert_int_eq(ordinal_of(two.memory[0]), two.device[0]);
@@ -411,9 +397,8 @@ TEST(pointer_queries_report_the_device)
     CU(CtxDisablePeerAccess(two.context[1]));
 }
 
-TEST(freed_by_another_device)
+TWO_TEST(freed_by_another_device)
 {
-    need_two();
     CUdeviceptr a = 0, b = 0;
     use_device(0);
     CU(MemAlloc(&a, SIZE));

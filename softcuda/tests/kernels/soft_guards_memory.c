@@ -214,9 +214,8 @@ CHILD(at_unknown_address)
 }
 
 /* Catches: an access through NULL ended the program without a message. */
-TEST(invalid_pointers)
+SOFT_TEST(invalid_pointers)
 {
-    need_software();
     if (thread_sanitizer())
         skip("ThreadSanitizer faults before the access does, at an address of its own");
     expect_death("through_null", "kernel write_at accessed address 0x10, ",
@@ -233,9 +232,8 @@ TEST(invalid_pointers)
 }
 
 /* Catches: the message called a misaligned float4 pointer an invalid address. */
-TEST(misaligned_vectors)
+SOFT_TEST(misaligned_vectors)
 {
-    need_software();
 #ifdef __SSE__
     if (!sanitizer())
         expect_death("misaligned", "kernel write_vector_at accessed a vector type (float4, ...) at",
@@ -298,20 +296,22 @@ static int write_to_host(unsigned char *memory)
     return 0;
 }
 
-CHILD(to_small_memory)
+static int write_to_heap(size_t size)
 {
-    unsigned char *memory = malloc(64);
+    unsigned char *memory = malloc(size);
     int status = write_to_host(memory);
     free(memory);
     return status;
 }
 
+CHILD(to_small_memory)
+{
+    return write_to_heap(64);
+}
+
 CHILD(to_large_memory)
 {
-    unsigned char *memory = malloc(4 << 20);
-    int status = write_to_host(memory);
-    free(memory);
-    return status;
+    return write_to_heap(4 << 20);
 }
 
 CHILD(to_the_stack)
@@ -334,9 +334,8 @@ CHILD(to_cuda_memory)
 #define HOST_MEMORY "which is host memory unknown to CUDA"
 
 /* Catches: a kernel accessed malloc() memory without a message. On a GPU, it faults. */
-TEST(host_memory)
+SOFT_TEST(host_memory)
 {
-    need_software();
     char said[8192];
     expect_message_once("to_small_memory", HOST_MEMORY, "");
     expect_message_once("to_large_memory", HOST_MEMORY, "");

@@ -65,9 +65,8 @@ CHILD(within_shared_memory)
     return write_shared(LARGE_SHARED, 0) || write_shared(LARGE_SHARED, LARGE_SHARED - 1);
 }
 
-TEST(dynamic_shared_memory)
+SOFT_TEST(dynamic_shared_memory)
 {
-    need_software();
     expect_child("within_shared_memory");
 }
 
@@ -102,9 +101,8 @@ DIES(endless_recursion, "kernel recurse needs more stack than the ",
 }
 
 /* Catches: a 66,000-byte frame skipped the canary and was not detected. */
-TEST(stacks_of_threads_with_barriers)
+SOFT_TEST(stacks_of_threads_with_barriers)
 {
-    need_software();
     if (!sanitizer()) /* stacks are larger with a sanitizer */
         expect_death("frame_of_66000", "kernel frame_66000 needs more stack than the 65536 bytes",
                      " bytes that a thread has: make its local arrays smaller, ");
@@ -113,9 +111,8 @@ TEST(stacks_of_threads_with_barriers)
 }
 
 /* The default stack holds the first frame. The second one needs cuCtxSetLimit(). */
-TEST(a_frame_that_fits, 2)
+SOFT_TEST(a_frame_that_fits, 2)
 {
-    need_software();
     unsigned char bytes[64] = {0};
     CUdeviceptr out = soft_memory(bytes, sizeof(bytes));
     size_t before;

@@ -10,11 +10,9 @@
 
 #include "examples/support/kernel_image.h"
 
-#define need_software()                                                                            \
-    do {                                                                                           \
-        if (!gr_cuda_is_software())                                                                \
-            skip("this tests the software CUDA driver, and %s is in use", gr_cuda_driver_path());  \
-    } while (0)
+/* A case of what only the software driver does. */
+#define SOFT_TEST(...)                                                                             \
+    TEST_UNLESS(gr_cuda_is_software() ? NULL : "it tests the software CUDA driver", __VA_ARGS__)
 
 /*
  * Adds a case with the kernels loaded; its teardown unloads them. A child that launches kernels
@@ -55,9 +53,8 @@ void expect_message_once(const char *child, const char *text, const char *also);
 
 /* A child, and the test that it dies with this message. */
 #define DIES(title, text, also)                                                                    \
-    TEST(dies_##title)                                                                             \
+    SOFT_TEST(dies_##title)                                                                        \
     {                                                                                              \
-        need_software();                                                                           \
         expect_death(#title, text, also);                                                          \
     }                                                                                              \
     CHILD(title)

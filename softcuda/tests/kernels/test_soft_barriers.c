@@ -72,9 +72,8 @@ static void *read_and_free(CUdeviceptr memory, size_t size)
 
 GROUP("barriers", add_soft_case)
 
-TEST(sums_of_blocks, sizeof(shapes) / sizeof(*shapes))
+SOFT_TEST(sums_of_blocks, sizeof(shapes) / sizeof(*shapes))
 {
-    need_software();
     const struct shape *shape = &shapes[_i];
     unsigned blocks = volume(shape->grid), threads = volume(shape->block);
     CUdeviceptr in = numbers(blocks * threads), out = numbers(blocks);
@@ -103,9 +102,8 @@ static void assert_rotated(CUdeviceptr memory, const struct shape *shape, unsign
     free(values);
 }
 
-TEST(barriers_in_a_loop, sizeof(shapes) / sizeof(*shapes))
+SOFT_TEST(barriers_in_a_loop, sizeof(shapes) / sizeof(*shapes))
 {
-    need_software();
     const struct shape *shape = &shapes[_i];
     unsigned rounds = 37;
     CUdeviceptr values = numbers(volume(shape->grid) * volume(shape->block));
@@ -115,9 +113,8 @@ TEST(barriers_in_a_loop, sizeof(shapes) / sizeof(*shapes))
     CU(MemFree(values));
 }
 
-TEST(threads_keep_their_place, sizeof(shapes) / sizeof(*shapes))
+SOFT_TEST(threads_keep_their_place, sizeof(shapes) / sizeof(*shapes))
 {
-    need_software();
     const struct shape *shape = &shapes[_i];
     unsigned x = shape->block.x, y = shape->block.y ? shape->block.y : 1;
     unsigned gx = shape->grid.x, gy = shape->grid.y ? shape->grid.y : 1;
@@ -137,9 +134,8 @@ TEST(threads_keep_their_place, sizeof(shapes) / sizeof(*shapes))
 /* ---- Participating threads ------------------------------------------------------------------- */
 
 /* A barrier waits only for running threads and counts only those. */
-TEST(threads_that_exit_early, 4)
+SOFT_TEST(threads_that_exit_early, 4)
 {
-    need_software();
     enum { THREADS = 100 };
     unsigned stay = _i == 0 ? THREADS : (unsigned)_i;
     CUdeviceptr memory = numbers(THREADS);
@@ -152,9 +148,8 @@ TEST(threads_that_exit_early, 4)
     free(counts);
 }
 
-TEST(votes, sizeof(shapes) / sizeof(*shapes))
+SOFT_TEST(votes, sizeof(shapes) / sizeof(*shapes))
 {
-    need_software();
     unsigned threads = volume(shapes[_i].block);
     struct shape shape = {.grid = {.x = 1}, .block = shapes[_i].block};
     CUdeviceptr memory = numbers(5 * threads);
@@ -204,9 +199,8 @@ static void assert_warps(const unsigned *got, unsigned me, unsigned threads)
                       got[i], i, wanted[i]);
 }
 
-TEST(lanes_of_warps, sizeof(shapes) / sizeof(*shapes))
+SOFT_TEST(lanes_of_warps, sizeof(shapes) / sizeof(*shapes))
 {
-    need_software();
     const struct shape *shape = &shapes[_i];
     const unsigned blocks = volume(shape->grid), threads = volume(shape->block);
     CUdeviceptr memory = numbers(8 * blocks * threads);
@@ -220,9 +214,8 @@ TEST(lanes_of_warps, sizeof(shapes) / sizeof(*shapes))
 GROUP("launches", add_soft_case)
 
 /* A block larger than all previous ones gets new stacks, which smaller blocks reuse. */
-TEST(blocks_of_all_sizes_in_sequence)
+SOFT_TEST(blocks_of_all_sizes_in_sequence)
 {
-    need_software();
     static const unsigned sizes[] = {1, 700, 3, 1024, 64, 1024, 1};
     unsigned rounds = 3;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -235,9 +228,8 @@ TEST(blocks_of_all_sizes_in_sequence)
     }
 }
 
-TEST(two_launches_at_once)
+SOFT_TEST(two_launches_at_once)
 {
-    need_software();
     const struct shape first = {{.x = 9}, {.x = 200}}, second = {{.x = 8}, {.x = 333}};
     unsigned rounds = 50, other_rounds = 71;
     CUdeviceptr one = numbers(9 * 200), two = numbers(8 * 333);
@@ -268,9 +260,8 @@ CHILD(unregistered_barrier)
     return 0;
 }
 
-TEST(barrier_needs_registration)
+SOFT_TEST(barrier_needs_registration)
 {
-    need_software();
     char said[8192];
     int status = child_run("unregistered_barrier", said, sizeof(said));
     ck_assert_msg(sanitizer() ? status != 0 : WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT,
@@ -310,9 +301,8 @@ CHILD(no_memory_for_stacks)
     return 0;
 }
 
-TEST(out_of_memory_for_stacks)
+SOFT_TEST(out_of_memory_for_stacks)
 {
-    need_software();
     if (sanitizer())
         skip("a sanitizer needs more address space than the limit leaves");
     if (getenv("GR_TEST_EMULATOR"))
@@ -349,9 +339,8 @@ CHILD(long_launches)
 }
 
 /* Catches: a kernel whose blocks waited for each other hung without a message. */
-TEST(long_launch_is_reported)
+SOFT_TEST(long_launch_is_reported)
 {
-    need_software();
     expect_message_once("long_launches", "driver: kernel",
                         "driver: kernel wait_until has run for 1 seconds: it never ");
 }

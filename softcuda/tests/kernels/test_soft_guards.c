@@ -85,9 +85,8 @@ CHILD(own_handler)
     return 0;
 }
 
-TEST(faults_are_passed_on)
+SOFT_TEST(faults_are_passed_on)
 {
-    need_software();
     expect_child("own_handler");
 }
 
@@ -145,9 +144,8 @@ static void check_ends(CUdeviceptr memory, size_t size)
     free(bytes);
 }
 
-TEST(first_and_last_bytes_of_allocations, sizeof(sizes) / sizeof(*sizes))
+SOFT_TEST(first_and_last_bytes_of_allocations, sizeof(sizes) / sizeof(*sizes))
 {
-    need_software();
     size_t size = sizes[_i];
     CUdeviceptr memory = 0;
     void *host = NULL;
@@ -166,9 +164,8 @@ TEST(first_and_last_bytes_of_allocations, sizeof(sizes) / sizeof(*sizes))
     CU(MemFreeHost(host));
 }
 
-TEST(first_and_last_bytes_of_mapped_buffers, sizeof(sizes) / sizeof(*sizes))
+SOFT_TEST(first_and_last_bytes_of_mapped_buffers, sizeof(sizes) / sizeof(*sizes))
 {
-    need_software();
     size_t size = sizes[_i];
     GLuint name = gl_buffer_filled(size, 1);
     unsigned char *bytes = malloc(size);
@@ -203,9 +200,8 @@ static void assert_filled(int i)
     ck_assert_uint_eq(bytes[1], 0xCB);
 }
 
-TEST(tens_of_thousands_of_allocations)
+SOFT_TEST(tens_of_thousands_of_allocations)
 {
-    need_software();
     if (thread_sanitizer())
         skip("ThreadSanitizer needs the memory maps of the process");
     for (int i = 0; i < MANY; i++) {

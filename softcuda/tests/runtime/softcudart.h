@@ -34,20 +34,23 @@
     } while (0)
 
 struct softcudart_case {
+    const char *group;
+    int line; /* the cases of a group run in this order */
     const char *name;
     const char *(*run)(void);
+    struct softcudart_case *next;
 };
+void softcudart_list(struct softcudart_case *one);
 
-/* Each table ends with an entry without a name. */
-extern const struct softcudart_case softcudart_arrays[];
-extern const struct softcudart_case softcudart_copies[];
-extern const struct softcudart_case softcudart_devices[];
-extern const struct softcudart_case softcudart_errors[];
-extern const struct softcudart_case softcudart_ipc[];
-extern const struct softcudart_case softcudart_kernels[];
-extern const struct softcudart_case softcudart_memory[];
-extern const struct softcudart_case softcudart_streams[];
-extern const struct softcudart_case softcudart_twins[];
+/* A case of the file's GROUP. It returns NULL, or an error text from FAIL(). */
+#define CASE(title)                                                                                \
+    static const char *title(void);                                                                \
+    __attribute__((constructor)) static void list_##title(void)                                    \
+    {                                                                                              \
+        static struct softcudart_case listed = {GROUP, __LINE__, #title, title, NULL};             \
+        softcudart_list(&listed);                                                                  \
+    }                                                                                              \
+    static const char *title(void)
 
 /*
  * With this argument, the program runs as the second process of softcudart_ipc.c.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
+#define GROUP "arrays"
 #include "softcudart.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@ static struct cudaChannelFormatDesc bytes4(void)
     return cudaCreateChannelDesc(8, 8, 8, 8, cudaChannelFormatKindUnsigned);
 }
 
-static const char *report_their_format(void)
+CASE(report_their_format)
 {
     const struct cudaChannelFormatDesc wanted = bytes4();
     struct cudaChannelFormatDesc desc;
@@ -31,7 +32,7 @@ static const char *report_their_format(void)
 }
 
 /* The common channel formats, by their bits. */
-static const char *each_format(void)
+CASE(each_format)
 {
     static const struct {
         int bits, channels;
@@ -57,7 +58,7 @@ static const char *each_format(void)
     return NULL;
 }
 
-static const char *refused(void)
+CASE(refused)
 {
     const struct cudaChannelFormatDesc three =
         cudaCreateChannelDesc(8, 8, 8, 0, cudaChannelFormatKindUnsigned);
@@ -72,7 +73,7 @@ static const char *refused(void)
     return NULL;
 }
 
-static const char *copied_as_rectangles(void)
+CASE(copied_as_rectangles)
 {
     const struct cudaChannelFormatDesc desc = bytes4();
     unsigned char bytes[HEIGHT][WIDTH * 4], back[HEIGHT][WIDTH * 4];
@@ -106,7 +107,7 @@ static const char *copied_as_rectangles(void)
 }
 
 /* The older functions copy bytes that continue in the next row. */
-static const char *copied_across_rows(void)
+CASE(copied_across_rows)
 {
     enum { ROW = WIDTH * 4 };
     const struct cudaChannelFormatDesc desc = bytes4();
@@ -131,7 +132,7 @@ static const char *copied_across_rows(void)
 }
 
 /* The width of a copy to or from an array is in array elements. */
-static const char *copied_as_boxes(void)
+CASE(copied_as_boxes)
 {
     const struct cudaChannelFormatDesc desc = bytes4();
     const struct cudaExtent extent = {WIDTH, HEIGHT, DEPTH};
@@ -163,7 +164,7 @@ static const char *copied_as_boxes(void)
     return NULL;
 }
 
-static const char *with_levels(void)
+CASE(with_levels)
 {
     const struct cudaChannelFormatDesc desc = bytes4();
     const struct cudaExtent extent = {WIDTH, HEIGHT, 0};
@@ -179,7 +180,7 @@ static const char *with_levels(void)
     return NULL;
 }
 
-static const char *as_textures(void)
+CASE(as_textures)
 {
     const struct cudaChannelFormatDesc desc = bytes4();
     struct cudaResourceDesc resource, has_resource;
@@ -213,7 +214,7 @@ static const char *as_textures(void)
     return NULL;
 }
 
-static const char *linear_memory_as_texture(void)
+CASE(linear_memory_as_texture)
 {
     struct cudaResourceDesc resource, has;
     struct cudaTextureDesc texture;
@@ -235,7 +236,7 @@ static const char *linear_memory_as_texture(void)
     return NULL;
 }
 
-static const char *as_surfaces(void)
+CASE(as_surfaces)
 {
     const struct cudaChannelFormatDesc desc = bytes4();
     struct cudaResourceDesc resource, has;
@@ -254,17 +255,3 @@ static const char *as_surfaces(void)
     CUDA(cudaFreeArray(array));
     return NULL;
 }
-
-const struct softcudart_case softcudart_arrays[] = {
-    {"report_their_format", report_their_format},
-    {"each_format", each_format},
-    {"refused", refused},
-    {"copied_as_rectangles", copied_as_rectangles},
-    {"copied_across_rows", copied_across_rows},
-    {"copied_as_boxes", copied_as_boxes},
-    {"with_levels", with_levels},
-    {"as_textures", as_textures},
-    {"linear_memory_as_texture", linear_memory_as_texture},
-    {"as_surfaces", as_surfaces},
-    {NULL, NULL},
-};

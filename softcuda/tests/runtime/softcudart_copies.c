@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
+#define GROUP "copies"
 #include "softcudart.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 
 #define SIZE 4096
 
-static const char *in_every_direction(void)
+CASE(in_every_direction)
 {
     unsigned char bytes[SIZE], back[SIZE];
     void *a = NULL, *b = NULL;
@@ -34,7 +35,7 @@ static const char *in_every_direction(void)
     return NULL;
 }
 
-static const char *refused(void)
+CASE(refused)
 {
     unsigned char bytes[64];
     void *memory = NULL;
@@ -47,7 +48,7 @@ static const char *refused(void)
     return NULL;
 }
 
-static const char *queued(void)
+CASE(queued)
 {
     unsigned char bytes[SIZE], *back = NULL;
     void *memory = NULL;
@@ -82,7 +83,7 @@ cudaError_t CUDARTAPI cudaMemsetAsync_ptsz(void *devPtr, int value, size_t count
 cudaError_t CUDARTAPI cudaStreamSynchronize_ptsz(cudaStream_t stream);
 cudaError_t CUDARTAPI cudaStreamGetId_ptsz(cudaStream_t hStream, unsigned long long *streamId);
 
-static const char *on_per_thread_stream(void)
+CASE(on_per_thread_stream)
 {
     unsigned char bytes[64];
     void *memory = NULL;
@@ -101,7 +102,7 @@ static const char *on_per_thread_stream(void)
 }
 
 /* In both directions between two devices, or within one device. */
-static const char *between_devices(void)
+CASE(between_devices)
 {
     unsigned char bytes[SIZE], back[SIZE];
     void *first = NULL, *second = NULL;
@@ -130,12 +131,3 @@ static const char *between_devices(void)
     CUDA(cudaFree(second));
     return NULL;
 }
-
-const struct softcudart_case softcudart_copies[] = {
-    {"in_every_direction", in_every_direction},
-    {"refused", refused},
-    {"queued", queued},
-    {"on_per_thread_stream", on_per_thread_stream},
-    {"between_devices", between_devices},
-    {NULL, NULL},
-};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
+#define GROUP "devices"
 #include "softcudart.h"
 
 #include <pthread.h>
 #include <string.h>
 
-static const char *properties_are_attributes(void)
+CASE(properties_are_attributes)
 {
     struct cudaDeviceProp prop;
     char bus[32];
@@ -28,7 +29,7 @@ static const char *properties_are_attributes(void)
     return NULL;
 }
 
-static const char *chosen_by_properties(void)
+CASE(chosen_by_properties)
 {
     struct cudaDeviceProp prop;
     int device = -1;
@@ -39,7 +40,7 @@ static const char *chosen_by_properties(void)
     return NULL;
 }
 
-static const char *invalid_devices(void)
+CASE(invalid_devices)
 {
     struct cudaDeviceProp prop;
     int count = 0, value;
@@ -62,7 +63,7 @@ static void *device_of_thread(void *seen)
 }
 
 /* Each thread has its own current device, initially device 0. */
-static const char *current_device_per_thread(void)
+CASE(current_device_per_thread)
 {
     int count = 0, device = -1, of_thread = -1;
     pthread_t thread;
@@ -77,7 +78,7 @@ static const char *current_device_per_thread(void)
     return NULL;
 }
 
-static const char *valid_devices(void)
+CASE(valid_devices)
 {
     int devices[] = {0, -1}, device = -1, count = 0;
     CUDA(cudaSetValidDevices(devices, 1));
@@ -92,7 +93,7 @@ static const char *valid_devices(void)
     return NULL;
 }
 
-static const char *limits_and_flags(void)
+CASE(limits_and_flags)
 {
     size_t size = 0;
     unsigned flags = 0;
@@ -114,7 +115,7 @@ static const char *limits_and_flags(void)
     return NULL;
 }
 
-static const char *versions(void)
+CASE(versions)
 {
     int driver = 0, runtime = 0;
     CUDA(cudaDriverGetVersion(&driver));
@@ -125,7 +126,7 @@ static const char *versions(void)
 }
 
 /* A reset destroys all resources. The next call initialises the device again. */
-static const char *reset(void)
+CASE(reset)
 {
     void *memory = NULL;
     cudaStream_t stream = NULL;
@@ -142,7 +143,7 @@ static const char *reset(void)
     return NULL;
 }
 
-static const char *peers(void)
+CASE(peers)
 {
     int count = 0, can = -1;
     CUDA(cudaGetDeviceCount(&count));
@@ -160,16 +161,3 @@ static const char *peers(void)
     FAILS(cudaErrorPeerAccessNotEnabled, cudaDeviceDisablePeerAccess(1));
     return NULL;
 }
-
-const struct softcudart_case softcudart_devices[] = {
-    {"properties_are_attributes", properties_are_attributes},
-    {"chosen_by_properties", chosen_by_properties},
-    {"invalid_devices", invalid_devices},
-    {"current_device_per_thread", current_device_per_thread},
-    {"valid_devices", valid_devices},
-    {"limits_and_flags", limits_and_flags},
-    {"versions", versions},
-    {"reset", reset},
-    {"peers", peers},
-    {NULL, NULL},
-};

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
+#define GROUP "errors"
 #include "softcudart.h"
 
 #include <pthread.h>
 #include <string.h>
 
 /* The first runtime call of a program initialises CUDA. */
-static const char *starts_implicitly(void)
+CASE(starts_implicitly)
 {
     int count = 0;
     void *memory = NULL;
@@ -18,7 +19,7 @@ static const char *starts_implicitly(void)
     return NULL;
 }
 
-static const char *have_names_and_texts(void)
+CASE(have_names_and_texts)
 {
     REQUIRE(strcmp(cudaGetErrorName(cudaSuccess), "cudaSuccess") == 0);
     REQUIRE(strcmp(cudaGetErrorString(cudaSuccess), "no error") == 0);
@@ -31,7 +32,7 @@ static const char *have_names_and_texts(void)
     return NULL;
 }
 
-static const char *last_error_persists(void)
+CASE(last_error_persists)
 {
     void *memory = NULL;
     REQUIRE(cudaFree((void *)(size_t)64) == cudaErrorInvalidValue);
@@ -51,7 +52,7 @@ static void *fail_in_thread(void *seen)
     return NULL;
 }
 
-static const char *last_error_per_thread(void)
+CASE(last_error_per_thread)
 {
     pthread_t thread;
     int seen = 0;
@@ -65,7 +66,7 @@ static const char *last_error_per_thread(void)
 
 #ifndef REAL_CUDART
 /* Unsupported functions return an error, and the program continues. */
-static const char *not_supported(void)
+CASE(not_supported)
 {
     cudaGraph_t graph = NULL;
     FAILS(cudaErrorNotSupported, cudaGraphCreate(&graph, 0));
@@ -73,14 +74,3 @@ static const char *not_supported(void)
     return NULL;
 }
 #endif
-
-const struct softcudart_case softcudart_errors[] = {
-    {"starts_implicitly", starts_implicitly},
-    {"have_names_and_texts", have_names_and_texts},
-    {"last_error_persists", last_error_persists},
-    {"last_error_per_thread", last_error_per_thread},
-#ifndef REAL_CUDART
-    {"not_supported", not_supported},
-#endif
-    {NULL, NULL},
-};

@@ -3,6 +3,7 @@
  * Memory and events shared by two processes. The second process is this program with an argument.
  */
 #define _GNU_SOURCE
+#define GROUP "ipc"
 #include "softcudart.h"
 
 #include <fcntl.h>
@@ -24,7 +25,7 @@ struct handles {
 
 /* ---- One process ----------------------------------------------------------------------------- */
 
-static const char *memory_refused(void)
+CASE(memory_refused)
 {
     cudaIpcMemHandle_t handle, same;
     char *memory = NULL, own[16];
@@ -44,7 +45,7 @@ static const char *memory_refused(void)
     return NULL;
 }
 
-static const char *memory_of_other_kinds(void)
+CASE(memory_of_other_kinds)
 {
     cudaIpcMemHandle_t handle;
     void *pinned = NULL, *managed = NULL, *pooled = NULL;
@@ -60,7 +61,7 @@ static const char *memory_of_other_kinds(void)
     return NULL;
 }
 
-static const char *events_refused(void)
+CASE(events_refused)
 {
     cudaIpcEventHandle_t handle;
     cudaEvent_t plain = NULL, shared = NULL, other = NULL;
@@ -78,7 +79,7 @@ static const char *events_refused(void)
 
 #ifndef REAL_CUDART
 /* NVIDIA's library crashes. */
-static const char *null_results(void)
+CASE(null_results)
 {
     cudaIpcMemHandle_t memory_handle;
     cudaIpcEventHandle_t event_handle;
@@ -212,7 +213,7 @@ static const char *run_other(const struct handles *given)
     return NULL;
 }
 
-static const char *two_processes(void)
+CASE(two_processes)
 {
     const unsigned flags = cudaEventInterprocess | cudaEventDisableTiming;
     struct handles given;
@@ -236,12 +237,3 @@ static const char *two_processes(void)
     CUDA(cudaFree(memory));
     return NULL;
 }
-
-const struct softcudart_case softcudart_ipc[] = {
-    {"memory_refused", memory_refused}, {"memory_of_other_kinds", memory_of_other_kinds},
-    {"events_refused", events_refused},
-#ifndef REAL_CUDART
-    {"null_results", null_results},
-#endif
-    {"two_processes", two_processes},   {NULL, NULL},
-};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Kernels and variables registered like those in grinterop-nvcc output, but written by hand. */
+#define GROUP "kernels"
 #include "softcudart.h"
 
 #include <grinterop/cuhost_launch.h>
@@ -95,7 +96,7 @@ static void configure(unsigned blocks, unsigned threads, size_t shared, cudaStre
     gr_cuhost_configure(&config);
 }
 
-static const char *launched_as_closures(void)
+CASE(launched_as_closures)
 {
     struct closure closure = {.factor = 3};
     cudaStream_t stream = NULL;
@@ -114,7 +115,7 @@ static const char *launched_as_closures(void)
 }
 
 /* A launch returns no error; it sets the last error. */
-static const char *refused(void)
+CASE(refused)
 {
     const struct closure closure = {0};
     gr_cuhost_run(&closure_kernel, &stub, &closure);
@@ -134,7 +135,7 @@ static const char *refused(void)
 }
 
 /* A program with records too old for this driver. */
-static const char *built_for_older_records(void)
+CASE(built_for_older_records)
 {
     static gr_cuhost_kernel older;
     const struct closure closure = {0};
@@ -146,7 +147,7 @@ static const char *built_for_older_records(void)
     return NULL;
 }
 
-static const char *launched_by_address(void)
+CASE(launched_by_address)
 {
     unsigned *memory = NULL, factor = 7;
     void *params[] = {&memory, &factor};
@@ -166,7 +167,7 @@ static const char *launched_by_address(void)
     return NULL;
 }
 
-static const char *attributes(void)
+CASE(attributes)
 {
     struct cudaFuncAttributes has;
     const char *name = NULL;
@@ -190,7 +191,7 @@ static const char *attributes(void)
 }
 
 /* Attributes set for the address apply to closure launches, before the first one and after it. */
-static const char *attributes_of_closures(void)
+CASE(attributes_of_closures)
 {
     struct closure closure = {.factor = 2};
     CUDA(cudaMalloc((void **)&closure.out, NUMBER * sizeof(unsigned)));
@@ -209,7 +210,7 @@ static const char *attributes_of_closures(void)
     return NULL;
 }
 
-static const char *variables(void)
+CASE(variables)
 {
     const unsigned numbers[4] = {1, 2, 3, 4};
     unsigned back[4] = {0};
@@ -237,7 +238,7 @@ static const char *variables(void)
 }
 
 /* An H200 returns the same results for `__managed__ unsigned managed[5]`. */
-static const char *managed_variables(void)
+CASE(managed_variables)
 {
     const struct cudaMemLocation device = {.type = cudaMemLocationTypeDevice};
     struct cudaPointerAttributes attributes;
@@ -276,7 +277,7 @@ static const char *managed_variables(void)
 }
 
 /* As when a library is unloaded: later allocations may reuse its addresses. */
-static const char *removed_variables(void)
+CASE(removed_variables)
 {
     static unsigned gone[2][4];
     struct cudaPointerAttributes attributes;
@@ -304,7 +305,7 @@ static const char *removed_variables(void)
 }
 
 /* GPU code is refused. */
-static const char *libraries(void)
+CASE(libraries)
 {
     static const char ptx[] = ".version 8.0\n.target sm_90\n";
     cudaLibrary_t library = NULL;
@@ -358,7 +359,8 @@ static const gr_cuhost_kernel assertion_kernels[] = {
      .run_thread = run_assertion_of_threads},
 };
 
-static const char *assertions(void)
+/* The last case, because it destroys the context. */
+CASE(assertions)
 {
     static const unsigned nowhere[3];
     gr_cuhost_assert("i < n", "host.c", 7, nowhere, nowhere); /* outside a kernel, it returns */
@@ -376,18 +378,3 @@ static const char *assertions(void)
     }
     return NULL;
 }
-
-const struct softcudart_case softcudart_kernels[] = {
-    {"launched_as_closures", launched_as_closures},
-    {"refused", refused},
-    {"built_for_older_records", built_for_older_records},
-    {"launched_by_address", launched_by_address},
-    {"attributes", attributes},
-    {"attributes_of_closures", attributes_of_closures},
-    {"variables", variables},
-    {"managed_variables", managed_variables},
-    {"removed_variables", removed_variables},
-    {"libraries", libraries},
-    {"assertions", assertions}, /* last, because it destroys the context */
-    {NULL, NULL},
-};

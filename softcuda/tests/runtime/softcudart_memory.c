@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
+#define GROUP "memory"
 #include "softcudart.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *zero_bytes(void)
+CASE(zero_bytes)
 {
     void *memory = (void *)(size_t)64;
     CUDA(cudaMalloc(&memory, 0));
@@ -16,7 +17,7 @@ static const char *zero_bytes(void)
     return NULL;
 }
 
-static const char *refused(void)
+CASE(refused)
 {
     void *memory = NULL;
     unsigned char own[64];
@@ -29,7 +30,7 @@ static const char *refused(void)
     return NULL;
 }
 
-static const char *set_to_a_byte(void)
+CASE(set_to_a_byte)
 {
     unsigned char bytes[4096];
     void *memory = NULL;
@@ -44,7 +45,7 @@ static const char *set_to_a_byte(void)
     return NULL;
 }
 
-static const char *pitched(void)
+CASE(pitched)
 {
     enum { WIDTH = 100, HEIGHT = 7 };
     unsigned char rows[HEIGHT][WIDTH], back[HEIGHT][WIDTH];
@@ -66,7 +67,7 @@ static const char *pitched(void)
     return NULL;
 }
 
-static const char *boxes(void)
+CASE(boxes)
 {
     enum { W = 20, H = 5, D = 3 };
     unsigned char bytes[D][H][W], back[D][H][W];
@@ -95,7 +96,7 @@ static const char *boxes(void)
     return NULL;
 }
 
-static const char *of_the_host(void)
+CASE(of_the_host)
 {
     unsigned flags = 0;
     void *pinned = NULL, *device = NULL;
@@ -115,7 +116,7 @@ static const char *of_the_host(void)
     return NULL;
 }
 
-static const char *registered(void)
+CASE(registered)
 {
     unsigned char *own = aligned_alloc(4096, 8192);
     void *device = NULL;
@@ -132,7 +133,7 @@ static const char *registered(void)
     return NULL;
 }
 
-static const char *managed(void)
+CASE(managed)
 {
     unsigned char *memory = NULL;
     CUDA(cudaMallocManaged((void **)&memory, 4096, cudaMemAttachGlobal));
@@ -147,7 +148,7 @@ static const char *managed(void)
     return NULL;
 }
 
-static const char *pointer_attributes(void)
+CASE(pointer_attributes)
 {
     struct cudaPointerAttributes attributes;
     void *device = NULL, *pinned = NULL, *shared = NULL;
@@ -171,7 +172,7 @@ static const char *pointer_attributes(void)
     return NULL;
 }
 
-static const char *counted(void)
+CASE(counted)
 {
     size_t before = 0, during = 0, total = 0;
     void *memory = NULL;
@@ -184,7 +185,7 @@ static const char *counted(void)
     return NULL;
 }
 
-static const char *stream_ordered(void)
+CASE(stream_ordered)
 {
     unsigned char bytes[256];
     void *memory = NULL;
@@ -212,7 +213,7 @@ static const char *stream_ordered(void)
     return NULL;
 }
 
-static const char *own_pool(void)
+CASE(own_pool)
 {
     cudaMemPool_t pool = NULL, current = NULL;
     enum cudaMemAccessFlags access = cudaMemAccessFlagsProtNone;
@@ -237,19 +238,3 @@ static const char *own_pool(void)
     CUDA(cudaDeviceSynchronize());
     return NULL;
 }
-
-const struct softcudart_case softcudart_memory[] = {
-    {"zero_bytes", zero_bytes},
-    {"refused", refused},
-    {"set_to_a_byte", set_to_a_byte},
-    {"pitched", pitched},
-    {"boxes", boxes},
-    {"of_the_host", of_the_host},
-    {"registered", registered},
-    {"managed", managed},
-    {"pointer_attributes", pointer_attributes},
-    {"counted", counted},
-    {"stream_ordered", stream_ordered},
-    {"own_pool", own_pool},
-    {NULL, NULL},
-};

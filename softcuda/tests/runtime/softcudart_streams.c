@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
+#define GROUP "streams"
 #include "softcudart.h"
 
 #include <semaphore.h>
@@ -13,7 +14,7 @@ static void CUDART_CB wait_at_gate(void *unused)
         continue;
 }
 
-static const char *created_and_destroyed(void)
+CASE(created_and_destroyed)
 {
     cudaStream_t stream = NULL;
     unsigned flags = 9;
@@ -34,7 +35,7 @@ static const char *created_and_destroyed(void)
     return NULL;
 }
 
-static const char *wait_for_events(void)
+CASE(wait_for_events)
 {
     cudaStream_t first = NULL, second = NULL;
     cudaEvent_t event = NULL;
@@ -59,7 +60,7 @@ static const char *wait_for_events(void)
     return NULL;
 }
 
-static const char *measured(void)
+CASE(measured)
 {
     cudaEvent_t start = NULL, end = NULL, untimed = NULL;
     float ms = -1;
@@ -97,7 +98,7 @@ static void CUDART_CB call(cudaStream_t stream, cudaError_t status, void *data)
     called->times++;
 }
 
-static const char *call_back(void)
+CASE(call_back)
 {
     struct called called = {.status = cudaErrorUnknown};
     cudaStream_t stream = NULL;
@@ -111,19 +112,10 @@ static const char *call_back(void)
     return NULL;
 }
 
-static const char *not_captured(void)
+CASE(not_captured)
 {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
     CUDA(cudaStreamIsCapturing(cudaStreamPerThread, &status));
     REQUIRE(status == cudaStreamCaptureStatusNone);
     return NULL;
 }
-
-const struct softcudart_case softcudart_streams[] = {
-    {"created_and_destroyed", created_and_destroyed},
-    {"wait_for_events", wait_for_events},
-    {"measured", measured},
-    {"call_back", call_back},
-    {"not_captured", not_captured},
-    {NULL, NULL},
-};

@@ -4,6 +4,7 @@
  * to a different symbol.
  */
 #define CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define GROUP "twins"
 #include "softcudart.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@ enum { W = 32, H = 8, D = 2, SIZE = W * H * D };
 
 static unsigned char bytes[SIZE], back[SIZE];
 
-static const char *of_plain_copies(void)
+CASE(of_plain_copies)
 {
     void *a = NULL, *b = NULL;
     softcudart_pattern(bytes, SIZE);
@@ -39,7 +40,7 @@ static const char *of_plain_copies(void)
     return NULL;
 }
 
-static const char *of_copies_of_boxes(void)
+CASE(of_copies_of_boxes)
 {
     struct cudaPitchedPtr box;
     struct cudaMemcpy3DParms copy;
@@ -71,7 +72,7 @@ static const char *of_copies_of_boxes(void)
     return NULL;
 }
 
-static const char *of_copies_with_arrays(void)
+CASE(of_copies_with_arrays)
 {
     enum { BYTES = W * H };
     const struct cudaChannelFormatDesc desc =
@@ -118,7 +119,7 @@ static void CUDART_CB call_back(cudaStream_t stream, cudaError_t status, void *n
         call(number);
 }
 
-static const char *of_streams(void)
+CASE(of_streams)
 {
     unsigned flags = 9;
     unsigned long long id = 0;
@@ -152,7 +153,7 @@ static const char *of_streams(void)
     return NULL;
 }
 
-static const char *of_entry_points(void)
+CASE(of_entry_points)
 {
     enum cudaDriverEntryPointQueryResult status = cudaDriverEntryPointVersionNotSufficent;
     void *own = NULL, *legacy = NULL;
@@ -167,12 +168,3 @@ static const char *of_entry_points(void)
 #endif
     return NULL;
 }
-
-const struct softcudart_case softcudart_twins[] = {
-    {"of_plain_copies", of_plain_copies},
-    {"of_copies_of_boxes", of_copies_of_boxes},
-    {"of_copies_with_arrays", of_copies_with_arrays},
-    {"of_streams", of_streams},
-    {"of_entry_points", of_entry_points},
-    {NULL, NULL},
-};

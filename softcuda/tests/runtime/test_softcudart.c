@@ -23,28 +23,40 @@ int softcudart_is_pattern(const void *bytes, size_t size, size_t first)
     return 1;
 }
 
-static void run(const char *group, const struct softcudart_case *cases)
+static struct softcudart_case *cases; /* by line */
+
+void softcudart_list(struct softcudart_case *one)
 {
-    for (; cases->name; cases++) {
-        plain_case(group, cases->name, cases->run());
-        (void)cudaGetLastError();
-    }
+    struct softcudart_case **link = &cases;
+    while (*link && (*link)->line < one->line)
+        link = &(*link)->next;
+    one->next = *link;
+    *link = one;
+}
+
+static void run(const char *group)
+{
+    for (const struct softcudart_case *one = cases; one; one = one->next)
+        if (strcmp(one->group, group) == 0) {
+            plain_case(group, one->name, one->run());
+            (void)cudaGetLastError();
+        }
 }
 
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], SOFTCUDART_SECOND) == 0)
         return softcudart_second_process();
-    run("errors", softcudart_errors); /* contains the first CUDA call of the process */
-    run("devices", softcudart_devices);
-    run("memory", softcudart_memory);
-    run("copies", softcudart_copies);
-    run("arrays", softcudart_arrays);
-    run("streams", softcudart_streams);
-    run("twins", softcudart_twins);
-    run("ipc", softcudart_ipc);
+    run("errors"); /* contains the first CUDA call of the process */
+    run("devices");
+    run("memory");
+    run("copies");
+    run("arrays");
+    run("streams");
+    run("twins");
+    run("ipc");
 #ifndef REAL_CUDART
-    run("kernels", softcudart_kernels);
+    run("kernels");
 #endif
     return plain_verdict();
 }

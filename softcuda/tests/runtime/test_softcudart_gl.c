@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "tests/support/support.h"
+#include "softcuda/tests/kernels/soft_launch.h"
 
 #include "softcuda/driver/stream/shared_semaphore.h"
 
@@ -19,12 +20,6 @@
 
 #define SIZE 4096
 
-#define need_software()                                                                            \
-    do {                                                                                           \
-        if (!gr_cuda_is_software())                                                                \
-            skip("this tests the software CUDA driver, and %s is in use", gr_cuda_driver_path());  \
-    } while (0)
-
 #define RT(call)              RT_GIVES(cudaSuccess, call)
 #define RT_GIVES(error, call) assert_error_of(error, cuda##call, "cuda" #call)
 #define assert_error_of(error, result, text)                                                       \
@@ -37,9 +32,8 @@
 
 GROUP("one driver", add_case)
 
-TEST(works_in_the_current_context)
+SOFT_TEST(works_in_the_current_context)
 {
-    need_software();
     void *memory = NULL;
     int device = -1;
     CUcontext context = NULL;
@@ -57,9 +51,8 @@ TEST(works_in_the_current_context)
 }
 
 /* The runtime uses a context created by the program, which stays current. */
-TEST(works_in_application_context)
+SOFT_TEST(works_in_application_context)
 {
-    need_software();
     void *memory = NULL;
     CUcontext own = NULL, current = NULL, owner = NULL;
     CU(CtxCreate(&own, 0, fx.device));
@@ -72,9 +65,8 @@ TEST(works_in_application_context)
     CU(CtxDestroy(own));
 }
 
-TEST(accepts_mapped_memory)
+SOFT_TEST(accepts_mapped_memory)
 {
-    need_software();
     GLuint name = gl_buffer_pattern(SIZE, 3);
     gr_resource *resource = must_register(name);
     gr_buffer *buffer = must_map(resource);
@@ -89,9 +81,8 @@ TEST(accepts_mapped_memory)
     assert_gl_bytes(name, SIZE, 0x42);
 }
 
-TEST(returns_driver_functions)
+SOFT_TEST(returns_driver_functions)
 {
-    need_software();
     void *function = NULL;
     enum cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSymbolNotFound;
     int version = 0;
@@ -108,9 +99,8 @@ TEST(returns_driver_functions)
 
 GROUP("opengl", add_case)
 
-TEST(maps_a_buffer)
+SOFT_TEST(maps_a_buffer)
 {
-    need_software();
     GLuint name = gl_buffer_filled(SIZE, 0x10);
     struct cudaGraphicsResource *resource = NULL;
     void *mapped = NULL;
@@ -131,9 +121,8 @@ TEST(maps_a_buffer)
     RT_GIVES(cudaErrorInvalidValue, GraphicsMapResources(-1, &resource, NULL));
 }
 
-TEST(maps_an_image)
+SOFT_TEST(maps_an_image)
 {
-    need_software();
     enum { WIDTH = 16, HEIGHT = 8, ROW = WIDTH * 4 };
     unsigned char *bytes = must_allocate(ROW * HEIGHT), *seen = must_allocate(ROW * HEIGHT);
     GLuint name;
@@ -160,9 +149,8 @@ TEST(maps_an_image)
     free(bytes);
 }
 
-TEST(maps_buffers_by_their_names)
+SOFT_TEST(maps_buffers_by_their_names)
 {
-    need_software();
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
     GLuint name = gl_buffer_filled(SIZE, 0x10);
@@ -184,9 +172,8 @@ TEST(maps_buffers_by_their_names)
 #pragma GCC diagnostic pop
 }
 
-TEST(reports_rendering_device)
+SOFT_TEST(reports_rendering_device)
 {
-    need_software();
     unsigned count = 0;
     int devices[8] = {-1};
     RT(GLGetDevices(&count, devices, 8, cudaGLDeviceListAll));
@@ -196,9 +183,8 @@ TEST(reports_rendering_device)
 
 GROUP("external", add_case)
 
-TEST(imports_memory)
+SOFT_TEST(imports_memory)
 {
-    need_software();
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                 .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
                                 .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
@@ -229,9 +215,8 @@ TEST(imports_memory)
     RT_GIVES(cudaErrorInvalidValue, ImportExternalMemory(&memory, NULL));
 }
 
-TEST(signals_and_waits)
+SOFT_TEST(signals_and_waits)
 {
-    need_software();
     PFN_gr_softcuda_semaphore_create create;
     void *symbol = dlsym(RTLD_DEFAULT, "gr_softcuda_semaphore_create");
     struct cudaExternalSemaphoreHandleDesc desc;
@@ -284,9 +269,8 @@ CHILD(other)
     return gr_cuda_load(false) == GR_ERR_NO_DRIVER ? 0 : 1;
 }
 
-TEST(is_grinterops_driver)
+SOFT_TEST(is_grinterops_driver)
 {
-    need_software();
     char text[4096];
     ck_assert_msg(child_run("unset", text, sizeof(text)) == 0, "%s", text);
     ck_assert_msg(child_run("other", text, sizeof(text)) == 0, "%s", text);
@@ -350,9 +334,8 @@ CHILD(fault)
     return 0;
 }
 
-TEST(fault_stays)
+SOFT_TEST(fault_stays)
 {
-    need_software();
     if (sanitizer())
         skip("the sanitizer's SIGSEGV handler interferes");
     char text[4096];

@@ -22,12 +22,8 @@ extern struct soft_semaphore_api soft;
 /* Looks them up; false if another driver is in use. */
 bool soft_semaphores_load(void);
 
-/* At the start of each case. */
-#define need_semaphores()                                                                          \
-    do {                                                                                           \
-        if (!soft_semaphores_load())                                                               \
-            skip("requires the software CUDA driver, but %s is in use", gr_cuda_driver_path());    \
-    } while (0)
+#define SEMAPHORE_TEST(...)                                                                        \
+    TEST_UNLESS(soft_semaphores_load() ? NULL : "it tests the software CUDA driver", __VA_ARGS__)
 
 /* Short names of the types. */
 #define BINARY   CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD

@@ -10,9 +10,8 @@
 
 GROUP("ends", add_case)
 
-TEST(destroyed_with_work_pending)
+SEMAPHORE_TEST(destroyed_with_work_pending)
 {
-    need_semaphores();
     int fd = make_fd(true, 0);
     CUexternalSemaphore waited = import_copy(fd, TIMELINE), signalled = import_copy(fd, TIMELINE);
     CUexternalSemaphore seen = import_fd(fd, TIMELINE);
@@ -53,9 +52,8 @@ CHILD(signal_backwards)
     return 0;
 }
 
-TEST(a_timeline_never_goes_back)
+SEMAPHORE_TEST(a_timeline_never_goes_back)
 {
-    need_semaphores();
     char text[4096];
     ck_assert_int_eq(child_run("signal_backwards", text, sizeof(text)), 0);
     const char *first = strstr(text, "signalled with 3, which is not greater than its value 5");
@@ -135,9 +133,8 @@ CHILD(destroy_before_the_signal)
     return 0;
 }
 
-TEST(nothing_hangs)
+SEMAPHORE_TEST(nothing_hangs)
 {
-    need_semaphores();
     char text[4096];
     expect_child("exit_while_streams_wait");
     expect_child("destroy_before_the_signal");

@@ -41,16 +41,14 @@ static void read_behind_writer(CUexternalSemaphoreHandleType type)
     CU(MemFreeHost(copy));
 }
 
-TEST(writer_before_reader)
+SEMAPHORE_TEST(writer_before_reader)
 {
-    need_semaphores();
     read_behind_writer(BINARY);
     read_behind_writer(TIMELINE);
 }
 
-TEST(timeline_values)
+SEMAPHORE_TEST(timeline_values)
 {
-    need_semaphores();
     int fd = make_fd(true, 10);
     CUexternalSemaphore t = import_copy(fd, TIMELINE);
     gr_softcuda_semaphore *host = NULL;
@@ -78,9 +76,8 @@ TEST(timeline_values)
 }
 
 /* One signal releases one wait and resets the semaphore. */
-TEST(binary_resets)
+SEMAPHORE_TEST(binary_resets)
 {
-    need_semaphores();
     CUexternalSemaphore b = import_fd(make_fd(false, 1), BINARY);
     put_wait(b, 0, fx.stream);
     CU(StreamSynchronize(fx.stream));
@@ -104,9 +101,8 @@ TEST(binary_resets)
 }
 
 /* More than fits the scheduler's small records; the last one in the list counts like the first. */
-TEST(many_at_once)
+SEMAPHORE_TEST(many_at_once)
 {
-    need_semaphores();
     enum { MANY = 100 };
     CUexternalSemaphore all[MANY];
     CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *signals = calloc(MANY, sizeof(*signals));
@@ -128,9 +124,8 @@ TEST(many_at_once)
 }
 
 /* A wait only blocks what the rules of the legacy default stream order after it. */
-TEST(default_streams)
+SEMAPHORE_TEST(default_streams)
 {
-    need_semaphores();
     CUexternalSemaphore t = make_semaphore(TIMELINE);
     CUstream blocking = NULL, second = NULL;
     CU(StreamCreate(&blocking, CU_STREAM_DEFAULT));
@@ -176,9 +171,8 @@ static void *per_thread_symbol(const char *name)
     return symbol;
 }
 
-TEST(per_thread_variants)
+SEMAPHORE_TEST(per_thread_variants)
 {
-    need_semaphores();
     PFN_cuWaitExternalSemaphoresAsync_v10000_ptsz wait_ptsz = NULL;
     PFN_cuSignalExternalSemaphoresAsync_v10000_ptsz signal_ptsz = NULL;
     void *symbol = per_thread_symbol("cuWaitExternalSemaphoresAsync");
@@ -204,9 +198,8 @@ static void CUDA_CB count_up(void *user)
     ++*(unsigned *)user; /* not atomic: only the semaphores separate the two streams */
 }
 
-TEST(two_streams_take_turns)
+SEMAPHORE_TEST(two_streams_take_turns)
 {
-    need_semaphores();
     enum { ROUNDS = 200 };
     static unsigned count;
     CUexternalSemaphore t = make_semaphore(TIMELINE), b = make_semaphore(BINARY);
@@ -228,9 +221,8 @@ TEST(two_streams_take_turns)
 
 /* ---- The host -------------------------------------------------------------------------------- */
 
-TEST(the_host_signals_and_waits)
+SEMAPHORE_TEST(the_host_signals_and_waits)
 {
-    need_semaphores();
     int fd = make_fd(true, 3);
     gr_softcuda_semaphore *host = NULL, *again = NULL;
     CUexternalSemaphore t = import_copy(fd, TIMELINE);

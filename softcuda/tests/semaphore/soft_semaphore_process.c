@@ -145,9 +145,8 @@ CHILD(take_turns)
     return 0;
 }
 
-TEST(two_processes_take_turns)
+SEMAPHORE_TEST(two_processes_take_turns)
 {
-    need_semaphores();
     char text[4096];
     unsigned wrong = 0;
     struct step steps[ROUNDS];
@@ -198,9 +197,8 @@ CHILD(die_while_waiting)
     return 1;
 }
 
-TEST(a_peer_that_dies)
+SEMAPHORE_TEST(a_peer_that_dies)
 {
-    need_semaphores();
     char text[4096];
     const int fds[FDS] = {make_fd(true, 0), make_fd(false, 0), make_fd(false, 0)};
     CUexternalSemaphore here = import_copy(fds[HERE], TIMELINE);
@@ -222,9 +220,8 @@ TEST(a_peer_that_dies)
 }
 
 /* Simulates a peer that dies after writing the value, before waking anyone. */
-TEST(a_value_without_a_wake_up)
+SEMAPHORE_TEST(a_value_without_a_wake_up)
 {
-    need_semaphores();
     const unsigned long long first = 0x1122334455667788;
     int fd = make_fd(true, first);
     struct stat file;
@@ -246,9 +243,8 @@ TEST(a_value_without_a_wake_up)
 }
 
 /* A peer that overwrites the memory only corrupts the values. */
-TEST(a_hostile_peer)
+SEMAPHORE_TEST(a_hostile_peer)
 {
-    need_semaphores();
     int fd = make_fd(true, 0);
     unsigned char noise[256];
     memset(noise, 0xff, sizeof(noise));

@@ -98,9 +98,8 @@ void assert_waits(CUstream stream)
 
 GROUP("codes", add_case)
 
-TEST(creation_checks_its_arguments)
+SEMAPHORE_TEST(creation_checks_its_arguments)
 {
-    need_semaphores();
     int fd = -2;
     assert_result(CUDA_ERROR_INVALID_VALUE, soft.create(1, 0, NULL), "create");
     assert_result(CUDA_ERROR_INVALID_VALUE, soft.create(0, 2, &fd), "create");
@@ -114,9 +113,8 @@ TEST(creation_checks_its_arguments)
     close(fd);
 }
 
-TEST(imports)
+SEMAPHORE_TEST(imports)
 {
-    need_semaphores();
     CUexternalSemaphore a = NULL, b = NULL;
     int timeline = make_fd(true, 5), binary = make_fd(false, 1);
     assert_result(CUDA_ERROR_INVALID_VALUE, try_import(timeline, BINARY, &a), "wrong kind");
@@ -162,9 +160,8 @@ static int imitation(const void *bytes, size_t size, bool sealed)
     return fd;
 }
 
-TEST(foreign_descriptors)
+SEMAPHORE_TEST(foreign_descriptors)
 {
-    need_semaphores();
     CUexternalSemaphore semaphore = NULL;
     unsigned char bytes[256] = {0};
     char path[64];
@@ -198,9 +195,8 @@ TEST(foreign_descriptors)
     close(fd);
 }
 
-TEST(invalid_calls_are_refused)
+SEMAPHORE_TEST(invalid_calls_are_refused)
 {
-    need_semaphores();
     CUexternalSemaphore two[2] = {make_semaphore(TIMELINE), make_semaphore(BINARY)};
     CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS signals[2] = {{.params.fence.value = 1}, {.flags = 0}};
     CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS waits[2] = {{.params.fence.value = 1}, {.flags = 0}};
@@ -233,9 +229,8 @@ TEST(invalid_calls_are_refused)
     CU(DestroyExternalSemaphore(two[0]));
 }
 
-TEST(contexts)
+SEMAPHORE_TEST(contexts)
 {
-    need_semaphores();
     CUcontext second = NULL;
     CUexternalSemaphore here = make_semaphore(TIMELINE), there = NULL;
     const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS one = {.params.fence.value = 1};

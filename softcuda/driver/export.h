@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * How the driver and the runtime API define their entry points. The Makefile reads the symbols of
+ * the objects and generates stubs for all other functions of the headers (unsupported.awk).
+ */
+#ifndef GR_SOFTCUDA_DRIVER_EXPORT_H
+#define GR_SOFTCUDA_DRIVER_EXPORT_H
+
+/* Makes CUDA's headers declare every versioned symbol under its own name, so that the compiler
+ * checks each entry point against the header and no macro renames it. */
+#ifndef __CUDA_API_VERSION_INTERNAL
+#define __CUDA_API_VERSION_INTERNAL
+#endif
+#include <cuda.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SOFT_EXPORTED __attribute__((visibility("default")))
+
+/*
+ * Defines the twin of an entry point for programs built with the per-thread default stream. `flag`
+ * is set during the call: CU_STREAM_PER_THREAD then replaces a NULL or implied stream.
+ */
+#define SOFT_PER_THREAD_TWIN(type, flag, twin, name, params, args)                                 \
+    SOFT_EXPORTED type CUDAAPI twin params;                                                        \
+    SOFT_EXPORTED type CUDAAPI twin params                                                         \
+    {                                                                                              \
+        flag = true;                                                                               \
+        type result = name args;                                                                   \
+        flag = false;                                                                              \
+        return result;                                                                             \
+    }
+
+/* The list in brackets without them, to append to it. */
+#define SOFT_LIST(...) __VA_ARGS__
+
+/* Returns from the function if the call fails. */
+#define SOFT_TRY(...)                                                                              \
+    do {                                                                                           \
+        CUresult tried_ = (__VA_ARGS__);                                                           \
+        if (tried_ != CUDA_SUCCESS)                                                                \
+            return tried_;                                                                         \
+    } while (0)
+
+#endif
