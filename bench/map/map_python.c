@@ -18,7 +18,7 @@ static const struct bench_kind *kind_of(const char *key)
     return NULL;
 }
 
-/* Reads the numbers in the order of print_for_bench_map() in the script. */
+/* Reads the numbers in the order of values() in the script. */
 static bool read_numbers(char *text, struct bench_row *row)
 {
     double *fields[] = {
@@ -62,8 +62,7 @@ static bool parse_line(char *line, void *table)
 bool bench_run_python(const char *python, const char *script, const struct bench *bench,
                       const struct bench_effort *effort, struct bench_table *table)
 {
-    const char *const arguments[] = {python, script, "--rows",
-                                     bench->changeable ? "--mutable" : NULL, NULL};
+    const char *const arguments[] = {python, script, NULL};
     char more[256];
     snprintf(more, sizeof(more),
              "--device %d --bytes %zu --blocks %u --room-seconds %g --full-blocks %u --frames %u "
