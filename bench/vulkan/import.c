@@ -155,19 +155,8 @@ bool vkb_import_image_grinterop(struct vkb *bench, struct vkb_side *side,
 {
     (void)side, (void)kind;
     const struct vkb_object *object = &bench->spare_image;
-    const VkImageCreateInfo create = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-                                      .imageType = VK_IMAGE_TYPE_2D,
-                                      .format = VK_FORMAT_R8G8B8A8_UNORM,
-                                      .extent = {VKB_IMAGE_WIDTH, VKB_IMAGE_HEIGHT, 1},
-                                      .mipLevels = 1,
-                                      .arrayLayers = 1,
-                                      .samples = VK_SAMPLE_COUNT_1_BIT,
-                                      .tiling = VK_IMAGE_TILING_OPTIMAL,
-                                      .usage = VK_IMAGE_USAGE_STORAGE_BIT |
-                                               VK_IMAGE_USAGE_SAMPLED_BIT |
-                                               VK_IMAGE_USAGE_TRANSFER_SRC_BIT};
     const gr_vk_image_desc info =
-        GR_INIT(gr_vk_image_desc, .create_info = &create, .image = object->image,
+        GR_INIT(gr_vk_image_desc, .create_info = &vkb_image_info, .image = object->image,
                 .memory = object->memory, .memory_size = object->memory_size, .dedicated = true);
     return end_resource(gr_from_vk_image(bench->wrap, &info, GR_SURFACE_LOAD_STORE),
                         "gr_from_vk_image");

@@ -73,10 +73,8 @@ bool vkb_open(struct vkb *bench)
     if (!bench->cuda)
         return bench_grinterop_failed("gr_cuda");
     bench->points = calloc(VKB_POINTS, sizeof(*bench->points));
-    if (!bench->points) {
-        fputs("bench_vulkan: out of memory\n", stderr);
-        return false;
-    }
+    if (!bench->points)
+        return bench_out_of_memory();
     return bench_device_open(&bench->on) && open_vulkan(bench) &&
            vkb_make_buffer(bench, &bench->spare_buffer) &&
            vkb_make_image(bench, &bench->spare_image) &&
@@ -157,24 +155,26 @@ bool vkb_make_buffer(struct vkb *bench, struct vkb_object *object)
     return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkBindBufferMemory");
 }
 
+const VkImageCreateInfo vkb_image_info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                                          .imageType = VK_IMAGE_TYPE_2D,
+                                          .format = VK_FORMAT_R8G8B8A8_UNORM,
+                                          .extent = {VKB_IMAGE_WIDTH, VKB_IMAGE_HEIGHT, 1},
+                                          .mipLevels = 1,
+                                          .arrayLayers = 1,
+                                          .samples = VK_SAMPLE_COUNT_1_BIT,
+                                          .tiling = VK_IMAGE_TILING_OPTIMAL,
+                                          .usage = VK_IMAGE_USAGE_STORAGE_BIT |
+                                                   VK_IMAGE_USAGE_SAMPLED_BIT |
+                                                   VK_IMAGE_USAGE_TRANSFER_SRC_BIT};
+
 bool vkb_make_image(struct vkb *bench, struct vkb_object *object)
 {
     VkDevice device = bench->handles->device;
     const VkExternalMemoryImageCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
         .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
-    const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-                                    .pNext = &external,
-                                    .imageType = VK_IMAGE_TYPE_2D,
-                                    .format = VK_FORMAT_R8G8B8A8_UNORM,
-                                    .extent = {VKB_IMAGE_WIDTH, VKB_IMAGE_HEIGHT, 1},
-                                    .mipLevels = 1,
-                                    .arrayLayers = 1,
-                                    .samples = VK_SAMPLE_COUNT_1_BIT,
-                                    .tiling = VK_IMAGE_TILING_OPTIMAL,
-                                    .usage = VK_IMAGE_USAGE_STORAGE_BIT |
-                                             VK_IMAGE_USAGE_SAMPLED_BIT |
-                                             VK_IMAGE_USAGE_TRANSFER_SRC_BIT};
+    VkImageCreateInfo info = vkb_image_info;
+    info.pNext = &external;
     VkResult result = bench->vk.vkCreateImage(device, &info, NULL, &object->image);
     if (result != VK_SUCCESS)
         return vkb_vulkan_failed(result, "vkCreateImage");
