@@ -21,9 +21,9 @@ bool vkb_import_memory(struct vkb *bench, const struct vkb_object *object, bool 
                                          .handleType =
                                              VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     int fd = -1;
-    VkResult exported = bench->vk.vkGetMemoryFdKHR(bench->handles->device, &wanted, &fd);
-    if (exported != VK_SUCCESS)
-        return vkb_vulkan_failed(exported, "vkGetMemoryFdKHR");
+    if (!vkb_ok(bench->vk.vkGetMemoryFdKHR(bench->handles->device, &wanted, &fd),
+                "vkGetMemoryFdKHR"))
+        return false;
     const CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {
         .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
         .handle.fd = fd,
@@ -62,14 +62,13 @@ static bool import_buffer_raw(struct vkb *bench, bool used)
         return false;
     const CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.size = bench->bytes};
     CUdeviceptr pointer;
-    CUresult result = bench->cuda->ExternalMemoryGetMappedBuffer(&pointer, memory, &desc);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(result, "cuExternalMemoryGetMappedBuffer");
+    if (!bench_cuda_ok(bench->cuda->ExternalMemoryGetMappedBuffer(&pointer, memory, &desc),
+                       "cuExternalMemoryGetMappedBuffer"))
+        return false;
     if (used && !use_and_wait(bench, pointer))
         return false;
-    result = bench->cuda->MemFree(pointer);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(result, "cuMemFree");
+    if (!bench_cuda_ok(bench->cuda->MemFree(pointer), "cuMemFree"))
+        return false;
     return destroy_memory(bench, memory);
 }
 
@@ -100,15 +99,15 @@ bool vkb_import_image_raw(struct vkb *bench, struct vkb_side *side, const struct
         .numLevels = 1};
     CUmipmappedArray mipmapped;
     CUarray level;
-    CUresult result = bench->cuda->ExternalMemoryGetMappedMipmappedArray(&mipmapped, memory, &desc);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(result, "cuExternalMemoryGetMappedMipmappedArray");
-    result = bench->cuda->MipmappedArrayGetLevel(&level, mipmapped, 0);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(result, "cuMipmappedArrayGetLevel");
-    result = bench->cuda->MipmappedArrayDestroy(mipmapped);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(result, "cuMipmappedArrayDestroy");
+    if (!bench_cuda_ok(
+            bench->cuda->ExternalMemoryGetMappedMipmappedArray(&mipmapped, memory, &desc),
+            "cuExternalMemoryGetMappedMipmappedArray"))
+        return false;
+    if (!bench_cuda_ok(bench->cuda->MipmappedArrayGetLevel(&level, mipmapped, 0),
+                       "cuMipmappedArrayGetLevel"))
+        return false;
+    if (!bench_cuda_ok(bench->cuda->MipmappedArrayDestroy(mipmapped), "cuMipmappedArrayDestroy"))
+        return false;
     return destroy_memory(bench, memory);
 }
 

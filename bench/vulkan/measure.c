@@ -50,8 +50,8 @@ static bool throttle(const struct run *run, unsigned s)
                                       .semaphoreCount = 1,
                                       .pSemaphores = &semaphore,
                                       .pValues = &value};
-    VkResult result = bench->vk.vkWaitSemaphores(bench->handles->device, &info, TIMEOUT_NS);
-    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkWaitSemaphores");
+    return vkb_ok(bench->vk.vkWaitSemaphores(bench->handles->device, &info, TIMEOUT_NS),
+                  "vkWaitSemaphores");
 }
 
 /* The value that completes the newest frame may be unknown (0). */
@@ -65,10 +65,10 @@ static bool count_waiting(const struct run *run, unsigned s, double *waiting)
     struct vkb *bench = run->bench;
     const struct vkb_side *side = &bench->sides[s];
     uint64_t value;
-    VkResult result = bench->vk.vkGetSemaphoreCounterValue(bench->handles->device,
-                                                           pace_semaphore(run, s), &value);
-    if (result != VK_SUCCESS)
-        return vkb_vulkan_failed(result, "vkGetSemaphoreCounterValue");
+    if (!vkb_ok(bench->vk.vkGetSemaphoreCounterValue(bench->handles->device, pace_semaphore(run, s),
+                                                     &value),
+                "vkGetSemaphoreCounterValue"))
+        return false;
     *waiting = 0;
     for (uint64_t i = 1; i <= run->ahead && i <= side->frames; i++)
         *waiting += is_waiting(side->done[(side->frames - i) % VKB_FRAMES], value);
@@ -86,8 +86,7 @@ static bool signal_beforehand(const struct run *run, unsigned s, unsigned frames
                                         .semaphore = side->acquire,
                                         .value =
                                             side->drawn + (uint64_t)frames * run->kind->points};
-    VkResult result = bench->vk.vkSignalSemaphore(bench->handles->device, &info);
-    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkSignalSemaphore");
+    return vkb_ok(bench->vk.vkSignalSemaphore(bench->handles->device, &info), "vkSignalSemaphore");
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */

@@ -17,11 +17,9 @@ bool vkb_vulkan_failed(VkResult result, const char *call)
 
 bool vkb_drain(struct vkb *bench)
 {
-    CUresult result = bench->cuda->StreamSynchronize(bench->on.stream);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(result, "cuStreamSynchronize");
-    VkResult idle = bench->vk.vkDeviceWaitIdle(bench->handles->device);
-    return idle == VK_SUCCESS || vkb_vulkan_failed(idle, "vkDeviceWaitIdle");
+    if (!bench_cuda_ok(bench->cuda->StreamSynchronize(bench->on.stream), "cuStreamSynchronize"))
+        return false;
+    return vkb_ok(bench->vk.vkDeviceWaitIdle(bench->handles->device), "vkDeviceWaitIdle");
 }
 
 /* ---- The devices ----------------------------------------------------------------------------- */
@@ -127,9 +125,8 @@ static bool allocate(struct vkb *bench, struct vkb_object *object,
                                        .memoryTypeIndex =
                                            memory_type(bench, needs->memoryTypeBits)};
     object->memory_size = needs->size;
-    VkResult result =
-        bench->vk.vkAllocateMemory(bench->handles->device, &info, NULL, &object->memory);
-    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkAllocateMemory");
+    return vkb_ok(bench->vk.vkAllocateMemory(bench->handles->device, &info, NULL, &object->memory),
+                  "vkAllocateMemory");
 }
 
 bool vkb_make_buffer(struct vkb *bench, struct vkb_object *object)
@@ -144,15 +141,14 @@ bool vkb_make_buffer(struct vkb *bench, struct vkb_object *object)
                                      .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                                               VK_BUFFER_USAGE_TRANSFER_DST_BIT |
                                               VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
-    VkResult result = bench->vk.vkCreateBuffer(device, &info, NULL, &object->buffer);
-    if (result != VK_SUCCESS)
-        return vkb_vulkan_failed(result, "vkCreateBuffer");
+    if (!vkb_ok(bench->vk.vkCreateBuffer(device, &info, NULL, &object->buffer), "vkCreateBuffer"))
+        return false;
     VkMemoryRequirements needs;
     bench->vk.vkGetBufferMemoryRequirements(device, object->buffer, &needs);
     if (!allocate(bench, object, &needs))
         return false;
-    result = bench->vk.vkBindBufferMemory(device, object->buffer, object->memory, 0);
-    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkBindBufferMemory");
+    return vkb_ok(bench->vk.vkBindBufferMemory(device, object->buffer, object->memory, 0),
+                  "vkBindBufferMemory");
 }
 
 const VkImageCreateInfo vkb_image_info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
@@ -175,15 +171,14 @@ bool vkb_make_image(struct vkb *bench, struct vkb_object *object)
         .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     VkImageCreateInfo info = vkb_image_info;
     info.pNext = &external;
-    VkResult result = bench->vk.vkCreateImage(device, &info, NULL, &object->image);
-    if (result != VK_SUCCESS)
-        return vkb_vulkan_failed(result, "vkCreateImage");
+    if (!vkb_ok(bench->vk.vkCreateImage(device, &info, NULL, &object->image), "vkCreateImage"))
+        return false;
     VkMemoryRequirements needs;
     bench->vk.vkGetImageMemoryRequirements(device, object->image, &needs);
     if (!allocate(bench, object, &needs))
         return false;
-    result = bench->vk.vkBindImageMemory(device, object->image, object->memory, 0);
-    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkBindImageMemory");
+    return vkb_ok(bench->vk.vkBindImageMemory(device, object->image, object->memory, 0),
+                  "vkBindImageMemory");
 }
 
 void vkb_end_object(struct vkb *bench, struct vkb_object *object)

@@ -194,6 +194,10 @@ bool vkb_load_functions(struct vkb *bench);
 void vkb_close(struct vkb *bench);
 bool vkb_drain(struct vkb *bench);
 bool vkb_vulkan_failed(VkResult result, const char *call);
+static inline bool vkb_ok(VkResult result, const char *call)
+{
+    return result == VK_SUCCESS || vkb_vulkan_failed(result, call);
+}
 bool vkb_make_buffer(struct vkb *bench, struct vkb_object *object);
 bool vkb_make_image(struct vkb *bench, struct vkb_object *object);
 void vkb_end_object(struct vkb *bench, struct vkb_object *object);
