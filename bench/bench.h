@@ -48,53 +48,56 @@ struct bench_machine {
 
 struct json;
 
+struct option_row;
+
 /*
- * The steps of a program, in order; `of` is the program's own data. A NULL step is skipped. A step
- * that returns false has printed an error, and the following steps are skipped. close always runs,
- * and accepts partly opened data.
+ * The steps of a program, in order. A NULL step is skipped. A step that returns false has printed
+ * an error, and the following steps are skipped. close always runs, and accepts partly opened data.
  */
 struct bench_steps {
-    const char *title; /* in the first line, before "grinterop" */
-    bool (*open)(void *of);
-    void (*add_facts)(void *of, struct bench_machine *machine);
-    void (*print_facts)(void *of);
-    bool (*measure)(void *of); /* also prints the results */
-    void (*write_json)(void *of, struct json *json);
-    bool (*draw)(void *of, const char *path); /* writes the SVG chart */
-    bool (*check)(void *of);                  /* whether the measured work was correct */
-    void (*close)(void *of);
+    bool (*open)(void);
+    void (*add_facts)(struct bench_machine *machine);
+    void (*print_facts)(void);
+    bool (*measure)(void); /* also prints the results */
+    void (*write_json)(struct json *json);
+    bool (*draw)(const char *path, const struct bench_machine *machine); /* writes the SVG chart */
+    bool (*check)(void); /* whether the measured work was correct */
+    void (*close)(void);
 };
 
-/* What each program passes to bench_main(). */
-struct bench_run {
-    struct bench_device *on;
-    struct bench_machine machine;
-    const char *json, *svg; /* paths; NULL: not written */
+struct bench_setup {
+    const char *title;                /* in the first line of the report; may be NULL */
+    const char *about;                /* in the help */
+    const struct option_row *options; /* ends with a row without a name */
+    struct bench_steps steps;
 };
 
-/* Returns the exit status of the program. */
-int bench_main(struct bench_run *run, const struct bench_steps *steps, void *of);
+/* Each program defines it; main() is in bench_main.c. */
+extern const struct bench_setup bench_setup;
+
+/* Paths of the output files; NULL: not written. */
+extern const char *bench_json_path, *bench_svg_path;
 
 /* Rows for the option table. */
 #define BENCH_OPTION_DEVICE(ordinal)                                                               \
     {                                                                                              \
         "device", 0, "N", "the CUDA device to use, as CUDA counts", .whole = { ordinal, 0, 1000 }  \
     }
-#define BENCH_OPTION_JSON(path)                                                                    \
+#define BENCH_OPTION_JSON                                                                          \
     {                                                                                              \
-        "json", 0, "FILE", "also write the numbers as JSON", .text = path                          \
+        "json", 0, "FILE", "also write the numbers as JSON", .text = &bench_json_path              \
     }
-#define BENCH_OPTION_SVG(path)                                                                     \
+#define BENCH_OPTION_SVG                                                                           \
     {                                                                                              \
-        "svg", 0, "FILE", "also draw a chart", .text = path                                        \
+        "svg", 0, "FILE", "also draw a chart", .text = &bench_svg_path                             \
     }
-
-/* The last paragraph of each program's help. */
-#define BENCH_NOTES                                                                                \
-    "GR_CUDA_DRIVER=soft measures the software CUDA driver: a test of this program, nothing more."
 
 /* Parses a device number; false after printing an error. */
 bool bench_parse_device(const char *option, const char *text, int *ordinal);
+
+/* Parses comma-separated numbers; returns their count, 0 after printing an error. */
+size_t bench_parse_numbers(const char *option, const char *text, double least, double most,
+                           double *numbers, size_t room);
 
 /* Whether the row key begins with one of the comma-separated prefixes. */
 bool bench_is_selected(const char *key, const char *beginnings);
@@ -117,7 +120,7 @@ static inline bool bench_cuda_ok(CUresult result, const char *call)
     return result == CUDA_SUCCESS || bench_cuda_failed(result, call);
 }
 
-void bench_describe_machine(CUdevice device, struct bench_machine *machine);
+void bench_describe_machine(struct bench_machine *machine); /* with the current CUDA context */
 void bench_add_fact(struct bench_machine *machine, const char *label, const char *key,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 void bench_add_opengl(struct bench_machine *machine); /* of the current context */
@@ -139,8 +142,8 @@ bool bench_finish(FILE *file, const char *path);
 
 /* ---- bench_python.c: false after an error, which has been printed ---------------------------- */
 
-/* Finds the Python script named after the program. */
-bool bench_find_script(const char *given, char *path, size_t size);
+/* Finds the Python script named after the program; NULL if there is none. */
+const char *bench_find_script(void);
 
 /*
  * Runs a script and passes each line of its output to `take`. `arguments` begins with the

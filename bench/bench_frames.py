@@ -4,7 +4,7 @@
 
 Uses the same kernel, drawing and blocks as bench_frames, alternating with raw interop through
 cuda.bindings. bench_frames --with-python runs it with the kernel and the shaders. Needs cuda-core,
-cuda-bindings, and bench_map.py beside it.
+cuda-bindings, and bench_gl.py and bench_map.py beside it.
 """
 
 import argparse
@@ -14,7 +14,9 @@ import math
 import sys
 import time
 
-from bench_map import Context, I, N, P, U, check, cuda_core, driver, quartiles
+import bench_gl
+from bench_gl import Context, I, N, P, U
+from bench_map import check, cuda_core, driver, quartiles
 
 TARGET = 512
 LEAST_FRAMES = 32
@@ -26,7 +28,7 @@ GL_COLOR_BUFFER_BIT = 0x4000
 GL_VERTEX_SHADER, GL_FRAGMENT_SHADER, GL_LINK_STATUS = 0x8B31, 0x8B30, 0x8B82
 
 
-class Gl:
+class Gl(bench_gl.Gl):
     """The OpenGL calls that the bench makes, and the target that it draws into."""
 
     PROTOTYPES = {
@@ -48,21 +50,16 @@ class Gl:
     }
 
     def __init__(self, egl, vertex, fragment):
-        for name, prototype in self.PROTOTYPES.items():
-            setattr(self, name, egl.function(name, *prototype))
+        super().__init__(egl)
         self._make_target()
         self._make_program(vertex, fragment)
-
-    def make(self, function, *arguments):
-        name = U(0)
-        getattr(self, function)(1, ctypes.byref(name), *arguments)
-        return name.value
 
     def _make_target(self):
         self.glBindRenderbuffer(GL_RENDERBUFFER, colour := self.make("glGenRenderbuffers"))
         self.glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, TARGET, TARGET)
         self.glBindFramebuffer(GL_FRAMEBUFFER, self.make("glGenFramebuffers"))
-        self.glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, colour)
+        self.glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER,
+                                       colour)
         self.glViewport(0, 0, TARGET, TARGET)
         self.glClearColor(0, 0, 0, 1)
         self.glBindVertexArray(self.make("glGenVertexArrays"))
@@ -81,7 +78,7 @@ class Gl:
         linked = I(0)
         self.glGetProgramiv(program, GL_LINK_STATUS, ctypes.byref(linked))
         if not linked.value:
-            sys.exit("bench_frames.py: OpenGL cannot link the shaders")
+            bench_gl.fail("OpenGL cannot link the shaders")
         self.glUseProgram(program)
 
     def buffer(self, size):
@@ -192,7 +189,6 @@ def read_options():
     parser.add_argument("--kernel", required=True, help="file of the kernel module")
     parser.add_argument("--vertex", required=True, help="source of the vertex shader")
     parser.add_argument("--fragment", required=True, help="source of the fragment shader")
-    parser.add_argument("--rows", action="store_true", help="print rows for bench_frames")
     parser.add_argument("--device", type=int, default=0)
     parser.add_argument("--meshes", default="64,256,1024")
     parser.add_argument("--rounds", type=int, default=3)
@@ -206,7 +202,7 @@ def read_options():
 def main():
     options = read_options()
     if cuda_core is None:
-        sys.exit("bench_frames.py: cuda-core is needed")
+        bench_gl.fail("cuda-core is needed")
     from importlib.metadata import version
     print(f"info Python {sys.version.split()[0]}, cuda-core {version('cuda-core')}, "
           f"cuda-bindings {version('cuda-bindings')}")

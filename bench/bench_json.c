@@ -4,6 +4,7 @@
 #include "bench/bench_json.h"
 
 #include <math.h>
+#include <stdarg.h>
 
 static void begin_line(const struct json *json)
 {
@@ -40,15 +41,28 @@ static void end(struct json *json, char bracket)
     json->follows = true;
 }
 
+static void write_text(struct json *json, const char *value)
+{
+    fputc('"', json->file);
+    for (; *value != '\0'; value++) {
+        if (*value == '"' || *value == '\\')
+            fputc('\\', json->file);
+        if ((unsigned char)*value >= ' ')
+            fputc(*value, json->file);
+    }
+    fputc('"', json->file);
+}
+
 static void write_machine(struct json *json, const struct bench_machine *machine)
 {
-    json_text(json, "date", machine->date);
-    json_text(json, "driver", machine->driver);
+    json_members(json, "date %s driver %s", machine->date, machine->driver);
     json_truth(json, "software_driver", machine->software);
-    json_text(json, "device", machine->device);
+    json_members(json, "device %s", machine->device);
     for (size_t i = 0; i < machine->fact_count; i++)
-        if (machine->facts[i].key)
-            json_text(json, machine->facts[i].key, machine->facts[i].text);
+        if (machine->facts[i].key) {
+            begin(json, machine->facts[i].key);
+            write_text(json, machine->facts[i].text);
+        }
 }
 
 bool json_create(struct json *json, const char *path, const struct bench_machine *machine)
@@ -88,45 +102,65 @@ void json_end_list(struct json *json)
     end(json, ']');
 }
 
-void json_text(struct json *json, const char *name, const char *value)
-{
-    begin(json, name);
-    fputc('"', json->file);
-    for (; *value != '\0'; value++) {
-        if (*value == '"' || *value == '\\')
-            fputc('\\', json->file);
-        if ((unsigned char)*value >= ' ')
-            fputc(*value, json->file);
-    }
-    fputc('"', json->file);
-}
-
 void json_truth(struct json *json, const char *name, bool value)
 {
     begin(json, name);
     fputs(value ? "true" : "false", json->file);
 }
 
-void json_whole(struct json *json, const char *name, long long value)
+static void write_number(struct json *json, double value)
 {
-    begin(json, name);
-    fprintf(json->file, "%lld", value);
-}
-
-void json_number(struct json *json, const char *name, double value)
-{
-    begin(json, name);
     if (isfinite(value))
         fprintf(json->file, "%.6g", value);
     else
         fputs("null", json->file);
 }
 
+void json_number(struct json *json, const char *name, double value)
+{
+    begin(json, name);
+    write_number(json, value);
+}
+
+static void write_value(struct json *json, char type, va_list *values)
+{
+    switch (type) {
+    case 's':
+        write_text(json, va_arg(*values, const char *));
+        break;
+    case 'g':
+        write_number(json, va_arg(*values, double));
+        break;
+    case 'd':
+        fprintf(json->file, "%d", va_arg(*values, int));
+        break;
+    case 'u':
+        fprintf(json->file, "%u", va_arg(*values, unsigned));
+        break;
+    case 'z':
+        fprintf(json->file, "%zu", va_arg(*values, size_t));
+        break;
+    default:
+        fprintf(json->file, "%lld", va_arg(*values, long long));
+    }
+}
+
+void json_members(struct json *json, const char *members, ...)
+{
+    char name[64], type[8];
+    int length;
+    va_list values;
+    va_start(values, members);
+    for (; sscanf(members, "%63s %%%7s%n", name, type, &length) == 2; members += length) {
+        begin(json, name);
+        write_value(json, type[0], &values);
+    }
+    va_end(values);
+}
+
 void json_spread(struct json *json, const char *name, struct bench_spread value)
 {
     json_object(json, name);
-    json_number(json, "median", value.median);
-    json_number(json, "q1", value.q1);
-    json_number(json, "q3", value.q3);
+    json_members(json, "median %g q1 %g q3 %g", value.median, value.q1, value.q3);
     json_end_object(json);
 }

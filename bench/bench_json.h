@@ -34,10 +34,14 @@ void json_end_object(struct json *json);
 void json_list(struct json *json, const char *name);
 void json_end_list(struct json *json);
 
-void json_text(struct json *json, const char *name, const char *value);
+/*
+ * Writes members, such as "frames %u wait_us %g": each name is followed by the type of its value,
+ * %s, %d, %u, %zu, %lld or %g. A number %g that is not finite becomes null.
+ */
+void json_members(struct json *json, const char *members, ...)
+    __attribute__((format(printf, 2, 3)));
+void json_number(struct json *json, const char *name, double value);
 void json_truth(struct json *json, const char *name, bool value);
-void json_whole(struct json *json, const char *name, long long value);
-void json_number(struct json *json, const char *name, double value); /* null if not finite */
 void json_spread(struct json *json, const char *name, struct bench_spread value);
 
 #endif

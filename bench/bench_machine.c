@@ -72,14 +72,16 @@ void bench_device_close(struct bench_device *d)
 
 /* ---- Facts ----------------------------------------------------------------------------------- */
 
-void bench_describe_machine(CUdevice device, struct bench_machine *machine)
+void bench_describe_machine(struct bench_machine *machine)
 {
     const gr_cuda_api *cuda = gr_cuda();
+    CUdevice device = 0;
     int version = 0;
     cuda->DriverGetVersion(&version);
     machine->software = gr_cuda_is_software();
     snprintf(machine->driver, sizeof(machine->driver), "%s, CUDA %d.%d", gr_cuda_driver_path(),
              version / 1000, version % 1000 / 10);
+    cuda->CtxGetDevice(&device);
     cuda->DeviceGetName(machine->device, sizeof(machine->device), device);
     time_t now = time(NULL);
     struct tm utc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The common steps of main(), the header of the report, and option parsers. */
+/* main(), the header of the report, and option parsers. */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,6 +9,10 @@
 #include <grinterop/gr.h>
 
 #include "bench/bench_json.h"
+#include "tools/options.h"
+
+const char *bench_json_path, *bench_svg_path;
+static struct bench_machine machine;
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
@@ -22,6 +26,25 @@ bool bench_parse_device(const char *option, const char *text, int *ordinal)
     }
     *ordinal = (int)device;
     return true;
+}
+
+size_t bench_parse_numbers(const char *option, const char *text, double least, double most,
+                           double *numbers, size_t room)
+{
+    const char *from = text;
+    char *end;
+    for (size_t count = 0; count < room; from = end + 1) {
+        numbers[count++] = strtod(from, &end);
+        if (end == from || !(numbers[count - 1] >= least && numbers[count - 1] <= most))
+            break;
+        if (*end == '\0')
+            return count;
+        if (*end != ',')
+            break;
+    }
+    fprintf(stderr, "--%s takes up to %zu numbers from %g to %g, not \"%s\".\n", option, room,
+            least, most, text);
+    return 0;
 }
 
 bool bench_is_selected(const char *key, const char *beginnings)
@@ -55,45 +78,51 @@ void bench_progress_end(void)
         fputs("\r\033[K", stderr);
 }
 
-static void print_head(const char *title, const struct bench_machine *machine)
+static void print_head(void)
 {
-    printf("%s: %sgrinterop %s\n", bench_program, title, gr_library_version());
-    if (machine->software)
+    const char *title = bench_setup.title;
+    printf("%s: %s%sgrinterop %s\n", bench_program, title ? title : "", title ? " " : "",
+           gr_library_version());
+    if (machine.software)
         printf("SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU.\n");
-    printf("  driver   %s\n  device   %s\n", machine->driver, machine->device);
-    for (size_t i = 0; i < machine->fact_count; i++)
-        if (machine->facts[i].label)
-            printf("  %-8s %s\n", machine->facts[i].label, machine->facts[i].text);
-    printf("  date     %s\n", machine->date);
+    printf("  driver   %s\n  device   %s\n", machine.driver, machine.device);
+    for (size_t i = 0; i < machine.fact_count; i++)
+        if (machine.facts[i].label)
+            printf("  %-8s %s\n", machine.facts[i].label, machine.facts[i].text);
+    printf("  date     %s\n", machine.date);
 }
 
-static bool write_json(struct bench_run *bench, const struct bench_steps *steps, void *of)
+static bool write_json(void)
 {
     struct json json;
-    if (!json_create(&json, bench->json, &bench->machine))
+    if (!json_create(&json, bench_json_path, &machine))
         return false;
-    steps->write_json(of, &json);
+    bench_setup.steps.write_json(&json);
     return json_finish(&json);
 }
 
-static bool run(struct bench_run *bench, const struct bench_steps *steps, void *of)
+static bool run(const struct bench_steps *steps)
 {
-    if (!steps->open(of))
+    if (!steps->open())
         return false;
-    bench_describe_machine(bench->on->device, &bench->machine);
+    bench_describe_machine(&machine);
     if (steps->add_facts)
-        steps->add_facts(of, &bench->machine);
-    print_head(steps->title, &bench->machine);
+        steps->add_facts(&machine);
+    print_head();
     if (steps->print_facts)
-        steps->print_facts(of);
+        steps->print_facts();
     fflush(stdout);
-    return steps->measure(of) && (!bench->json || write_json(bench, steps, of)) &&
-           (!bench->svg || steps->draw(of, bench->svg)) && (!steps->check || steps->check(of));
+    return steps->measure() && (!bench_json_path || write_json()) &&
+           (!bench_svg_path || steps->draw(bench_svg_path, &machine)) &&
+           (!steps->check || steps->check());
 }
 
-int bench_main(struct bench_run *bench, const struct bench_steps *steps, void *of)
+int main(int argc, char *argv[])
 {
-    const bool good = run(bench, steps, of);
-    steps->close(of);
+    options_read(argc, argv, bench_program, bench_setup.options, bench_setup.about,
+                 "GR_CUDA_DRIVER=soft measures the software CUDA driver: a test of this program, "
+                 "nothing more.");
+    const bool good = run(&bench_setup.steps);
+    bench_setup.steps.close();
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -14,30 +14,22 @@
 
 extern char **environ;
 
-/* Searches beside the program and in share/ of a bundle. */
-static bool search_script(char *path, size_t size)
+/* Searches beside the program, in share/ of a bundle and, from ./build, in the source. */
+const char *bench_find_script(void)
 {
+    static const char *const BESIDE[] = {"", "/../share", "/../../bench"};
+    static char path[PATH_MAX];
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
     self[length > 0 ? length : 0] = '\0';
     const char *folder = dirname(self);
-    static const char *const BESIDE[] = {"", "/../share"};
-    for (size_t i = 0; i < 2; i++) {
-        int written = snprintf(path, size, "%s%s/%s.py", folder, BESIDE[i], bench_program);
-        if ((size_t)written < size && access(path, R_OK) == 0)
-            return true;
+    for (size_t i = 0; i < sizeof(BESIDE) / sizeof(BESIDE[0]); i++) {
+        int written = snprintf(path, sizeof(path), "%s%s/%s.py", folder, BESIDE[i], bench_program);
+        if ((size_t)written < sizeof(path) && access(path, R_OK) == 0)
+            return path;
     }
-    return false;
-}
-
-bool bench_find_script(const char *given, char *path, size_t size)
-{
-    if (given)
-        snprintf(path, size, "%s", given);
-    if (given ? access(path, R_OK) == 0 : search_script(path, size))
-        return true;
-    fprintf(stderr, "%s: %s.py not found; name it with --script\n", bench_program, bench_program);
-    return false;
+    fprintf(stderr, "%s: %s.py is not beside it\n", bench_program, bench_program);
+    return NULL;
 }
 
 /* Starts the program with its output piped; returns the read end, NULL on failure. */

@@ -3,7 +3,7 @@
  * The picture of publish.c, in the form that a neural network or renderer outputs: linear half
  * floats, one plane per colour, top row first. It is a Julia set, lit by the potential outside it.
  */
-#include <grinterop/cuhost.h>
+#include "examples/support/grid.cuh"
 
 /* Light is positive and within the range of a half. */
 static __device__ unsigned short to_half(float value)
@@ -37,9 +37,8 @@ static __device__ float outside(float x, float y, float cx, float cy, float *nea
 
 extern "C" __global__ void julia(unsigned short *picture, int width, int height, float time)
 {
-    const int px = blockIdx.x * blockDim.x + threadIdx.x,
-              py = blockIdx.y * blockDim.y + threadIdx.y;
-    if (px >= width || py >= height)
+    int px, py;
+    if (!find_point(width, height, &px, &py))
         return;
     const float turn = 0.9f + 0.12f * time, c = cosf(0.35f), s = sinf(0.35f);
     const float u = (2.0f * px - width) / height * 0.98f, v = (2.0f * py - height) / height * 0.98f;

@@ -45,6 +45,13 @@ const char *frames_last_error(void)
     return last_words;
 }
 
+bool frames_print_error(bool good)
+{
+    if (!good && *last_words != '\0')
+        fprintf(stderr, "%s: %s\n", bench_program, last_words);
+    return good;
+}
+
 bool frames_cuda_ok(const struct frames *f, CUresult result, const char *call)
 {
     const char *name = "unknown error";
@@ -68,6 +75,31 @@ bool frames_gl_ok(const char *doing)
     if (error != GL_NO_ERROR)
         frames_set_error("%s: OpenGL error 0x%04x", doing, error);
     return error == GL_NO_ERROR;
+}
+
+/* ---- Which devices --------------------------------------------------------------------------- */
+
+bool frames_parse_device(const char *text, void *frames)
+{
+    struct frames *f = frames;
+    if (!bench_parse_device("device", text, &f->on.ordinal))
+        return false;
+    f->gl_ordinal = f->on.ordinal;
+    return true;
+}
+
+bool frames_is_across(const struct frames *f)
+{
+    return f->gl_ordinal != FRAMES_SOFTWARE_GL && f->gl_ordinal != f->on.ordinal;
+}
+
+void frames_print_devices(const struct frames *f)
+{
+    if (f->gl_ordinal == FRAMES_SOFTWARE_GL)
+        printf("  OPENGL ON THE CPU: CUDA computes on device %d\n", f->on.ordinal);
+    else if (frames_is_across(f))
+        printf("  TWO DEVICES: CUDA computes on device %d, OpenGL and Vulkan draw on device %d\n",
+               f->on.ordinal, f->gl_ordinal);
 }
 
 /* ---- A frame --------------------------------------------------------------------------------- */

@@ -166,12 +166,28 @@ struct frames_table {
     struct frames_result results[FRAMES_ROWS][FRAMES_MESHES];
 };
 
-/* device.c: errors are printed; drain waits for all APIs. */
+/* Rows for the option table: the device of all APIs, and that of CUDA. */
+#define FRAMES_OPTIONS_DEVICE(frames)                                                              \
+    {"device", 0, "N", "the CUDA device that computes and draws (default 0)",                      \
+     .own = {frames_parse_device, frames}},                                                        \
+    {                                                                                              \
+        "cuda-device", 0, "N", "the CUDA device that computes", .whole = {                         \
+            &(frames)->on.ordinal,                                                                 \
+            0,                                                                                     \
+            1000                                                                                   \
+        }                                                                                          \
+    }
+
+/* device.c: errors go to frames_set_error(); drain waits for all APIs. */
 bool frames_open(struct frames *frames);
 void frames_close(struct frames *frames);
 /* Adds OpenGL, Vulkan, and the transport of shared buffers, or why they are not available. */
 void frames_add_facts(const struct frames *frames, struct bench_machine *machine);
+bool frames_is_across(const struct frames *frames);     /* CUDA and OpenGL use two GPUs */
+void frames_print_devices(const struct frames *frames); /* unless it is one GPU */
+bool frames_print_error(bool good);                     /* if not good; returns good */
 bool frames_set_mesh(struct frames *frames, int mesh);
+bool frames_parse_device(const char *text, void *frames); /* for all APIs */
 bool frames_drain(struct frames *frames);
 bool frames_cuda_ok(const struct frames *frames, CUresult result, const char *call);
 bool frames_grinterop_failed(const char *call);

@@ -13,20 +13,18 @@
 static void write_result(struct json *json, int mesh, const struct frames_result *r)
 {
     json_object(json, NULL);
-    json_whole(json, "mesh", mesh);
+    json_members(json, "mesh %d", mesh);
     json_truth(json, "measured", r->measured);
     if (r->measured) {
-        json_whole(json, "frames", r->frames);
+        json_members(json, "frames %u", r->frames);
         json_spread(json, "us_a_frame", r->wall);
         if (isfinite(r->times.median))
             json_spread(json, "times_in_order", r->times);
-        json_number(json, "thread_cpu_us", r->cpu);
-        json_number(json, "frames_waiting", r->waiting);
+        json_members(json, "thread_cpu_us %g frames_waiting %g", r->cpu, r->waiting);
         json_truth(json, "queues_full", r->full);
-        json_whole(json, "wrong_pixels", r->wrong);
+        json_members(json, "wrong_pixels %d", r->wrong);
     }
-    json_text(json, "gaps", r->gaps);
-    json_text(json, "reason", r->reason);
+    json_members(json, "gaps %s reason %s", r->gaps, r->reason);
     json_end_object(json);
 }
 
@@ -34,10 +32,10 @@ static void write_rows(struct json *json, const struct frames_table *table)
 {
     json_list(json, "rows");
     for (size_t i = 0; i < table->rows; i++) {
+        const struct frames_kind *kind = table->kinds[i];
         json_object(json, NULL);
-        json_text(json, "row", table->kinds[i]->key);
-        json_text(json, "label", table->kinds[i]->label);
-        json_text(json, "part", frames_part_titles[table->kinds[i]->part]);
+        json_members(json, "row %s label %s part %s", kind->key, kind->label,
+                     frames_part_titles[kind->part]);
         json_list(json, "results");
         for (size_t m = 0; m < table->meshes; m++)
             write_result(json, table->mesh[m], &table->results[i][m]);
@@ -62,10 +60,9 @@ static void write_goals(struct json *json, const struct frames *frames,
         if (isnan(reached))
             continue;
         json_object(json, NULL);
-        json_text(json, "row", goal->key);
-        json_whole(json, "mesh", goal->mesh);
+        json_members(json, "row %s mesh %d", goal->key, goal->mesh);
         json_number(json, names[goal->of], goal->wanted);
-        json_number(json, "reached", reached);
+        json_members(json, "reached %g", reached);
         json_truth(json, "good", frames_is_reached(goal, reached));
         json_end_object(json);
     }
@@ -80,20 +77,17 @@ static void write_devices(struct json *json, const struct frames *frames)
         snprintf(name, sizeof(name), "the CPU");
     else if (frames->cuda->DeviceGet(&drawing, frames->gl_ordinal) == CUDA_SUCCESS)
         frames->cuda->DeviceGetName(name, sizeof(name), drawing);
-    json_whole(json, "cuda_device", frames->on.ordinal);
-    json_whole(json, "gl_device", frames->gl_ordinal);
-    json_text(json, "gl_device_name", name);
+    json_members(json, "cuda_device %d gl_device %d gl_device_name %s", frames->on.ordinal,
+                 frames->gl_ordinal, name);
 }
 
 void frames_write_json(struct json *json, const struct frames *frames, const char *python,
                        const struct frames_effort *effort, const struct frames_table *table)
 {
     write_devices(json, frames);
-    json_text(json, "python", python);
-    json_whole(json, "rounds", effort->rounds);
-    json_number(json, "block_seconds", effort->block_seconds);
-    json_number(json, "most_seconds", effort->most_seconds);
-    json_whole(json, "target_pixels", FRAMES_TARGET);
+    json_members(json, "python %s rounds %u block_seconds %g most_seconds %g target_pixels %d",
+                 python, effort->rounds, effort->block_seconds, effort->most_seconds,
+                 FRAMES_TARGET);
     write_rows(json, table);
     write_goals(json, frames, table);
 }

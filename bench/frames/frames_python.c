@@ -81,9 +81,8 @@ bool frames_python(const char *python, const char *script, int ordinal,
                    char version[FRAMES_PYTHON])
 {
     char path[] = "/tmp/bench_frames.XXXXXX";
-    const char *const arguments[] = {python,         script,     "--rows",       "--kernel",
-                                     path,           "--vertex", mesh_vert.text, "--fragment",
-                                     mesh_frag.text, NULL};
+    const char *const arguments[] = {python,         script,       "--kernel",     path, "--vertex",
+                                     mesh_vert.text, "--fragment", mesh_frag.text, NULL};
     int file = mkstemp(path);
     if (file < 0)
         return false;

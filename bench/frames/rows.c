@@ -228,10 +228,13 @@ static bool close_ring(struct frames *f, struct frames_run *run)
         key, label, FRAMES_VULKAN, slots, group, frames_vulkan_open_ring, frames_vulkan_frame,     \
             frames_vulkan_close_ring, .unchecked = false                                           \
     }
-#define READ(key, label, slots, open, frame, close)                                                \
+#define READ(key, label, slots, ...)                                                               \
     {                                                                                              \
-        key, label, FRAMES_READ, slots, 1, open, frame, close, .reads = true                       \
+        key, label, FRAMES_READ, slots, 1, __VA_ARGS__, .reads = true                              \
     }
+#define READ_COPIES frames_copy_open_ring, frames_copy_read_ring, frames_copy_close_ring
+#define READ_RING   frames_read_open_ring, frames_read_ring, close_ring
+#define READ_HAND   frames_hand_open, frames_hand_read_frame, frames_hand_close
 #define BY_HAND(key, label, slots)                                                                 \
     {                                                                                              \
         key, label, FRAMES_HAND, slots, 1, frames_hand_open, frames_hand_frame, frames_hand_close, \
@@ -318,27 +321,20 @@ const struct frames_kind frames_kinds[] = {
     VULKAN("vulkan/1", "1 in flight", 3, 1),
     VULKAN("vulkan/16", "16 in flight", 18, 1),
     VULKAN("vulkan/64", "groups of 64", 128, 64),
-    {"read/bound", "both, unsynchronised", FRAMES_READ, 1, 1, NULL, frames_read_alone, NULL,
-     .unchecked = true, .reads = true},
+    READ("read/bound", "both, unsynchronised", 1, NULL, frames_read_alone, NULL, .unchecked = true),
     [READ_BASE] =
         READ("read/raw", "interop, raw calls", 1, frames_read_open_raw, frames_read_raw, close_raw),
     READ("read/grinterop", "interop, grinterop", 1, frames_read_open, frames_read_frame,
          close_grinterop),
-    {"read/peer", "peer, grinterop", FRAMES_READ, 1, 1, frames_read_open_peer, frames_read_frame,
-     close_grinterop, .reads = true, .across = true},
+    READ("read/peer", "peer, grinterop", 1, frames_read_open_peer, frames_read_frame,
+         close_grinterop, .across = true),
     READ("read/copy", "copy, grinterop", 1, frames_copy_open, frames_read_frame, close_grinterop),
-    READ("read/copy/1", "copy, 1 in flight", 3, frames_copy_open_ring, frames_copy_read_ring,
-         frames_copy_close_ring),
-    READ("read/copy/4", "copy, 4 in flight", 6, frames_copy_open_ring, frames_copy_read_ring,
-         frames_copy_close_ring),
-    READ("read/ring/1", "ring, 1 in flight", 3, frames_read_open_ring, frames_read_ring,
-         close_ring),
-    READ("read/ring/16", "ring, 16 in flight", 18, frames_read_open_ring, frames_read_ring,
-         close_ring),
-    READ("read/hand/1", "raw shared, 1 in flight", 3, frames_hand_open, frames_hand_read_frame,
-         frames_hand_close),
-    READ("read/hand/16", "raw shared, 16 in flight", 18, frames_hand_open, frames_hand_read_frame,
-         frames_hand_close),
+    READ("read/copy/1", "copy, 1 in flight", 3, READ_COPIES),
+    READ("read/copy/4", "copy, 4 in flight", 6, READ_COPIES),
+    READ("read/ring/1", "ring, 1 in flight", 3, READ_RING),
+    READ("read/ring/16", "ring, 16 in flight", 18, READ_RING),
+    READ("read/hand/1", "raw shared, 1 in flight", 3, READ_HAND),
+    READ("read/hand/16", "raw shared, 16 in flight", 18, READ_HAND),
     VULKAN_READ("vulkan/read/bound", "both, unsynchronised", 1, frames_vulkan_read_alone, true),
     VULKAN_READ("vulkan/read/1", "1 in flight", 3, frames_vulkan_read_frame, false),
     VULKAN_READ("vulkan/read/16", "16 in flight", 18, frames_vulkan_read_frame, false),

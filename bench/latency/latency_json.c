@@ -11,11 +11,12 @@ static void write_clock(struct json *json, const struct latency *l, enum latency
     if (!c->there)
         return;
     json_object(json, name);
-    json_whole(json, "uncertain_ns_at_start", c->before.uncertain);
-    json_whole(json, "uncertain_ns_at_end", c->after.uncertain);
-    json_whole(json, "step_ns", l->step[side]);
-    json_whole(json, "drift_ns", c->after.ahead - c->before.ahead);
-    json_whole(json, "run_ns", c->after.at - c->before.at);
+    json_members(json,
+                 "uncertain_ns_at_start %lld uncertain_ns_at_end %lld step_ns %lld drift_ns %lld "
+                 "run_ns %lld",
+                 (long long)c->before.uncertain, (long long)c->after.uncertain,
+                 (long long)l->step[side], (long long)(c->after.ahead - c->before.ahead),
+                 (long long)(c->after.at - c->before.at));
     json_end_object(json);
 }
 
@@ -26,37 +27,32 @@ static void write_clocks(struct json *json, const struct latency *l)
     write_clock(json, l, LATENCY_OPENGL, "opengl");
     write_clock(json, l, LATENCY_VULKAN, "vulkan");
     json_truth(json, "opengl_and_cuda_are_one", l->one_clock);
-    json_whole(json, "opengl_ahead_of_cuda_ns",
-               l->whole_run[LATENCY_OPENGL].after.ahead - l->whole_run[LATENCY_CUDA].after.ahead);
+    json_members(json, "opengl_ahead_of_cuda_ns %lld",
+                 (long long)(l->whole_run[LATENCY_OPENGL].after.ahead -
+                             l->whole_run[LATENCY_CUDA].after.ahead));
     json_end_object(json);
 }
 
 static void write_times(struct json *json, const char *name, const struct latency_times *t)
 {
     json_object(json, name);
-    json_number(json, "p50", t->p50);
-    json_number(json, "p99", t->p99);
-    json_number(json, "p99.9", t->p999);
-    json_number(json, "worst", t->worst);
+    json_members(json, "p50 %g p99 %g p99.9 %g worst %g", t->p50, t->p99, t->p999, t->worst);
     json_end_object(json);
 }
 
 static void write_cell(struct json *json, double rate, const struct latency_cell *c)
 {
     json_object(json, NULL);
-    json_number(json, "rate", rate);
+    json_members(json, "rate %g", rate);
     json_truth(json, "measured", c->measured);
     if (c->measured) {
-        json_whole(json, "frames", c->frames);
-        json_whole(json, "late", c->late);
-        json_whole(json, "held_up", c->held);
-        json_whole(json, "before_kernels_end", c->impossible);
-        json_whole(json, "wrong_pixels", c->wrong);
+        json_members(json, "frames %u late %u held_up %u before_kernels_end %u wrong_pixels %d",
+                     c->frames, c->late, c->held, c->impossible, c->wrong);
         write_times(json, "kernel_end_to_drawn_us", &c->hand_over);
         write_times(json, "begin_to_kernel_us", &c->wait);
         write_times(json, "begin_to_drawn_us", &c->whole);
     }
-    json_text(json, "reason", c->reason);
+    json_members(json, "reason %s", c->reason);
     json_end_object(json);
 }
 
@@ -65,8 +61,7 @@ static void write_rows(struct json *json, const struct latency_table *table)
     json_list(json, "rows");
     for (size_t i = 0; i < table->rows; i++) {
         json_object(json, NULL);
-        json_text(json, "row", table->row[i]->key);
-        json_text(json, "label", table->row[i]->label);
+        json_members(json, "row %s label %s", table->row[i]->key, table->row[i]->label);
         json_list(json, "rates");
         for (size_t r = 0; r < table->rates; r++)
             write_cell(json, table->rate[r], &table->cells[i][r]);
@@ -79,9 +74,8 @@ static void write_rows(struct json *json, const struct latency_table *table)
 void latency_write_json(struct json *json, const struct latency *latency,
                         const struct latency_table *table)
 {
-    json_whole(json, "cuda_device", latency->frames.on.ordinal);
-    json_whole(json, "gl_device", latency->frames.gl_ordinal);
-    json_number(json, "seconds", latency->seconds);
+    json_members(json, "cuda_device %d gl_device %d seconds %g", latency->frames.on.ordinal,
+                 latency->frames.gl_ordinal, latency->seconds);
     write_clocks(json, latency);
     write_rows(json, table);
 }

@@ -13,9 +13,9 @@
 #include <grinterop/gl.h>
 #include <grinterop/gr.h>
 
-#include "bench/bench.h"
+#include "bench/bench_pairs.h"
 
-enum { BENCH_RESOURCES = 32, BENCH_SUBJECTS = 2 };
+enum { BENCH_RESOURCES = 32 };
 
 /*
  * One OpenGL context, one stream and 32 buffers that are registered once. Both subjects map the
@@ -25,7 +25,6 @@ struct bench {
     const gr_cuda_api *cuda;
     struct bench_device on;
     size_t bytes;
-    bool changeable; /* storage by glBufferData, not glBufferStorage */
     unsigned names[BENCH_RESOURCES], sink, spare;
     gr_resource *resources[BENCH_RESOURCES];
     CUgraphicsResource handles[BENCH_RESOURCES];
@@ -60,16 +59,12 @@ struct bench_kind {
     bench_frame_fn frame[BENCH_SUBJECTS];
 };
 
-/* The result of one row; times are in microseconds per frame, NaN if not measured. */
+/* The result of one row; NaN if not measured. */
 struct bench_row {
     const struct bench_kind *kind;
-    double blocks; /* timed blocks of each subject */
-    struct bench_spread wall[BENCH_SUBJECTS];
-    double thread_cpu[BENCH_SUBJECTS];
-    struct bench_spread ratio; /* of adjacent blocks: second subject / first */
-    double halves; /* drained: cost of the second half of a block / first half; NaN for one frame */
-    double queued; /* full: frames left in the queues after the last block */
-    double full;   /* full: 1 if they were, 0 if enqueueing was the bottleneck */
+    struct bench_comparison of; /* the halves of drained blocks only */
+    double queued;              /* full: frames left in the queues after the last block */
+    double full;                /* full: 1 if they were, 0 if enqueueing was the bottleneck */
 };
 
 /* The rows that one program measured, with the names of the subjects. */

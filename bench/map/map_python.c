@@ -18,15 +18,16 @@ static const struct bench_kind *kind_of(const char *key)
     return NULL;
 }
 
-/* Reads the numbers in the order of print_for_bench_map() in the script. */
+/* Reads the numbers in the order of values() in the script. */
 static bool read_numbers(char *text, struct bench_row *row)
 {
-    double *fields[] = {
-        &row->wall[0].q1, &row->wall[0].median, &row->wall[0].q3, &row->thread_cpu[0],
-        &row->wall[1].q1, &row->wall[1].median, &row->wall[1].q3, &row->thread_cpu[1],
-        &row->ratio.q1,   &row->ratio.median,   &row->ratio.q3,   &row->halves,
-        &row->queued,     &row->full,           &row->blocks,
-    };
+    struct bench_comparison *of = &row->of;
+    double blocks, *fields[] = {
+                       &of->wall[0].q1, &of->wall[0].median, &of->wall[0].q3, &of->thread_cpu[0],
+                       &of->wall[1].q1, &of->wall[1].median, &of->wall[1].q3, &of->thread_cpu[1],
+                       &of->ratio.q1,   &of->ratio.median,   &of->ratio.q3,   &of->halves,
+                       &row->queued,    &row->full,          &blocks,
+                   };
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
         char *end;
         *fields[i] = strtod(text, &end);
@@ -34,6 +35,7 @@ static bool read_numbers(char *text, struct bench_row *row)
             return false;
         text = end;
     }
+    of->blocks = (unsigned)blocks;
     return true;
 }
 
@@ -62,8 +64,7 @@ static bool parse_line(char *line, void *table)
 bool bench_run_python(const char *python, const char *script, const struct bench *bench,
                       const struct bench_effort *effort, struct bench_table *table)
 {
-    const char *const arguments[] = {python, script, "--rows",
-                                     bench->changeable ? "--mutable" : NULL, NULL};
+    const char *const arguments[] = {python, script, NULL};
     char more[256];
     snprintf(more, sizeof(more),
              "--device %d --bytes %zu --blocks %u --room-seconds %g --full-blocks %u --frames %u "

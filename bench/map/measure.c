@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Measures one row in blocks of alternating subjects, A B B A, so that a drift of clocks or
- * temperature affects both alike. With drained queues a block times enqueueing alone. With full
- * queues it times the GPU. When the subject changes, as many untimed frames run as the queues hold,
- * so that each block is charged for the frames of its own subject only.
+ * Measures one row. With drained queues a block times enqueueing alone. With full queues it times
+ * the GPU. When the subject changes, as many untimed frames run as the queues hold, so that each
+ * block is charged for the frames of its own subject only.
  */
 #define _GNU_SOURCE
 #include <math.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "bench/map/map.h"
@@ -18,50 +16,41 @@
  */
 static const double FULL_IF_SLOWER = 1.1, FULL_IF_QUEUED = 2;
 
-enum { WARM_UP_BLOCKS = 3, LEAST_BLOCKS = 10, CHUNK_FRAMES = 50 };
+enum { WARM_UP_BLOCKS = 3, CHUNK_FRAMES = 50 };
 
-struct sample {
-    double wall, cpu, halves;
+/* The state of a row during its measurement. */
+struct run {
+    struct bench *bench;
+    const struct bench_kind *kind;
+    const struct bench_effort *effort;
+    struct bench_pairs pairs;
+    unsigned frames, depth, last; /* full: of a block; in the queues; the subject of the latter */
 };
 
-/* The samples of one row, by block. */
-struct samples {
-    double *wall[BENCH_SUBJECTS], *cpu[BENCH_SUBJECTS], *ratio, *halves;
-};
-
-static bool enqueue(struct bench *bench, const struct bench_kind *kind, unsigned subject,
-                    unsigned frames)
+static bool enqueue(void *of, unsigned subject, unsigned frames)
 {
-    bench_frame_fn frame = kind->frame[subject];
-    bool work = kind->part == BENCH_FRAME;
+    const struct run *run = of;
+    const bool work = run->kind->part == BENCH_FRAME;
     for (unsigned i = 0; i < frames; i++)
-        if (!frame(bench, kind->resources, work))
+        if (!run->kind->frame[subject](run->bench, run->kind->resources, work))
             return false;
     return true;
 }
 
-static bool timed_block(struct bench *bench, const struct bench_kind *kind, unsigned subject,
-                        unsigned frames, struct sample *sample)
+static bool drained_block(void *of, unsigned subject, struct bench_block *block)
 {
-    unsigned half = frames / 2;
-    double cpu = bench_thread_cpu_us();
-    double start = bench_now_us();
-    if (!enqueue(bench, kind, subject, half))
-        return false;
-    double middle = bench_now_us();
-    if (!enqueue(bench, kind, subject, frames - half))
-        return false;
-    double end = bench_now_us();
-    sample->cpu = (bench_thread_cpu_us() - cpu) / frames;
-    sample->wall = (end - start) / frames;
-    sample->halves = half ? ((end - middle) / (frames - half)) / ((middle - start) / half) : NAN;
-    return true;
+    const struct run *run = of;
+    return bench_drain(run->bench) &&
+           bench_time_block(&run->pairs, subject, run->kind->room_frames, block);
 }
 
-static bool drained_block(struct bench *bench, const struct bench_kind *kind, unsigned subject,
-                          struct sample *sample)
+static bool full_block(void *of, unsigned subject, struct bench_block *block)
 {
-    return bench_drain(bench) && timed_block(bench, kind, subject, kind->room_frames, sample);
+    struct run *run = of;
+    if (subject != run->last && !enqueue(run, subject, run->depth))
+        return false;
+    run->last = subject;
+    return bench_time_block(&run->pairs, subject, run->frames, block);
 }
 
 /* Drains the queues and computes how many frames of that duration they held. */
@@ -75,132 +64,78 @@ static bool count_queued(struct bench *bench, double frame_us, double *frames)
 }
 
 /* Fills the queues to determine how many frames they hold, and fills them again. */
-static bool fill_queues(struct bench *bench, const struct bench_kind *kind,
-                        const struct bench_effort *effort, unsigned *depth)
+static bool fill_queues(struct run *run)
 {
+    const struct bench_effort *effort = run->effort;
+    const unsigned full = run->kind->full_frames;
+    const unsigned frames = full < CHUNK_FRAMES ? full : CHUNK_FRAMES;
     double start = bench_now_us(), pace = 0, queued = 0;
-    unsigned frames = kind->full_frames < CHUNK_FRAMES ? kind->full_frames : CHUNK_FRAMES;
     for (unsigned done = 0; done < effort->fill_frames; done += frames) {
-        struct sample chunk;
-        if (!timed_block(bench, kind, done / frames % 2, frames, &chunk))
+        struct bench_block chunk;
+        if (!bench_time_block(&run->pairs, done / frames % 2, frames, &chunk))
             return false;
         pace = chunk.wall;
         if (bench_now_us() - start > effort->fill_seconds * 1e6)
             break;
     }
-    if (!count_queued(bench, pace, &queued))
+    if (!count_queued(run->bench, pace, &queued))
         return false;
-    *depth = (unsigned)fmin(fmax(ceil(queued), 1), effort->fill_frames);
-    return enqueue(bench, kind, 0, *depth + *depth / 4);
+    run->depth = (unsigned)fmin(fmax(ceil(queued), 1), effort->fill_frames);
+    return enqueue(run, 0, run->depth + run->depth / 4);
 }
 
-static void show_progress(const struct bench_kind *kind, unsigned block, unsigned blocks)
+static bool measure_drained(struct run *run, struct bench_row *row)
 {
-    bench_progress("row %zu of %zu, %s: block %u of %u", (size_t)(kind - bench_kinds) + 1,
-                   bench_kind_count, kind->key, block + 1, blocks);
+    run->pairs.block = drained_block;
+    run->pairs.warm_ups = WARM_UP_BLOCKS;
+    run->pairs.blocks = run->effort->blocks;
+    run->pairs.seconds = run->effort->room_seconds;
+    return bench_compare(&run->pairs, &row->of) && bench_drain(run->bench);
 }
 
-static void keep(struct samples *samples, unsigned block, const struct sample pair[])
-{
-    for (unsigned s = 0; s < BENCH_SUBJECTS; s++) {
-        samples->wall[s][block] = pair[s].wall;
-        samples->cpu[s][block] = pair[s].cpu;
-    }
-    samples->ratio[block] = pair[1].wall / pair[0].wall;
-    samples->halves[block] = (pair[0].halves + pair[1].halves) / 2;
-}
-
-static bool measure_drained(struct bench *bench, const struct bench_kind *kind,
-                            const struct bench_effort *effort, struct samples *samples,
-                            unsigned *blocks)
-{
-    struct sample pair[BENCH_SUBJECTS];
-    for (unsigned i = 0; i < WARM_UP_BLOCKS * BENCH_SUBJECTS; i++)
-        if (!drained_block(bench, kind, i % BENCH_SUBJECTS, &pair[0]))
-            return false;
-    double end = bench_now_us() + effort->room_seconds * 1e6;
-    for (*blocks = 0; *blocks < effort->blocks; ++*blocks) {
-        unsigned block = *blocks;
-        if (block >= LEAST_BLOCKS && block % 2 == 0 && bench_now_us() > end)
-            break;
-        show_progress(kind, block, effort->blocks);
-        for (unsigned turn = 0; turn < BENCH_SUBJECTS; turn++) {
-            unsigned subject = (block + turn) % BENCH_SUBJECTS;
-            if (!drained_block(bench, kind, subject, &pair[subject]))
-                return false;
-        }
-        keep(samples, block, pair);
-    }
-    return bench_drain(bench);
-}
-
-static bool enqueueing_alone(struct bench *bench, const struct bench_kind *kind, double *least)
+static bool enqueueing_alone(struct run *run, double *least)
 {
     *least = INFINITY;
     for (unsigned i = 0; i < WARM_UP_BLOCKS; i++) {
-        struct sample sample;
-        if (!drained_block(bench, kind, 0, &sample))
+        struct bench_block block;
+        if (!drained_block(run, 0, &block))
             return false;
-        *least = fmin(*least, sample.wall);
+        *least = fmin(*least, block.wall);
     }
     return true;
 }
 
-static bool measure_full(struct bench *bench, const struct bench_kind *kind,
-                         const struct bench_effort *effort, struct samples *samples,
-                         struct bench_row *row)
+static bool measure_full(struct run *run, struct bench_row *row)
 {
-    struct sample pair[BENCH_SUBJECTS] = {0};
-    unsigned depth = 1, last = 0; /* the subject whose frames are queued */
-    unsigned frames = kind->full_frames < effort->frames ? kind->full_frames : effort->frames;
+    const unsigned frames = run->kind->full_frames;
     double alone;
-    if (!enqueueing_alone(bench, kind, &alone) || !fill_queues(bench, kind, effort, &depth))
+    run->frames = frames < run->effort->frames ? frames : run->effort->frames;
+    run->pairs.block = full_block;
+    run->pairs.blocks = run->effort->full_blocks;
+    run->pairs.seconds = INFINITY;
+    if (!enqueueing_alone(run, &alone) || !fill_queues(run) ||
+        !bench_compare(&run->pairs, &row->of))
         return false;
-    for (unsigned block = 0; block < effort->full_blocks; block++) {
-        show_progress(kind, block, effort->full_blocks);
-        for (unsigned turn = 0; turn < BENCH_SUBJECTS; turn++) {
-            unsigned subject = (block + turn) % BENCH_SUBJECTS;
-            if ((subject != last && !enqueue(bench, kind, subject, depth)) ||
-                !timed_block(bench, kind, subject, frames, &pair[subject]))
-                return false;
-            last = subject;
-        }
-        keep(samples, block, pair);
-    }
-    if (!count_queued(bench, pair[0].wall, &row->queued))
+    const double pace = row->of.wall[0].median;
+    row->of.halves = NAN;
+    if (!count_queued(run->bench, pace, &row->queued))
         return false;
-    double pace = bench_spread_of(samples->wall[0], effort->full_blocks).median;
     row->full = pace > alone * FULL_IF_SLOWER && row->queued >= FULL_IF_QUEUED;
-    return kind->part != BENCH_FRAME || bench_check_work(bench);
+    return run->kind->part != BENCH_FRAME || bench_check_work(run->bench);
 }
 
 bool bench_measure(struct bench *bench, const struct bench_kind *kind,
                    const struct bench_effort *effort, struct bench_row *row)
 {
-    bool full = bench_is_full(kind);
-    unsigned blocks = full ? effort->full_blocks : effort->blocks;
-    size_t n = blocks;
-    double *memory = calloc(n * 6, sizeof(double));
-    if (!memory) {
-        fputs("bench_map: out of memory\n", stderr);
-        return false;
-    }
-    struct samples samples = {
-        {memory, memory + n}, {memory + 2 * n, memory + 3 * n}, memory + 4 * n, memory + 5 * n};
-    *row = (struct bench_row){.kind = kind, .halves = NAN, .queued = NAN, .full = NAN};
-    bool good = full ? measure_full(bench, kind, effort, &samples, row)
-                     : measure_drained(bench, kind, effort, &samples, &blocks);
-    if (good) {
-        for (unsigned s = 0; s < BENCH_SUBJECTS; s++) {
-            row->wall[s] = bench_spread_of(samples.wall[s], blocks);
-            row->thread_cpu[s] = bench_spread_of(samples.cpu[s], blocks).median;
-        }
-        row->blocks = blocks;
-        row->ratio = bench_spread_of(samples.ratio, blocks);
-        if (!full && kind->room_frames > 1)
-            row->halves = bench_spread_of(samples.halves, blocks).median;
-    }
-    free(memory);
-    bench_progress_end();
-    return good;
+    struct run run = {.bench = bench,
+                      .kind = kind,
+                      .effort = effort,
+                      .pairs = {.key = kind->key,
+                                .row = (size_t)(kind - bench_kinds) + 1,
+                                .rows = bench_kind_count,
+                                .subjects = BENCH_SUBJECTS,
+                                .enqueue = enqueue,
+                                .of = &run}};
+    *row = (struct bench_row){.kind = kind, .queued = NAN, .full = NAN};
+    return bench_is_full(kind) ? measure_full(&run, row) : measure_drained(&run, row);
 }

@@ -14,7 +14,7 @@ static bool have_buffer_storage(void)
 {
     if (epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage"))
         return true;
-    fputs("bench_map: glBufferStorage needs OpenGL 4.4; use --mutable to avoid it\n", stderr);
+    fputs("bench_map: glBufferStorage needs OpenGL 4.4\n", stderr);
     return false;
 }
 
@@ -25,17 +25,14 @@ static unsigned make_buffer(const struct bench *bench)
     void *zeros = calloc(1, bench->bytes);
     glGenBuffers(1, &name);
     glBindBuffer(GL_COPY_WRITE_BUFFER, name);
-    if (bench->changeable)
-        glBufferData(GL_COPY_WRITE_BUFFER, bytes, zeros, GL_DYNAMIC_DRAW);
-    else
-        glBufferStorage(GL_COPY_WRITE_BUFFER, bytes, zeros, 0);
+    glBufferStorage(GL_COPY_WRITE_BUFFER, bytes, zeros, 0);
     free(zeros);
     return name;
 }
 
 static bool open_buffers(struct bench *bench)
 {
-    if (!bench->changeable && !have_buffer_storage())
+    if (!have_buffer_storage())
         return false;
     for (unsigned i = 0; i < BENCH_RESOURCES; i++) {
         bench->names[i] = make_buffer(bench);
@@ -72,7 +69,7 @@ void bench_close(struct bench *bench)
         glDeleteBuffers(1, &bench->sink);
     }
     bench_device_close(&bench->on);
-    *bench = (struct bench){0};
+    *bench = (struct bench){.bytes = bench->bytes, .on.ordinal = bench->on.ordinal};
 }
 
 bool bench_check_work(struct bench *bench)

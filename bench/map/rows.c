@@ -19,9 +19,8 @@ static const unsigned FILL_VALUE = 0x3f800000u;
 
 bool bench_drain(struct bench *bench)
 {
-    CUresult result = bench->cuda->StreamSynchronize(bench->on.stream);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(result, "cuStreamSynchronize");
+    if (!bench_cuda_ok(bench->cuda->StreamSynchronize(bench->on.stream), "cuStreamSynchronize"))
+        return false;
     glFinish();
     return true;
 }
@@ -61,64 +60,19 @@ static bool raw_pointer(struct bench *bench, unsigned i)
                          "cuGraphicsResourceGetMappedPointer");
 }
 
-static bool raw_map(struct bench *bench, unsigned i)
+static bool raw_map_one(struct bench *bench, unsigned i)
 {
-    CUresult result = bench->cuda->GraphicsMapResources(1, &bench->handles[i], bench->on.stream);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(result, "cuGraphicsMapResources");
+    if (!bench_cuda_ok(bench->cuda->GraphicsMapResources(1, &bench->handles[i], bench->on.stream),
+                       "cuGraphicsMapResources"))
+        return false;
     return raw_pointer(bench, i);
 }
 
-static bool raw_release(struct bench *bench, unsigned i)
+static bool raw_release_one(struct bench *bench, unsigned i)
 {
     return bench_cuda_ok(
         bench->cuda->GraphicsUnmapResources(1, &bench->handles[i], bench->on.stream),
         "cuGraphicsUnmapResources");
-}
-
-static bool raw_pairs(struct bench *bench, unsigned resources, bool work)
-{
-    for (unsigned i = 0; i < resources; i++) {
-        if (!raw_map(bench, i) || (work && !fill_one(bench, i)) || !raw_release(bench, i))
-            return false;
-        if (work)
-            copy_one(bench, i);
-    }
-    return true;
-}
-
-static bool raw_singly(struct bench *bench, unsigned resources, bool work)
-{
-    for (unsigned i = 0; i < resources; i++)
-        if (!raw_map(bench, i))
-            return false;
-    if (work && !fill(bench, resources))
-        return false;
-    for (unsigned i = 0; i < resources; i++)
-        if (!raw_release(bench, i))
-            return false;
-    if (work)
-        copy(bench, resources);
-    return true;
-}
-
-static bool raw_batch(struct bench *bench, unsigned resources, bool work)
-{
-    CUresult result =
-        bench->cuda->GraphicsMapResources(resources, bench->handles, bench->on.stream);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(result, "cuGraphicsMapResources");
-    for (unsigned i = 0; i < resources; i++)
-        if (!raw_pointer(bench, i))
-            return false;
-    if (work && !fill(bench, resources))
-        return false;
-    result = bench->cuda->GraphicsUnmapResources(resources, bench->handles, bench->on.stream);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(result, "cuGraphicsUnmapResources");
-    if (work)
-        copy(bench, resources);
-    return true;
 }
 
 static bool grinterop_map_one(struct bench *bench, unsigned i)
@@ -132,16 +86,19 @@ static bool grinterop_map_one(struct bench *bench, unsigned i)
 
 static bool grinterop_release_one(struct bench *bench, unsigned i)
 {
-    if (gr_buffer_release(bench->buffers[i]) != GR_OK)
-        return bench_grinterop_failed("gr_buffer_release");
-    return true;
+    return gr_buffer_release(bench->buffers[i]) == GR_OK ||
+           bench_grinterop_failed("gr_buffer_release");
 }
 
-static bool grinterop_pairs(struct bench *bench, unsigned resources, bool work)
+/* ---- One call per resource ------------------------------------------------------------------- */
+
+typedef bool (*one_fn)(struct bench *bench, unsigned i);
+
+static inline bool pairs(struct bench *bench, unsigned resources, bool work, one_fn map,
+                         one_fn release)
 {
     for (unsigned i = 0; i < resources; i++) {
-        if (!grinterop_map_one(bench, i) || (work && !fill_one(bench, i)) ||
-            !grinterop_release_one(bench, i))
+        if (!map(bench, i) || (work && !fill_one(bench, i)) || !release(bench, i))
             return false;
         if (work)
             copy_one(bench, i);
@@ -149,16 +106,59 @@ static bool grinterop_pairs(struct bench *bench, unsigned resources, bool work)
     return true;
 }
 
-static bool grinterop_singly(struct bench *bench, unsigned resources, bool work)
+static inline bool singly(struct bench *bench, unsigned resources, bool work, one_fn map,
+                          one_fn release)
 {
     for (unsigned i = 0; i < resources; i++)
-        if (!grinterop_map_one(bench, i))
+        if (!map(bench, i))
             return false;
     if (work && !fill(bench, resources))
         return false;
     for (unsigned i = 0; i < resources; i++)
-        if (!grinterop_release_one(bench, i))
+        if (!release(bench, i))
             return false;
+    if (work)
+        copy(bench, resources);
+    return true;
+}
+
+static bool raw_pairs(struct bench *bench, unsigned resources, bool work)
+{
+    return pairs(bench, resources, work, raw_map_one, raw_release_one);
+}
+
+static bool grinterop_pairs(struct bench *bench, unsigned resources, bool work)
+{
+    return pairs(bench, resources, work, grinterop_map_one, grinterop_release_one);
+}
+
+static bool raw_singly(struct bench *bench, unsigned resources, bool work)
+{
+    return singly(bench, resources, work, raw_map_one, raw_release_one);
+}
+
+static bool grinterop_singly(struct bench *bench, unsigned resources, bool work)
+{
+    return singly(bench, resources, work, grinterop_map_one, grinterop_release_one);
+}
+
+/* ---- One call for all ------------------------------------------------------------------------ */
+
+static bool raw_batch(struct bench *bench, unsigned resources, bool work)
+{
+    if (!bench_cuda_ok(
+            bench->cuda->GraphicsMapResources(resources, bench->handles, bench->on.stream),
+            "cuGraphicsMapResources"))
+        return false;
+    for (unsigned i = 0; i < resources; i++)
+        if (!raw_pointer(bench, i))
+            return false;
+    if (work && !fill(bench, resources))
+        return false;
+    if (!bench_cuda_ok(
+            bench->cuda->GraphicsUnmapResources(resources, bench->handles, bench->on.stream),
+            "cuGraphicsUnmapResources"))
+        return false;
     if (work)
         copy(bench, resources);
     return true;
@@ -179,14 +179,16 @@ static bool grinterop_batch(struct bench *bench, unsigned resources, bool work)
     return true;
 }
 
+/* ---- Registration ---------------------------------------------------------------------------- */
+
 static bool raw_register(struct bench *bench, unsigned resources, bool work)
 {
     (void)resources, (void)work;
     CUgraphicsResource handle;
-    CUresult result =
-        bench->cuda->GraphicsGLRegisterBuffer(&handle, bench->spare, GR_WRITE_DISCARD);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(result, "cuGraphicsGLRegisterBuffer");
+    if (!bench_cuda_ok(
+            bench->cuda->GraphicsGLRegisterBuffer(&handle, bench->spare, GR_WRITE_DISCARD),
+            "cuGraphicsGLRegisterBuffer"))
+        return false;
     return bench_cuda_ok(bench->cuda->GraphicsUnregisterResource(handle),
                          "cuGraphicsUnregisterResource");
 }

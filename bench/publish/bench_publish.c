@@ -11,44 +11,29 @@ const char bench_program[] = "bench_publish";
 
 #define MOST_ROWS 16
 
-struct options {
+static struct options {
     struct publish_effort effort;
     struct publish_bench bench;
-    struct bench_run run;
     struct publish_row rows[MOST_ROWS];
     size_t count;
-};
+} o = {.effort = {.blocks = 15, .frames = 64}, .bench.mebibytes = 512};
 
 static bool be_quick(const char *text, void *into)
 {
-    struct options *o = into;
-    (void)text;
-    o->effort.blocks = 3;
-    o->effort.frames = 4;
-    o->bench.mebibytes = 16;
+    (void)text, (void)into;
+    o.effort = (struct publish_effort){.blocks = 3, .frames = 4};
+    o.bench.mebibytes = 16;
     return true;
 }
 
-static void read_options(int argc, char *argv[], struct options *o)
-{
-    const struct option_row rows[] = {
-        BENCH_OPTION_DEVICE(&o->bench.on.ordinal),
-        {"blocks", 0, "N", "blocks of a row", .count = {&o->effort.blocks, 1, 1000}},
-        {"frames", 0, "N", "minimum number of pictures in a block",
-         .count = {&o->effort.frames, 1, 500}},
-        {"mebibytes", 0, "N",
-         "size of the tensors and textures used in turn: more than the GPU caches hold",
-         .count = {&o->bench.mebibytes, 1, 2000}},
-        {"plain", 0, NULL, "textures without GR_SURFACE_LOAD_STORE", .flag = &o->bench.plain},
-        {"quick", 0, NULL, "3 blocks of few pictures", .own = {be_quick, o}},
-        BENCH_OPTION_JSON(&o->run.json),
-        {0},
-    };
-    options_read(argc, argv, bench_program, rows,
-                 "Measures gr_publish() of tensors to OpenGL textures, compared with the driver "
-                 "copy to a texture and glTexSubImage2D().",
-                 BENCH_NOTES);
-}
+static const struct option_row rows[] = {
+    BENCH_OPTION_DEVICE(&o.bench.on.ordinal),
+    {"plain", 0, NULL, "textures without GR_SURFACE_LOAD_STORE", .flag = &o.bench.plain},
+    {"quick", 0, NULL, "3 blocks of few pictures, 16 MiB of tensors and textures",
+     .own = {be_quick, NULL}},
+    BENCH_OPTION_JSON,
+    {0},
+};
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
@@ -65,12 +50,11 @@ static double percent_of_copy(const struct publish_row *row)
            gigabytes_a_second(copied, row->copy.median);
 }
 
-static void print_facts(void *of)
+static void print_facts(void)
 {
-    const struct publish_bench *bench = &((struct options *)of)->bench;
     printf("  textures RGBA8, %s; %u MiB of tensors and textures in turn; %u blocks\n",
-           bench->plain ? "through linear memory" : "by surfaces", bench->mebibytes,
-           ((struct options *)of)->effort.blocks);
+           o.bench.plain ? "through linear memory" : "by surfaces", o.bench.mebibytes,
+           o.effort.blocks);
 }
 
 static void print_head(void)
@@ -104,80 +88,60 @@ static void print_foot(void)
 static void write_row(struct json *json, const struct publish_row *row)
 {
     json_object(json, NULL);
-    json_text(json, "tensor", row->kind->name);
-    json_whole(json, "width", row->size.width);
-    json_whole(json, "height", row->size.height);
-    json_whole(json, "bytes", (long long)row->bytes);
+    json_members(json, "tensor %s width %u height %u bytes %zu", row->kind->name, row->size.width,
+                 row->size.height, row->bytes);
     json_spread(json, "gpu_us", row->gpu);
     json_spread(json, "copy_us", row->copy);
-    json_number(json, "percent_of_copy", percent_of_copy(row));
+    json_members(json, "percent_of_copy %g", percent_of_copy(row));
     json_spread(json, "call_us", row->call);
     json_spread(json, "with_map_us", row->whole);
     json_spread(json, "upload_us", row->upload);
     json_end_object(json);
 }
 
-static void write_json(void *of, struct json *json)
+static void write_json(struct json *json)
 {
-    const struct options *o = of;
-    json_truth(json, "surfaces", !o->bench.plain);
+    json_truth(json, "surfaces", !o.bench.plain);
     json_list(json, "rows");
-    for (size_t i = 0; i < o->count; i++)
-        write_row(json, &o->rows[i]);
+    for (size_t i = 0; i < o.count; i++)
+        write_row(json, &o.rows[i]);
     json_end_list(json);
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
-static bool open(void *of)
+static bool open(void)
 {
-    return bench_device_open_gl(&((struct options *)of)->bench.on);
+    o.bench.cuda = gr_cuda();
+    return bench_device_open_gl(&o.bench.on);
 }
 
-static void add_facts(void *of, struct bench_machine *machine)
+static bool measure(void)
 {
-    (void)of;
-    bench_add_opengl(machine);
-}
-
-static bool measure(void *of)
-{
-    struct options *o = of;
     print_head();
     for (size_t s = 0; s < publish_size_count; s++)
         for (size_t k = 0; k < publish_kind_count; k++) {
-            struct publish_row *row = &o->rows[o->count];
+            struct publish_row *row = &o.rows[o.count];
             *row = (struct publish_row){.kind = &publish_kinds[k], .size = publish_sizes[s]};
-            if (!publish_make(&o->bench, row->kind, row->size) ||
-                !publish_measure(&o->bench, &o->effort, row))
+            if (!publish_make(&o.bench, row->kind, row->size) ||
+                !publish_measure(&o.bench, &o.effort, row))
                 return false;
-            publish_end(&o->bench);
+            publish_end(&o.bench);
             print_row(row);
-            o->count++;
+            o.count++;
         }
     print_foot();
     return true;
 }
 
-static void close(void *of)
+static void close(void)
 {
-    struct options *o = of;
-    publish_end(&o->bench);
-    bench_device_close(&o->bench.on);
+    publish_end(&o.bench);
+    bench_device_close(&o.bench.on);
 }
 
-int main(int argc, char *argv[])
-{
-    static const struct bench_steps steps = {.title = "",
-                                             .open = open,
-                                             .add_facts = add_facts,
-                                             .print_facts = print_facts,
-                                             .measure = measure,
-                                             .write_json = write_json,
-                                             .close = close};
-    struct options o = {.effort = {.blocks = 15, .frames = 64}, .bench.mebibytes = 512};
-    read_options(argc, argv, &o);
-    o.bench.cuda = gr_cuda();
-    o.run.on = &o.bench.on;
-    return bench_main(&o.run, &steps, &o);
-}
+const struct bench_setup bench_setup = {
+    .about = "Measures gr_publish() of tensors to OpenGL textures, compared with the "
+             "driver copy to a texture and glTexSubImage2D().",
+    .options = rows,
+    .steps = {open, bench_add_opengl, print_facts, measure, write_json, NULL, NULL, close}};

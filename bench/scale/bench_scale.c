@@ -10,36 +10,26 @@
 
 const char bench_program[] = "bench_scale";
 
-struct options {
+static struct options {
     struct scale scale;
-    struct bench_run run;
     unsigned most;
     const char *only;
     struct scale_table table;
+} o = {.most = SCALE_MOST, .scale.seconds = 3};
+
+static const struct option_row rows[] = {
+    BENCH_OPTION_DEVICE(&o.scale.on.ordinal),
+    {"most", 0, "N", "maximum number of resources at once", .count = {&o.most, 10, SCALE_MOST}},
+    {"seconds", 0, "S", "time limit of each step of a row", .real = {&o.scale.seconds, 0, 600}},
+    {"only", 0, "KIND", "interop, copy, vulkan, shared or packed", .text = &o.only},
+    BENCH_OPTION_JSON,
+    BENCH_OPTION_SVG,
+    {0},
 };
 
-static void read_options(int argc, char *argv[], struct options *o)
+static bool is_wanted(unsigned kind)
 {
-    const struct option_row rows[] = {
-        BENCH_OPTION_DEVICE(&o->scale.on.ordinal),
-        {"most", 0, "N", "maximum number of resources at once",
-         .count = {&o->most, 10, SCALE_MOST}},
-        {"seconds", 0, "S", "time limit of each step of a row",
-         .real = {&o->scale.seconds, 0, 600}},
-        {"only", 0, "KIND", "interop, copy, vulkan, shared or packed", .text = &o->only},
-        BENCH_OPTION_JSON(&o->run.json),
-        BENCH_OPTION_SVG(&o->run.svg),
-        {0},
-    };
-    options_read(argc, argv, bench_program, rows,
-                 "Measures 10 to 10,000 resources of 1 KiB, 64 KiB and 1 MiB: create, map and "
-                 "release in one call, free, device memory, and a ring with as many slots.",
-                 BENCH_NOTES);
-}
-
-static bool is_wanted(const struct options *o, unsigned kind)
-{
-    return !o->only || strcmp(o->only, scale_kinds[kind]) == 0;
+    return !o.only || strcmp(o.only, scale_kinds[kind]) == 0;
 }
 
 /* Limits the total to half of the device memory; shared resources take at least 2 MiB each. */
@@ -51,16 +41,16 @@ static bool fits(const struct scale *scale, unsigned kind, size_t size, unsigned
     return (size > least ? size : least) * number < left / 2;
 }
 
-static bool measure_size(struct options *o, unsigned size)
+static bool measure_size(unsigned size)
 {
     scale_print_head(size);
     for (unsigned kind = 0; kind < SCALE_KINDS; kind++)
-        for (unsigned i = 0; i < SCALE_NUMBERS && is_wanted(o, kind); i++) {
-            struct scale_cell *cell = &o->table.cells[kind][size][i];
-            if (scale_numbers[i] > o->most ||
-                !fits(&o->scale, kind, scale_sizes[size], scale_numbers[i]))
+        for (unsigned i = 0; i < SCALE_NUMBERS && is_wanted(kind); i++) {
+            struct scale_cell *cell = &o.table.cells[kind][size][i];
+            if (scale_numbers[i] > o.most ||
+                !fits(&o.scale, kind, scale_sizes[size], scale_numbers[i]))
                 break;
-            if (!scale_measure(&o->scale, kind, scale_sizes[size], scale_numbers[i], cell))
+            if (!scale_measure(&o.scale, kind, scale_sizes[size], scale_numbers[i], cell))
                 return false;
             scale_print(scale_kinds[kind], cell);
             if (cell->count < cell->wanted)
@@ -71,52 +61,37 @@ static bool measure_size(struct options *o, unsigned size)
 
 /* ---- The steps ------------------------------------------------------------------------------- */
 
-static bool open(void *of)
+static bool open(void)
 {
-    return scale_open(&((struct options *)of)->scale);
+    return scale_open(&o.scale);
 }
 
-static void add_facts(void *of, struct bench_machine *machine)
-{
-    (void)of;
-    bench_add_opengl(machine);
-}
-
-static bool measure(void *of)
+static bool measure(void)
 {
     bool good = true;
     for (unsigned size = 0; good && size < SCALE_SIZES; size++)
-        good = measure_size(of, size);
+        good = measure_size(size);
     return good;
 }
 
-static void write_json(void *of, struct json *json)
+static void write_json(struct json *json)
 {
-    scale_write_json(json, &((struct options *)of)->table);
+    scale_write_json(json, &o.table);
 }
 
-static bool draw(void *of, const char *path)
+static bool draw(const char *path, const struct bench_machine *machine)
 {
-    const struct options *o = of;
-    return scale_write_svg(path, &o->run.machine, &o->table);
+    return scale_write_svg(path, machine, &o.table);
 }
 
-static void close(void *of)
+static void close(void)
 {
-    scale_close(&((struct options *)of)->scale);
+    scale_close(&o.scale);
 }
 
-int main(int argc, char *argv[])
-{
-    static const struct bench_steps steps = {.title = "",
-                                             .open = open,
-                                             .add_facts = add_facts,
-                                             .measure = measure,
-                                             .write_json = write_json,
-                                             .draw = draw,
-                                             .close = close};
-    static struct options o = {.most = SCALE_MOST, .scale.seconds = 3};
-    read_options(argc, argv, &o);
-    o.run.on = &o.scale.on;
-    return bench_main(&o.run, &steps, &o);
-}
+const struct bench_setup bench_setup = {
+    .about = "Measures 10 to 10,000 resources of 1 KiB, 64 KiB and 1 MiB: create, map "
+             "and release in one call, free, device memory, and a ring with as many "
+             "slots.",
+    .options = rows,
+    .steps = {open, bench_add_opengl, NULL, measure, write_json, draw, NULL, close}};

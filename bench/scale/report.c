@@ -29,18 +29,12 @@ static void write_cell(struct json *json, unsigned kind, unsigned size,
                        const struct scale_cell *cell)
 {
     json_object(json, NULL);
-    json_text(json, "kind", scale_kinds[kind]);
-    json_whole(json, "bytes", (long long)scale_sizes[size]);
-    json_whole(json, "wanted", cell->wanted);
-    json_whole(json, "number", cell->count);
-    json_number(json, "first_us", cell->first_us);
-    json_number(json, "create_us", cell->create_us);
-    json_number(json, "map_us", cell->map_us);
-    json_number(json, "release_us", cell->release_us);
-    json_number(json, "free_us", cell->free_us);
-    json_number(json, "device_bytes_each", cell->memory);
-    json_number(json, "ring_frame_us", cell->frame_us);
-    json_text(json, "why", cell->why);
+    json_members(json, "kind %s bytes %zu wanted %u number %u", scale_kinds[kind],
+                 scale_sizes[size], cell->wanted, cell->count);
+    json_members(json, "first_us %g create_us %g map_us %g release_us %g free_us %g",
+                 cell->first_us, cell->create_us, cell->map_us, cell->release_us, cell->free_us);
+    json_members(json, "device_bytes_each %g ring_frame_us %g why %s", cell->memory, cell->frame_us,
+                 cell->why);
     json_end_object(json);
 }
 

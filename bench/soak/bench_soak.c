@@ -35,29 +35,21 @@ struct soak_transport soak_ways[SOAK_WAYS] = {
 
 atomic_bool soak_over;
 
-struct options {
+static struct options {
     struct bench_device on;
-    struct bench_run run;
     double seconds;
     const char *csv;
     struct soak_log log;
     bool good; /* no transport failed, nothing grew */
-};
+} o = {.seconds = 60};
 
-static void read_options(int argc, char *argv[], struct options *o)
-{
-    const struct option_row rows[] = {
-        BENCH_OPTION_DEVICE(&o->on.ordinal),
-        {"seconds", 0, "S", "how long", .real = {&o->seconds, 0.1, SOAK_SAMPLES}},
-        {"csv", 0, "FILE", "also write the samples of each second", .text = &o->csv},
-        BENCH_OPTION_SVG(&o->run.svg),
-        {0},
-    };
-    options_read(argc, argv, bench_program, rows,
-                 "Passes frames through all transports at once, verifies the bytes of each, and "
-                 "checks whether memory, descriptors or GPU memory grow.",
-                 BENCH_NOTES);
-}
+static const struct option_row rows[] = {
+    BENCH_OPTION_DEVICE(&o.on.ordinal),
+    {"seconds", 0, "S", "how long", .real = {&o.seconds, 0.1, SOAK_SAMPLES}},
+    {"csv", 0, "FILE", "also write the samples of each second", .text = &o.csv},
+    BENCH_OPTION_SVG,
+    {0},
+};
 
 uint32_t soak_word(uint64_t frame)
 {
@@ -168,56 +160,46 @@ static bool end(void)
 
 /* ---- The steps ------------------------------------------------------------------------------- */
 
-static bool open(void *of)
+static bool open(void)
 {
-    return bench_device_open(&((struct options *)of)->on);
+    return bench_device_open(&o.on);
 }
 
-static bool run(struct options *o)
+static bool run(void)
 {
-    if (!start(o->on.ordinal)) {
+    if (!start(o.on.ordinal)) {
         atomic_store(&soak_over, true);
         return false;
     }
-    watch(gr_cuda(), o->seconds, &o->log);
+    watch(gr_cuda(), o.seconds, &o.log);
     bool good = end() && bench_cuda_ok(gr_cuda()->CtxSynchronize(), "cuCtxSynchronize");
-    return !soak_has_grown(&o->log) && good;
+    return !soak_has_grown(&o.log) && good;
 }
 
 /* Writes the samples even after a failure. */
-static bool measure(void *of)
+static bool measure(void)
 {
-    struct options *o = of;
-    o->good = run(o);
-    return o->log.count > 0 && (!o->csv || soak_write_csv(o->csv, &o->log));
+    o.good = run();
+    return o.log.count > 0 && (!o.csv || soak_write_csv(o.csv, &o.log));
 }
 
-static bool draw(void *of, const char *path)
+static bool draw(const char *path, const struct bench_machine *machine)
 {
-    const struct options *o = of;
-    return soak_write_svg(path, &o->run.machine, &o->log);
+    return soak_write_svg(path, machine, &o.log);
 }
 
-static bool check(void *of)
+static bool check(void)
 {
-    return ((struct options *)of)->good;
+    return o.good;
 }
 
-static void close(void *of)
+static void close(void)
 {
-    bench_device_close(&((struct options *)of)->on);
+    bench_device_close(&o.on);
 }
 
-int main(int argc, char *argv[])
-{
-    static const struct bench_steps steps = {.title = "",
-                                             .open = open,
-                                             .measure = measure,
-                                             .draw = draw,
-                                             .check = check,
-                                             .close = close};
-    static struct options o = {.seconds = 60};
-    read_options(argc, argv, &o);
-    o.run.on = &o.on;
-    return bench_main(&o.run, &steps, &o);
-}
+const struct bench_setup bench_setup = {
+    .about = "Passes frames through all transports at once, verifies the bytes of "
+             "each, and checks whether memory, descriptors or GPU memory grow.",
+    .options = rows,
+    .steps = {open, NULL, NULL, measure, NULL, draw, check, close}};

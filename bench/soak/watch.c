@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Samples what the process and the GPU hold, and checks whether it grows. */
-#include <dirent.h>
 #include <unistd.h>
 
 #include "bench/soak/soak.h"
+#include "tests/support/descriptors.h"
 
 static uint64_t resident_now(void)
 {
@@ -16,17 +16,6 @@ static uint64_t resident_now(void)
     return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static unsigned descriptors_now(void)
-{
-    unsigned count = 0;
-    DIR *folder = opendir("/proc/self/fd");
-    while (folder && readdir(folder))
-        count++;
-    if (folder)
-        closedir(folder);
-    return count > 3 ? count - 3 : 0; /* without ".", ".." and the directory itself */
-}
-
 bool soak_sample_now(const gr_cuda_api *cuda, double seconds, struct soak_sample *sample)
 {
     size_t left = 0, total = 0;
@@ -35,7 +24,7 @@ bool soak_sample_now(const gr_cuda_api *cuda, double seconds, struct soak_sample
     *sample = (struct soak_sample){.seconds = seconds,
                                    .resident = resident_now(),
                                    .device = total - left,
-                                   .descriptors = descriptors_now()};
+                                   .descriptors = open_descriptors()};
     return true;
 }
 

@@ -12,83 +12,42 @@
 
 const char bench_program[] = "bench_vulkan";
 
-struct options {
+enum { BYTES = 65536, QUICK_FULL_BYTES = 1 << 18 };
+
+static struct options {
     struct vkb bench;
-    struct bench_run run;
     struct vkb_table table;
-    unsigned bytes, full_bytes; /* full_bytes: 0: chosen for the driver */
     struct vkb_effort effort;
-    bool quick, probe, bare_signals;
+    bool quick, probe;
     const char *only;
-};
+} o = {.effort =
+           {.blocks = 601, .room_seconds = 2, .full_blocks = 11, .block_ms = 20, .in_flight = 64},
+       .only = ""};
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-#define USUAL_EFFORT                                                                               \
-    {                                                                                              \
-        .blocks = 601, .room_seconds = 2, .full_blocks = 11, .block_ms = 20, .in_flight = 64       \
-    }
-static const struct vkb_effort QUICK_EFFORT = {
-    .blocks = 31, .room_seconds = 0.2, .full_blocks = 3, .block_ms = 2, .in_flight = 16};
-
-static bool be_quick(const char *text, void *options)
+static bool be_quick(const char *text, void *into)
 {
-    (void)text;
-    struct options *o = options;
-    o->effort = QUICK_EFFORT;
-    o->full_bytes = 1 << 18;
-    return o->quick = true;
+    (void)text, (void)into;
+    o.effort = (struct vkb_effort){
+        .blocks = 31, .room_seconds = 0.2, .full_blocks = 3, .block_ms = 2, .in_flight = 16};
+    return o.quick = true;
 }
 
-static void read_options(int argc, char *argv[], struct options *o)
-{
-    struct vkb_effort *e = &o->effort;
-    const struct option_row rows[] = {
-        BENCH_OPTION_DEVICE(&o->bench.on.ordinal),
-        {"blocks", 0, "N", "maximum number of drained blocks of each side in a row",
-         .count = {&e->blocks, 2, 10000}},
-        {"room-seconds", 0, "S", "time limit of a row of drained blocks",
-         .real = {&e->room_seconds, 0, 3600}},
-        {"full-blocks", 0, "N", "blocks of each side in a row with the queues full",
-         .count = {&e->full_blocks, 2, 10000}},
-        {"block-ms", 0, "T", "approximate duration of such a block, in milliseconds",
-         .real = {&e->block_ms, 0, 3600}},
-        {"in-flight", 0, "N", "frames by which the thread is ahead of the GPU in such a block",
-         .count = {&e->in_flight, 4, VKB_MOST_IN_FLIGHT}},
-        {"bytes", 0, "N", "size of each buffer, a multiple of 8", .count = {&o->bytes, 8, 1 << 30}},
-        {"full-bytes", 0, "N",
-         "size for fills that keep the queues full: default 67108864, and 1048576 on the software "
-         "driver",
-         .count = {&o->full_bytes, 8, 1 << 30}},
-        {"only", 0, "TEXT", "only rows whose key begins with TEXT, for example transfer or both/",
-         .text = &o->only},
-        {"quick", 0, NULL,
-         "31 drained blocks, 3 full ones of 2 ms, 16 frames in flight, large fills of 256 KiB",
-         .own = {be_quick, o}},
-        {"probe", 0, NULL,
-         "instead measure the parts of a submit on each queue, by raw calls and with a thread that "
-         "only submits; --only transfer selects one queue",
-         .flag = &o->probe},
-        {"bare-signals", 0, NULL,
-         "raw calls signal without the memory barrier that grinterop issues before a signal, and "
-         "that programs with small fills need as well",
-         .flag = &o->bare_signals},
-        BENCH_OPTION_JSON(&o->run.json),
-        {0},
-    };
-    options_read(
-        argc, argv, bench_program, rows,
-        "Measures, with raw CUDA driver calls and with grinterop, alternating: import and "
-        "destruction of Vulkan memory; map and release with timeline semaphores; round trips "
-        "between CUDA and each kind of queue, with one resource in order and with several in turn.",
-        BENCH_NOTES);
-    if (o->probe && o->run.json) {
-        fputs("bench_vulkan: --probe only prints: it writes no JSON\n", stderr);
-        exit(2);
-    }
-    o->bytes -= o->bytes % 8;
-    o->full_bytes -= o->full_bytes % 8;
-}
+static const struct option_row rows[] = {
+    BENCH_OPTION_DEVICE(&o.bench.on.ordinal),
+    {"only", 0, "TEXT", "only rows whose key begins with TEXT, for example transfer or both/",
+     .text = &o.only},
+    {"quick", 0, NULL,
+     "31 drained blocks, 3 full ones of 2 ms, 16 frames in flight, large fills of 256 KiB",
+     .own = {be_quick, NULL}},
+    {"probe", 0, NULL,
+     "instead measure the parts of a submit on each queue, by raw calls and with a thread that "
+     "only submits; --only transfer selects one queue",
+     .flag = &o.probe},
+    BENCH_OPTION_JSON,
+    {0},
+};
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
@@ -123,10 +82,9 @@ static void print_queues(const struct vkb *bench)
     printf("\n");
 }
 
-static void print_facts(void *of)
+static void print_facts(void)
 {
-    const struct options *o = of;
-    const struct vkb *bench = &o->bench;
+    const struct vkb *bench = &o.bench;
     print_queues(bench);
     printf("  points   timeline semaphores, %s on both sides\n",
            bench->through_host
@@ -135,19 +93,19 @@ static void print_facts(void *of)
     if (!bench->through_host)
         printf("  signals  %s\n", bench->batch_mem_op ? "after a memory barrier on both sides"
                                                       : "without a memory barrier by raw calls");
-    printf("  buffers  %u bytes each; CUDA fills the first half, Vulkan copies it to the second\n",
-           o->bytes);
-    if (!o->probe)
+    printf("  buffers  %d bytes each; CUDA fills the first half, Vulkan copies it to the second\n",
+           BYTES);
+    if (!o.probe)
         printf("  blocks   of each side, alternating (A B B A): drained, up to %u or %g s a row; "
                "with the queues full, %u of about %g ms\n",
-               o->effort.blocks, o->effort.room_seconds, o->effort.full_blocks, o->effort.block_ms);
+               o.effort.blocks, o.effort.room_seconds, o.effort.full_blocks, o.effort.block_ms);
 }
 
 /* 64 buffers of that size are little memory for a GPU, but a lot for a test machine. */
-static size_t full_bytes(const struct options *o)
+static size_t full_bytes(void)
 {
-    if (o->full_bytes != 0)
-        return o->full_bytes;
+    if (o.quick)
+        return QUICK_FULL_BYTES;
     return gr_cuda_is_software() ? 1 << 20 : 1 << 26;
 }
 
@@ -164,52 +122,57 @@ static bool choose_bytes(struct vkb *bench, const struct vkb_kind *kind)
     return true;
 }
 
-static bool measure_all(struct options *o)
+static bool measure_all(void)
 {
-    struct vkb *bench = &o->bench;
+    struct vkb *bench = &o.bench;
     for (size_t i = 0; i < vkb_kind_count; i++) {
         const struct vkb_kind *kind = &vkb_kinds[i];
-        if (strncmp(kind->key, o->only, strlen(o->only)) != 0 || !vkb_can_run(bench, kind))
+        if (strncmp(kind->key, o.only, strlen(o.only)) != 0 || !vkb_can_run(bench, kind))
             continue;
         if (!choose_bytes(bench, kind) ||
-            !vkb_measure(bench, kind, &o->effort, &o->table.rows[o->table.count])) {
+            !vkb_measure(bench, kind, &o.effort, &o.table.rows[o.table.count])) {
             fprintf(stderr, "bench_vulkan: row %s could not be measured\n", kind->key);
             return false;
         }
-        o->table.count++;
+        o.table.count++;
     }
     return true;
 }
 
 /* ---- The steps ------------------------------------------------------------------------------- */
 
-static bool open(void *of)
+static bool open(void)
 {
-    struct options *o = of;
-    o->bench.bytes = o->bench.usual_bytes = o->bytes;
-    if (!vkb_open(&o->bench))
+    if (o.probe && bench_json_path) {
+        fputs("bench_vulkan: --probe only prints: it writes no JSON\n", stderr);
+        exit(2);
+    }
+    o.bench.bytes = o.bench.usual_bytes = BYTES;
+    if (!vkb_open(&o.bench))
         return false;
-    o->bench.full_bytes = full_bytes(o);
-    if (!o->bare_signals)
-        vkb_try_barriers(&o->bench);
+    o.bench.full_bytes = full_bytes();
+    vkb_try_barriers(&o.bench);
     return true;
 }
 
-static void add_facts(void *of, struct bench_machine *machine)
+static void close(void)
 {
-    const struct options *o = of;
-    char text[1024];
-    describe_vulkan(&o->bench, text, sizeof(text));
-    bench_add_fact(machine, "Vulkan", "vulkan", "%s", text);
-    bench_add_fact(machine, "sharing", "sharing", "%s",
-                   gr_vk_device_get_info(o->bench.wrap)->description);
+    vkb_close(&o.bench);
 }
 
-static bool measure(void *of)
+static void add_facts(struct bench_machine *machine)
 {
-    struct options *o = of;
-    const bool good = o->probe ? vkb_probe(&o->bench, o->only, o->quick) : measure_all(o);
-    vkb_print(&o->table);
+    char text[1024];
+    describe_vulkan(&o.bench, text, sizeof(text));
+    bench_add_fact(machine, "Vulkan", "vulkan", "%s", text);
+    bench_add_fact(machine, "sharing", "sharing", "%s",
+                   gr_vk_device_get_info(o.bench.wrap)->description);
+}
+
+static bool measure(void)
+{
+    const bool good = o.probe ? vkb_probe(&o.bench, o.only, o.quick) : measure_all();
+    vkb_print(&o.table);
     if (!good) {
         fflush(stdout);
         _Exit(EXIT_FAILURE); /* pending work may never end, and closing would wait for it */
@@ -217,29 +180,16 @@ static bool measure(void *of)
     return true;
 }
 
-static void write_json(void *of, struct json *json)
+static void write_json(struct json *json)
 {
-    const struct options *o = of;
-    vkb_write_json(json, &o->effort, &o->bench, &o->table);
+    vkb_write_json(json, &o.effort, &o.bench, &o.table);
 }
 
-static void close(void *of)
-{
-    vkb_close(&((struct options *)of)->bench);
-}
-
-int main(int argc, char *argv[])
-{
-    static const struct bench_steps steps = {
-        .title = "Vulkan memory by raw CUDA driver calls, side by side with ",
-        .open = open,
-        .add_facts = add_facts,
-        .print_facts = print_facts,
-        .measure = measure,
-        .write_json = write_json,
-        .close = close};
-    static struct options o = {.bytes = 65536, .effort = USUAL_EFFORT, .only = ""};
-    read_options(argc, argv, &o);
-    o.run.on = &o.bench.on;
-    return bench_main(&o.run, &steps, &o);
-}
+const struct bench_setup bench_setup = {
+    .title = "Vulkan memory by raw CUDA driver calls, side by side with",
+    .about = "Measures, with raw CUDA driver calls and with grinterop, alternating: "
+             "import and destruction of Vulkan memory; map and release with timeline "
+             "semaphores; round trips between CUDA and each kind of queue, with one "
+             "resource in order and with several in turn.",
+    .options = rows,
+    .steps = {open, add_facts, print_facts, measure, write_json, NULL, NULL, close}};

@@ -21,9 +21,9 @@ bool vkb_import_memory(struct vkb *bench, const struct vkb_object *object, bool 
                                          .handleType =
                                              VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     int fd = -1;
-    VkResult exported = bench->vk.vkGetMemoryFdKHR(bench->handles->device, &wanted, &fd);
-    if (exported != VK_SUCCESS)
-        return vkb_vulkan_failed(exported, "vkGetMemoryFdKHR");
+    if (!vkb_ok(bench->vk.vkGetMemoryFdKHR(bench->handles->device, &wanted, &fd),
+                "vkGetMemoryFdKHR"))
+        return false;
     const CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {
         .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
         .handle.fd = fd,
@@ -62,14 +62,13 @@ static bool import_buffer_raw(struct vkb *bench, bool used)
         return false;
     const CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.size = bench->bytes};
     CUdeviceptr pointer;
-    CUresult result = bench->cuda->ExternalMemoryGetMappedBuffer(&pointer, memory, &desc);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(result, "cuExternalMemoryGetMappedBuffer");
+    if (!bench_cuda_ok(bench->cuda->ExternalMemoryGetMappedBuffer(&pointer, memory, &desc),
+                       "cuExternalMemoryGetMappedBuffer"))
+        return false;
     if (used && !use_and_wait(bench, pointer))
         return false;
-    result = bench->cuda->MemFree(pointer);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(result, "cuMemFree");
+    if (!bench_cuda_ok(bench->cuda->MemFree(pointer), "cuMemFree"))
+        return false;
     return destroy_memory(bench, memory);
 }
 
@@ -100,15 +99,15 @@ bool vkb_import_image_raw(struct vkb *bench, struct vkb_side *side, const struct
         .numLevels = 1};
     CUmipmappedArray mipmapped;
     CUarray level;
-    CUresult result = bench->cuda->ExternalMemoryGetMappedMipmappedArray(&mipmapped, memory, &desc);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(result, "cuExternalMemoryGetMappedMipmappedArray");
-    result = bench->cuda->MipmappedArrayGetLevel(&level, mipmapped, 0);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(result, "cuMipmappedArrayGetLevel");
-    result = bench->cuda->MipmappedArrayDestroy(mipmapped);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(result, "cuMipmappedArrayDestroy");
+    if (!bench_cuda_ok(
+            bench->cuda->ExternalMemoryGetMappedMipmappedArray(&mipmapped, memory, &desc),
+            "cuExternalMemoryGetMappedMipmappedArray"))
+        return false;
+    if (!bench_cuda_ok(bench->cuda->MipmappedArrayGetLevel(&level, mipmapped, 0),
+                       "cuMipmappedArrayGetLevel"))
+        return false;
+    if (!bench_cuda_ok(bench->cuda->MipmappedArrayDestroy(mipmapped), "cuMipmappedArrayDestroy"))
+        return false;
     return destroy_memory(bench, memory);
 }
 
@@ -155,19 +154,8 @@ bool vkb_import_image_grinterop(struct vkb *bench, struct vkb_side *side,
 {
     (void)side, (void)kind;
     const struct vkb_object *object = &bench->spare_image;
-    const VkImageCreateInfo create = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-                                      .imageType = VK_IMAGE_TYPE_2D,
-                                      .format = VK_FORMAT_R8G8B8A8_UNORM,
-                                      .extent = {VKB_IMAGE_WIDTH, VKB_IMAGE_HEIGHT, 1},
-                                      .mipLevels = 1,
-                                      .arrayLayers = 1,
-                                      .samples = VK_SAMPLE_COUNT_1_BIT,
-                                      .tiling = VK_IMAGE_TILING_OPTIMAL,
-                                      .usage = VK_IMAGE_USAGE_STORAGE_BIT |
-                                               VK_IMAGE_USAGE_SAMPLED_BIT |
-                                               VK_IMAGE_USAGE_TRANSFER_SRC_BIT};
     const gr_vk_image_desc info =
-        GR_INIT(gr_vk_image_desc, .create_info = &create, .image = object->image,
+        GR_INIT(gr_vk_image_desc, .create_info = &vkb_image_info, .image = object->image,
                 .memory = object->memory, .memory_size = object->memory_size, .dedicated = true);
     return end_resource(gr_from_vk_image(bench->wrap, &info, GR_SURFACE_LOAD_STORE),
                         "gr_from_vk_image");

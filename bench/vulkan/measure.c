@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Measures one row in blocks of alternating sides, A B B A, so that a drift of clocks or
- * temperature affects both alike. With drained queues a block times enqueueing alone.
+ * Measures one row. With drained queues a block times enqueueing alone.
  *
  * With full queues the thread is ahead of the GPU by a limited number of frames: every few frames
  * it waits for the frame that it enqueued that many frames earlier. A block begins and ends right
@@ -11,32 +10,23 @@
  */
 #define _GNU_SOURCE
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/vulkan/vulkan.h"
 
-enum { WARM_UP_BLOCKS = 3, LEAST_BLOCKS = 10, MOST_FRAMES = 4000 };
+enum { WARM_UP_BLOCKS = 3, MOST_FRAMES = 4000 };
 
 /* A frame that takes longer counts as lost. */
 static const uint64_t TIMEOUT_NS = 20000000000;
-
-struct sample {
-    double wall, cpu, halves, waiting;
-};
-
-/* The samples of one row, by block. */
-struct samples {
-    double *wall[VKB_SIDES], *cpu[VKB_SIDES], *waiting[VKB_SIDES], *ratio, *halves;
-};
 
 /* The state of a row during its measurement. */
 struct run {
     struct vkb *bench;
     const struct vkb_kind *kind;
     const struct vkb_effort *effort;
-    unsigned sides;
-    unsigned ahead, step; /* full: frames in flight, and frames between waits */
+    struct bench_pairs pairs;
+    unsigned ahead, step;  /* full: frames in flight, and frames between waits */
+    unsigned frames, last; /* of a block; full: the side whose frames are queued */
 };
 
 /* ---- Frames in flight ------------------------------------------------------------------------ */
@@ -60,8 +50,8 @@ static bool throttle(const struct run *run, unsigned s)
                                       .semaphoreCount = 1,
                                       .pSemaphores = &semaphore,
                                       .pValues = &value};
-    VkResult result = bench->vk.vkWaitSemaphores(bench->handles->device, &info, TIMEOUT_NS);
-    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkWaitSemaphores");
+    return vkb_ok(bench->vk.vkWaitSemaphores(bench->handles->device, &info, TIMEOUT_NS),
+                  "vkWaitSemaphores");
 }
 
 /* The value that completes the newest frame may be unknown (0). */
@@ -75,10 +65,10 @@ static bool count_waiting(const struct run *run, unsigned s, double *waiting)
     struct vkb *bench = run->bench;
     const struct vkb_side *side = &bench->sides[s];
     uint64_t value;
-    VkResult result = bench->vk.vkGetSemaphoreCounterValue(bench->handles->device,
-                                                           pace_semaphore(run, s), &value);
-    if (result != VK_SUCCESS)
-        return vkb_vulkan_failed(result, "vkGetSemaphoreCounterValue");
+    if (!vkb_ok(bench->vk.vkGetSemaphoreCounterValue(bench->handles->device, pace_semaphore(run, s),
+                                                     &value),
+                "vkGetSemaphoreCounterValue"))
+        return false;
     *waiting = 0;
     for (uint64_t i = 1; i <= run->ahead && i <= side->frames; i++)
         *waiting += is_waiting(side->done[(side->frames - i) % VKB_FRAMES], value);
@@ -96,14 +86,14 @@ static bool signal_beforehand(const struct run *run, unsigned s, unsigned frames
                                         .semaphore = side->acquire,
                                         .value =
                                             side->drawn + (uint64_t)frames * run->kind->points};
-    VkResult result = bench->vk.vkSignalSemaphore(bench->handles->device, &info);
-    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkSignalSemaphore");
+    return vkb_ok(bench->vk.vkSignalSemaphore(bench->handles->device, &info), "vkSignalSemaphore");
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-static bool enqueue(const struct run *run, unsigned s, unsigned frames)
+static bool enqueue(void *of, unsigned s, unsigned frames)
 {
+    const struct run *run = of;
     struct vkb_side *side = &run->bench->sides[s];
     for (unsigned i = 0; i < frames; i++) {
         side->done[side->frames % VKB_FRAMES] = 0;
@@ -116,107 +106,65 @@ static bool enqueue(const struct run *run, unsigned s, unsigned frames)
     return true;
 }
 
-static bool untimed_block(const struct run *run, unsigned s, unsigned frames)
+static bool untimed_block(struct run *run, unsigned s, unsigned frames)
 {
     return signal_beforehand(run, s, frames) && enqueue(run, s, frames);
 }
 
-static bool timed_block(const struct run *run, unsigned s, unsigned frames, struct sample *sample)
+static bool timed_block(const struct run *run, unsigned s, unsigned frames,
+                        struct bench_block *block)
 {
-    unsigned half = frames / 2;
-    if (!signal_beforehand(run, s, frames))
+    return signal_beforehand(run, s, frames) && bench_time_block(&run->pairs, s, frames, block) &&
+           (run->step == 0 || count_waiting(run, s, &block->waiting));
+}
+
+static bool drained_block(void *of, unsigned s, struct bench_block *block)
+{
+    const struct run *run = of;
+    return vkb_drain(run->bench) && timed_block(run, s, run->frames, block);
+}
+
+static bool full_block(void *of, unsigned s, struct bench_block *block)
+{
+    struct run *run = of;
+    if (s != run->last && !untimed_block(run, s, 2 * run->ahead))
         return false;
-    double cpu = bench_thread_cpu_us();
-    double start = bench_now_us();
-    if (!enqueue(run, s, half))
-        return false;
-    double middle = bench_now_us();
-    if (!enqueue(run, s, frames - half))
-        return false;
-    double end = bench_now_us();
-    sample->cpu = (bench_thread_cpu_us() - cpu) / frames;
-    sample->wall = (end - start) / frames;
-    sample->halves = half ? ((end - middle) / (frames - half)) / ((middle - start) / half) : NAN;
-    sample->waiting = NAN;
-    return run->step == 0 || count_waiting(run, s, &sample->waiting);
+    run->last = s;
+    return timed_block(run, s, run->frames, block);
 }
 
-static bool drained_block(const struct run *run, unsigned s, struct sample *sample)
+static bool measure_drained(struct run *run, struct vkb_row *row)
 {
-    return vkb_drain(run->bench) && timed_block(run, s, run->kind->room_frames, sample);
-}
-
-static void show_progress(const struct run *run, unsigned block, unsigned blocks)
-{
-    bench_progress("row %zu of %zu, %s: block %u of %u", (size_t)(run->kind - vkb_kinds) + 1,
-                   vkb_kind_count, run->kind->key, block + 1, blocks);
-}
-
-static void keep(struct samples *samples, unsigned block, const struct sample pair[])
-{
-    for (unsigned s = 0; s < VKB_SIDES; s++) {
-        samples->wall[s][block] = pair[s].wall;
-        samples->cpu[s][block] = pair[s].cpu;
-        samples->waiting[s][block] = pair[s].waiting;
-    }
-    samples->ratio[block] = pair[VKB_GRINTEROP].wall / pair[VKB_RAW].wall;
-    samples->halves[block] = (pair[VKB_RAW].halves + pair[VKB_GRINTEROP].halves) / 2;
-}
-
-static bool measure_drained(const struct run *run, struct samples *samples, struct vkb_row *row)
-{
-    struct sample pair[VKB_SIDES];
-    for (unsigned i = 0; i < WARM_UP_BLOCKS * VKB_SIDES; i++)
-        if (!drained_block(run, i % VKB_SIDES, &pair[0]))
-            return false;
-    row->frames = run->kind->room_frames;
-    double end = bench_now_us() + run->effort->room_seconds * 1e6;
-    for (unsigned block = 0; block < run->effort->blocks; row->blocks = ++block) {
-        if (block >= LEAST_BLOCKS && block % 2 == 0 && bench_now_us() > end)
-            break;
-        show_progress(run, block, run->effort->blocks);
-        for (unsigned turn = 0; turn < VKB_SIDES; turn++) {
-            unsigned s = (block + turn) % VKB_SIDES;
-            if (!drained_block(run, s, &pair[s]))
-                return false;
-        }
-        keep(samples, block, pair);
-    }
-    return vkb_drain(run->bench);
+    run->frames = run->kind->room_frames;
+    run->pairs.block = drained_block;
+    run->pairs.warm_ups = WARM_UP_BLOCKS;
+    run->pairs.blocks = run->effort->blocks;
+    run->pairs.seconds = run->effort->room_seconds;
+    return bench_compare(&run->pairs, &row->of) && vkb_drain(run->bench);
 }
 
 /* The number of frames that fill a block, a multiple of the step. */
-static bool choose_frames(const struct run *run, unsigned *frames)
+static bool choose_frames(struct run *run)
 {
-    struct sample probe;
+    struct bench_block probe;
     if (!untimed_block(run, 0, 2 * run->ahead) || !timed_block(run, 0, 2 * run->ahead, &probe))
         return false;
     double wanted = run->effort->block_ms * 1e3 / probe.wall;
     wanted = fmin(fmax(wanted, run->ahead), MOST_FRAMES);
-    *frames = (unsigned)ceil(wanted / run->step) * run->step;
+    run->frames = (unsigned)ceil(wanted / run->step) * run->step;
     return true;
 }
 
-static bool measure_full(const struct run *run, struct samples *samples, struct vkb_row *row)
+static bool measure_full(struct run *run, struct vkb_row *row)
 {
-    struct sample pair[VKB_SIDES] = {{0}, {NAN, NAN, NAN, NAN}};
-    unsigned last = 0; /* the side whose frames are queued */
-    row->in_flight = run->ahead;
-    if (!choose_frames(run, &row->frames))
+    run->pairs.block = full_block;
+    run->pairs.blocks = run->effort->full_blocks;
+    run->pairs.seconds = INFINITY;
+    if (!choose_frames(run) || !bench_compare(&run->pairs, &row->of) || !vkb_drain(run->bench))
         return false;
-    for (unsigned block = 0; block < run->effort->full_blocks; row->blocks = ++block) {
-        show_progress(run, block, run->effort->full_blocks);
-        for (unsigned turn = 0; turn < run->sides; turn++) {
-            unsigned s = (block + turn) % run->sides;
-            if ((s != last && !untimed_block(run, s, 2 * run->ahead)) ||
-                !timed_block(run, s, row->frames, &pair[s]))
-                return false;
-            last = s;
-        }
-        keep(samples, block, pair);
-    }
-    return vkb_drain(run->bench) && (run->kind->part < VKB_PING_PONG || run->sides < VKB_SIDES ||
-                                     vkb_check_work(run->bench, run->kind));
+    row->of.halves = NAN;
+    return run->kind->part < VKB_PING_PONG || run->pairs.subjects < VKB_SIDES ||
+           vkb_check_work(run->bench, run->kind);
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -260,56 +208,22 @@ static bool begin_row(struct run *run)
     return run->kind->part < VKB_PING_PONG || vkb_record(bench, run->kind);
 }
 
-static void summarise(const struct run *run, struct samples *samples, struct vkb_row *row)
-{
-    for (unsigned s = 0; s < run->sides; s++) {
-        row->wall[s] = bench_spread_of(samples->wall[s], row->blocks);
-        row->thread_cpu[s] = bench_spread_of(samples->cpu[s], row->blocks).median;
-        row->waiting[s] = bench_spread_of(samples->waiting[s], row->blocks).median;
-    }
-    if (run->sides == VKB_SIDES)
-        row->ratio = bench_spread_of(samples->ratio, row->blocks);
-    if (row->frames > 1 && run->kind->room_frames != 0)
-        row->halves = bench_spread_of(samples->halves, row->blocks).median;
-}
-
-static struct vkb_row empty_row(const struct vkb_kind *kind)
-{
-    const struct bench_spread none = {NAN, NAN, NAN};
-    return (struct vkb_row){.kind = kind,
-                            .wall = {none, none},
-                            .thread_cpu = {NAN, NAN},
-                            .ratio = none,
-                            .halves = NAN,
-                            .waiting = {NAN, NAN}};
-}
-
 bool vkb_measure(struct vkb *bench, const struct vkb_kind *kind, const struct vkb_effort *effort,
                  struct vkb_row *row)
 {
     struct run run = {.bench = bench,
                       .kind = kind,
                       .effort = effort,
-                      .sides = kind->frame[VKB_GRINTEROP] ? VKB_SIDES : 1};
-    bool full = kind->room_frames == 0;
-    size_t n = full ? effort->full_blocks : effort->blocks;
-    double *memory = calloc(n * 8, sizeof(double));
-    if (!memory) {
-        fputs("bench_vulkan: out of memory\n", stderr);
-        return false;
-    }
-    struct samples samples = {.wall = {memory, memory + n},
-                              .cpu = {memory + 2 * n, memory + 3 * n},
-                              .waiting = {memory + 4 * n, memory + 5 * n},
-                              .ratio = memory + 6 * n,
-                              .halves = memory + 7 * n};
-    *row = empty_row(kind);
-    row->fill = bench->fill;
-    bool good = begin_row(&run) &&
-                (full ? measure_full(&run, &samples, row) : measure_drained(&run, &samples, row));
-    if (good)
-        summarise(&run, &samples, row);
-    free(memory);
-    bench_progress_end();
+                      .pairs = {.key = kind->key,
+                                .row = (size_t)(kind - vkb_kinds) + 1,
+                                .rows = vkb_kind_count,
+                                .subjects = kind->frame[VKB_GRINTEROP] ? VKB_SIDES : 1,
+                                .enqueue = enqueue,
+                                .of = &run}};
+    *row = (struct vkb_row){.kind = kind, .fill = bench->fill};
+    const bool good = begin_row(&run) && (kind->room_frames == 0 ? measure_full(&run, row)
+                                                                 : measure_drained(&run, row));
+    row->frames = run.frames;
+    row->in_flight = run.ahead;
     return good;
 }

@@ -17,11 +17,9 @@ bool vkb_vulkan_failed(VkResult result, const char *call)
 
 bool vkb_drain(struct vkb *bench)
 {
-    CUresult result = bench->cuda->StreamSynchronize(bench->on.stream);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(result, "cuStreamSynchronize");
-    VkResult idle = bench->vk.vkDeviceWaitIdle(bench->handles->device);
-    return idle == VK_SUCCESS || vkb_vulkan_failed(idle, "vkDeviceWaitIdle");
+    if (!bench_cuda_ok(bench->cuda->StreamSynchronize(bench->on.stream), "cuStreamSynchronize"))
+        return false;
+    return vkb_ok(bench->vk.vkDeviceWaitIdle(bench->handles->device), "vkDeviceWaitIdle");
 }
 
 /* ---- The devices ----------------------------------------------------------------------------- */
@@ -73,10 +71,8 @@ bool vkb_open(struct vkb *bench)
     if (!bench->cuda)
         return bench_grinterop_failed("gr_cuda");
     bench->points = calloc(VKB_POINTS, sizeof(*bench->points));
-    if (!bench->points) {
-        fputs("bench_vulkan: out of memory\n", stderr);
-        return false;
-    }
+    if (!bench->points)
+        return bench_out_of_memory();
     return bench_device_open(&bench->on) && open_vulkan(bench) &&
            vkb_make_buffer(bench, &bench->spare_buffer) &&
            vkb_make_image(bench, &bench->spare_image) &&
@@ -129,9 +125,8 @@ static bool allocate(struct vkb *bench, struct vkb_object *object,
                                        .memoryTypeIndex =
                                            memory_type(bench, needs->memoryTypeBits)};
     object->memory_size = needs->size;
-    VkResult result =
-        bench->vk.vkAllocateMemory(bench->handles->device, &info, NULL, &object->memory);
-    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkAllocateMemory");
+    return vkb_ok(bench->vk.vkAllocateMemory(bench->handles->device, &info, NULL, &object->memory),
+                  "vkAllocateMemory");
 }
 
 bool vkb_make_buffer(struct vkb *bench, struct vkb_object *object)
@@ -146,16 +141,27 @@ bool vkb_make_buffer(struct vkb *bench, struct vkb_object *object)
                                      .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                                               VK_BUFFER_USAGE_TRANSFER_DST_BIT |
                                               VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
-    VkResult result = bench->vk.vkCreateBuffer(device, &info, NULL, &object->buffer);
-    if (result != VK_SUCCESS)
-        return vkb_vulkan_failed(result, "vkCreateBuffer");
+    if (!vkb_ok(bench->vk.vkCreateBuffer(device, &info, NULL, &object->buffer), "vkCreateBuffer"))
+        return false;
     VkMemoryRequirements needs;
     bench->vk.vkGetBufferMemoryRequirements(device, object->buffer, &needs);
     if (!allocate(bench, object, &needs))
         return false;
-    result = bench->vk.vkBindBufferMemory(device, object->buffer, object->memory, 0);
-    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkBindBufferMemory");
+    return vkb_ok(bench->vk.vkBindBufferMemory(device, object->buffer, object->memory, 0),
+                  "vkBindBufferMemory");
 }
+
+const VkImageCreateInfo vkb_image_info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                                          .imageType = VK_IMAGE_TYPE_2D,
+                                          .format = VK_FORMAT_R8G8B8A8_UNORM,
+                                          .extent = {VKB_IMAGE_WIDTH, VKB_IMAGE_HEIGHT, 1},
+                                          .mipLevels = 1,
+                                          .arrayLayers = 1,
+                                          .samples = VK_SAMPLE_COUNT_1_BIT,
+                                          .tiling = VK_IMAGE_TILING_OPTIMAL,
+                                          .usage = VK_IMAGE_USAGE_STORAGE_BIT |
+                                                   VK_IMAGE_USAGE_SAMPLED_BIT |
+                                                   VK_IMAGE_USAGE_TRANSFER_SRC_BIT};
 
 bool vkb_make_image(struct vkb *bench, struct vkb_object *object)
 {
@@ -163,27 +169,16 @@ bool vkb_make_image(struct vkb *bench, struct vkb_object *object)
     const VkExternalMemoryImageCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
         .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
-    const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-                                    .pNext = &external,
-                                    .imageType = VK_IMAGE_TYPE_2D,
-                                    .format = VK_FORMAT_R8G8B8A8_UNORM,
-                                    .extent = {VKB_IMAGE_WIDTH, VKB_IMAGE_HEIGHT, 1},
-                                    .mipLevels = 1,
-                                    .arrayLayers = 1,
-                                    .samples = VK_SAMPLE_COUNT_1_BIT,
-                                    .tiling = VK_IMAGE_TILING_OPTIMAL,
-                                    .usage = VK_IMAGE_USAGE_STORAGE_BIT |
-                                             VK_IMAGE_USAGE_SAMPLED_BIT |
-                                             VK_IMAGE_USAGE_TRANSFER_SRC_BIT};
-    VkResult result = bench->vk.vkCreateImage(device, &info, NULL, &object->image);
-    if (result != VK_SUCCESS)
-        return vkb_vulkan_failed(result, "vkCreateImage");
+    VkImageCreateInfo info = vkb_image_info;
+    info.pNext = &external;
+    if (!vkb_ok(bench->vk.vkCreateImage(device, &info, NULL, &object->image), "vkCreateImage"))
+        return false;
     VkMemoryRequirements needs;
     bench->vk.vkGetImageMemoryRequirements(device, object->image, &needs);
     if (!allocate(bench, object, &needs))
         return false;
-    result = bench->vk.vkBindImageMemory(device, object->image, object->memory, 0);
-    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkBindImageMemory");
+    return vkb_ok(bench->vk.vkBindImageMemory(device, object->image, object->memory, 0),
+                  "vkBindImageMemory");
 }
 
 void vkb_end_object(struct vkb *bench, struct vkb_object *object)

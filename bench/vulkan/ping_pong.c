@@ -78,15 +78,13 @@ static bool record_one(struct vkb *bench, struct vkb_side *side, unsigned i,
     uint32_t family = bench->families[vkb_queue_of(kind)];
     VkCommandBuffer commands = side->commands[i];
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    VkResult result = bench->vk.vkBeginCommandBuffer(commands, &begin);
-    if (result != VK_SUCCESS)
-        return vkb_vulkan_failed(result, "vkBeginCommandBuffer");
+    if (!vkb_ok(bench->vk.vkBeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer"))
+        return false;
     unsigned first = i * kind->copies % kind->resources;
     for (unsigned resource = first; resource < first + kind->copies; resource++)
         if (!record_copy(bench, side, commands, resource, family))
             return false;
-    result = bench->vk.vkEndCommandBuffer(commands);
-    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkEndCommandBuffer");
+    return vkb_ok(bench->vk.vkEndCommandBuffer(commands), "vkEndCommandBuffer");
 }
 
 static bool record_side(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind)
@@ -96,10 +94,9 @@ static bool record_side(struct vkb *bench, struct vkb_side *side, const struct v
                                               .commandPool = bench->pool,
                                               .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
                                               .commandBufferCount = VKB_FRAMES};
-    VkResult result =
-        bench->vk.vkAllocateCommandBuffers(bench->handles->device, &info, side->commands);
-    if (result != VK_SUCCESS)
-        return vkb_vulkan_failed(result, "vkAllocateCommandBuffers");
+    if (!vkb_ok(bench->vk.vkAllocateCommandBuffers(bench->handles->device, &info, side->commands),
+                "vkAllocateCommandBuffers"))
+        return false;
     for (unsigned i = 0; i < VKB_FRAMES; i++)
         if (!record_one(bench, side, i, kind))
             return false;
@@ -113,10 +110,9 @@ bool vkb_record(struct vkb *bench, const struct vkb_kind *kind)
                                           .queueFamilyIndex = bench->families[vkb_queue_of(kind)]};
     bench->vk.vkDestroyCommandPool(bench->handles->device, bench->pool, NULL);
     bench->pool = VK_NULL_HANDLE;
-    VkResult result =
-        bench->vk.vkCreateCommandPool(bench->handles->device, &info, NULL, &bench->pool);
-    if (result != VK_SUCCESS)
-        return vkb_vulkan_failed(result, "vkCreateCommandPool");
+    if (!vkb_ok(bench->vk.vkCreateCommandPool(bench->handles->device, &info, NULL, &bench->pool),
+                "vkCreateCommandPool"))
+        return false;
     return record_side(bench, &bench->sides[VKB_RAW], kind) &&
            record_side(bench, &bench->sides[VKB_GRINTEROP], kind);
 }
@@ -126,7 +122,7 @@ static bool hand_over(struct vkb *bench, struct vkb_side *side, const struct vkb
     VkResult result = bench->vk.vkQueueSubmit(bench->queues[vkb_queue_of(kind)], side->submit_count,
                                               side->infos, VK_NULL_HANDLE);
     side->submit_count = 0;
-    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkQueueSubmit");
+    return vkb_ok(result, "vkQueueSubmit");
 }
 
 /*
@@ -283,11 +279,10 @@ static bool check_one(struct vkb *bench, const struct vkb_side *side, unsigned i
 {
     unsigned words[2] = {0, 0}, wanted = side->written[i];
     size_t half = bench->bytes / 2;
-    CUresult result = bench->cuda->MemcpyDtoH(&words[0], side->pointers[i] + half, 4);
-    if (result == CUDA_SUCCESS)
-        result = bench->cuda->MemcpyDtoH(&words[1], side->pointers[i] + 2 * half - 4, 4);
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(result, "cuMemcpyDtoH");
+    const CUdeviceptr copied = side->pointers[i] + half;
+    if (!bench_cuda_ok(bench->cuda->MemcpyDtoH(&words[0], copied, 4), "cuMemcpyDtoH") ||
+        !bench_cuda_ok(bench->cuda->MemcpyDtoH(&words[1], copied + half - 4, 4), "cuMemcpyDtoH"))
+        return false;
     if (words[0] == wanted && words[1] == wanted)
         return true;
     fprintf(stderr,

@@ -183,7 +183,7 @@ static bool submit_all(struct probe *probe, const struct variant *v, const struc
     numbers[UNTIL_IDLE] = -start; /* completed when the queue is idle */
     numbers[FIRST_CALL] = first - start;
     numbers[LATE_CALL] = (end - half) * 2 * v->submits / s->count;
-    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkQueueSubmit");
+    return vkb_ok(result, "vkQueueSubmit");
 }
 
 static bool submit_gated(struct probe *probe, const struct variant *v, const struct submits *s,
@@ -198,22 +198,21 @@ static bool submit_gated(struct probe *probe, const struct variant *v, const str
     bool good = submit_all(probe, v, s, numbers);
     atomic_store(&gate.all_submitted, true);
     pthread_join(thread, NULL);
-    return good &&
-           (gate.result == VK_SUCCESS || vkb_vulkan_failed(gate.result, "vkSignalSemaphore"));
+    return good && vkb_ok(gate.result, "vkSignalSemaphore");
 }
 
 static bool take_sample(struct probe *probe, const struct variant *v, double numbers[NUMBERS])
 {
     static struct submits submits;
     prepare(probe, v, &submits);
-    VkResult result = v->wait && !v->gated ? open_gate(probe, &submits) : VK_SUCCESS;
-    if (result != VK_SUCCESS)
-        return vkb_vulkan_failed(result, "vkSignalSemaphore");
+    if (!vkb_ok(v->wait && !v->gated ? open_gate(probe, &submits) : VK_SUCCESS,
+                "vkSignalSemaphore"))
+        return false;
     if (!(v->gated ? submit_gated : submit_all)(probe, v, &submits, numbers))
         return false;
-    result = probe->wait_idle(probe->bench.queues[probe->queue]);
+    const VkResult idle = probe->wait_idle(probe->bench.queues[probe->queue]);
     numbers[UNTIL_IDLE] = (numbers[UNTIL_IDLE] + bench_now_us()) / PROBE_COPIES;
-    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkQueueWaitIdle");
+    return vkb_ok(idle, "vkQueueWaitIdle");
 }
 
 static double seconds(struct timeval t)

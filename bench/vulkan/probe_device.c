@@ -70,9 +70,9 @@ static bool make_device(struct probe *probe, const struct vkb *bench)
                                      .pQueueCreateInfos = queues,
                                      .enabledExtensionCount = count,
                                      .ppEnabledExtensionNames = names};
-    VkResult result = INSTANCE_FUNCTION(bench, vkCreateDevice)(bench->handles->physical_device,
-                                                               &info, NULL, &probe->handles.device);
-    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkCreateDevice");
+    return vkb_ok(INSTANCE_FUNCTION(bench, vkCreateDevice)(bench->handles->physical_device, &info,
+                                                           NULL, &probe->handles.device),
+                  "vkCreateDevice");
 }
 
 static bool load(struct probe *probe)
@@ -96,9 +96,8 @@ static bool make_plain_semaphore(struct probe *probe, VkSemaphore *semaphore)
                                                 .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
                                         .pNext = &timeline};
-    VkResult result =
-        probe->bench.vk.vkCreateSemaphore(probe->handles.device, &info, NULL, semaphore);
-    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkCreateSemaphore");
+    return vkb_ok(probe->bench.vk.vkCreateSemaphore(probe->handles.device, &info, NULL, semaphore),
+                  "vkCreateSemaphore");
 }
 
 bool probe_open(struct probe *probe, const struct vkb *bench)
@@ -144,17 +143,15 @@ static bool record(struct probe *probe, enum probe_content content, unsigned i)
     const VkBufferCopy region = {.dstOffset = half, .size = content == PROBE_WORD ? 4 : half};
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     uint32_t family = bench->families[probe->queue];
-    VkResult result = bench->vk.vkBeginCommandBuffer(commands, &begin);
-    if (result != VK_SUCCESS)
-        return vkb_vulkan_failed(result, "vkBeginCommandBuffer");
+    if (!vkb_ok(bench->vk.vkBeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer"))
+        return false;
     if (content == PROBE_HANDED)
         vkb_barrier_raw(bench, commands, buffer, family, false);
     if (content != PROBE_EMPTY)
         bench->vk.vkCmdCopyBuffer(commands, buffer, buffer, 1, &region);
     if (content == PROBE_HANDED)
         vkb_barrier_raw(bench, commands, buffer, family, true);
-    result = bench->vk.vkEndCommandBuffer(commands);
-    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkEndCommandBuffer");
+    return vkb_ok(bench->vk.vkEndCommandBuffer(commands), "vkEndCommandBuffer");
 }
 
 bool probe_choose_queue(struct probe *probe, enum vkb_queue queue)
@@ -166,17 +163,17 @@ bool probe_choose_queue(struct probe *probe, enum vkb_queue queue)
     probe->queue = queue;
     bench->vk.vkDestroyCommandPool(device, probe->pool, NULL);
     probe->pool = VK_NULL_HANDLE;
-    VkResult result = bench->vk.vkCreateCommandPool(device, &info, NULL, &probe->pool);
-    if (result != VK_SUCCESS)
-        return vkb_vulkan_failed(result, "vkCreateCommandPool");
+    if (!vkb_ok(bench->vk.vkCreateCommandPool(device, &info, NULL, &probe->pool),
+                "vkCreateCommandPool"))
+        return false;
     const VkCommandBufferAllocateInfo wanted = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
         .commandPool = probe->pool,
         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
         .commandBufferCount = PROBE_CONTENTS * PROBE_COPIES};
-    result = bench->vk.vkAllocateCommandBuffers(device, &wanted, &probe->commands[0][0]);
-    if (result != VK_SUCCESS)
-        return vkb_vulkan_failed(result, "vkAllocateCommandBuffers");
+    if (!vkb_ok(bench->vk.vkAllocateCommandBuffers(device, &wanted, &probe->commands[0][0]),
+                "vkAllocateCommandBuffers"))
+        return false;
     for (unsigned content = 0; content < PROBE_CONTENTS; content++)
         for (unsigned i = 0; i < PROBE_COPIES; i++)
             if (!record(probe, (enum probe_content)content, i))

@@ -86,10 +86,10 @@ static bool submit_some(struct trips *trips, unsigned first)
                                   .signalSemaphoreCount = 1,
                                   .pSignalSemaphores = &side->acquire};
     }
-    VkResult result =
-        probe->bench.vk.vkQueueSubmit(probe->bench.queues[probe->queue], n, infos, VK_NULL_HANDLE);
-    if (result != VK_SUCCESS)
-        return vkb_vulkan_failed(result, "vkQueueSubmit");
+    if (!vkb_ok(probe->bench.vk.vkQueueSubmit(probe->bench.queues[probe->queue], n, infos,
+                                              VK_NULL_HANDLE),
+                "vkQueueSubmit"))
+        return false;
     atomic_store(&trips->submitted, first + n);
     return true;
 }
@@ -109,8 +109,8 @@ static bool wait_for_commands(struct trips *trips, unsigned first)
                                       .semaphoreCount = 1,
                                       .pSemaphores = &bench->sides[VKB_RAW].acquire,
                                       .pValues = &value};
-    VkResult result = bench->vk.vkWaitSemaphores(bench->handles->device, &info, timeout_ns);
-    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkWaitSemaphores");
+    return vkb_ok(bench->vk.vkWaitSemaphores(bench->handles->device, &info, timeout_ns),
+                  "vkWaitSemaphores");
 }
 
 static bool wait_until(struct trips *trips, atomic_uint *count, unsigned wanted)

@@ -9,13 +9,21 @@
 
 #include "bench/vulkan/vulkan.h"
 
-static const struct vkb_row *find(const struct vkb_table *table, const char *key)
+static const struct vkb_row *find_row(const struct vkb_table *table, const char *key)
 {
     for (size_t i = 0; i < table->count; i++)
         if (strcmp(table->rows[i].kind->key, key) == 0)
             return &table->rows[i];
     return NULL;
 }
+
+static const struct bench_comparison *find(const struct vkb_table *table, const char *key)
+{
+    const struct vkb_row *row = find_row(table, key);
+    return row ? &row->of : NULL;
+}
+
+const char *const vkb_sides[VKB_SIDES] = {"raw", "grinterop"};
 
 static bool is_import(const struct vkb_row *row)
 {
@@ -28,7 +36,7 @@ static bool is_import(const struct vkb_row *row)
  */
 bool vkb_row_was_full(const struct vkb_row *row, unsigned side)
 {
-    return row->waiting[side] >= row->in_flight / 2.0;
+    return row->of.waiting[side] >= row->in_flight / 2.0;
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -50,21 +58,21 @@ static void print_full(const struct vkb_row *row)
         print_fill(row);
     bool both = row->kind->frame[VKB_GRINTEROP];
     bool full = vkb_row_was_full(row, VKB_RAW) && (!both || vkb_row_was_full(row, VKB_GRINTEROP));
-    printf(" %s (%.0f", full ? "full" : "NOT full", row->waiting[VKB_RAW]);
+    printf(" %s (%.0f", full ? "full" : "NOT full", row->of.waiting[VKB_RAW]);
     if (both)
-        printf(" and %.0f", row->waiting[VKB_GRINTEROP]);
+        printf(" and %.0f", row->of.waiting[VKB_GRINTEROP]);
     printf(" of %u frames waiting%s)\n", row->in_flight,
            full ? "" : ": the thread is the bottleneck");
 }
 
 static void print_room(const struct vkb_row *row)
 {
-    double added = (row->wall[VKB_GRINTEROP].median - row->wall[VKB_RAW].median) * 1e3;
+    double added = (row->of.wall[VKB_GRINTEROP].median - row->of.wall[VKB_RAW].median) * 1e3;
     printf(" %+.0f ns per frame;", added);
-    if (isnan(row->halves))
+    if (isnan(row->of.halves))
         printf(" room (a block is one frame)\n");
     else
-        printf(" room (2nd half of a block x%.2f)\n", row->halves);
+        printf(" room (2nd half of a block x%.2f)\n", row->of.halves);
 }
 
 /*
@@ -80,46 +88,20 @@ static const char *to_reach(const struct vkb_kind *kind)
     return kind->points < kind->resources ? "<= 1.1" : "<= 1.05";
 }
 
-static void print_head(enum vkb_part part, bool room)
-{
-    printf("\n%s; us per frame, median [quartiles]\n", vkb_part_titles[part]);
-    printf("  %-15s %6s %6s %21s %21s %7s %21s %8s %17s  %s\n", "", "blocks", "frames", "raw",
-           "grinterop", "ratio", "of block pairs", "to reach", "thread CPU, both",
-           room ? "added (difference of medians); queues" : "queues");
-}
-
 static void print_row(const struct vkb_row *row)
 {
-    char a[128], b[128], c[32], d[128], e[32], f[32];
-    printf("  %-15s %6u %6u %21s %21s %7s %21s %8s %8s %8s ", row->kind->label, row->blocks,
-           row->frames, bench_spread_text(a, row->wall[VKB_RAW]),
-           bench_spread_text(b, row->wall[VKB_GRINTEROP]),
-           bench_number(c, row->wall[VKB_GRINTEROP].median / row->wall[VKB_RAW].median),
-           bench_spread_text(d, row->ratio), to_reach(row->kind),
-           bench_number(e, row->thread_cpu[VKB_RAW]),
-           bench_number(f, row->thread_cpu[VKB_GRINTEROP]));
+    printf("  %-15s %6u %6u", row->kind->label, row->of.blocks, row->frames);
+    bench_print_comparison(&row->of, to_reach(row->kind));
     if (row->kind->room_frames == 0)
         print_full(row);
     else if (is_import(row))
         printf(" %+.1f us per frame\n",
-               row->wall[VKB_GRINTEROP].median - row->wall[VKB_RAW].median);
+               row->of.wall[VKB_GRINTEROP].median - row->of.wall[VKB_RAW].median);
     else
         print_room(row);
 }
 
 /* ---- Summaries ------------------------------------------------------------------------------- */
-
-static void print_times(const struct vkb_table *table, const char *label, const char *many,
-                        const char *batch)
-{
-    const struct vkb_row *calls = find(table, many), *one = find(table, batch);
-    char a[32], b[32];
-    if (calls && one)
-        printf(
-            "  %-36s %14s %14s\n", label,
-            bench_number(a, calls->wall[VKB_RAW].median / one->wall[VKB_RAW].median),
-            bench_number(b, calls->wall[VKB_GRINTEROP].median / one->wall[VKB_GRINTEROP].median));
-}
 
 static void print_batch_speedup(const struct vkb_table *table)
 {
@@ -127,10 +109,14 @@ static void print_batch_speedup(const struct vkb_table *table)
         !find(table, "small/batch") && !find(table, "full/batch"))
         return;
     printf("\n%-38s %14s %14s\n", "Speed-up of a batch of 32", "raw", "grinterop");
-    print_times(table, "release semaphore only, room", "release/singly", "release/batch");
-    print_times(table, "both semaphores, room", "both/singly", "both/batch");
-    print_times(table, "with small fills", "small/singly", "small/batch");
-    print_times(table, "with large fills", "full/singly", "full/batch");
+    bench_print_speedup("release semaphore only, room", find(table, "release/singly"),
+                        find(table, "release/batch"), "");
+    bench_print_speedup("both semaphores, room", find(table, "both/singly"),
+                        find(table, "both/batch"), "");
+    bench_print_speedup("with small fills", find(table, "small/singly"), find(table, "small/batch"),
+                        "");
+    bench_print_speedup("with large fills", find(table, "full/singly"), find(table, "full/batch"),
+                        "");
 }
 
 /* The kinds of round trips, after the bounds. */
@@ -141,7 +127,7 @@ static const struct vkb_row *find_way(const struct vkb_table *table, const char 
 {
     char key[32];
     snprintf(key, sizeof(key), "%s/%s", queue, WAYS[way]);
-    return find(table, key);
+    return find_row(table, key);
 }
 
 /* Prints the round trips of a queue, and the times of their parts. */
@@ -151,7 +137,7 @@ static void print_queue(const struct vkb_table *table, const char *queue)
     char text[32];
     for (size_t i = 0; i < WAY_COUNT; i++) {
         const struct vkb_row *row = find_way(table, queue, i);
-        us[i] = row ? row->wall[i < BOUNDS ? VKB_RAW : VKB_GRINTEROP].median : NAN;
+        us[i] = row ? row->of.wall[i < BOUNDS ? VKB_RAW : VKB_GRINTEROP].median : NAN;
     }
     if (isnan(us[IN_ORDER]))
         return;
@@ -171,7 +157,7 @@ static const struct vkb_row *best_of(const struct vkb_table *table, const char *
     const struct vkb_row *best = NULL;
     for (size_t i = PIPELINED; i < WAY_COUNT; i++) {
         const struct vkb_row *row = find_way(table, queue, i);
-        if (row && (!best || row->wall[side].median < best->wall[side].median))
+        if (row && (!best || row->of.wall[side].median < best->of.wall[side].median))
             best = row;
     }
     return best;
@@ -187,8 +173,8 @@ static void print_best(const struct vkb_table *table)
         return;
     printf("  transfer queue round trip, pipelined, the best: raw %s (%s), grinterop %s (%s)   "
            "goal: <= 20\n",
-           bench_number(a, best[VKB_RAW]->wall[VKB_RAW].median), best[VKB_RAW]->kind->label,
-           bench_number(b, best[VKB_GRINTEROP]->wall[VKB_GRINTEROP].median),
+           bench_number(a, best[VKB_RAW]->of.wall[VKB_RAW].median), best[VKB_RAW]->kind->label,
+           bench_number(b, best[VKB_GRINTEROP]->of.wall[VKB_GRINTEROP].median),
            best[VKB_GRINTEROP]->kind->label);
 }
 
@@ -215,7 +201,8 @@ void vkb_print(const struct vkb_table *table)
     for (size_t i = 0; i < table->count; i++) {
         const struct vkb_row *row = &table->rows[i];
         if ((int)row->kind->part != part)
-            print_head(row->kind->part, row->kind->room_frames != 0 && !is_import(row));
+            bench_print_comparison_head(vkb_part_titles[row->kind->part], "blocks frames",
+                                        vkb_sides, row->kind->room_frames != 0 && !is_import(row));
         part = (int)row->kind->part;
         print_row(row);
     }

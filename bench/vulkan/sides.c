@@ -24,8 +24,8 @@ static bool make_semaphore(struct vkb *bench, VkSemaphore *semaphore)
                                                 .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
                                         .pNext = &timeline};
-    VkResult result = bench->vk.vkCreateSemaphore(bench->handles->device, &info, NULL, semaphore);
-    return result == VK_SUCCESS || vkb_vulkan_failed(result, "vkCreateSemaphore");
+    return vkb_ok(bench->vk.vkCreateSemaphore(bench->handles->device, &info, NULL, semaphore),
+                  "vkCreateSemaphore");
 }
 
 static bool import_semaphore(struct vkb *bench, VkSemaphore semaphore,
@@ -40,9 +40,8 @@ static bool import_semaphore(struct vkb *bench, VkSemaphore semaphore,
                                             .handleType =
                                                 VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
     int fd = -1;
-    VkResult exported = get_fd(bench->handles->device, &wanted, &fd);
-    if (exported != VK_SUCCESS)
-        return vkb_vulkan_failed(exported, "vkGetSemaphoreFdKHR");
+    if (!vkb_ok(get_fd(bench->handles->device, &wanted, &fd), "vkGetSemaphoreFdKHR"))
+        return false;
     const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {
         .type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD, .handle.fd = fd};
     CUresult result = bench->cuda->ImportExternalSemaphore(imported, &desc);
@@ -136,9 +135,9 @@ bool vkb_raw_signal(struct vkb *bench, const struct vkb_side *side, uint64_t val
 {
     if (bench->through_host)
         return enqueue_on_host(bench, signal_on_host, side->release, value);
-    CUresult result = bench->batch_mem_op ? raw_barrier(bench) : CUDA_SUCCESS;
-    if (result != CUDA_SUCCESS)
-        return bench_cuda_failed(result, "cuStreamBatchMemOp");
+    if (!bench_cuda_ok(bench->batch_mem_op ? raw_barrier(bench) : CUDA_SUCCESS,
+                       "cuStreamBatchMemOp"))
+        return false;
     const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params = {.params.fence.value = value};
     return bench_cuda_ok(bench->cuda->SignalExternalSemaphoresAsync(&side->cuda_release, &params, 1,
                                                                     bench->on.stream),

@@ -14,11 +14,11 @@
 #include <grinterop/submit.h>
 #include <grinterop/vk.h>
 
-#include "bench/bench.h"
+#include "bench/bench_pairs.h"
 
 enum {
     VKB_RESOURCES = 32,
-    VKB_SIDES = 2,
+    VKB_SIDES = BENCH_SUBJECTS,
     VKB_MOST_IN_FLIGHT = 128,
     /* Twice the frames in flight, so that a reused frame is idle. */
     VKB_FRAMES = 2 * VKB_MOST_IN_FLIGHT,
@@ -174,17 +174,13 @@ struct vkb_kind {
     unsigned copies;           /* ping-pong: resources copied per submit */
 };
 
-/* The result of one row; times are in microseconds per frame, NaN if not measured. */
+/* The result of one row. */
 struct vkb_row {
     const struct vkb_kind *kind;
-    unsigned blocks, frames; /* timed blocks of each side, frames per block */
-    struct bench_spread wall[VKB_SIDES];
-    double thread_cpu[VKB_SIDES];
-    struct bench_spread ratio; /* of adjacent blocks: grinterop / raw */
-    double halves;             /* room: cost of the second half of a block / first half */
-    double waiting[VKB_SIDES]; /* full: frames unfinished at the end of a block, median */
-    unsigned in_flight;        /* full: the maximum that may wait */
-    size_t fill;               /* bytes that CUDA fills in each resource */
+    unsigned frames;            /* per block */
+    struct bench_comparison of; /* the halves of drained blocks only */
+    unsigned in_flight;         /* full: the maximum that may wait */
+    size_t fill;                /* bytes that CUDA fills in each resource */
 };
 
 struct vkb_table {
@@ -198,6 +194,10 @@ bool vkb_load_functions(struct vkb *bench);
 void vkb_close(struct vkb *bench);
 bool vkb_drain(struct vkb *bench);
 bool vkb_vulkan_failed(VkResult result, const char *call);
+static inline bool vkb_ok(VkResult result, const char *call)
+{
+    return result == VK_SUCCESS || vkb_vulkan_failed(result, call);
+}
 bool vkb_make_buffer(struct vkb *bench, struct vkb_object *object);
 bool vkb_make_image(struct vkb *bench, struct vkb_object *object);
 void vkb_end_object(struct vkb *bench, struct vkb_object *object);
@@ -213,8 +213,11 @@ bool vkb_raw_wait(struct vkb *bench, const struct vkb_side *side, uint64_t value
 bool vkb_raw_signal(struct vkb *bench, const struct vkb_side *side, uint64_t value);
 bool vkb_fill(struct vkb *bench, struct vkb_side *side, unsigned resource);
 
-/* import.c: the size of the imported image */
+/* objects.c: the imported image */
 enum { VKB_IMAGE_WIDTH = 256, VKB_IMAGE_HEIGHT = 256 };
+extern const VkImageCreateInfo vkb_image_info;
+
+/* import.c */
 bool vkb_import_memory(struct vkb *bench, const struct vkb_object *object, bool dedicated,
                        CUexternalMemory *memory);
 gr_resource *vkb_import_grinterop(struct vkb *bench, const struct vkb_object *object);
@@ -258,6 +261,7 @@ bool vkb_measure(struct vkb *bench, const struct vkb_kind *kind, const struct vk
 bool vkb_probe(struct vkb *bench, const char *only, bool quick);
 
 /* report.c */
+extern const char *const vkb_sides[VKB_SIDES]; /* "raw" and "grinterop" */
 bool vkb_row_was_full(const struct vkb_row *row, unsigned side);
 void vkb_print(const struct vkb_table *table);
 

@@ -3,8 +3,7 @@
  * The kernel of farm: a rough sea, the sum of many waves, written as OpenGL vertices. The cost of a
  * frame grows with the number of waves; the height of the sea does not.
  */
-#include <grinterop/cuhost.h>
-
+#include "examples/support/grid.cuh"
 #include "examples/support/vertex.h"
 
 /* Pseudorandom, from 0 to 1. */
@@ -48,9 +47,8 @@ static __device__ float4 colour_of(sea s)
 /* One thread per vertex: the n x n grid covers x and z from -1 to 1. */
 extern "C" __global__ void sea_at(vertex *out, int n, int waves, float time)
 {
-    const int column = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    const int row = (int)(blockIdx.y * blockDim.y + threadIdx.y);
-    if (column >= n || row >= n)
+    int column, row;
+    if (!find_point(n, n, &column, &row))
         return;
 
     const float x = 2.0f * (float)column / (float)(n - 1) - 1.0f;

@@ -38,7 +38,6 @@ struct farm_render {
     struct session session;
     struct scene scene;
     struct offscreen target;
-    CUmodule module;
     CUfunction kernel;
 
     gr_ring *ring;
@@ -57,10 +56,7 @@ static bool launch(struct farm_render *r, CUdeviceptr vertices, int frame)
 {
     float time = (float)frame / 30.0f;
     void *arguments[] = {&vertices, &r->options.mesh, &r->options.work, &time};
-    const unsigned blocks = ((unsigned)r->options.mesh + 15) / 16;
-    return cuda_ok(r->session.cuda->LaunchKernel(r->kernel, blocks, blocks, 1, 16, 16, 1, 0,
-                                                 r->session.stream, arguments, NULL),
-                   "start the kernel");
+    return session_launch(&r->session, r->kernel, r->options.mesh, r->options.mesh, arguments);
 }
 
 static bool compute(struct farm_render *r, int frame)
@@ -178,8 +174,7 @@ bool farm_render_frame(struct farm_render *r, int frame)
 
 bool farm_render_finish(struct farm_render *r)
 {
-    return collect_to(r, 0) && farm_writers_finish(r->writers) &&
-           cuda_ok(r->session.cuda->StreamSynchronize(r->session.stream), "run the kernels");
+    return collect_to(r, 0) && farm_writers_finish(r->writers) && session_finish(&r->session);
 }
 
 /* ---- Setup and cleanup ----------------------------------------------------------------------- */
@@ -261,9 +256,7 @@ static bool open_all(struct farm_render *r, struct farm_device *device)
     return choose_device(device, o->rank) && session_open_device(&r->session, device->number) &&
            offscreen_init(&r->target, o->width, o->height) &&
            scene_init(&r->scene, o->mesh, o->mesh) && make_ring(r) && make_pictures(r) &&
-           kernel_image_load(&farm_image, &r->module) &&
-           cuda_ok(r->session.cuda->ModuleGetFunction(&r->kernel, r->module, "sea_at"),
-                   "find the kernel");
+           session_kernel(&r->session, &farm_image, "sea_at", &r->kernel);
 }
 
 struct farm_render *farm_render_open(const struct farm_render_options *options,
@@ -288,8 +281,6 @@ void farm_render_close(struct farm_render *r)
     if (!r)
         return;
     gr_ring_free(r->ring);
-    if (r->module)
-        r->session.cuda->ModuleUnload(r->module);
     for (int i = 0; i < r->options.in_flight && r->session.egl; i++) {
         struct picture *picture = &r->pictures[i];
         glDeleteSync(picture->fence);

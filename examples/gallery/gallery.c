@@ -17,23 +17,21 @@
 #include "examples/support/collection.h"
 #include "examples/support/kernel_image.h"
 #include "examples/support/output.h"
-#include "examples/support/png_file.h"
 #include "examples/support/session.h"
 #include "examples/support/sheet.h"
 #include "tools/options.h"
 
 KERNEL_IMAGE(gallery);
 
-struct options {
+static struct options {
     const char *output;
     int shrink;
-};
+} options = {.output = "gallery.png", .shrink = 1};
 
 struct show {
     struct session session;
     struct collection collection;
     struct sheet sheet;
-    CUmodule module;
     CUfunction painters[IMAGES];
     gr_resource *shared[IMAGES]; /* the collection, registered with CUDA */
     unsigned char *pixels;
@@ -115,31 +113,24 @@ static void shrink_picture(unsigned char *pixels, int shrink)
     }
 }
 
-static bool make_sheet(struct show *show, const struct options *options)
+static bool make_sheet(struct show *show)
 {
-    const int width = SHEET_WIDTH / options->shrink, height = SHEET_HEIGHT / options->shrink;
+    const int width = SHEET_WIDTH / options.shrink, height = SHEET_HEIGHT / options.shrink;
     if (!paint_images(show))
         return false;
     sheet_draw(&show->sheet, &show->collection);
     offscreen_read(&show->sheet.target, show->pixels);
-    shrink_picture(show->pixels, options->shrink);
+    shrink_picture(show->pixels, options.shrink);
 
     /* The picture is complete, so this does not wait; it reports a failed kernel. */
-    if (!cuda_ok(show->session.cuda->StreamSynchronize(show->session.stream), "run the kernels") ||
-        !png_file_write(options->output, width, height, show->pixels))
-        return false;
-    output_report(options->output, width, height);
-    return true;
+    return session_finish(&show->session) &&
+           output_picture(options.output, width, height, show->pixels);
 }
 
 static bool load_kernels(struct show *show)
 {
-    if (!kernel_image_load(&gallery_image, &show->module))
-        return false;
     for (int i = 0; i < IMAGES; i++)
-        if (!cuda_ok(show->session.cuda->ModuleGetFunction(&show->painters[i], show->module,
-                                                           painter_names[i]),
-                     "find a kernel"))
+        if (!session_kernel(&show->session, &gallery_image, painter_names[i], &show->painters[i]))
             return false;
     return true;
 }
@@ -183,35 +174,29 @@ static void close_show(struct show *show)
 {
     for (int i = 0; i < IMAGES; i++)
         gr_resource_free(show->shared[i]);
-    if (show->module)
-        show->session.cuda->ModuleUnload(show->module);
     sheet_free(&show->sheet);
     collection_free(&show->collection);
     session_close(&show->session);
     free(show->pixels);
 }
 
-static void read_options(int argc, char **argv, struct options *o)
+static const struct option_row rows[] = {
+    {"output", 'o', "FILE", "the picture", .text = &options.output},
+    {"shrink", 'k', "N", "make it N times smaller than 1280x720",
+     .whole = {&options.shrink, 1, 16}},
+    {0},
+};
+
+int main(int argc, char **argv)
 {
-    const struct option_row rows[] = {
-        {"output", 'o', "FILE", "the picture", .text = &o->output},
-        {"shrink", 'k', "N", "make it N times smaller than 1280x720", .whole = {&o->shrink, 1, 16}},
-        {0},
-    };
     options_read(
         argc, argv, "gallery", rows,
         "CUDA paints an OpenGL image of each kind that it can share: 2D, cube map, mip levels, 2D "
         "array, rectangle, 3D and renderbuffer. OpenGL draws them into one PNG file.",
         OPTIONS_CUDA_NOTES);
-}
-
-int main(int argc, char **argv)
-{
-    struct options options = {.output = "gallery.png", .shrink = 1};
-    read_options(argc, argv, &options);
 
     struct show show = {0};
-    const bool done = open_show(&show) && make_sheet(&show, &options);
+    const bool done = open_show(&show) && make_sheet(&show);
     close_show(&show);
     return done ? EXIT_SUCCESS : EXIT_FAILURE;
 }

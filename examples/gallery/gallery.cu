@@ -5,7 +5,7 @@
  * them; for a volume, `count` is the number of slices. All patterns are smooth, which hides the
  * last bit of a sine.
  */
-#include <grinterop/cuhost.h>
+#include "examples/support/grid.cuh"
 
 static __device__ float3 rgb(float r, float g, float b)
 {
@@ -53,19 +53,11 @@ static __device__ void write_pixel(cudaSurfaceObject_t out, int x, int y, float3
     surf2Dwrite(opaque(colour), out, 4 * x, y);
 }
 
-/* The pixel of this thread; false outside the image. */
-static __device__ bool find_pixel(int width, int height, int *column, int *row)
-{
-    *column = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    *row = (int)(blockIdx.y * blockDim.y + threadIdx.y);
-    return *column < width && *row < height;
-}
-
 /* Silk: a plane folded by several waves. */
 extern "C" __global__ void paint_plane(cudaSurfaceObject_t out, int width, int height, int, int)
 {
     int column, row;
-    if (!find_pixel(width, height, &column, &row))
+    if (!find_point(width, height, &column, &row))
         return;
     float x = 3.0f * ((float)column + 0.5f) / (float)height;
     float y = 3.0f * ((float)row + 0.5f) / (float)height;
@@ -94,7 +86,7 @@ static __device__ float ridge(int i, float x)
 extern "C" __global__ void paint_rectangle(cudaSurfaceObject_t out, int width, int height, int, int)
 {
     int column, row;
-    if (!find_pixel(width, height, &column, &row))
+    if (!find_point(width, height, &column, &row))
         return;
     const float pixel = 1.0f / (float)height;
     const float x = ((float)column + 0.5f) * pixel, y = 1.0f - ((float)row + 0.5f) * pixel;
@@ -155,7 +147,7 @@ extern "C" __global__ void paint_face(cudaSurfaceObject_t out, int width, int he
                                       int)
 {
     int column, row;
-    if (!find_pixel(width, height, &column, &row))
+    if (!find_point(width, height, &column, &row))
         return;
     const float3 place = on_face(index, (2.0f * (float)column + 1.0f) / (float)width - 1.0f,
                                  (2.0f * (float)row + 1.0f) / (float)height - 1.0f);
@@ -177,7 +169,7 @@ extern "C" __global__ void paint_level(cudaSurfaceObject_t out, int width, int h
                                        int)
 {
     int column, row;
-    if (!find_pixel(width, height, &column, &row))
+    if (!find_point(width, height, &column, &row))
         return;
     const float3 papers[3] = {rgb(0.10f, 0.14f, 0.31f), rgb(0.29f, 0.08f, 0.25f),
                               rgb(0.05f, 0.24f, 0.25f)};
@@ -208,7 +200,7 @@ extern "C" __global__ void paint_layer(cudaSurfaceObject_t out, int width, int h
                                        int count)
 {
     int column, row;
-    if (!find_pixel(width, height, &column, &row))
+    if (!find_point(width, height, &column, &row))
         return;
     const float3 darks[4] = {rgb(0.10f, 0.12f, 0.36f), rgb(0.02f, 0.27f, 0.36f),
                              rgb(0.42f, 0.13f, 0.25f), rgb(0.50f, 0.24f, 0.06f)};
@@ -231,7 +223,7 @@ extern "C" __global__ void paint_volume(cudaSurfaceObject_t out, int width, int 
                                         int count)
 {
     int column, row;
-    if (!find_pixel(width, height, &column, &row))
+    if (!find_point(width, height, &column, &row))
         return;
     const int slice = (int)blockIdx.z;
     const float x = (2.0f * (float)column + 1.0f) / (float)width - 1.0f;
@@ -263,7 +255,7 @@ static __device__ float scatter(int x, int y, unsigned kind)
 extern "C" __global__ void paint_glass(cudaSurfaceObject_t out, int width, int height, int, int)
 {
     int column, row;
-    if (!find_pixel(width, height, &column, &row))
+    if (!find_point(width, height, &column, &row))
         return;
     const float x = ((float)column + 0.5f) * 0.03f, y = ((float)row + 0.5f) * 0.03f;
     const int cell_x = (int)floorf(x), cell_y = (int)floorf(y);

@@ -28,13 +28,18 @@
 
 KERNEL_IMAGE(heightmap);
 
-struct options {
+static struct options {
     const char *input, *output;
     int width, height;
     int mesh;
     double height_scale;
     double rotate;
-};
+} options = {.output = "terrain.png",
+             .width = 1280,
+             .height = 720,
+             .mesh = 768,
+             .height_scale = 0.3,
+             .rotate = 30.0};
 
 struct show {
     struct picture picture;
@@ -43,22 +48,11 @@ struct show {
     struct offscreen target;
     struct terrain terrain;
     struct view view;
-    CUmodule module;
     CUfunction sample_picture, make_terrain;
     gr_tensor *pixels_in_cuda;
     CUdeviceptr samples; /* plain CUDA memory */
     unsigned char *pixels;
 };
-
-/* One thread per grid point, in blocks of 16 by 16. */
-static bool launch(const struct session *s, CUfunction kernel, int columns, int rows,
-                   void *arguments[])
-{
-    const unsigned across = ((unsigned)columns + 15) / 16, down = ((unsigned)rows + 15) / 16;
-    return cuda_ok(
-        s->cuda->LaunchKernel(kernel, across, down, 1, 16, 16, 1, 0, s->stream, arguments, NULL),
-        "start a kernel");
-}
 
 /*
  * CUDA writes the OpenGL vertex buffer once, and owns it until the end of the scope. The kernel
@@ -76,9 +70,10 @@ static bool write_vertices(struct show *show)
     struct picture *picture = &show->picture;
     void *sample[] = {&pixels, &picture->width, &picture->height, &show->samples, &show->terrain};
     void *make[] = {&show->samples, &vertices, &show->terrain};
-    return launch(&show->session, show->sample_picture, show->terrain.columns, show->terrain.rows,
-                  sample) &&
-           launch(&show->session, show->make_terrain, show->scene.columns, show->scene.rows, make);
+    return session_launch(&show->session, show->sample_picture, show->terrain.columns,
+                          show->terrain.rows, sample) &&
+           session_launch(&show->session, show->make_terrain, show->scene.columns, show->scene.rows,
+                          make);
 }
 
 static bool draw_picture(struct show *show, const char *path)
@@ -91,11 +86,8 @@ static bool draw_picture(struct show *show, const char *path)
     offscreen_read(target, show->pixels);
 
     /* The picture is complete, so this does not wait; it reports a failed kernel. */
-    if (!cuda_ok(show->session.cuda->StreamSynchronize(show->session.stream), "run the kernels") ||
-        !png_file_write(path, target->width, target->height, show->pixels))
-        return false;
-    output_report(path, target->width, target->height);
-    return true;
+    return session_finish(&show->session) &&
+           output_picture(path, target->width, target->height, show->pixels);
 }
 
 /*
@@ -119,24 +111,24 @@ static void find_range(const struct picture *picture, struct terrain *terrain)
 }
 
 /* The mesh has the aspect ratio of the picture, with `mesh` samples along its longer side. */
-static void choose_terrain(struct show *show, const struct options *options)
+static void choose_terrain(struct show *show)
 {
     struct terrain *t = &show->terrain;
     const float width = (float)show->picture.width, height = (float)show->picture.height;
     const float longer = fmaxf(width, height);
     t->half_x = fmaxf(width / longer, 0.05f);
     t->half_z = fmaxf(height / longer, 0.05f);
-    t->columns = (int)fmaxf(t->half_x * (float)options->mesh, 2.0f);
-    t->rows = (int)fmaxf(t->half_z * (float)options->mesh, 2.0f);
-    t->height = (float)options->height_scale;
+    t->columns = (int)fmaxf(t->half_x * (float)options.mesh, 2.0f);
+    t->rows = (int)fmaxf(t->half_z * (float)options.mesh, 2.0f);
+    t->height = (float)options.height_scale;
     t->base = -0.12f;
     find_range(&show->picture, t);
 }
 
 /* The camera orbits the terrain, and the sun moves with it. */
-static void choose_view(struct show *show, const struct options *options)
+static void choose_view(struct show *show)
 {
-    const float angle = (float)options->rotate * 0.01745329f;
+    const float angle = (float)options.rotate * 0.01745329f;
     const float light[3] = {-0.75f, 0.52f, -0.30f}, eye[3] = {0.0f, 2.0f, 3.0f};
     const float length = sqrtf(light[0] * light[0] + light[1] * light[1] + light[2] * light[2]);
     const float c = cosf(angle), s = sinf(angle);
@@ -153,12 +145,9 @@ static void choose_view(struct show *show, const struct options *options)
 
 static bool load_kernels(struct show *show)
 {
-    const gr_cuda_api *cuda = show->session.cuda;
-    return kernel_image_load(&heightmap_image, &show->module) &&
-           cuda_ok(cuda->ModuleGetFunction(&show->sample_picture, show->module, "sample_picture"),
-                   "find a kernel") &&
-           cuda_ok(cuda->ModuleGetFunction(&show->make_terrain, show->module, "make_terrain"),
-                   "find a kernel");
+    struct session *s = &show->session;
+    return session_kernel(s, &heightmap_image, "sample_picture", &show->sample_picture) &&
+           session_kernel(s, &heightmap_image, "make_terrain", &show->make_terrain);
 }
 
 /* Four channels of 16 bits. */
@@ -179,20 +168,20 @@ static bool upload_picture(struct show *show)
                    "allocate memory for the heights");
 }
 
-static bool open_show(struct show *show, const struct options *options)
+static bool open_show(struct show *show)
 {
-    if (!png_file_read(options->input, &show->picture))
+    if (!png_file_read(options.input, &show->picture))
         return false;
-    show->pixels = output_pixels(options->width, options->height);
+    show->pixels = output_pixels(options.width, options.height);
     if (!show->pixels)
         return false;
-    choose_terrain(show, options);
-    choose_view(show, options);
+    choose_terrain(show);
+    choose_view(show);
     if (!session_open(&show->session))
         return false;
-    printf("input    %s, %dx%d, %s\n", options->input, show->picture.width, show->picture.height,
+    printf("input    %s, %dx%d, %s\n", options.input, show->picture.width, show->picture.height,
            show->terrain.coloured ? "drawn in its own colours" : "coloured by height");
-    return offscreen_init(&show->target, options->width, options->height) &&
+    return offscreen_init(&show->target, options.width, options.height) &&
            scene_init(&show->scene, show->terrain.columns + 2 * SKIRT,
                       show->terrain.rows + 2 * SKIRT) &&
            load_kernels(show) && upload_picture(show);
@@ -204,8 +193,6 @@ static void close_show(struct show *show)
     gr_tensor_free(show->pixels_in_cuda);
     if (show->samples != 0)
         cuda->MemFree(show->samples);
-    if (show->module)
-        cuda->ModuleUnload(show->module);
     scene_free(&show->scene);
     offscreen_free(&show->target);
     session_close(&show->session);
@@ -213,40 +200,30 @@ static void close_show(struct show *show)
     free(show->pixels);
 }
 
-static void read_options(int argc, char **argv, struct options *o)
+static const struct option_row rows[] = {
+    {"output", 'o', "FILE", "the picture of the landscape", .text = &options.output},
+    {"size", 's', "WxH", "its size in pixels", .size = {&options.width, &options.height}},
+    {"mesh", 'm', "N", "vertices along the longer side", .whole = {&options.mesh, 16, 2048}},
+    {"height-scale", 'z', "H", "maximum height, relative to half the longer side",
+     .real = {&options.height_scale, 0, 2}},
+    {"rotate", 'r', "DEGREES", "rotate the camera around the terrain",
+     .real = {&options.rotate, -360, 360}},
+    {"FILE.png", .operand = &options.input},
+    {0},
+};
+
+int main(int argc, char **argv)
 {
-    const struct option_row rows[] = {
-        {"output", 'o', "FILE", "the picture of the landscape", .text = &o->output},
-        {"size", 's', "WxH", "its size in pixels", .size = {&o->width, &o->height}},
-        {"mesh", 'm', "N", "vertices along the longer side", .whole = {&o->mesh, 16, 2048}},
-        {"height-scale", 'z', "H", "maximum height, relative to half the longer side",
-         .real = {&o->height_scale, 0, 2}},
-        {"rotate", 'r', "DEGREES", "rotate the camera around the terrain",
-         .real = {&o->rotate, -360, 360}},
-        {"FILE.png", .operand = &o->input},
-        {0},
-    };
     options_read(
         argc, argv, "heightmap", rows,
         "Turns a picture into a landscape: the brighter, the higher. CUDA computes the terrain "
         "into an OpenGL vertex buffer, OpenGL draws it into a PNG file.",
         "FILE.png may be of any kind: grey, colour, palette, up to 16 bits. " OPTIONS_CUDA_NOTES);
-}
-
-int main(int argc, char **argv)
-{
-    struct options options = {.output = "terrain.png",
-                              .width = 1280,
-                              .height = 720,
-                              .mesh = 768,
-                              .height_scale = 0.3,
-                              .rotate = 30.0};
-    read_options(argc, argv, &options);
     if (!output_differs_from_input(options.output, options.input))
         return 2;
 
     struct show show = {0};
-    const bool done = open_show(&show, &options) && draw_picture(&show, options.output);
+    const bool done = open_show(&show) && draw_picture(&show, options.output);
     close_show(&show);
     return done ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The kernels of heightmap: from picture to heights, from heights to a lit terrain. */
-#include <grinterop/cuhost.h>
-
 #include "heightmap.h"
+#include "examples/support/grid.cuh"
 #include "examples/support/vertex.h"
 
 /* The weight of a pixel by distance: a cubic spline, which ends at 2 without ripples. */
@@ -20,9 +19,8 @@ static __device__ float weight(float distance)
 extern "C" __global__ void sample_picture(const ushort4 *pixels, int width, int height,
                                           float4 *samples, terrain t)
 {
-    const int column = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    const int row = (int)(blockIdx.y * blockDim.y + threadIdx.y);
-    if (column >= t.columns || row >= t.rows)
+    int column, row;
+    if (!find_point(t.columns, t.rows, &column, &row))
         return;
 
     const float step_x = (float)(width - 1) / (float)(t.columns - 1);
@@ -143,9 +141,8 @@ static __device__ float4 own_colour(float4 sample)
 /* One thread per vertex. Beyond the edge of the terrain, the skirt goes down to the base. */
 extern "C" __global__ void make_terrain(const float4 *samples, vertex *out, terrain t)
 {
-    const int column = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    const int row = (int)(blockIdx.y * blockDim.y + threadIdx.y);
-    if (column >= t.columns + 2 * SKIRT || row >= t.rows + 2 * SKIRT)
+    int column, row;
+    if (!find_point(t.columns + 2 * SKIRT, t.rows + 2 * SKIRT, &column, &row))
         return;
     const int c = min(max(column - SKIRT, 0), t.columns - 1);
     const int r = min(max(row - SKIRT, 0), t.rows - 1);

@@ -33,14 +33,20 @@
 
 enum { MOST_IN_FLIGHT = 64 };
 
-struct options {
+static struct options {
     int width, height, particles;
     int frames;   /* pictures */
     int measured; /* frames for each of the two measurements */
     int in_flight;
     bool in_order; /* make the pictures in order */
     const char *output;
-};
+} options = {.width = 1280,
+             .height = 720,
+             .particles = 131072,
+             .frames = 90,
+             .measured = 600,
+             .in_flight = 16,
+             .output = "particles.frames"};
 
 struct show {
     struct session session;
@@ -147,26 +153,26 @@ static bool share_in_flight(struct show *show, size_t size, int in_flight)
 
 /* ---- Pictures -------------------------------------------------------------------------------- */
 
-static bool write_picture(struct show *show, const struct options *options, int number)
+static bool write_picture(struct show *show, int number)
 {
     char stem[PATH_MAX], path[PATH_MAX];
-    if (snprintf(stem, sizeof(stem), "%s/particles.png", options->output) >= (int)sizeof(stem) ||
+    if (snprintf(stem, sizeof(stem), "%s/particles.png", options.output) >= (int)sizeof(stem) ||
         !output_numbered(path, sizeof(path), stem, number))
         return false;
     offscreen_read(&show->view.target, show->pixels);
-    if (!png_file_write(path, options->width, options->height, show->pixels))
+    if (!png_file_write(path, options.width, options.height, show->pixels))
         return false;
-    if (number == 1 || number == options->frames)
-        output_report(path, options->width, options->height);
+    if (number == 1 || number == options.frames)
+        output_report(path, options.width, options.height);
     return true;
 }
 
-static bool make_pictures(struct show *show, const struct options *options)
+static bool make_pictures(struct show *show)
 {
-    const frame_fn frame = options->in_order ? frame_in_order : frame_in_flight;
+    const frame_fn frame = options.in_order ? frame_in_order : frame_in_flight;
     const bool progress = isatty(STDERR_FILENO);
-    if (mkdir(options->output, 0777) != 0 && errno != EEXIST) {
-        fprintf(stderr, "Cannot create the directory %s: %s\n", options->output, strerror(errno));
+    if (mkdir(options.output, 0777) != 0 && errno != EEXIST) {
+        fprintf(stderr, "Cannot create the directory %s: %s\n", options.output, strerror(errno));
         return false;
     }
     /* Draws the trails of frames that are not written. */
@@ -174,10 +180,10 @@ static bool make_pictures(struct show *show, const struct options *options)
     for (int i = 0; i < BEFORE; i++)
         if (!frame(show))
             return false;
-    for (int i = 1; i <= options->frames; i++) {
+    for (int i = 1; i <= options.frames; i++) {
         if (progress)
-            fprintf(stderr, "\rpicture %d of %d \r", i, options->frames);
-        if (!frame(show) || !write_picture(show, options, i))
+            fprintf(stderr, "\rpicture %d of %d \r", i, options.frames);
+        if (!frame(show) || !write_picture(show, i))
             return false;
     }
     return true;
@@ -188,7 +194,7 @@ static bool make_pictures(struct show *show, const struct options *options)
 static bool wait_for_all(const struct show *show)
 {
     glFinish();
-    return cuda_ok(show->session.cuda->StreamSynchronize(show->session.stream), "run the kernels");
+    return session_finish(&show->session);
 }
 
 static bool measure(struct show *show, frame_fn frame, int frames, double *rate)
@@ -223,16 +229,16 @@ static bool measure_both(struct show *show, int frames)
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
-static bool open_show(struct show *show, const struct options *options)
+static bool open_show(struct show *show)
 {
-    const size_t size = (size_t)options->particles * sizeof(struct spark);
-    show->pixels = output_pixels(options->width, options->height);
+    const size_t size = (size_t)options.particles * sizeof(struct spark);
+    show->pixels = output_pixels(options.width, options.height);
     if (!show->pixels)
         return false;
     return session_open(&show->session) &&
-           particles_view_init(&show->view, options->width, options->height, options->particles) &&
-           share_in_order(show, size) && share_in_flight(show, size, options->in_flight) &&
-           particles_cuda_open(&show->flow, &show->session, options->particles) &&
+           particles_view_init(&show->view, options.width, options.height, options.particles) &&
+           share_in_order(show, size) && share_in_flight(show, size, options.in_flight) &&
+           particles_cuda_open(&show->flow, &show->session, options.particles) &&
            particles_cuda_start(&show->flow);
 }
 
@@ -252,42 +258,31 @@ static void close_show(struct show *show)
     free(show->pixels);
 }
 
-static void read_options(int argc, char **argv, struct options *o)
+static const struct option_row rows[] = {
+    {"output", 'o', "DIR", "output directory", .text = &options.output},
+    {"frames", 'f', "N", "number of pictures, 60 per second; 0: none",
+     .whole = {&options.frames, 0, 9999}},
+    {"size", 's', "WxH", "their size in pixels", .size = {&options.width, &options.height}},
+    {"particles", 'n', "N", "how many", .whole = {&options.particles, 1, 4194304}},
+    {"in-flight", 'r', "N", "buffers in the ring",
+     .whole = {&options.in_flight, 1, MOST_IN_FLIGHT}},
+    {"measure", 'b', "N", "frames to measure in order and in flight; 0: none",
+     .whole = {&options.measured, 0, 1000000}},
+    {"in-order", 0, NULL, "make the pictures without the ring; they are identical",
+     .flag = &options.in_order},
+    {0},
+};
+
+int main(int argc, char **argv)
 {
-    const struct option_row rows[] = {
-        {"output", 'o', "DIR", "output directory", .text = &o->output},
-        {"frames", 'f', "N", "number of pictures, 60 per second; 0: none",
-         .whole = {&o->frames, 0, 9999}},
-        {"size", 's', "WxH", "their size in pixels", .size = {&o->width, &o->height}},
-        {"particles", 'n', "N", "how many", .whole = {&o->particles, 1, 4194304}},
-        {"in-flight", 'r', "N", "buffers in the ring", .whole = {&o->in_flight, 1, MOST_IN_FLIGHT}},
-        {"measure", 'b', "N", "frames to measure in order and in flight; 0: none",
-         .whole = {&o->measured, 0, 1000000}},
-        {"in-order", 0, NULL, "make the pictures without the ring; they are identical",
-         .flag = &o->in_order},
-        {0},
-    };
     options_read(argc, argv, "particles", rows,
                  "CUDA moves particles in a turbulent flow, OpenGL draws them; several frames are "
                  "in flight between the two. Writes an animation as numbered PNG files and prints "
                  "the frames per second.",
                  OPTIONS_CUDA_NOTES);
-}
-
-int main(int argc, char **argv)
-{
-    struct options options = {.width = 1280,
-                              .height = 720,
-                              .particles = 131072,
-                              .frames = 90,
-                              .measured = 600,
-                              .in_flight = 16,
-                              .output = "particles.frames"};
-    read_options(argc, argv, &options);
 
     struct show show = {0};
-    const bool done = open_show(&show, &options) &&
-                      (options.frames == 0 || make_pictures(&show, &options)) &&
+    const bool done = open_show(&show) && (options.frames == 0 || make_pictures(&show)) &&
                       (options.measured == 0 || measure_both(&show, options.measured));
     close_show(&show);
     return done ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -53,14 +53,12 @@ bool particles_cuda_start(struct particles_cuda *p)
     return true;
 }
 
-bool particles_cuda_open(struct particles_cuda *p, const struct session *session, int count)
+bool particles_cuda_open(struct particles_cuda *p, struct session *session, int count)
 {
-    const gr_cuda_api *cuda = session->cuda;
     *p = (struct particles_cuda){.session = session, .count = count};
-    return kernel_image_load(&particles_image, &p->module) &&
-           cuda_ok(cuda->ModuleGetFunction(&p->scatter, p->module, "scatter"), "find a kernel") &&
-           cuda_ok(cuda->ModuleGetFunction(&p->advance, p->module, "advance"), "find a kernel") &&
-           cuda_ok(cuda->MemAlloc(&p->particles, (size_t)count * sizeof(float4)),
+    return session_kernel(session, &particles_image, "scatter", &p->scatter) &&
+           session_kernel(session, &particles_image, "advance", &p->advance) &&
+           cuda_ok(session->cuda->MemAlloc(&p->particles, (size_t)count * sizeof(float4)),
                    "allocate memory for the particles");
 }
 
@@ -68,7 +66,5 @@ void particles_cuda_close(struct particles_cuda *p)
 {
     if (p->particles != 0)
         p->session->cuda->MemFree(p->particles);
-    if (p->module)
-        p->session->cuda->ModuleUnload(p->module);
     *p = (struct particles_cuda){0};
 }

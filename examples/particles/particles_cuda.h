@@ -7,7 +7,6 @@
 
 struct particles_cuda {
     const struct session *session;
-    CUmodule module;
     CUfunction scatter, advance;
     CUdeviceptr particles; /* CUDA memory; only the points to draw are shared */
     int count;
@@ -15,7 +14,7 @@ struct particles_cuda {
 };
 
 /* False after an error, which has been printed. particles_cuda_close() cleans up in any case. */
-bool particles_cuda_open(struct particles_cuda *cuda, const struct session *session, int count);
+bool particles_cuda_open(struct particles_cuda *cuda, struct session *session, int count);
 void particles_cuda_close(struct particles_cuda *cuda);
 
 /* Resets to the start, with the average number of particles in flight. */

@@ -120,21 +120,14 @@ void particles_view_free(struct particles_view *v)
     *v = (struct particles_view){0};
 }
 
-static void attribute(unsigned location, size_t offset)
-{
-    glEnableVertexAttribArray(location);
-    glVertexAttribPointer(location, 4, GL_FLOAT, GL_FALSE, sizeof(struct spark),
-                          (const void *)offset); /* NOLINT: OpenGL passes offsets as pointers */
-}
-
 unsigned particles_view_array(unsigned buffer)
 {
     GLuint array = 0;
     glGenVertexArrays(1, &array);
     glBindVertexArray(array);
     glBindBuffer(GL_ARRAY_BUFFER, buffer);
-    attribute(0, offsetof(struct spark, place));
-    attribute(1, offsetof(struct spark, colour));
+    shader_attribute(0, sizeof(struct spark), offsetof(struct spark, place));
+    shader_attribute(1, sizeof(struct spark), offsetof(struct spark, colour));
     return array;
 }
 

@@ -16,23 +16,21 @@
 #include "examples/support/kernel_image.h"
 #include "examples/support/output.h"
 #include "pingpong_vk.h"
-#include "examples/support/png_file.h"
 #include "examples/support/session.h"
 #include "tools/options.h"
 
 KERNEL_IMAGE(pingpong);
 
-struct options {
+static struct options {
     int queue; /* an enum vulkan_queue */
     int frames;
     bool validate;
     const char *output;
-};
+} options = {.frames = TILES, .output = "pingpong.png"};
 
 struct show {
     struct session session;
     struct pingpong_vk vk;
-    CUmodule module;
     CUfunction julia;
     CUdeviceptr sums, lost; /* the results of the kernel: a sum per frame, followed by a count */
     unsigned *found;        /* the same on the host */
@@ -52,10 +50,7 @@ static bool compute(const struct show *show, int frame)
     float cy = 1.04f * (0.5f * sinf(angle) - 0.25f * sinf(2.0f * angle));
     CUdeviceptr sums = show->sums, lost = show->lost;
     void *arguments[] = {&image, &frame, &cx, &cy, &sums, &lost};
-    const unsigned across = (TILE_WIDTH + 31) / 32, down = (IMAGE_HEIGHT + 7) / 8;
-    return cuda_ok(s->cuda->LaunchKernel(show->julia, across, down, 1, 32, 8, 1, 0, s->stream,
-                                         arguments, NULL),
-                   "start the kernel");
+    return session_launch(s, show->julia, TILE_WIDTH, IMAGE_HEIGHT, arguments);
 }
 
 /*
@@ -69,8 +64,7 @@ static bool run(struct show *show, int frames)
         if (!compute(show, frame) || !pingpong_vk_use(&show->vk, frame))
             return false;
     const double issued = clock_seconds();
-    if (!pingpong_vk_finish(&show->vk) ||
-        !cuda_ok(show->session.cuda->StreamSynchronize(show->session.stream), "run the kernels"))
+    if (!pingpong_vk_finish(&show->vk) || !session_finish(&show->session))
         return false;
     const double done = clock_seconds();
     printf("frames   %d, %.1f us each; the loop issued them in %.1f of %.1f ms\n", frames,
@@ -125,27 +119,24 @@ static bool write_picture(const struct show *show, const char *path)
     }
     for (size_t i = 0; i < count; i++)
         memcpy(pixels + 3 * i, from + 4 * i, 3);
-    const bool done = png_file_write(path, vk->width, vk->height, pixels);
-    if (done)
-        output_report(path, vk->width, vk->height);
+    const bool done = output_picture(path, vk->width, vk->height, pixels);
     free(pixels);
     return done;
 }
 
-static bool open_show(struct show *show, const struct options *options)
+static bool open_show(struct show *show)
 {
-    const size_t size = ((size_t)options->frames + 1) * sizeof(*show->found);
+    const size_t size = ((size_t)options.frames + 1) * sizeof(*show->found);
     show->found = malloc(size);
     if (!show->found) {
         fprintf(stderr, "Not enough memory: choose fewer --frames.\n");
         return false;
     }
     if (!session_open_cuda(&show->session) ||
-        !pingpong_vk_open(&show->vk, (enum vulkan_queue)options->queue, options->validate))
+        !pingpong_vk_open(&show->vk, (enum vulkan_queue)options.queue, options.validate))
         return false;
     const gr_cuda_api *cuda = show->session.cuda;
-    if (!kernel_image_load(&pingpong_image, &show->module) ||
-        !cuda_ok(cuda->ModuleGetFunction(&show->julia, show->module, "julia"), "find the kernel") ||
+    if (!session_kernel(&show->session, &pingpong_image, "julia", &show->julia) ||
         !cuda_ok(cuda->MemAlloc(&show->sums, size), "allocate memory for the sums"))
         return false;
     show->lost = show->sums + size - sizeof(*show->found);
@@ -159,41 +150,34 @@ static bool close_show(struct show *show)
     const bool silent = pingpong_vk_close(&show->vk);
     if (show->sums != 0)
         cuda->MemFree(show->sums);
-    if (show->module)
-        cuda->ModuleUnload(show->module);
     session_close(&show->session);
     free(show->found);
     return silent;
 }
 
-static void read_options(int argc, char **argv, struct options *o)
+static const char *const queues[] = {"graphics", "compute", "transfer", NULL};
+static const struct option_row rows[] = {
+    {"queue", 'q', "NAME",
+     "how Vulkan fills the picture: graphics draws, compute computes, transfer copies",
+     .choice = {&options.queue, queues}},
+    {"frames", 'f', "N", "number of frames; 48 fill the picture",
+     .whole = {&options.frames, 1, 100000}},
+    {"output", 'o', "FILE", "the picture", .text = &options.output},
+    {"validate", 0, NULL, "use the validation layer; the program fails if it prints a message",
+     .flag = &options.validate},
+    {0},
+};
+
+int main(int argc, char **argv)
 {
-    static const char *const queues[] = {"graphics", "compute", "transfer", NULL};
-    const struct option_row rows[] = {
-        {"queue", 'q', "NAME",
-         "how Vulkan fills the picture: graphics draws, compute computes, transfer copies",
-         .choice = {&o->queue, queues}},
-        {"frames", 'f', "N", "number of frames; 48 fill the picture",
-         .whole = {&o->frames, 1, 100000}},
-        {"output", 'o', "FILE", "the picture", .text = &o->output},
-        {"validate", 0, NULL, "use the validation layer; the program fails if it prints a message",
-         .flag = &o->validate},
-        {0},
-    };
     options_read(argc, argv, "pingpong", rows,
                  "CUDA writes one of two shared images while Vulkan puts the other one into a "
                  "picture, and then they swap; the program never waits for either. It verifies on "
                  "both sides that each frame has arrived.",
                  OPTIONS_CUDA_NOTES);
-}
-
-int main(int argc, char **argv)
-{
-    struct options options = {.frames = TILES, .output = "pingpong.png"};
-    read_options(argc, argv, &options);
 
     struct show show = {0};
-    const bool done = open_show(&show, &options) && run(&show, options.frames) &&
+    const bool done = open_show(&show) && run(&show, options.frames) &&
                       check(&show, options.frames) && write_picture(&show, options.output);
     const bool silent = close_show(&show);
     return done && silent ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -5,8 +5,7 @@
  * Products and sums that decide a colour are rounded separately (__fmul_rn, __fadd_rn) instead of
  * fused by nvcc, so that a GPU and the software CUDA driver compute the same set.
  */
-#include <grinterop/cuhost.h>
-
+#include "examples/support/grid.cuh"
 #include "pingpong.h"
 
 /* A number that differs between places and frames. */
@@ -86,9 +85,8 @@ static __device__ unsigned in_one(uchar4 bytes)
 extern "C" __global__ void julia(cudaSurfaceObject_t image, int frame, float cx, float cy,
                                  unsigned *sums, unsigned *lost)
 {
-    const int column = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    const int row = (int)(blockIdx.y * blockDim.y + threadIdx.y);
-    if (column >= TILE_WIDTH || row >= IMAGE_HEIGHT)
+    int column, row;
+    if (!find_point(TILE_WIDTH, IMAGE_HEIGHT, &column, &row))
         return;
     const int at = column * (int)sizeof(uchar4);
     if (row < TILE_HEIGHT) {

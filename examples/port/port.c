@@ -12,7 +12,6 @@
  * and 85.
  */
 #define _GNU_SOURCE
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,14 +28,13 @@
 /* Each pixel is the mean of SCALE x SCALE drawn pixels, for antialiasing in both renderers. */
 enum { SCALE = 2 };
 
-struct options {
-    const struct port_renderer *renderer;
-    int width, height;
-    int frames; /* 0: one picture with an unnumbered name */
-    double time;
+static struct options {
+    struct output_sequence pictures;
+    int backend; /* index of `renderers` */
     bool validate;
-    const char *output;
-};
+} options = {.pictures = {.output = "port.png", .width = 1280, .height = 720}};
+
+static const struct port_renderer *const renderers[] = {&port_gl, &port_vk};
 
 struct show {
     struct port_cuda cuda;
@@ -78,50 +76,28 @@ static bool compute(const struct show *show, float time)
  * The renderer's part: it runs after the release and before the next map. A failed submit is
  * cancelled at the end of the scope.
  */
-static bool draw(const struct show *show, const struct options *options)
+static bool draw(const struct show *show)
 {
-    const struct port_view view =
-        port_look(SCALE * options->width, SCALE * options->height, &(struct orbit){0});
+    const struct port_view view = port_look(SCALE * options.pictures.width,
+                                            SCALE * options.pictures.height, &(struct orbit){0});
     GR_AUTO(gr_submit) *submit = gr_submit_begin(show->shared, PORT_SHARED);
     if (!submit)
         return failed_to("begin a submit");
-    return options->renderer->draw(show->renderer, submit, &view, show->drawn);
+    return renderers[options.backend]->draw(show->renderer, submit, &view, show->drawn);
 }
 
-static bool draw_frame(struct show *show, const struct options *options, float time,
-                       const char *path)
+static bool draw_frame(void *user, float time, const char *path)
 {
-    const int width = options->width, height = options->height;
-    if (!compute(show, time) || !draw(show, options) || !port_cuda_finish(&show->cuda))
+    struct show *show = user;
+    if (!compute(show, time) || !draw(show) || !session_finish(&show->cuda.session))
         return false;
-    shrink(show->drawn, width, height, show->pixels);
-    return png_file_write(path, width, height, show->pixels);
+    shrink(show->drawn, options.pictures.width, options.pictures.height, show->pixels);
+    return png_file_write(path, options.pictures.width, options.pictures.height, show->pixels);
 }
 
-static bool draw_sequence(struct show *show, const struct options *options)
+static bool open_show(struct show *show)
 {
-    char path[PATH_MAX];
-    for (int i = 0; i < options->frames; i++) {
-        if (!output_numbered(path, sizeof(path), options->output, i + 1) ||
-            !draw_frame(show, options, (float)options->time + (float)i / 30.0f, path))
-            return false;
-        if (i == 0 || i + 1 == options->frames)
-            output_report(path, options->width, options->height);
-    }
-    return true;
-}
-
-static bool draw_one(struct show *show, const struct options *options)
-{
-    if (!draw_frame(show, options, (float)options->time, options->output))
-        return false;
-    output_report(options->output, options->width, options->height);
-    return true;
-}
-
-static bool open_show(struct show *show, const struct options *options)
-{
-    const size_t count = (size_t)options->width * (size_t)options->height;
+    const size_t count = (size_t)options.pictures.width * (size_t)options.pictures.height;
     show->drawn = malloc(4 * SCALE * SCALE * count);
     show->pixels = malloc(3 * count);
     if (!show->drawn || !show->pixels) {
@@ -130,53 +106,45 @@ static bool open_show(struct show *show, const struct options *options)
     }
     if (!port_cuda_open(&show->cuda))
         return false;
-    show->renderer = options->renderer->open(SCALE * options->width, SCALE * options->height,
-                                             options->validate, show->shared);
+    show->renderer = renderers[options.backend]->open(SCALE * options.pictures.width,
+                                                      SCALE * options.pictures.height,
+                                                      options.validate, show->shared);
     return show->renderer;
 }
 
-static bool close_show(struct show *show, const struct options *options)
+static bool close_show(struct show *show)
 {
-    const bool silent = options->renderer->close(show->renderer);
+    const bool silent = renderers[options.backend]->close(show->renderer);
     port_cuda_close(&show->cuda);
     free(show->drawn);
     free(show->pixels);
     return silent;
 }
 
-static void read_options(int argc, char **argv, struct options *o)
+static const char *const names[] = {"gl", "vk", NULL};
+static const struct option_row rows[] = {
+    {"backend", 'b', "NAME", "gl or vk: the renderer", .choice = {&options.backend, names}},
+    {"output", 'o', "FILE", "the picture", .text = &options.pictures.output},
+    {"size", 's', "WxH", "its size in pixels",
+     .size = {&options.pictures.width, &options.pictures.height}},
+    {"time", 't', "T", "scene time, in seconds", .real = {&options.pictures.time, -1000, 1000}},
+    {"frames", 'f', "N", "a sequence, FILE-0001.png and so on, 30 pictures per second",
+     .whole = {&options.pictures.frames, 1, 9999}},
+    {"validate", 0, NULL,
+     "Vulkan: use the validation layer; the program fails if it prints a message",
+     .flag = &options.validate},
+    {0},
+};
+
+int main(int argc, char **argv)
 {
-    static const struct port_renderer *const renderers[] = {&port_gl, &port_vk};
-    const char *const names[] = {port_gl.name, port_vk.name, NULL};
-    int backend = 0;
-    const struct option_row rows[] = {
-        {"backend", 'b', "NAME", "gl or vk: the renderer", .choice = {&backend, names}},
-        {"output", 'o', "FILE", "the picture", .text = &o->output},
-        {"size", 's', "WxH", "its size in pixels", .size = {&o->width, &o->height}},
-        {"time", 't', "T", "scene time, in seconds", .real = {&o->time, -1000, 1000}},
-        {"frames", 'f', "N", "a sequence, FILE-0001.png and so on, 30 pictures per second",
-         .whole = {&o->frames, 1, 9999}},
-        {"validate", 0, NULL,
-         "Vulkan: use the validation layer; the program fails if it prints a message",
-         .flag = &o->validate},
-        {0},
-    };
     options_read(argc, argv, "port", rows,
                  "One application with an OpenGL and a Vulkan renderer, and one CUDA part, which "
                  "writes the vertices and the texture and is independent of the renderer.",
                  OPTIONS_CUDA_NOTES);
-    o->renderer = renderers[backend];
-}
-
-int main(int argc, char **argv)
-{
-    struct options options = {.width = 1280, .height = 720, .output = "port.png"};
-    read_options(argc, argv, &options);
 
     struct show show = {0};
-    const bool done =
-        open_show(&show, &options) &&
-        (options.frames > 0 ? draw_sequence(&show, &options) : draw_one(&show, &options));
-    const bool silent = close_show(&show, &options);
+    const bool done = open_show(&show) && output_sequence(&options.pictures, draw_frame, &show);
+    const bool silent = close_show(&show);
     return done && silent ? EXIT_SUCCESS : EXIT_FAILURE;
 }

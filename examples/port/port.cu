@@ -3,8 +3,7 @@
  * The kernels of port: a waving sheet of marbled paper. They write through a pointer and a surface,
  * independent of the renderer.
  */
-#include <grinterop/cuhost.h>
-
+#include "examples/support/grid.cuh"
 #include "port.h"
 
 /* The height of the surface at a point, and its slopes along x and z. */
@@ -24,9 +23,8 @@ static __device__ void add(wave *w, float x, float z, float kx, float kz, float 
 /* One thread per vertex: the sheet covers x from -1.6 to 1.6 and z from -1 to 1. */
 extern "C" __global__ void wave_sheet(port_vertex *out, float time)
 {
-    const int column = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    const int row = (int)(blockIdx.y * blockDim.y + threadIdx.y);
-    if (column >= PORT_COLUMNS || row >= PORT_ROWS)
+    int column, row;
+    if (!find_point(PORT_COLUMNS, PORT_ROWS, &column, &row))
         return;
 
     const float u = (float)column / (float)(PORT_COLUMNS - 1);
@@ -77,9 +75,8 @@ static __device__ unsigned char to_byte(float value)
 /* One thread per texel: stripes of ink combed repeatedly, ever finer. */
 extern "C" __global__ void marble(cudaSurfaceObject_t out, float time)
 {
-    const int column = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    const int row = (int)(blockIdx.y * blockDim.y + threadIdx.y);
-    if (column >= PORT_TEXTURE_WIDTH || row >= PORT_TEXTURE_HEIGHT)
+    int column, row;
+    if (!find_point(PORT_TEXTURE_WIDTH, PORT_TEXTURE_HEIGHT, &column, &row))
         return;
 
     float x = 4.0f * ((float)column + 0.5f) / (float)PORT_TEXTURE_HEIGHT - 3.2f;

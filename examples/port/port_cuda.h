@@ -8,7 +8,6 @@
 
 struct port_cuda {
     struct session session;
-    CUmodule module;
     CUfunction wave_sheet, marble;
 };
 
@@ -19,8 +18,5 @@ void port_cuda_close(struct port_cuda *cuda);
 /* Starts the kernels that write the vertices and the texture for a time in seconds. */
 bool port_cuda_launch(const struct port_cuda *cuda, gr_buffer *const mapped[PORT_SHARED],
                       float time);
-
-/* Waits for all kernels, and reports one that failed. */
-bool port_cuda_finish(const struct port_cuda *cuda);
 
 #endif

@@ -25,7 +25,6 @@ struct port_view {
 };
 
 struct port_renderer {
-    const char *name; /* as for --backend */
     /*
      * Opens the renderer for pictures of that size, prints what it draws with, and creates the
      * shared resources. NULL after an error, which has been printed.

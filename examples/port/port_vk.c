@@ -72,4 +72,4 @@ static void *open_renderer(int width, int height, bool validate, gr_resource *sh
     return NULL;
 }
 
-const struct port_renderer port_vk = {"vk", open_renderer, draw, close_renderer};
+const struct port_renderer port_vk = {open_renderer, draw, close_renderer};

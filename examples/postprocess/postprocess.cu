@@ -6,8 +6,7 @@
  * Products and sums are rounded separately (__fmul_rn, __fadd_rn) instead of fused by nvcc, so that
  * a GPU and the software CUDA driver give the same bytes.
  */
-#include <grinterop/cuhost.h>
-
+#include "examples/support/grid.cuh"
 #include "postprocess.h"
 
 static __device__ float4 add_weighted(float4 sum, float weight, float4 colour)
@@ -36,20 +35,12 @@ static __device__ float4 pixel_at(cudaTextureObject_t picture, int x, int y)
     return tex2D<float4>(picture, (float)x + 0.5f, (float)y + 0.5f);
 }
 
-/* The pixel of this thread; false outside the picture. */
-static __device__ bool find_pixel(int width, int height, int *x, int *y)
-{
-    *x = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    *y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
-    return *x < width && *y < height;
-}
-
 /* The first pass of the blur: along the rows, into CUDA memory at full float precision. */
 extern "C" __global__ void blur_rows(cudaTextureObject_t picture, float4 *rows, int width,
                                      int height, gaussian g)
 {
     int x, y;
-    if (!find_pixel(width, height, &x, &y))
+    if (!find_point(width, height, &x, &y))
         return;
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     for (int i = -g.radius; i <= g.radius; i++)
@@ -62,7 +53,7 @@ extern "C" __global__ void blur_columns(const float4 *rows, cudaSurfaceObject_t 
                                         int height, gaussian g)
 {
     int x, y;
-    if (!find_pixel(width, height, &x, &y))
+    if (!find_point(width, height, &x, &y))
         return;
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     for (int i = -g.radius; i <= g.radius; i++) {
@@ -82,7 +73,7 @@ extern "C" __global__ void sobel(cudaTextureObject_t picture, cudaSurfaceObject_
                                  int height)
 {
     int x, y;
-    if (!find_pixel(width, height, &x, &y))
+    if (!find_point(width, height, &x, &y))
         return;
     float4 across = make_float4(0.0f, 0.0f, 0.0f, 0.0f), down = across;
     for (int i = -1; i <= 1; i++) {

@@ -46,15 +46,9 @@ static bool share_textures(struct filter *f, const gr_gl_options *options)
            failed_to("register the textures with CUDA");
 }
 
-/* One thread per pixel, in blocks of 32 by 8. */
 static bool launch(const struct filter *f, CUfunction kernel, void *arguments[])
 {
-    const struct session *s = f->session;
-    const unsigned across = ((unsigned)f->width + 31) / 32;
-    const unsigned down = ((unsigned)f->height + 7) / 8;
-    return cuda_ok(
-        s->cuda->LaunchKernel(kernel, across, down, 1, 32, 8, 1, 0, s->stream, arguments, NULL),
-        "start a kernel");
+    return session_launch(f->session, kernel, f->width, f->height, arguments);
 }
 
 static bool run_filter(struct filter *f, gr_buffer *drawn, gr_buffer *filtered,
@@ -150,25 +144,21 @@ static bool make_textures(struct filter *f)
     return f->composite != 0;
 }
 
-static bool load_kernels(struct filter *f)
+static bool load_kernels(struct filter *f, struct session *s)
 {
-    const gr_cuda_api *cuda = f->session->cuda;
     const size_t size = (size_t)f->width * (size_t)f->height * 4 * sizeof(float);
-    return kernel_image_load(&postprocess_image, &f->module) &&
-           cuda_ok(cuda->ModuleGetFunction(&f->blur_rows, f->module, "blur_rows"),
-                   "find a kernel") &&
-           cuda_ok(cuda->ModuleGetFunction(&f->blur_columns, f->module, "blur_columns"),
-                   "find a kernel") &&
-           cuda_ok(cuda->ModuleGetFunction(&f->sobel, f->module, "sobel"), "find a kernel") &&
-           cuda_ok(cuda->MemAlloc(&f->rows, size), "allocate memory for the blur");
+    return session_kernel(s, &postprocess_image, "blur_rows", &f->blur_rows) &&
+           session_kernel(s, &postprocess_image, "blur_columns", &f->blur_columns) &&
+           session_kernel(s, &postprocess_image, "sobel", &f->sobel) &&
+           cuda_ok(s->cuda->MemAlloc(&f->rows, size), "allocate memory for the blur");
 }
 
-bool filter_open(struct filter *f, const struct session *session, int width, int height, int radius,
+bool filter_open(struct filter *f, struct session *session, int width, int height, int radius,
                  const gr_gl_options *options)
 {
     *f = (struct filter){.session = session, .width = width, .height = height};
     choose_gaussian(&f->gaussian, radius);
-    return make_textures(f) && share_textures(f, options) && load_kernels(f);
+    return make_textures(f) && share_textures(f, options) && load_kernels(f, session);
 }
 
 /* In reverse order: the registrations must end before the OpenGL textures are deleted. */
@@ -178,8 +168,6 @@ void filter_close(struct filter *f)
         gr_resource_free(f->shared[i]);
     if (f->rows != 0)
         f->session->cuda->MemFree(f->rows);
-    if (f->module)
-        f->session->cuda->ModuleUnload(f->module);
     if (f->framebuffer != 0) {
         glDeleteFramebuffers(1, &f->framebuffer);
         glDeleteTextures(FILTER_SHARED, f->textures);

@@ -25,7 +25,6 @@ struct filter {
     unsigned textures[FILTER_SHARED];
     unsigned framebuffer; /* draws into textures[FILTER_DRAWN] */
     unsigned composite;   /* the OpenGL program that combines both */
-    CUmodule module;
     CUfunction blur_rows, blur_columns, sobel;
     CUdeviceptr rows;                   /* CUDA memory: the blur after its first pass */
     gr_resource *shared[FILTER_SHARED]; /* the textures, registered with CUDA */
@@ -36,8 +35,8 @@ struct filter {
  * shared; NULL: interop. False after an error, which has been printed; filter_close() cleans up in
  * any case and accepts a zeroed struct.
  */
-bool filter_open(struct filter *filter, const struct session *session, int width, int height,
-                 int radius, const gr_gl_options *options);
+bool filter_open(struct filter *filter, struct session *session, int width, int height, int radius,
+                 const gr_gl_options *options);
 void filter_close(struct filter *filter);
 
 /* Resolves the multisampled drawing into the texture. */

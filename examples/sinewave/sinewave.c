@@ -8,10 +8,8 @@
  * The hand-over between the two is in share_vertices() and write_vertices().
  */
 #define _GNU_SOURCE
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <grinterop/gl.h>
 
@@ -25,19 +23,15 @@
 
 KERNEL_IMAGE(sinewave);
 
-struct options {
-    int width, height;
+static struct options {
+    struct output_sequence pictures;
     int mesh;
-    int frames; /* 0: one picture with an unnumbered name */
-    double time;
-    const char *output;
-};
+} options = {.pictures = {.output = "sinewave.png", .width = 1280, .height = 720}, .mesh = 512};
 
 struct show {
     struct session session;
     struct scene scene;
     struct offscreen target;
-    CUmodule module;
     CUfunction kernel;
     gr_resource *vertices; /* scene.vertex_buffer, registered with CUDA */
     unsigned char *pixels;
@@ -60,14 +54,12 @@ static bool write_vertices(struct show *show, float time)
     CUdeviceptr vertices = gr_buffer_ptr(buffer);
     int mesh = show->scene.columns;
     void *arguments[] = {&vertices, &mesh, &time};
-    const unsigned blocks = ((unsigned)mesh + 15) / 16;
-    return cuda_ok(show->session.cuda->LaunchKernel(show->kernel, blocks, blocks, 1, 16, 16, 1, 0,
-                                                    show->session.stream, arguments, NULL),
-                   "start the kernel");
+    return session_launch(&show->session, show->kernel, mesh, mesh, arguments);
 }
 
-static bool draw_frame(struct show *show, float time, const char *path)
+static bool draw_frame(void *user, float time, const char *path)
 {
+    struct show *show = user;
     static const struct view view = {
         .eye = {1.35f, 1.45f, 2.6f},
         .target = {0.04f, -0.14f, 0.08f},
@@ -83,88 +75,53 @@ static bool draw_frame(struct show *show, float time, const char *path)
     offscreen_read(target, show->pixels);
 
     /* The picture is complete, so this does not wait; it reports a failed kernel. */
-    return cuda_ok(show->session.cuda->StreamSynchronize(show->session.stream), "run the kernel") &&
+    return session_finish(&show->session) &&
            png_file_write(path, target->width, target->height, show->pixels);
 }
 
-static bool draw_sequence(struct show *show, const struct options *options)
+static bool open_show(struct show *show)
 {
-    char path[PATH_MAX];
-    const bool progress = isatty(STDERR_FILENO);
-    for (int i = 0; i < options->frames; i++) {
-        if (progress)
-            fprintf(stderr, "\rpicture %d of %d ", i + 1, options->frames);
-        if (!output_numbered(path, sizeof(path), options->output, i + 1) ||
-            !draw_frame(show, (float)options->time + (float)i / 30.0f, path))
-            return false;
-        if (progress)
-            fprintf(stderr, "\r%40s\r", "");
-        if (i == 0 || i + 1 == options->frames)
-            output_report(path, options->width, options->height);
-    }
-    return true;
-}
-
-static bool draw_one(struct show *show, const struct options *options)
-{
-    if (!draw_frame(show, (float)options->time, options->output))
-        return false;
-    output_report(options->output, options->width, options->height);
-    return true;
-}
-
-static bool open_show(struct show *show, const struct options *options)
-{
-    show->pixels = output_pixels(options->width, options->height);
+    show->pixels = output_pixels(options.pictures.width, options.pictures.height);
     if (!show->pixels)
         return false;
     if (!session_open(&show->session) ||
-        !offscreen_init(&show->target, options->width, options->height) ||
-        !scene_init(&show->scene, options->mesh, options->mesh) || !share_vertices(show))
+        !offscreen_init(&show->target, options.pictures.width, options.pictures.height) ||
+        !scene_init(&show->scene, options.mesh, options.mesh) || !share_vertices(show))
         return false;
-    return kernel_image_load(&sinewave_image, &show->module) &&
-           cuda_ok(show->session.cuda->ModuleGetFunction(&show->kernel, show->module, "sinewave"),
-                   "find the kernel");
+    return session_kernel(&show->session, &sinewave_image, "sinewave", &show->kernel);
 }
 
 /* In reverse order: the registration must end before the OpenGL buffer is deleted. */
 static void close_show(struct show *show)
 {
     gr_resource_free(show->vertices);
-    if (show->module)
-        show->session.cuda->ModuleUnload(show->module);
     scene_free(&show->scene);
     offscreen_free(&show->target);
     session_close(&show->session);
     free(show->pixels);
 }
 
-static void read_options(int argc, char **argv, struct options *o)
+static const struct option_row rows[] = {
+    {"output", 'o', "FILE", "the picture", .text = &options.pictures.output},
+    {"size", 's', "WxH", "its size in pixels",
+     .size = {&options.pictures.width, &options.pictures.height}},
+    {"mesh", 'm', "N", "vertices along each side of the surface",
+     .whole = {&options.mesh, 2, 2048}},
+    {"time", 't', "T", "scene time, in seconds", .real = {&options.pictures.time, -1000, 1000}},
+    {"frames", 'f', "N", "a sequence, FILE-0001.png and so on, 30 pictures per second",
+     .whole = {&options.pictures.frames, 1, 9999}},
+    {0},
+};
+
+int main(int argc, char **argv)
 {
-    const struct option_row rows[] = {
-        {"output", 'o', "FILE", "the picture", .text = &o->output},
-        {"size", 's', "WxH", "its size in pixels", .size = {&o->width, &o->height}},
-        {"mesh", 'm', "N", "vertices along each side of the surface", .whole = {&o->mesh, 2, 2048}},
-        {"time", 't', "T", "scene time, in seconds", .real = {&o->time, -1000, 1000}},
-        {"frames", 'f', "N", "a sequence, FILE-0001.png and so on, 30 pictures per second",
-         .whole = {&o->frames, 1, 9999}},
-        {0},
-    };
     options_read(
         argc, argv, "sinewave", rows,
         "CUDA writes a moving surface to an OpenGL vertex buffer, OpenGL draws it into a PNG file.",
         OPTIONS_CUDA_NOTES);
-}
-
-int main(int argc, char **argv)
-{
-    struct options options = {.width = 1280, .height = 720, .mesh = 512, .output = "sinewave.png"};
-    read_options(argc, argv, &options);
 
     struct show show = {0};
-    const bool done =
-        open_show(&show, &options) &&
-        (options.frames > 0 ? draw_sequence(&show, &options) : draw_one(&show, &options));
+    const bool done = open_show(&show) && output_sequence(&options.pictures, draw_frame, &show);
     close_show(&show);
     return done ? EXIT_SUCCESS : EXIT_FAILURE;
 }

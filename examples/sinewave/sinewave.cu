@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The kernel of sinewave: a moving surface of sine waves, written as OpenGL vertices. */
-#include <grinterop/cuhost.h>
-
+#include "examples/support/grid.cuh"
 #include "examples/support/vertex.h"
 
 /* The height of the surface at a point, and its slopes along x and z. */
@@ -55,9 +54,8 @@ static __device__ float4 colour_of(float height)
 /* One thread per vertex: the n x n grid covers x and z from -1 to 1. */
 extern "C" __global__ void sinewave(vertex *out, int n, float time)
 {
-    const int column = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    const int row = (int)(blockIdx.y * blockDim.y + threadIdx.y);
-    if (column >= n || row >= n)
+    int column, row;
+    if (!find_point(n, n, &column, &row))
         return;
 
     const float x = 2.0f * (float)column / (float)(n - 1) - 1.0f;

@@ -4,11 +4,14 @@
 #include "output.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "png_file.h"
 
 bool output_numbered(char *path, size_t size, const char *output, int number)
 {
@@ -35,6 +38,36 @@ void output_report(const char *path, int width, int height)
     char *full = realpath(path, NULL);
     printf("picture  %s, %dx%d\n", full ? full : path, width, height);
     free(full);
+}
+
+bool output_picture(const char *path, int width, int height, const unsigned char *pixels)
+{
+    if (!png_file_write(path, width, height, pixels))
+        return false;
+    output_report(path, width, height);
+    return true;
+}
+
+bool output_sequence(const struct output_sequence *s,
+                     bool (*draw)(void *user, float time, const char *path), void *user)
+{
+    char path[PATH_MAX];
+    const bool progress = isatty(STDERR_FILENO) && s->frames > 0;
+    const int count = s->frames > 0 ? s->frames : 1;
+    for (int i = 0; i < count; i++) {
+        if (progress)
+            fprintf(stderr, "\rpicture %d of %d ", i + 1, count);
+        if (s->frames > 0 && !output_numbered(path, sizeof(path), s->output, i + 1))
+            return false;
+        const char *name = s->frames > 0 ? path : s->output;
+        if (!draw(user, (float)s->time + (float)i / 30.0f, name))
+            return false;
+        if (progress)
+            fprintf(stderr, "\r%40s\r", "");
+        if (i == 0 || i + 1 == count)
+            output_report(name, s->width, s->height);
+    }
+    return true;
 }
 
 bool output_is_writable(const char *output)

@@ -15,6 +15,23 @@ unsigned char *output_pixels(int width, int height);
 /* Prints the full path and the size of a picture. */
 void output_report(const char *path, int width, int height);
 
+/* Writes a picture and reports it. False after an error, which has been printed. */
+bool output_picture(const char *path, int width, int height, const unsigned char *pixels);
+
+struct output_sequence {
+    const char *output;
+    int width, height;
+    int frames;  /* 0: one picture, with an unnumbered name */
+    double time; /* of the first picture, in seconds; the others follow at 30 per second */
+};
+
+/*
+ * Calls `draw` for each picture with its time and path, and reports the first and the last one.
+ * False after an error, which has been printed.
+ */
+bool output_sequence(const struct output_sequence *sequence,
+                     bool (*draw)(void *user, float time, const char *path), void *user);
+
 /*
  * Checks in advance that a picture can be written; false, with a message, if its directory is
  * missing or not writable, or if the path is a directory.

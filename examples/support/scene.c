@@ -86,22 +86,15 @@ static bool fill_index_buffer(int columns, int rows)
     return true;
 }
 
-static void attribute(unsigned location, size_t offset)
-{
-    glEnableVertexAttribArray(location);
-    glVertexAttribPointer(location, 4, GL_FLOAT, GL_FALSE, sizeof(struct vertex),
-                          (const void *)offset); /* NOLINT: OpenGL passes offsets as pointers */
-}
-
 unsigned scene_array(const struct scene *scene, unsigned vertex_buffer)
 {
     GLuint array = 0;
     glGenVertexArrays(1, &array);
     glBindVertexArray(array);
     glBindBuffer(GL_ARRAY_BUFFER, vertex_buffer);
-    attribute(0, offsetof(struct vertex, position));
-    attribute(1, offsetof(struct vertex, normal));
-    attribute(2, offsetof(struct vertex, colour));
+    shader_attribute(0, sizeof(struct vertex), offsetof(struct vertex, position));
+    shader_attribute(1, sizeof(struct vertex), offsetof(struct vertex, normal));
+    shader_attribute(2, sizeof(struct vertex), offsetof(struct vertex, colour));
     glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, scene->index_buffer);
     return array;
 }

@@ -97,7 +97,35 @@ bool session_open_device(struct session *s, int device)
 
 void session_close(struct session *s)
 {
+    for (int i = 0; s->images[i]; i++)
+        s->cuda->ModuleUnload(s->modules[i]);
     gr_cuda_context_free(s->context);
     gr_egl_free(s->egl);
     *s = (struct session){0};
+}
+
+bool session_kernel(struct session *s, const struct kernel_image *image, const char *name,
+                    CUfunction *kernel)
+{
+    int i = 0;
+    while (s->images[i] && s->images[i] != image)
+        i++;
+    if (!s->images[i] && !kernel_image_load(image, &s->modules[i]))
+        return false;
+    s->images[i] = image;
+    return cuda_ok(s->cuda->ModuleGetFunction(kernel, s->modules[i], name), "find a kernel");
+}
+
+bool session_launch(const struct session *s, CUfunction kernel, int width, int height,
+                    void *arguments[])
+{
+    const unsigned across = ((unsigned)width + 31) / 32, down = ((unsigned)height + 7) / 8;
+    return cuda_ok(
+        s->cuda->LaunchKernel(kernel, across, down, 1, 32, 8, 1, 0, s->stream, arguments, NULL),
+        "start a kernel");
+}
+
+bool session_finish(const struct session *s)
+{
+    return cuda_ok(s->cuda->StreamSynchronize(s->stream), "run the kernels");
 }

@@ -11,11 +11,20 @@
 #include <grinterop/cuda.h>
 #include <grinterop/egl.h>
 
+#include "kernel_image.h"
+
+/* More kernel files than any example has. */
+enum { SESSION_MODULES = 8 };
+
 struct session {
     const gr_cuda_api *cuda;  /* the driver API */
     gr_egl *egl;              /* NULL without OpenGL */
     gr_cuda_context *context; /* current on this thread */
     CUstream stream;          /* of the context */
+
+    /* Loaded kernel files, which session_close() unloads. */
+    const struct kernel_image *images[SESSION_MODULES];
+    CUmodule modules[SESSION_MODULES];
 };
 
 /*
@@ -35,6 +44,20 @@ bool session_open_current(struct session *session);
 bool session_open_device(struct session *session, int device);
 
 void session_close(struct session *session);
+
+/*
+ * Finds a kernel; loads its file if it is not loaded yet. False after an error, which has been
+ * printed, as by the next two.
+ */
+bool session_kernel(struct session *session, const struct kernel_image *image, const char *name,
+                    CUfunction *kernel);
+
+/* Launches a thread for each of width x height points, in blocks of 32 by 8. */
+bool session_launch(const struct session *session, CUfunction kernel, int width, int height,
+                    void *arguments[]);
+
+/* Waits for the stream. */
+bool session_finish(const struct session *session);
 
 /* True for CUDA_SUCCESS; otherwise prints the error of `doing`, such as "start the kernel". */
 bool cuda_ok(CUresult result, const char *doing);

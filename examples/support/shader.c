@@ -56,3 +56,10 @@ unsigned shader_program(const char *vertex, const char *fragment)
     glDeleteShader(f);
     return program;
 }
+
+void shader_attribute(unsigned location, size_t vertex_size, size_t offset)
+{
+    glEnableVertexAttribArray(location);
+    glVertexAttribPointer(location, 4, GL_FLOAT, GL_FALSE, (GLsizei)vertex_size,
+                          (const void *)offset); /* NOLINT: OpenGL passes offsets as pointers */
+}

@@ -46,28 +46,31 @@ static void print_message(void *user, const char *text)
     fprintf(stderr, "Vulkan validation layer: %s\n", text);
 }
 
+bool vulkan_found(PFN_vkVoidFunction function, const char *name)
+{
+    if (!function)
+        fprintf(stderr, "This Vulkan has no %s.\n", name);
+    return function;
+}
+
 /* Device functions avoid the dispatch of the loader. */
 static bool find_functions(struct vulkan *v, const gr_vk_device_desc *on)
 {
+    const PFN_vkGetInstanceProcAddr of_instance = on->get_instance_proc_addr;
     const PFN_vkGetDeviceProcAddr of_device =
-        (PFN_vkGetDeviceProcAddr)on->get_instance_proc_addr(on->instance, "vkGetDeviceProcAddr");
-    const char *missing = !of_device ? "vkGetDeviceProcAddr" : NULL;
+        (PFN_vkGetDeviceProcAddr)of_instance(on->instance, "vkGetDeviceProcAddr");
+    bool found = vulkan_found((PFN_vkVoidFunction)of_device, "vkGetDeviceProcAddr");
+    if (!found)
+        return false;
 #define VULKAN_FIND(name)                                                                          \
-    if (of_device)                                                                                 \
-        v->name = (PFN_vk##name)of_device(on->device, "vk" #name);                                 \
-    if (!v->name)                                                                                  \
-        missing = "vk" #name;
+    found = VULKAN_FIND_ONE(v, name, of_device(on->device, "vk" #name)) && found;
     VULKAN_FUNCTIONS(VULKAN_FIND)
 #undef VULKAN_FIND
 #define VULKAN_FIND(name)                                                                          \
-    v->name = (PFN_vk##name)on->get_instance_proc_addr(on->instance, "vk" #name);                  \
-    if (!v->name)                                                                                  \
-        missing = "vk" #name;
+    found = VULKAN_FIND_ONE(v, name, of_instance(on->instance, "vk" #name)) && found;
     VULKAN_INSTANCE_FUNCTIONS(VULKAN_FIND)
 #undef VULKAN_FIND
-    if (missing)
-        fprintf(stderr, "This Vulkan has no %s.\n", missing);
-    return !missing;
+    return found;
 }
 
 /* False if the device has no dedicated family: then the graphics queue is used. */

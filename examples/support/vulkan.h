@@ -118,6 +118,11 @@ bool vulkan_open_own(struct vulkan *vulkan, const gr_vk_device_desc *device);
  */
 bool vulkan_close(struct vulkan *vulkan);
 
+/* Sets a member to the function of that name; false after an error if there is none. */
+#define VULKAN_FIND_ONE(object, name, function)                                                    \
+    vulkan_found((PFN_vkVoidFunction)((object)->name = (PFN_vk##name)(function)), "vk" #name)
+bool vulkan_found(PFN_vkVoidFunction function, const char *name);
+
 /* True for VK_SUCCESS; otherwise prints the error of `doing`, such as "make a buffer". */
 bool vulkan_ok(VkResult result, const char *doing);
 

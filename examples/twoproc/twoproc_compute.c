@@ -17,16 +17,14 @@ KERNEL_IMAGE(sinewave);
 
 struct computer {
     struct session session;
-    CUmodule module;
     CUfunction kernel;
     gr_ring *ring; /* it owns the socket from here on */
 };
 
 static bool open_computer(struct computer *c, int socket)
 {
-    if (!session_open_cuda(&c->session) || !kernel_image_load(&sinewave_image, &c->module) ||
-        !cuda_ok(c->session.cuda->ModuleGetFunction(&c->kernel, c->module, "sinewave"),
-                 "find the kernel"))
+    if (!session_open_cuda(&c->session) ||
+        !session_kernel(&c->session, &sinewave_image, "sinewave", &c->kernel))
         return false;
     c->ring = gr_ring_receive(socket, NULL, 0, NULL, 20000);
     return c->ring || failed_to("receive the ring");
@@ -42,10 +40,7 @@ static bool compute_frame(struct computer *c, const struct twoproc_options *opti
     int mesh = options->mesh;
     float time = (float)(slot->frame - 1) / 30.0f;
     void *arguments[] = {&vertices, &mesh, &time};
-    const unsigned blocks = ((unsigned)mesh + 15) / 16;
-    if (!cuda_ok(c->session.cuda->LaunchKernel(c->kernel, blocks, blocks, 1, 16, 16, 1, 0,
-                                               c->session.stream, arguments, NULL),
-                 "start the kernel")) {
+    if (!session_launch(&c->session, c->kernel, mesh, mesh, arguments)) {
         gr_ring_cancel_write(c->ring, &slot, 1);
         return false;
     }
@@ -57,8 +52,6 @@ static void close_computer(struct computer *c)
     if (c->session.stream)
         c->session.cuda->StreamSynchronize(c->session.stream);
     gr_ring_free(c->ring);
-    if (c->module)
-        c->session.cuda->ModuleUnload(c->module);
     session_close(&c->session);
 }
 

@@ -17,7 +17,6 @@
 
 #include "examples/support/offscreen.h"
 #include "examples/support/output.h"
-#include "examples/support/png_file.h"
 #include "examples/support/scene.h"
 #include "examples/support/session.h"
 #include "examples/support/vertex.h"
@@ -124,10 +123,7 @@ static bool draw_all(struct drawer *d, const struct twoproc_options *options, pi
 static bool write_picture(struct drawer *d, const char *path)
 {
     offscreen_read(&d->target, d->pixels);
-    if (!png_file_write(path, d->target.width, d->target.height, d->pixels))
-        return false;
-    output_report(path, d->target.width, d->target.height);
-    return true;
+    return output_picture(path, d->target.width, d->target.height, d->pixels);
 }
 
 /* ---- The process ----------------------------------------------------------------------------- */

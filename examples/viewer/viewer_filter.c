@@ -3,15 +3,13 @@
  * The third scene: CUDA filters the surface that OpenGL has drawn, from texture to texture. The
  * left half shows the drawing, the right half the blurred result.
  */
-#include <stdlib.h>
-
 #include "examples/postprocess/postprocess_filter.h"
 #include "viewer_surface.h"
 
 enum { RADIUS = 12 };
 
 struct place {
-    const struct viewer_stage *stage;
+    struct viewer_stage *stage;
     struct viewer_surface surface;
     struct filter filter;
 };
@@ -45,23 +43,15 @@ static const struct offscreen *draw_scene(void *scene, const struct viewer_frame
 static void close_scene(void *scene)
 {
     struct place *p = scene;
-    if (!p)
-        return;
     filter_close(&p->filter);
     viewer_surface_free(&p->surface);
-    free(p);
 }
 
-static void *open_scene(const struct viewer_stage *stage)
+static bool open_scene(void *scene, struct viewer_stage *stage)
 {
-    struct place *p = calloc(1, sizeof(*p));
-    if (!p)
-        return NULL;
+    struct place *p = scene;
     p->stage = stage;
-    if (viewer_surface_init(&p->surface, stage))
-        return p;
-    close_scene(p);
-    return NULL;
+    return viewer_surface_init(&p->surface, stage);
 }
 
 static const gr_resource *shared(const void *scene)
@@ -70,4 +60,5 @@ static const gr_resource *shared(const void *scene)
     return p->filter.shared[FILTER_RESULT];
 }
 
-const struct viewer_scene viewer_filter = {"filter", open_scene, draw_scene, shared, close_scene};
+const struct viewer_scene viewer_filter = {"filter", sizeof(struct place), open_scene, draw_scene,
+                                           shared,   close_scene};

@@ -38,6 +38,17 @@ static bool fit_target(struct offscreen *target, int width, int height)
     return offscreen_init(target, width, height);
 }
 
+/* NULL after an error, which has been printed. */
+static void *open_scene(const struct viewer_scene *scene, struct viewer_stage *stage)
+{
+    void *place = calloc(1, scene->size);
+    if (!place || scene->open(place, stage))
+        return place;
+    scene->close(place);
+    free(place);
+    return NULL;
+}
+
 static enum viewer_drawn draw(void *renderer, const struct viewer_frame *frame)
 {
     struct renderer *r = renderer;
@@ -48,7 +59,7 @@ static enum viewer_drawn draw(void *renderer, const struct viewer_frame *frame)
         return VIEWER_FAILED;
     const bool moved = !*opened || r->times[frame->scene] != frame->time;
     if (!*opened)
-        *opened = scene->open(&r->stage);
+        *opened = open_scene(scene, &r->stage);
     const struct offscreen *drawn = *opened ? scene->draw(*opened, frame, moved) : NULL;
     r->times[frame->scene] = frame->time;
     if (!drawn)
@@ -79,7 +90,10 @@ static bool close_renderer(void *renderer)
     if (!r)
         return true;
     for (int i = 0; i < SCENES; i++)
-        scenes[i]->close(r->opened[i]);
+        if (r->opened[i]) {
+            scenes[i]->close(r->opened[i]);
+            free(r->opened[i]);
+        }
     screen_free(&r->stage.screen);
     offscreen_free(&r->stage.target);
     session_close(&r->stage.session);

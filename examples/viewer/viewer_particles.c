@@ -3,8 +3,6 @@
  * The second scene: particles, with several frames in flight. CUDA writes the next slot of a ring
  * while OpenGL draws the last one. When the time is paused, so are the particles.
  */
-#include <stdlib.h>
-
 #include <epoxy/gl.h>
 #include <grinterop/ring.h>
 
@@ -91,27 +89,19 @@ static const struct offscreen *draw_scene(void *scene, const struct viewer_frame
 static void close_scene(void *scene)
 {
     struct place *p = scene;
-    if (!p)
-        return;
     gr_ring_free(p->ring);
     glDeleteVertexArrays(SLOTS, p->arrays);
     for (int i = 0; i < SLOTS; i++)
         gr_resource_free(p->sparks[i]);
     particles_view_free(&p->view);
     particles_cuda_close(&p->flow);
-    free(p);
 }
 
-static void *open_scene(const struct viewer_stage *stage)
+static bool open_scene(void *scene, struct viewer_stage *stage)
 {
-    struct place *p = calloc(1, sizeof(*p));
-    if (!p)
-        return NULL;
-    if (particles_cuda_open(&p->flow, &stage->session, stage->options->particles) &&
-        particles_cuda_start(&p->flow) && make_ring(p))
-        return p;
-    close_scene(p);
-    return NULL;
+    struct place *p = scene;
+    return particles_cuda_open(&p->flow, &stage->session, stage->options->particles) &&
+           particles_cuda_start(&p->flow) && make_ring(p);
 }
 
 static const gr_resource *shared(const void *scene)
@@ -120,5 +110,5 @@ static const gr_resource *shared(const void *scene)
     return p->sparks[0];
 }
 
-const struct viewer_scene viewer_particles = {"particles", open_scene, draw_scene, shared,
-                                              close_scene};
+const struct viewer_scene viewer_particles = {
+    "particles", sizeof(struct place), open_scene, draw_scene, shared, close_scene};

@@ -23,9 +23,10 @@ struct viewer_stage {
 
 struct viewer_scene {
     const char *name;
+    size_t size; /* of the scene, zeroed before open() */
 
-    /* NULL after an error, which has been printed. */
-    void *(*open)(const struct viewer_stage *stage);
+    /* False after an error, which has been printed; then close() follows. */
+    bool (*open)(void *scene, struct viewer_stage *stage);
 
     /*
      * Returns where it has drawn the frame, often the target of the stage; NULL after an error. If
@@ -36,7 +37,7 @@ struct viewer_scene {
     /* A resource that CUDA writes. */
     const gr_resource *(*shared)(const void *scene);
 
-    /* Accepts NULL. */
+    /* Accepts a partly opened scene. */
     void (*close)(void *scene);
 };
 

@@ -2,20 +2,16 @@
 /* The first scene: the surface of sinewave. CUDA writes the OpenGL vertex buffer in each frame. */
 #include "viewer_surface.h"
 
-#include <stdlib.h>
-
 #include "examples/support/kernel_image.h"
 
 KERNEL_IMAGE(sinewave);
 
 /* The kernel overwrites the whole buffer. */
-bool viewer_surface_init(struct viewer_surface *s, const struct viewer_stage *stage)
+bool viewer_surface_init(struct viewer_surface *s, struct viewer_stage *stage)
 {
     const int mesh = stage->options->mesh;
     s->session = &stage->session;
-    if (!kernel_image_load(&sinewave_image, &s->module) ||
-        !cuda_ok(s->session->cuda->ModuleGetFunction(&s->kernel, s->module, "sinewave"),
-                 "find the kernel") ||
+    if (!session_kernel(&stage->session, &sinewave_image, "sinewave", &s->kernel) ||
         !scene_init(&s->scene, mesh, mesh))
         return false;
     s->vertices =
@@ -32,10 +28,7 @@ static bool write_vertices(const struct viewer_surface *s, float time)
     CUdeviceptr vertices = gr_buffer_ptr(buffer);
     int mesh = s->scene.columns;
     void *arguments[] = {&vertices, &mesh, &time};
-    const unsigned blocks = ((unsigned)mesh + 15) / 16;
-    return cuda_ok(s->session->cuda->LaunchKernel(s->kernel, blocks, blocks, 1, 16, 16, 1, 0,
-                                                  s->session->stream, arguments, NULL),
-                   "start the kernel");
+    return session_launch(s->session, s->kernel, mesh, mesh, arguments);
 }
 
 bool viewer_surface_draw(const struct viewer_surface *s, const struct viewer_frame *frame,
@@ -59,8 +52,6 @@ bool viewer_surface_draw(const struct viewer_surface *s, const struct viewer_fra
 void viewer_surface_free(struct viewer_surface *s)
 {
     gr_resource_free(s->vertices);
-    if (s->module)
-        s->session->cuda->ModuleUnload(s->module);
     scene_free(&s->scene);
 }
 
@@ -74,21 +65,14 @@ struct place {
 static void close_scene(void *scene)
 {
     struct place *p = scene;
-    if (p)
-        viewer_surface_free(&p->surface);
-    free(p);
+    viewer_surface_free(&p->surface);
 }
 
-static void *open_scene(const struct viewer_stage *stage)
+static bool open_scene(void *scene, struct viewer_stage *stage)
 {
-    struct place *p = calloc(1, sizeof(*p));
-    if (!p)
-        return NULL;
+    struct place *p = scene;
     p->target = &stage->target;
-    if (viewer_surface_init(&p->surface, stage))
-        return p;
-    close_scene(p);
-    return NULL;
+    return viewer_surface_init(&p->surface, stage);
 }
 
 static const struct offscreen *draw_scene(void *scene, const struct viewer_frame *frame, bool moved)
@@ -103,4 +87,5 @@ static const gr_resource *shared(const void *scene)
     return p->surface.vertices;
 }
 
-const struct viewer_scene viewer_surface = {"surface", open_scene, draw_scene, shared, close_scene};
+const struct viewer_scene viewer_surface = {"surface", sizeof(struct place), open_scene, draw_scene,
+                                            shared,    close_scene};

@@ -9,13 +9,12 @@
 struct viewer_surface {
     const struct session *session;
     struct scene scene;
-    CUmodule module;
     CUfunction kernel;
     gr_resource *vertices; /* scene.vertex_buffer, registered with CUDA */
 };
 
 /* False after an error, which has been printed. viewer_surface_free() cleans up in any case. */
-bool viewer_surface_init(struct viewer_surface *surface, const struct viewer_stage *stage);
+bool viewer_surface_init(struct viewer_surface *surface, struct viewer_stage *stage);
 void viewer_surface_free(struct viewer_surface *surface);
 
 /* If not `moved`, keeps the vertices. */

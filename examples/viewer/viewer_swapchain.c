@@ -6,16 +6,12 @@
 
 static bool find_functions(struct viewer_swapchain *s)
 {
-    const char *missing = NULL;
+    bool found = true;
 #define VIEWER_FIND(name)                                                                          \
-    s->name = (PFN_vk##name)viewer_device_function(s->device, "vk" #name);                         \
-    if (!s->name)                                                                                  \
-        missing = "vk" #name;
+    found = VULKAN_FIND_ONE(s, name, viewer_device_function(s->device, "vk" #name)) && found;
     VIEWER_SWAPCHAIN_FUNCTIONS(VIEWER_FIND)
 #undef VIEWER_FIND
-    if (missing)
-        fprintf(stderr, "This Vulkan has no %s.\n", missing);
-    return !missing;
+    return found;
 }
 
 static bool make_semaphore(const struct viewer_swapchain *s, VkSemaphore *semaphore)

@@ -3,8 +3,6 @@
  * The fourth scene: a CUDA tensor of half floats in linear light with one plane per colour. One
  * call publishes it to an OpenGL texture in each frame.
  */
-#include <stdlib.h>
-
 #include <epoxy/gl.h>
 #include <grinterop/publish.h>
 
@@ -20,7 +18,6 @@ static const float ANGLE = 20.0f;
 struct place {
     const struct viewer_stage *stage;
     struct easel easel;
-    CUmodule module;
     CUfunction kernel;
     gr_tensor *tensor;
     gr_resource *texture; /* of the easel, registered with CUDA */
@@ -30,13 +27,9 @@ struct place {
 /* Stands for the work of any framework. */
 static bool fill_tensor(struct place *p, float time)
 {
-    const struct session *s = &p->stage->session;
     CUdeviceptr picture = gr_tensor_get_info(p->tensor)->ptr;
     void *arguments[] = {&picture, &p->width, &p->height, &time};
-    return cuda_ok(s->cuda->LaunchKernel(p->kernel, ((unsigned)p->width + 15) / 16,
-                                         ((unsigned)p->height + 15) / 16, 1, 16, 16, 1, 0,
-                                         s->stream, arguments, NULL),
-                   "start the kernel");
+    return session_launch(&p->stage->session, p->kernel, p->width, p->height, arguments);
 }
 
 /* OpenGL owns the texture before and after, and generates its mip levels from what CUDA wrote. */
@@ -85,31 +78,19 @@ static bool share_texture(struct place *p)
 static void close_scene(void *scene)
 {
     struct place *p = scene;
-    if (!p)
-        return;
     gr_tensor_free(p->tensor);
     gr_resource_free(p->texture);
-    if (p->module)
-        p->stage->session.cuda->ModuleUnload(p->module);
     easel_free(&p->easel);
-    free(p);
 }
 
-static void *open_scene(const struct viewer_stage *stage)
+static bool open_scene(void *scene, struct viewer_stage *stage)
 {
-    struct place *p = calloc(1, sizeof(*p));
-    if (!p)
-        return NULL;
+    struct place *p = scene;
     p->stage = stage;
     p->width = stage->options->tensor_width;
     p->height = stage->options->tensor_height;
-    if (kernel_image_load(&publish_image, &p->module) &&
-        cuda_ok(stage->session.cuda->ModuleGetFunction(&p->kernel, p->module, "julia"),
-                "find the kernel") &&
-        share_texture(p) && make_tensor(p))
-        return p;
-    close_scene(p);
-    return NULL;
+    return session_kernel(&stage->session, &publish_image, "julia", &p->kernel) &&
+           share_texture(p) && make_tensor(p);
 }
 
 static const gr_resource *shared(const void *scene)
@@ -118,4 +99,5 @@ static const gr_resource *shared(const void *scene)
     return p->texture;
 }
 
-const struct viewer_scene viewer_tensor = {"tensor", open_scene, draw_scene, shared, close_scene};
+const struct viewer_scene viewer_tensor = {"tensor", sizeof(struct place), open_scene, draw_scene,
+                                           shared,   close_scene};

@@ -185,31 +185,31 @@ def read_texture(name, width, height, internal_format=RGBA8):
 # ---- Drawing -------------------------------------------------------------------------------------
 
 
-def _compile(kind, source):
-    shader, status = _call("CreateShader", kind), c_int()
-    text = c_char_p(source.encode())
-    _call("ShaderSource", shader, 1, byref(text), None)
-    _call("CompileShader", shader)
-    _call("GetShaderiv", shader, COMPILE_STATUS, byref(status))
+def _check(name, kind, status_of, what):
+    """Raises the log of a shader or program if it failed."""
+    status = c_int()
+    _call(f"Get{kind}iv", name, status_of, byref(status))
     if not status.value:
         log = ctypes.create_string_buffer(4096)
-        _call("GetShaderInfoLog", shader, len(log), None, log)
-        raise RuntimeError(f"a shader: {log.value.decode()}")
-    return shader
+        _call(f"Get{kind}InfoLog", name, len(log), None, log)
+        raise RuntimeError(f"{what}: {log.value.decode()}")
+    return name
+
+
+def _compile(kind, source):
+    shader, text = _call("CreateShader", kind), c_char_p(source.encode())
+    _call("ShaderSource", shader, 1, byref(text), None)
+    _call("CompileShader", shader)
+    return _check(shader, "Shader", COMPILE_STATUS, "a shader")
 
 
 def program(vertex, fragment):
     """A program of two shaders; prepends #version."""
-    name, status = _call("CreateProgram"), c_int()
+    name = _call("CreateProgram")
     for kind, source in ((VERTEX_SHADER, vertex), (FRAGMENT_SHADER, fragment)):
         _call("AttachShader", name, _compile(kind, "#version 330 core\n" + source))
     _call("LinkProgram", name)
-    _call("GetProgramiv", name, LINK_STATUS, byref(status))
-    if not status.value:
-        log = ctypes.create_string_buffer(4096)
-        _call("GetProgramInfoLog", name, len(log), None, log)
-        raise RuntimeError(f"a program: {log.value.decode()}")
-    return name
+    return _check(name, "Program", LINK_STATUS, "a program")
 
 
 def uniform(name, program_name):

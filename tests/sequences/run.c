@@ -4,8 +4,8 @@
 
 #include "calls.h"
 #include "outside.h"
+#include "tests/support/descriptors.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,17 +131,6 @@ static void clean_up(struct world *w)
 }
 
 /* ---- Descriptors ----------------------------------------------------------------------------- */
-
-static unsigned open_descriptors(void)
-{
-    unsigned count = 0;
-    DIR *folder = opendir("/proc/self/fd");
-    while (folder && readdir(folder))
-        count++;
-    if (folder)
-        closedir(folder);
-    return count;
-}
 
 /*
  * Resources closed before their streams were idle are freed when the next one is created and
