@@ -26,6 +26,13 @@ void gr_context_identify(struct gr_context *context);
 gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)(CUdevice *device),
                             const char *call);
 
+/*
+ * Retains the primary context of a device. The message says `why` it was needed: "no CUDA context
+ * is current". After an error `context` is not to be used or dropped.
+ */
+gr_status gr_context_retain(struct gr_context *context, CUdevice device, const char *why,
+                            const char *call);
+
 /* For gr_context_choose(): the first device, if no other is known. */
 gr_status gr_context_first_device(CUdevice *device);
 

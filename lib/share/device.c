@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/peer_device.h"
@@ -102,19 +101,6 @@ static bool current_context_fits(const struct gr_description *d, CUdevice device
     return reaches;
 }
 
-static gr_status retain_primary(struct gr_context *context, CUdevice device, const char *call)
-{
-    CUresult result = gr_driver()->DevicePrimaryCtxRetain(&context->handle, device);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
-                            "%s: cannot retain the primary context of CUDA device %d. Does another "
-                            "process use the device exclusively (nvidia-smi -q -d COMPUTE)?",
-                            call, device);
-    context->primary_of = device;
-    gr_context_identify(context);
-    return GR_OK;
-}
-
 gr_status gr_share_context(const struct gr_description *d, struct gr_context *context,
                            const char *call)
 {
@@ -124,7 +110,8 @@ gr_status gr_share_context(const struct gr_description *d, struct gr_context *co
         return gr_last_error()->status;
     GR_TRY(gr_share_find_device(d, &device, call));
     if (!current_context_fits(d, device))
-        return retain_primary(context, device, call);
+        return gr_context_retain(context, device,
+                                 "no CUDA context that can use the memory is current", call);
     CUresult result = gr_driver()->CtxGetCurrent(&context->handle);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuCtxGetCurrent",
