@@ -379,10 +379,7 @@ static void destroy(gr_resource *resource)
 const struct gr_backend gl_copy = {
     .transport = GR_TRANSPORT_COPY,
     .name = "copy",
-    .api = GR_GRAPHICS_OPENGL,
-    .on_thread = gl_object_on_thread,
-    .refuse_thread = gl_object_refuse_thread,
-    .run = gl_object_run,
+    GL_OBJECT_OPERATIONS,
     .check_storage = gl_copy_check_mappable,
     .map = map,
     .undo_map = undo_map,
@@ -393,7 +390,5 @@ const struct gr_backend gl_copy = {
     .mipmapped_array = gl_copy_image_mipmapped_array,
     .unregister = unregister,
     .park = park,
-    .collect = gl_object_collect,
-    .describe = gl_object_describe,
     .destroy = destroy,
 };

@@ -261,17 +261,12 @@ static void destroy(gr_resource *resource)
 const struct gr_backend gl_peer = {
     .transport = GR_TRANSPORT_PEER,
     .name = "peer",
-    .api = GR_GRAPHICS_OPENGL,
-    .on_thread = gl_object_on_thread,
-    .refuse_thread = gl_object_refuse_thread,
-    .run = gl_object_run,
+    GL_OBJECT_OPERATIONS,
     .check_storage = gl_object_check_registered,
     .map = map,
     .undo_map = undo_map,
     .unmap = unmap,
     .unregister = unregister,
     .park = gl_object_park,
-    .collect = gl_object_collect,
-    .describe = gl_object_describe,
     .destroy = destroy,
 };
