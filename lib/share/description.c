@@ -102,9 +102,9 @@ static gr_status check_truth(const struct gr_description *d, const char *call)
 /* Refuses image fields of a buffer, and values of missing semaphores. */
 static gr_status check_absent(const struct gr_description *d, const char *call)
 {
-    uint64_t of_image = d->width | d->height | d->depth | d->levels | d->layers | d->cube |
-                        d->format | d->channels | d->color_attachment | d->depth_texture | d->srgb |
-                        d->normalized;
+#define OR_FIELD(name, bytes) | d->name
+    uint64_t of_image = 0 GR_DESCRIPTION_IMAGE_FIELDS(OR_FIELD);
+#undef OR_FIELD
     if (!d->is_image && of_image)
         return refuse(call, "a buffer is described as an image", of_image);
     if (!d->has_acquire && (d->acquire_timeline | d->acquire_value))

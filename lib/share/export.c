@@ -53,18 +53,9 @@ static void note_memory(struct gr_description *d, const gr_resource *resource,
 
 static void note_image(struct gr_description *d, const gr_external_image_desc *image)
 {
-    d->width = image->width;
-    d->height = image->height;
-    d->depth = image->depth;
-    d->levels = image->levels;
-    d->layers = image->layers;
-    d->cube = image->cube;
-    d->format = image->format;
-    d->channels = image->channels;
-    d->color_attachment = image->color_attachment;
-    d->depth_texture = image->depth_texture;
-    d->srgb = image->srgb;
-    d->normalized = image->normalized;
+#define NOTE_FIELD(name, bytes) d->name = image->name;
+    GR_DESCRIPTION_IMAGE_FIELDS(NOTE_FIELD)
+#undef NOTE_FIELD
 }
 
 gr_status gr_share_describe(const gr_resource *resource, struct gr_description *d,

@@ -42,12 +42,11 @@ static gr_status check_file(const struct gr_description *d, int fd, const char *
 
 static gr_external_image_desc image_of(const struct gr_description *d)
 {
-    return GR_INIT(gr_external_image_desc, .width = (size_t)d->width, .height = (size_t)d->height,
-                   .depth = (size_t)d->depth, .levels = (unsigned)d->levels,
-                   .layers = (unsigned)d->layers, .cube = d->cube,
-                   .format = (CUarray_format)d->format, .channels = (unsigned)d->channels,
-                   .color_attachment = d->color_attachment, .depth_texture = d->depth_texture,
-                   .srgb = d->srgb, .normalized = d->normalized);
+    gr_external_image_desc image = GR_INIT(gr_external_image_desc);
+#define TAKE_FIELD(name, bytes) image.name = d->name;
+    GR_DESCRIPTION_IMAGE_FIELDS(TAKE_FIELD)
+#undef TAKE_FIELD
+    return image;
 }
 
 static gr_status import_opaque(struct gr_external *r, const struct gr_description *d,
