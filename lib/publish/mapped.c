@@ -38,11 +38,11 @@ static void settle_strides(struct gr_shaped *shaped)
 static struct gr_shaped shape_of(const gr_tensor *tensor, const char *what, gr_layout layout)
 {
     struct gr_shaped shaped = {.what = what,
-                               .dtype = tensor->dtype,
-                               .layout = layout ? layout : tensor->layout,
-                               .ndim = tensor->ndim,
+                               .dtype = tensor->info.dtype,
+                               .layout = layout ? layout : tensor->info.layout,
+                               .ndim = tensor->info.ndim,
                                .base = tensor->ptr,
-                               .memory = tensor->memory};
+                               .memory = tensor->info.memory};
     memcpy(shaped.shape, tensor->shape, sizeof(shaped.shape));
     memcpy(shaped.strides, tensor->strides, sizeof(shaped.strides));
     settle_strides(&shaped);

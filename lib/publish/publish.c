@@ -36,7 +36,7 @@ static gr_status check_tensors(const struct work *w)
         status = gr_tensor_check(w->options.chroma, w->call);
     if (status == GR_OK && w->options.chroma)
         status = gr_tensor_refuse_array(w->options.chroma, "which cannot be `chroma`", w->call);
-    if (status != GR_OK || !w->fetch || !w->tensor->read_only)
+    if (status != GR_OK || !w->fetch || !w->tensor->info.read_only)
         return status;
     return gr_fail(GR_ERR_STATE, w->call, "The tensor is read-only: fetch into a writable one.");
 }

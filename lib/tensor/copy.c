@@ -21,7 +21,7 @@ struct side {
 
 static bool is_on_host(const gr_tensor *tensor)
 {
-    return tensor->memory == GR_MEMORY_HOST || tensor->memory == GR_MEMORY_PINNED;
+    return tensor->info.memory == GR_MEMORY_HOST || tensor->info.memory == GR_MEMORY_PINNED;
 }
 
 static struct side side_of(const gr_tensor *tensor)
@@ -32,7 +32,7 @@ static struct side side_of(const gr_tensor *tensor)
                          .host = host,
                          .array = gr_tensor_is_array(tensor),
                          .context = host ? NULL : tensor->context.handle,
-                         .device = tensor->device};
+                         .device = tensor->info.device};
 }
 
 /* ---- One block ------------------------------------------------------------------------------- */
@@ -144,7 +144,7 @@ static gr_status copy_blocks(const struct gr_copy_plan *plan, const struct side 
 /* One row of texels after the other, at any pitch. */
 static bool has_rows(const struct side *side, const gr_tensor *like)
 {
-    int64_t size = (int64_t)gr_dtype_get_info(like->dtype)->size;
+    int64_t size = (int64_t)gr_dtype_get_info(like->info.dtype)->size;
     int64_t texel = size * like->shape[2], row = texel * like->shape[1];
     return side->array || ((like->shape[2] == 1 || side->strides[2] == size) &&
                            (like->shape[1] == 1 || side->strides[1] == texel) &&
@@ -154,7 +154,7 @@ static bool has_rows(const struct side *side, const gr_tensor *like)
 static gr_status copy_arrays(const gr_tensor *like, const struct side *to, const struct side *from,
                              CUstream stream, const char *call)
 {
-    size_t row = like->bytes / (size_t)like->shape[0];
+    size_t row = like->info.bytes / (size_t)like->shape[0];
     if (between_devices(to, from) || !has_rows(to, like) || !has_rows(from, like))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "A CUDA array can be copied only in whole rows and on one device: copy it "
@@ -193,49 +193,51 @@ static gr_status copy_sides(const gr_tensor *like, const struct side *to, const 
 {
     bool pushed;
     struct gr_copy_plan plan;
-    if (!like->bytes)
+    if (!like->info.bytes)
         return GR_OK;
     GR_TRY(gr_context_enter(context, &pushed, call));
     gr_status status;
     if (to->array || from->array) {
         status = copy_arrays(like, to, from, stream, call);
     } else {
-        gr_copy_plan_make(&plan, like->ndim, like->shape, to->strides, from->strides,
-                          gr_dtype_get_info(like->dtype)->size);
+        gr_copy_plan_make(&plan, like->info.ndim, like->shape, to->strides, from->strides,
+                          gr_dtype_get_info(like->info.dtype)->size);
         status = copy_blocks(&plan, to, from, stream, call);
     }
     gr_context_leave(pushed);
     if (status == GR_OK)
-        gr_count_bytes_moved(like->bytes);
+        gr_count_bytes_moved(like->info.bytes);
     return status;
 }
 
 static gr_status check_same(const gr_tensor *to, const gr_tensor *from, const char *call)
 {
-    if (to->dtype != from->dtype)
+    if (to->info.dtype != from->info.dtype)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The tensors have the types %s and %s, but a copy does not convert: use a "
                        "view for the same bits, or gr_publish(), which converts.",
-                       gr_dtype_get_info(to->dtype)->name, gr_dtype_get_info(from->dtype)->name);
-    bool same = to->ndim == from->ndim;
-    for (unsigned i = 0; same && i < to->ndim; i++)
+                       gr_dtype_get_info(to->info.dtype)->name,
+                       gr_dtype_get_info(from->info.dtype)->name);
+    bool same = to->info.ndim == from->info.ndim;
+    for (unsigned i = 0; same && i < to->info.ndim; i++)
         same = to->shape[i] == from->shape[i];
     if (same)
         return GR_OK;
-    return gr_fail(
-        GR_ERR_INVALID_VALUE, call, "The shapes differ: the destination is %s, the source is %s.",
-        gr_shape_format(to->ndim, to->shape).text, gr_shape_format(from->ndim, from->shape).text);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The shapes differ: the destination is %s, the source is %s.",
+                   gr_shape_format(to->info.ndim, to->shape).text,
+                   gr_shape_format(from->info.ndim, from->shape).text);
 }
 
 /* Refuses stride 0, since the value of an element written twice is undefined. Empty is fine. */
 static gr_status check_target(const gr_tensor *to, const char *call)
 {
-    for (unsigned i = 0; i < to->ndim && to->bytes; i++)
+    for (unsigned i = 0; i < to->info.ndim && to->info.bytes; i++)
         if (!to->strides[i] && to->shape[i] > 1)
             return gr_fail(GR_ERR_INVALID_VALUE, call,
                            "The destination of shape %s has stride 0 in dimension %u: its elements "
                            "share bytes.",
-                           gr_shape_format(to->ndim, to->shape).text, i);
+                           gr_shape_format(to->info.ndim, to->shape).text, i);
     return GR_OK;
 }
 
@@ -275,8 +277,8 @@ gr_tensor *gr_tensor_clone(gr_tensor *tensor, gr_memory memory, CUstream stream)
         gr_stream_check(stream, false, __func__) != GR_OK)
         return NULL;
     gr_tensor_desc desc =
-        GR_INIT(gr_tensor_desc, .dtype = tensor->dtype, .ndim = tensor->ndim,
-                .shape = tensor->shape, .layout = tensor->layout, .memory = memory);
+        GR_INIT(gr_tensor_desc, .dtype = tensor->info.dtype, .ndim = tensor->info.ndim,
+                .shape = tensor->shape, .layout = tensor->info.layout, .memory = memory);
     gr_tensor *made = gr_tensor_alloc_taken(&desc, &tensor->context, stream, __func__);
     if (!made)
         return NULL;
@@ -293,11 +295,11 @@ static gr_status check_host(const gr_tensor *tensor, const void *memory, size_t 
                             const char *call)
 {
     gr_status status = gr_tensor_check(tensor, call);
-    if (status == GR_OK && bytes != tensor->bytes)
+    if (status == GR_OK && bytes != tensor->info.bytes)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
                          "`bytes` is %zu, but the elements of shape %s and type %s have %zu.",
-                         bytes, gr_shape_format(tensor->ndim, tensor->shape).text,
-                         gr_dtype_get_info(tensor->dtype)->name, tensor->bytes);
+                         bytes, gr_shape_format(tensor->info.ndim, tensor->shape).text,
+                         gr_dtype_get_info(tensor->info.dtype)->name, tensor->info.bytes);
     if (status == GR_OK && !memory && bytes)
         status = gr_fail(GR_ERR_INVALID_VALUE, call, "The pointer to host memory is NULL.");
     return status;
@@ -306,7 +308,8 @@ static gr_status check_host(const gr_tensor *tensor, const void *memory, size_t 
 static struct side host_side(const gr_tensor *like, const void *memory,
                              int64_t strides[GR_TENSOR_DIMS])
 {
-    gr_shape_compact(like->ndim, like->shape, gr_dtype_get_info(like->dtype)->size, strides);
+    gr_shape_compact(like->info.ndim, like->shape, gr_dtype_get_info(like->info.dtype)->size,
+                     strides);
     return (struct side){.ptr = (CUdeviceptr)(uintptr_t)memory, .strides = strides, .host = true};
 }
 

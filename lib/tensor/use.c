@@ -49,7 +49,7 @@ static gr_status begin_checked(const gr_tensor *tensor, CUstream stream,
 {
     bool pushed;
     gr_status status = gr_stream_check(stream, false, call);
-    if (status == GR_OK && write && tensor->read_only)
+    if (status == GR_OK && write && tensor->info.read_only)
         status = gr_fail(GR_ERR_STATE, call,
                          "The tensor is read-only: its creator does not permit writes.");
     if (status == GR_OK)
@@ -151,7 +151,7 @@ gr_status gr_tensor_begin_export(gr_tensor *tensor, CUstream consumer, const cha
         return status;
     bool other = consumer != GR_STREAM_NONE && !is_own(tensor, consumer, &tensor->context);
     if (other &&
-        !gr_told_open(uses_of(tensor), consumer, tensor->context.handle, !tensor->read_only))
+        !gr_told_open(uses_of(tensor), consumer, tensor->context.handle, !tensor->info.read_only))
         return gr_fail_memory(call);
     gr_tensor_hold(tensor);
     return GR_OK;
