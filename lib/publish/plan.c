@@ -10,26 +10,25 @@
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-static bool has_kernels(gr_dtype dtype)
+/* The types that kernels convert, in the order of enum gr_job_element. */
+static const gr_dtype element_types[] = {[GR_JOB_U8] = GR_DTYPE_U8,
+                                         [GR_JOB_U16] = GR_DTYPE_U16,
+                                         [GR_JOB_F16] = GR_DTYPE_F16,
+                                         [GR_JOB_BF16] = GR_DTYPE_BF16,
+                                         [GR_JOB_F32] = GR_DTYPE_F32};
+
+/* GR_JOB_U8 for a type without kernels. */
+static uint32_t element_of(gr_dtype dtype)
 {
-    return dtype == GR_DTYPE_U8 || dtype == GR_DTYPE_U16 || dtype == GR_DTYPE_F16 ||
-           dtype == GR_DTYPE_BF16 || dtype == GR_DTYPE_F32;
+    uint32_t element = sizeof(element_types) / sizeof(element_types[0]) - 1;
+    while (element > GR_JOB_U8 && element_types[element] != dtype)
+        element--;
+    return element;
 }
 
-static enum gr_job_element element_of(gr_dtype dtype)
+static bool has_kernels(gr_dtype dtype)
 {
-    switch (dtype) {
-    case GR_DTYPE_U16:
-        return GR_JOB_U16;
-    case GR_DTYPE_F16:
-        return GR_JOB_F16;
-    case GR_DTYPE_BF16:
-        return GR_JOB_BF16;
-    case GR_DTYPE_F32:
-        return GR_JOB_F32;
-    default:
-        return GR_JOB_U8;
-    }
+    return element_types[element_of(dtype)] == dtype;
 }
 
 static float unit_of(const struct gr_picture *p)
