@@ -313,24 +313,15 @@ static gr_status unregister(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
     struct gl_copy *copy = r->copy;
-    const gr_cuda_api *cu = gr_driver();
     if (!copy) { /* park() has ended the CUDA side */
         gl_deferred_run(&r->context);
         return GR_OK;
     }
     settle(resource);
     if (copy->staging.is_object) /* it is freed with the resource */
-        cu->EventSynchronize(copy->done);
+        gr_driver()->EventSynchronize(copy->done);
     r->copy = NULL;
-    if (!gr_event_has_passed(copy->done)) {
-        copy->retired = (struct gr_retired){
-            .context = resource->context, .after = copy->done, .end = gl_copy_end};
-        resource->context.primary_of = -1; /* the retired part holds it now */
-        gr_retire(&copy->retired);
-    } else {
-        cu->EventDestroy(copy->done);
-        gl_copy_end(&copy->retired, true);
-    }
+    gr_retire_after(&copy->retired, &resource->context, copy->done, gl_copy_end);
     gr_retired_collect();
     gl_deferred_run(&r->context);
     return GR_OK;

@@ -224,21 +224,12 @@ static gr_status unregister(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
     struct gl_peer *peer = r->peer;
-    const gr_cuda_api *cu = gr_driver();
     r->peer = NULL;
     /* After a failed unmap, no unmap follows the copies in the stream, so wait for the copies. */
     if (peer->drawing->ptr)
-        (void)cu->EventSynchronize(peer->done);
+        (void)gr_driver()->EventSynchronize(peer->done);
     gr_status status = gl_drawing_end(peer->drawing);
-    if (!gr_event_has_passed(peer->done)) {
-        peer->retired = (struct gr_retired){
-            .context = resource->context, .after = peer->done, .end = gl_peer_end};
-        resource->context.primary_of = -1; /* the retired part holds it now */
-        gr_retire(&peer->retired);
-    } else {
-        cu->EventDestroy(peer->done);
-        gl_peer_end(&peer->retired, true);
-    }
+    gr_retire_after(&peer->retired, &resource->context, peer->done, gl_peer_end);
     gr_retired_collect();
     gl_deferred_run(&r->context);
     return status;
