@@ -9,6 +9,7 @@
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
 
+#include "lib/context.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/platform/fork.h"
@@ -223,16 +224,8 @@ static gr_status try_candidate(struct headless *egl, const gr_egl_options *o,
 
 static gr_status check_options(const gr_egl_options *o, const char *call)
 {
-    int count = 0;
-    CUresult result = gr_driver()->DeviceGetCount(&count);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuDeviceGetCount", "%s could not count the CUDA devices.",
-                            call);
-    if (o->cuda_device < 0 || o->cuda_device >= count)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "There is no CUDA device %d: CUDA sees %d in all (CUDA_VISIBLE_DEVICES may hide some).",
-            o->cuda_device, count);
+    CUdevice device;
+    GR_TRY(gr_device_get(o->cuda_device, &device, call));
     if (o->major < 0 || o->minor < 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "There is no OpenGL %d.%d: pass a version such as 4.5, or 0 for the newest.",

@@ -71,6 +71,34 @@ gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)
     return GR_OK;
 }
 
+gr_status gr_device_count(int *count, const char *call)
+{
+    CUresult result = gr_driver()->DeviceGetCount(count);
+    return result == CUDA_SUCCESS ? GR_OK
+                                  : gr_fail_cuda(result, "cuDeviceGetCount",
+                                                 "%s could not count the CUDA devices.", call);
+}
+
+gr_status gr_device_at(int ordinal, CUdevice *device, const char *call)
+{
+    CUresult result = gr_driver()->DeviceGet(device, ordinal);
+    return result == CUDA_SUCCESS ? GR_OK
+                                  : gr_fail_cuda(result, "cuDeviceGet",
+                                                 "%s could not get CUDA device %d.", call, ordinal);
+}
+
+gr_status gr_device_get(int ordinal, CUdevice *device, const char *call)
+{
+    int count = 0;
+    GR_TRY(gr_device_count(&count, call));
+    if (ordinal >= 0 && ordinal < count)
+        return gr_device_at(ordinal, device, call);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "There is no CUDA device %d: CUDA sees %d in all, numbered from 0 "
+                   "(CUDA_VISIBLE_DEVICES may hide some).",
+                   ordinal, count);
+}
+
 gr_status gr_context_first_device(CUdevice *device)
 {
     CUresult result = gr_driver()->DeviceGet(device, 0);

@@ -66,16 +66,11 @@ static gr_status fail_no_device(const struct gr_description *d, int count, const
 
 gr_status gr_share_find_device(const struct gr_description *d, CUdevice *device, const char *call)
 {
-    const gr_cuda_api *cu = gr_driver();
     int count = 0;
-    CUresult result = cu->DeviceGetCount(&count);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuDeviceGetCount", "Cannot count the CUDA devices.");
+    GR_TRY(gr_device_count(&count, call));
     for (int i = 0; i < count; i++) {
         CUuuid uuid;
-        result = cu->DeviceGet(device, i);
-        if (result != CUDA_SUCCESS)
-            return gr_fail_cuda(result, "cuDeviceGet", "%s could not get CUDA device %d.", call, i);
+        GR_TRY(gr_device_at(i, device, call));
         GR_TRY(get_uuid(*device, &uuid));
         if (has_uuid(d, &uuid))
             return GR_OK;
