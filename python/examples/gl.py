@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The OpenGL functions that the examples and the matrix call, by ctypes only.
+"""The OpenGL functions that the examples, the matrix, the bench and the tests call, by ctypes only.
 
 Create a grinterop.EglContext before calling them. Functions are loaded with eglGetProcAddress(), so
 libGL is not needed.
@@ -131,6 +131,10 @@ def buffer(size, data=None):
     return name
 
 
+def delete_buffer(name):
+    _call("DeleteBuffers", 1, byref(c_uint(name)))
+
+
 def write_buffer(name, data):
     _call("BindBuffer", ARRAY_BUFFER, name)
     _call("BufferSubData", ARRAY_BUFFER, 0, len(data), data)
@@ -185,30 +189,31 @@ def read_texture(name, width, height, internal_format=RGBA8):
 # ---- Drawing -------------------------------------------------------------------------------------
 
 
+def _check_built(what, name, step):
+    """Raises the log of a "Shader" or a "Program" that failed in that step."""
+    status, log = c_int(), ctypes.create_string_buffer(4096)
+    _call(f"Get{what}iv", name, step, byref(status))
+    if not status.value:
+        _call(f"Get{what}InfoLog", name, len(log), None, log)
+        raise RuntimeError(f"a {what.lower()}: {log.value.decode()}")
+
+
 def _compile(kind, source):
-    shader, status = _call("CreateShader", kind), c_int()
+    shader = _call("CreateShader", kind)
     text = c_char_p(source.encode())
     _call("ShaderSource", shader, 1, byref(text), None)
     _call("CompileShader", shader)
-    _call("GetShaderiv", shader, COMPILE_STATUS, byref(status))
-    if not status.value:
-        log = ctypes.create_string_buffer(4096)
-        _call("GetShaderInfoLog", shader, len(log), None, log)
-        raise RuntimeError(f"a shader: {log.value.decode()}")
+    _check_built("Shader", shader, COMPILE_STATUS)
     return shader
 
 
 def program(vertex, fragment):
     """A program of two shaders; prepends #version."""
-    name, status = _call("CreateProgram"), c_int()
+    name = _call("CreateProgram")
     for kind, source in ((VERTEX_SHADER, vertex), (FRAGMENT_SHADER, fragment)):
         _call("AttachShader", name, _compile(kind, "#version 330 core\n" + source))
     _call("LinkProgram", name)
-    _call("GetProgramiv", name, LINK_STATUS, byref(status))
-    if not status.value:
-        log = ctypes.create_string_buffer(4096)
-        _call("GetProgramInfoLog", name, len(log), None, log)
-        raise RuntimeError(f"a program: {log.value.decode()}")
+    _check_built("Program", name, LINK_STATUS)
     return name
 
 
