@@ -155,8 +155,8 @@ static CUresult map_or_unmap(unsigned int count, CUgraphicsResource *resources, 
                              : !resources ? "The list is NULL"
                                           : "The list is empty: its length is 0");
     if (are_cudas(count, resources))
-        return (unmaps ? gr_driver()->GraphicsUnmapResources
-                       : gr_driver()->GraphicsMapResources)(count, resources, stream);
+        return unmaps ? gr_driver()->GraphicsUnmapResources(count, resources, stream)
+                      : gr_driver()->GraphicsMapResources(count, resources, stream);
     code = check(&list, resources, stream, unmaps);
     if (code == CUDA_SUCCESS)
         code = unmaps ? unmap(&list, stream) : map(&list, stream);
