@@ -317,11 +317,9 @@ gr_egl *gr_egl_create(const gr_egl_options *options)
     if (GR_TAKE(gr_egl_options, &o, options, __func__) != GR_OK || !gr_driver_load() ||
         check_options(&o, __func__) != GR_OK)
         return NULL;
-    struct headless *egl = calloc(1, sizeof(*egl));
-    if (!egl) {
-        gr_fail_memory(__func__);
+    struct headless *egl = gr_check_memory(calloc(1, sizeof(*egl)), __func__);
+    if (!egl)
         return NULL;
-    }
     egl->cuda_device = o.cuda_device;
     if (open_context(egl, &o, __func__) != GR_OK) {
         free(egl);

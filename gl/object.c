@@ -48,11 +48,9 @@ struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const
         gl_context_refuse_found(&gl, what, call);
         return NULL;
     }
-    struct gl_resource *r = calloc(1, sizeof(*r));
-    if (!r) {
-        gr_fail_memory(call);
+    struct gl_resource *r = gr_check_memory(calloc(1, sizeof(*r)), call);
+    if (!r)
         return NULL;
-    }
     r->context = gl;
     r->name = name;
     return r;

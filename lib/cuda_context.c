@@ -64,11 +64,9 @@ gr_cuda_context *gr_cuda_context_create(int device)
     CUdevice found;
     if (!gr_driver_load() || gr_device_get(device, &found, __func__) != GR_OK)
         return NULL;
-    struct primary *c = calloc(1, sizeof(*c));
-    if (!c) {
-        gr_fail_memory(__func__);
+    struct primary *c = gr_check_memory(calloc(1, sizeof(*c)), __func__);
+    if (!c)
         return NULL;
-    }
     c->device = found;
     if (open_context(c) != GR_OK) {
         close_context(c);

@@ -78,11 +78,10 @@ static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, unsigned 
 static struct gl_copy *begin_copy(const struct gl_resource *r, const char *call)
 {
     unsigned layers = r->base.is_image ? r->base.image.layers : 0;
-    struct gl_copy *copy = calloc(1, sizeof(*copy) + layers * sizeof(copy->layers[0]));
-    if (!copy) {
-        gr_fail_memory(call);
+    struct gl_copy *copy =
+        gr_check_memory(calloc(1, sizeof(*copy) + layers * sizeof(copy->layers[0])), call);
+    if (!copy)
         return NULL;
-    }
     copy->layer_count = layers;
     copy->size = r->base.is_image ? gl_copy_image_layout(r, copy->offsets) : r->base.size;
     copy->scratch = gl_names_make(&r->context, call);

@@ -85,17 +85,10 @@ gr_resource *gr_share_import(const struct gr_description *d, struct gr_message *
     if (check_file(d, message->fds[GR_MEMORY_FD], call) != GR_OK ||
         gr_context_hold(context, &held, call) != GR_OK)
         return NULL;
-    struct gr_external *r = calloc(1, sizeof(*r));
-    if (!r) {
-        gr_fail_memory(call);
-        goto fail;
-    }
-    gr_status status =
-        d->vmm ? import_vmm(r, d, message, &held, call) : import_opaque(r, d, message, &held, call);
-    if (status != GR_OK)
-        goto fail;
-    return &r->base;
-fail:
+    struct gr_external *r = gr_check_memory(calloc(1, sizeof(*r)), call);
+    if (r && (d->vmm ? import_vmm(r, d, message, &held, call)
+                     : import_opaque(r, d, message, &held, call)) == GR_OK)
+        return &r->base;
     free(r);
     gr_context_drop(&held);
     return NULL;
@@ -113,12 +106,8 @@ gr_semaphore *gr_share_import_semaphore(struct gr_message *message, unsigned i, 
                 .fd = message->fds[i], .value = value);
     if (gr_context_hold(context, &held, call) != GR_OK)
         return NULL;
-    gr_semaphore *semaphore = calloc(1, sizeof(*semaphore));
-    if (!semaphore) {
-        gr_fail_memory(call);
-        goto fail;
-    }
-    if (gr_semaphore_make(semaphore, &held, &info, NULL, call) != GR_OK)
+    gr_semaphore *semaphore = gr_check_memory(calloc(1, sizeof(*semaphore)), call);
+    if (!semaphore || gr_semaphore_make(semaphore, &held, &info, NULL, call) != GR_OK)
         goto fail;
     gr_message_take_fd(message, i);
     return semaphore;

@@ -349,11 +349,9 @@ void *gr_submit_scratch(gr_submit *submit, size_t size, const char *call)
     struct gr_submit_made *s = made_of(submit);
     if (s->scratch_size >= size)
         return s->scratch;
-    void *made = malloc(size);
-    if (!made) {
-        gr_fail_memory(call);
+    void *made = gr_check_memory(malloc(size), call);
+    if (!made)
         return NULL;
-    }
     free(s->scratch);
     s->scratch = made;
     s->scratch_size = size;

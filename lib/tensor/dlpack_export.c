@@ -175,11 +175,10 @@ static gr_status begin(gr_tensor *tensor, CUstream consumer, bool legacy, struct
 
 DLManagedTensorVersioned *gr_tensor_dlpack(gr_tensor *tensor, CUstream consumer)
 {
-    struct export *export = malloc(sizeof(*export)); /* entries beyond `ndim` stay uninitialised */
-    if (!export) {
-        gr_fail_memory(__func__);
+    struct export *export = gr_check_memory(
+        malloc(sizeof(*export)), __func__); /* entries beyond `ndim` stay uninitialised */
+    if (!export)
         return NULL;
-    }
     if (begin(tensor, consumer, false, &export->held, &export->managed.dl_tensor, __func__)) {
         free(export);
         return NULL;
@@ -195,11 +194,9 @@ DLManagedTensorVersioned *gr_tensor_dlpack(gr_tensor *tensor, CUstream consumer)
 
 DLManagedTensor *gr_tensor_dlpack_legacy(gr_tensor *tensor, CUstream consumer)
 {
-    struct export_legacy *export = malloc(sizeof(*export));
-    if (!export) {
-        gr_fail_memory(__func__);
+    struct export_legacy *export = gr_check_memory(malloc(sizeof(*export)), __func__);
+    if (!export)
         return NULL;
-    }
     if (begin(tensor, consumer, true, &export->held, &export->managed.dl_tensor, __func__)) {
         free(export);
         return NULL;

@@ -29,11 +29,10 @@ gr_status gr_tensor_check(const gr_tensor *tensor, const char *call)
 gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *shape,
                           const char *call)
 {
-    gr_tensor *tensor = malloc(sizeof(*tensor)); /* faster than calloc() in a loop */
-    if (!tensor) {
-        gr_fail_memory(call);
+    gr_tensor *tensor =
+        gr_check_memory(malloc(sizeof(*tensor)), call); /* faster than calloc() in a loop */
+    if (!tensor)
         return NULL;
-    }
     memset(tensor, 0, sizeof(*tensor));
     tensor->holds = 1;
     tensor->info = (gr_tensor_info){.dtype = desc->dtype,
