@@ -77,12 +77,9 @@ gr_status gr_gl_cuda_device(int *device)
     if (!device)
         return gr_fail(GR_ERR_INVALID_VALUE, __func__,
                        "`device` is NULL: pass a pointer for the number.");
-    gr_status status = gl_context_begin(&context, "you want to query", __func__);
-    if (status == GR_OK)
-        status = find_device(&found, "The OpenGL context draws on no device that CUDA lists "
-                                     "(CUDA_VISIBLE_DEVICES may hide some).");
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gl_context_begin(&context, "you want to query", __func__));
+    GR_TRY(find_device(&found, "The OpenGL context draws on no device that CUDA lists "
+                               "(CUDA_VISIBLE_DEVICES may hide some)."));
     int ordinal;
     GR_TRY(find_ordinal(found, &ordinal, __func__));
     if (ordinal < 0)

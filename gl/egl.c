@@ -207,15 +207,10 @@ static gr_status try_candidate(struct headless *egl, const gr_egl_options *o,
         return fail_egl("eglInitialize", c->origin, "The display could not be initialised");
     if (!eglBindAPI(EGL_OPENGL_API))
         return fail_egl("eglBindAPI", c->origin, "EGL has no desktop OpenGL");
-    gr_status status = choose_config(egl, c->origin);
-    if (status == GR_OK)
-        status = create_context(egl, o, c->origin);
-    if (status == GR_OK)
-        status = make_current(egl, c->origin);
-    if (status == GR_OK)
-        status = check_device(o->cuda_device, c->origin);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(choose_config(egl, c->origin));
+    GR_TRY(create_context(egl, o, c->origin));
+    GR_TRY(make_current(egl, c->origin));
+    GR_TRY(check_device(o->cuda_device, c->origin));
     snprintf(egl->text, sizeof(egl->text), "OpenGL %.60s on %.100s, by %s",
              (const char *)glGetString(GL_VERSION), (const char *)glGetString(GL_RENDERER),
              c->origin);

@@ -62,9 +62,9 @@ static gr_status upload(const struct gl_resource *r, CUstream stream)
 {
     if (!gl_copy_reads(&r->base))
         return GR_OK;
-    gr_status status = r->base.is_image ? gl_copy_image_upload(r, host_of(r, r->copy->half), stream)
-                                        : piece_up(r, 0, gl_copy_part(r)->part, stream);
-    return status == GR_OK ? mark_passed(r, stream) : status;
+    GR_TRY(r->base.is_image ? gl_copy_image_upload(r, host_of(r, r->copy->half), stream)
+                            : piece_up(r, 0, gl_copy_part(r)->part, stream));
+    return mark_passed(r, stream);
 }
 
 /*
@@ -152,8 +152,8 @@ static bool in_pieces(const gr_resource *resource)
 static gr_status move_pieces(gr_resource *resource, CUstream stream)
 {
     struct __GLsync *fences[GL_COPY_MOST_PIECES] = {NULL};
-    gr_status status = gl_copy_read_pieces(resource, fences);
-    return status == GR_OK ? upload_pieces(gl_of(resource), fences, stream) : status;
+    GR_TRY(gl_copy_read_pieces(resource, fences));
+    return upload_pieces(gl_of(resource), fences, stream);
 }
 
 static gr_status move_all(gr_resource *const resources[], size_t n, CUstream stream)
@@ -280,18 +280,15 @@ static gr_status await_all(gr_resource *const resources[], size_t n)
 /* In a ring, the next OpenGL use waits instead, so that several frames can be in flight. */
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_status status = check_download(resources, n);
-    if (status == GR_OK)
-        status = download_all(resources, n, stream);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_download(resources, n));
+    GR_TRY(download_all(resources, n, stream));
     if (resources[0]->ring_maps) {
         for (size_t i = 0; i < n; i++)
             gl_of(resources[i])->copy->owed = gl_copy_writes(resources[i]);
         return GR_OK;
     }
-    status = await_all(resources, n);
-    return status == GR_OK ? gl_copy_write_objects(resources, n) : status;
+    GR_TRY(await_all(resources, n));
+    return gl_copy_write_objects(resources, n);
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */

@@ -87,9 +87,8 @@ static gr_status unmap_chosen(gr_resource *const resources[], size_t n,
     if (!count)
         return GR_OK;
     CUevent point = peer_of(resources[0])->done;
-    gr_status status =
-        check_cuda(gr_driver()->EventRecord(point, stream), "cuEventRecord", resources[0]);
-    return status == GR_OK ? gl_drawings_unmap(drawings, count, point) : status;
+    GR_TRY(check_cuda(gr_driver()->EventRecord(point, stream), "cuEventRecord", resources[0]));
+    return gl_drawings_unmap(drawings, count, point);
 }
 
 /* Copies the mapped bytes of a buffer into CUDA memory or back. */
@@ -212,10 +211,9 @@ static gr_status copy_back(gr_resource *const resources[], size_t n, CUstream st
 
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_status status = map_chosen(resources, n, needs_write, stream);
-    if (status == GR_OK)
-        status = copy_back(resources, n, stream);
-    return status == GR_OK ? unmap_chosen(resources, n, all, stream) : status;
+    GR_TRY(map_chosen(resources, n, needs_write, stream));
+    GR_TRY(copy_back(resources, n, stream));
+    return unmap_chosen(resources, n, all, stream);
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */

@@ -114,10 +114,9 @@ static gr_status make_in(struct gr_external *r, struct gr_import *import,
 
 static gr_status check_info(const gr_external_memory_desc *info, unsigned flags, const char *call)
 {
-    gr_status status = gr_external_check(info, call);
-    if (status == GR_OK)
-        status = gr_external_check_part(info->part, info->size, info->dedicated, info->type, call);
-    return status == GR_OK ? check_flags(info->part, flags, call) : status;
+    GR_TRY(gr_external_check(info, call));
+    GR_TRY(gr_external_check_part(info->part, info->size, info->dedicated, info->type, call));
+    return check_flags(info->part, flags, call);
 }
 
 gr_status gr_external_make(struct gr_external *r, const struct gr_context *context,

@@ -387,11 +387,8 @@ static gr_status plan_kernel(const struct gr_picture *from, const struct gr_pict
     const bool elements = same && from->channels == 1 && to->channels == 1;
     if (!known && !elements && !(same && !job->steps && gr_dtype_get_info(from->dtype)->size <= 4))
         return refuse_types(from, to, call);
-    gr_status status = check_reach(from, call);
-    if (status == GR_OK)
-        status = check_reach(to, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_reach(from, call));
+    GR_TRY(check_reach(to, call));
     fill_side(&job->from, from);
     fill_side(&job->to, to);
     if (from->colour.there) {
@@ -413,11 +410,8 @@ gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *t
                        const char *call)
 {
     *plan = (struct gr_plan){.copies = false};
-    gr_status status = check_options(from, to, options, fetch, call);
-    if (status == GR_OK)
-        status = check_shapes(from, to, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_options(from, to, options, fetch, call));
+    GR_TRY(check_shapes(from, to, call));
     fill_steps(&plan->job, from, to, options, fetch);
     plan->bytes = (uint64_t)to->width * (uint64_t)to->height * (uint64_t)to->depth * to->channels *
                   gr_dtype_get_info(to->dtype)->size;

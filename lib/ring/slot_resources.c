@@ -206,13 +206,9 @@ static gr_status make_room(gr_ring *ring, uint32_t n, const char *call)
 gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_t n,
                             const char *call)
 {
-    gr_status status = make_room(ring, (uint32_t)n, call);
-    if (status == GR_OK)
-        status = gr_ring_set_own_pair(ring, resources, n, call);
-    if (status == GR_OK)
-        status = gr_ring_first_use(ring, resources, n, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(make_room(ring, (uint32_t)n, call));
+    GR_TRY(gr_ring_set_own_pair(ring, resources, n, call));
+    GR_TRY(gr_ring_first_use(ring, resources, n, call));
     ring->by_commands = kind_of(resources[0]) && kind_of(resources[0])->begin_use;
     gr_ring_state_leave(ring->state);
     for (size_t i = 0; i < n; i++) {

@@ -156,18 +156,13 @@ gr_status gr_description_check(const struct gr_description *d, const char *call)
     unsigned flags = GR_READ_ONLY | GR_WRITE_DISCARD;
     if (d->is_image)
         flags |= GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER;
-    gr_status status = check_truth(d, call);
-    if (status == GR_OK)
-        status = check_absent(d, call);
-    if (status == GR_OK)
-        status = check_sizes(d, call);
-    if (status == GR_OK)
-        status = check_memory(d, call);
-    if (status == GR_OK)
-        status = gr_share_check_value(d->acquire_value, call);
-    if (status == GR_OK)
-        status = gr_share_check_value(d->release_value, call);
-    return status == GR_OK ? gr_flags_check((unsigned)d->flags, flags, call) : status;
+    GR_TRY(check_truth(d, call));
+    GR_TRY(check_absent(d, call));
+    GR_TRY(check_sizes(d, call));
+    GR_TRY(check_memory(d, call));
+    GR_TRY(gr_share_check_value(d->acquire_value, call));
+    GR_TRY(gr_share_check_value(d->release_value, call));
+    return gr_flags_check((unsigned)d->flags, flags, call);
 }
 
 bool gr_description_is_peer(const struct gr_description *d)

@@ -122,12 +122,9 @@ gr_status gr_share_check_context(const struct gr_description *d, const struct gr
     bool pushed;
     if (gr_description_is_peer(d))
         return GR_OK;
-    gr_status status = gr_share_find_device(d, &owner, call);
-    if (status == GR_OK)
-        status = gr_context_enter(context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    status = gr_current_device(&device);
+    GR_TRY(gr_share_find_device(d, &owner, call));
+    GR_TRY(gr_context_enter(context, &pushed, call));
+    gr_status status = gr_current_device(&device);
     gr_context_leave(pushed);
     if (status != GR_OK || device == owner)
         return status;

@@ -141,12 +141,9 @@ static gr_status allocate_in_context(gr_tensor *tensor, const struct gr_context 
                                      const char *call)
 {
     bool pushed;
-    gr_status status = gr_tensor_set_context(tensor, like, call);
-    if (status == GR_OK)
-        status = gr_context_enter(&tensor->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    status = allocate(tensor, bytes, call);
+    GR_TRY(gr_tensor_set_context(tensor, like, call));
+    GR_TRY(gr_context_enter(&tensor->context, &pushed, call));
+    gr_status status = allocate(tensor, bytes, call);
     gr_context_leave(pushed);
     return status;
 }

@@ -244,23 +244,15 @@ static gr_status check_target(const gr_tensor *to, const char *call)
 /* After an error, part of the copy may be in the stream. */
 static gr_status copy(gr_tensor *to, const gr_tensor *from, CUstream stream, const char *call)
 {
-    gr_status status = gr_tensor_check(from, call);
-    if (status == GR_OK)
-        status = gr_tensor_check(to, call);
-    if (status == GR_OK)
-        status = check_same(to, from, call);
-    if (status == GR_OK)
-        status = check_target(to, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_tensor_check(from, call));
+    GR_TRY(gr_tensor_check(to, call));
+    GR_TRY(check_same(to, from, call));
+    GR_TRY(check_target(to, call));
     const struct gr_context *at = is_on_host(to) ? &from->context : &to->context;
-    status = gr_tensor_begin_write_copy(to, stream, at, call);
-    if (status == GR_OK)
-        status = gr_tensor_begin_read_copy(from, stream, at, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_tensor_begin_write_copy(to, stream, at, call));
+    GR_TRY(gr_tensor_begin_read_copy(from, stream, at, call));
     struct side target = side_of(to), source = side_of(from);
-    status = copy_sides(to, &target, &source, at, stream, call);
+    gr_status status = copy_sides(to, &target, &source, at, stream, call);
     gr_tensor_end_write(to, stream, at);
     gr_tensor_end_use(from, stream, at);
     return status;
@@ -294,15 +286,15 @@ gr_tensor *gr_tensor_clone(gr_tensor *tensor, gr_memory memory, CUstream stream)
 static gr_status check_host(const gr_tensor *tensor, const void *memory, size_t bytes,
                             const char *call)
 {
-    gr_status status = gr_tensor_check(tensor, call);
-    if (status == GR_OK && bytes != tensor->info.bytes)
-        status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "`bytes` is %zu, but the elements of shape %s and type %s have %zu.",
-                         bytes, gr_shape_format(tensor->info.ndim, tensor->shape).text,
-                         gr_dtype_get_info(tensor->info.dtype)->name, tensor->info.bytes);
-    if (status == GR_OK && !memory && bytes)
-        status = gr_fail(GR_ERR_INVALID_VALUE, call, "The pointer to host memory is NULL.");
-    return status;
+    GR_TRY(gr_tensor_check(tensor, call));
+    if (bytes != tensor->info.bytes)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`bytes` is %zu, but the elements of shape %s and type %s have %zu.", bytes,
+                       gr_shape_format(tensor->info.ndim, tensor->shape).text,
+                       gr_dtype_get_info(tensor->info.dtype)->name, tensor->info.bytes);
+    if (!memory && bytes)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "The pointer to host memory is NULL.");
+    return GR_OK;
 }
 
 static struct side host_side(const gr_tensor *like, const void *memory,
@@ -316,13 +308,10 @@ static struct side host_side(const gr_tensor *like, const void *memory,
 gr_status gr_tensor_copy_to_host(const gr_tensor *tensor, void *to, size_t bytes, CUstream stream)
 {
     int64_t strides[GR_TENSOR_DIMS];
-    gr_status status = check_host(tensor, to, bytes, __func__);
-    if (status == GR_OK)
-        status = gr_tensor_begin_read_copy(tensor, stream, &tensor->context, __func__);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_host(tensor, to, bytes, __func__));
+    GR_TRY(gr_tensor_begin_read_copy(tensor, stream, &tensor->context, __func__));
     struct side target = host_side(tensor, to, strides), source = side_of(tensor);
-    status = copy_sides(tensor, &target, &source, &tensor->context, stream, __func__);
+    gr_status status = copy_sides(tensor, &target, &source, &tensor->context, stream, __func__);
     gr_tensor_end_use(tensor, stream, &tensor->context);
     return status;
 }
@@ -331,15 +320,11 @@ gr_status gr_tensor_copy_from_host(gr_tensor *tensor, const void *from, size_t b
                                    CUstream stream)
 {
     int64_t strides[GR_TENSOR_DIMS];
-    gr_status status = check_host(tensor, from, bytes, __func__);
-    if (status == GR_OK)
-        status = check_target(tensor, __func__);
-    if (status == GR_OK)
-        status = gr_tensor_begin_write_copy(tensor, stream, &tensor->context, __func__);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_host(tensor, from, bytes, __func__));
+    GR_TRY(check_target(tensor, __func__));
+    GR_TRY(gr_tensor_begin_write_copy(tensor, stream, &tensor->context, __func__));
     struct side target = side_of(tensor), source = host_side(tensor, from, strides);
-    status = copy_sides(tensor, &target, &source, &tensor->context, stream, __func__);
+    gr_status status = copy_sides(tensor, &target, &source, &tensor->context, stream, __func__);
     gr_tensor_end_write(tensor, stream, &tensor->context);
     return status;
 }

@@ -154,20 +154,16 @@ static gr_status wait_for_bytes(const gr_tensor *tensor, CUstream consumer, cons
 static gr_status begin(gr_tensor *tensor, CUstream consumer, bool legacy, struct held *held,
                        DLTensor *out, const char *call)
 {
-    gr_status status = gr_tensor_check(tensor, call);
-    if (status == GR_OK && legacy && tensor->info.read_only)
-        status = gr_fail(GR_ERR_STATE, call,
-                         "The tensor is read-only, which the legacy form of DLPack cannot express: "
-                         "use gr_tensor_dlpack(), or export a gr_tensor_clone().");
-    if (status == GR_OK)
-        status = describe(tensor, held, out, call);
-    if (status == GR_OK)
-        status = gr_tensor_begin_export(tensor, consumer, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_tensor_check(tensor, call));
+    if (legacy && tensor->info.read_only)
+        return gr_fail(GR_ERR_STATE, call,
+                       "The tensor is read-only, which the legacy form of DLPack cannot express: "
+                       "use gr_tensor_dlpack(), or export a gr_tensor_clone().");
+    GR_TRY(describe(tensor, held, out, call));
+    GR_TRY(gr_tensor_begin_export(tensor, consumer, call));
     held->tensor = tensor;
     held->consumer = consumer;
-    status = wait_for_bytes(tensor, consumer, call);
+    gr_status status = wait_for_bytes(tensor, consumer, call);
     if (status != GR_OK)
         gr_tensor_end_export(tensor, consumer);
     return status;

@@ -62,12 +62,9 @@ gr_status gr_tensor_set_context(gr_tensor *tensor, const struct gr_context *cont
                                 const char *call)
 {
     bool pushed;
-    gr_status status = context ? gr_context_hold(context, &tensor->context, call)
-                               : gr_context_choose(&tensor->context, gr_context_first_device, call);
-    if (status == GR_OK)
-        status = gr_context_enter(&tensor->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(context ? gr_context_hold(context, &tensor->context, call)
+                   : gr_context_choose(&tensor->context, gr_context_first_device, call));
+    GR_TRY(gr_context_enter(&tensor->context, &pushed, call));
     CUresult result = gr_driver()->CtxGetDevice(&tensor->info.device);
     gr_context_leave(pushed);
     if (result == CUDA_SUCCESS)

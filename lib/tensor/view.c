@@ -7,13 +7,12 @@
 
 static gr_status check(const gr_tensor *tensor, const gr_tensor_desc *desc, const char *call)
 {
-    gr_status status = gr_tensor_check(tensor, call);
-    if (status == GR_OK)
-        status = gr_tensor_refuse_array(tensor, "which has no views", call);
-    if (status == GR_OK && !desc)
-        status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "`desc` is NULL: pass the description of the view.");
-    return status;
+    GR_TRY(gr_tensor_check(tensor, call));
+    GR_TRY(gr_tensor_refuse_array(tensor, "which has no views", call));
+    if (!desc)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`desc` is NULL: pass the description of the view.");
+    return GR_OK;
 }
 
 /* A view keeps the memory type and the read-only flag. */
