@@ -9,7 +9,7 @@ import ctypes
 from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_ssize_t, c_uint, c_void_p
 
 ARRAY_BUFFER = 0x8892
-STATIC_DRAW, DYNAMIC_DRAW = 0x88E4, 0x88E8
+DYNAMIC_DRAW = 0x88E8
 TEXTURE_2D, TEXTURE0 = 0x0DE1, 0x84C0
 TEXTURE_MIN_FILTER, TEXTURE_MAG_FILTER = 0x2801, 0x2800
 NEAREST, LINEAR = 0x2600, 0x2601
