@@ -23,11 +23,6 @@
 #include "gl/cuda_device.h"
 #include "gl/saved_state.h"
 
-static const struct gl_resource *gl_of(const gr_resource *resource)
-{
-    return (const struct gl_resource *)resource;
-}
-
 struct gl_object_text gl_object_text(const gr_resource *resource)
 {
     const struct gl_resource *r = gl_of(resource);

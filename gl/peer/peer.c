@@ -15,24 +15,9 @@
 #include "lib/event.h"
 #include "lib/stream.h"
 
-static const struct gl_resource *gl_of(const gr_resource *resource)
-{
-    return (const struct gl_resource *)resource;
-}
-
 static struct gl_peer *peer_of(const gr_resource *resource)
 {
     return gl_of(resource)->peer;
-}
-
-static bool reads(const gr_resource *resource)
-{
-    return !(resource->flags & GR_WRITE_DISCARD);
-}
-
-static bool writes(const gr_resource *resource)
-{
-    return !(resource->flags & GR_READ_ONLY);
 }
 
 static gr_status check_cuda(CUresult result, const char *driver_call, const gr_resource *resource)
@@ -67,7 +52,7 @@ static bool all(const gr_resource *resource)
 
 static bool reads_only(const gr_resource *resource)
 {
-    return !writes(resource);
+    return !gl_object_writes(resource);
 }
 
 /* Maps the chosen buffers that are unmapped there; the stream continues after the map. */
@@ -122,9 +107,9 @@ static gr_status wait_for_last(gr_resource *const resources[], size_t n, CUstrea
 
 static gr_status map_batch(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_status status = map_chosen(resources, n, reads, stream);
+    gr_status status = map_chosen(resources, n, gl_object_reads, stream);
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (reads(resources[i]))
+        if (gl_object_reads(resources[i]))
             status = copy(resources[i], resources[i]->pending, false, stream);
     if (status == GR_OK)
         status = unmap_chosen(resources, n, reads_only, stream);
@@ -191,7 +176,8 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 /* False if the buffer was deleted or given other storage since the map: its bytes are lost. */
 static bool needs_write(const gr_resource *resource)
 {
-    return writes(resource) && (peer_of(resource)->drawing->ptr || gl_object_intact(resource));
+    return gl_object_writes(resource) &&
+           (peer_of(resource)->drawing->ptr || gl_object_intact(resource));
 }
 
 /* After an error, none of the copies is still pending. */
@@ -199,7 +185,7 @@ static gr_status copy_back(gr_resource *const resources[], size_t n, CUstream st
 {
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (writes(resources[i]) && peer_of(resources[i])->drawing->ptr)
+        if (gl_object_writes(resources[i]) && peer_of(resources[i])->drawing->ptr)
             status = copy(resources[i], resources[i]->mapped, true, stream);
     for (size_t i = 0; i < n && status == GR_OK; i++)
         status = check_cuda(gr_driver()->EventRecord(peer_of(resources[i])->done, stream),

@@ -74,8 +74,8 @@
  */
 static const struct gr_external_kind *kind_with_hooks(const gr_resource *resource)
 {
-    const struct gr_external *external = gr_external_of(resource);
-    return external && external->kind && external->kind->begin_use ? external->kind : NULL;
+    const struct gr_external_kind *kind = gr_external_kind_of(resource);
+    return kind && kind->begin_use ? kind : NULL;
 }
 
 /* Reports the public call instead of the transport's function. */

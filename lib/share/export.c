@@ -8,12 +8,6 @@
 #include "lib/resource/resource.h"
 #include "lib/share/device.h"
 
-static const struct gr_external_kind *kind_of(const gr_resource *resource)
-{
-    const struct gr_external *external = gr_external_of(resource);
-    return external ? external->kind : NULL;
-}
-
 gr_status gr_share_check(const gr_resource *resource, const char *call)
 {
     GR_TRY(gr_resource_check_open(resource, call));
@@ -21,7 +15,7 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
     if (resource->mapped)
         return gr_fail(GR_ERR_STATE, call,
                        "The resource is mapped: release its buffer before sending it.");
-    const struct gr_external_kind *kind = kind_of(resource);
+    const struct gr_external_kind *kind = gr_external_kind_of(resource);
     if (gr_external_of(resource) && gr_external_of(resource)->memory->end_part)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "The buffer shares its memory with other buffers, whose bytes would be sent "
@@ -66,7 +60,7 @@ gr_status gr_share_describe(const gr_resource *resource, struct gr_description *
     *d = (struct gr_description){0};
     message->fd_count = 0;
     GR_TRY(gr_context_enter(&resource->context, &pushed, call));
-    gr_status status = kind_of(resource)->export_memory(resource, &memory);
+    gr_status status = gr_external_kind_of(resource)->export_memory(resource, &memory);
     gr_context_leave(pushed);
     if (status != GR_OK)
         return status;
@@ -83,7 +77,7 @@ gr_status gr_share_describe(const gr_resource *resource, struct gr_description *
 gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
                           gr_semaphore_desc *info, const char *call)
 {
-    const struct gr_external_kind *kind = kind_of(resource);
+    const struct gr_external_kind *kind = gr_external_kind_of(resource);
     char text[160];
     *info = GR_INIT(gr_semaphore_desc, .fd = -1);
     if (kind->export_semaphore && semaphore->handle) {
