@@ -89,8 +89,7 @@ static gr_status check(struct making *m, const gr_vk_submit_desc *given)
     GR_TRY(GR_TAKE(gr_vk_submit_desc, &m->desc, given, m->call));
     GR_TRY(find_device(m));
     GR_TRY(take_handovers(m));
-    return m->device->synchronization2 ? GR_OK
-                                       : vk_submit_info_check_old(m->desc.info, m->call);
+    return m->device->synchronization2 ? GR_OK : vk_submit_info_check_old(m->desc.info, m->call);
 }
 
 /* ---- Barriers -------------------------------------------------------------------------------- */
