@@ -2,6 +2,7 @@
 /* Finds the CUDA device that OpenGL draws on, as the driver reports it. */
 #include "gl/cuda_device.h"
 
+#include "lib/context.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "gl/context_check.h"
@@ -55,18 +56,14 @@ bool gl_draws_on(CUdevice device)
 }
 
 /* The CUDA ordinal of the device; -1 if CUDA does not list it. */
-static gr_status find_ordinal(CUdevice device, int *ordinal)
+static gr_status find_ordinal(CUdevice device, int *ordinal, const char *call)
 {
     int count = 0;
     CUdevice counted;
     *ordinal = -1;
-    CUresult result = gr_driver()->DeviceGetCount(&count);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuDeviceGetCount", "The CUDA devices could not be counted.");
+    GR_TRY(gr_device_count(&count, call));
     for (int i = 0; i < count && *ordinal < 0; i++) {
-        result = gr_driver()->DeviceGet(&counted, i);
-        if (result != CUDA_SUCCESS)
-            return gr_fail_cuda(result, "cuDeviceGet", "CUDA device %d could not be obtained.", i);
+        GR_TRY(gr_device_at(i, &counted, call));
         if (counted == device)
             *ordinal = i;
     }
@@ -80,14 +77,11 @@ gr_status gr_gl_cuda_device(int *device)
     if (!device)
         return gr_fail(GR_ERR_INVALID_VALUE, __func__,
                        "`device` is NULL: pass a pointer for the number.");
-    gr_status status = gl_context_begin(&context, "you want to query", __func__);
-    if (status == GR_OK)
-        status = find_device(&found, "The OpenGL context draws on no device that CUDA lists "
-                                     "(CUDA_VISIBLE_DEVICES may hide some).");
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gl_context_begin(&context, "you want to query", __func__));
+    GR_TRY(find_device(&found, "The OpenGL context draws on no device that CUDA lists "
+                               "(CUDA_VISIBLE_DEVICES may hide some)."));
     int ordinal;
-    GR_TRY(find_ordinal(found, &ordinal));
+    GR_TRY(find_ordinal(found, &ordinal, __func__));
     if (ordinal < 0)
         return gr_fail_cuda(CUDA_ERROR_INVALID_DEVICE, "cuGLGetDevices",
                             "The OpenGL context draws on the device %d, which CUDA does not list.",

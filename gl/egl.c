@@ -9,6 +9,7 @@
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
 
+#include "lib/context.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/platform/fork.h"
@@ -206,15 +207,10 @@ static gr_status try_candidate(struct headless *egl, const gr_egl_options *o,
         return fail_egl("eglInitialize", c->origin, "The display could not be initialised");
     if (!eglBindAPI(EGL_OPENGL_API))
         return fail_egl("eglBindAPI", c->origin, "EGL has no desktop OpenGL");
-    gr_status status = choose_config(egl, c->origin);
-    if (status == GR_OK)
-        status = create_context(egl, o, c->origin);
-    if (status == GR_OK)
-        status = make_current(egl, c->origin);
-    if (status == GR_OK)
-        status = check_device(o->cuda_device, c->origin);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(choose_config(egl, c->origin));
+    GR_TRY(create_context(egl, o, c->origin));
+    GR_TRY(make_current(egl, c->origin));
+    GR_TRY(check_device(o->cuda_device, c->origin));
     snprintf(egl->text, sizeof(egl->text), "OpenGL %.60s on %.100s, by %s",
              (const char *)glGetString(GL_VERSION), (const char *)glGetString(GL_RENDERER),
              c->origin);
@@ -223,16 +219,8 @@ static gr_status try_candidate(struct headless *egl, const gr_egl_options *o,
 
 static gr_status check_options(const gr_egl_options *o, const char *call)
 {
-    int count = 0;
-    CUresult result = gr_driver()->DeviceGetCount(&count);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuDeviceGetCount", "%s could not count the CUDA devices.",
-                            call);
-    if (o->cuda_device < 0 || o->cuda_device >= count)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "There is no CUDA device %d: CUDA sees %d in all (CUDA_VISIBLE_DEVICES may hide some).",
-            o->cuda_device, count);
+    CUdevice device;
+    GR_TRY(gr_device_get(o->cuda_device, &device, call));
     if (o->major < 0 || o->minor < 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "There is no OpenGL %d.%d: pass a version such as 4.5, or 0 for the newest.",
@@ -325,11 +313,9 @@ gr_egl *gr_egl_create(const gr_egl_options *options)
     if (GR_TAKE(gr_egl_options, &o, options, __func__) != GR_OK || !gr_driver_load() ||
         check_options(&o, __func__) != GR_OK)
         return NULL;
-    struct headless *egl = calloc(1, sizeof(*egl));
-    if (!egl) {
-        gr_fail_memory(__func__);
+    struct headless *egl = gr_check_memory(calloc(1, sizeof(*egl)), __func__);
+    if (!egl)
         return NULL;
-    }
     egl->cuda_device = o.cuda_device;
     if (open_context(egl, &o, __func__) != GR_OK) {
         free(egl);

@@ -15,16 +15,13 @@
 #include "lib/backend.h"
 #include "lib/error.h"
 #include "lib/log.h"
+#include "lib/retire.h"
 #include "lib/resource/set_aside.h"
 #include "lib/plural.h"
 #include "gl/buffer_storage.h"
 #include "gl/context_check.h"
+#include "gl/cuda_device.h"
 #include "gl/saved_state.h"
-
-static const struct gl_resource *gl_of(const gr_resource *resource)
-{
-    return (const struct gl_resource *)resource;
-}
 
 struct gl_object_text gl_object_text(const gr_resource *resource)
 {
@@ -46,14 +43,30 @@ struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const
         gl_context_refuse_found(&gl, what, call);
         return NULL;
     }
-    struct gl_resource *r = calloc(1, sizeof(*r));
-    if (!r) {
-        gr_fail_memory(call);
+    struct gl_resource *r = gr_check_memory(calloc(1, sizeof(*r)), call);
+    if (!r)
         return NULL;
-    }
     r->context = gl;
     r->name = name;
     return r;
+}
+
+gr_status gl_object_choose_context(struct gl_resource *r, struct gr_context *context,
+                                   gr_status (*make_side)(struct gl_resource *r, unsigned flags,
+                                                          const char *call),
+                                   unsigned flags, const char *call)
+{
+    bool pushed;
+    gr_retired_collect();
+    GR_TRY(gr_context_choose(context, gl_find_nearest_device, call));
+    gr_status status = gr_context_enter(context, &pushed, call);
+    if (status == GR_OK) {
+        status = make_side(r, flags, call);
+        gr_context_leave(pushed);
+    }
+    if (status != GR_OK)
+        gr_context_drop(context);
+    return status;
 }
 
 /* ---- Operations ------------------------------------------------------------------------------ */

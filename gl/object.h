@@ -34,11 +34,36 @@ struct gl_resource {
                             report */
 };
 
+static inline const struct gl_resource *gl_of(const gr_resource *resource)
+{
+    return (const struct gl_resource *)resource;
+}
+
+/* Whether CUDA reads or writes the resource. */
+static inline bool gl_object_reads(const gr_resource *resource)
+{
+    return !(resource->flags & GR_WRITE_DISCARD);
+}
+
+static inline bool gl_object_writes(const gr_resource *resource)
+{
+    return !(resource->flags & GR_READ_ONLY);
+}
+
 /*
  * The first step for buffers and images: loads the driver, remembers the current OpenGL context and
  * allocates a zeroed resource. NULL after an error, which names the object by `kind` and `name`.
  */
 struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const char *call);
+
+/*
+ * For transports that copy: chooses the CUDA context, and calls `make_side` in it. After an error
+ * no context is held.
+ */
+gr_status gl_object_choose_context(struct gl_resource *r, struct gr_context *context,
+                                   gr_status (*make_side)(struct gl_resource *r, unsigned flags,
+                                                          const char *call),
+                                   unsigned flags, const char *call);
 
 /* "OpenGL texture 3", for messages. */
 struct gl_object_text {
@@ -48,9 +73,17 @@ struct gl_object_text gl_object_text(const gr_resource *resource);
 
 /* ---- Operations of struct gr_backend --------------------------------------------------------- */
 
+/* Those of every transport for existing OpenGL objects. */
+#define GL_OBJECT_OPERATIONS                                                                       \
+    .api = GR_GRAPHICS_OPENGL, .on_thread = gl_object_on_thread,                                   \
+    .refuse_thread = gl_object_refuse_thread, .run = gl_object_run, .collect = gl_object_collect,  \
+    .describe = gl_object_describe
+
 bool gl_object_on_thread(const gr_resource *resource);
 gr_status gl_object_refuse_thread(const gr_resource *resource, const char *call);
 size_t gl_object_run(gr_resource *const resources[], size_t n);
+void gl_object_collect(const gr_resource *resource);
+void gl_object_describe(const gr_resource *resource, char *text, size_t size);
 
 /*
  * Check that the objects still exist with the same storage. The second one skips immutable
@@ -66,8 +99,6 @@ gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, c
 bool gl_object_intact(const gr_resource *resource);
 
 void gl_object_park(gr_resource *resource, bool freed);
-void gl_object_collect(const gr_resource *resource);
-void gl_object_describe(const gr_resource *resource, char *text, size_t size);
 void gl_object_destroy(gr_resource *resource);
 
 #endif

@@ -159,12 +159,9 @@ static gr_status ask(const struct probe *probe, struct answer *answer, const cha
     struct gl_context gl;
     struct gr_context context;
     bool pushed;
-    gr_status status = gl_context_begin(&gl, "you want to query", call);
-    if (status == GR_OK)
-        status = gr_context_choose(&context, gl_find_nearest_device, call);
-    if (status != GR_OK)
-        return status;
-    status = gr_context_enter(&context, &pushed, call);
+    GR_TRY(gl_context_begin(&gl, "you want to query", call));
+    GR_TRY(gr_context_choose(&context, gl_find_nearest_device, call));
+    gr_status status = gr_context_enter(&context, &pushed, call);
     if (status == GR_OK) {
         answer->info.transport = probe->transport;
         answer->info.usable = false;

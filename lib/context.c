@@ -34,12 +34,28 @@ bool gr_context_is_gone(const struct gr_context *context)
     return check_alive(context) == CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
+gr_status gr_context_retain(struct gr_context *context, CUdevice device, const char *why,
+                            const char *call)
+{
+    CUresult result = gr_driver()->DevicePrimaryCtxRetain(&context->handle, device);
+    if (result == CUDA_SUCCESS) {
+        context->primary_of = device;
+        gr_context_identify(context);
+        return GR_OK;
+    }
+    char text[200];
+    gr_device_text(device, text, sizeof(text));
+    return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
+                        "%s: %s, and the primary context of %s could not be retained. Does another "
+                        "process use the device exclusively (nvidia-smi -q -d COMPUTE)?",
+                        call, why, text);
+}
+
 gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)(CUdevice *device),
                             const char *call)
 {
-    const gr_cuda_api *cu = gr_driver();
     *context = (struct gr_context){.primary_of = -1};
-    CUresult result = cu->CtxGetCurrent(&context->handle);
+    CUresult result = gr_driver()->CtxGetCurrent(&context->handle);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuCtxGetCurrent",
                             "%s could not query the current CUDA context.", call);
@@ -49,21 +65,38 @@ gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)
     }
     CUdevice device = 0;
     GR_TRY(find_device(&device));
-    result = cu->DevicePrimaryCtxRetain(&context->handle, device);
-    if (result != CUDA_SUCCESS) {
-        char text[200];
-        gr_device_text(device, text, sizeof(text));
-        return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
-                            "%s: no CUDA context is current on this thread, and the primary "
-                            "context of %s, which draws, could not be retained. Does another "
-                            "process use the device exclusively (nvidia-smi -q -d COMPUTE)?",
-                            call, text);
-    }
-    context->primary_of = device;
-    gr_context_identify(context);
+    GR_TRY(gr_context_retain(context, device, "no CUDA context is current on this thread", call));
     gr_log(GR_LOG_INFO, "%s: no CUDA context was current; using the primary context of device %d",
            call, device);
     return GR_OK;
+}
+
+gr_status gr_device_count(int *count, const char *call)
+{
+    CUresult result = gr_driver()->DeviceGetCount(count);
+    return result == CUDA_SUCCESS ? GR_OK
+                                  : gr_fail_cuda(result, "cuDeviceGetCount",
+                                                 "%s could not count the CUDA devices.", call);
+}
+
+gr_status gr_device_at(int ordinal, CUdevice *device, const char *call)
+{
+    CUresult result = gr_driver()->DeviceGet(device, ordinal);
+    return result == CUDA_SUCCESS ? GR_OK
+                                  : gr_fail_cuda(result, "cuDeviceGet",
+                                                 "%s could not get CUDA device %d.", call, ordinal);
+}
+
+gr_status gr_device_get(int ordinal, CUdevice *device, const char *call)
+{
+    int count = 0;
+    GR_TRY(gr_device_count(&count, call));
+    if (ordinal >= 0 && ordinal < count)
+        return gr_device_at(ordinal, device, call);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "There is no CUDA device %d: CUDA sees %d in all, numbered from 0 "
+                   "(CUDA_VISIBLE_DEVICES may hide some).",
+                   ordinal, count);
 }
 
 gr_status gr_context_first_device(CUdevice *device)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Selects the CUDA context of a resource, and makes it current for a call. */
+/* Selects the CUDA device and context of a resource, and makes it current for a call. */
 #ifndef GR_LIB_CONTEXT_H
 #define GR_LIB_CONTEXT_H
 
@@ -25,6 +25,19 @@ void gr_context_identify(struct gr_context *context);
  */
 gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)(CUdevice *device),
                             const char *call);
+
+/*
+ * Retains the primary context of a device. The message says `why` it was needed: "no CUDA context
+ * is current". After an error `context` is not to be used or dropped.
+ */
+gr_status gr_context_retain(struct gr_context *context, CUdevice device, const char *why,
+                            const char *call);
+
+gr_status gr_device_count(int *count, const char *call);
+
+/* Returns the CUDA device with that ordinal. gr_device_get() checks the ordinal first. */
+gr_status gr_device_at(int ordinal, CUdevice *device, const char *call);
+gr_status gr_device_get(int ordinal, CUdevice *device, const char *call);
 
 /* For gr_context_choose(): the first device, if no other is known. */
 gr_status gr_context_first_device(CUdevice *device);

@@ -2,6 +2,7 @@
 /* Retains a device's primary context, makes it current and creates a stream, in one call. */
 #include <stdlib.h>
 
+#include "lib/context.h"
 #include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
@@ -12,23 +13,6 @@ struct primary {
     CUdevice device;
     CUcontext before; /* the previously current context */
 };
-
-static gr_status find_device(int ordinal, CUdevice *device, const char *call)
-{
-    int count = 0;
-    CUresult result = gr_driver()->DeviceGetCount(&count);
-    if (result == CUDA_SUCCESS && ordinal >= 0 && ordinal < count)
-        result = gr_driver()->DeviceGet(device, ordinal);
-    else if (result == CUDA_SUCCESS)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "There is no CUDA device %d: CUDA sees %d in all, numbered from 0 "
-                       "(CUDA_VISIBLE_DEVICES may hide some).",
-                       ordinal, count);
-    return result == CUDA_SUCCESS
-               ? GR_OK
-               : gr_fail_cuda(result, "cuDeviceGet", "The driver did not return CUDA device %d.",
-                              ordinal);
-}
 
 /* Records the driver function of each step for the error message. */
 static gr_status open_context(struct primary *c)
@@ -78,13 +62,11 @@ static void close_context(struct primary *c)
 gr_cuda_context *gr_cuda_context_create(int device)
 {
     CUdevice found;
-    if (!gr_driver_load() || find_device(device, &found, __func__) != GR_OK)
+    if (!gr_driver_load() || gr_device_get(device, &found, __func__) != GR_OK)
         return NULL;
-    struct primary *c = calloc(1, sizeof(*c));
-    if (!c) {
-        gr_fail_memory(__func__);
+    struct primary *c = gr_check_memory(calloc(1, sizeof(*c)), __func__);
+    if (!c)
         return NULL;
-    }
     c->device = found;
     if (open_context(c) != GR_OK) {
         close_context(c);

@@ -46,6 +46,14 @@ gr_status gr_fail_list(gr_status status, gr_error_domain domain, int code, const
 /* Reports out of memory without formatting, which could run out of memory itself. */
 gr_status gr_fail_memory(const char *call) __attribute__((cold));
 
+/* Returns new memory; reports out of memory if it is NULL. */
+static inline void *gr_check_memory(void *memory, const char *call)
+{
+    if (!memory)
+        gr_fail_memory(call);
+    return memory;
+}
+
 /*
  * Failures between begin and end are only attempts, logged at debug level, because there is an
  * alternative. If that alternative fails, gr_error_stands() restores the error and logs it.

@@ -19,6 +19,19 @@ void gr_retire(struct gr_retired *retired)
     pthread_mutex_unlock(&lock);
 }
 
+void gr_retire_after(struct gr_retired *retired, struct gr_context *context, CUevent after,
+                     void (*end)(struct gr_retired *retired, bool alive))
+{
+    if (gr_event_has_passed(after)) {
+        gr_driver()->EventDestroy(after);
+        end(retired, true);
+        return;
+    }
+    *retired = (struct gr_retired){.context = *context, .after = after, .end = end};
+    context->primary_of = -1; /* `retired` holds it now */
+    gr_retire(retired);
+}
+
 /* Ends an object if its work is done, or after waiting for it. */
 static bool try_to_end(struct gr_retired *retired, bool wait)
 {

@@ -24,6 +24,13 @@ struct gr_retired {
 /* Takes ownership. */
 void gr_retire(struct gr_retired *retired);
 
+/*
+ * Ends the object if `after` has passed, otherwise retires it. Takes `after`, and if it retires the
+ * object also the context, which is current.
+ */
+void gr_retire_after(struct gr_retired *retired, struct gr_context *context, CUevent after,
+                     void (*end)(struct gr_retired *retired, bool alive));
+
 /* Ends those whose work is done. Called wherever such objects are created or freed. */
 void gr_retired_collect(void);
 

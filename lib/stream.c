@@ -114,12 +114,11 @@ static gr_status check_other(gr_resource *resource, CUstream stream,
                              const struct gr_context *of_stream, const char *call)
 {
     CUdevice is, wanted;
-    gr_status status = gr_current_device(&wanted);
-    if (status == GR_OK)
-        status = get_device(of_stream, &is, call);
-    if (status == GR_OK && is != wanted)
-        status = refuse_device(is, wanted, call);
-    return status == GR_OK ? check_events(resource, stream, call) : status;
+    GR_TRY(gr_current_device(&wanted));
+    GR_TRY(get_device(of_stream, &is, call));
+    if (is != wanted)
+        return refuse_device(is, wanted, call);
+    return check_events(resource, stream, call);
 }
 
 gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const char *call)

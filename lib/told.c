@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "lib/context.h"
 #include "lib/driver.h"
 #include "lib/event.h"
 
@@ -73,13 +74,6 @@ static CUcontext enter(const struct gr_told *told, bool *pushed)
     return of_stream;
 }
 
-static void leave(bool pushed)
-{
-    CUcontext popped;
-    if (pushed)
-        gr_driver()->CtxPopCurrent(&popped);
-}
-
 /* Records the stream's work so far in the event, or waits if that fails. `context` is current. */
 static void record_in(struct gr_told *told, CUcontext context)
 {
@@ -111,7 +105,7 @@ static void record(struct gr_told *told)
         told->stream = gr_told_stream(told->stream);
     else
         record_in(told, context);
-    leave(pushed);
+    gr_context_leave(pushed);
 }
 
 static bool is_done(struct gr_told *told)

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 # Instead of this folder, whose package has no extension unless it was built here.
-sys.path[0] = str(Path(__file__).resolve().parent / "tests")
+sys.path[0] = str(Path(__file__).resolve().parent / "examples")
 
 import grinterop  # noqa: E402
 from grinterop import GraphicsResource, _grinterop, map_many  # noqa: E402
@@ -37,58 +37,9 @@ def seconds_of(function, rounds):
     return time.perf_counter() - began
 
 
-def own_rows(resource, stream):
-    """Rows by name: a function from rounds to seconds."""
-
-    def one():
-        buffer = resource.map(stream=stream)
-        buffer.handle
-        buffer.close()
-
-    def scope():
-        with resource.map(stream=stream) as buffer:
-            buffer.handle
-
-    def exported():
-        buffer = resource.map(stream=stream)
-        buffer.__dlpack__(handle, max_version=(1, 0))
-        buffer.close()
-
-    handle = stream.__cuda_stream__()[1]
-    return {
-        "C: map, pointer, release": lambda n: _grinterop._bench_map(resource, stream, n),
-        "grinterop: map, pointer, release": lambda n: seconds_of(one, n),
-        "grinterop: the same by `with`": lambda n: seconds_of(scope, n),
-        "C: map, DLPack, release": lambda n: _grinterop._bench_export(resource, stream, n),
-        "grinterop: map, DLPack, release": lambda n: seconds_of(exported, n),
-    }
-
-
-def batch_rows(resources, stream):
-    def singles():
-        buffers = [resource.map(stream=stream) for resource in resources]
-        for buffer in buffers:
-            buffer.handle
-            buffer.close()
-
-    def many():
-        with map_many(resources, stream=stream) as buffers:
-            for buffer in buffers:
-                buffer.handle
-
-    count = len(resources)
-    return {
-        f"grinterop: {count} at once": lambda n: seconds_of(many, n) / count,
-        f"grinterop: {count} one by one": lambda n: seconds_of(singles, n) / count,
-    }
-
-
-def core_rows(names, stream):
-    """The same rows with cuda.core, with its own resources on the same OpenGL buffers."""
-    from cuda.core import GraphicsResource as CoreResource
-
-    resources = [CoreResource.from_gl_buffer(name) for name in names]
-    first, count, handle = resources[0], len(resources), int(stream.handle)
+def map_functions(resources, stream):
+    """Map and release the first, the first by `with`, and all one by one."""
+    first = resources[0]
 
     def one():
         buffer = first.map(stream=stream)
@@ -99,16 +50,53 @@ def core_rows(names, stream):
         with first.map(stream=stream) as buffer:
             buffer.handle
 
-    def exported():
-        buffer = first.map(stream=stream)
-        buffer.__dlpack__(stream=handle, max_version=(1, 0))
-        buffer.close()
-
     def singles():
         buffers = [resource.map(stream=stream) for resource in resources]
         for buffer in buffers:
             buffer.handle
             buffer.close()
+
+    return one, scope, singles
+
+
+def own_rows(resources, stream):
+    """Rows by name: a function from rounds to seconds."""
+    one, scope, singles = map_functions(resources, stream)
+    resource, count, handle = resources[0], len(resources), stream.__cuda_stream__()[1]
+
+    def exported():
+        buffer = resource.map(stream=stream)
+        buffer.__dlpack__(handle, max_version=(1, 0))
+        buffer.close()
+
+    def many():
+        with map_many(resources, stream=stream) as buffers:
+            for buffer in buffers:
+                buffer.handle
+
+    return {
+        "C: map, pointer, release": lambda n: _grinterop._bench_map(resource, stream, n),
+        "grinterop: map, pointer, release": lambda n: seconds_of(one, n),
+        "grinterop: the same by `with`": lambda n: seconds_of(scope, n),
+        "C: map, DLPack, release": lambda n: _grinterop._bench_export(resource, stream, n),
+        "grinterop: map, DLPack, release": lambda n: seconds_of(exported, n),
+        f"grinterop: {count} at once": lambda n: seconds_of(many, n) / count,
+        f"grinterop: {count} one by one": lambda n: seconds_of(singles, n) / count,
+    }
+
+
+def core_rows(names, stream):
+    """The same rows with cuda.core, with its own resources on the same OpenGL buffers."""
+    from cuda.core import GraphicsResource as CoreResource
+
+    resources = [CoreResource.from_gl_buffer(name) for name in names]
+    one, scope, singles = map_functions(resources, stream)
+    first, count, handle = resources[0], len(resources), int(stream.handle)
+
+    def exported():
+        buffer = first.map(stream=stream)
+        buffer.__dlpack__(stream=handle, max_version=(1, 0))
+        buffer.close()
 
     return {
         "cuda.core: map, pointer, release": lambda n: seconds_of(one, n),
@@ -161,7 +149,7 @@ def all_rows(names, cuda, with_core):
     except Exception as error:
         theirs = {}
         missing.append(f"cuda.core: {error}")
-    rows = own_rows(resources[0], stream) | batch_rows(resources, stream) | theirs
+    rows = own_rows(resources, stream) | theirs
     if theirs:
         try:
             from cuda.core import GraphicsResource as CoreResource
@@ -221,7 +209,7 @@ def main():
 
     def settle():
         stream.sync()
-        gl.finish()
+        gl.Finish()
 
     found = measure(rows, rounds, repeats, settle)
     report(found)

@@ -156,10 +156,9 @@ static gr_status check_info(const VkBufferCreateInfo *info, const char *call)
 static gr_status check_wish(const gr_vk_device *device, const VkBufferCreateInfo *info,
                             unsigned flags, const char *call)
 {
-    gr_status status = vk_check_arguments(device, info, call);
-    if (status == GR_OK)
-        status = gr_flags_check(flags, BUFFER_FLAGS, call);
-    return status == GR_OK ? check_info(info, call) : status;
+    GR_TRY(vk_check_arguments(device, info, call));
+    GR_TRY(gr_flags_check(flags, BUFFER_FLAGS, call));
+    return check_info(info, call);
 }
 
 gr_resource *gr_vk_buffer_create(gr_vk_device *device, const VkBufferCreateInfo *info,

@@ -7,22 +7,6 @@
 #include "lib/error.h"
 #include "lib/peer_device.h"
 
-static gr_status retain_primary(struct gr_context *context, CUdevice device, const char *call)
-{
-    CUresult result = gr_driver()->DevicePrimaryCtxRetain(&context->handle, device);
-    if (result != CUDA_SUCCESS) {
-        char text[200];
-        gr_device_text(device, text, sizeof(text));
-        return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
-                            "%s: the primary context of %s could not be obtained. Does another "
-                            "process use the device exclusively (nvidia-smi -q -d COMPUTE)?",
-                            call, text);
-    }
-    context->primary_of = device;
-    gr_context_identify(context);
-    return GR_OK;
-}
-
 static gr_status refuse_current(CUdevice current, const struct vk_identity *identity,
                                 CUdevice device, const char *call)
 {
@@ -48,7 +32,8 @@ gr_status vk_context_choose(struct gr_context *context, const struct vk_identity
         return gr_fail_cuda(result, "cuCtxGetCurrent",
                             "%s could not query the current CUDA context.", call);
     if (!context->handle)
-        return retain_primary(context, device, call);
+        return gr_context_retain(context, device, "no CUDA context is current on this thread",
+                                 call);
     result = cu->CtxGetDevice(computing);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuCtxGetDevice",

@@ -122,11 +122,8 @@ static gr_status wrap(gr_vk_device *device, const gr_vk_device_desc *info, const
     vk_load_device(&device->vk, info->device);
     GR_TRY(match(device, call));
     GR_TRY(vk_check_functions(&device->vk, info->physical_device, call));
-    gr_status status = check_family(device, call);
-    if (status == GR_OK)
-        status = check_synchronization2(device, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_family(device, call));
+    GR_TRY(check_synchronization2(device, call));
     query_capabilities(device);
     return vk_context_choose(&device->context, &device->identity, device->cuda, &device->computing,
                              call);

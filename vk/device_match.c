@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/context.h"
 #include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
@@ -35,24 +36,6 @@ gr_status vk_compare_cuda_device(const struct vk_identity *identity, CUdevice de
                             "%s: CUDA device %d does not report its UUID.", call, (int)device);
     *same = is_of(identity, &uuid);
     return GR_OK;
-}
-
-gr_status vk_get_cuda_device(int ordinal, CUdevice *device, const char *call)
-{
-    int count = 0;
-    CUresult result = gr_driver()->DeviceGetCount(&count);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuDeviceGetCount", "%s could not count the CUDA devices.",
-                            call);
-    if (ordinal < 0 || ordinal >= count)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "There is no CUDA device %d: CUDA sees %d in all (CUDA_VISIBLE_DEVICES may hide some).",
-            ordinal, count);
-    result = gr_driver()->DeviceGet(device, ordinal);
-    return result == CUDA_SUCCESS ? GR_OK
-                                  : gr_fail_cuda(result, "cuDeviceGet",
-                                                 "%s could not get CUDA device %d.", call, ordinal);
 }
 
 /* Lists all CUDA devices for a message. */
@@ -90,16 +73,10 @@ static gr_status fail_no_match(const struct vk_identity *identity, int count, co
 gr_status vk_find_cuda_device(const struct vk_identity *identity, CUdevice *device, int *ordinal,
                               const char *call)
 {
-    const gr_cuda_api *cu = gr_driver();
     int count = 0;
-    CUresult result = cu->DeviceGetCount(&count);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuDeviceGetCount", "%s could not count the CUDA devices.",
-                            call);
+    GR_TRY(gr_device_count(&count, call));
     for (int i = 0; i < count; i++) {
-        result = cu->DeviceGet(device, i);
-        if (result != CUDA_SUCCESS)
-            return gr_fail_cuda(result, "cuDeviceGet", "%s could not get CUDA device %d.", call, i);
+        GR_TRY(gr_device_at(i, device, call));
         bool same;
         GR_TRY(vk_compare_cuda_device(identity, *device, &same, call));
         if (same) {

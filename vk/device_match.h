@@ -10,9 +10,6 @@
 
 #include "vk/identity.h"
 
-/* The CUDA device with that ordinal. GR_ERR_INVALID_VALUE: it does not exist. */
-gr_status vk_get_cuda_device(int ordinal, CUdevice *device, const char *call);
-
 /*
  * Whether it is the Vulkan device that shares memory with the first device of the software CUDA
  * driver.

@@ -111,13 +111,9 @@ gr_status gr_vk_device_extensions(const gr_vk_device_desc *given, const char *na
         return fail_null(given ? "count" : "desc", __func__);
     struct vk_extensions has;
     gr_vk_device_desc info;
-    gr_status status = GR_TAKE(gr_vk_device_desc, &info, given, __func__);
-    if (status == GR_OK)
-        status = check_device(&info, __func__);
-    if (status == GR_OK)
-        status = extensions_of(&info, &has);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(GR_TAKE(gr_vk_device_desc, &info, given, __func__));
+    GR_TRY(check_device(&info, __func__));
+    GR_TRY(extensions_of(&info, &has));
     const char *found[DEVICE_EXTENSION_COUNT];
     uint32_t n = 0;
     for (size_t i = 0; i < DEVICE_EXTENSION_COUNT; i++)

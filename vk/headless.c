@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "lib/context.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/live.h"
@@ -108,14 +109,12 @@ gr_vk_headless *gr_vk_headless_create(const gr_vk_headless_options *options)
     const char *call = __func__;
     if (!gr_driver_load())
         return NULL;
-    gr_vk_headless *h = calloc(1, sizeof(*h));
-    if (!h) {
-        gr_fail_memory(call);
+    gr_vk_headless *h = gr_check_memory(calloc(1, sizeof(*h)), call);
+    if (!h)
         return NULL;
-    }
     CUdevice cuda;
     if (GR_TAKE(gr_vk_headless_options, &h->options, options, call) != GR_OK ||
-        vk_get_cuda_device(h->options.cuda_device, &cuda, call) != GR_OK ||
+        gr_device_get(h->options.cuda_device, &cuda, call) != GR_OK ||
         open_instance(h, call) != GR_OK || choose_device(h, call) != GR_OK ||
         vk_headless_create_device(&h->vk, &h->identity, h->version, &h->handles, call) != GR_OK) {
         free_all(h);

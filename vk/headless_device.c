@@ -165,13 +165,9 @@ gr_status vk_headless_create_device(const struct vk_headless_functions *vk,
 {
     const char *names[MOST_EXTENSIONS];
     uint32_t name_count = MOST_EXTENSIONS - 1;
-    gr_status status = choose_extensions(handles, names, &name_count);
-    if (status == GR_OK)
-        status = choose_families(vk, handles, call);
-    if (status == GR_OK)
-        status = make_device(vk, identity, version, names, name_count, handles);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(choose_extensions(handles, names, &name_count));
+    GR_TRY(choose_families(vk, handles, call));
+    GR_TRY(make_device(vk, identity, version, names, name_count, handles));
     get_queue(vk, handles->device, handles->graphics_family, &handles->graphics);
     get_queue(vk, handles->device, handles->compute_family, &handles->compute);
     get_queue(vk, handles->device, handles->transfer_family, &handles->transfer);

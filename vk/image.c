@@ -246,20 +246,16 @@ static gr_status check_chain(const VkImageCreateInfo *info, const char *call)
 static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo *info,
                             unsigned flags, const char *call)
 {
-    gr_status status = vk_check_arguments(device, info, call);
-    if (status == GR_OK)
-        status = gr_flags_check(flags, IMAGE_FLAGS, call);
-    if (status == GR_OK)
-        status = vk_image_check(info, call);
-    if (status == GR_OK)
-        status = check_chain(info, call);
-    if (status == GR_OK)
-        status = vk_check_one_device(device, "Images", COPY_INSTEAD, call);
-    if (status == GR_OK && info->usage == 0)
-        status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "`usage` is 0: state what Vulkan does with the image, for example "
-                         "VK_IMAGE_USAGE_SAMPLED_BIT. Grinterop adds no usage.");
-    return status;
+    GR_TRY(vk_check_arguments(device, info, call));
+    GR_TRY(gr_flags_check(flags, IMAGE_FLAGS, call));
+    GR_TRY(vk_image_check(info, call));
+    GR_TRY(check_chain(info, call));
+    GR_TRY(vk_check_one_device(device, "Images", COPY_INSTEAD, call));
+    if (info->usage == 0)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`usage` is 0: state what Vulkan does with the image, for example "
+                       "VK_IMAGE_USAGE_SAMPLED_BIT. Grinterop adds no usage.");
+    return GR_OK;
 }
 
 gr_resource *gr_vk_image_create(gr_vk_device *device, const VkImageCreateInfo *info, unsigned flags)

@@ -123,16 +123,11 @@ static gr_status check_samples(const VkImageCreateInfo *info, const char *call)
 
 gr_status vk_image_check(const VkImageCreateInfo *info, const char *call)
 {
-    gr_status status = check_counts(info, call);
-    if (status == GR_OK)
-        status = check_extent(info, call);
-    if (status == GR_OK)
-        status = check_layers(info, call);
-    if (status == GR_OK)
-        status = check_levels(info, call);
-    if (status == GR_OK)
-        status = check_create_flags(info->flags, call);
-    if (status == GR_OK)
-        status = check_tiling(info, call);
-    return status == GR_OK ? check_samples(info, call) : status;
+    GR_TRY(check_counts(info, call));
+    GR_TRY(check_extent(info, call));
+    GR_TRY(check_layers(info, call));
+    GR_TRY(check_levels(info, call));
+    GR_TRY(check_create_flags(info->flags, call));
+    GR_TRY(check_tiling(info, call));
+    return check_samples(info, call);
 }

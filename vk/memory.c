@@ -197,6 +197,6 @@ gr_status vk_memory_allocate(struct vk_binding *b, VkExternalMemoryFeatureFlags 
         (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) ||
         b->device->computing != b->device->cuda; /* another device imports only dedicated memory */
     b->memory_size = size_to_allocate(b, &need);
-    gr_status status = allocate(b, type, has_address);
-    return status == GR_OK ? bind_memory(b) : status;
+    GR_TRY(allocate(b, type, has_address));
+    return bind_memory(b);
 }

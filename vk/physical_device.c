@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/context.h"
 #include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
@@ -52,7 +53,7 @@ gr_status vk_physical_device_find(const struct vk_device_list *list, int cuda_de
                                   const char *call)
 {
     CUdevice cuda;
-    GR_TRY(vk_get_cuda_device(cuda_device, &cuda, call));
+    GR_TRY(gr_device_get(cuda_device, &cuda, call));
     uint32_t count = 0;
     VkResult result = list->enumerate(list->instance, &count, NULL);
     VkPhysicalDevice *devices = calloc(count ? count : 1, sizeof(*devices));

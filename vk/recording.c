@@ -66,11 +66,9 @@ static void end_recording(gr_vk_device *device, struct vk_recording *r)
 
 static struct vk_recording *new_recording(gr_vk_device *device, uint32_t family, const char *call)
 {
-    struct vk_recording *r = calloc(1, sizeof(*r));
-    if (!r) {
-        gr_fail_memory(call);
+    struct vk_recording *r = gr_check_memory(calloc(1, sizeof(*r)), call);
+    if (!r)
         return NULL;
-    }
     r->family = family;
     if (make_timeline(device, &r->done) == GR_OK && make_buffers(device, r) == GR_OK)
         return r;

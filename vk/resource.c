@@ -98,11 +98,9 @@ struct vk_resource *vk_resource_checked(const gr_resource *resource, const char 
 
 struct vk_resource *vk_resource_begin(gr_vk_device *device, const char *call)
 {
-    struct vk_resource *r = calloc(1, sizeof(*r));
-    if (!r) {
-        gr_fail_memory(call);
+    struct vk_resource *r = gr_check_memory(calloc(1, sizeof(*r)), call);
+    if (!r)
         return NULL;
-    }
     r->external.kind = &vk_kind;
     r->binding.device = device;
     vk_device_hold(device);

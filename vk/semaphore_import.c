@@ -146,11 +146,9 @@ gr_semaphore *vk_semaphore_import(gr_vk_device *device, const gr_vk_semaphore_de
                                   enum vk_semaphore_owner owner, const struct gr_context *context,
                                   const char *call)
 {
-    struct imported *s = calloc(1, sizeof(*s));
-    if (!s) {
-        gr_fail_memory(call);
+    struct imported *s = gr_check_memory(calloc(1, sizeof(*s)), call);
+    if (!s)
         return NULL;
-    }
     s->device = device;
     s->owner = owner;
     s->semaphore = info->semaphore;

@@ -82,19 +82,14 @@ static gr_status take_handovers(struct making *m)
 
 static gr_status check(struct making *m, const gr_vk_submit_desc *given)
 {
-    gr_status status = gr_submit_check_begun(m->submit, m->call);
-    if (status == GR_OK && !given)
-        status = gr_fail(GR_ERR_INVALID_VALUE, m->call,
-                         "`desc` is NULL: describe the submit, by GR_INIT(gr_vk_submit_desc).");
-    if (status == GR_OK)
-        status = GR_TAKE(gr_vk_submit_desc, &m->desc, given, m->call);
-    if (status == GR_OK)
-        status = find_device(m);
-    if (status == GR_OK)
-        status = take_handovers(m);
-    if (status == GR_OK && !m->device->synchronization2)
-        status = vk_submit_info_check_old(m->desc.info, m->call);
-    return status;
+    GR_TRY(gr_submit_check_begun(m->submit, m->call));
+    if (!given)
+        return gr_fail(GR_ERR_INVALID_VALUE, m->call,
+                       "`desc` is NULL: describe the submit, by GR_INIT(gr_vk_submit_desc).");
+    GR_TRY(GR_TAKE(gr_vk_submit_desc, &m->desc, given, m->call));
+    GR_TRY(find_device(m));
+    GR_TRY(take_handovers(m));
+    return m->device->synchronization2 ? GR_OK : vk_submit_info_check_old(m->desc.info, m->call);
 }
 
 /* ---- Barriers -------------------------------------------------------------------------------- */

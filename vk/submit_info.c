@@ -128,11 +128,8 @@ gr_status vk_submit_info_make(struct vk_submit_info *made, gr_submit *submit,
                        "The sType of VkSubmitInfo2 is %d: set it to "
                        "VK_STRUCTURE_TYPE_SUBMIT_INFO_2.",
                        info->sType);
-    gr_status status = check_semaphores(submit->waits, submit->wait_count, call);
-    if (status == GR_OK)
-        status = check_semaphores(submit->signals, submit->signal_count, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_semaphores(submit->waits, submit->wait_count, call));
+    GR_TRY(check_semaphores(submit->signals, submit->signal_count, call));
     if (!make_arrays(&made->arrays, submit, info->waitSemaphoreInfoCount + submit->wait_count,
                      info->signalSemaphoreInfoCount + submit->signal_count + 1,
                      info->commandBufferInfoCount + 2, call))
@@ -234,14 +231,11 @@ gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
 {
     const struct vk_submit_extra extra = {.stages = stages};
     struct vk_submit_info made;
-    gr_status status = gr_submit_check_begun(submit, __func__);
-    if (status == GR_OK && !out)
-        status = gr_fail(GR_ERR_INVALID_VALUE, __func__,
-                         "`out` is NULL: pass a pointer for the VkSubmitInfo2.");
-    if (status == GR_OK)
-        status = vk_submit_info_make(&made, submit, info, &extra, __func__);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_submit_check_begun(submit, __func__));
+    if (!out)
+        return gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                       "`out` is NULL: pass a pointer for the VkSubmitInfo2.");
+    GR_TRY(vk_submit_info_make(&made, submit, info, &extra, __func__));
     gr_submit_filled(submit);
     *out = made.info;
     return GR_OK;

@@ -141,46 +141,35 @@ static bool are_cudas(unsigned int count, CUgraphicsResource *resources)
     return true;
 }
 
-static CUresult begin(unsigned int count, CUgraphicsResource *resources, CUstream stream,
-                      const char *call)
+static CUresult map_or_unmap(unsigned int count, CUgraphicsResource *resources, CUstream stream,
+                             bool unmaps)
 {
+    struct list list = {.count = count,
+                        .call = unmaps ? "cuGraphicsUnmapResources" : "cuGraphicsMapResources"};
     CUresult code = compat_begin();
     if (code != CUDA_SUCCESS)
         return code;
     if (count == 0 || !resources || !stream)
-        return compat_refuse(CUDA_ERROR_INVALID_VALUE, call, "%s.",
+        return compat_refuse(CUDA_ERROR_INVALID_VALUE, list.call, "%s.",
                              !stream      ? "The stream is NULL: pass CU_STREAM_LEGACY"
                              : !resources ? "The list is NULL"
                                           : "The list is empty: its length is 0");
-    return CUDA_SUCCESS;
+    if (are_cudas(count, resources))
+        return unmaps ? gr_driver()->GraphicsUnmapResources(count, resources, stream)
+                      : gr_driver()->GraphicsMapResources(count, resources, stream);
+    code = check(&list, resources, stream, unmaps);
+    if (code == CUDA_SUCCESS)
+        code = unmaps ? unmap(&list, stream) : map(&list, stream);
+    free(list.many);
+    return code;
 }
 
 CUresult compat_map(unsigned int count, CUgraphicsResource *resources, CUstream stream)
 {
-    struct list list = {.count = count, .call = "cuGraphicsMapResources"};
-    CUresult code = begin(count, resources, stream, list.call);
-    if (code != CUDA_SUCCESS)
-        return code;
-    if (are_cudas(count, resources))
-        return gr_driver()->GraphicsMapResources(count, resources, stream);
-    code = check(&list, resources, stream, false);
-    if (code == CUDA_SUCCESS)
-        code = map(&list, stream);
-    free(list.many);
-    return code;
+    return map_or_unmap(count, resources, stream, false);
 }
 
 CUresult compat_unmap(unsigned int count, CUgraphicsResource *resources, CUstream stream)
 {
-    struct list list = {.count = count, .call = "cuGraphicsUnmapResources"};
-    CUresult code = begin(count, resources, stream, list.call);
-    if (code != CUDA_SUCCESS)
-        return code;
-    if (are_cudas(count, resources))
-        return gr_driver()->GraphicsUnmapResources(count, resources, stream);
-    code = check(&list, resources, stream, true);
-    if (code == CUDA_SUCCESS)
-        code = unmap(&list, stream);
-    free(list.many);
-    return code;
+    return map_or_unmap(count, resources, stream, true);
 }

@@ -21,11 +21,6 @@
 #include "gl/copy/ring_turn.h"
 #include "gl/copy/staging.h"
 
-static const struct gl_resource *gl_of(const gr_resource *resource)
-{
-    return (const struct gl_resource *)resource;
-}
-
 static gr_status check_cuda(CUresult result, const char *driver_call, const gr_resource *resource)
 {
     if (result == CUDA_SUCCESS)
@@ -60,11 +55,11 @@ static gr_status mark_passed(const struct gl_resource *r, CUstream stream)
 
 static gr_status upload(const struct gl_resource *r, CUstream stream)
 {
-    if (!gl_copy_reads(&r->base))
+    if (!gl_object_reads(&r->base))
         return GR_OK;
-    gr_status status = r->base.is_image ? gl_copy_image_upload(r, host_of(r, r->copy->half), stream)
-                                        : piece_up(r, 0, gl_copy_part(r)->part, stream);
-    return status == GR_OK ? mark_passed(r, stream) : status;
+    GR_TRY(r->base.is_image ? gl_copy_image_upload(r, host_of(r, r->copy->half), stream)
+                            : piece_up(r, 0, gl_copy_part(r)->part, stream));
+    return mark_passed(r, stream);
 }
 
 /*
@@ -110,7 +105,7 @@ static gr_status prepare(const struct gl_resource *r, CUstream stream)
                                   "cuStreamWaitEvent", &r->base);
     if (status == GR_OK && gl_copy_writes_first(r))
         status = gl_copy_wait(copy->done, &r->base);
-    return status == GR_OK && gl_copy_reads(&r->base) ? select_half(r) : status;
+    return status == GR_OK && gl_object_reads(&r->base) ? select_half(r) : status;
 }
 
 static bool mark_undone(const struct gl_copy *copy, CUstream stream)
@@ -145,15 +140,15 @@ static void expose(gr_resource *resource)
 static bool in_pieces(const gr_resource *resource)
 {
     const struct gl_resource *r = gl_of(resource);
-    return gl_copy_reads(resource) && r->copy->staging.bytes && !r->copy->fetched &&
+    return gl_object_reads(resource) && r->copy->staging.bytes && !r->copy->fetched &&
            !resource->is_image && gl_pieces_of(r->copy, gl_copy_part(r)->part).count > 1;
 }
 
 static gr_status move_pieces(gr_resource *resource, CUstream stream)
 {
     struct __GLsync *fences[GL_COPY_MOST_PIECES] = {NULL};
-    gr_status status = gl_copy_read_pieces(resource, fences);
-    return status == GR_OK ? upload_pieces(gl_of(resource), fences, stream) : status;
+    GR_TRY(gl_copy_read_pieces(resource, fences));
+    return upload_pieces(gl_of(resource), fences, stream);
 }
 
 static gr_status move_all(gr_resource *const resources[], size_t n, CUstream stream)
@@ -239,7 +234,7 @@ static gr_status download_all(gr_resource *const resources[], size_t n, CUstream
 {
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (gl_copy_writes(resources[i])) {
+        if (gl_object_writes(resources[i])) {
             next_turn(gl_of(resources[i]));
             status = copy_down(gl_of(resources[i]), stream);
         }
@@ -255,7 +250,7 @@ static gr_status check_download(gr_resource *const resources[], size_t n)
 {
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (gl_copy_writes(resources[i]))
+        if (gl_object_writes(resources[i]))
             status = gl_copy_check_unlocked(resources[i], "gr_buffer_release");
     return status == GR_OK ? gl_copy_wait_writable(resources, n, "gr_buffer_release") : status;
 }
@@ -268,7 +263,7 @@ static gr_status await_all(gr_resource *const resources[], size_t n)
 {
     const gr_resource *last = NULL;
     for (size_t i = 0; i < n; i++)
-        if (gl_copy_writes(resources[i]))
+        if (gl_object_writes(resources[i]))
             last = resources[i];
     if (!last)
         return GR_OK;
@@ -280,18 +275,15 @@ static gr_status await_all(gr_resource *const resources[], size_t n)
 /* In a ring, the next OpenGL use waits instead, so that several frames can be in flight. */
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_status status = check_download(resources, n);
-    if (status == GR_OK)
-        status = download_all(resources, n, stream);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_download(resources, n));
+    GR_TRY(download_all(resources, n, stream));
     if (resources[0]->ring_maps) {
         for (size_t i = 0; i < n; i++)
-            gl_of(resources[i])->copy->owed = gl_copy_writes(resources[i]);
+            gl_of(resources[i])->copy->owed = gl_object_writes(resources[i]);
         return GR_OK;
     }
-    status = await_all(resources, n);
-    return status == GR_OK ? gl_copy_write_objects(resources, n) : status;
+    GR_TRY(await_all(resources, n));
+    return gl_copy_write_objects(resources, n);
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -313,24 +305,15 @@ static gr_status unregister(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
     struct gl_copy *copy = r->copy;
-    const gr_cuda_api *cu = gr_driver();
     if (!copy) { /* park() has ended the CUDA side */
         gl_deferred_run(&r->context);
         return GR_OK;
     }
     settle(resource);
     if (copy->staging.is_object) /* it is freed with the resource */
-        cu->EventSynchronize(copy->done);
+        gr_driver()->EventSynchronize(copy->done);
     r->copy = NULL;
-    if (!gr_event_has_passed(copy->done)) {
-        copy->retired = (struct gr_retired){
-            .context = resource->context, .after = copy->done, .end = gl_copy_end};
-        resource->context.primary_of = -1; /* the retired part holds it now */
-        gr_retire(&copy->retired);
-    } else {
-        cu->EventDestroy(copy->done);
-        gl_copy_end(&copy->retired, true);
-    }
+    gr_retire_after(&copy->retired, &resource->context, copy->done, gl_copy_end);
     gr_retired_collect();
     gl_deferred_run(&r->context);
     return GR_OK;
@@ -379,10 +362,7 @@ static void destroy(gr_resource *resource)
 const struct gr_backend gl_copy = {
     .transport = GR_TRANSPORT_COPY,
     .name = "copy",
-    .api = GR_GRAPHICS_OPENGL,
-    .on_thread = gl_object_on_thread,
-    .refuse_thread = gl_object_refuse_thread,
-    .run = gl_object_run,
+    GL_OBJECT_OPERATIONS,
     .check_storage = gl_copy_check_mappable,
     .map = map,
     .undo_map = undo_map,
@@ -393,7 +373,5 @@ const struct gr_backend gl_copy = {
     .mipmapped_array = gl_copy_image_mipmapped_array,
     .unregister = unregister,
     .park = park,
-    .collect = gl_object_collect,
-    .describe = gl_object_describe,
     .destroy = destroy,
 };

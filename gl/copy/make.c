@@ -18,7 +18,6 @@
 #include "gl/copy/memory.h"
 #include "gl/copy/pieces.h"
 #include "gl/copy/staging.h"
-#include "gl/cuda_device.h"
 
 static CUresult make_events(struct gl_copy *copy, bool two)
 {
@@ -79,11 +78,10 @@ static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, unsigned 
 static struct gl_copy *begin_copy(const struct gl_resource *r, const char *call)
 {
     unsigned layers = r->base.is_image ? r->base.image.layers : 0;
-    struct gl_copy *copy = calloc(1, sizeof(*copy) + layers * sizeof(copy->layers[0]));
-    if (!copy) {
-        gr_fail_memory(call);
+    struct gl_copy *copy =
+        gr_check_memory(calloc(1, sizeof(*copy) + layers * sizeof(copy->layers[0])), call);
+    if (!copy)
         return NULL;
-    }
     copy->layer_count = layers;
     copy->size = r->base.is_image ? gl_copy_image_layout(r, copy->offsets) : r->base.size;
     copy->scratch = gl_names_make(&r->context, call);
@@ -93,22 +91,20 @@ static struct gl_copy *begin_copy(const struct gl_resource *r, const char *call)
     return NULL;
 }
 
-/* Creates everything in the context. After an error the caller keeps the context. */
-static gr_status make_in(struct gl_resource *r, const struct gr_context *context, unsigned flags,
-                         const char *call)
+/* The CUDA context is current. */
+static gr_status make_side(struct gl_resource *r, unsigned flags, const char *call)
 {
-    bool pushed;
-    GR_TRY(gr_context_enter(context, &pushed, call));
     struct gl_copy *copy = begin_copy(r, call);
-    gr_status status = copy ? allocate(r, copy, flags, call) : GR_ERR_NO_MEMORY;
-    if (copy && status != GR_OK) {
-        if (copy->done)
-            gr_driver()->EventDestroy(copy->done);
-        gl_copy_end(&copy->retired, true);
-    }
-    gr_context_leave(pushed);
-    if (status == GR_OK)
+    if (!copy)
+        return GR_ERR_NO_MEMORY;
+    gr_status status = allocate(r, copy, flags, call);
+    if (status == GR_OK) {
         r->copy = copy;
+        return GR_OK;
+    }
+    if (copy->done)
+        gr_driver()->EventDestroy(copy->done);
+    gl_copy_end(&copy->retired, true);
     return status;
 }
 
@@ -124,15 +120,9 @@ static void describe_way(struct gl_resource *r)
 gr_resource *gl_copy_make(struct gl_resource *r, unsigned flags, const char *call)
 {
     struct gr_context context;
-    gr_retired_collect();
-    if (r->base.is_image && gl_copy_image_check(r, call) != GR_OK)
+    if ((r->base.is_image && gl_copy_image_check(r, call) != GR_OK) ||
+        gl_object_choose_context(r, &context, make_side, flags, call) != GR_OK)
         return NULL;
-    if (gr_context_choose(&context, gl_find_nearest_device, call) != GR_OK)
-        return NULL;
-    if (make_in(r, &context, flags, call) != GR_OK) {
-        gr_context_drop(&context);
-        return NULL;
-    }
     gr_resource_init(&r->base, &gl_copy, &context, r->copy, flags);
     describe_way(r);
     gr_resource *made = &r->base;

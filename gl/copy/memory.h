@@ -72,24 +72,13 @@ struct gl_copy {
  */
 void gl_copy_end(struct gr_retired *retired, bool alive);
 
-/* Whether CUDA reads or writes the resource. */
-static inline bool gl_copy_reads(const gr_resource *resource)
-{
-    return !(resource->flags & GR_WRITE_DISCARD);
-}
-
-static inline bool gl_copy_writes(const gr_resource *resource)
-{
-    return !(resource->flags & GR_READ_ONLY);
-}
-
 /*
  * Whether a map must first write the data of the last ring release to the object. Not needed with
  * write_discard in a ring, since the next release overwrites all of it.
  */
 static inline bool gl_copy_writes_first(const struct gl_resource *r)
 {
-    return r->copy->owed && (gl_copy_reads(&r->base) || !r->base.ring_maps);
+    return r->copy->owed && (gl_object_reads(&r->base) || !r->base.ring_maps);
 }
 
 /* The mapped part of a buffer, also while the map is in progress. */

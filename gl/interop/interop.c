@@ -136,10 +136,7 @@ static gr_status unregister(gr_resource *resource)
 const struct gr_backend gl_interop = {
     .transport = GR_TRANSPORT_INTEROP,
     .name = "interop",
-    .api = GR_GRAPHICS_OPENGL,
-    .on_thread = gl_object_on_thread,
-    .refuse_thread = gl_object_refuse_thread,
-    .run = gl_object_run,
+    GL_OBJECT_OPERATIONS,
     .check_storage = gl_object_check_registered,
     .map = map,
     .undo_loses = true,
@@ -149,7 +146,5 @@ const struct gr_backend gl_interop = {
     .mipmapped_array = mipmapped_array,
     .unregister = unregister,
     .park = gl_object_park,
-    .collect = gl_object_collect,
-    .describe = gl_object_describe,
     .destroy = gl_object_destroy,
 };

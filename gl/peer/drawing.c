@@ -9,27 +9,10 @@
 #include <stdlib.h>
 
 #include "lib/backend.h"
-#include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 
 /* ---- Open ------------------------------------------------------------------------------------ */
-
-static gr_status retain(struct gl_drawing *drawing, CUdevice device, const char *call)
-{
-    CUresult result = gr_driver()->DevicePrimaryCtxRetain(&drawing->context.handle, device);
-    if (result == CUDA_SUCCESS) {
-        drawing->context.primary_of = device;
-        gr_context_identify(&drawing->context);
-        return GR_OK;
-    }
-    char text[200];
-    gr_device_text(device, text, sizeof(text));
-    return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
-                        "%s: the primary context of %s, which draws, could not be obtained. Does "
-                        "another process use the device exclusively (nvidia-smi -q -d COMPUTE)?",
-                        call, text);
-}
 
 /* Drops GR_WRITE_DISCARD: after a partial map the other bytes must keep what OpenGL wrote. */
 static unsigned drawing_flags(unsigned flags)
@@ -77,7 +60,8 @@ gr_status gl_drawing_open(const struct gl_resource *r, CUdevice device, unsigned
         return gr_fail_memory(call);
     drawing->context.primary_of = -1;
     drawing->left = (struct gl_deferred){.context = r->context, .end = end_later};
-    gr_status status = retain(drawing, device, call);
+    gr_status status = gr_context_retain(
+        &drawing->context, device, "the buffer is registered on the device which draws", call);
     if (status == GR_OK)
         status = register_there(drawing, r, flags, call);
     if (status == GR_OK) {

@@ -12,7 +12,6 @@
 #include "lib/event.h"
 #include "lib/plural.h"
 #include "lib/resource/resource.h"
-#include "gl/cuda_device.h"
 
 static gr_status allocate(struct gl_peer *peer, const struct gl_resource *r, const char *call)
 {
@@ -61,28 +60,19 @@ static gr_status refuse(const struct gl_peer_query *asked, const char *text, con
         text);
 }
 
-static gr_status make_in(struct gl_resource *r, const struct gr_context *context, unsigned flags,
-                         const char *call)
+static gr_status make_if_reached(struct gl_resource *r, unsigned flags, const char *call)
 {
     char text[560];
     struct gl_peer_query asked;
     CUdevice drawing;
-    bool pushed;
-    gr_status status = gr_context_enter(context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    if (gl_peer_reaches(&drawing, &asked, text, sizeof(text)))
-        status = make_sides(r, drawing, flags, call);
-    else
-        status = refuse(&asked, text, call);
-    gr_context_leave(pushed);
-    return status;
+    return gl_peer_reaches(&drawing, &asked, text, sizeof(text))
+               ? make_sides(r, drawing, flags, call)
+               : refuse(&asked, text, call);
 }
 
 gr_resource *gl_peer_make(struct gl_resource *r, unsigned flags, const char *call)
 {
     struct gr_context context;
-    gr_retired_collect();
     if (r->base.is_image) {
         gr_fail(GR_ERR_UNSUPPORTED, call,
                 "GR_TRANSPORT_PEER copies buffers, and %s is an image: allow GR_TRANSPORT_INTEROP "
@@ -90,12 +80,8 @@ gr_resource *gl_peer_make(struct gl_resource *r, unsigned flags, const char *cal
                 gl_object_text(&r->base).text);
         return NULL;
     }
-    if (gr_context_choose(&context, gl_find_nearest_device, call) != GR_OK)
+    if (gl_object_choose_context(r, &context, make_if_reached, flags, call) != GR_OK)
         return NULL;
-    if (make_in(r, &context, flags, call) != GR_OK) {
-        gr_context_drop(&context);
-        return NULL;
-    }
     gr_resource_init(&r->base, &gl_peer, &context, r->peer, flags);
     gr_resource *made = &r->base;
     gr_resource_log_each(call, &made, 1);

@@ -15,24 +15,9 @@
 #include "lib/event.h"
 #include "lib/stream.h"
 
-static const struct gl_resource *gl_of(const gr_resource *resource)
-{
-    return (const struct gl_resource *)resource;
-}
-
 static struct gl_peer *peer_of(const gr_resource *resource)
 {
     return gl_of(resource)->peer;
-}
-
-static bool reads(const gr_resource *resource)
-{
-    return !(resource->flags & GR_WRITE_DISCARD);
-}
-
-static bool writes(const gr_resource *resource)
-{
-    return !(resource->flags & GR_READ_ONLY);
 }
 
 static gr_status check_cuda(CUresult result, const char *driver_call, const gr_resource *resource)
@@ -70,7 +55,7 @@ static bool all(const gr_resource *resource)
 
 static bool reads_only(const gr_resource *resource)
 {
-    return !writes(resource);
+    return !gl_object_writes(resource);
 }
 
 /* Maps the chosen buffers that are unmapped there; the stream continues after the map. */
@@ -90,9 +75,8 @@ static gr_status unmap_chosen(gr_resource *const resources[], size_t n,
     if (!count)
         return GR_OK;
     CUevent point = peer_of(resources[0])->done;
-    gr_status status =
-        check_cuda(gr_driver()->EventRecord(point, stream), "cuEventRecord", resources[0]);
-    return status == GR_OK ? gl_drawings_unmap(drawings, count, point) : status;
+    GR_TRY(check_cuda(gr_driver()->EventRecord(point, stream), "cuEventRecord", resources[0]));
+    return gl_drawings_unmap(drawings, count, point);
 }
 
 /* Copies the mapped bytes of a buffer into CUDA memory or back. */
@@ -126,9 +110,9 @@ static gr_status wait_for_last(gr_resource *const resources[], size_t n, CUstrea
 
 static gr_status map_batch(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_status status = map_chosen(resources, n, reads, stream);
+    gr_status status = map_chosen(resources, n, gl_object_reads, stream);
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (reads(resources[i]))
+        if (gl_object_reads(resources[i]))
             status = copy(resources[i], resources[i]->pending, false, stream);
     if (status == GR_OK)
         status = unmap_chosen(resources, n, reads_only, stream);
@@ -195,7 +179,8 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 /* False if the buffer was deleted or given other storage since the map: its bytes are lost. */
 static bool needs_write(const gr_resource *resource)
 {
-    return writes(resource) && (peer_of(resource)->drawing->ptr || gl_object_intact(resource));
+    return gl_object_writes(resource) &&
+           (peer_of(resource)->drawing->ptr || gl_object_intact(resource));
 }
 
 /* After an error, none of the copies is still pending. */
@@ -203,7 +188,7 @@ static gr_status copy_back(gr_resource *const resources[], size_t n, CUstream st
 {
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (writes(resources[i]) && peer_of(resources[i])->drawing->ptr)
+        if (gl_object_writes(resources[i]) && peer_of(resources[i])->drawing->ptr)
             status = copy(resources[i], resources[i]->mapped, true, stream);
     for (size_t i = 0; i < n && status == GR_OK; i++)
         status = check_cuda(gr_driver()->EventRecord(peer_of(resources[i])->done, stream),
@@ -215,10 +200,9 @@ static gr_status copy_back(gr_resource *const resources[], size_t n, CUstream st
 
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_status status = map_chosen(resources, n, needs_write, stream);
-    if (status == GR_OK)
-        status = copy_back(resources, n, stream);
-    return status == GR_OK ? unmap_chosen(resources, n, all, stream) : status;
+    GR_TRY(map_chosen(resources, n, needs_write, stream));
+    GR_TRY(copy_back(resources, n, stream));
+    return unmap_chosen(resources, n, all, stream);
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -227,21 +211,12 @@ static gr_status unregister(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
     struct gl_peer *peer = r->peer;
-    const gr_cuda_api *cu = gr_driver();
     r->peer = NULL;
     /* After a failed unmap, no unmap follows the copies in the stream, so wait for the copies. */
     if (peer->drawing->ptr)
-        (void)cu->EventSynchronize(peer->done);
+        (void)gr_driver()->EventSynchronize(peer->done);
     gr_status status = gl_drawing_end(peer->drawing);
-    if (!gr_event_has_passed(peer->done)) {
-        peer->retired = (struct gr_retired){
-            .context = resource->context, .after = peer->done, .end = gl_peer_end};
-        resource->context.primary_of = -1; /* the retired part holds it now */
-        gr_retire(&peer->retired);
-    } else {
-        cu->EventDestroy(peer->done);
-        gl_peer_end(&peer->retired, true);
-    }
+    gr_retire_after(&peer->retired, &resource->context, peer->done, gl_peer_end);
     gr_retired_collect();
     gl_deferred_run(&r->context);
     return status;
@@ -264,17 +239,12 @@ static void destroy(gr_resource *resource)
 const struct gr_backend gl_peer = {
     .transport = GR_TRANSPORT_PEER,
     .name = "peer",
-    .api = GR_GRAPHICS_OPENGL,
-    .on_thread = gl_object_on_thread,
-    .refuse_thread = gl_object_refuse_thread,
-    .run = gl_object_run,
+    GL_OBJECT_OPERATIONS,
     .check_storage = gl_object_check_registered,
     .map = map,
     .undo_map = undo_map,
     .unmap = unmap,
     .unregister = unregister,
     .park = gl_object_park,
-    .collect = gl_object_collect,
-    .describe = gl_object_describe,
     .destroy = destroy,
 };

@@ -146,11 +146,9 @@ static struct pool *find_pool(const struct gl_context *context, const struct gr_
 static struct pool *make_pool(const struct gl_context *context, const struct gr_context *cuda,
                               CUdevice device, const char *call)
 {
-    struct pool *pool = calloc(1, sizeof(*pool));
-    if (!pool) {
-        gr_fail_memory(call);
+    struct pool *pool = gr_check_memory(calloc(1, sizeof(*pool)), call);
+    if (!pool)
         return NULL;
-    }
     pool->context = *context;
     pool->device = device;
     pool->cuda = *cuda;
@@ -317,11 +315,9 @@ static struct gl_block *take_range(struct pool *pool, size_t size, size_t *offse
 
 static struct gl_part *make_part(struct pool *pool, size_t size, const char *call)
 {
-    struct gl_part *part = calloc(1, sizeof(*part));
-    if (!part) {
-        gr_fail_memory(call);
+    struct gl_part *part = gr_check_memory(calloc(1, sizeof(*part)), call);
+    if (!part)
         return NULL;
-    }
     part->size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     collect(pool);
     part->block = take_range(pool, part->size, &part->offset, call);

@@ -49,10 +49,9 @@ static gr_status make_own(struct gl_shared *r, const struct gr_context *cuda, si
     size_t room = gr_driver_traits()->mesa_draws ? GR_MESA_ROOM : 0;
     GR_TRY(gr_external_make_vmm(&r->external, cuda, r->device, size + room, NULL, flags, call));
     r->external.base.size = size;
-    gr_status status = gr_vmm_export(r->external.memory->vmm.handle, &fd);
-    if (status == GR_OK)
-        status = gl_shared_import(r->names, fd, r->external.memory->size, true, call);
-    return status == GR_OK ? make_storage(r, size, r->names->memory, 0, call) : status;
+    GR_TRY(gr_vmm_export(r->external.memory->vmm.handle, &fd));
+    GR_TRY(gl_shared_import(r->names, fd, r->external.memory->size, true, call));
+    return make_storage(r, size, r->names->memory, 0, call);
 }
 
 static gr_status make_packed(struct gl_shared *r, const struct gr_context *cuda, size_t size,

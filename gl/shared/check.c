@@ -148,10 +148,9 @@ static gr_status check_driver(CUdevice device, const char *call)
 gr_status gl_shared_check(const struct gl_context *context, bool is_image, CUdevice *drawing,
                           const char *call)
 {
-    gr_status status = check_opengl(context, call);
-    if (status == GR_OK)
-        status = check_devices(is_image, drawing, call);
-    return status == GR_OK ? check_driver(*drawing, call) : status;
+    GR_TRY(check_opengl(context, call));
+    GR_TRY(check_devices(is_image, drawing, call));
+    return check_driver(*drawing, call);
 }
 
 /* ---- For the application --------------------------------------------------------------------- */
@@ -176,12 +175,9 @@ static gr_status probe(char *reason, size_t size)
     struct gl_errors errors;
     CUdevice drawing;
     bool pushed;
-    gr_status status = gl_context_begin(&context, "you want to query", "gr_gl_probe");
-    if (status == GR_OK)
-        status = gr_context_choose(&cuda, gl_find_drawing_device, "gr_gl_probe");
-    if (status != GR_OK)
-        return status;
-    status = gr_context_enter(&cuda, &pushed, "gr_gl_probe");
+    GR_TRY(gl_context_begin(&context, "you want to query", "gr_gl_probe"));
+    GR_TRY(gr_context_choose(&cuda, gl_find_drawing_device, "gr_gl_probe"));
+    gr_status status = gr_context_enter(&cuda, &pushed, "gr_gl_probe");
     if (status == GR_OK) {
         status = gl_shared_check(&context, false, &drawing, "gr_gl_probe");
         if (status == GR_OK) {

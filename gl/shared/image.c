@@ -197,14 +197,11 @@ static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const 
     int fd;
     r->target = wish->info->target;
     r->format = wish->format->name;
-    gr_status status = make_memory(r, wish, &flags, &memory, call);
-    if (status == GR_OK)
-        status = import_into_cuda(r, cuda, wish, flags, &memory, call);
-    if (status == GR_OK)
-        status = gl_vulkan_memory_fd(r->device, r->vulkan, &fd);
-    if (status == GR_OK)
-        status = gl_shared_import(r->names, fd, memory.size, memory.dedicated, call);
-    return status == GR_OK ? make_storage(r, wish->info, call) : status;
+    GR_TRY(make_memory(r, wish, &flags, &memory, call));
+    GR_TRY(import_into_cuda(r, cuda, wish, flags, &memory, call));
+    GR_TRY(gl_vulkan_memory_fd(r->device, r->vulkan, &fd));
+    GR_TRY(gl_shared_import(r->names, fd, memory.size, memory.dedicated, call));
+    return make_storage(r, wish->info, call);
 }
 
 static gr_status export_memory(const struct gl_shared *r, struct gr_memory_export *memory)

@@ -39,11 +39,9 @@ static void load_functions(struct private_vulkan *vulkan)
 
 static struct private_vulkan *open_device(CUdevice cuda, const char *call)
 {
-    struct private_vulkan *vulkan = calloc(1, sizeof(*vulkan));
-    if (!vulkan) {
-        gr_fail_memory(call);
+    struct private_vulkan *vulkan = gr_check_memory(calloc(1, sizeof(*vulkan)), call);
+    if (!vulkan)
         return NULL;
-    }
     vulkan->headless = gr_vk_headless_create(&GR_INIT(gr_vk_headless_options, .cuda_device = cuda));
     if (!vulkan->headless) {
         free(vulkan);

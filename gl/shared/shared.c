@@ -288,9 +288,8 @@ gr_resource *gl_shared_create(const struct gl_shared_maker *maker, const void *i
     if (gl_context_begin(&context, "will own the object", call) != GR_OK ||
         gr_context_choose(&cuda, gl_find_drawing_device, call) != GR_OK)
         return NULL;
-    struct gl_shared *r = calloc(1, sizeof(*r));
+    struct gl_shared *r = gr_check_memory(calloc(1, sizeof(*r)), call);
     if (!r) {
-        gr_fail_memory(call);
         gr_context_drop(&cuda);
         return NULL;
     }

@@ -144,11 +144,9 @@ static void choose(struct gl_timeline *t, const char *call)
 static struct gl_timeline *make(const struct gl_context *context, const struct gr_context *cuda,
                                 CUdevice device, const char *call)
 {
-    struct gl_timeline *t = calloc(1, sizeof(*t));
-    if (!t) {
-        gr_fail_memory(call);
+    struct gl_timeline *t = gr_check_memory(calloc(1, sizeof(*t)), call);
+    if (!t)
         return NULL;
-    }
     if (gr_context_hold(cuda, &t->cuda, call) != GR_OK) {
         free(t);
         return NULL;

@@ -104,4 +104,11 @@ static inline struct gr_external *gr_external_of(const gr_resource *resource)
                                                                  : NULL;
 }
 
+/* Its functions of a graphics API; NULL if it is not in external memory. */
+static inline const struct gr_external_kind *gr_external_kind_of(const gr_resource *resource)
+{
+    const struct gr_external *external = gr_external_of(resource);
+    return external ? external->kind : NULL;
+}
+
 #endif

@@ -9,14 +9,6 @@
 #include "lib/external/memory_rules.h"
 #include "lib/import_handle.h"
 
-static struct gr_import *allocate(const char *call)
-{
-    struct gr_import *import = calloc(1, sizeof(*import));
-    if (!import)
-        gr_fail_memory(call);
-    return import;
-}
-
 /*
  * A successful import consumes the descriptor, but the caller keeps its own if a later step fails.
  * So the driver gets a duplicate.
@@ -44,7 +36,7 @@ static gr_status import_handle(struct gr_import *import, const gr_external_memor
 
 struct gr_import *gr_import_memory(const gr_external_memory_desc *info, const char *call)
 {
-    struct gr_import *import = allocate(call);
+    struct gr_import *import = gr_check_memory(calloc(1, sizeof(*import)), call);
     if (!import)
         return NULL;
     if (import_handle(import, info, call) != GR_OK) {
@@ -72,13 +64,13 @@ static struct gr_import *finish_vmm(struct gr_import *import, gr_status status)
 
 struct gr_import *gr_import_new(CUdevice device, size_t size, const char *call)
 {
-    struct gr_import *import = allocate(call);
+    struct gr_import *import = gr_check_memory(calloc(1, sizeof(*import)), call);
     return import ? finish_vmm(import, gr_vmm_create(&import->vmm, device, size)) : NULL;
 }
 
 struct gr_import *gr_import_vmm(CUdevice device, int fd, size_t size, const char *call)
 {
-    struct gr_import *import = allocate(call);
+    struct gr_import *import = gr_check_memory(calloc(1, sizeof(*import)), call);
     return import ? finish_vmm(import, gr_vmm_import(&import->vmm, device, fd, size)) : NULL;
 }
 

@@ -114,10 +114,9 @@ static gr_status make_in(struct gr_external *r, struct gr_import *import,
 
 static gr_status check_info(const gr_external_memory_desc *info, unsigned flags, const char *call)
 {
-    gr_status status = gr_external_check(info, call);
-    if (status == GR_OK)
-        status = gr_external_check_part(info->part, info->size, info->dedicated, info->type, call);
-    return status == GR_OK ? check_flags(info->part, flags, call) : status;
+    GR_TRY(gr_external_check(info, call));
+    GR_TRY(gr_external_check_part(info->part, info->size, info->dedicated, info->type, call));
+    return check_flags(info->part, flags, call);
 }
 
 gr_status gr_external_make(struct gr_external *r, const struct gr_context *context,
@@ -205,15 +204,9 @@ gr_resource *gr_from_external_memory(const gr_external_memory_desc *memory, unsi
     if (take_memory(&given, memory, __func__) != GR_OK || !gr_driver_load() ||
         gr_context_choose(&context, gr_context_first_device, __func__) != GR_OK)
         return NULL;
-    struct gr_external *r = calloc(1, sizeof(*r));
-    if (!r) {
-        gr_fail_memory(__func__);
-        goto fail;
-    }
-    if (gr_external_make(r, &context, &given.memory, flags, __func__) != GR_OK)
-        goto fail;
-    return &r->base;
-fail:
+    struct gr_external *r = gr_check_memory(calloc(1, sizeof(*r)), __func__);
+    if (r && gr_external_make(r, &context, &given.memory, flags, __func__) == GR_OK)
+        return &r->base;
     free(r);
     gr_context_drop(&context);
     return NULL;
@@ -247,12 +240,8 @@ gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part_d
         gr_context_hold(&resource->context, &context, __func__) != GR_OK)
         return NULL;
     struct gr_import *import = gr_external_of(resource)->memory;
-    struct gr_external *r = calloc(1, sizeof(*r));
-    if (!r) {
-        gr_fail_memory(__func__);
-        goto fail;
-    }
-    if (gr_context_enter(&context, &pushed, __func__) != GR_OK)
+    struct gr_external *r = gr_check_memory(calloc(1, sizeof(*r)), __func__);
+    if (!r || gr_context_enter(&context, &pushed, __func__) != GR_OK)
         goto fail;
     gr_status status = make_in(r, import, &context, &given.part, flags, __func__);
     gr_context_leave(pushed);

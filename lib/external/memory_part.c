@@ -148,15 +148,10 @@ static gr_status check_image(const gr_external_part_desc *part, size_t size,
                        "from its description " ARRAY_CALL
                        ". Set the part's size to 0; the size of the memory has its own field.",
                        part->size, gr_s(part->size));
-    gr_status status = check_extent(image, call);
-    if (status == GR_OK)
-        status = check_cube(image, call);
-    if (status == GR_OK)
-        status = check_texel(image, call);
-    if (status == GR_OK)
-        status = check_levels(image, type, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_extent(image, call));
+    GR_TRY(check_cube(image, call));
+    GR_TRY(check_texel(image, call));
+    GR_TRY(check_levels(image, type, call));
     if (least_bytes(image) > size - part->offset)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,

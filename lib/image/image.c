@@ -41,8 +41,8 @@ gr_status gr_image_check_range(const gr_resource *resource, unsigned level, unsi
 gr_status gr_image_check_part(const gr_buffer *buffer, unsigned level, unsigned layer,
                               const char *call)
 {
-    gr_status status = gr_image_check(buffer, call);
-    return status == GR_OK ? gr_image_check_range(buffer->resource, level, layer, call) : status;
+    GR_TRY(gr_image_check(buffer, call));
+    return gr_image_check_range(buffer->resource, level, layer, call);
 }
 
 bool gr_image_foresee(const gr_resource *resource, gr_image_info *info)

@@ -118,25 +118,19 @@ static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
     bool pushed;
     struct part part;
     gr_linear_desc memory;
-    gr_status status = gr_image_check_part(buffer, level, layer, call);
-    if (status == GR_OK && !given)
-        status =
-            gr_fail(GR_ERR_INVALID_VALUE, call, "The description of the linear memory is NULL.");
-    if (status == GR_OK)
-        status = GR_TAKE(gr_linear_desc, &memory, given, call);
-    if (status == GR_OK && !out && (buffer->resource->flags & GR_READ_ONLY))
-        status = gr_fail(
+    GR_TRY(gr_image_check_part(buffer, level, layer, call));
+    if (!given)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "The description of the linear memory is NULL.");
+    GR_TRY(GR_TAKE(gr_linear_desc, &memory, given, call));
+    if (!out && (buffer->resource->flags & GR_READ_ONLY))
+        return gr_fail(
             GR_ERR_STATE, call,
             "The image was registered read_only: register it without read_only to write to it.");
-    if (status == GR_OK)
-        status = gr_stream_check(stream, true, call);
-    if (status == GR_OK && stream == GR_STREAM_OF_MAP)
-        status = gr_stream_check_capture(stream = buffer->stream, call);
-    if (status == GR_OK)
-        status = gr_context_enter(&buffer->resource->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    status = find_part(buffer, level, layer, &part, call);
+    GR_TRY(gr_stream_check(stream, true, call));
+    if (stream == GR_STREAM_OF_MAP)
+        GR_TRY(gr_stream_check_capture(stream = buffer->stream, call));
+    GR_TRY(gr_context_enter(&buffer->resource->context, &pushed, call));
+    gr_status status = find_part(buffer, level, layer, &part, call);
     if (status == GR_OK)
         status = copy_part(&part, &memory, out, stream, call);
     gr_context_leave(pushed);
@@ -234,12 +228,9 @@ gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *c
     struct part part = {0};
     if (!gr_image_foresee(resource, &info))
         return GR_OK; /* known only after a map */
-    gr_status status = measure_part(resource, &info, level, &part, call);
-    if (status == GR_OK)
-        status = gr_context_enter(&resource->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    status = reserve_staging(resource, staging_bytes(&part), call);
+    GR_TRY(measure_part(resource, &info, level, &part, call));
+    GR_TRY(gr_context_enter(&resource->context, &pushed, call));
+    gr_status status = reserve_staging(resource, staging_bytes(&part), call);
     gr_context_leave(pushed);
     return status;
 }

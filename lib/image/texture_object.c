@@ -11,11 +11,8 @@ static gr_status make_surface(gr_buffer *buffer, unsigned level, unsigned layer,
                               CUsurfObject *surface, const char *call)
 {
     CUarray array;
-    gr_status status = gr_objects_reserve(buffer, call);
-    if (status == GR_OK)
-        status = buffer->resource->backend->array(buffer->resource, level, layer, &array);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_objects_reserve(buffer, call));
+    GR_TRY(buffer->resource->backend->array(buffer->resource, level, layer, &array));
     CUDA_RESOURCE_DESC described = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = array};
     CUresult result = gr_driver()->SurfObjectCreate(surface, &described);
     if (result != CUDA_SUCCESS)
@@ -228,21 +225,14 @@ static gr_status make_texture(gr_buffer *buffer, const gr_texture_options *o, CU
                        "A whole OpenGL cube cannot be sampled: NVIDIA's driver creates the texture "
                        "object, but kernels then read zeros. Create a texture object for each "
                        "face, which `layer` selects.");
-    gr_status status = check_coordinates(buffer, o, call);
-    if (status == GR_OK)
-        status = gr_image_query(buffer, &info);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_coordinates(buffer, o, call));
+    GR_TRY(gr_image_query(buffer, &info));
     bool floats = is_float(info.format) || decide(o->as_float, info.normalized);
     bool srgb = decide(o->srgb, info.srgb && floats);
     bool normalized = o->normalized_coordinates == GR_CHOICE_YES || o->whole || by_whole(buffer, o);
-    status = check_together(o, &info, floats, srgb, normalized, call);
-    if (status == GR_OK)
-        status = find_source(buffer, o, &source, call);
-    if (status == GR_OK)
-        status = gr_objects_reserve(buffer, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_together(o, &info, floats, srgb, normalized, call));
+    GR_TRY(find_source(buffer, o, &source, call));
+    GR_TRY(gr_objects_reserve(buffer, call));
     CUDA_TEXTURE_DESC sampling = describe_sampling(o, &info, floats, srgb, normalized);
     if (by_whole(buffer, o))
         sampling.minMipmapLevelClamp = sampling.maxMipmapLevelClamp = (float)o->level;

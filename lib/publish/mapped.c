@@ -38,11 +38,11 @@ static void settle_strides(struct gr_shaped *shaped)
 static struct gr_shaped shape_of(const gr_tensor *tensor, const char *what, gr_layout layout)
 {
     struct gr_shaped shaped = {.what = what,
-                               .dtype = tensor->dtype,
-                               .layout = layout ? layout : tensor->layout,
-                               .ndim = tensor->ndim,
+                               .dtype = tensor->info.dtype,
+                               .layout = layout ? layout : tensor->info.layout,
+                               .ndim = tensor->info.ndim,
                                .base = tensor->ptr,
-                               .memory = tensor->memory};
+                               .memory = tensor->info.memory};
     memcpy(shaped.shape, tensor->shape, sizeof(shaped.shape));
     memcpy(shaped.strides, tensor->strides, sizeof(shaped.strides));
     settle_strides(&shaped);
@@ -175,16 +175,12 @@ static gr_status describe_buffer(const gr_buffer *buffer, const struct gr_shaped
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = tensor->dtype, .ndim = tensor->ndim,
                                   .shape = tensor->shape, .layout = tensor->layout);
     struct gr_shape shape;
-    gr_status status = o->target ? GR_TAKE(gr_tensor_desc, &desc, o->target, call) : GR_OK;
-    if (status == GR_OK)
-        status = gr_shape_init(&shape, &desc, call);
-    if (status == GR_OK && desc.offset > SIZE_MAX - o->offset)
-        status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "The sum of `offset` and the offset of `target` is too large.");
-    if (status == GR_OK)
-        status = gr_shape_check_room(&shape, o->offset + desc.offset, buffer->size, "buffer", call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(o->target ? GR_TAKE(gr_tensor_desc, &desc, o->target, call) : GR_OK);
+    GR_TRY(gr_shape_init(&shape, &desc, call));
+    if (desc.offset > SIZE_MAX - o->offset)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The sum of `offset` and the offset of `target` is too large.");
+    GR_TRY(gr_shape_check_room(&shape, o->offset + desc.offset, buffer->size, "buffer", call));
     *shaped = (struct gr_shaped){.what = "the buffer",
                                  .dtype = desc.dtype,
                                  .layout = desc.layout,
@@ -247,8 +243,8 @@ gr_status gr_publish_look(gr_buffer *buffer, const gr_tensor *tensor,
     *sides = (struct gr_publish_sides){.is_volume = false};
     if (!buffer->resource->is_image)
         return look_at_buffer(buffer, &shaped, options, sides, call);
-    gr_status status = look_at_image(buffer, options, sides, call);
-    return status == GR_OK ? read_for_image(&shaped, options, sides, call) : status;
+    GR_TRY(look_at_image(buffer, options, sides, call));
+    return read_for_image(&shaped, options, sides, call);
 }
 
 gr_status gr_publish_foresee(gr_resource *resource, const gr_tensor *tensor,

@@ -10,26 +10,25 @@
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-static bool has_kernels(gr_dtype dtype)
+/* The types that kernels convert, in the order of enum gr_job_element. */
+static const gr_dtype element_types[] = {[GR_JOB_U8] = GR_DTYPE_U8,
+                                         [GR_JOB_U16] = GR_DTYPE_U16,
+                                         [GR_JOB_F16] = GR_DTYPE_F16,
+                                         [GR_JOB_BF16] = GR_DTYPE_BF16,
+                                         [GR_JOB_F32] = GR_DTYPE_F32};
+
+/* GR_JOB_U8 for a type without kernels. */
+static uint32_t element_of(gr_dtype dtype)
 {
-    return dtype == GR_DTYPE_U8 || dtype == GR_DTYPE_U16 || dtype == GR_DTYPE_F16 ||
-           dtype == GR_DTYPE_BF16 || dtype == GR_DTYPE_F32;
+    uint32_t element = sizeof(element_types) / sizeof(element_types[0]) - 1;
+    while (element > GR_JOB_U8 && element_types[element] != dtype)
+        element--;
+    return element;
 }
 
-static enum gr_job_element element_of(gr_dtype dtype)
+static bool has_kernels(gr_dtype dtype)
 {
-    switch (dtype) {
-    case GR_DTYPE_U16:
-        return GR_JOB_U16;
-    case GR_DTYPE_F16:
-        return GR_JOB_F16;
-    case GR_DTYPE_BF16:
-        return GR_JOB_BF16;
-    case GR_DTYPE_F32:
-        return GR_JOB_F32;
-    default:
-        return GR_JOB_U8;
-    }
+    return element_types[element_of(dtype)] == dtype;
 }
 
 static float unit_of(const struct gr_picture *p)
@@ -388,11 +387,8 @@ static gr_status plan_kernel(const struct gr_picture *from, const struct gr_pict
     const bool elements = same && from->channels == 1 && to->channels == 1;
     if (!known && !elements && !(same && !job->steps && gr_dtype_get_info(from->dtype)->size <= 4))
         return refuse_types(from, to, call);
-    gr_status status = check_reach(from, call);
-    if (status == GR_OK)
-        status = check_reach(to, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_reach(from, call));
+    GR_TRY(check_reach(to, call));
     fill_side(&job->from, from);
     fill_side(&job->to, to);
     if (from->colour.there) {
@@ -423,11 +419,8 @@ gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *t
                        bool fetch, struct gr_plan *plan, const char *call)
 {
     *plan = (struct gr_plan){.copies = false};
-    gr_status status = check_options(from, to, options, fetch, call);
-    if (status == GR_OK)
-        status = check_shapes(from, to, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_options(from, to, options, fetch, call));
+    GR_TRY(check_shapes(from, to, call));
     fill_steps(&plan->job, from, to, options, fetch);
     if (inverse)
         fill_inverse(&plan->job, inverse);

@@ -39,18 +39,18 @@ static gr_status check_tensors(const struct work *w)
         status = gr_tensor_check(w->options.chroma, w->call);
     if (status == GR_OK && w->options.chroma)
         status = gr_tensor_refuse_array(w->options.chroma, "which cannot be `chroma`", w->call);
-    if (status != GR_OK || !w->fetch || !w->tensor->read_only)
+    if (status != GR_OK || !w->fetch || !w->tensor->info.read_only)
         return status;
     return gr_fail(GR_ERR_STATE, w->call, "The tensor is read-only: fetch into a writable one.");
 }
 
 static gr_status take(struct work *w, const gr_publish_options *options)
 {
-    gr_status status = GR_TAKE(gr_publish_options, &w->options, options, w->call);
-    if (status == GR_OK && (unsigned)w->options.layout > GR_LAYOUT_YUV444)
-        status = gr_fail(GR_ERR_INVALID_VALUE, w->call, "`layout` is %d, which is not a gr_layout.",
-                         (int)w->options.layout);
-    return status == GR_OK ? check_tensors(w) : status;
+    GR_TRY(GR_TAKE(gr_publish_options, &w->options, options, w->call));
+    if ((unsigned)w->options.layout > GR_LAYOUT_YUV444)
+        return gr_fail(GR_ERR_INVALID_VALUE, w->call, "`layout` is %d, which is not a gr_layout.",
+                       (int)w->options.layout);
+    return check_tensors(w);
 }
 
 static gr_status check_flags(const struct work *w, const gr_resource *resource)
@@ -182,11 +182,11 @@ static gr_status enqueue(struct work *w)
 static gr_status begin(const struct work *w)
 {
     const struct gr_context *at = &w->buffer->resource->context;
-    gr_status status = w->fetch ? gr_tensor_begin_write(w->tensor, w->stream, at, w->call)
-                                : gr_tensor_begin_use(w->tensor, w->stream, at, w->call);
-    if (status == GR_OK && w->options.chroma)
-        status = gr_tensor_begin_use(w->options.chroma, w->stream, at, w->call);
-    return status == GR_OK ? gr_event_wait(w->stream, w->options.wait_event) : status;
+    GR_TRY(w->fetch ? gr_tensor_begin_write(w->tensor, w->stream, at, w->call)
+                    : gr_tensor_begin_use(w->tensor, w->stream, at, w->call));
+    if (w->options.chroma)
+        GR_TRY(gr_tensor_begin_use(w->options.chroma, w->stream, at, w->call));
+    return gr_event_wait(w->stream, w->options.wait_event);
 }
 
 static void end(const struct work *w)
@@ -214,12 +214,9 @@ static gr_status move_planned(struct work *w)
 static gr_status run(struct work *w)
 {
     bool pushed;
-    gr_status status = check_flags(w, w->buffer->resource);
-    if (status == GR_OK)
-        status = gr_context_enter(&w->buffer->resource->context, &pushed, w->call);
-    if (status != GR_OK)
-        return status;
-    status = gr_publish_look(w->buffer, w->tensor, &w->options, &w->sides, w->call);
+    GR_TRY(check_flags(w, w->buffer->resource));
+    GR_TRY(gr_context_enter(&w->buffer->resource->context, &pushed, w->call));
+    gr_status status = gr_publish_look(w->buffer, w->tensor, &w->options, &w->sides, w->call);
     if (w->numbers)
         w->sides.tensor.is_number = w->sides.mapped.is_number = true;
     if (status == GR_OK)
@@ -239,12 +236,11 @@ static gr_status with_buffer(struct work *w, const gr_publish_options *options)
                        "The buffer is NULL: did the map fail? gr_last_error() there says why.");
     if (!gr_buffer_is_live(w->buffer))
         return gr_fail(GR_ERR_STATE, w->call, "The resource is no longer mapped: map it again.");
-    gr_status status = take(w, options);
-    if (status == GR_OK)
-        status = gr_stream_check(w->stream, true, w->call);
-    if (status == GR_OK && w->stream == GR_STREAM_OF_MAP)
-        status = gr_stream_check_capture(w->stream = w->buffer->stream, w->call);
-    return status == GR_OK ? run(w) : status;
+    GR_TRY(take(w, options));
+    GR_TRY(gr_stream_check(w->stream, true, w->call));
+    if (w->stream == GR_STREAM_OF_MAP)
+        GR_TRY(gr_stream_check_capture(w->stream = w->buffer->stream, w->call));
+    return run(w);
 }
 
 gr_status gr_buffer_publish(gr_buffer *buffer, const gr_tensor *tensor,
@@ -293,21 +289,15 @@ static gr_status release(struct work *w, gr_status status)
 static gr_status with_resource(struct work *w, gr_resource *resource,
                                const gr_publish_options *options)
 {
-    gr_status status = gr_resource_check_open(resource, w->call);
-    if (status == GR_OK)
-        status = take(w, options);
-    if (status == GR_OK)
-        status = check_flags(w, resource);
-    if (status == GR_OK)
-        status = check_readable(w, resource);
-    if (status == GR_OK)
-        status = gr_stream_check(w->stream, false, w->call);
-    if (status == GR_OK && resource->flags & GR_WRITE_DISCARD)
-        status = check_before_map(w, resource);
-    if (status != GR_OK)
-        return status;
-    status = gr_map_for(&resource, 1, w->stream, NULL, &w->buffer, w->call);
-    return status == GR_OK ? release(w, run(w)) : status;
+    GR_TRY(gr_resource_check_open(resource, w->call));
+    GR_TRY(take(w, options));
+    GR_TRY(check_flags(w, resource));
+    GR_TRY(check_readable(w, resource));
+    GR_TRY(gr_stream_check(w->stream, false, w->call));
+    if (resource->flags & GR_WRITE_DISCARD)
+        GR_TRY(check_before_map(w, resource));
+    GR_TRY(gr_map_for(&resource, 1, w->stream, NULL, &w->buffer, w->call));
+    return release(w, run(w));
 }
 
 gr_status gr_publish(gr_resource *resource, const gr_tensor *tensor,
@@ -359,16 +349,12 @@ static gr_status with_ring(struct work *w, gr_ring *ring, const gr_publish_optio
         return gr_fail(
             GR_ERR_INVALID_VALUE, w->call,
             "The ring is NULL: did gr_ring_create() fail? gr_last_error() there says why.");
-    gr_status status = gr_stream_check(w->stream, false, w->call);
-    if (status == GR_OK)
-        status = take(w, options);
-    if (status == GR_OK)
-        status = w->fetch ? gr_ring_acquire_read(ring, w->stream, &slot, 1, timeout_ms)
-                          : gr_ring_acquire_write(ring, w->stream, &slot, 1, timeout_ms);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_stream_check(w->stream, false, w->call));
+    GR_TRY(take(w, options));
+    GR_TRY(w->fetch ? gr_ring_acquire_read(ring, w->stream, &slot, 1, timeout_ms)
+                    : gr_ring_acquire_write(ring, w->stream, &slot, 1, timeout_ms));
     w->buffer = slot->buffer;
-    status = run(w);
+    gr_status status = run(w);
     if (status == GR_OK)
         status = w->fetch ? gr_ring_give_back(ring, &slot, 1) : gr_ring_hand_over(ring, &slot, 1);
     return status == GR_OK ? GR_OK : give_up(ring, slot, w->fetch, status);

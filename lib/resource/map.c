@@ -34,11 +34,8 @@ static gr_status refuse_mapped(const gr_resource *resource, const char *call)
 static gr_status check_mappable(const gr_resource *resource, const gr_resource *first,
                                 const char *call)
 {
-    gr_status status = gr_resource_check_open(resource, call);
-    if (status == GR_OK)
-        status = gr_resource_check_ring(resource, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_resource_check_open(resource, call));
+    GR_TRY(gr_resource_check_ring(resource, call));
     gr_resource_collect(resource);
     /* Another thread may have freed the last tensor since the set-aside list was checked. */
     if (resource->mapped && resource->mapped->later && !gr_users_count(resource->mapped))
@@ -76,11 +73,9 @@ static gr_status check_part(const gr_resource *resource, const gr_map_options *o
 static gr_status reserve_one(gr_resource *resource, const gr_resource *first,
                              const gr_map_options *options, const char *call)
 {
-    gr_status status = check_mappable(resource, first, call);
-    if (status == GR_OK && options)
-        status = check_part(resource, options, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_mappable(resource, first, call));
+    if (options)
+        GR_TRY(check_part(resource, options, call));
     resource->pending = gr_buffer_take(resource);
     if (!resource->pending)
         return gr_fail_memory(call);
@@ -233,12 +228,9 @@ gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream,
                      const gr_map_options *options, gr_buffer *out[], const char *call)
 {
     bool pushed;
-    gr_status status = gr_stream_check(stream, false, call);
-    if (status == GR_OK)
-        status = reserve_all(resources, n, options, call);
-    if (status != GR_OK)
-        return status;
-    status = check_runs(resources, n, call);
+    GR_TRY(gr_stream_check(stream, false, call));
+    GR_TRY(reserve_all(resources, n, options, call));
+    gr_status status = check_runs(resources, n, call);
     if (status == GR_OK)
         status = gr_context_enter(&resources[0]->context, &pushed, call);
     if (status == GR_OK) {

@@ -29,8 +29,8 @@ static gr_status order_after_map(gr_resource *resource, CUstream stream, CUstrea
     if (of_map == *ordered)
         return GR_OK;
     *ordered = of_map;
-    gr_status status = gr_stream_check_capture(of_map, call);
-    return status == GR_OK ? gr_stream_order_after(resource, of_map, stream) : status;
+    GR_TRY(gr_stream_check_capture(of_map, call));
+    return gr_stream_order_after(resource, of_map, stream);
 }
 
 /*
@@ -318,12 +318,12 @@ gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream
     gr_release_options own;
     if (!buffers && n)
         return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`buffers` is NULL, but n is %zu.", n);
-    gr_status status = gr_stream_check(stream, true, __func__);
-    if (status == GR_OK && options)
-        status = GR_TAKE(gr_release_options, &own, options, __func__);
-    if (status == GR_OK && options && own.wait_event)
-        status = wait_for_the_end(buffers, n, stream, own.wait_event, __func__);
-    return status == GR_OK ? release_buffers(buffers, n, stream, __func__) : status;
+    GR_TRY(gr_stream_check(stream, true, __func__));
+    if (options)
+        GR_TRY(GR_TAKE(gr_release_options, &own, options, __func__));
+    if (options && own.wait_event)
+        GR_TRY(wait_for_the_end(buffers, n, stream, own.wait_event, __func__));
+    return release_buffers(buffers, n, stream, __func__);
 }
 
 /* Unmaps a mapped resource on an allowed thread. The caller keeps the buffer, which reports 0. */
@@ -348,8 +348,8 @@ static gr_status check_callers(const gr_resource *resource, const char *call)
 
 static gr_status unmap_on(gr_resource *resource, CUstream stream, const char *call)
 {
-    gr_status status = gr_resource_check_thread(resource, call);
-    return status == GR_OK ? end_mapping(resource, stream, call) : status;
+    GR_TRY(gr_resource_check_thread(resource, call));
+    return end_mapping(resource, stream, call);
 }
 
 gr_status gr_resource_unmap_anyhow(gr_resource *resource, const char *call)
@@ -360,16 +360,13 @@ gr_status gr_resource_unmap_anyhow(gr_resource *resource, const char *call)
 
 gr_status gr_resource_unmap(gr_resource *resource, CUstream stream)
 {
-    gr_status status = check_callers(resource, __func__);
-    if (status == GR_OK)
-        status = gr_resource_check_open(resource, __func__);
-    if (status == GR_OK && !resource->mapped)
-        status = gr_fail(GR_ERR_STATE, __func__, "The resource is not mapped.");
-    if (status == GR_OK)
-        status = gr_resource_check_ring(resource, __func__);
-    if (status == GR_OK)
-        status = gr_stream_check(stream, true, __func__);
-    return status == GR_OK ? unmap_on(resource, stream, __func__) : status;
+    GR_TRY(check_callers(resource, __func__));
+    GR_TRY(gr_resource_check_open(resource, __func__));
+    if (!resource->mapped)
+        return gr_fail(GR_ERR_STATE, __func__, "The resource is not mapped.");
+    GR_TRY(gr_resource_check_ring(resource, __func__));
+    GR_TRY(gr_stream_check(stream, true, __func__));
+    return unmap_on(resource, stream, __func__);
 }
 
 gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const char *call)
@@ -388,8 +385,7 @@ gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const c
 
 gr_status gr_resource_close(gr_resource *resource, CUstream stream)
 {
-    gr_status status = check_callers(resource, __func__);
-    if (status == GR_OK)
-        status = gr_resource_check_ring(resource, __func__);
-    return status == GR_OK ? gr_resource_close_held(resource, stream, __func__) : status;
+    GR_TRY(check_callers(resource, __func__));
+    GR_TRY(gr_resource_check_ring(resource, __func__));
+    return gr_resource_close_held(resource, stream, __func__);
 }

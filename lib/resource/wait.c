@@ -120,12 +120,9 @@ gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms)
 {
     bool pushed;
     struct last last = {NULL, false};
-    gr_status status = check_waitable(resource, __func__);
-    if (status == GR_OK)
-        status = gr_context_enter(&resource->context, &pushed, __func__);
-    if (status != GR_OK)
-        return status;
-    status = find_last(resource, &last, __func__);
+    GR_TRY(check_waitable(resource, __func__));
+    GR_TRY(gr_context_enter(&resource->context, &pushed, __func__));
+    gr_status status = find_last(resource, &last, __func__);
     if (status == GR_OK && last.event)
         status = wait_for(&last, timeout_ms, __func__);
     gr_context_leave(pushed);

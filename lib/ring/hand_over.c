@@ -135,9 +135,12 @@ static void update_slots(gr_ring *ring, const struct gr_ring_side *side, size_t 
     }
 }
 
-static gr_status hand_over(gr_ring *ring, struct gr_ring_side *side, enum gr_hand_over how,
-                           const gr_slot *const slots[], size_t n, const char *call)
+static gr_status hand_over(gr_ring *ring, enum gr_hand_over how, const gr_slot *const slots[],
+                           size_t n, const char *call)
 {
+    GR_TRY(gr_ring_check(ring, call));
+    struct gr_ring_side *side =
+        how == GR_PUBLISHED || how == GR_WRITE_CANCELLED ? &ring->writer : &ring->reader;
     pthread_mutex_lock(&ring->lock);
     gr_status status = look_up(ring, side, slots, n, how, call);
     size_t ending = status == GR_OK && how == GR_GIVEN_BACK ? gr_ring_collect_returned(ring, n) : n;
@@ -159,24 +162,20 @@ static gr_status hand_over(gr_ring *ring, struct gr_ring_side *side, enum gr_han
 
 gr_status gr_ring_hand_over(gr_ring *ring, const gr_slot *const slots[], size_t n)
 {
-    GR_TRY(gr_ring_check(ring, __func__));
-    return hand_over(ring, &ring->writer, GR_PUBLISHED, slots, n, __func__);
+    return hand_over(ring, GR_PUBLISHED, slots, n, __func__);
 }
 
 gr_status gr_ring_cancel_write(gr_ring *ring, const gr_slot *const slots[], size_t n)
 {
-    GR_TRY(gr_ring_check(ring, __func__));
-    return hand_over(ring, &ring->writer, GR_WRITE_CANCELLED, slots, n, __func__);
+    return hand_over(ring, GR_WRITE_CANCELLED, slots, n, __func__);
 }
 
 gr_status gr_ring_give_back(gr_ring *ring, const gr_slot *const slots[], size_t n)
 {
-    GR_TRY(gr_ring_check(ring, __func__));
-    return hand_over(ring, &ring->reader, GR_GIVEN_BACK, slots, n, __func__);
+    return hand_over(ring, GR_GIVEN_BACK, slots, n, __func__);
 }
 
 gr_status gr_ring_cancel_read(gr_ring *ring, const gr_slot *const slots[], size_t n)
 {
-    GR_TRY(gr_ring_check(ring, __func__));
-    return hand_over(ring, &ring->reader, GR_READ_CANCELLED, slots, n, __func__);
+    return hand_over(ring, GR_READ_CANCELLED, slots, n, __func__);
 }

@@ -227,22 +227,16 @@ static void free_link(struct gr_link *link)
 
 struct gr_link *gr_link_begin(const struct gr_link_parts *parts, const char *call)
 {
-    struct gr_link *link = calloc(1, sizeof(*link));
-    if (!link) {
-        gr_fail_memory(call);
+    struct gr_link *link = gr_check_memory(calloc(1, sizeof(*link)), call);
+    if (!link)
         return NULL;
-    }
     init_link(link, parts);
     if (gr_context_hold(&parts->mine->context, &link->context, call) != GR_OK)
         goto fail;
     if (gr_peer_semaphores_start(&link->semaphores, parts->relays, call) != GR_OK)
         goto fail;
-    link->view.seen = calloc(parts->count, sizeof(*link->view.seen));
-    if (!link->view.seen) {
-        gr_fail_memory(call);
-        goto fail;
-    }
-    if (gr_peer_watch_start(&link->watch, call) != GR_OK)
+    link->view.seen = gr_check_memory(calloc(parts->count, sizeof(*link->view.seen)), call);
+    if (!link->view.seen || gr_peer_watch_start(&link->watch, call) != GR_OK)
         goto fail;
     link->view.page = parts->page; /* owned by the link: nothing can fail any more */
     return link;

@@ -35,10 +35,9 @@ static gr_status ask(const struct gr_peer_probe *probe, gr_semaphore *semaphore,
     CUresult result = cu->EventRecord(probe->before, probe->stream);
     if (result != CUDA_SUCCESS)
         return refuse(result, "cuEventRecord");
-    gr_status status = semaphore->ops->wait(&point, 1, probe->stream);
-    if (status == GR_OK && (result = cu->EventRecord(probe->after, probe->stream)) != CUDA_SUCCESS)
-        status = refuse(result, "cuEventRecord");
-    return status;
+    GR_TRY(semaphore->ops->wait(&point, 1, probe->stream));
+    result = cu->EventRecord(probe->after, probe->stream);
+    return result == CUDA_SUCCESS ? GR_OK : refuse(result, "cuEventRecord");
 }
 
 gr_status gr_peer_probe_query(struct gr_peer_probe *probe, gr_semaphore *semaphore, uint64_t value)

@@ -270,8 +270,9 @@ static gr_status relay_in(struct gr_peer_semaphores *semaphores, gr_resource *co
 {
     const gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = semaphores->theirs, .value = value);
-    gr_status status = value ? semaphores->theirs->ops->wait(&point, 1, semaphores->in) : GR_OK;
-    return status == GR_OK ? gr_sync_release(resources, n, semaphores->in) : status;
+    if (value)
+        GR_TRY(semaphores->theirs->ops->wait(&point, 1, semaphores->in));
+    return gr_sync_release(resources, n, semaphores->in);
 }
 
 static void wait_directly(bool is_cuda, gr_resource *resource, uint64_t value)

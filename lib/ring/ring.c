@@ -62,9 +62,8 @@ gr_ring *gr_ring_make_empty(const gr_ring_options *options, const char *call)
     ring->writer.writes = true;
     ring->writer.is_cuda = options->producer == GR_SIDE_CUDA;
     ring->reader.is_cuda = !ring->writer.is_cuda;
-    ring->state = calloc(1, gr_ring_state_size(0));
+    ring->state = gr_check_memory(calloc(1, gr_ring_state_size(0)), call);
     if (!ring->state) {
-        gr_fail_memory(call);
         gr_ring_free_empty(ring);
         return NULL;
     }

@@ -74,8 +74,8 @@
  */
 static const struct gr_external_kind *kind_with_hooks(const gr_resource *resource)
 {
-    const struct gr_external *external = gr_external_of(resource);
-    return external && external->kind && external->kind->begin_use ? external->kind : NULL;
+    const struct gr_external_kind *kind = gr_external_kind_of(resource);
+    return kind && kind->begin_use ? kind : NULL;
 }
 
 /* Reports the public call instead of the transport's function. */
@@ -104,8 +104,8 @@ static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_sub
     }
     if (!kind)
         return run_turn(resources[0]->backend->begin_use, resources, n, call);
-    gr_status status = gr_external_check_thread(kind, resources[0], call);
-    return status == GR_OK ? set_call(kind->begin_use(resources, n), call) : status;
+    GR_TRY(gr_external_check_thread(kind, resources[0], call));
+    return set_call(kind->begin_use(resources, n), call);
 }
 
 static gr_status end_graphics(gr_resource *const resources[], size_t n, const char *call)
@@ -113,8 +113,8 @@ static gr_status end_graphics(gr_resource *const resources[], size_t n, const ch
     const struct gr_external_kind *kind = kind_with_hooks(resources[0]);
     if (!kind)
         return run_turn(resources[0]->backend->end_use, resources, n, call);
-    gr_status status = gr_external_check_thread(kind, resources[0], call);
-    return status == GR_OK ? set_call(kind->end_use(resources, n), call) : status;
+    GR_TRY(gr_external_check_thread(kind, resources[0], call));
+    return set_call(kind->end_use(resources, n), call);
 }
 
 /* Allows maps of resources in a ring, which are refused otherwise. */

@@ -22,16 +22,10 @@ static gr_status refuse(size_t i, const char *call, const char *text)
     return gr_fail(GR_ERR_INVALID_VALUE, call, "Resource %zu %s", i, text);
 }
 
-static const struct gr_external_kind *kind_of(const gr_resource *resource)
-{
-    const struct gr_external *external = gr_external_of(resource);
-    return external ? external->kind : NULL;
-}
-
 /* The same OpenGL context. A backend's own rule also considers whether a resource is in a ring. */
 static bool same_thread(const gr_resource *a, const gr_resource *b)
 {
-    const struct gr_external_kind *kind = kind_of(a);
+    const struct gr_external_kind *kind = gr_external_kind_of(a);
     gr_resource *const both[] = {(gr_resource *)a, (gr_resource *)b};
     if (!gr_external_of(a))
         return a->backend->run(both, 2) == 2;
@@ -47,7 +41,7 @@ static bool same_image(const struct gr_image *a, const struct gr_image *b)
 
 bool gr_ring_is_submitted(const gr_resource *resource)
 {
-    const struct gr_external_kind *kind = kind_of(resource);
+    const struct gr_external_kind *kind = gr_external_kind_of(resource);
     return gr_external_of(resource) && !(kind && kind->begin_use);
 }
 
@@ -84,7 +78,8 @@ static gr_status check_semaphores(const gr_resource *resource, const gr_resource
 static gr_status check_kind(const gr_resource *resource, const gr_resource *like,
                             const gr_ring *ring, size_t i, const char *call)
 {
-    if (resource->backend != like->backend || kind_of(resource) != kind_of(like))
+    if (resource->backend != like->backend ||
+        gr_external_kind_of(resource) != gr_external_kind_of(like))
         return refuse(
             i, call,
             "uses another transport or another API than the others: create a ring for each.");
@@ -206,14 +201,11 @@ static gr_status make_room(gr_ring *ring, uint32_t n, const char *call)
 gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_t n,
                             const char *call)
 {
-    gr_status status = make_room(ring, (uint32_t)n, call);
-    if (status == GR_OK)
-        status = gr_ring_set_own_pair(ring, resources, n, call);
-    if (status == GR_OK)
-        status = gr_ring_first_use(ring, resources, n, call);
-    if (status != GR_OK)
-        return status;
-    ring->by_commands = kind_of(resources[0]) && kind_of(resources[0])->begin_use;
+    GR_TRY(make_room(ring, (uint32_t)n, call));
+    GR_TRY(gr_ring_set_own_pair(ring, resources, n, call));
+    GR_TRY(gr_ring_first_use(ring, resources, n, call));
+    ring->by_commands =
+        gr_external_kind_of(resources[0]) && gr_external_kind_of(resources[0])->begin_use;
     gr_ring_state_leave(ring->state);
     for (size_t i = 0; i < n; i++) {
         uint32_t number = gr_ring_state_add(ring->state);

@@ -102,9 +102,9 @@ static gr_status check_truth(const struct gr_description *d, const char *call)
 /* Refuses image fields of a buffer, and values of missing semaphores. */
 static gr_status check_absent(const struct gr_description *d, const char *call)
 {
-    uint64_t of_image = d->width | d->height | d->depth | d->levels | d->layers | d->cube |
-                        d->format | d->channels | d->color_attachment | d->depth_texture | d->srgb |
-                        d->normalized;
+#define OR_FIELD(name, bytes) | d->name
+    uint64_t of_image = 0 GR_DESCRIPTION_IMAGE_FIELDS(OR_FIELD);
+#undef OR_FIELD
     if (!d->is_image && of_image)
         return refuse(call, "a buffer is described as an image", of_image);
     if (!d->has_acquire && (d->acquire_timeline | d->acquire_value))
@@ -156,18 +156,13 @@ gr_status gr_description_check(const struct gr_description *d, const char *call)
     unsigned flags = GR_READ_ONLY | GR_WRITE_DISCARD;
     if (d->is_image)
         flags |= GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER;
-    gr_status status = check_truth(d, call);
-    if (status == GR_OK)
-        status = check_absent(d, call);
-    if (status == GR_OK)
-        status = check_sizes(d, call);
-    if (status == GR_OK)
-        status = check_memory(d, call);
-    if (status == GR_OK)
-        status = gr_share_check_value(d->acquire_value, call);
-    if (status == GR_OK)
-        status = gr_share_check_value(d->release_value, call);
-    return status == GR_OK ? gr_flags_check((unsigned)d->flags, flags, call) : status;
+    GR_TRY(check_truth(d, call));
+    GR_TRY(check_absent(d, call));
+    GR_TRY(check_sizes(d, call));
+    GR_TRY(check_memory(d, call));
+    GR_TRY(gr_share_check_value(d->acquire_value, call));
+    GR_TRY(gr_share_check_value(d->release_value, call));
+    return gr_flags_check((unsigned)d->flags, flags, call);
 }
 
 bool gr_description_is_peer(const struct gr_description *d)

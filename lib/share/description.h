@@ -5,6 +5,21 @@
 
 #include "lib/share/socket.h"
 
+/* X(member, bytes): the part of the description that is named as in gr_external_image_desc. */
+#define GR_DESCRIPTION_IMAGE_FIELDS(X)                                                             \
+    X(width, 8)                                                                                    \
+    X(height, 8)                                                                                   \
+    X(depth, 8)                                                                                    \
+    X(levels, 4)                                                                                   \
+    X(layers, 4)                                                                                   \
+    X(cube, 4)                                                                                     \
+    X(format, 4)                                                                                   \
+    X(channels, 4)                                                                                 \
+    X(color_attachment, 4)                                                                         \
+    X(depth_texture, 4)                                                                            \
+    X(srgb, 4)                                                                                     \
+    X(normalized, 4)
+
 /*
  * X(member, bytes): the description of a resource, in this order. Booleans and enums are numbers,
  * since the peer controls their values.
@@ -19,18 +34,7 @@
     X(size, 8)                                                                                     \
     X(flags, 4)                                                                                    \
     X(is_image, 4)                                                                                 \
-    X(width, 8)                                                                                    \
-    X(height, 8)                                                                                   \
-    X(depth, 8)                                                                                    \
-    X(levels, 4)                                                                                   \
-    X(layers, 4)                                                                                   \
-    X(cube, 4)                                                                                     \
-    X(format, 4)                                                                                   \
-    X(channels, 4)                                                                                 \
-    X(color_attachment, 4)                                                                         \
-    X(depth_texture, 4)                                                                            \
-    X(srgb, 4)                                                                                     \
-    X(normalized, 4)                                                                               \
+    GR_DESCRIPTION_IMAGE_FIELDS(X)                                                                 \
     X(has_acquire, 4)                                                                              \
     X(acquire_timeline, 4)                                                                         \
     X(acquire_value, 8)                                                                            \

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/peer_device.h"
@@ -67,16 +66,11 @@ static gr_status fail_no_device(const struct gr_description *d, int count, const
 
 gr_status gr_share_find_device(const struct gr_description *d, CUdevice *device, const char *call)
 {
-    const gr_cuda_api *cu = gr_driver();
     int count = 0;
-    CUresult result = cu->DeviceGetCount(&count);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuDeviceGetCount", "Cannot count the CUDA devices.");
+    GR_TRY(gr_device_count(&count, call));
     for (int i = 0; i < count; i++) {
         CUuuid uuid;
-        result = cu->DeviceGet(device, i);
-        if (result != CUDA_SUCCESS)
-            return gr_fail_cuda(result, "cuDeviceGet", "%s could not get CUDA device %d.", call, i);
+        GR_TRY(gr_device_at(i, device, call));
         GR_TRY(get_uuid(*device, &uuid));
         if (has_uuid(d, &uuid))
             return GR_OK;
@@ -102,19 +96,6 @@ static bool current_context_fits(const struct gr_description *d, CUdevice device
     return reaches;
 }
 
-static gr_status retain_primary(struct gr_context *context, CUdevice device, const char *call)
-{
-    CUresult result = gr_driver()->DevicePrimaryCtxRetain(&context->handle, device);
-    if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
-                            "%s: cannot retain the primary context of CUDA device %d. Does another "
-                            "process use the device exclusively (nvidia-smi -q -d COMPUTE)?",
-                            call, device);
-    context->primary_of = device;
-    gr_context_identify(context);
-    return GR_OK;
-}
-
 gr_status gr_share_context(const struct gr_description *d, struct gr_context *context,
                            const char *call)
 {
@@ -124,7 +105,8 @@ gr_status gr_share_context(const struct gr_description *d, struct gr_context *co
         return gr_last_error()->status;
     GR_TRY(gr_share_find_device(d, &device, call));
     if (!current_context_fits(d, device))
-        return retain_primary(context, device, call);
+        return gr_context_retain(context, device,
+                                 "no CUDA context that can use the memory is current", call);
     CUresult result = gr_driver()->CtxGetCurrent(&context->handle);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuCtxGetCurrent",
@@ -140,12 +122,9 @@ gr_status gr_share_check_context(const struct gr_description *d, const struct gr
     bool pushed;
     if (gr_description_is_peer(d))
         return GR_OK;
-    gr_status status = gr_share_find_device(d, &owner, call);
-    if (status == GR_OK)
-        status = gr_context_enter(context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    status = gr_current_device(&device);
+    GR_TRY(gr_share_find_device(d, &owner, call));
+    GR_TRY(gr_context_enter(context, &pushed, call));
+    gr_status status = gr_current_device(&device);
     gr_context_leave(pushed);
     if (status != GR_OK || device == owner)
         return status;

@@ -8,12 +8,6 @@
 #include "lib/resource/resource.h"
 #include "lib/share/device.h"
 
-static const struct gr_external_kind *kind_of(const gr_resource *resource)
-{
-    const struct gr_external *external = gr_external_of(resource);
-    return external ? external->kind : NULL;
-}
-
 gr_status gr_share_check(const gr_resource *resource, const char *call)
 {
     GR_TRY(gr_resource_check_open(resource, call));
@@ -21,7 +15,7 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
     if (resource->mapped)
         return gr_fail(GR_ERR_STATE, call,
                        "The resource is mapped: release its buffer before sending it.");
-    const struct gr_external_kind *kind = kind_of(resource);
+    const struct gr_external_kind *kind = gr_external_kind_of(resource);
     if (gr_external_of(resource) && gr_external_of(resource)->memory->end_part)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "The buffer shares its memory with other buffers, whose bytes would be sent "
@@ -53,18 +47,9 @@ static void note_memory(struct gr_description *d, const gr_resource *resource,
 
 static void note_image(struct gr_description *d, const gr_external_image_desc *image)
 {
-    d->width = image->width;
-    d->height = image->height;
-    d->depth = image->depth;
-    d->levels = image->levels;
-    d->layers = image->layers;
-    d->cube = image->cube;
-    d->format = image->format;
-    d->channels = image->channels;
-    d->color_attachment = image->color_attachment;
-    d->depth_texture = image->depth_texture;
-    d->srgb = image->srgb;
-    d->normalized = image->normalized;
+#define NOTE_FIELD(name, bytes) d->name = image->name;
+    GR_DESCRIPTION_IMAGE_FIELDS(NOTE_FIELD)
+#undef NOTE_FIELD
 }
 
 gr_status gr_share_describe(const gr_resource *resource, struct gr_description *d,
@@ -75,7 +60,7 @@ gr_status gr_share_describe(const gr_resource *resource, struct gr_description *
     *d = (struct gr_description){0};
     message->fd_count = 0;
     GR_TRY(gr_context_enter(&resource->context, &pushed, call));
-    gr_status status = kind_of(resource)->export_memory(resource, &memory);
+    gr_status status = gr_external_kind_of(resource)->export_memory(resource, &memory);
     gr_context_leave(pushed);
     if (status != GR_OK)
         return status;
@@ -92,7 +77,7 @@ gr_status gr_share_describe(const gr_resource *resource, struct gr_description *
 gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
                           gr_semaphore_desc *info, const char *call)
 {
-    const struct gr_external_kind *kind = kind_of(resource);
+    const struct gr_external_kind *kind = gr_external_kind_of(resource);
     char text[160];
     *info = GR_INIT(gr_semaphore_desc, .fd = -1);
     if (kind->export_semaphore && semaphore->handle) {

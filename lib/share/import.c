@@ -42,12 +42,11 @@ static gr_status check_file(const struct gr_description *d, int fd, const char *
 
 static gr_external_image_desc image_of(const struct gr_description *d)
 {
-    return GR_INIT(gr_external_image_desc, .width = (size_t)d->width, .height = (size_t)d->height,
-                   .depth = (size_t)d->depth, .levels = (unsigned)d->levels,
-                   .layers = (unsigned)d->layers, .cube = d->cube,
-                   .format = (CUarray_format)d->format, .channels = (unsigned)d->channels,
-                   .color_attachment = d->color_attachment, .depth_texture = d->depth_texture,
-                   .srgb = d->srgb, .normalized = d->normalized);
+    gr_external_image_desc image = GR_INIT(gr_external_image_desc);
+#define TAKE_FIELD(name, bytes) image.name = d->name;
+    GR_DESCRIPTION_IMAGE_FIELDS(TAKE_FIELD)
+#undef TAKE_FIELD
+    return image;
 }
 
 static gr_status import_opaque(struct gr_external *r, const struct gr_description *d,
@@ -86,17 +85,10 @@ gr_resource *gr_share_import(const struct gr_description *d, struct gr_message *
     if (check_file(d, message->fds[GR_MEMORY_FD], call) != GR_OK ||
         gr_context_hold(context, &held, call) != GR_OK)
         return NULL;
-    struct gr_external *r = calloc(1, sizeof(*r));
-    if (!r) {
-        gr_fail_memory(call);
-        goto fail;
-    }
-    gr_status status =
-        d->vmm ? import_vmm(r, d, message, &held, call) : import_opaque(r, d, message, &held, call);
-    if (status != GR_OK)
-        goto fail;
-    return &r->base;
-fail:
+    struct gr_external *r = gr_check_memory(calloc(1, sizeof(*r)), call);
+    if (r && (d->vmm ? import_vmm(r, d, message, &held, call)
+                     : import_opaque(r, d, message, &held, call)) == GR_OK)
+        return &r->base;
     free(r);
     gr_context_drop(&held);
     return NULL;
@@ -114,12 +106,8 @@ gr_semaphore *gr_share_import_semaphore(struct gr_message *message, unsigned i, 
                 .fd = message->fds[i], .value = value);
     if (gr_context_hold(context, &held, call) != GR_OK)
         return NULL;
-    gr_semaphore *semaphore = calloc(1, sizeof(*semaphore));
-    if (!semaphore) {
-        gr_fail_memory(call);
-        goto fail;
-    }
-    if (gr_semaphore_make(semaphore, &held, &info, NULL, call) != GR_OK)
+    gr_semaphore *semaphore = gr_check_memory(calloc(1, sizeof(*semaphore)), call);
+    if (!semaphore || gr_semaphore_make(semaphore, &held, &info, NULL, call) != GR_OK)
         goto fail;
     gr_message_take_fd(message, i);
     return semaphore;

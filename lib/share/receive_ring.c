@@ -35,12 +35,8 @@ struct receiving {
 static gr_status receive_ring_message(struct receiving *r)
 {
     struct gr_ring_description *d = &r->d;
-    gr_status status =
-        gr_message_receive(r->socket, GR_MESSAGE_RING, &r->message, &r->deadline, r->call);
-    if (status == GR_OK)
-        status = gr_ring_description_read(&r->message, d, r->call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_message_receive(r->socket, GR_MESSAGE_RING, &r->message, &r->deadline, r->call));
+    GR_TRY(gr_ring_description_read(&r->message, d, r->call));
     if (d->slots == 0 || d->slots > GR_RING_MOST_SLOTS || d->role < GR_RING_PRODUCER ||
         d->role > GR_RING_CONSUMER || d->mode > GR_RING_NEWEST ||
         r->message.fd_count != GR_RING_FD_COUNT)
@@ -49,11 +45,8 @@ static gr_status receive_ring_message(struct receiving *r)
                        "descriptor%s: grinterop did not send it.",
                        (unsigned long long)d->slots, gr_s(d->slots), (unsigned long long)d->role,
                        (unsigned long long)d->mode, r->message.fd_count, gr_s(r->message.fd_count));
-    status = gr_share_check_value(d->sent_value, r->call);
-    if (status == GR_OK)
-        status = gr_share_check_value(d->received_value, r->call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_share_check_value(d->sent_value, r->call));
+    GR_TRY(gr_share_check_value(d->received_value, r->call));
     r->resources = calloc(d->slots, sizeof(gr_resource *));
     return r->resources ? GR_OK : gr_fail_memory(r->call);
 }
@@ -65,15 +58,15 @@ static gr_status check_slot(struct receiving *r, const struct gr_description *d,
         r->uuid[0] = d->uuid_low;
         r->uuid[1] = d->uuid_high;
     }
-    gr_status status = gr_description_check(d, r->call);
-    if (status == GR_OK && (message->fd_count != 1 || d->has_acquire || d->has_release))
-        status = gr_fail(GR_ERR_INVALID_VALUE, r->call,
-                         "A slot came with %u descriptor%s instead of 1 for its memory.",
-                         message->fd_count, gr_s(message->fd_count));
-    if (status == GR_OK && (r->uuid[0] != d->uuid_low || r->uuid[1] != d->uuid_high))
-        status = gr_fail(GR_ERR_INVALID_VALUE, r->call,
-                         "The ring's slots are on different GPUs: grinterop did not send it.");
-    return status;
+    GR_TRY(gr_description_check(d, r->call));
+    if (message->fd_count != 1 || d->has_acquire || d->has_release)
+        return gr_fail(GR_ERR_INVALID_VALUE, r->call,
+                       "A slot came with %u descriptor%s instead of 1 for its memory.",
+                       message->fd_count, gr_s(message->fd_count));
+    if (r->uuid[0] != d->uuid_low || r->uuid[1] != d->uuid_high)
+        return gr_fail(GR_ERR_INVALID_VALUE, r->call,
+                       "The ring's slots are on different GPUs: grinterop did not send it.");
+    return GR_OK;
 }
 
 static gr_status import_slot(struct receiving *r, const struct gr_description *d,

@@ -114,17 +114,15 @@ static gr_status receive(int socket, struct gr_description *d, struct gr_message
                          const struct gr_deadline *deadline, const char *call)
 {
     GR_TRY(gr_socket_check(socket, call));
-    gr_status status = gr_message_receive(socket, GR_MESSAGE_RESOURCE, message, deadline, call);
-    if (status == GR_OK)
-        status = gr_description_read(message, d, call);
-    if (status == GR_OK)
-        status = gr_description_check(d, call);
-    if (status == GR_OK && message->fd_count != 1 + d->has_acquire + d->has_release)
-        status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "The message announces a different number of file descriptors than the %u "
-                         "received with it: grinterop did not send it.",
-                         message->fd_count);
-    return status;
+    GR_TRY(gr_message_receive(socket, GR_MESSAGE_RESOURCE, message, deadline, call));
+    GR_TRY(gr_description_read(message, d, call));
+    GR_TRY(gr_description_check(d, call));
+    if (message->fd_count != 1 + d->has_acquire + d->has_release)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The message announces a different number of file descriptors than the %u "
+                       "received with it: grinterop did not send it.",
+                       message->fd_count);
+    return GR_OK;
 }
 
 gr_resource *gr_resource_receive(int socket, void *data, size_t room, size_t *size,

@@ -167,8 +167,8 @@ static gr_status end_graphics(const struct sending *s)
     const struct gr_external_kind *kind = kind_of(s);
     if (!s->side->is_cuda || s->ring->writer.is_cuda || !kind->end_use)
         return GR_OK;
-    gr_status status = gr_external_check_thread(kind, s->resources[0], s->call);
-    return status == GR_OK ? kind->end_use(s->resources, s->count) : status;
+    GR_TRY(gr_external_check_thread(kind, s->resources[0], s->call));
+    return kind->end_use(s->resources, s->count);
 }
 
 /* Waits for all work, so that the first values in the page are 0: nothing to wait for. */
@@ -418,15 +418,10 @@ gr_status gr_ring_send(int socket, gr_ring *ring, gr_ring_role role, const void 
                        unsigned timeout_ms)
 {
     struct gr_message head = {.kind = GR_MESSAGE_RING};
-    gr_status status = gr_ring_check(ring, __func__);
-    if (status == GR_OK)
-        status = gr_socket_check(socket, __func__);
-    if (status == GR_OK)
-        status = gr_ring_check_role(role, __func__);
-    if (status == GR_OK)
-        status = gr_message_set_data(&head, data, size, __func__);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_ring_check(ring, __func__));
+    GR_TRY(gr_socket_check(socket, __func__));
+    GR_TRY(gr_ring_check_role(role, __func__));
+    GR_TRY(gr_message_set_data(&head, data, size, __func__));
     struct sending s = {
         .socket = socket,
         .ring = ring,
@@ -439,7 +434,7 @@ gr_status gr_ring_send(int socket, gr_ring *ring, gr_ring_role role, const void 
         .deadline = gr_deadline_in(timeout_ms),
         .call = __func__,
     };
-    status = send_ring(&s);
+    gr_status status = send_ring(&s);
     end_sending(&s);
     return status;
 }

@@ -239,10 +239,8 @@ gr_status gr_message_send(int socket, const struct gr_message *message,
     size_t size = HEADER_SIZE + message->size;
     pack_header(message, bytes);
     memcpy(bytes + HEADER_SIZE, message->bytes, message->size);
-    gr_status status = send_bytes(socket, bytes, size, message, deadline, call);
-    if (status == GR_OK)
-        status = send_bytes(socket, message->data, message->data_size, NULL, deadline, call);
-    return status;
+    GR_TRY(send_bytes(socket, bytes, size, message, deadline, call));
+    return send_bytes(socket, message->data, message->data_size, NULL, deadline, call);
 }
 
 /* ---- Receiving ------------------------------------------------------------------------------- */
@@ -374,8 +372,8 @@ static gr_status look_at_header(int socket, enum gr_message_kind kind, struct gr
     if (seen < HEADER_SIZE)
         return GR_OK;
     const struct header header = unpack_header(bytes);
-    gr_status status = check_header(&header, kind, call);
-    return status == GR_OK ? check_room(&header, message, false, call) : status;
+    GR_TRY(check_header(&header, kind, call));
+    return check_room(&header, message, false, call);
 }
 
 static gr_status receive_header(int socket, enum gr_message_kind kind, struct header *header,
@@ -383,14 +381,11 @@ static gr_status receive_header(int socket, enum gr_message_kind kind, struct he
                                 const char *call)
 {
     unsigned char bytes[HEADER_SIZE];
-    gr_status status = look_at_header(socket, kind, message, deadline, call);
-    if (status == GR_OK)
-        status = receive_all(socket, bytes, HEADER_SIZE, false, message, deadline, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(look_at_header(socket, kind, message, deadline, call));
+    GR_TRY(receive_all(socket, bytes, HEADER_SIZE, false, message, deadline, call));
     *header = unpack_header(bytes);
-    status = check_header(header, kind, call);
-    return status == GR_OK ? check_room(header, message, true, call) : status;
+    GR_TRY(check_header(header, kind, call));
+    return check_room(header, message, true, call);
 }
 
 /* Before any other use of the descriptors: on a peer's file system even fstat() could block. */

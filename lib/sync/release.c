@@ -17,11 +17,8 @@ static gr_status refuse_claimed(void)
 static gr_status retake(gr_semaphore *semaphore, CUstream stream)
 {
     const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore);
-    gr_status status = gr_event_create(&semaphore->passed);
-    if (status == GR_OK)
-        status = semaphore->ops->wait(&point, 1, stream);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_event_create(&semaphore->passed));
+    GR_TRY(semaphore->ops->wait(&point, 1, stream));
     semaphore->waited = semaphore->signalled;
     semaphore->retaken = true;
     return gr_sync_mark_taken(semaphore, stream);

@@ -89,12 +89,8 @@ gr_semaphore *gr_semaphore_import(const gr_semaphore_desc *desc)
     if (GR_TAKE(gr_semaphore_desc, &own, desc, __func__) != GR_OK || !gr_driver_load() ||
         gr_context_choose(&context, gr_context_first_device, __func__) != GR_OK)
         return NULL;
-    gr_semaphore *semaphore = calloc(1, sizeof(*semaphore));
-    if (!semaphore) {
-        gr_fail_memory(__func__);
-        goto fail;
-    }
-    if (gr_semaphore_make(semaphore, &context, &own, NULL, __func__) != GR_OK)
+    gr_semaphore *semaphore = gr_check_memory(calloc(1, sizeof(*semaphore)), __func__);
+    if (!semaphore || gr_semaphore_make(semaphore, &context, &own, NULL, __func__) != GR_OK)
         goto fail;
     gr_live_add(GR_LIVE_SEMAPHORE, semaphore);
     return semaphore;

@@ -279,12 +279,9 @@ static gr_status enqueue_by_hand(const gr_semaphore_point points[], size_t n, bo
 {
     bool pushed;
     gr_semaphore_point first = {0};
-    gr_status status = check_points(points, n, is_wait, &first, stream, call);
-    if (status == GR_OK)
-        status = gr_context_enter(&first.semaphore->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    status = enqueue_given(points, n, is_wait, stream, call);
+    GR_TRY(check_points(points, n, is_wait, &first, stream, call));
+    GR_TRY(gr_context_enter(&first.semaphore->context, &pushed, call));
+    gr_status status = enqueue_given(points, n, is_wait, stream, call);
     gr_context_leave(pushed);
     return status;
 }

@@ -228,13 +228,13 @@ gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, const char *
 
 static gr_status check_one(gr_resource *resource, const char *call)
 {
-    gr_status status = gr_sync_check_idle(resource, call);
-    if (status == GR_OK && gr_sync_is_submitted(resource))
-        status = gr_sync_check_ready(resource, call);
-    if (status == GR_OK && resource->visited)
-        status =
-            gr_fail(GR_ERR_INVALID_VALUE, call, "The same resource is listed twice: list it once.");
-    return status;
+    GR_TRY(gr_sync_check_idle(resource, call));
+    if (gr_sync_is_submitted(resource))
+        GR_TRY(gr_sync_check_ready(resource, call));
+    if (resource->visited)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The same resource is listed twice: list it once.");
+    return GR_OK;
 }
 
 static gr_status check_all(gr_resource *const resources[], size_t n, const char *call)
@@ -349,11 +349,9 @@ void *gr_submit_scratch(gr_submit *submit, size_t size, const char *call)
     struct gr_submit_made *s = made_of(submit);
     if (s->scratch_size >= size)
         return s->scratch;
-    void *made = malloc(size);
-    if (!made) {
-        gr_fail_memory(call);
+    void *made = gr_check_memory(malloc(size), call);
+    if (!made)
         return NULL;
-    }
     free(s->scratch);
     s->scratch = made;
     s->scratch_size = size;

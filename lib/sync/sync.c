@@ -125,14 +125,13 @@ static gr_status check_semaphore(const gr_resource *resource, const gr_semaphore
 static gr_status check_pair(const gr_resource *resource, const gr_semaphore *acquire,
                             const gr_semaphore *release, const char *call)
 {
-    gr_status status = check_semaphore(resource, acquire, "acquire", call);
-    if (status == GR_OK)
-        status = check_semaphore(resource, release, "release", call);
-    if (status == GR_OK && acquire == release && acquire != GR_SEMAPHORE_NONE)
-        status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "`acquire` and `release` are the same semaphore: each side signals its "
-                         "own, because values only grow.");
-    return status;
+    GR_TRY(check_semaphore(resource, acquire, "acquire", call));
+    GR_TRY(check_semaphore(resource, release, "release", call));
+    if (acquire == release && acquire != GR_SEMAPHORE_NONE)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`acquire` and `release` are the same semaphore: each side signals its "
+                       "own, because values only grow.");
+    return GR_OK;
 }
 
 gr_status gr_sync_check_idle(const gr_resource *resource, const char *call)
@@ -166,10 +165,7 @@ static gr_semaphore *or_null(gr_semaphore *semaphore)
 
 gr_status gr_resource_set_sync(gr_resource *resource, gr_semaphore *acquire, gr_semaphore *release)
 {
-    gr_status status = check_settable(resource, __func__);
-    if (status == GR_OK)
-        status = check_pair(resource, acquire, release, __func__);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_settable(resource, __func__));
+    GR_TRY(check_pair(resource, acquire, release, __func__));
     return gr_sync_set(resource, or_null(acquire), or_null(release), __func__);
 }

@@ -52,7 +52,7 @@ static gr_status allocate_device(gr_tensor *tensor, size_t bytes, CUdeviceptr *m
                                  const char *call)
 {
     const gr_cuda_api *cu = gr_driver();
-    bool pool = has_pools(tensor->device);
+    bool pool = has_pools(tensor->info.device);
     tensor->how = pool ? GR_TENSOR_ASYNC : GR_TENSOR_FREE;
     if (!pool)
         return refuse(cu->MemAlloc(made, bytes), "cuMemAlloc", bytes, call);
@@ -68,16 +68,16 @@ static gr_status allocate_managed(gr_tensor *tensor, size_t bytes, CUdeviceptr *
     int has = 0;
     tensor->how = GR_TENSOR_FREE;
     CUresult asked =
-        cu->DeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, tensor->device);
+        cu->DeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, tensor->info.device);
     if (asked != CUDA_SUCCESS)
         return gr_fail_cuda(
             asked, "cuDeviceGetAttribute",
             "%s: the driver does not report whether CUDA device %d has managed memory.", call,
-            (int)tensor->device);
+            (int)tensor->info.device);
     if (!has)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "CUDA device %d has no managed memory: use GR_MEMORY_DEVICE.",
-                       tensor->device);
+                       tensor->info.device);
     return refuse(cu->MemAllocManaged(made, bytes, CU_MEM_ATTACH_GLOBAL), "cuMemAllocManaged",
                   bytes, call);
 }
@@ -108,11 +108,11 @@ static gr_status allocate(gr_tensor *tensor, size_t bytes, const char *call)
     gr_status status = GR_OK;
     if (!bytes)
         return GR_OK;
-    if (tensor->memory == GR_MEMORY_DEVICE)
+    if (tensor->info.memory == GR_MEMORY_DEVICE)
         status = allocate_device(tensor, bytes, &made, call);
-    else if (tensor->memory == GR_MEMORY_MANAGED)
+    else if (tensor->info.memory == GR_MEMORY_MANAGED)
         status = allocate_managed(tensor, bytes, &made, call);
-    else if (tensor->memory == GR_MEMORY_PINNED)
+    else if (tensor->info.memory == GR_MEMORY_PINNED)
         status = allocate_pinned(tensor, bytes, &made, call);
     else
         status = allocate_host(tensor, bytes, &made, call);
@@ -141,12 +141,9 @@ static gr_status allocate_in_context(gr_tensor *tensor, const struct gr_context 
                                      const char *call)
 {
     bool pushed;
-    gr_status status = gr_tensor_set_context(tensor, like, call);
-    if (status == GR_OK)
-        status = gr_context_enter(&tensor->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    status = allocate(tensor, bytes, call);
+    GR_TRY(gr_tensor_set_context(tensor, like, call));
+    GR_TRY(gr_context_enter(&tensor->context, &pushed, call));
+    gr_status status = allocate(tensor, bytes, call);
     gr_context_leave(pushed);
     return status;
 }

@@ -17,7 +17,7 @@ gr_status gr_array_describe(CUarray array, gr_tensor_desc *desc, int64_t shape[3
 /* Its memory is an array; `ptr` has the handle. */
 static inline bool gr_tensor_is_array(const gr_tensor *tensor)
 {
-    return tensor->memory == GR_MEMORY_ARRAY;
+    return tensor->info.memory == GR_MEMORY_ARRAY;
 }
 
 /* Refuses calls that need addresses. */

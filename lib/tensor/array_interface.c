@@ -15,7 +15,7 @@ static gr_status begin(gr_tensor *tensor, CUstream consumer, const char *call)
 {
     GR_TRY(gr_tensor_check(tensor, call));
     GR_TRY(gr_tensor_refuse_array(tensor, "which array interfaces cannot express", call));
-    if (tensor->memory == GR_MEMORY_HOST)
+    if (tensor->info.memory == GR_MEMORY_HOST)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "The tensor is in host memory, which CUDA cannot access: export it by "
                        "gr_tensor_dlpack(), or copy it by gr_tensor_clone().");
@@ -34,12 +34,12 @@ const gr_array_interface *gr_tensor_array_interface(gr_tensor *tensor, CUstream 
         return NULL;
     bool own = consumer == GR_STREAM_NONE && tensor->stream != GR_STREAM_NONE;
     tensor->array = (gr_array_interface){
-        .data = tensor->bytes ? tensor->ptr : 0,
-        .read_only = tensor->read_only,
-        .typestr = gr_dtype_get_info(tensor->dtype)->typestr,
-        .ndim = tensor->ndim,
+        .data = tensor->info.bytes ? tensor->ptr : 0,
+        .read_only = tensor->info.read_only,
+        .typestr = gr_dtype_get_info(tensor->info.dtype)->typestr,
+        .ndim = tensor->info.ndim,
         .shape = tensor->shape,
-        .strides = tensor->compact ? NULL : tensor->strides,
+        .strides = tensor->info.compact ? NULL : tensor->strides,
         .stream = own ? tensor->stream : NULL,
         .version = VERSION,
     };

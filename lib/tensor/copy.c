@@ -21,7 +21,7 @@ struct side {
 
 static bool is_on_host(const gr_tensor *tensor)
 {
-    return tensor->memory == GR_MEMORY_HOST || tensor->memory == GR_MEMORY_PINNED;
+    return tensor->info.memory == GR_MEMORY_HOST || tensor->info.memory == GR_MEMORY_PINNED;
 }
 
 static struct side side_of(const gr_tensor *tensor)
@@ -32,7 +32,7 @@ static struct side side_of(const gr_tensor *tensor)
                          .host = host,
                          .array = gr_tensor_is_array(tensor),
                          .context = host ? NULL : tensor->context.handle,
-                         .device = tensor->device};
+                         .device = tensor->info.device};
 }
 
 /* ---- One block ------------------------------------------------------------------------------- */
@@ -144,7 +144,7 @@ static gr_status copy_blocks(const struct gr_copy_plan *plan, const struct side 
 /* One row of texels after the other, at any pitch. */
 static bool has_rows(const struct side *side, const gr_tensor *like)
 {
-    int64_t size = (int64_t)gr_dtype_get_info(like->dtype)->size;
+    int64_t size = (int64_t)gr_dtype_get_info(like->info.dtype)->size;
     int64_t texel = size * like->shape[2], row = texel * like->shape[1];
     return side->array || ((like->shape[2] == 1 || side->strides[2] == size) &&
                            (like->shape[1] == 1 || side->strides[1] == texel) &&
@@ -154,7 +154,7 @@ static bool has_rows(const struct side *side, const gr_tensor *like)
 static gr_status copy_arrays(const gr_tensor *like, const struct side *to, const struct side *from,
                              CUstream stream, const char *call)
 {
-    size_t row = like->bytes / (size_t)like->shape[0];
+    size_t row = like->info.bytes / (size_t)like->shape[0];
     if (between_devices(to, from) || !has_rows(to, like) || !has_rows(from, like))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "A CUDA array can be copied only in whole rows and on one device: copy it "
@@ -193,72 +193,66 @@ static gr_status copy_sides(const gr_tensor *like, const struct side *to, const 
 {
     bool pushed;
     struct gr_copy_plan plan;
-    if (!like->bytes)
+    if (!like->info.bytes)
         return GR_OK;
     GR_TRY(gr_context_enter(context, &pushed, call));
     gr_status status;
     if (to->array || from->array) {
         status = copy_arrays(like, to, from, stream, call);
     } else {
-        gr_copy_plan_make(&plan, like->ndim, like->shape, to->strides, from->strides,
-                          gr_dtype_get_info(like->dtype)->size);
+        gr_copy_plan_make(&plan, like->info.ndim, like->shape, to->strides, from->strides,
+                          gr_dtype_get_info(like->info.dtype)->size);
         status = copy_blocks(&plan, to, from, stream, call);
     }
     gr_context_leave(pushed);
     if (status == GR_OK)
-        gr_count_bytes_moved(like->bytes);
+        gr_count_bytes_moved(like->info.bytes);
     return status;
 }
 
 static gr_status check_same(const gr_tensor *to, const gr_tensor *from, const char *call)
 {
-    if (to->dtype != from->dtype)
+    if (to->info.dtype != from->info.dtype)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The tensors have the types %s and %s, but a copy does not convert: use a "
                        "view for the same bits, or gr_publish(), which converts.",
-                       gr_dtype_get_info(to->dtype)->name, gr_dtype_get_info(from->dtype)->name);
-    bool same = to->ndim == from->ndim;
-    for (unsigned i = 0; same && i < to->ndim; i++)
+                       gr_dtype_get_info(to->info.dtype)->name,
+                       gr_dtype_get_info(from->info.dtype)->name);
+    bool same = to->info.ndim == from->info.ndim;
+    for (unsigned i = 0; same && i < to->info.ndim; i++)
         same = to->shape[i] == from->shape[i];
     if (same)
         return GR_OK;
-    return gr_fail(
-        GR_ERR_INVALID_VALUE, call, "The shapes differ: the destination is %s, the source is %s.",
-        gr_shape_format(to->ndim, to->shape).text, gr_shape_format(from->ndim, from->shape).text);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The shapes differ: the destination is %s, the source is %s.",
+                   gr_shape_format(to->info.ndim, to->shape).text,
+                   gr_shape_format(from->info.ndim, from->shape).text);
 }
 
 /* Refuses stride 0, since the value of an element written twice is undefined. Empty is fine. */
 static gr_status check_target(const gr_tensor *to, const char *call)
 {
-    for (unsigned i = 0; i < to->ndim && to->bytes; i++)
+    for (unsigned i = 0; i < to->info.ndim && to->info.bytes; i++)
         if (!to->strides[i] && to->shape[i] > 1)
             return gr_fail(GR_ERR_INVALID_VALUE, call,
                            "The destination of shape %s has stride 0 in dimension %u: its elements "
                            "share bytes.",
-                           gr_shape_format(to->ndim, to->shape).text, i);
+                           gr_shape_format(to->info.ndim, to->shape).text, i);
     return GR_OK;
 }
 
 /* After an error, part of the copy may be in the stream. */
 static gr_status copy(gr_tensor *to, const gr_tensor *from, CUstream stream, const char *call)
 {
-    gr_status status = gr_tensor_check(from, call);
-    if (status == GR_OK)
-        status = gr_tensor_check(to, call);
-    if (status == GR_OK)
-        status = check_same(to, from, call);
-    if (status == GR_OK)
-        status = check_target(to, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_tensor_check(from, call));
+    GR_TRY(gr_tensor_check(to, call));
+    GR_TRY(check_same(to, from, call));
+    GR_TRY(check_target(to, call));
     const struct gr_context *at = is_on_host(to) ? &from->context : &to->context;
-    status = gr_tensor_begin_write_copy(to, stream, at, call);
-    if (status == GR_OK)
-        status = gr_tensor_begin_read_copy(from, stream, at, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_tensor_begin_write_copy(to, stream, at, call));
+    GR_TRY(gr_tensor_begin_read_copy(from, stream, at, call));
     struct side target = side_of(to), source = side_of(from);
-    status = copy_sides(to, &target, &source, at, stream, call);
+    gr_status status = copy_sides(to, &target, &source, at, stream, call);
     gr_tensor_end_write(to, stream, at);
     gr_tensor_end_use(from, stream, at);
     return status;
@@ -275,8 +269,8 @@ gr_tensor *gr_tensor_clone(gr_tensor *tensor, gr_memory memory, CUstream stream)
         gr_stream_check(stream, false, __func__) != GR_OK)
         return NULL;
     gr_tensor_desc desc =
-        GR_INIT(gr_tensor_desc, .dtype = tensor->dtype, .ndim = tensor->ndim,
-                .shape = tensor->shape, .layout = tensor->layout, .memory = memory);
+        GR_INIT(gr_tensor_desc, .dtype = tensor->info.dtype, .ndim = tensor->info.ndim,
+                .shape = tensor->shape, .layout = tensor->info.layout, .memory = memory);
     gr_tensor *made = gr_tensor_alloc_taken(&desc, &tensor->context, stream, __func__);
     if (!made)
         return NULL;
@@ -292,34 +286,32 @@ gr_tensor *gr_tensor_clone(gr_tensor *tensor, gr_memory memory, CUstream stream)
 static gr_status check_host(const gr_tensor *tensor, const void *memory, size_t bytes,
                             const char *call)
 {
-    gr_status status = gr_tensor_check(tensor, call);
-    if (status == GR_OK && bytes != tensor->bytes)
-        status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "`bytes` is %zu, but the elements of shape %s and type %s have %zu.",
-                         bytes, gr_shape_format(tensor->ndim, tensor->shape).text,
-                         gr_dtype_get_info(tensor->dtype)->name, tensor->bytes);
-    if (status == GR_OK && !memory && bytes)
-        status = gr_fail(GR_ERR_INVALID_VALUE, call, "The pointer to host memory is NULL.");
-    return status;
+    GR_TRY(gr_tensor_check(tensor, call));
+    if (bytes != tensor->info.bytes)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`bytes` is %zu, but the elements of shape %s and type %s have %zu.", bytes,
+                       gr_shape_format(tensor->info.ndim, tensor->shape).text,
+                       gr_dtype_get_info(tensor->info.dtype)->name, tensor->info.bytes);
+    if (!memory && bytes)
+        return gr_fail(GR_ERR_INVALID_VALUE, call, "The pointer to host memory is NULL.");
+    return GR_OK;
 }
 
 static struct side host_side(const gr_tensor *like, const void *memory,
                              int64_t strides[GR_TENSOR_DIMS])
 {
-    gr_shape_compact(like->ndim, like->shape, gr_dtype_get_info(like->dtype)->size, strides);
+    gr_shape_compact(like->info.ndim, like->shape, gr_dtype_get_info(like->info.dtype)->size,
+                     strides);
     return (struct side){.ptr = (CUdeviceptr)(uintptr_t)memory, .strides = strides, .host = true};
 }
 
 gr_status gr_tensor_copy_to_host(const gr_tensor *tensor, void *to, size_t bytes, CUstream stream)
 {
     int64_t strides[GR_TENSOR_DIMS];
-    gr_status status = check_host(tensor, to, bytes, __func__);
-    if (status == GR_OK)
-        status = gr_tensor_begin_read_copy(tensor, stream, &tensor->context, __func__);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_host(tensor, to, bytes, __func__));
+    GR_TRY(gr_tensor_begin_read_copy(tensor, stream, &tensor->context, __func__));
     struct side target = host_side(tensor, to, strides), source = side_of(tensor);
-    status = copy_sides(tensor, &target, &source, &tensor->context, stream, __func__);
+    gr_status status = copy_sides(tensor, &target, &source, &tensor->context, stream, __func__);
     gr_tensor_end_use(tensor, stream, &tensor->context);
     return status;
 }
@@ -328,15 +320,11 @@ gr_status gr_tensor_copy_from_host(gr_tensor *tensor, const void *from, size_t b
                                    CUstream stream)
 {
     int64_t strides[GR_TENSOR_DIMS];
-    gr_status status = check_host(tensor, from, bytes, __func__);
-    if (status == GR_OK)
-        status = check_target(tensor, __func__);
-    if (status == GR_OK)
-        status = gr_tensor_begin_write_copy(tensor, stream, &tensor->context, __func__);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_host(tensor, from, bytes, __func__));
+    GR_TRY(check_target(tensor, __func__));
+    GR_TRY(gr_tensor_begin_write_copy(tensor, stream, &tensor->context, __func__));
     struct side target = side_of(tensor), source = host_side(tensor, from, strides);
-    status = copy_sides(tensor, &target, &source, &tensor->context, stream, __func__);
+    gr_status status = copy_sides(tensor, &target, &source, &tensor->context, stream, __func__);
     gr_tensor_end_write(tensor, stream, &tensor->context);
     return status;
 }

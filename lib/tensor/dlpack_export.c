@@ -55,7 +55,7 @@ static void end_export_legacy(DLManagedTensor *managed)
 
 static DLDevice device_of(const gr_tensor *tensor)
 {
-    switch (tensor->memory) {
+    switch (tensor->info.memory) {
     case GR_MEMORY_DEVICE:
         break;
     case GR_MEMORY_HOST:
@@ -65,11 +65,11 @@ static DLDevice device_of(const gr_tensor *tensor)
     case GR_MEMORY_MANAGED:
         return (DLDevice){kDLCUDAManaged, 0};
     case GR_MEMORY_ARRAY:
-        return (DLDevice){kDLCUDA, tensor->device};
+        return (DLDevice){kDLCUDA, tensor->info.device};
     }
     if (gr_driver_traits()->host_memory)
         return (DLDevice){kDLCPU, 0};
-    return (DLDevice){kDLCUDA, tensor->device};
+    return (DLDevice){kDLCUDA, tensor->info.device};
 }
 
 static gr_status refuse_stride(const gr_tensor *tensor, unsigned i, const char *call)
@@ -83,7 +83,7 @@ static gr_status refuse_stride(const gr_tensor *tensor, unsigned i, const char *
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    "Dimension %u has a stride of %lld bytes, which DLPack cannot express: it is "
                    "not a multiple of the size of a %s. Export a gr_tensor_clone().",
-                   i, (long long)tensor->strides[i], gr_dtype_get_info(tensor->dtype)->name);
+                   i, (long long)tensor->strides[i], gr_dtype_get_info(tensor->info.dtype)->name);
 }
 
 /*
@@ -92,10 +92,10 @@ static gr_status refuse_stride(const gr_tensor *tensor, unsigned i, const char *
  */
 static gr_status elements_apart(const gr_tensor *tensor, int64_t strides[], const char *call)
 {
-    int64_t size = (int64_t)gr_dtype_get_info(tensor->dtype)->size, compact = 1;
-    for (unsigned i = tensor->ndim; i-- > 0;) {
+    int64_t size = (int64_t)gr_dtype_get_info(tensor->info.dtype)->size, compact = 1;
+    for (unsigned i = tensor->info.ndim; i-- > 0;) {
         int64_t extent = tensor->shape[i], bytes = tensor->strides[i];
-        if (extent <= 1 || tensor->bytes == 0)
+        if (extent <= 1 || tensor->info.bytes == 0)
             strides[i] = compact;
         else if (bytes % size || (bytes < 0 && !tensor->negative_strides))
             return refuse_stride(tensor, i, call);
@@ -110,27 +110,27 @@ static gr_status elements_apart(const gr_tensor *tensor, int64_t strides[], cons
 /* If a consumer's kernel reads a misaligned element, the whole CUDA context is lost. */
 static gr_status check_address(const gr_tensor *tensor, const char *call)
 {
-    size_t size = gr_dtype_get_info(tensor->dtype)->size;
-    if (!tensor->bytes || tensor->ptr % (size > 8 ? 8 : size) == 0)
+    size_t size = gr_dtype_get_info(tensor->info.dtype)->size;
+    if (!tensor->info.bytes || tensor->ptr % (size > 8 ? 8 : size) == 0)
         return GR_OK;
     return gr_fail(
         GR_ERR_UNSUPPORTED, call,
         "Element 0 is at 0x%llx, which is misaligned for a %s. Export a gr_tensor_clone().",
-        (unsigned long long)tensor->ptr, gr_dtype_get_info(tensor->dtype)->name);
+        (unsigned long long)tensor->ptr, gr_dtype_get_info(tensor->info.dtype)->name);
 }
 
 static gr_status describe(const gr_tensor *tensor, struct held *held, DLTensor *out,
                           const char *call)
 {
     GR_TRY(check_address(tensor, call));
-    for (unsigned i = 0; i < tensor->ndim; i++)
+    for (unsigned i = 0; i < tensor->info.ndim; i++)
         held->shape[i] = tensor->shape[i];
     *out = (DLTensor){
-        .data = tensor->bytes ? (void *)(uintptr_t)tensor->ptr : NULL,
+        .data = tensor->info.bytes ? (void *)(uintptr_t)tensor->ptr : NULL,
         .device = device_of(tensor),
-        .ndim = (int32_t)tensor->ndim,
+        .ndim = (int32_t)tensor->info.ndim,
         .dtype = gr_tensor_is_array(tensor) ? (DLDataType){kDLOpaqueHandle, 64, 1}
-                                            : gr_dlpack_type(tensor->dtype),
+                                            : gr_dlpack_type(tensor->info.dtype),
         .shape = held->shape,
         .strides = held->strides,
     };
@@ -154,20 +154,16 @@ static gr_status wait_for_bytes(const gr_tensor *tensor, CUstream consumer, cons
 static gr_status begin(gr_tensor *tensor, CUstream consumer, bool legacy, struct held *held,
                        DLTensor *out, const char *call)
 {
-    gr_status status = gr_tensor_check(tensor, call);
-    if (status == GR_OK && legacy && tensor->read_only)
-        status = gr_fail(GR_ERR_STATE, call,
-                         "The tensor is read-only, which the legacy form of DLPack cannot express: "
-                         "use gr_tensor_dlpack(), or export a gr_tensor_clone().");
-    if (status == GR_OK)
-        status = describe(tensor, held, out, call);
-    if (status == GR_OK)
-        status = gr_tensor_begin_export(tensor, consumer, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_tensor_check(tensor, call));
+    if (legacy && tensor->info.read_only)
+        return gr_fail(GR_ERR_STATE, call,
+                       "The tensor is read-only, which the legacy form of DLPack cannot express: "
+                       "use gr_tensor_dlpack(), or export a gr_tensor_clone().");
+    GR_TRY(describe(tensor, held, out, call));
+    GR_TRY(gr_tensor_begin_export(tensor, consumer, call));
     held->tensor = tensor;
     held->consumer = consumer;
-    status = wait_for_bytes(tensor, consumer, call);
+    gr_status status = wait_for_bytes(tensor, consumer, call);
     if (status != GR_OK)
         gr_tensor_end_export(tensor, consumer);
     return status;
@@ -175,11 +171,10 @@ static gr_status begin(gr_tensor *tensor, CUstream consumer, bool legacy, struct
 
 DLManagedTensorVersioned *gr_tensor_dlpack(gr_tensor *tensor, CUstream consumer)
 {
-    struct export *export = malloc(sizeof(*export)); /* entries beyond `ndim` stay uninitialised */
-    if (!export) {
-        gr_fail_memory(__func__);
+    struct export *export = gr_check_memory(
+        malloc(sizeof(*export)), __func__); /* entries beyond `ndim` stay uninitialised */
+    if (!export)
         return NULL;
-    }
     if (begin(tensor, consumer, false, &export->held, &export->managed.dl_tensor, __func__)) {
         free(export);
         return NULL;
@@ -187,7 +182,7 @@ DLManagedTensorVersioned *gr_tensor_dlpack(gr_tensor *tensor, CUstream consumer)
     export->managed.version = (DLPackVersion){DLPACK_MAJOR_VERSION, MINOR};
     export->managed.manager_ctx = export;
     export->managed.deleter = end_export;
-    export->managed.flags = (tensor->read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
+    export->managed.flags = (tensor->info.read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
                             (tensor->copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0);
     gr_live_add(GR_LIVE_DLPACK, &export->managed);
     return &export->managed;
@@ -195,11 +190,9 @@ DLManagedTensorVersioned *gr_tensor_dlpack(gr_tensor *tensor, CUstream consumer)
 
 DLManagedTensor *gr_tensor_dlpack_legacy(gr_tensor *tensor, CUstream consumer)
 {
-    struct export_legacy *export = malloc(sizeof(*export));
-    if (!export) {
-        gr_fail_memory(__func__);
+    struct export_legacy *export = gr_check_memory(malloc(sizeof(*export)), __func__);
+    if (!export)
         return NULL;
-    }
     if (begin(tensor, consumer, true, &export->held, &export->managed.dl_tensor, __func__)) {
         free(export);
         return NULL;

@@ -181,16 +181,11 @@ static gr_status parse(const DLTensor *from, struct parsed *parsed, const char *
     parsed->desc.struct_size = sizeof(parsed->desc);
     if (from->dtype.code == kDLOpaqueHandle)
         return parse_array(from, parsed, call);
-    gr_status status = see_type(from, parsed, call);
-    if (status == GR_OK)
-        status = see_device(from, parsed, call);
-    if (status == GR_OK)
-        status = see_dimensions(from, parsed, call);
-    if (status == GR_OK)
-        status = see_strides(from, parsed, call);
-    if (status == GR_OK)
-        status = see_data(from, parsed, call);
-    return status;
+    GR_TRY(see_type(from, parsed, call));
+    GR_TRY(see_device(from, parsed, call));
+    GR_TRY(see_dimensions(from, parsed, call));
+    GR_TRY(see_strides(from, parsed, call));
+    return see_data(from, parsed, call);
 }
 
 /* ---- Imports --------------------------------------------------------------------------------- */

@@ -32,7 +32,7 @@ gr_tensor *gr_tensor_of_mapping(gr_buffer *buffer, gr_tensor *tensor, CUdevicept
     }
     gr_tensor_set_memory(tensor, ptr, low, room);
     tensor->stream = buffer->stream;
-    tensor->read_only = tensor->read_only || resource->flags & GR_READ_ONLY;
+    tensor->info.read_only = tensor->info.read_only || resource->flags & GR_READ_ONLY;
     tensor->user.revoke = revoke;
     gr_users_add(buffer, &tensor->user);
     return gr_tensor_expose(tensor);

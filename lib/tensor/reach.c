@@ -11,7 +11,7 @@ static gr_status refuse(const gr_tensor *tensor, CUdevice device, CUresult resul
 {
     char here[200], there[200];
     gr_device_text(device, here, sizeof(here));
-    gr_device_text(tensor->device, there, sizeof(there));
+    gr_device_text(tensor->info.device, there, sizeof(there));
     const char *way = "copy it with gr_tensor_copy(), or use a stream of its device";
     if (result == CUDA_SUCCESS)
         return gr_fail(
@@ -33,7 +33,7 @@ static CUresult open_pool(const gr_tensor *tensor, CUdevice device)
                               .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     if ((tensor->root ? tensor->root : tensor)->how != GR_TENSOR_ASYNC)
         return CUDA_SUCCESS;
-    CUresult result = cu->DeviceGetMemPool(&pool, tensor->device);
+    CUresult result = cu->DeviceGetMemPool(&pool, tensor->info.device);
     return result == CUDA_SUCCESS ? cu->MemPoolSetAccess(pool, &access, 1) : result;
 }
 
@@ -43,9 +43,9 @@ static gr_status check_device(const gr_tensor *tensor, const char *call)
     CUdevice device;
     bool reaches;
     gr_status status = gr_current_device(&device);
-    if (status != GR_OK || device == tensor->device)
+    if (status != GR_OK || device == tensor->info.device)
         return status;
-    status = gr_device_reaches(device, tensor->device, &reaches);
+    status = gr_device_reaches(device, tensor->info.device, &reaches);
     if (status != GR_OK || !reaches)
         return status != GR_OK ? status : refuse(tensor, device, CUDA_SUCCESS, call);
     CUresult result = gr_driver()->CtxEnablePeerAccess(tensor->context.handle, 0);
@@ -59,7 +59,7 @@ gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream,
 {
     CUcontext of_stream = at->handle;
     bool pushed;
-    if (tensor->memory != GR_MEMORY_DEVICE)
+    if (tensor->info.memory != GR_MEMORY_DEVICE)
         return GR_OK;
     if (!gr_told_is_default(stream) &&
         (stream == tensor->stream || gr_driver()->StreamGetCtx(stream, &of_stream) != CUDA_SUCCESS))

@@ -29,23 +29,22 @@ gr_status gr_tensor_check(const gr_tensor *tensor, const char *call)
 gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *shape,
                           const char *call)
 {
-    gr_tensor *tensor = malloc(sizeof(*tensor)); /* faster than calloc() in a loop */
-    if (!tensor) {
-        gr_fail_memory(call);
+    gr_tensor *tensor =
+        gr_check_memory(malloc(sizeof(*tensor)), call); /* faster than calloc() in a loop */
+    if (!tensor)
         return NULL;
-    }
     memset(tensor, 0, sizeof(*tensor));
     tensor->holds = 1;
-    tensor->dtype = desc->dtype;
-    tensor->layout = desc->layout;
-    tensor->memory = desc->memory;
-    tensor->read_only = desc->read_only;
+    tensor->info = (gr_tensor_info){.dtype = desc->dtype,
+                                    .layout = desc->layout,
+                                    .memory = desc->memory,
+                                    .read_only = desc->read_only,
+                                    .ndim = shape->ndim,
+                                    .bytes = shape->bytes,
+                                    .compact = shape->compact};
     tensor->negative_strides = desc->negative_strides;
-    tensor->ndim = shape->ndim;
     memcpy(tensor->shape, shape->shape, sizeof(tensor->shape));
     memcpy(tensor->strides, shape->strides, sizeof(tensor->strides));
-    tensor->bytes = shape->bytes;
-    tensor->compact = shape->compact;
     tensor->context.primary_of = -1;
     tensor->stream = GR_STREAM_NONE;
     gr_told_init(&tensor->user.told);
@@ -63,13 +62,10 @@ gr_status gr_tensor_set_context(gr_tensor *tensor, const struct gr_context *cont
                                 const char *call)
 {
     bool pushed;
-    gr_status status = context ? gr_context_hold(context, &tensor->context, call)
-                               : gr_context_choose(&tensor->context, gr_context_first_device, call);
-    if (status == GR_OK)
-        status = gr_context_enter(&tensor->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    CUresult result = gr_driver()->CtxGetDevice(&tensor->device);
+    GR_TRY(context ? gr_context_hold(context, &tensor->context, call)
+                   : gr_context_choose(&tensor->context, gr_context_first_device, call));
+    GR_TRY(gr_context_enter(&tensor->context, &pushed, call));
+    CUresult result = gr_driver()->CtxGetDevice(&tensor->info.device);
     gr_context_leave(pushed);
     if (result == CUDA_SUCCESS)
         return GR_OK;
@@ -87,27 +83,20 @@ void gr_tensor_set_memory(gr_tensor *tensor, CUdeviceptr ptr, CUdeviceptr low, s
 /* The host address; NULL for device memory, even that of the software driver. */
 static void *host_address(const gr_tensor *tensor)
 {
-    bool on_host = tensor->memory != GR_MEMORY_DEVICE && !gr_tensor_is_array(tensor);
+    bool on_host = tensor->info.memory != GR_MEMORY_DEVICE && !gr_tensor_is_array(tensor);
     return on_host ? (void *)(uintptr_t)tensor->ptr : NULL;
 }
 
 gr_tensor *gr_tensor_expose(gr_tensor *tensor)
 {
-    tensor->info = (gr_tensor_info){
-        .ptr = gr_tensor_is_array(tensor) ? 0 : tensor->ptr,
-        .array = gr_tensor_is_array(tensor) ? (CUarray)(uintptr_t)tensor->ptr : NULL,
-        .data = host_address(tensor),
-        .dtype = tensor->dtype,
-        .ndim = tensor->ndim,
-        .shape = tensor->shape,
-        .strides = tensor->strides,
-        .layout = tensor->layout,
-        .memory = tensor->memory,
-        .device = tensor->device,
-        .read_only = tensor->read_only,
-        .bytes = tensor->bytes,
-        .compact = tensor->compact,
-    };
+    gr_tensor_info *info = &tensor->info;
+    if (gr_tensor_is_array(tensor))
+        info->array = (CUarray)(uintptr_t)tensor->ptr;
+    else
+        info->ptr = tensor->ptr;
+    info->data = host_address(tensor);
+    info->shape = tensor->shape;
+    info->strides = tensor->strides;
     gr_tensor_watch_exit();
     gr_live_add(GR_LIVE_TENSOR, tensor);
     return tensor;
@@ -146,8 +135,8 @@ void gr_tensor_free(gr_tensor *tensor)
 static bool describe(const void *object, char *text, size_t size)
 {
     const gr_tensor *tensor = object;
-    snprintf(text, size, "%s of %s%s", gr_shape_format(tensor->ndim, tensor->shape).text,
-             gr_dtype_get_info(tensor->dtype)->name, tensor->info.revoked ? ", revoked" : "");
+    snprintf(text, size, "%s of %s%s", gr_shape_format(tensor->info.ndim, tensor->shape).text,
+             gr_dtype_get_info(tensor->info.dtype)->name, tensor->info.revoked ? ", revoked" : "");
     return true;
 }
 

@@ -20,21 +20,14 @@ enum gr_tensor_memory_end {
 
 struct gr_tensor {
     unsigned holds; /* atomic: references by the caller, exports and views */
-    gr_dtype dtype;
-    gr_layout layout;
-    gr_memory memory;
-    unsigned ndim;
     int64_t shape[GR_TENSOR_DIMS], strides[GR_TENSOR_DIMS]; /* strides in bytes, always set */
     CUdeviceptr ptr; /* element 0, in host memory its address, or the CUarray; 0 once revoked */
     CUdeviceptr low; /* start of the memory that views may use */
     size_t room;     /* and its size in bytes */
-    size_t bytes;    /* of all elements */
-    bool compact, read_only;
     bool negative_strides; /* allowed in DLPack exports */
     bool copied;           /* by gr_tensor_clone(): IS_COPIED in DLPack */
     bool revoked;          /* atomic */
     struct gr_context context;
-    CUdevice device;
     CUstream stream;     /* its own stream, or GR_STREAM_NONE */
     gr_tensor *root;     /* for a view: the referenced owner of the memory; else NULL */
     struct gr_user user; /* of a mapping, if it has one; for a root, the streams that use it */
@@ -42,7 +35,7 @@ struct gr_tensor {
     void *block; /* GR_TENSOR_MALLOC: the pointer from malloc() */
     gr_tensor_end_fn end;
     void *end_user;
-    gr_tensor_info info;
+    gr_tensor_info info;      /* its pointers are set by gr_tensor_expose() */
     gr_array_interface array; /* returned by gr_tensor_array_interface() */
     gr_tensor *next;          /* in the list of deferred tensors */
 };

@@ -48,15 +48,12 @@ static gr_status begin_checked(const gr_tensor *tensor, CUstream stream,
                                const struct gr_context *at, bool write, const char *call)
 {
     bool pushed;
-    gr_status status = gr_stream_check(stream, false, call);
-    if (status == GR_OK && write && tensor->read_only)
-        status = gr_fail(GR_ERR_STATE, call,
-                         "The tensor is read-only: its creator does not permit writes.");
-    if (status == GR_OK)
-        status = gr_context_enter(&tensor->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    status = order(tensor, stream, at, !write, call);
+    GR_TRY(gr_stream_check(stream, false, call));
+    if (write && tensor->info.read_only)
+        return gr_fail(GR_ERR_STATE, call,
+                       "The tensor is read-only: its creator does not permit writes.");
+    GR_TRY(gr_context_enter(&tensor->context, &pushed, call));
+    gr_status status = order(tensor, stream, at, !write, call);
     gr_context_leave(pushed);
     return status;
 }
@@ -64,20 +61,18 @@ static gr_status begin_checked(const gr_tensor *tensor, CUstream stream,
 static gr_status begin(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
                        bool write, const char *call)
 {
-    gr_status status = gr_tensor_check(tensor, call);
-    return status == GR_OK ? begin_checked(tensor, stream, at, write, call) : status;
+    GR_TRY(gr_tensor_check(tensor, call));
+    return begin_checked(tensor, stream, at, write, call);
 }
 
 /* Also checks that kernels can access it. */
 static gr_status begin_kernel(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
                               bool write, const char *call)
 {
-    gr_status status = gr_tensor_check(tensor, call);
-    if (status == GR_OK)
-        status = gr_stream_check(stream, false, call);
-    if (status == GR_OK)
-        status = gr_tensor_check_reach(tensor, stream, at, call);
-    return status == GR_OK ? begin(tensor, stream, at, write, call) : status;
+    GR_TRY(gr_tensor_check(tensor, call));
+    GR_TRY(gr_stream_check(stream, false, call));
+    GR_TRY(gr_tensor_check_reach(tensor, stream, at, call));
+    return begin(tensor, stream, at, write, call);
 }
 
 static void end(const gr_tensor *tensor, CUstream stream, const struct gr_context *at, bool wrote)
@@ -151,7 +146,7 @@ gr_status gr_tensor_begin_export(gr_tensor *tensor, CUstream consumer, const cha
         return status;
     bool other = consumer != GR_STREAM_NONE && !is_own(tensor, consumer, &tensor->context);
     if (other &&
-        !gr_told_open(uses_of(tensor), consumer, tensor->context.handle, !tensor->read_only))
+        !gr_told_open(uses_of(tensor), consumer, tensor->context.handle, !tensor->info.read_only))
         return gr_fail_memory(call);
     gr_tensor_hold(tensor);
     return GR_OK;

@@ -7,24 +7,23 @@
 
 static gr_status check(const gr_tensor *tensor, const gr_tensor_desc *desc, const char *call)
 {
-    gr_status status = gr_tensor_check(tensor, call);
-    if (status == GR_OK)
-        status = gr_tensor_refuse_array(tensor, "which has no views", call);
-    if (status == GR_OK && !desc)
-        status = gr_fail(GR_ERR_INVALID_VALUE, call,
-                         "`desc` is NULL: pass the description of the view.");
-    return status;
+    GR_TRY(gr_tensor_check(tensor, call));
+    GR_TRY(gr_tensor_refuse_array(tensor, "which has no views", call));
+    if (!desc)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`desc` is NULL: pass the description of the view.");
+    return GR_OK;
 }
 
 /* A view keeps the memory type and the read-only flag. */
 static gr_status inherit(const gr_tensor *tensor, gr_tensor_desc *desc, const char *call)
 {
-    if (desc->memory && desc->memory != tensor->memory)
+    if (desc->memory && desc->memory != tensor->info.memory)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`memory` is %d, but that of the tensor is %d: leave the field 0.",
-                       (int)desc->memory, (int)tensor->memory);
-    desc->memory = tensor->memory;
-    desc->read_only = desc->read_only || tensor->read_only;
+                       (int)desc->memory, (int)tensor->info.memory);
+    desc->memory = tensor->info.memory;
+    desc->read_only = desc->read_only || tensor->info.read_only;
     return GR_OK;
 }
 

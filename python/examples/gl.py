@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The OpenGL functions that the examples and the matrix call, by ctypes only.
+"""The OpenGL functions that the examples, the matrix, the bench and the tests call, by ctypes only.
 
 Create a grinterop.EglContext before calling them. Functions are loaded with eglGetProcAddress(), so
 libGL is not needed.
 """
 
 import ctypes
-from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_ssize_t, c_uint, c_void_p
+from ctypes import POINTER, byref, c_char_p, c_double, c_float, c_int, c_ssize_t, c_uint, c_void_p
 
 ARRAY_BUFFER = 0x8892
-STATIC_DRAW, DYNAMIC_DRAW = 0x88E4, 0x88E8
+DYNAMIC_DRAW = 0x88E8
 TEXTURE_2D, TEXTURE0 = 0x0DE1, 0x84C0
 TEXTURE_MIN_FILTER, TEXTURE_MAG_FILTER = 0x2801, 0x2800
 NEAREST, LINEAR = 0x2600, 0x2601
@@ -17,9 +17,10 @@ RGBA, RED = 0x1908, 0x1903
 RGBA8, RGBA16F, RGBA32F, R32F = 0x8058, 0x881A, 0x8814, 0x822E
 UNSIGNED_BYTE, FLOAT = 0x1401, 0x1406
 FRAMEBUFFER, COLOR_ATTACHMENT0, FRAMEBUFFER_COMPLETE = 0x8D40, 0x8CE0, 0x8CD5
+RENDERBUFFER, DEPTH_ATTACHMENT, DEPTH_COMPONENT32F = 0x8D41, 0x8D00, 0x8CAC
 VERTEX_SHADER, FRAGMENT_SHADER = 0x8B31, 0x8B30
 COMPILE_STATUS, LINK_STATUS = 0x8B81, 0x8B82
-COLOR_BUFFER_BIT, BLEND = 0x4000, 0x0BE2
+COLOR_BUFFER_BIT, DEPTH_BUFFER_BIT, BLEND = 0x4000, 0x0100, 0x0BE2
 SRC_ALPHA, ONE = 0x0302, 1
 POINTS, LINES, LINE_LOOP, LINE_STRIP = 0, 1, 2, 3
 TRIANGLES, TRIANGLE_STRIP = 4, 5
@@ -33,6 +34,7 @@ _FUNCTIONS = {
     "AttachShader": (None, c_uint, c_uint),
     "BindBuffer": (None, c_uint, c_uint),
     "BindFramebuffer": (None, c_uint, c_uint),
+    "BindRenderbuffer": (None, c_uint, c_uint),
     "BindTexture": (None, c_uint, c_uint),
     "BindVertexArray": (None, c_uint),
     "BlendFunc": (None, c_uint, c_uint),
@@ -40,6 +42,7 @@ _FUNCTIONS = {
     "BufferSubData": (None, c_uint, c_ssize_t, c_ssize_t, c_void_p),
     "CheckFramebufferStatus": (c_uint, c_uint),
     "Clear": (None, c_uint),
+    "ClearDepth": (None, c_double),
     "ClearColor": (None, c_float, c_float, c_float, c_float),
     "CompileShader": (None, c_uint),
     "CreateProgram": (c_uint,),
@@ -51,9 +54,11 @@ _FUNCTIONS = {
     "Enable": (None, c_uint),
     "EnableVertexAttribArray": (None, c_uint),
     "Finish": (None,),
+    "FramebufferRenderbuffer": (None, c_uint, c_uint, c_uint, c_uint),
     "FramebufferTexture2D": (None, c_uint, c_uint, c_uint, c_uint, c_int),
     "GenBuffers": (None, c_int, _names),
     "GenFramebuffers": (None, c_int, _names),
+    "GenRenderbuffers": (None, c_int, _names),
     "GenTextures": (None, c_int, _names),
     "GenVertexArrays": (None, c_int, _names),
     "GetBufferSubData": (None, c_uint, c_ssize_t, c_ssize_t, c_void_p),
@@ -69,6 +74,7 @@ _FUNCTIONS = {
     "LinkProgram": (None, c_uint),
     "PixelStorei": (None, c_uint, c_int),
     "ReadPixels": (None, c_int, c_int, c_int, c_int, c_uint, c_uint, c_void_p),
+    "RenderbufferStorage": (None, c_uint, c_uint, c_int, c_int),
     "ShaderSource": (None, c_uint, c_int, POINTER(c_char_p), POINTER(c_int)),
     "TexImage2D": (None, c_uint, c_int, c_int, c_int, c_int, c_int, c_uint, c_uint, c_void_p),
     "TexParameteri": (None, c_uint, c_uint, c_int),
@@ -129,6 +135,10 @@ def buffer(size, data=None):
     _call("BufferData", ARRAY_BUFFER, size, data, DYNAMIC_DRAW)
     check(f"a buffer of {size} bytes")
     return name
+
+
+def delete_buffer(name):
+    _call("DeleteBuffers", 1, byref(c_uint(name)))
 
 
 def write_buffer(name, data):

@@ -8,7 +8,7 @@ import numpy
 from .arrays import array_of
 from .base import Framework, Unsupported
 
-HOST, DEVICE, ARRAY = 1, 2, 3
+HOST, ARRAY = 1, 3
 
 
 def whole(driver, shape):
@@ -79,16 +79,6 @@ class CUDAPython(Framework):
         copy.dstPitch = shape[1] * shape[2]
         self.ask(self.driver.cuMemcpy2D(copy))
         return data.tobytes()
-
-    def write_array(self, buffer, data, shape):
-        source = array_of(data, shape)
-        copy = whole(self.driver, shape)
-        copy.srcMemoryType = self.driver.CUmemorytype(HOST)
-        copy.srcHost = source.ctypes.data
-        copy.srcPitch = shape[1] * shape[2]
-        copy.dstMemoryType = self.driver.CUmemorytype(ARRAY)
-        copy.dstArray = self.driver.CUarray(buffer.array())
-        self.ask(self.driver.cuMemcpy2D(copy))
 
     def finish(self):
         self.ask(self.driver.cuCtxSynchronize())

@@ -46,6 +46,12 @@ bool buffer_usable(buffer_object *self)
     return self->buffer;
 }
 
+gr_buffer *mapping_of(PyObject *object)
+{
+    buffer_object *self = (buffer_object *)object;
+    return buffer_usable(self) ? self->buffer : NULL;
+}
+
 void buffer_ended(buffer_object *self)
 {
     resource_object *resource = self->resource;

@@ -15,7 +15,7 @@ static bool stream_given(PyObject *given, const char *call, CUstream *stream)
     return false;
 }
 
-static gr_buffer *mapping_of(buffer_object *self, bool to_write)
+static gr_buffer *mapping_to_use(buffer_object *self, bool to_write)
 {
     if (!buffer_usable(self))
         return NULL;
@@ -49,7 +49,7 @@ static PyObject *done(CUresult result, const char *call)
 static PyObject *copy(buffer_object *self, PyObject *other, CUstream stream, bool to_other)
 {
     uint64_t pointer, size;
-    gr_buffer *buffer = mapping_of(self, !to_other);
+    gr_buffer *buffer = mapping_to_use(self, !to_other);
     const gr_cuda_api *cuda = buffer ? gr_cuda() : NULL;
     CUresult result;
     if (!buffer || !place_of(other, &pointer, &size))
@@ -172,7 +172,7 @@ static PyObject *fill(PyObject *object, PyObject *args, PyObject *keywords)
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O:fill", names, &value, &given) ||
         !stream_given(given, "fill", &stream) || !(size = pattern_of(value, &pattern)))
         return NULL;
-    gr_buffer *buffer = mapping_of((buffer_object *)object, true);
+    gr_buffer *buffer = mapping_to_use((buffer_object *)object, true);
     if (!buffer)
         return NULL;
     size_t own = gr_buffer_size(buffer);

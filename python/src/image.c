@@ -4,13 +4,6 @@
 
 #include <grinterop/image.h>
 
-/* The mapping. NULL, with an exception, if it has ended. */
-static gr_buffer *mapping_of(PyObject *object)
-{
-    buffer_object *self = (buffer_object *)object;
-    return buffer_usable(self) ? self->buffer : NULL;
-}
-
 static PyObject *handle_or_fail(uint64_t handle)
 {
     return handle ? PyLong_FromUnsignedLongLong(handle) : fail();

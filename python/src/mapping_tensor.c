@@ -2,12 +2,6 @@
 /* Mappings as tensors, for other frameworks and with other shapes. */
 #include "tensor.h"
 
-static gr_buffer *mapping_of(PyObject *object)
-{
-    buffer_object *self = (buffer_object *)object;
-    return buffer_usable(self) ? self->buffer : NULL;
-}
-
 static PyObject *call_tensor(PyObject *object, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"shape",  "dtype",     "strides",          "offset",

@@ -82,8 +82,9 @@ bool win32_of(PyObject *object, void **handle, PyObject **bytes);
 /* Wraps a new mapping. Takes ownership of `buffer`, even on failure. `resource` may be NULL. */
 PyObject *buffer_new(resource_object *resource, gr_buffer *buffer, PyObject *stream);
 
-/* Whether the mapping is open; else sets an exception. */
+/* Whether the mapping is open; else sets an exception. mapping_of() returns it, or NULL. */
 bool buffer_usable(buffer_object *self);
+gr_buffer *mapping_of(PyObject *object);
 
 /*
  * Releases it on `stream` and counts the revoked tensors. false, with an exception, on failure.

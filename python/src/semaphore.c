@@ -125,11 +125,26 @@ static gr_semaphore *open_of(PyObject *object)
 
 typedef gr_status point_call(const gr_semaphore_point[], size_t, CUstream);
 
-static PyObject *run(point_call *call, const gr_semaphore_point *point, CUstream stream)
+struct given {
+    PyObject *stream;
+    unsigned long long value, key, fence;
+    unsigned timeout_ms;
+    int skip;
+};
+
+static PyObject *run(point_call *call, PyObject *self, const struct given *given)
 {
     gr_status status;
+    CUstream stream;
+    gr_semaphore *semaphore;
+    if (!stream_of(given->stream, &stream) || !(semaphore = open_of(self)))
+        return NULL;
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = given->value,
+                .key = given->key, .timeout_ms = given->timeout_ms,
+                .nvsci_fence = (void *)(uintptr_t)given->fence, .skip_nvscibuf = given->skip);
     Py_BEGIN_ALLOW_THREADS
-    status = call(point, 1, stream);
+    status = call(&point, 1, stream);
     Py_END_ALLOW_THREADS
     return none_or_fail(status);
 }
@@ -137,40 +152,24 @@ static PyObject *run(point_call *call, const gr_semaphore_point *point, CUstream
 static PyObject *wait(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"stream", "value", "key", "timeout", "fence", "skip_nvscibuf", NULL};
-    gr_semaphore_point point = GR_INIT(gr_semaphore_point);
-    PyObject *given, *timeout = NULL;
-    unsigned long long value = 0, key = 0, fence = 0;
-    int skip = 0;
-    CUstream stream;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|K$KOKp:wait", names, &given, &value, &key,
-                                     &timeout, &fence, &skip) ||
-        !stream_of(given, &stream) || (timeout && !timeout_of(timeout, &point.timeout_ms)) ||
-        !(point.semaphore = open_of(self)))
+    struct given given = {0};
+    PyObject *timeout = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|K$KOKp:wait", names, &given.stream,
+                                     &given.value, &given.key, &timeout, &given.fence,
+                                     &given.skip) ||
+        (timeout && !timeout_of(timeout, &given.timeout_ms)))
         return NULL;
-    point.value = value;
-    point.key = key;
-    point.nvsci_fence = (void *)(uintptr_t)fence;
-    point.skip_nvscibuf = skip;
-    return run(gr_semaphore_wait, &point, stream);
+    return run(gr_semaphore_wait, self, &given);
 }
 
 static PyObject *signal(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"stream", "value", "key", "fence", "skip_nvscibuf", NULL};
-    gr_semaphore_point point = GR_INIT(gr_semaphore_point);
-    PyObject *given;
-    unsigned long long value = 0, key = 0, fence = 0;
-    int skip = 0;
-    CUstream stream;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|K$KKp:signal", names, &given, &value, &key,
-                                     &fence, &skip) ||
-        !stream_of(given, &stream) || !(point.semaphore = open_of(self)))
+    struct given given = {0};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|K$KKp:signal", names, &given.stream,
+                                     &given.value, &given.key, &given.fence, &given.skip))
         return NULL;
-    point.value = value;
-    point.key = key;
-    point.nvsci_fence = (void *)(uintptr_t)fence;
-    point.skip_nvscibuf = skip;
-    return run(gr_semaphore_signal, &point, stream);
+    return run(gr_semaphore_signal, self, &given);
 }
 
 /* ---- Of resources ---------------------------------------------------------------------------- */

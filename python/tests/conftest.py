@@ -41,6 +41,12 @@ def resource(vbo):
     made.close()
 
 
+@pytest.fixture
+def vulkan(cuda):
+    with grinterop.VulkanDevice.headless(0) as device:
+        yield device
+
+
 # ---- The verdict ---------------------------------------------------------------------------------
 
 

@@ -3,13 +3,16 @@
 
 import gc
 import sys
+from pathlib import Path
 
 import grinterop
 import numpy as np
 from grinterop import GraphicsResource, Ring, Semaphore, Submit, Tensor
 
-import gl
-import vulkan_fd
+sys.path.append(str(Path(__file__).resolve().parents[1] / "examples"))
+
+import gl  # noqa: E402
+import vulkan_fd  # noqa: E402
 
 if "--without-core" in sys.argv:
     core = None

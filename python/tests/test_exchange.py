@@ -13,10 +13,6 @@ import pytest
 from grinterop import Tensor
 
 
-def tensor_of(values, cuda):
-    return Tensor.from_dlpack(np.array(values))
-
-
 # ---- Exports -------------------------------------------------------------------------------------
 
 

@@ -12,19 +12,13 @@ import numpy
 import pytest
 
 import grinterop
-from grinterop import GraphicsResource, Semaphore, Tensor, VulkanDevice
+from grinterop import GraphicsResource, Semaphore, Tensor
 
 import vulkan_fd
 
 TRANSFER = 3
 RGBA8 = 37
 SIZE = 65536
-
-
-@pytest.fixture
-def vulkan(cuda):
-    with VulkanDevice.headless(0) as device:
-        yield device
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Framebuffers into NumPy arrays."""
 
+import ctypes
 import math
 
 import grinterop
@@ -15,7 +16,21 @@ import gl
 def framebuffer(egl):
     """8x4 pixels of RGBA8, and a float depth of 0.5."""
     egl.make_current()
-    return gl.framebuffer(8, 4, (1, 0.2, 0, 1), 0.5)
+    name, renderbuffers = ctypes.c_uint(), (ctypes.c_uint * 2)()
+    gl.GenFramebuffers(1, name)
+    gl.GenRenderbuffers(2, renderbuffers)
+    gl.BindFramebuffer(gl.FRAMEBUFFER, name)
+    for renderbuffer, attachment, kind in (
+        (renderbuffers[0], gl.COLOR_ATTACHMENT0, gl.RGBA8),
+        (renderbuffers[1], gl.DEPTH_ATTACHMENT, gl.DEPTH_COMPONENT32F),
+    ):
+        gl.BindRenderbuffer(gl.RENDERBUFFER, renderbuffer)
+        gl.RenderbufferStorage(gl.RENDERBUFFER, kind, 8, 4)
+        gl.FramebufferRenderbuffer(gl.FRAMEBUFFER, attachment, gl.RENDERBUFFER, renderbuffer)
+    gl.ClearColor(1, 0.2, 0, 1)
+    gl.ClearDepth(0.5)
+    gl.Clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT)
+    return name.value
 
 
 def read(framebuffer, shape, dtype, cuda, **options):

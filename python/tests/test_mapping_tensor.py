@@ -2,6 +2,7 @@
 """Mappings as tensors: no copy, and revoked when the mapping ends."""
 
 import gc
+import os
 import subprocess
 import sys
 import threading
@@ -200,7 +201,7 @@ def test_a_tensor_of_a_mapping_comes_in(resource, cuda):
 
 
 END = """
-import sys; sys.path.insert(0, {tests!r})
+import sys; sys.path.insert(0, {folder!r})
 import grinterop, numpy as np, gl
 cuda = grinterop.CudaContext(0)
 egl = grinterop.EglContext(0)
@@ -227,8 +228,8 @@ capsule = buffer.__dlpack__()
         "import os; os._exit(0)",
     ],
 )
-def test_exit_with_live_objects(last, pytestconfig):
-    script = END.format(tests=str(pytestconfig.rootpath), last=last)
+def test_exit_with_live_objects(last):
+    script = END.format(folder=os.path.dirname(gl.__file__), last=last)
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=100
     )

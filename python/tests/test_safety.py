@@ -372,15 +372,11 @@ class DLTensor(ctypes.Structure):
 
 
 class DLManagedTensor(ctypes.Structure):
-    pass
-
-
-Deleter = ctypes.PYFUNCTYPE(None, ctypes.POINTER(DLManagedTensor))
-DLManagedTensor._fields_ = [
-    ("tensor", DLTensor),
-    ("context", ctypes.c_void_p),
-    ("deleter", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
-]
+    _fields_ = [
+        ("tensor", DLTensor),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+    ]
 
 
 def produced(deleted):

@@ -12,12 +12,6 @@ TRANSFER = 3
 RGBA8 = 37
 
 
-@pytest.fixture
-def vulkan(cuda):
-    with VulkanDevice.headless(0) as device:
-        yield device
-
-
 def test_headless_gives_handles(vulkan):
     handles = (vulkan.instance, vulkan.physical_device, vulkan.device, vulkan.queue)
     assert all(handles) and vulkan.get_instance_proc_addr
