@@ -72,8 +72,7 @@ TEST(a_forced_transport_does_not_fall_back)
     assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &external), GR_ERR_UNSUPPORTED, 0, "vk.h");
     assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &peer), GR_ERR_UNSUPPORTED, 0,
                 "GR_TRANSPORT_SHARED");
-    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &unknown), GR_ERR_INVALID_VALUE, 0,
-                "GR_TRANSPORT_ANY");
+    assert_null_invalid(gr_from_gl_buffer_with(name, GR_READ_WRITE, &unknown), "GR_TRANSPORT_ANY");
 }
 
 /* Catches: NULL options copied although gr_from_gl_buffer() refuses. */
@@ -104,15 +103,12 @@ TEST(copy_refuses_the_same_as_interop)
     GLuint deleted = gl_buffer_filled(SIZE, 1), empty = gl_buffer(NULL, 0);
     GLuint name = gl_buffer_filled(SIZE, 1);
     glDeleteBuffers(1, &deleted);
-    assert_null(gr_from_gl_buffer_with(0, GR_READ_WRITE, &by_copy), GR_ERR_INVALID_VALUE, 0,
-                "is 0");
-    assert_null(gr_from_gl_buffer_with(deleted, GR_READ_WRITE, &by_copy), GR_ERR_INVALID_VALUE, 0,
-                "no OpenGL buffer");
-    assert_null(gr_from_gl_buffer_with(empty, GR_READ_WRITE, &by_copy), GR_ERR_INVALID_VALUE, 0,
-                "no storage");
-    assert_null(gr_from_gl_buffer_with(name, 0x100, &by_copy), GR_ERR_INVALID_VALUE, 0, "");
-    assert_null(gr_from_gl_image_with(0, GL_TEXTURE_2D, GR_READ_WRITE, &by_copy),
-                GR_ERR_INVALID_VALUE, 0, "is 0");
+    assert_null_invalid(gr_from_gl_buffer_with(0, GR_READ_WRITE, &by_copy), "is 0");
+    assert_null_invalid(gr_from_gl_buffer_with(deleted, GR_READ_WRITE, &by_copy),
+                        "no OpenGL buffer");
+    assert_null_invalid(gr_from_gl_buffer_with(empty, GR_READ_WRITE, &by_copy), "no storage");
+    assert_null_invalid(gr_from_gl_buffer_with(name, 0x100, &by_copy), "");
+    assert_null_invalid(gr_from_gl_image_with(0, GL_TEXTURE_2D, GR_READ_WRITE, &by_copy), "is 0");
     assert_ok(gr_egl_make_current(NULL));
     assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_copy), GR_ERR_GL, 0,
                 "No OpenGL context");
@@ -236,7 +232,7 @@ TEST(transport_any_works_without_a_current_cuda_context)
 TEST(any_does_not_fall_back_on_wrong_arguments)
 {
     struct image depth = image_make("DEPTH_COMPONENT24", "2D", 8, 8, 1);
-    assert_null(gr_from_gl_buffer_with(0, GR_READ_WRITE, &by_any), GR_ERR_INVALID_VALUE, 0, "is 0");
+    assert_null_invalid(gr_from_gl_buffer_with(0, GR_READ_WRITE, &by_any), "is 0");
     assert_null(gr_from_gl_image_with(depth.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_any),
                 GR_ERR_UNSUPPORTED, 0, "depth");
     assert_calls(REGISTER, 0);
@@ -375,7 +371,7 @@ TEST(probe_needs_a_context_and_one_transport)
 {
     static const unsigned wrong[] = {0, GR_TRANSPORT_EXTERNAL, GR_TRANSPORT_ANY, 3, 32};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-        assert_null(gr_gl_probe((gr_transport)wrong[i]), GR_ERR_INVALID_VALUE, 0, "not an OpenGL");
+        assert_null_invalid(gr_gl_probe((gr_transport)wrong[i]), "not an OpenGL");
     assert_ok(gr_egl_make_current(NULL));
     assert_null(gr_gl_probe(GR_TRANSPORT_INTEROP), GR_ERR_GL, 0, "No OpenGL context");
     assert_ok(gr_egl_make_current(fx.egl));
@@ -428,7 +424,7 @@ TEST(the_device_that_draws)
 TEST(no_device_that_draws)
 {
     int device = -7;
-    assert_fails(gr_gl_cuda_device(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_invalid(gr_gl_cuda_device(NULL), "NULL");
     refuse_next(DEVICES, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
     assert_fails(gr_gl_cuda_device(&device), GR_ERR_CUDA, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT,
                  "OpenGL draws on");

@@ -410,42 +410,38 @@ VULKAN_TEST(wrong_sizes_and_flags_are_refused)
                 .memory_size = own.memory_size, .size = SIZE);
     gr_vk_buffer_desc info = good;
     info.offset = own.memory_size - SIZE + 1;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "offset");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), "offset");
     info = good;
     info.offset = UINT64_MAX - 16;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "offset");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), "offset");
     info = good;
     info.size = own.memory_size + 1;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "size");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), "size");
     info = good;
     info.size = 0;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "`size` is 0");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), "`size` is 0");
     info = good;
     info.dedicated = true;
     info.offset = 16;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "dedicated memory is used from offset 0");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE),
+                        "dedicated memory is used from offset 0");
     info = good;
     info.offset = 1;
     info.memory_size += 1;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "the alignment that Vulkan requires");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE),
+                        "the alignment that Vulkan requires");
     info = good;
     info.memory_size = 0;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "memory_size");
-    assert_null(gr_from_vk_buffer(vk.wrap, &good, GR_READ_ONLY | GR_WRITE_DISCARD),
-                GR_ERR_INVALID_VALUE, 0, "write_discard");
-    assert_null(gr_from_vk_buffer(vk.wrap, &good, GR_SURFACE_LOAD_STORE), GR_ERR_INVALID_VALUE, 0,
-                "surface_load_store");
-    assert_null(gr_from_vk_buffer(vk.wrap, &good, 0x100), GR_ERR_INVALID_VALUE, 0, "bits");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), "memory_size");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &good, GR_READ_ONLY | GR_WRITE_DISCARD),
+                        "write_discard");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &good, GR_SURFACE_LOAD_STORE),
+                        "surface_load_store");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &good, 0x100), "bits");
     info = good;
     info.struct_size = 0;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "GR_INIT(gr_vk_buffer_desc");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE),
+                        "GR_INIT(gr_vk_buffer_desc");
 }
 
 VULKAN_TEST(null_is_refused)
@@ -453,18 +449,15 @@ VULKAN_TEST(null_is_refused)
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_vk_buffer_desc info = GR_INIT(gr_vk_buffer_desc, .memory = own.memory,
                                      .memory_size = own.memory_size, .size = SIZE);
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "buffer");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), "buffer");
     info.buffer = own.buffer;
-    assert_null(gr_from_vk_buffer(NULL, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "device");
-    assert_null(gr_from_vk_buffer(vk.wrap, NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null_invalid(gr_from_vk_buffer(NULL, &info, GR_READ_WRITE), "device");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, NULL, GR_READ_WRITE), "NULL");
     info.memory = VK_NULL_HANDLE;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "memory");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), "memory");
     const VkBufferCreateInfo create = vulkan_buffer_info(16);
-    assert_null(gr_vk_buffer_create(NULL, &create, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "device");
-    assert_null(gr_vk_buffer_create(vk.wrap, NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null_invalid(gr_vk_buffer_create(NULL, &create, GR_READ_WRITE), "device");
+    assert_null_invalid(gr_vk_buffer_create(vk.wrap, NULL, GR_READ_WRITE), "NULL");
 }
 
 /*

@@ -104,7 +104,7 @@ VULKAN_TEST(every_struct_says_its_size, TAKER_COUNT)
     const struct taker *taker = &takers[_i];
     unsigned char *zeroed = must_allocate(taker->size);
     memset(zeroed, 0, taker->size);
-    assert_fails(taker->call(zeroed), GR_ERR_INVALID_VALUE, 0, taker->type);
+    assert_invalid(taker->call(zeroed), taker->type);
     free(zeroed);
 }
 
@@ -185,8 +185,7 @@ VULKAN_TEST(external_memory_is_not_asked_for_twice)
     assert_made(resource);
     check_image(resource);
     external.handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
-    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "OPAQUE_FD");
+    assert_null_invalid(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), "OPAQUE_FD");
 }
 
 VULKAN_TEST(buffers_have_chains_too)
@@ -204,30 +203,27 @@ VULKAN_TEST(buffers_have_chains_too)
     assert_cuda_pattern(buffer, 7);
     must_release(buffer);
     external.handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
-    assert_null(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "OPAQUE_FD");
+    assert_null_invalid(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), "OPAQUE_FD");
 }
 
 VULKAN_TEST(buffers_that_cannot_be_are_refused)
 {
     VkBufferCreateInfo info = vulkan_buffer_info(0);
-    assert_null(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "size");
+    assert_null_invalid(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), "size");
     info = vulkan_buffer_info(SIZE);
     info.usage = 0;
-    assert_null(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "usage");
+    assert_null_invalid(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), "usage");
     info = vulkan_buffer_info(SIZE);
     info.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO;
-    assert_null(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO");
+    assert_null_invalid(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE),
+                        "VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO");
     info = vulkan_buffer_info(SIZE);
     info.flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT;
     assert_null(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
                 "sparse");
     info = vulkan_buffer_info(SIZE);
-    assert_null(gr_vk_buffer_create(vk.wrap, &info, GR_SURFACE_LOAD_STORE), GR_ERR_INVALID_VALUE, 0,
-                "surface_load_store");
+    assert_null_invalid(gr_vk_buffer_create(vk.wrap, &info, GR_SURFACE_LOAD_STORE),
+                        "surface_load_store");
 }
 
 GROUP("the physical device", add_vulkan_case)
@@ -244,16 +240,12 @@ VULKAN_TEST(a_missing_cuda_device_has_no_physical_device)
 {
     VkPhysicalDevice found = vk.h->physical_device, before = found;
     PFN_vkGetInstanceProcAddr get = vk.h->get_instance_proc_addr;
-    assert_fails(gr_vk_physical_device(NULL, vk.h->instance, 0, &found), GR_ERR_INVALID_VALUE, 0,
-                 "get_instance_proc_addr");
-    assert_fails(gr_vk_physical_device(get, VK_NULL_HANDLE, 0, &found), GR_ERR_INVALID_VALUE, 0,
-                 "instance");
-    assert_fails(gr_vk_physical_device(get, vk.h->instance, 0, NULL), GR_ERR_INVALID_VALUE, 0,
-                 "physical_device");
-    assert_fails(gr_vk_physical_device(get, vk.h->instance, -1, &found), GR_ERR_INVALID_VALUE, 0,
-                 "CUDA device -1");
-    assert_fails(gr_vk_physical_device(get, vk.h->instance, 1000, &found), GR_ERR_INVALID_VALUE, 0,
-                 "CUDA device 1000");
+    assert_invalid(gr_vk_physical_device(NULL, vk.h->instance, 0, &found),
+                   "get_instance_proc_addr");
+    assert_invalid(gr_vk_physical_device(get, VK_NULL_HANDLE, 0, &found), "instance");
+    assert_invalid(gr_vk_physical_device(get, vk.h->instance, 0, NULL), "physical_device");
+    assert_invalid(gr_vk_physical_device(get, vk.h->instance, -1, &found), "CUDA device -1");
+    assert_invalid(gr_vk_physical_device(get, vk.h->instance, 1000, &found), "CUDA device 1000");
     ck_assert_ptr_eq(found, before);
 }
 

@@ -78,10 +78,10 @@ SESSION_TEST(wrapped_twice)
 TEST(nulls)
 {
     gr_vk_device *none = NULL;
-    assert_null(gr_vk_device_wrap(NULL), GR_ERR_INVALID_VALUE, 0, "`desc` is NULL");
+    assert_null_invalid(gr_vk_device_wrap(NULL), "`desc` is NULL");
     gr_vk_device_free(NULL);
     gr_vk_device_at_scope_end(&none);
-    assert_null(gr_vk_device_get_info(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null_invalid(gr_vk_device_get_info(NULL), "NULL");
     gr_clear_error();
 }
 
@@ -101,14 +101,14 @@ SESSION_TEST(null_members)
             info.device = VK_NULL_HANDLE;
         char text[64];
         snprintf(text, sizeof(text), "`desc->%s` is NULL", names[i]);
-        assert_null(gr_vk_device_wrap(&info), GR_ERR_INVALID_VALUE, 0, text);
+        assert_null_invalid(gr_vk_device_wrap(&info), text);
     }
 }
 
 SESSION_TEST(wrong_family)
 {
     session.info.queue_family = 1000;
-    assert_null(gr_vk_device_wrap(&session.info), GR_ERR_INVALID_VALUE, 0, "no queue family 1000");
+    assert_null_invalid(gr_vk_device_wrap(&session.info), "no queue family 1000");
 }
 
 GROUP("which CUDA device", add_vk_case)
@@ -224,8 +224,7 @@ TEST(instance_extensions)
     const char *names[8] = {NULL};
     assert_ok(gr_vk_instance_extensions(NULL, &count));
     ck_assert_uint_eq(count, 3);
-    assert_fails(gr_vk_instance_extensions(names, &small), GR_ERR_INVALID_VALUE, 0,
-                 "room for only 2");
+    assert_invalid(gr_vk_instance_extensions(names, &small), "room for only 2");
     ck_assert_uint_eq(small, 2);
     ck_assert_ptr_eq(names[0], NULL);
     exact = count;
@@ -236,7 +235,7 @@ TEST(instance_extensions)
     count = 8;
     assert_ok(gr_vk_instance_extensions(names, &count));
     ck_assert_uint_eq(count, exact);
-    assert_fails(gr_vk_instance_extensions(names, NULL), GR_ERR_INVALID_VALUE, 0, "`count`");
+    assert_invalid(gr_vk_instance_extensions(names, NULL), "`count`");
 }
 
 SESSION_TEST(device_extensions)
@@ -249,7 +248,7 @@ SESSION_TEST(device_extensions)
     assert_ok(gr_vk_device_extensions(&info, NULL, &count));
     ck_assert_uint_ge(count, 3);
     room = count - 1;
-    assert_fails(gr_vk_device_extensions(&info, names, &room), GR_ERR_INVALID_VALUE, 0, "room for");
+    assert_invalid(gr_vk_device_extensions(&info, names, &room), "room for");
     ck_assert_uint_eq(room, count - 1);
     ck_assert_ptr_eq(names[0], NULL);
     room = count;
@@ -271,16 +270,14 @@ SESSION_TEST(device_extensions_nulls)
 {
     uint32_t count = 5;
     gr_vk_device_desc info = session.info;
-    assert_fails(gr_vk_device_extensions(NULL, NULL, &count), GR_ERR_INVALID_VALUE, 0, "`desc`");
-    assert_fails(gr_vk_device_extensions(&info, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "`count`");
+    assert_invalid(gr_vk_device_extensions(NULL, NULL, &count), "`desc`");
+    assert_invalid(gr_vk_device_extensions(&info, NULL, NULL), "`count`");
     info.physical_device = VK_NULL_HANDLE;
-    assert_fails(gr_vk_device_extensions(&info, NULL, &count), GR_ERR_INVALID_VALUE, 0,
-                 "physical_device");
+    assert_invalid(gr_vk_device_extensions(&info, NULL, &count), "physical_device");
     info.instance = VK_NULL_HANDLE;
-    assert_fails(gr_vk_device_extensions(&info, NULL, &count), GR_ERR_INVALID_VALUE, 0, "instance");
+    assert_invalid(gr_vk_device_extensions(&info, NULL, &count), "instance");
     info.get_instance_proc_addr = NULL;
-    assert_fails(gr_vk_device_extensions(&info, NULL, &count), GR_ERR_INVALID_VALUE, 0,
-                 "get_instance_proc_addr");
+    assert_invalid(gr_vk_device_extensions(&info, NULL, &count), "get_instance_proc_addr");
     ck_assert_uint_eq(count, 5);
 }
 

@@ -139,7 +139,7 @@ SESSION_TEST(defaults)
 TEST(nulls)
 {
     gr_vk_headless *none = NULL;
-    assert_null(gr_vk_headless_get(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null_invalid(gr_vk_headless_get(NULL), "NULL");
     gr_vk_headless_free(NULL);
     gr_vk_headless_at_scope_end(&none);
     ck_assert_uint_eq(gr_last_error()->status, GR_OK);
@@ -222,9 +222,9 @@ TEST(device_out_of_range)
     const gr_vk_headless_options past = GR_INIT(gr_vk_headless_options, .cuda_device = count),
                                  below = GR_INIT(gr_vk_headless_options, .cuda_device = -1),
                                  least = GR_INIT(gr_vk_headless_options, .cuda_device = INT_MIN);
-    assert_null(gr_vk_headless_create(&past), GR_ERR_INVALID_VALUE, 0, text);
-    assert_null(gr_vk_headless_create(&below), GR_ERR_INVALID_VALUE, 0, "CUDA device -1");
-    assert_null(gr_vk_headless_create(&least), GR_ERR_INVALID_VALUE, 0, "-2147483648");
+    assert_null_invalid(gr_vk_headless_create(&past), text);
+    assert_null_invalid(gr_vk_headless_create(&below), "CUDA device -1");
+    assert_null_invalid(gr_vk_headless_create(&least), "-2147483648");
 }
 
 /* Sets a variable for one call; the loader reads it each time. */

@@ -84,8 +84,7 @@ VULKAN_IMAGE_TEST(linear_images_of_several_levels_are_refused)
     VkImageCreateInfo info = good_info("2D");
     info.tiling = VK_IMAGE_TILING_LINEAR;
     info.mipLevels = 2;
-    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "LINEAR");
+    assert_null_invalid(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), "LINEAR");
 }
 
 /* The next layout must be one that an image can be transitioned to. */
@@ -97,11 +96,11 @@ VULKAN_IMAGE_TEST(layouts_that_nothing_is_brought_into_are_refused)
         GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
                 .access = VK_ACCESS_TRANSFER_WRITE_BIT, .layout = VK_IMAGE_LAYOUT_UNDEFINED);
     VkCommandBuffer commands = vulkan_begin();
-    assert_fails(gr_vk_cmd_from_cuda(commands, &image.resource, 1, &use), GR_ERR_INVALID_VALUE, 0,
-                 "VK_IMAGE_LAYOUT_UNDEFINED");
+    assert_invalid(gr_vk_cmd_from_cuda(commands, &image.resource, 1, &use),
+                   "VK_IMAGE_LAYOUT_UNDEFINED");
     use.layout = VK_IMAGE_LAYOUT_PREINITIALIZED;
-    assert_fails(gr_vk_cmd_from_cuda(commands, &image.resource, 1, &use), GR_ERR_INVALID_VALUE, 0,
-                 "VK_IMAGE_LAYOUT_PREINITIALIZED");
+    assert_invalid(gr_vk_cmd_from_cuda(commands, &image.resource, 1, &use),
+                   "VK_IMAGE_LAYOUT_PREINITIALIZED");
     vulkan_submit(commands, NULL, NULL);
     vulkan_finish();
     gr_resource_free(image.resource);
@@ -153,12 +152,12 @@ VULKAN_IMAGE_TEST(impossible_images_are_refused)
 VULKAN_IMAGE_TEST(wrong_flags_and_null_are_refused)
 {
     const VkImageCreateInfo info = good_info("2D");
-    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_ONLY | GR_WRITE_DISCARD),
-                GR_ERR_INVALID_VALUE, 0, "write_discard");
-    assert_null(gr_vk_image_create(vk.wrap, &info, 0x100), GR_ERR_INVALID_VALUE, 0, "bits");
-    assert_null(gr_vk_image_create(NULL, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "device");
-    assert_null(gr_vk_image_create(vk.wrap, NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_from_vk_image(vk.wrap, NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null_invalid(gr_vk_image_create(vk.wrap, &info, GR_READ_ONLY | GR_WRITE_DISCARD),
+                        "write_discard");
+    assert_null_invalid(gr_vk_image_create(vk.wrap, &info, 0x100), "bits");
+    assert_null_invalid(gr_vk_image_create(NULL, &info, GR_READ_WRITE), "device");
+    assert_null_invalid(gr_vk_image_create(vk.wrap, NULL, GR_READ_WRITE), "NULL");
+    assert_null_invalid(gr_from_vk_image(vk.wrap, NULL, GR_READ_WRITE), "NULL");
 }
 
 VULKAN_IMAGE_TEST(wrong_places_in_memory_are_refused)
@@ -184,8 +183,7 @@ VULKAN_IMAGE_TEST(wrong_places_in_memory_are_refused)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         gr_vk_image_desc info = good;
         memcpy((char *)&info + rows[i].field, &rows[i].value, rows[i].size);
-        assert_null(gr_from_vk_image(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                    rows[i].text);
+        assert_null_invalid(gr_from_vk_image(vk.wrap, &info, GR_READ_WRITE), rows[i].text);
     }
     vulkan_image_own_free(&image);
 }
