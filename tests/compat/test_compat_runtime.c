@@ -182,8 +182,3 @@ TEST_UNLESS(no_runtime(), a_refused_import_is_explained)
     assert_error(GR_ERR_INVALID_VALUE, -1, "fd 9999, which is not open");
     (void)cudaGetLastError();
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "compat_runtime", NULL);
-}

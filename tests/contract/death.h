@@ -67,6 +67,5 @@ int number_of(const char *variable);
 
 /* A child, the parts of the parent, and the line that is printed once a life has begun. */
 #define ALIVE "alive\n"
-int live_and_end(void);
 
 #endif

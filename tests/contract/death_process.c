@@ -135,7 +135,7 @@ static const struct end {
 
 #define END_VARIABLE "DEATH_END"
 
-int live_and_end(void)
+CHILD(live_and_end)
 {
     life.kind = &kinds[number_of(KIND_VARIABLE)];
     death_driver_load();

@@ -452,7 +452,7 @@ TEST(freed_while_mapped)
 GROUP("first call", add_case)
 
 /* OpenGL functions are looked up on first use, which must not happen without a context. */
-static int first_use_without_context(void)
+CHILD(first_use_without_context)
 {
     gr_egl *egl = gr_egl_create(NULL);
     child_check(egl);
@@ -475,18 +475,12 @@ static int first_use_without_context(void)
 }
 
 /* Before any context was created. */
-static int no_context_ever(void)
+CHILD(no_context_ever)
 {
     child_check(!gr_from_gl_buffer(1, GR_READ_WRITE));
     assert_error(GR_ERR_GL, 0, "No OpenGL context is current");
     return 0;
 }
-
-static const struct child children[] = {
-    {"first_use_without_context", first_use_without_context},
-    {"no_context_ever", no_context_ever},
-    {NULL, NULL},
-};
 
 TEST(wrong_in_first_call)
 {
@@ -494,8 +488,4 @@ TEST(wrong_in_first_call)
     expect_child("first_use_without_context");
 }
 
-int main(int argc, char **argv)
-{
-    fault_control_start();
-    return run_tests(argc, argv, "bad context", children);
-}
+START(fault_control_start())

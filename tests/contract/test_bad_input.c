@@ -466,8 +466,4 @@ TEST(values_out_of_range)
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
 }
 
-int main(int argc, char **argv)
-{
-    fault_control_start();
-    return run_tests(argc, argv, "bad input", NULL);
-}
+START(fault_control_start())

@@ -115,10 +115,8 @@ static void end_foreign(void)
 
 static TCase *add_streams_case(Suite *suite, const char *name)
 {
-    TCase *tcase = add_vulkan_case(suite, name);
-    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
-    tcase_add_checked_fixture(tcase, make_foreign, end_foreign);
-    return tcase;
+    TCase *tcase = with_first_use(add_vulkan_case(suite, name), use_sharing);
+    return with_fixture(tcase, make_foreign, end_foreign);
 }
 
 /* ---- The streams ----------------------------------------------------------------------------- */
@@ -421,8 +419,4 @@ TEST(a_freed_resource_is_refused, TRANSPORTS)
     ck_assert_ptr_null(buffer);
 }
 
-int main(int argc, char **argv)
-{
-    fault_control_start();
-    return run_tests(argc, argv, "bad stream", NULL);
-}
+START(fault_control_start())

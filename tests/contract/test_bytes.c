@@ -285,8 +285,4 @@ TEST(two_resources_of_one_buffer_see_the_same_bytes)
     assert_mapped(second, 27);
 }
 
-int main(int argc, char **argv)
-{
-    resource_case_buffer(SIZE, 1);
-    return run_tests(argc, argv, "bytes", NULL);
-}
+START(resource_case_buffer(SIZE, 1))

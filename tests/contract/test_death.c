@@ -103,7 +103,7 @@ static const char *live_one(const struct kind *kind, int number)
     return life.missing;
 }
 
-static int live_and_die(void)
+CHILD(live_and_die)
 {
     const struct kind *kind = &kinds[number_of(KIND_VARIABLE)];
     death_driver_load();
@@ -122,9 +122,6 @@ static int live_and_die(void)
     gr_log_set(GR_LOG_INFO, NULL, NULL); /* reports what is open at the end */
     return 0;
 }
-
-static const struct child children[] = {
-    {"live_and_die", live_and_die}, {"live_and_end", live_and_end}, {NULL, NULL}};
 
 GROUP("orders of death", add_bare_case)
 
@@ -197,9 +194,4 @@ TEST(each_order, KINDS)
         next = last < next ? MOST : again ? last : last + 1;
     }
     ck_assert_msg(!bad[0], "%s", bad);
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "death", children);
 }

@@ -227,8 +227,3 @@ TEST(destroyed_events_are_refused, TRANSPORTS)
     ck_assert(gr_resource_get_info(resource)->mapped);
     assert_ok(gr_buffer_release(buffer));
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "events", NULL);
-}

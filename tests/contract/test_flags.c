@@ -129,8 +129,3 @@ TEST(a_resource_has_the_flags_that_were_parsed)
         ck_assert_msg(strstr(text, wanted), "\"%s\" is not in: %s", wanted, text);
     }
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "flags", NULL);
-}

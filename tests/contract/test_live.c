@@ -255,7 +255,7 @@ TEST_UNLESS(vk.missing, what_is_vulkans_is_freed_once)
 
 GROUP("the end of the process", add_bare_case)
 
-static int leaves_much_open(void)
+CHILD(leaves_much_open)
 {
     fixture_setup();
     gr_resource *first = must_register(gl_buffer_filled(48, 1));
@@ -266,7 +266,7 @@ static int leaves_much_open(void)
     return 0;
 }
 
-static int leaves_nothing_open(void)
+CHILD(leaves_nothing_open)
 {
     fixture_setup();
     gr_resource_free(must_register(gl_buffer_filled(48, 1)));
@@ -318,10 +318,4 @@ TEST(a_tidy_process_prints_nothing_at_exit)
     ck_assert_msg(!strstr(text, "the process ends with"), "%s", text);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct child children[] = {
-        {"leaves_much_open", leaves_much_open}, {"leaves_nothing_open", leaves_nothing_open}, {0}};
-    resource_case_buffer(SIZE, 1);
-    return run_tests(argc, argv, "live", children);
-}
+START(resource_case_buffer(SIZE, 1))

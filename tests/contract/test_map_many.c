@@ -317,8 +317,3 @@ TEST(chained_buffers_end_their_registrations)
         assert_gl_bytes(names[i], size_of(i), value_of(i));
     }
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "map_many", NULL);
-}

@@ -358,7 +358,7 @@ TEST(release_does_not_wait_for_the_stream)
 GROUP("a missing wait", add_resource_case)
 
 /* Work on B that the map's stream does not wait for still runs after the release. */
-static int forget_to_wait(void)
+CHILD(forget_to_wait)
 {
     fixture_setup();
     GLuint name = gl_buffer_filled(SIZE, 0);
@@ -376,8 +376,6 @@ static int forget_to_wait(void)
     return 0;
 }
 
-static const struct child children[] = {{"forget_to_wait", forget_to_wait}, {NULL, NULL}};
-
 TEST(a_missing_wait_faults_on_the_software_driver)
 {
     if (!gr_cuda_is_software())
@@ -391,8 +389,4 @@ TEST(a_missing_wait_faults_on_the_software_driver)
     ck_assert_msg(strstr(text, "is not mapped"), "no message about the buffer: %s", text);
 }
 
-int main(int argc, char **argv)
-{
-    resource_case_buffer(SIZE, 0);
-    return run_tests(argc, argv, "order", children);
-}
+START(resource_case_buffer(SIZE, 0))

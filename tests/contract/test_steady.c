@@ -127,8 +127,3 @@ TEST(map_and_release_leak_nothing)
     assert_steady(frame, gl_buffer_filled(SIZE, 0), cycles());
     gr_resource_free(steady);
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "steady", NULL);
-}

@@ -349,13 +349,6 @@ static void use_second_context(void)
     create_egl(NULL);
 }
 
-/* Descriptors that a second context opens for good must not count in the first case. */
-static void warm_up_egl(void)
-{
-    static bool done;
-    use_once(&done, use_second_context);
-}
-
 /* ---- The list -------------------------------------------------------------------------------- */
 
 static const gr_gl_options gl_options = {.transports = GR_TRANSPORT_ANY};
@@ -466,13 +459,9 @@ static void check_struct(int i)
 
 static TCase *add_all_case(Suite *suite, const char *name)
 {
-    TCase *tcase = add_image_case(suite, name);
-    tcase_add_unchecked_fixture(tcase, warm_up_egl, NULL);
-    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
-    tcase_add_checked_fixture(tcase, map_image, end_image);
-    tcase_add_checked_fixture(tcase, make_plain, end_plain);
-    tcase_add_checked_fixture(tcase, NULL, collect_sharing);
-    return tcase;
+    TCase *tcase = with_first_use(add_image_case(suite, name), use_second_context);
+    with_fixture(tcase, map_image, end_image);
+    return with_sharing(with_fixture(tcase, make_plain, end_plain));
 }
 
 GROUP("structs", add_all_case)
@@ -492,9 +481,4 @@ GROUP("Vulkan's", add_vertices_case)
 VULKAN_TEST(vulkans_structs, OF_VULKAN)
 {
     check_struct(FIRST_OF_VULKAN + _i);
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "structs", NULL);
 }

@@ -380,8 +380,3 @@ TEST(log_switched_while_in_use)
     ck_assert_int_eq(atomic_load(&first_listener.broken), 0);
     ck_assert_int_eq(atomic_load(&second_listener.broken), 0);
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "threads", NULL);
-}

@@ -493,8 +493,4 @@ TEST(walk)
     gr_egl_free(contexts[1]);
 }
 
-int main(int argc, char **argv)
-{
-    fault_control_start();
-    return run_tests(argc, argv, "random walk", NULL);
-}
+START(fault_control_start())

@@ -407,8 +407,3 @@ VULKAN_TEST(parts_of_nothing_are_refused)
     assert_null_invalid(gr_from_same_memory(resource, &outside, GR_READ_WRITE), "offset");
     assert_null_invalid(gr_from_same_memory(resource, &part, 0x100), "bits");
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_external", NULL);
-}

@@ -174,7 +174,7 @@ TEST(causes_are_reported_once)
 /* ---- Start of the driver --------------------------------------------------------------------- */
 
 /* A driver that exists but does not start counts as missing. */
-int init_fails(void)
+CHILD(init_fails)
 {
     static const int codes[] = {CUDA_ERROR_NO_DEVICE, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,
                                 CUDA_ERROR_UNKNOWN};
@@ -195,7 +195,7 @@ int init_fails(void)
 static const char *const required[] = {GR_DRIVER_REQUIRED(NAME)};
 
 /* A driver that is too old and lacks one function. */
-int each_function_missing(void)
+CHILD(each_function_missing)
 {
     for (size_t i = 0; i < sizeof(required) / sizeof(*required); i++) {
         char text[120];
@@ -213,7 +213,7 @@ int each_function_missing(void)
 }
 
 /* For each code of cuInit the message names the cause, from what is visible on the machine. */
-int init_names_causes(void)
+CHILD(init_names_causes)
 {
     static const char wsl[] = "5.15.90.1-microsoft-standard-WSL2", tegra[] = "5.15.148-tegra";
     static const struct {

@@ -374,15 +374,4 @@ TEST(name_of_code_fails)
     assert_resource_usable(resource, name);
 }
 
-static const struct child children[] = {
-    {"init_names_causes", init_names_causes},
-    {"init_fails", init_fails},
-    {"each_function_missing", each_function_missing},
-    {NULL, NULL},
-};
-
-int main(int argc, char **argv)
-{
-    fault_control_start();
-    return run_tests(argc, argv, "faults", children);
-}
+START(fault_control_start())

@@ -198,7 +198,7 @@ static bool is_taken_for_a_gpu(const struct call_hit *hit)
     return hit->function && strcmp(hit->function, "dlsym") == 0 && !gr_cuda_is_software();
 }
 
-static int child_starts(void)
+CHILD(starts)
 {
     const char *text = getenv("FAULT_START");
     ck_assert(text && sscanf(text, "%u %u %ld", &which_start, &which_way, &which_place) == 3);
@@ -331,8 +331,7 @@ TEST_UNLESS(missing(), starts_that_fail, STARTS)
 
 int main(int argc, char **argv)
 {
-    static const struct child children[] = {{"starts", child_starts}, {NULL, NULL}};
     bool is_child = argc == 3;
     no_calls = is_child ? NULL : fault_calls_start(NULL);
-    return run_tests(argc, argv, "test_fault_start", children);
+    return run_tests(argc, argv);
 }

@@ -281,8 +281,3 @@ TEST(without_memory_all_stays_usable, ATTEMPTS)
     gr_resource_free(resource);
     assert_buffer_usable(name);
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "no memory", NULL);
-}

@@ -28,15 +28,10 @@ bool epoxy_has_gl_extension(const char *name)
     return pretend_has(name) || epoxys(name);
 }
 
-static void warm_up(void)
+static void use_pretended(void)
 {
-    static bool done;
-    if (done)
-        return;
-    done = true;
-    ck_assert_int_eq(gr_cuda_load(true), GR_OK);
     pretend_start();
-    warm_up_sharing();
+    use_sharing();
 }
 
 static void allow_all(void)
@@ -54,10 +49,7 @@ static void collect(void)
 
 TCase *add_shared_case(Suite *suite, const char *name)
 {
-    TCase *made = add_case(suite, name);
-    tcase_add_unchecked_fixture(made, warm_up, NULL);
-    tcase_add_checked_fixture(made, allow_all, collect);
-    return made;
+    return with_fixture(with_first_use(add_case(suite, name), use_pretended), allow_all, collect);
 }
 
 const char *way_missing(int way)

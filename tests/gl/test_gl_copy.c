@@ -37,36 +37,20 @@ static void end_mesa(void)
     ck_assert_uint_eq(error, GL_NO_ERROR);
 }
 
-/* What Mesa opens on first use and keeps must not count in a case. */
-static void use_mesa_once(void)
+static void use_mesa(void)
 {
-    static bool done;
-    if (done)
-        return;
-    done = true;
-    fixture_setup();
     setup_mesa();
     if (!missing) {
         GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_filled(64, 1), GR_READ_WRITE);
         assert_ok(gr_buffer_release(must_map(resource)));
     }
     end_mesa();
-    fx.fds = -1;
-    fixture_teardown();
 }
 
 /* The probe opens grinterop's own Vulkan device, which stays open. */
-static void probe_once(void)
+static void probe(void)
 {
-    static bool done;
-    if (done)
-        return;
-    done = true;
-    fixture_setup();
     assert_made(gr_gl_probe(GR_TRANSPORT_SHARED));
-    fx.fds = -1;
-    fixture_teardown();
-    fault->reset();
 }
 
 /* CUDA refuses to register any mapping. */
@@ -84,9 +68,7 @@ static void end_pinned(void)
 
 static TCase *add_probed_case(Suite *suite, const char *name)
 {
-    TCase *made = add_image_case(suite, name);
-    tcase_add_unchecked_fixture(made, probe_once, NULL);
-    return made;
+    return with_first_use(add_image_case(suite, name), probe);
 }
 
 TCase *add_copy_case(Suite *suite, const char *name)
@@ -96,9 +78,8 @@ TCase *add_copy_case(Suite *suite, const char *name)
 
 TCase *add_mesa_copy_case(Suite *suite, const char *name)
 {
-    TCase *made = add_probed_case(suite, name);
-    tcase_add_unchecked_fixture(made, use_mesa_once, NULL);
-    return with_fixture(made, setup_mesa, end_mesa);
+    return with_fixture(with_first_use(add_probed_case(suite, name), use_mesa), setup_mesa,
+                        end_mesa);
 }
 
 TCase *add_pinned_copy_case(Suite *suite, const char *name)
@@ -181,8 +162,4 @@ const struct transport tested = {
 
 make_case *const transport_cases[] = {EVERY_COPY_GL, NULL};
 
-int main(int argc, char **argv)
-{
-    fault_control_start();
-    return run_tests(argc, argv, "gl_copy", NULL);
-}
+START(fault_control_start())

@@ -247,8 +247,3 @@ TEST(semaphores_of_its_own_are_refused)
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     assert_invalid(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE), "shared");
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "gl_shared", NULL);
-}

@@ -209,7 +209,7 @@ GROUP("no EGL driver", add_egl_case)
 #define MESA_JSON "/usr/share/glvnd/egl_vendor.d/50_mesa.json"
 
 /* The message contains the words that TEST_WORDS lists, separated by |. */
-static int finds_no_vendor(void)
+CHILD(finds_no_vendor)
 {
     char words[512];
     child_check(!gr_egl_create(NULL));
@@ -277,11 +277,6 @@ TEST(vendor_files_of_no_use)
     expect_words(FILES, path, "gr-test-egl.json (names no library)");
     unlink(path);
 }
-
-static const struct child children[] = {
-    {"finds_no_vendor", finds_no_vendor},
-    {NULL, NULL},
-};
 
 GROUP("the current context", add_egl_case)
 
@@ -453,20 +448,7 @@ static void open_all_devices(void)
     assert_ok(gr_egl_make_current(fx.egl));
 }
 
-static void open_all_devices_once(void)
-{
-    static bool done;
-    use_once(&done, open_all_devices);
-}
-
 TCase *add_egl_case(Suite *suite, const char *name)
 {
-    TCase *made = add_case(suite, name);
-    tcase_add_unchecked_fixture(made, open_all_devices_once, NULL);
-    return made;
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "EGL", children);
+    return with_first_use(add_case(suite, name), open_all_devices);
 }

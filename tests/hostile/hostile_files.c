@@ -123,10 +123,7 @@ VULKAN_TEST(a_rings_file_that_shrinks, 3)
 
 static TCase *add_holes_case(Suite *suite, const char *name)
 {
-    TCase *tcase = add_vulkan_case(suite, name);
-    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
-    tcase_add_checked_fixture(tcase, NULL, collect_sharing);
-    return tcase;
+    return with_sharing(add_vulkan_case(suite, name));
 }
 
 GROUP("files with holes", add_holes_case)

@@ -458,5 +458,5 @@ int main(int argc, char **argv)
     server = peer_server_start(); /* while there is only one thread */
     if (server < 0)
         return 2;
-    return run_tests(1, argv, "random_peer", NULL);
+    return run_tests(1, argv);
 }

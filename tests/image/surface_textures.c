@@ -381,7 +381,7 @@ IMAGE_KERNEL_TEST(whole_takes_slices)
     end_map();
 }
 
-int use_texture_after_release(void)
+CHILD(use_texture_after_release)
 {
     fixture_setup();
     child_check(!image_kernels_load());

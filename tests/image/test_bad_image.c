@@ -417,8 +417,3 @@ TEST(freed_in_another_context)
     GR_AUTO(gr_buffer) *mapped = must_map_image(again);
     ck_assert_ptr_nonnull(gr_buffer_array(mapped, 0, 0));
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_bad_image", NULL);
-}

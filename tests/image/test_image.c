@@ -295,8 +295,3 @@ TEST(describe_names_the_image)
     gr_resource_describe(texture, text, sizeof(text));
     ck_assert_msg(strstr(text, "closed") && strstr(text, "GL_RGBA16F"), "%s", text);
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_image", NULL);
-}

@@ -389,8 +389,4 @@ TEST(register_and_map_linear_leak_nothing)
     ck_assert_uint_ge(fault->calls(REGISTER), count);
 }
 
-int main(int argc, char **argv)
-{
-    fault_control_start();
-    return run_tests(argc, argv, "test_linear", NULL);
-}
+START(fault_control_start())

@@ -352,7 +352,7 @@ IMAGE_KERNEL_TEST(objects_that_are_destroyed_behind_a_launch_serve_it)
 
 /* ---- After the release ----------------------------------------------------------------------- */
 
-int use_surface_after_release(void)
+CHILD(use_surface_after_release)
 {
     fixture_setup();
     begin_kernels();
@@ -368,7 +368,7 @@ int use_surface_after_release(void)
     return 0;
 }
 
-int use_surface_after_its_end(void)
+CHILD(use_surface_after_its_end)
 {
     fixture_setup();
     begin_kernels();
@@ -424,16 +424,4 @@ TEST(an_array_that_is_used_after_the_release_is_refused)
     CU(Memcpy2DAsync(&copy, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     ck_assert_int_ne((int)fx.cu->Memcpy2DAsync(&copy, fx.stream), CUDA_SUCCESS);
-}
-
-static const struct child children[] = {
-    {"use_surface_after_release", use_surface_after_release},
-    {"use_texture_after_release", use_texture_after_release},
-    {"use_surface_after_its_end", use_surface_after_its_end},
-    {NULL, NULL},
-};
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_surface", children);
 }

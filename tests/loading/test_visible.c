@@ -270,7 +270,7 @@ static void assert_egl_refuses(int number)
     assert_advises_no_driver();
 }
 
-static int opengl(void)
+CHILD(opengl)
 {
     const int drawing = atoi(getenv("TEST_DRAWING"));
     see_devices();
@@ -325,7 +325,7 @@ static void share_vulkans(void)
 }
 
 /* OpenGL renders on a device that supports it, since the fixture needs one. */
-static int vulkan(void)
+CHILD(vulkan)
 {
     const int drawing = atoi(getenv("TEST_DRAWING"));
     see_devices();
@@ -352,12 +352,6 @@ static int vulkan(void)
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
-static const struct child children[] = {{"opengl", opengl},
-                                        {"vulkan", vulkan},
-                                        {"hidden_opengl", hidden_opengl},
-                                        {"hidden_vulkan", hidden_vulkan},
-                                        {NULL, NULL}};
-
 /* The parent sees all devices, but uses no GPU that it must not touch. */
 static void begin_parent(void)
 {
@@ -376,5 +370,5 @@ int main(int argc, char **argv)
 {
     if (argc == 1)
         begin_parent();
-    return run_tests(argc, argv, "CUDA_VISIBLE_DEVICES", children);
+    return run_tests(argc, argv);
 }

@@ -100,7 +100,7 @@ static void use_hidden_opengl(void)
     assert_gl_clean();
 }
 
-int hidden_opengl(void)
+CHILD(hidden_opengl)
 {
     see_devices();
     if (!draw_there())
@@ -166,7 +166,7 @@ static bool make_device(void)
     return OWN(vkCreateDevice)(own.physical, &info, NULL, &own.device) == VK_SUCCESS;
 }
 
-int hidden_vulkan(void)
+CHILD(hidden_vulkan)
 {
     see_devices();
     if (!make_instance() || !make_device())

@@ -135,8 +135,3 @@ TEST(every_type_can_be_fetched_from_every_format, SIZES)
     fetching = true;
     check_all((size_t)_i);
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "publish", NULL);
-}

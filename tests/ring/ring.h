@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the parts of test_ring: rings of OpenGL buffers, and frames filled with one value. */
+/*
+ * Shared by the parts of test_ring: rings of OpenGL buffers by the interop transport, and frames
+ * filled with one value.
+ */
 #ifndef GR_TESTS_RING_H
 #define GR_TESTS_RING_H
 
@@ -69,6 +72,5 @@ void assert_slots(gr_ring *ring, unsigned free, unsigned writing, unsigned ready
 void assert_frames(gr_ring *ring, uint64_t written, uint64_t read, uint64_t dropped);
 
 /* A child of ring_frames.c: one of several processes that use the GPU at once. */
-int frames_in_a_crowd(void);
 
 #endif

@@ -199,7 +199,7 @@ TEST(the_newest_of_a_sequence, 2 * RING_TRANSPORTS)
 
 #define CROWD 6
 
-int frames_in_a_crowd(void)
+CHILD(frames_in_a_crowd)
 {
     fixture_setup();
     if (!ring_use_transport(1))

@@ -52,19 +52,10 @@ static void use_transports(void)
     end_leftovers();
 }
 
-/* What the transports open on first use and keep must not count in the first case. */
-static void use_transports_once(void)
-{
-    static bool done;
-    use_once(&done, use_transports);
-}
-
 TCase *add_ring_case(Suite *suite, const char *name)
 {
-    TCase *made = add_case(suite, name);
-    tcase_add_unchecked_fixture(made, use_transports_once, NULL);
-    tcase_add_checked_fixture(made, use_interop, end_leftovers);
-    return made;
+    TCase *made = with_first_use(add_case(suite, name), use_transports);
+    return with_fixture(made, use_interop, end_leftovers);
 }
 
 gr_resource *ring_resource(size_t size)

@@ -32,7 +32,5 @@ gr_resource *must_share(size_t size);
 unsigned long frames_wanted(void);
 
 /* Children of the ring cases, on the device GR_TEST_CUDA_DEVICE. */
-int child_writes(void);
-int child_reads(void);
 
 #endif

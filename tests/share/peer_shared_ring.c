@@ -135,7 +135,7 @@ static void check_slot(gr_ring *ring)
     child_check(gr_ring_cancel_write(ring, &slot, 1) == GR_OK);
 }
 
-int child_writes(void)
+CHILD(writes)
 {
     gr_ring *ring = child_ring();
     unsigned long wanted = frames_wanted();
@@ -147,7 +147,7 @@ int child_writes(void)
     return 0;
 }
 
-int child_reads(void)
+CHILD(reads)
 {
     gr_ring *ring = child_ring();
     uint64_t last = 0, frame;

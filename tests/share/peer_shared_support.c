@@ -49,12 +49,6 @@ static void use_all(void)
     CU(CtxSetCurrent(fx.context));
 }
 
-static void use_all_once(void)
-{
-    static bool done;
-    use_once(&done, use_all);
-}
-
 static void make_streams(void)
 {
     for (int i = 0; i < devices.count; i++) {
@@ -77,9 +71,8 @@ static void end_streams(void)
 
 static TCase *with_devices(TCase *tcase)
 {
-    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
-    tcase_add_unchecked_fixture(tcase, use_all_once, NULL);
-    return with_fixture(tcase, make_streams, end_streams);
+    with_first_use(tcase, use_sharing);
+    return with_fixture(with_first_use(tcase, use_all), make_streams, end_streams);
 }
 
 TCase *add_peer_case(Suite *suite, const char *name)

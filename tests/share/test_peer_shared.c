@@ -190,7 +190,7 @@ static void deny_once(void)
     child_check(fault->set("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0));
 }
 
-static int without_peer_access(void)
+CHILD(without_peer_access)
 {
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
     fixture_setup();
@@ -233,7 +233,7 @@ PEER_TEST(without_peer_access_it_is_refused)
 /* ---- CUDA_VISIBLE_DEVICES -------------------------------------------------------------------- */
 
 /* OpenGL renders on CUDA's second device, which is the first of the machine. */
-static int in_another_order(void)
+CHILD(in_another_order)
 {
     char text[900];
     CUcontext context = NULL;
@@ -263,12 +263,6 @@ PEER_TEST(devices_in_another_order)
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
-static const struct child children[] = {{"without_peer_access", without_peer_access},
-                                        {"in_another_order", in_another_order},
-                                        {"writes", child_writes},
-                                        {"reads", child_reads},
-                                        {NULL, NULL}};
-
 static int count_devices(void)
 {
     int count = 0;
@@ -291,5 +285,5 @@ int main(int argc, char **argv)
                fixture_cuda_device());
         return 77;
     }
-    return run_tests(argc, argv, "shared storage and a peer device", children);
+    return run_tests(argc, argv);
 }

@@ -230,8 +230,4 @@ VULKAN_TEST(a_step_that_fails_leaves_nothing, sizeof(steps) / sizeof(*steps))
     ck_assert_int_lt(number, MOST_TIMES);
 }
 
-int main(int argc, char **argv)
-{
-    fault_control_start();
-    return run_tests(argc, argv, "share_fault", NULL);
-}
+START(fault_control_start())

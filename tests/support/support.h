@@ -71,17 +71,17 @@ int fixture_drawing_device(void);
 /* "GPU-01234567-...", the format of a UUID in CUDA and its tools. */
 void uuid_text(const void *uuid, char text[41]);
 
-/*
- * Runs code for which drivers open descriptors that they keep, before a case's own descriptors are
- * counted. Runs once, while `done` is false.
- */
-void use_once(bool *done, void (*use)(void));
-
 /* Adds a case that runs with the fixture to the suite. */
 TCase *add_case(Suite *suite, const char *name);
 
 /* Also runs these around each test of the case; returns the case. */
 TCase *with_fixture(TCase *tcase, void (*setup)(void), void (*teardown)(void));
+
+/*
+ * Runs this once with the fixture, before all cases: drivers open descriptors on first use and keep
+ * them, so that no case may count them. Returns the case.
+ */
+TCase *with_first_use(TCase *tcase, void (*use)(void));
 
 /*
  * The same, with a new buffer object in fx.name for each test, registered with GR_READ_WRITE as
@@ -145,32 +145,31 @@ void list_here(struct listed *listed);
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
-/* Code that a child process runs; it returns the exit status. */
+/* START(call()): a call before main(), also in children. */
+#define START(call)                                                                                \
+    __attribute__((constructor)) static void start_program(void)                                   \
+    {                                                                                              \
+        call;                                                                                      \
+    }
+
+/* CHILD(name): the code that the child process of that name runs; it returns the exit status. */
 struct child {
     const char *name;
     int (*run)(void);
+    struct child *next;
 };
-
-/* CHILD(name): the code of the child of that name, which this also adds to the list of children. */
-struct listed_child {
-    struct child child;
-    struct listed_child *next;
-};
-void list_child(struct listed_child *listed);
+void list_child(struct child *child);
 #define CHILD(title)                                                                               \
     static int title(void);                                                                        \
     __attribute__((constructor)) static void list_child_##title(void)                              \
     {                                                                                              \
-        static struct listed_child listed = {.child = {#title, title}};                            \
-        list_child(&listed);                                                                       \
+        static struct child child = {.name = #title, .run = title};                                \
+        list_child(&child);                                                                        \
     }                                                                                              \
     static int title(void)
 
-/*
- * For tcase_add_unchecked_fixture(): triggers OpenGL's first use of shared storage, which opens
- * descriptors for good, so that no case counts them. Does nothing where storage cannot be shared.
- */
-void warm_up_sharing(void);
+/* For with_first_use(): OpenGL's shared storage. Does nothing where storage cannot be shared. */
+void use_sharing(void);
 
 /*
  * For tcase_add_checked_fixture(), after a case: creates and closes a resource, which also frees
@@ -183,9 +182,9 @@ TCase *with_sharing(TCase *tcase);
 
 /*
  * Prints the environment, runs the listed tests that Check's CK_* variables select, and returns the
- * value for main(). `children` are added to those of CHILD() and end with an entry without a name.
+ * value for main(). The main() of support_start.c, for programs without their own, only calls it.
  */
-int run_tests(int argc, char **argv, const char *name, const struct child *children);
+int run_tests(int argc, char **argv);
 
 /* The exit status of a child in which a check failed. */
 #define CHILD_FAILED 98
@@ -204,7 +203,7 @@ int child_end(const struct child_process *child, char *text, size_t size);
 int child_spawn(pid_t *pid, const char *name, const posix_spawn_file_actions_t *actions);
 
 /*
- * Runs a child of run_tests()'s list in its own process and waits for it. Its output, from both
+ * Runs a child of CHILD() in its own process and waits for it. Its output, from both
  * standard streams, goes to `text`, truncated to `size` bytes including the zero. Returns the
  * status of waitpid(). A child can use the checks but has no fixture: it calls fixture_setup()
  * itself if it needs one.

@@ -212,18 +212,9 @@ static void use_images(void)
     }
 }
 
-/* What drivers open on first use and keep must not count in the first case; see support_main.c. */
-static void use_images_once(void)
-{
-    static bool done;
-    use_once(&done, use_images);
-}
-
 TCase *add_image_case(Suite *suite, const char *name)
 {
-    TCase *made = add_case(suite, name);
-    tcase_add_unchecked_fixture(made, use_images_once, NULL);
-    return made;
+    return with_first_use(add_case(suite, name), use_images);
 }
 
 /* ---- Resources ------------------------------------------------------------------------------- */

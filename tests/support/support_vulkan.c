@@ -173,19 +173,10 @@ static void use_vulkan(void)
     vulkan_teardown();
 }
 
-/* What drivers open on first use and keep must not count in the first case; see support_main.c. */
-static void use_vulkan_once(void)
-{
-    static bool done;
-    use_once(&done, use_vulkan);
-}
-
 TCase *add_vulkan_case(Suite *suite, const char *name)
 {
-    TCase *made = add_case(suite, name);
-    tcase_add_unchecked_fixture(made, use_vulkan_once, NULL);
-    tcase_add_checked_fixture(made, vulkan_setup, vulkan_teardown);
-    return made;
+    TCase *made = with_first_use(add_case(suite, name), use_vulkan);
+    return with_fixture(made, vulkan_setup, vulkan_teardown);
 }
 
 static int keep_library(struct dl_phdr_info *info, size_t size, void *user)

@@ -370,7 +370,7 @@ static void delete_kept(void)
 }
 
 /* Its end function runs without calling the driver. */
-static int deleted_at_exit(void)
+CHILD(deleted_at_exit)
 {
     atexit(delete_kept);
     fixture_setup();
@@ -381,7 +381,7 @@ static int deleted_at_exit(void)
     return 0;
 }
 
-static int deleted_before_the_librarys_own_exit(void)
+CHILD(deleted_before_the_librarys_own_exit)
 {
     fixture_setup();
     gr_tensor *tensor = must_alloc(SIZE);
@@ -392,7 +392,7 @@ static int deleted_before_the_librarys_own_exit(void)
     return 0;
 }
 
-static int mapping_deleted_at_exit(void)
+CHILD(mapping_deleted_at_exit)
 {
     atexit(delete_kept);
     fixture_setup();
@@ -407,7 +407,7 @@ static int mapping_deleted_at_exit(void)
     return 0;
 }
 
-static int never_deleted(void)
+CHILD(never_deleted)
 {
     fixture_setup();
     child_check(gr_tensor_dlpack(must_alloc(SIZE), fx.stream));
@@ -425,7 +425,7 @@ static int never_deleted(void)
  * A consumer that destroys its stream before its tensor, which the header forbids. The software
  * driver detects it, and the tensor still ends. A GPU's driver would read freed memory.
  */
-static int stream_ends_before_its_export(void)
+CHILD(stream_ends_before_its_export)
 {
     fixture_setup();
     if (!gr_cuda_is_software())
@@ -451,7 +451,7 @@ static int stream_ends_before_its_export(void)
     return 0;
 }
 
-static int import_freed_at_exit(void)
+CHILD(import_freed_at_exit)
 {
     fixture_setup();
     produce(&kept_producer);
@@ -463,16 +463,6 @@ static int import_freed_at_exit(void)
     atexit(delete_kept);
     return 0;
 }
-
-const struct child dlpack_children[] = {
-    {"deleted_at_exit", deleted_at_exit},
-    {"deleted_before_the_librarys_own_exit", deleted_before_the_librarys_own_exit},
-    {"mapping_deleted_at_exit", mapping_deleted_at_exit},
-    {"never_deleted", never_deleted},
-    {"import_freed_at_exit", import_freed_at_exit},
-    {"stream_ends_before_its_export", stream_ends_before_its_export},
-    {0},
-};
 enum { CHILDREN = sizeof(dlpack_children) / sizeof(dlpack_children[0]) - 1 };
 
 GROUP("process", add_bare_case)

@@ -38,6 +38,5 @@ gr_tensor *pinned_filled(int value);
 void *release_later(void *buffer);
 
 /* A child of mapping_ends.c: a process that ends with mappings. */
-int ends_with_mappings(void);
 
 #endif

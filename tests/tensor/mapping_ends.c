@@ -197,7 +197,7 @@ static void free_at_exit(void)
         gr_tensor_free(left_over[i]);
 }
 
-int ends_with_mappings(void)
+CHILD(ends_with_mappings)
 {
     atexit(free_at_exit);
     fixture_setup();

@@ -64,19 +64,9 @@ static void use_images(void)
     assert_ok(gr_egl_make_current(fx.egl));
 }
 
-static void warm_up_images(void)
-{
-    static bool done;
-    use_once(&done, use_images);
-}
-
 TCase *add_sorts(Suite *suite, const char *name)
 {
-    TCase *tcase = add_vulkan_case(suite, name);
-    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
-    tcase_add_unchecked_fixture(tcase, warm_up_images, NULL);
-    tcase_add_checked_fixture(tcase, NULL, collect_sharing);
-    return tcase;
+    return with_first_use(with_sharing(add_vulkan_case(suite, name)), use_images);
 }
 
 void assert_revoked(gr_tensor *tensor)

@@ -20,6 +20,5 @@ void elsewhere(void *(*body)(void *), void *object);
 void *free_tensor(void *tensor);
 
 /* A child of tensor_ends.c: a process that ends with tensors. */
-int ends_with_tensors(void);
 
 #endif

@@ -265,7 +265,7 @@ static void say_end(void *user)
     fflush(stdout);
 }
 
-int ends_with_tensors(void)
+CHILD(ends_with_tensors)
 {
     atexit(free_at_exit);
     fixture_setup();

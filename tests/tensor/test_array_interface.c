@@ -173,8 +173,4 @@ TEST(revoked_tensors_are_refused)
     gr_tensor_free(tensor);
 }
 
-int main(int argc, char **argv)
-{
-    resource_case_buffer(SIZE, 1);
-    return run_tests(argc, argv, "array interface", NULL);
-}
+START(resource_case_buffer(SIZE, 1))

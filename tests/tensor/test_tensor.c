@@ -352,9 +352,3 @@ TEST(two_threads_use_two_tensors)
     hand_over(NULL);
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
 }
-
-int main(int argc, char **argv)
-{
-    static const struct child children[] = {{"ends_with_tensors", ends_with_tensors}, {0}};
-    return run_tests(argc, argv, "tensor", children);
-}

@@ -284,8 +284,3 @@ TEST(a_mapped_image_is_an_array)
     gr_tensor_free(from);
     image_delete(&image);
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "tensors of CUDA arrays", NULL);
-}

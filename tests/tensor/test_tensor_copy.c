@@ -457,8 +457,3 @@ TEST(default_streams_of_two_contexts_are_ordered, 2)
     CU(CtxDestroy(context));
     CU(CtxSetCurrent(fx.context));
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "tensor_copy", NULL);
-}

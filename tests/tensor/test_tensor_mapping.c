@@ -372,9 +372,4 @@ TEST(mappings_left_to_tensors_can_be_ended, SORTS * 2)
     gr_tensor_free(tensor);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct child children[] = {{"ends_with_mappings", ends_with_mappings}, {0}};
-    resource_case_buffer(SIZE, 1);
-    return run_tests(argc, argv, "tensor_mapping", children);
-}
+START(resource_case_buffer(SIZE, 1))

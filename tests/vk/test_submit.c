@@ -448,8 +448,3 @@ TEST(threads_share_a_pair)
         pthread_join(threads[i], NULL);
     end_resources(MOST);
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "submit", NULL);
-}

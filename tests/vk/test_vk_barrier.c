@@ -266,8 +266,3 @@ VULKAN_TEST(families_in_barriers)
     vulkan_image_own_free(&image);
     vulkan_own_free(&own);
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_vk_barrier", NULL);
-}

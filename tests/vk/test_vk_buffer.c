@@ -483,8 +483,3 @@ MEMORY_TEST(memory_that_was_not_allocated_for_export_is_refused)
     ck_assert(!gr_cuda_is_software());
     skip("this Vulkan exports memory that was not allocated for it");
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_vk_buffer", NULL);
-}

@@ -287,8 +287,3 @@ VULKAN_TEST(the_devices_that_were_found_are_listed)
                  "Some other device (UUID GPU-abababab");
     ck_assert(found == VK_NULL_HANDLE);
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_vk_create", NULL);
-}

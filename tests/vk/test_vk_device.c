@@ -150,7 +150,7 @@ SESSION_TEST(without_cuda_context)
 }
 
 /* In its own process, where nothing else retains the primary context. */
-static int use_primary(void)
+CHILD(primary)
 {
     typedef CUresult(CUDAAPI * state_fn)(CUdevice, unsigned int *, int *);
     struct session s;
@@ -279,10 +279,4 @@ SESSION_TEST(device_extensions_nulls)
     info.get_instance_proc_addr = NULL;
     assert_invalid(gr_vk_device_extensions(&info, NULL, &count), "get_instance_proc_addr");
     ck_assert_uint_eq(count, 5);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct child children[] = {{"primary", use_primary}, {NULL, NULL}};
-    return run_tests(argc, argv, "Vulkan devices", children);
 }

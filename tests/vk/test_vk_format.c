@@ -302,8 +302,3 @@ TEST(unknown)
     assert_null(gr_vk_format((VkFormat)1000054000), GR_ERR_UNSUPPORTED, 0, "VkFormat 1000054000 ");
     assert_null(gr_vk_format(VK_FORMAT_MAX_ENUM), GR_ERR_UNSUPPORTED, 0, "VkFormat 2147483647 ");
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "Vulkan's formats", NULL);
-}

@@ -145,8 +145,3 @@ VULKAN_IMAGE_TEST(map_and_release_allocate_nothing)
     ck_assert_int_eq(open_fds(), fds);
     gr_resource_free(image.resource);
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_vk_image", NULL);
-}

@@ -150,7 +150,7 @@ static gr_vk_device *wrap_headless(gr_vk_headless **headless)
  * its device ends the process. The child skips the fixture's teardown, since NVIDIA's OpenGL makes
  * no context current once a Vulkan instance has ended.
  */
-static int free_the_device_of_pending_work(void)
+CHILD(free_the_device_of_pending_work)
 {
     leaves_all_open = true;
     fixture_setup();
@@ -177,7 +177,7 @@ VULKAN_TEST(freeing_the_device_ends_freed_resources)
 /*
  * Catches: vkDestroySemaphore after vkDestroyDevice, when the stream finishes what was freed last.
  */
-static int free_a_headless_device_before_its_work(void)
+CHILD(free_a_headless_device_before_its_work)
 {
     leaves_all_open = true;
     fixture_setup();
@@ -231,7 +231,7 @@ VULKAN_TEST(the_stream_may_go_after_the_release, 2)
 GROUP("the end of the process, and of the device", add_vulkan_case)
 
 /* Everything is open: mapped, closed and new resources, semaphores with work, the device. */
-static int exit_with_all_open(void)
+CHILD(exit_with_all_open)
 {
     leaves_all_open = true;
     fixture_setup();
@@ -259,7 +259,7 @@ static bool begin_and_commit(gr_resource *resource)
  * A stream waits for a submit that never comes. Only with host waits: the behaviour of a GPU driver
  * is not tested.
  */
-static int exit_while_a_stream_waits(void)
+CHILD(exit_while_a_stream_waits)
 {
     leaves_all_open = true;
     fixture_setup();
@@ -291,7 +291,7 @@ VULKAN_TEST(a_process_may_end_while_a_stream_waits)
  * Lavapipe loses the device when a timeline is signalled backwards. The stream continues, the next
  * map fails with Vulkan's error, and everything can still be freed.
  */
-static int lose_the_device(void)
+CHILD(lose_the_device)
 {
     leaves_all_open = true;
     fixture_setup();
@@ -327,17 +327,4 @@ VULKAN_TEST(a_lost_device_is_reported)
     if (vk.exports)
         skip("a GPU is not lost on purpose");
     expect_child("lose_the_device");
-}
-
-static const struct child children[] = {
-    {"exit_with_all_open", exit_with_all_open},
-    {"exit_while_a_stream_waits", exit_while_a_stream_waits},
-    {"free_the_device_of_pending_work", free_the_device_of_pending_work},
-    {"free_a_headless_device_before_its_work", free_a_headless_device_before_its_work},
-    {"lose_the_device", lose_the_device},
-    {NULL, NULL}};
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_vk_life", children);
 }

@@ -474,8 +474,3 @@ VULKAN_TEST(a_filled_submit_without_a_commit_is_logged)
     ck_assert_msg(strstr(logged, "gr_submit_commit() was not called"), "logged: %s", logged);
     end_device();
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_vk_submit", NULL);
-}

@@ -377,8 +377,3 @@ VULKAN_TEST(releases_of_two_contexts_come_after_an_event)
     gr_resource_free(first);
     CU(EventDestroy(event));
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_vk_sync", NULL);
-}

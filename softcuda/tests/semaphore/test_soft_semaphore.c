@@ -254,8 +254,3 @@ TEST(contexts)
 }
 
 /* ---- The program ----------------------------------------------------------------------------- */
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "semaphores", NULL);
-}
