@@ -112,11 +112,9 @@ GROUP("calls", add_case)
 TEST_UNLESS(no_runtime(), a_registration_makes_the_runtimes_context)
 {
     struct cudaGraphicsResource *resource = NULL;
-    CUcontext current = NULL;
     CU(CtxSetCurrent(NULL));
     RT(cudaGraphicsGLRegisterBuffer(&resource, gl_buffer_filled(256, 1), 0));
-    CU(CtxGetCurrent(&current));
-    ck_assert_ptr_eq(current, fx.context);
+    ck_assert_ptr_eq(current_context(), fx.context);
     RT(cudaGraphicsUnregisterResource(resource));
 }
 

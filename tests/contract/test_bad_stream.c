@@ -24,8 +24,7 @@ static struct bytes of_gl(gr_transport transport, unsigned flags)
 {
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = transport);
     struct bytes b = {.name = gl_buffer_filled(SIZE, BEFORE)};
-    b.resource = gr_from_gl_buffer_with(b.name, flags, &options);
-    assert_made(b.resource);
+    b.resource = must_make(gr_from_gl_buffer_with(b.name, flags, &options));
     return b;
 }
 
@@ -89,8 +88,7 @@ static void assert_holds(const struct bytes *b, int value)
 /* CUDA writes to it on a stream, and graphics then reads that value. */
 static void assert_usable_on(const struct bytes *b, CUstream stream, int value)
 {
-    gr_buffer *buffer = gr_map(b->resource, stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(b->resource, stream));
     CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, SIZE, stream));
     assert_ok(gr_buffer_release(buffer));
     assert_holds(b, value);
@@ -241,8 +239,7 @@ TEST(another_stream_ends_the_mapping, (ENDS * TRANSPORTS))
     struct bytes b = transport_of(_i)->make(GR_READ_WRITE);
     need(b, transport_of(_i));
     CUstream stream = stream_of(fx.context);
-    gr_buffer *buffer = gr_map(b.resource, stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(b.resource, stream));
     struct gate *gate = gate_put(stream);
     gate_open_after(gate, 30);
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x33, SIZE, stream));
@@ -266,8 +263,7 @@ TEST(consumers_without_a_stream_end_it_too, 2 * TRANSPORTS)
     need(b, transport_of(_i));
     const bool later = (size_t)_i >= TRANSPORTS;
     CUstream stream = stream_of(fx.context);
-    gr_buffer *buffer = gr_map(b.resource, stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(b.resource, stream));
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x34, SIZE, stream));
     destroy_with_work(stream);
     if (later) {
@@ -360,16 +356,14 @@ TEST(a_linear_map_without_memory_costs_no_texels)
 {
     struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 3);
     GR_AUTO(gr_resource) *resource =
-        gr_from_gl_image(image.name, image.target->target, GR_WRITE_DISCARD);
-    assert_made(resource);
+        must_make(gr_from_gl_image(image.name, image.target->target, GR_WRITE_DISCARD));
     fault->reset();
     ck_assert(fault->set("cuMemAlloc", CUDA_ERROR_OUT_OF_MEMORY, 0));
     assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_NO_MEMORY,
                 CUDA_ERROR_OUT_OF_MEMORY, "device memory");
     ck_assert(!gr_resource_get_info(resource)->mapped);
     assert_image(&image, 3);
-    GR_AUTO(gr_buffer) *buffer = gr_map_linear(resource, 0, 0, fx.stream);
-    assert_made(buffer);
+    GR_AUTO(gr_buffer) *buffer = must_make(gr_map_linear(resource, 0, 0, fx.stream));
 }
 
 /* ---- What a failed map leaves in a stream ---------------------------------------------------- */

@@ -227,8 +227,7 @@ static void use_stream(CUstream stream)
 {
     GLuint name = gl_buffer_pattern(SIZE, 19);
     GR_AUTO(gr_resource) *resource = must_register(name);
-    gr_buffer *buffer = gr_map(resource, stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, stream));
     assert_cuda_pattern(buffer, 19);
     cuda_fill(buffer, 20);
     kernel_add_one(gr_buffer_ptr(buffer), SIZE, stream);

@@ -57,8 +57,7 @@ static void die(struct life *life, char death)
         life_end_cuda(life);
         break;
     case RESOURCE:
-        for (size_t i = 0; i < life->count; i++)
-            gr_resource_free(life->resources[i]);
+        free_resources(life->resources, life->count);
         break;
     case BUFFER:
         end_buffer(life);

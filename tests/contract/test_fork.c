@@ -86,8 +86,7 @@ static void free_all(void)
     gr_cuda_context_free(have.context);
     gr_tensor_free(have.tensor);
     gr_ring_free(have.ring);
-    for (int i = 0; i < 2; i++)
-        gr_resource_free(have.slots[i]);
+    free_resources(have.slots, 2);
     gr_resource_free(have.mapped);
     gr_resource_free(have.idle);
 }

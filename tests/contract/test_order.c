@@ -301,8 +301,7 @@ TEST(a_map_on_b_comes_after_the_release_on_a)
     gate_open_after(gate_put(fx.stream), LATE_MS);
     cuda_fill(buffer, 12);
     assert_ok(gr_buffer_release(buffer));
-    buffer = gr_map(fx.resource, fx.other);
-    assert_made(buffer);
+    buffer = must_make(gr_map(fx.resource, fx.other));
     kernel_add_one(gr_buffer_ptr(buffer), SIZE, fx.other);
     assert_ok(gr_buffer_release(buffer));
     assert_gl_bytes(fx.name, SIZE, 13);

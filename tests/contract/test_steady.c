@@ -63,8 +63,7 @@ TEST(map_many_and_release_many_allocate_nothing)
         assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
     }
     ck_assert_uint_eq(allocations, 0);
-    for (int i = 0; i < BATCH; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, BATCH);
 }
 
 TEST(a_map_that_is_refused_allocates_nothing)
@@ -97,8 +96,7 @@ static void life(GLuint name)
 
 static void chained_life(GLuint name)
 {
-    gr_buffer *buffer = gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream));
     cuda_fill(buffer, 2);
     assert_ok(gr_buffer_release(buffer));
 }

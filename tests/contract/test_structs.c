@@ -170,8 +170,8 @@ static gr_status publish_bytes(const gr_publish_options *options)
     const int64_t shape[] = {SIZE / 2};
     const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                         .shape = shape, .memory = GR_MEMORY_HOST);
-    GR_AUTO(gr_tensor) *tensor = gr_tensor_wrap(&desc, bytes, GR_STREAM_NONE, NULL, NULL);
-    assert_made(tensor);
+    GR_AUTO(gr_tensor) *tensor =
+        must_make(gr_tensor_wrap(&desc, bytes, GR_STREAM_NONE, NULL, NULL));
     return gr_publish(plain, tensor, options, fx.stream);
 }
 
@@ -253,10 +253,8 @@ static void make_vertices(void)
                                      .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT};
     if (vk.missing)
         return;
-    vertices = gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE);
-    assert_made(vertices);
-    timeline = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-    assert_made(timeline);
+    vertices = must_make(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE));
+    timeline = must_make(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
 }
 
 static void end_vertices(void)

@@ -475,8 +475,7 @@ static void end_all(void)
 TEST(walk)
 {
     contexts[0] = fx.egl;
-    contexts[1] = gr_egl_create(NULL);
-    assert_made(contexts[1]);
+    contexts[1] = must_make(gr_egl_create(NULL));
     for (current = CONTEXTS - 1; current >= 0; current--) {
         expect(gr_egl_make_current(contexts[current]), 0);
         make_names(current);

@@ -80,8 +80,7 @@ VULKAN_TEST(an_image_by_its_description, sizeof(images) / sizeof(images[0]))
                 .dedicated = true, .part = &part);
     GR_AUTO(gr_resource) *resource = must_import(&info);
     vulkan_image_fill(&image, 1);
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
     assert_no_difference(cuda_image_differs(buffer, &image, 1));
     cuda_image_fill(buffer, &image, 2);
     must_release(buffer);

@@ -142,8 +142,7 @@ static gr_ring *make_opengls(void)
         good = done(of[i]);
     }
     gr_ring *ring = good ? gr_ring_create(of, WALK_SLOTS, NULL) : NULL;
-    for (int i = 0; i < WALK_SLOTS; i++)
-        gr_resource_free(of[i]);
+    free_resources(of, WALK_SLOTS);
     done(ring);
     return ring;
 }

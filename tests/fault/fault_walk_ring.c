@@ -34,8 +34,7 @@ static bool make_slots(struct slots *slots, const gr_gl_options *options)
 
 static void end_slots(struct slots *slots)
 {
-    for (int i = 0; i < SLOTS; i++)
-        gr_resource_free(slots->of[i]);
+    free_resources(slots->of, SLOTS);
 }
 
 typedef gr_status (*hand_over)(gr_ring *ring, const gr_slot *const slots[], size_t n);
@@ -224,8 +223,7 @@ gr_ring *walk_vulkan_ring(gr_semaphore *acquire, gr_semaphore *release,
     }
     if (good)
         ring = gr_ring_create(of, WALK_SLOTS, options);
-    for (int i = 0; i < WALK_SLOTS; i++)
-        gr_resource_free(of[i]);
+    free_resources(of, WALK_SLOTS);
     done(ring);
     return ring;
 }

@@ -198,7 +198,7 @@ static bool is_taken_for_a_gpu(const struct call_hit *hit)
     return hit->function && strcmp(hit->function, "dlsym") == 0 && !gr_cuda_is_software();
 }
 
-CHILD(starts)
+CHILD(child_starts)
 {
     const char *text = getenv("FAULT_START");
     ck_assert(text && sscanf(text, "%u %u %ld", &which_start, &which_way, &which_place) == 3);
@@ -230,7 +230,7 @@ static int run_child(unsigned start, unsigned way, long place, char *output, siz
     char text[64];
     snprintf(text, sizeof(text), "%u %u %ld", start, way, place);
     setenv("FAULT_START", text, 1);
-    return child_run("starts", output, size);
+    return child_run("child_starts", output, size);
 }
 
 struct open {
@@ -307,7 +307,7 @@ static const char *missing(void)
     return gr_cuda_is_software() ? NULL : "a GPU's driver would not know of the errors";
 }
 
-GROUP("starts", add_case)
+GROUP("child_starts", add_case)
 
 TEST_UNLESS(missing(), starts_that_fail, STARTS)
 {

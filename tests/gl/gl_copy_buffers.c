@@ -268,8 +268,7 @@ COPY_TEST(frames_in_pieces_in_flight)
     gr_resource *resources[2];
     for (int i = 0; i < 2; i++)
         resources[i] = must_copy(gl_buffer_filled(BYTES, 0), GR_WRITE_DISCARD);
-    gr_ring *ring = gr_ring_create(resources, 2, NULL);
-    assert_made(ring);
+    gr_ring *ring = must_make(gr_ring_create(resources, 2, NULL));
     for (int frame = 0; frame < 6; frame++) {
         assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
         cuda_fill(slot->buffer, frame + 1);
@@ -281,6 +280,5 @@ COPY_TEST(frames_in_pieces_in_flight)
         assert_ok(gr_ring_give_back(ring, &slot, 1));
     }
     gr_ring_free(ring);
-    for (int i = 0; i < 2; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, 2);
 }

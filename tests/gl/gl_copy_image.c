@@ -53,8 +53,7 @@ static void check_bytes(const struct image *image)
     image_fill(image, 1);
     GR_AUTO(gr_resource) *resource = must_copy_image(image, GR_READ_WRITE);
     gr_buffer *buffer = must_map_image(resource);
-    const gr_image_info *info = gr_buffer_image_info(buffer);
-    assert_made(info);
+    const gr_image_info *info = must_make(gr_buffer_image_info(buffer));
     if (info->format != image_cuda_format(image->format) || info->layered ||
         info->channels != image_channels(image->format) || info->levels != image->levels ||
         info->layers != image->layers || info->depth != image->slices ||
@@ -208,8 +207,7 @@ COPY_TEST(surfaces_textures_and_linear_maps)
     assert_ok(gr_buffer_release(buffer));
     assert_image(&image, 1);
 
-    buffer = gr_map_linear(resource, 1, 2, fx.stream);
-    assert_made(buffer);
+    buffer = must_make(gr_map_linear(resource, 1, 2, fx.stream));
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x5A, gr_buffer_size(buffer), fx.stream));
     assert_ok(gr_buffer_release(buffer));
     image_download(&image, 1, 2, got);
@@ -245,8 +243,7 @@ COPY_TEST(all_layers_in_one_read_only_array)
         for (unsigned number = 1; number < 4; number++) {
             image_fill(&image, number);
             gr_buffer *buffer = must_map_image(resource);
-            CUmipmappedArray whole = gr_buffer_mipmapped_array(buffer);
-            assert_made(whole);
+            CUmipmappedArray whole = must_make(gr_buffer_mipmapped_array(buffer));
             for (unsigned level = 0; level < image.levels; level++)
                 for (unsigned layer = 0; layer < image.layers; layer++) {
                     size_t bytes = image_bytes(&image, level);

@@ -56,8 +56,7 @@ COPY_TEST(a_level_of_another_size_is_refused)
         store_level(level, 8 >> level);
     const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
     GR_AUTO(gr_resource) *resource =
-        gr_from_gl_image_with(name, GL_TEXTURE_2D, GR_READ_WRITE, &by_copy);
-    assert_made(resource);
+        must_make(gr_from_gl_image_with(name, GL_TEXTURE_2D, GR_READ_WRITE, &by_copy));
     assert_ok(gr_buffer_release(must_map_image(resource)));
     store_level(1, 256);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "levels");
@@ -106,8 +105,7 @@ COPY_TEST(cuda_memory_is_freed_without_opengl)
 COPY_TEST(the_context_ends_before_its_resource)
 {
     leave_context();
-    gr_egl *egl = gr_egl_create(NULL);
-    assert_made(egl);
+    gr_egl *egl = must_make(gr_egl_create(NULL));
     gr_resource *resource = must_copy(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE);
     bool mapped = fault->calls("cuMemHostRegister") == 1 && fault->calls("cuMemAllocHost") == 0;
     assert_ok(gr_buffer_release(must_map(resource)));

@@ -113,8 +113,7 @@ GROUP("OpenGL's state, the fixture's alone", add_copy_case)
 COPY_TEST(a_compatibility_context_does_not_change_texels)
 {
     leave_context();
-    gr_egl *egl = gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true));
-    assert_made(egl);
+    gr_egl *egl = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true)));
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GLuint name = gl_buffer_pattern(100, 3);
     GLfloat scale = 0, bias = 0;

@@ -32,12 +32,11 @@ GROUP("forced transports", add_copy_case)
 TEST(a_forced_transport_is_used)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *interop = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_interop);
-    assert_made(interop);
+    GR_AUTO(gr_resource) *interop =
+        must_make(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_interop));
     ck_assert_int_eq(gr_resource_get_info(interop)->transport, GR_TRANSPORT_INTEROP);
     assert_calls(REGISTER, 1);
-    GR_AUTO(gr_resource) *copy = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_copy);
-    assert_made(copy);
+    GR_AUTO(gr_resource) *copy = must_make(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_copy));
     ck_assert_int_eq(gr_resource_get_info(copy)->transport, GR_TRANSPORT_COPY);
     assert_calls(REGISTER, 1);
     assert_described(interop, "transport interop");
@@ -91,8 +90,8 @@ TEST(default_options_are_the_plain_call)
         refuse_next(REGISTER_IMAGE, CUDA_ERROR_OPERATING_SYSTEM);
         assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, defaults[i]),
                     GR_ERR_CUDA, CUDA_ERROR_OPERATING_SYSTEM, "GR_TRANSPORT_COPY");
-        GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, defaults[i]);
-        assert_made(resource);
+        GR_AUTO(gr_resource) *resource =
+            must_make(gr_from_gl_buffer_with(name, GR_READ_WRITE, defaults[i]));
         ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_INTEROP);
     }
 }
@@ -220,11 +219,8 @@ TEST(transport_any_works_without_a_current_cuda_context)
     refuse_next(DEVICES, CUDA_ERROR_OPERATING_SYSTEM);
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
     assert_fell_back(resource, "cuGLGetDevices names no device");
-    gr_buffer *buffer = gr_map(resource, CU_STREAM_PER_THREAD);
-    assert_made(buffer);
-    CUcontext current = fx.context;
-    CU(CtxGetCurrent(&current));
-    ck_assert_ptr_null(current);
+    gr_buffer *buffer = must_make(gr_map(resource, CU_STREAM_PER_THREAD));
+    ck_assert_ptr_null(current_context());
     assert_ok(gr_buffer_release(buffer));
     CU(CtxSetCurrent(fx.context));
 }
@@ -256,8 +252,7 @@ TEST(created_objects_copy_only_if_allowed)
     for (int i = 0; i < 4; i++)
         assert_null(create_elsewhere(refused[i]), GR_ERR_CUDA, CUDA_ERROR_OPERATING_SYSTEM,
                     "GR_TRANSPORT_COPY");
-    GR_AUTO(gr_resource) *resource = create_elsewhere(&by_any);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_make(create_elsewhere(&by_any));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
     assert_described(resource, "transport copy (shared was not chosen: ");
 
@@ -274,8 +269,7 @@ TEST(created_objects_copy_only_if_allowed)
     ck_assert_msg(error && !strstr(error + 1, "an error: "), "not one error: %s", logged);
 
     const gr_gl_options plain = BY(GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY);
-    GR_AUTO(gr_resource) *other = create_elsewhere(&plain);
-    assert_made(other);
+    GR_AUTO(gr_resource) *other = must_make(create_elsewhere(&plain));
     assert_described(other, "transport copy (interop was not chosen: ");
     write_mapped(other, 3);
     assert_gl_pattern(gr_gl_name(other), SIZE, 3);
@@ -285,8 +279,7 @@ GROUP("probe", add_copy_case)
 
 static const gr_transport_info *must_probe(gr_transport transport)
 {
-    const gr_transport_info *info = gr_gl_probe(transport);
-    assert_made(info);
+    const gr_transport_info *info = must_make(gr_gl_probe(transport));
     ck_assert_int_eq(info->transport, transport);
     ck_assert_uint_gt(strlen(info->reason), 20);
     return info;
@@ -359,9 +352,7 @@ TEST(probe_leaks_nothing)
         glGetIntegerv(GL_COPY_WRITE_BUFFER_BINDING, &binding);
         ck_assert_uint_eq((GLuint)binding, bound);
         ck_assert_uint_eq(count_objects(), objects);
-        CUcontext current = NULL;
-        CU(CtxGetCurrent(&current));
-        ck_assert_ptr_eq(current, fx.context);
+        ck_assert_ptr_eq(current_context(), fx.context);
         ck_assert_int_eq(open_fds(), fds);
     }
     assert_calls("cuGraphicsUnregisterResource", fault->calls(REGISTER) - 1);
@@ -377,9 +368,7 @@ TEST(probe_needs_a_context_and_one_transport)
     assert_ok(gr_egl_make_current(fx.egl));
     CU(CtxSetCurrent(NULL));
     const gr_transport_info *info = must_probe(GR_TRANSPORT_INTEROP);
-    CUcontext current = fx.context;
-    CU(CtxGetCurrent(&current));
-    ck_assert_ptr_null(current);
+    ck_assert_ptr_null(current_context());
     CU(CtxSetCurrent(fx.context));
     ck_assert_msg(info->usable, "%s", info->reason);
 }
@@ -395,12 +384,8 @@ static void *probe_elsewhere(void *info)
 
 TEST(results_are_per_thread)
 {
-    pthread_t thread;
-    void *apart;
     gr_transport_info *here = (gr_transport_info *)must_probe(GR_TRANSPORT_COPY);
-    ck_assert_int_eq(pthread_create(&thread, NULL, probe_elsewhere, here), 0);
-    ck_assert_int_eq(pthread_join(thread, &apart), 0);
-    ck_assert_ptr_nonnull(apart);
+    ck_assert_ptr_nonnull(elsewhere(probe_elsewhere, here));
     ck_assert_ptr_eq(must_probe(GR_TRANSPORT_COPY), here);
 }
 
@@ -414,9 +399,7 @@ TEST(the_device_that_draws)
     CUdevice counted;
     CU(DeviceGet(&counted, device));
     ck_assert_int_eq(counted, fx.device);
-    CUcontext current = fx.context;
-    CU(CtxGetCurrent(&current));
-    ck_assert_ptr_null(current);
+    ck_assert_ptr_null(current_context());
     CU(CtxSetCurrent(fx.context));
     assert_gl_clean();
 }
@@ -455,8 +438,8 @@ COPY_TEST(opengl_on_the_cpu_has_no_cuda_device)
 COPY_TEST(transport_any_copies_for_opengl_on_the_cpu)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource =
+        must_make(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any));
     const gr_transport_info *interop = must_probe(GR_TRANSPORT_INTEROP);
     ck_assert_int_eq(interop->usable, gr_cuda_is_software());
     ck_assert(must_probe(GR_TRANSPORT_COPY)->usable);

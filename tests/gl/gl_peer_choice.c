@@ -122,17 +122,14 @@ PEER_TEST(the_probe_reports_two_gpus)
 {
     char draws[64];
     snprintf(draws, sizeof(draws), "the memory of device %d, which draws", (int)drawing.device);
-    const gr_transport_info *info = gr_gl_probe(GR_TRANSPORT_PEER);
-    assert_made(info);
+    const gr_transport_info *info = must_make(gr_gl_probe(GR_TRANSPORT_PEER));
     ck_assert_msg(info->usable && strstr(info->reason, draws), "%s", info->reason);
     let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
-    info = gr_gl_probe(GR_TRANSPORT_PEER);
-    assert_made(info);
+    info = must_make(gr_gl_probe(GR_TRANSPORT_PEER));
     ck_assert(!info->usable);
     ck_assert_msg(strstr(info->reason, "CUDA_ERROR_OPERATING_SYSTEM"), "%s", info->reason);
     let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0);
-    info = gr_gl_probe(GR_TRANSPORT_PEER);
-    assert_made(info);
+    info = must_make(gr_gl_probe(GR_TRANSPORT_PEER));
     ck_assert(!info->usable);
     ck_assert_msg(strstr(info->reason, "GR_TRANSPORT_COPY"), "%s", info->reason);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
@@ -148,8 +145,7 @@ TEST(one_gpu_needs_no_copy)
     assert_described(any, GR_TRANSPORT_INTEROP, "transport interop");
     GR_AUTO(gr_resource) *copy = by(GR_TRANSPORT_PEER | GR_TRANSPORT_COPY, name);
     assert_described(copy, GR_TRANSPORT_COPY, "transport copy (peer was not chosen: ");
-    const gr_transport_info *info = gr_gl_probe(GR_TRANSPORT_PEER);
-    assert_made(info);
+    const gr_transport_info *info = must_make(gr_gl_probe(GR_TRANSPORT_PEER));
     ck_assert(!info->usable);
     ck_assert_msg(strstr(info->reason, "The same GPU draws and computes"), "%s", info->reason);
 }

@@ -43,25 +43,22 @@ GROUP("ends", add_peer_case)
  */
 PEER_TEST(the_callers_context_is_put_back)
 {
-    CUcontext contexts[2] = {NULL, drawing.context}, current;
+    CUcontext contexts[2] = {NULL, drawing.context};
     GLuint name = gl_buffer_pattern(SIZE, 1);
     gr_resource *resource = must_peer(name, GR_READ_WRITE);
     for (int i = 0; i < 2; i++) {
         CU(CtxSetCurrent(contexts[i]));
         gr_buffer *buffer = must_map(resource);
-        CU(CtxGetCurrent(&current));
-        ck_assert_ptr_eq(current, contexts[i]);
+        ck_assert_ptr_eq(current_context(), contexts[i]);
         CU(CtxSetCurrent(fx.context));
         cuda_write_pattern(buffer, 5 + (unsigned)i);
         CU(CtxSetCurrent(contexts[i]));
         assert_ok(gr_buffer_release(buffer));
-        CU(CtxGetCurrent(&current));
-        ck_assert_ptr_eq(current, contexts[i]);
+        ck_assert_ptr_eq(current_context(), contexts[i]);
         assert_gl_pattern(name, SIZE, 5 + (unsigned)i);
     }
     gr_resource_free(resource);
-    CU(CtxGetCurrent(&current));
-    ck_assert_ptr_eq(current, drawing.context);
+    ck_assert_ptr_eq(current_context(), drawing.context);
     CU(CtxSetCurrent(fx.context));
 }
 
@@ -181,9 +178,7 @@ PEER_TEST(nothing_is_left_of_one_that_was_not_made)
         assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_peer), refusals[i].status,
                     refusals[i].code, refusals[i].text);
         ck_assert_uint_eq(fault->calls("cuMemFree"), fault->calls("cuMemAlloc") - (i == 0));
-        CUcontext current;
-        CU(CtxGetCurrent(&current));
-        ck_assert_ptr_eq(current, fx.context);
+        ck_assert_ptr_eq(current_context(), fx.context);
     }
     fault->reset();
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);

@@ -47,8 +47,7 @@ PEER_TEST(contexts_of_both_devices_on_one_thread)
         for (int i = 0; i < 2; i++)
             assert_gl_bytes(names[i], SIZE, 16 * i + round);
     }
-    for (int i = 0; i < 2; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, 2);
     CU(CtxSetCurrent(drawing.context));
     CU(StreamDestroy(streams[0]));
     CU(CtxSetCurrent(fx.context));
@@ -85,9 +84,8 @@ PEER_TEST(a_stream_of_the_device_that_draws_is_refused, 3)
     GLuint name = gl_buffer_pattern(SIZE, 1);
     snprintf(computes, sizeof(computes), "CUDA device %d,", (int)fx.device);
     snprintf(draws, sizeof(draws), "CUDA device %d,", (int)drawing.device);
-    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(
-        name, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = transports[_i]));
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_make(gr_from_gl_buffer_with(
+        name, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = transports[_i])));
     CUstream stream;
     CU(CtxSetCurrent(drawing.context));
     CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));

@@ -32,8 +32,7 @@ PEER_TEST(maps_and_releases_allocate_nothing)
         assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
     }
     ck_assert_uint_eq(allocations, 0);
-    for (int i = 0; i < BATCH; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, BATCH);
 }
 
 static void life(GLuint name)
@@ -58,10 +57,8 @@ PEER_TEST(slots_of_a_ring)
     const gr_slot *slot = NULL;
     for (int i = 0; i < SLOTS; i++)
         resources[i] = must_peer(gl_buffer_filled(SIZE, 0), GR_WRITE_DISCARD);
-    GR_AUTO(gr_ring) *ring = gr_ring_create(resources, SLOTS, NULL);
-    assert_made(ring);
-    for (int i = 0; i < SLOTS; i++)
-        gr_resource_free(resources[i]);
+    GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(resources, SLOTS, NULL));
+    free_resources(resources, SLOTS);
     for (int frame = 1; frame < 20; frame++) {
         assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 10000));
         cuda_fill(slot->buffer, frame);

@@ -14,8 +14,7 @@ static gr_egl *stranger;
 
 static void make_stranger(void)
 {
-    stranger = gr_egl_create(NULL);
-    assert_made(stranger);
+    stranger = must_make(gr_egl_create(NULL));
     assert_ok(gr_egl_make_current(fx.egl));
 }
 
@@ -124,9 +123,7 @@ WAY_TEST(freed_while_the_stream_works, WAYS)
 WAY_TEST(the_second_of_two_goes_on, WAYS)
 {
     gr_resource *first = must_share(SIZE, GR_READ_WRITE), *second = must_share(SIZE, GR_READ_WRITE);
-    gr_buffer *buffer = must_map(first);
-    cuda_fill(buffer, 1);
-    assert_ok(gr_buffer_release(buffer));
+    fill_mapped(first, 1);
     gr_resource_free(first);
     for (int i = 0; i < 5; i++) {
         fill_mapped(second, i);
@@ -168,9 +165,7 @@ WAY_TEST(refused_in_the_wrong_context, WAYS)
                        round < 2 ? "another context" : "No OpenGL context is current");
         assert_ok(gr_egl_make_current(fx.egl));
         if (!buffer)
-            buffer = must_map(resource);
-        cuda_fill(buffer, round);
-        assert_ok(gr_buffer_release(buffer));
+            fill_mapped(resource, round);
         assert_gl_bytes(gr_gl_name(resource), SIZE, round);
     }
     gr_resource_free(resource);
@@ -190,20 +185,12 @@ WAY_TEST(freed_in_the_wrong_context, WAYS)
     }
 }
 
-static void *free_it(void *resource)
-{
-    gr_resource_free(resource);
-    return NULL;
-}
-
 WAY_TEST(freed_on_another_thread, WAYS)
 {
     gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
     fill_mapped(resource, 1);
-    pthread_t thread;
-    ck_assert_int_eq(pthread_create(&thread, NULL, free_it, resource), 0);
-    pthread_join(thread, NULL);
+    elsewhere(free_elsewhere, resource);
     ck_assert(glIsBuffer(name));
     collect();
     ck_assert(!glIsBuffer(name));
@@ -214,8 +201,7 @@ WAY_TEST(freed_on_another_thread, WAYS)
 WAY_TEST(the_context_ends_first, WAYS)
 {
     for (int round = 0; round < 3; round++) {
-        gr_egl *egl = gr_egl_create(NULL);
-        assert_made(egl);
+        gr_egl *egl = must_make(gr_egl_create(NULL));
         gr_resource *resource = must_share(SIZE, GR_READ_WRITE),
                     *freed = must_share(SIZE, GR_READ_WRITE);
         fill_mapped(resource, 1);
@@ -272,14 +258,10 @@ GROUP("ends", add_shared_case)
 WAY_TEST(without_a_cuda_context, WAYS)
 {
     CU(CtxSetCurrent(NULL));
-    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing);
-    assert_made(resource);
-    gr_buffer *buffer = gr_map(resource, CU_STREAM_LEGACY);
-    assert_made(buffer);
+    gr_resource *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing));
+    gr_buffer *buffer = must_make(gr_map(resource, CU_STREAM_LEGACY));
     assert_ok(gr_buffer_release(buffer));
     gr_resource_free(resource);
-    CUcontext now = fx.context;
-    CU(CtxGetCurrent(&now));
-    ck_assert_ptr_null(now);
+    ck_assert_ptr_null(current_context());
     CU(CtxSetCurrent(fx.context));
 }

@@ -113,8 +113,7 @@ ORDER_TEST(turns_lose_nothing, WAYS)
     assert_ok(gr_buffer_release(buffer));
     for (int i = 0; i < turns; i++) {
         CUstream stream = i % 3 == 0 ? fx.other : fx.stream;
-        buffer = gr_map(resource, stream);
-        assert_made(buffer);
+        buffer = must_make(gr_map(resource, stream));
         kernel_add_one(gr_buffer_ptr(buffer), SIZE, stream);
         assert_ok(i % 5 == 0 ? release_on(buffer, fx.other) : gr_buffer_release(buffer));
         glCopyNamedBufferSubData(name, spare, 0, 0, SIZE);
@@ -154,8 +153,7 @@ ORDER_TEST(resources_handed_over_one_by_one, WAYS)
         for (int i = 0; i < COUNT; i++)
             assert_gl_bytes(gl_copy_of(gr_gl_name(resources[i]), SIZE), SIZE, 16 * round + i);
     }
-    for (int i = 0; i < COUNT; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, COUNT);
 }
 
 /* ---- Batches --------------------------------------------------------------------------------- */
@@ -175,8 +173,7 @@ static void batch(size_t n)
         for (size_t i = 0; i < n; i++)
             assert_gl_bytes(gr_gl_name(resources[i]), 64, (round + (int)i) & 255);
     }
-    for (size_t i = 0; i < n; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, n);
 }
 
 ORDER_TEST(a_batch, WAYS)
@@ -209,8 +206,7 @@ ORDER_TEST(a_batch_costs_one_signal_and_one_wait, WAYS)
     ck_assert_uint_eq(pretend_counts.waits, each);
     ck_assert_uint_eq(pretend_counts.buffers, each ? 2 * ROUNDS * (COUNT - images) : 0);
     ck_assert_uint_eq(pretend_counts.textures, each ? 2 * ROUNDS * images : 0);
-    for (int i = 0; i < COUNT; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, COUNT);
 }
 
 ORDER_TEST(a_batch_of_very_many, WAYS)
@@ -226,10 +222,9 @@ static gr_ring *must_make_ring_of(size_t n, gr_ring_mode mode)
     gr_resource *resources[16] = {NULL};
     for (size_t i = 0; i < n; i++)
         resources[i] = must_share(SIZE, GR_READ_WRITE);
-    gr_ring *ring = gr_ring_create(resources, n, &GR_INIT(gr_ring_options, .mode = mode));
-    assert_made(ring);
-    for (size_t i = 0; i < n; i++)
-        gr_resource_free(resources[i]);
+    gr_ring *ring =
+        must_make(gr_ring_create(resources, n, &GR_INIT(gr_ring_options, .mode = mode)));
+    free_resources(resources, n);
     return ring;
 }
 

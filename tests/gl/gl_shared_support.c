@@ -64,9 +64,7 @@ const char *way_missing(int way)
 
 gr_resource *must_share(size_t size, unsigned flags)
 {
-    gr_resource *resource = gr_gl_buffer_create(size, flags, &by_sharing);
-    assert_made(resource);
-    return resource;
+    return must_make(gr_gl_buffer_create(size, flags, &by_sharing));
 }
 
 void gl_keep_busy(void)

@@ -11,18 +11,18 @@
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static void *current_context, *current_display;
+static void *left_context, *left_display;
 
 void leave_context(void)
 {
-    current_context = eglGetCurrentContext();
-    current_display = eglGetCurrentDisplay();
+    left_context = eglGetCurrentContext();
+    left_display = eglGetCurrentDisplay();
     assert_ok(gr_egl_make_current(NULL));
 }
 
 void enter_context(void)
 {
-    ck_assert(eglMakeCurrent(current_display, EGL_NO_SURFACE, EGL_NO_SURFACE, current_context));
+    ck_assert(eglMakeCurrent(left_display, EGL_NO_SURFACE, EGL_NO_SURFACE, left_context));
 }
 
 void go_round(gr_resource *resource, size_t size, unsigned round)
@@ -159,8 +159,7 @@ TRANSPORT_TEST(another_context_is_refused)
     gr_buffer *buffer = must_map(resource);
     leave_context();
     assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, "No OpenGL context");
-    gr_egl *stranger = gr_egl_create(NULL);
-    assert_made(stranger);
+    gr_egl *stranger = must_make(gr_egl_create(NULL));
     assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, "another context");
     assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_GL, 0, "another context");
     gr_egl_free(stranger);

@@ -112,8 +112,7 @@ const gr_gl_options by_peer = {.struct_size = sizeof(gr_gl_options),
 
 gr_resource *must_peer(GLuint name, unsigned flags)
 {
-    gr_resource *resource = gr_from_gl_buffer_with(name, flags, &by_peer);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_from_gl_buffer_with(name, flags, &by_peer));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_PEER);
     return resource;
 }

@@ -79,8 +79,7 @@ SHARED_TEST(other_resources_have_no_opengl_name)
 
 SHARED_TEST(the_best_transport_is_the_shared_one)
 {
-    GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
 }
 
@@ -90,8 +89,7 @@ static const gr_transport others[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY};
 TEST(another_transport_on_request, 2)
 {
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = others[_i]);
-    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options));
     GLuint name = gr_gl_name(resource);
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, others[_i]);
     fill_mapped(resource, 0x77);
@@ -139,8 +137,7 @@ TEST(an_opengl_without_memory_objects)
                 "GR_TRANSPORT_INTEROP");
     assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 (const char *)glGetString(GL_RENDERER));
-    GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_INTEROP);
     char text[700];
     gr_resource_describe(resource, text, sizeof(text));
@@ -202,8 +199,7 @@ WAY_TEST(map_and_release_allocate_nothing, WAYS)
         assert_ok(gr_buffer_release_many(buffers, 8, fx.stream, NULL));
     }
     ck_assert_uint_eq(allocations, 0);
-    for (int i = 0; i < 8; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, 8);
 }
 
 static void life(GLuint unused)

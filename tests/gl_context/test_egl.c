@@ -23,8 +23,7 @@ static void assert_current(const gr_egl *egl)
 
 static gr_egl *create(const gr_egl_options *options)
 {
-    gr_egl *egl = gr_egl_create(options);
-    assert_made(egl);
+    gr_egl *egl = must_make(gr_egl_create(options));
     ck_assert_ptr_ne(egl->context, NULL);
     assert_current(egl);
     return egl;
@@ -351,8 +350,7 @@ TEST(two_alternately)
         assert_ok(gr_egl_make_current(both[i]));
         ck_assert_int_eq(get(GL_ARRAY_BUFFER_BINDING), (GLint)names[i]);
         assert_gl_bytes(names[i], USABLE_SIZE, round < 2 ? i + 1 : value - 2);
-        gr_buffer *buffer = gr_map_gl_buffer(names[i], GR_WRITE_DISCARD, fx.stream);
-        assert_made(buffer);
+        gr_buffer *buffer = must_make(gr_map_gl_buffer(names[i], GR_WRITE_DISCARD, fx.stream));
         CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, USABLE_SIZE, fx.stream));
         assert_ok(gr_buffer_release(buffer));
     }
@@ -370,18 +368,9 @@ static void *make_current_here(void *egl)
     return status == GR_OK ? NULL : &error;
 }
 
-static gr_error *on_another_thread(gr_egl *egl)
-{
-    pthread_t thread;
-    void *error = NULL;
-    ck_assert_int_eq(pthread_create(&thread, NULL, make_current_here, egl), 0);
-    pthread_join(thread, &error);
-    return error;
-}
-
 TEST(current_on_another_thread)
 {
-    const gr_error *error = on_another_thread(fx.egl);
+    const gr_error *error = elsewhere(make_current_here, fx.egl);
     ck_assert_ptr_ne(error, NULL);
     ck_assert_int_eq(error->status, GR_ERR_GL);
     ck_assert_int_eq(error->code, EGL_BAD_ACCESS);
@@ -392,7 +381,7 @@ TEST(current_on_another_thread)
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
 
     assert_ok(gr_egl_make_current(NULL));
-    ck_assert_ptr_eq(on_another_thread(fx.egl), NULL);
+    ck_assert_ptr_eq(elsewhere(make_current_here, fx.egl), NULL);
     assert_ok(gr_egl_make_current(fx.egl));
 }
 

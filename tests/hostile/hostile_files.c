@@ -164,11 +164,9 @@ VULKAN_TEST(memory_with_a_hole)
         skip("GPU memory is not a file");
     }
     wire_put(pair.here, &wire);
-    gr_resource *received = gr_resource_receive(pair.there, NULL, 0, NULL, SOON);
-    assert_made(received);
+    gr_resource *received = must_make(gr_resource_receive(pair.there, NULL, 0, NULL, SOON));
     assert_ok(gr_resource_set_sync(received, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
-    gr_buffer *buffer = gr_map(received, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(received, fx.stream));
     punch(wire.fds[0], data_of(wire.fds[0]));
     CU(MemcpyDtoH(bytes, gr_buffer_ptr(buffer), SHARE_SIZE));
     assert_bytes(bytes, SHARE_SIZE, 0);

@@ -266,11 +266,9 @@ static gr_ring *opengls_ring(struct hostile *peer, gr_ring_role role)
             return NULL;
     }
     gr_side producer = role == GR_RING_CONSUMER ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS;
-    gr_ring *ring =
-        gr_ring_create(resources, HOSTILE_SLOTS, &GR_INIT(gr_ring_options, .producer = producer));
-    assert_made(ring);
-    for (int i = 0; i < HOSTILE_SLOTS; i++)
-        gr_resource_free(resources[i]);
+    gr_ring *ring = must_make(
+        gr_ring_create(resources, HOSTILE_SLOTS, &GR_INIT(gr_ring_options, .producer = producer)));
+    free_resources(resources, HOSTILE_SLOTS);
     *peer = hostile_pair(&socket);
     assert_ok(gr_ring_send(socket, ring, role, NULL, 0, SOON));
     hostile_take(peer);

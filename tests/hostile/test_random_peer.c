@@ -156,8 +156,7 @@ static gr_ring *make_ring(bool cuda_writes)
         &GR_INIT(gr_ring_options, .producer = cuda_writes ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS,
                  .mode = below(2) ? GR_RING_NEWEST : GR_RING_LOSSLESS));
     must(ring, "no ring");
-    for (int i = 0; i < PEER_SLOTS; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, PEER_SLOTS);
     return ring;
 }
 

@@ -49,8 +49,7 @@ static void write_pattern(const gr_buffer *mapped, const struct image *image, un
 
 static gr_buffer *must_map_linear(gr_resource *resource, unsigned level, unsigned layer)
 {
-    gr_buffer *mapped = gr_map_linear(resource, level, layer, fx.stream);
-    assert_made(mapped);
+    gr_buffer *mapped = must_make(gr_map_linear(resource, level, layer, fx.stream));
     ck_assert_uint_ne(gr_buffer_ptr(mapped), 0);
     ck_assert_ptr_eq(gr_buffer_get_info(mapped)->stream, fx.stream);
     ck_assert(gr_resource_get_info(resource)->mapped);
@@ -160,8 +159,7 @@ TEST(image_flags_go_with_it)
         must_register_image(&image, GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER);
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
     /* The properties of a mapped image are available too. */
-    const gr_image_info *info = gr_buffer_image_info(mapped);
-    assert_made(info);
+    const gr_image_info *info = must_make(gr_buffer_image_info(mapped));
     ck_assert_uint_eq(info->width, 13);
     ck_assert_ptr_nonnull(gr_buffer_array(mapped, 0, 0));
     ck_assert_uint_ne(gr_buffer_surface(mapped, 0, 0), 0);
@@ -374,8 +372,7 @@ TEST(map_linear_leaks_nothing)
 /* The memory is freed with the resource. */
 static void life(GLuint name)
 {
-    steady = gr_from_gl_image(name, GL_TEXTURE_2D, GR_READ_WRITE);
-    assert_made(steady);
+    steady = must_make(gr_from_gl_image(name, GL_TEXTURE_2D, GR_READ_WRITE));
     frame(name);
     gr_resource_free(steady);
 }

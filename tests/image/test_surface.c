@@ -352,6 +352,7 @@ IMAGE_KERNEL_TEST(objects_that_are_destroyed_behind_a_launch_serve_it)
 
 /* ---- After the release ----------------------------------------------------------------------- */
 
+/* Must crash. */
 CHILD(use_surface_after_release)
 {
     fixture_setup();

@@ -218,9 +218,8 @@ void check_bytes(gr_resource *resource)
 void share_existing(gr_transport transport)
 {
     gr_resource *resource =
-        gr_from_gl_buffer_with(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE,
-                               &GR_INIT(gr_gl_options, .transports = transport));
-    assert_made(resource);
+        must_make(gr_from_gl_buffer_with(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE,
+                                         &GR_INIT(gr_gl_options, .transports = transport)));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, transport);
     check_bytes(resource);
 }
@@ -229,8 +228,7 @@ void share_existing(gr_transport transport)
 static void share_created(int drawing, int computing)
 {
     char text[900];
-    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing));
     gr_resource_describe(resource, text, sizeof(text));
     if (drawing != computing) {
         assert_says(text, seen_uuid(drawing));
@@ -249,8 +247,7 @@ static void share_all_ways(int drawing, int computing)
     if (drawing == computing)
         return;
     share_existing(GR_TRANSPORT_PEER);
-    const gr_transport_info *peer = gr_gl_probe(GR_TRANSPORT_PEER);
-    assert_made(peer);
+    const gr_transport_info *peer = must_make(gr_gl_probe(GR_TRANSPORT_PEER));
     snprintf(numbers, sizeof(numbers), "CUDA device %d reaches the memory of device %d", computing,
              drawing);
     ck_assert_msg(peer->usable && strstr(peer->reason, numbers), "%s", peer->reason);

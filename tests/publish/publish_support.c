@@ -227,9 +227,7 @@ static gr_tensor *wrap(gr_dtype dtype, gr_layout layout, unsigned ndim, const in
 {
     const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim,
                                         .shape = shape, .strides = strides, .layout = layout);
-    gr_tensor *tensor = gr_tensor_wrap(&desc, (void *)(uintptr_t)at, GR_STREAM_NONE, NULL, NULL);
-    assert_made(tensor);
-    return tensor;
+    return must_make(gr_tensor_wrap(&desc, (void *)(uintptr_t)at, GR_STREAM_NONE, NULL, NULL));
 }
 
 struct device_tensor tensor_make(gr_dtype dtype, gr_layout layout, unsigned width, unsigned height,

@@ -37,9 +37,6 @@ GLuint ring_name(const gr_resource *resource);
 /* n of them; valid until the next call. */
 gr_resource *const *ring_resources(size_t n, size_t size);
 
-/* Frees them; those in a ring live on. */
-void ring_resources_free(gr_resource *const resources[], size_t n);
-
 /* A ring of n such buffers of RING_SIZE bytes, which holds the only references to them. */
 gr_ring *must_make_ring(size_t n, const gr_ring_options *options);
 gr_ring *must_make_ring_of(size_t n, gr_side producer, gr_ring_mode mode);
@@ -70,7 +67,5 @@ void assert_counts(const gr_ring_info *counts, unsigned free, unsigned writing, 
                    unsigned reading);
 void assert_slots(gr_ring *ring, unsigned free, unsigned writing, unsigned ready, unsigned reading);
 void assert_frames(gr_ring *ring, uint64_t written, uint64_t read, uint64_t dropped);
-
-/* A child of ring_frames.c: one of several processes that use the GPU at once. */
 
 #endif

@@ -15,8 +15,7 @@ const char *ring_use_transport(int index)
 {
     static const gr_transport order[RING_TRANSPORTS] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED,
                                                         GR_TRANSPORT_COPY};
-    const gr_transport_info *info = gr_gl_probe(order[index]);
-    assert_made(info);
+    const gr_transport_info *info = must_make(gr_gl_probe(order[index]));
     if (!info->usable)
         return info->reason;
     transport = order[index];
@@ -64,9 +63,8 @@ gr_resource *ring_resource(size_t size)
         return must_register(gl_buffer_filled(size, 0));
     unsigned char *zeros = calloc(1, size);
     ck_assert_ptr_nonnull(zeros);
-    gr_resource *made =
-        gr_gl_buffer_create(size, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = transport));
-    assert_made(made);
+    gr_resource *made = must_make(
+        gr_gl_buffer_create(size, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = transport)));
     gl_write(gr_gl_name(made), zeros, size);
     free(zeros);
     return made;
@@ -88,18 +86,11 @@ gr_resource *const *ring_resources(size_t n, size_t size)
     return made;
 }
 
-void ring_resources_free(gr_resource *const resources[], size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        gr_resource_free(resources[i]);
-}
-
 gr_ring *must_make_ring(size_t n, const gr_ring_options *options)
 {
     gr_resource *const *resources = ring_resources(n, RING_SIZE);
-    gr_ring *ring = gr_ring_create(resources, n, options);
-    assert_made(ring);
-    ring_resources_free(resources, n);
+    gr_ring *ring = must_make(gr_ring_create(resources, n, options));
+    free_resources(resources, n);
     return ring;
 }
 

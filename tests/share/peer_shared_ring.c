@@ -20,11 +20,9 @@ static gr_ring *make_ring(gr_side producer)
     gr_resource *resources[SLOTS];
     for (int i = 0; i < SLOTS; i++)
         resources[i] = must_share(FRAME);
-    gr_ring *ring =
-        gr_ring_create(resources, SLOTS, &GR_INIT(gr_ring_options, .producer = producer));
-    assert_made(ring);
-    for (int i = 0; i < SLOTS; i++)
-        gr_resource_free(resources[i]);
+    gr_ring *ring = must_make(
+        gr_ring_create(resources, SLOTS, &GR_INIT(gr_ring_options, .producer = producer)));
+    free_resources(resources, SLOTS);
     return ring;
 }
 

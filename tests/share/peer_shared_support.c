@@ -8,9 +8,7 @@ struct peer_devices devices;
 
 gr_resource *must_share(size_t size)
 {
-    gr_resource *resource = gr_gl_buffer_create(size, GR_READ_WRITE, &by_sharing);
-    assert_made(resource);
-    return resource;
+    return must_make(gr_gl_buffer_create(size, GR_READ_WRITE, &by_sharing));
 }
 
 unsigned long frames_wanted(void)

@@ -54,7 +54,7 @@ struct pair {
 struct pair pair_make(void);
 void pair_close(struct pair *pair);
 
-/* The children, and the jobs of the serving child. A job owns its socket. */
+/* The jobs of the serving child. A job owns its socket. */
 void job_reads_and_writes(int socket);
 void job_reads_and_writes_opengls(int socket);
 void job_reads_an_image(int socket);

@@ -35,8 +35,7 @@ static void read_and_write(int socket, gr_resource *resource)
  */
 void job_reads_and_writes(int socket)
 {
-    gr_resource *resource = gr_resource_receive(socket, NULL, 0, NULL, SOON);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_resource_receive(socket, NULL, 0, NULL, SOON));
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "gr_resource_set_sync");
     read_and_write(socket, unordered(resource));
 }
@@ -44,8 +43,7 @@ void job_reads_and_writes(int socket)
 /* OpenGL's semaphores are sent too where they can be exported, that is on a GPU. */
 void job_reads_and_writes_opengls(int socket)
 {
-    gr_resource *resource = gr_resource_receive(socket, NULL, 0, NULL, SOON);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_resource_receive(socket, NULL, 0, NULL, SOON));
     read_and_write(socket, gr_cuda_is_software() ? unordered(resource) : resource);
 }
 
@@ -236,8 +234,8 @@ VULKAN_TEST(bytes_go_along_with_a_resource)
         size_t size = 12345;
         memset(got, 0, sizeof(got));
         assert_ok(gr_resource_send(pair.here, resource, sent, sizes[i], SOON));
-        gr_resource *taken = gr_resource_receive(pair.there, got, sizeof(got), &size, SOON);
-        assert_made(taken);
+        gr_resource *taken =
+            must_make(gr_resource_receive(pair.there, got, sizeof(got), &size, SOON));
         ck_assert_uint_eq(size, sizes[i]);
         ck_assert(memcmp(got, sent, size) == 0);
         gr_resource_free(taken);
@@ -262,8 +260,7 @@ VULKAN_TEST(bytes_that_need_more_room_stay)
     assert_null_invalid(gr_ring_receive(pair.there, got, 300, &size, SOON), "kind");
     ck_assert(open_fds_become(fds));
     size = 0;
-    gr_resource *taken = gr_resource_receive(pair.there, got, 300, &size, SOON);
-    assert_made(taken);
+    gr_resource *taken = must_make(gr_resource_receive(pair.there, got, 300, &size, SOON));
     ck_assert_uint_eq(size, 300);
     ck_assert(memcmp(got, sent, 300) == 0);
     gr_resource_free(taken);

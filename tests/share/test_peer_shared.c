@@ -67,8 +67,7 @@ PEER_TEST(contexts_of_all_devices_on_one_thread)
         for (int i = 0; i < devices.count; i++)
             assert_gl_bytes(gr_gl_name(resources[i]), SIZE, 16 * i + round);
     }
-    for (int i = 0; i < devices.count; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, devices.count);
     CU(CtxSetCurrent(fx.context));
 }
 
@@ -101,9 +100,8 @@ PEER_TEST(a_buffer_names_both_devices)
 PEER_TEST(the_best_transport_is_the_shared_one, 2)
 {
     static const unsigned allowed[] = {0, GR_TRANSPORT_ANY};
-    GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(
-        SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = allowed[_i]));
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_make(gr_gl_buffer_create(
+        SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = allowed[_i])));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
     fill_mapped(resource, 0x66);
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x66);
@@ -111,8 +109,7 @@ PEER_TEST(the_best_transport_is_the_shared_one, 2)
 
 PEER_TEST(the_probe_names_both_devices)
 {
-    const gr_transport_info *shared = gr_gl_probe(GR_TRANSPORT_SHARED);
-    assert_made(shared);
+    const gr_transport_info *shared = must_make(gr_gl_probe(GR_TRANSPORT_SHARED));
     ck_assert_msg(shared->usable && strstr(shared->reason, "Buffers only"), "%s", shared->reason);
     assert_names_both(shared->reason);
 }
@@ -201,14 +198,12 @@ CHILD(without_peer_access)
     assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options), GR_ERR_UNSUPPORTED, 0,
                 "no peer access");
     deny_once();
-    const gr_transport_info *shared = gr_gl_probe(GR_TRANSPORT_SHARED);
-    assert_made(shared);
+    const gr_transport_info *shared = must_make(gr_gl_probe(GR_TRANSPORT_SHARED));
     ck_assert_msg(!shared->usable && strstr(shared->reason, named(fx.device)), "%s",
                   shared->reason);
     deny_once();
-    gr_resource *resource = gr_gl_buffer_create(
-        SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY));
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_gl_buffer_create(
+        SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY)));
     ck_assert_int_ne(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
     gr_resource_free(resource);
     gr_vk_headless *vulkan = gr_vk_headless_create(NULL);
@@ -240,8 +235,7 @@ CHILD(in_another_order)
     setenv("CUDA_VISIBLE_DEVICES", "1,0", 1);
     assert_ok(gr_cuda_load(true));
     fx.cu = gr_cuda();
-    gr_egl *egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = 1));
-    assert_made(egl);
+    gr_egl *egl = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = 1)));
     CU(DevicePrimaryCtxRetain(&context, 0));
     CU(CtxSetCurrent(context));
     CU(StreamCreate(&fx.stream, CU_STREAM_NON_BLOCKING));

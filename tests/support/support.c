@@ -280,10 +280,8 @@ void fixture_setup(void)
     gate_count = 0;
     kernels = NULL;
     assert_ok(gr_cuda_load(true));
-    fx.cu = gr_cuda();
-    assert_made(fx.cu);
-    fx.egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = drawing_device));
-    assert_made(fx.egl);
+    fx.cu = must_make(gr_cuda());
+    fx.egl = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = drawing_device)));
     CU(DeviceGet(&fx.device, fixture_cuda_device()));
     CU(DevicePrimaryCtxRetain(&fx.context, fx.device));
     CU(CtxSetCurrent(fx.context));

@@ -252,6 +252,13 @@ void skip_say(const char *function, const char *format, ...) __attribute__((form
 /* The sanitizer's name, or NULL. */
 const char *sanitizer(void);
 
+/* Calls this on a new thread, which has no context, and returns its result. */
+void *elsewhere(void *(*body)(void *), void *object);
+
+/* For elsewhere(). */
+void *free_elsewhere(void *resource);
+void *release_elsewhere(void *buffer); /* gr_buffer_release_later() */
+
 /* Call it with the lock held. Waits until the condition's flag is set, for at most `ms`. */
 void wait_for_flag(pthread_mutex_t *lock, pthread_cond_t *changed, const bool *flag, unsigned ms);
 
@@ -293,8 +300,10 @@ const char *result_name(int result);
                       error_text());                                                               \
     } while (0)
 
-/* A grinterop call that creates an object and must succeed. */
+/* A grinterop call that creates an object and must succeed; must_make() is that object. */
 #define assert_made(object) ck_assert_msg((object), "%s is NULL: %s", #object, error_text())
+#define must_make(call)     ((__typeof__(call))made_at(__FILE__, __LINE__, #call, call))
+void *made_at(const char *file, int line, const char *call, const void *object);
 
 /*
  * This thread's last error has that class and code (-1: any), and its message contains the text.
@@ -411,6 +420,11 @@ const char *cuda_bytes_differ(const gr_buffer *buffer, int value);
 /* The same, including the map and the release. */
 void write_mapped(gr_resource *resource, unsigned seed);
 void assert_mapped(gr_resource *resource, unsigned seed);
+
+void free_resources(gr_resource *const resources[], size_t n);
+
+/* The CUDA context that is current. */
+CUcontext current_context(void);
 
 /* The resource is open, and neither grinterop nor the driver considers it mapped. */
 void assert_not_mapped(const gr_resource *resource);

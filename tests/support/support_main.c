@@ -241,8 +241,8 @@ static void use_everything(void)
     CUevent event = NULL;
     CU(EventCreate(&event, CU_EVENT_DEFAULT));
     gate_open_after(gate_put(fx.stream), 1);
-    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(16, 0), GR_READ_WRITE, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer =
+        must_make(gr_map_gl_buffer(gl_buffer_filled(16, 0), GR_READ_WRITE, fx.stream));
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 1, 16, fx.stream));
     CU(EventRecord(event, fx.stream));
     CU(StreamWaitEvent(fx.other, event, 0));

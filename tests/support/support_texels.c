@@ -229,9 +229,7 @@ gr_resource *must_register_image(const struct image *image, unsigned flags)
 
 gr_buffer *must_map_image(gr_resource *resource)
 {
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
-    return buffer;
+    return must_make(gr_map(resource, fx.stream));
 }
 
 void image_get(gr_buffer *buffer, unsigned level, unsigned layer, void *texels)

@@ -115,9 +115,7 @@ gr_vk_device *vulkan_wrap(void)
                 .instance = vk.h->instance, .physical_device = vk.h->physical_device,
                 .device = vk.h->device, .queue = vk.h->graphics,
                 .queue_family = vk.h->graphics_family, .synchronization2 = vk.h->synchronization2);
-    gr_vk_device *device = gr_vk_device_wrap(&info);
-    assert_made(device);
-    return device;
+    return must_make(gr_vk_device_wrap(&info));
 }
 
 const char *vulkan_image_missing(void)
@@ -163,12 +161,11 @@ static void use_vulkan(void)
         printf("%s\n", gr_vk_device_get_info(vk.wrap)->description);
         GR_AUTO(gr_resource) *resource = must_create(256, GR_READ_WRITE);
         vulkan_write_pattern(gr_vk_buffer(resource), 256, 1);
-        gr_buffer *buffer = gr_map(resource, fx.stream);
-        assert_made(buffer);
+        gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
         assert_cuda_pattern(buffer, 1);
         must_release(buffer);
-        GR_AUTO(gr_semaphore) *drawn = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-        assert_made(drawn);
+        GR_AUTO(gr_semaphore) *drawn =
+            must_make(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
     }
     vulkan_teardown();
 }
@@ -356,9 +353,7 @@ gr_resource *must_register_own(const struct vulkan_own *own, VkDeviceSize size, 
     const gr_vk_buffer_desc info =
         GR_INIT(gr_vk_buffer_desc, .buffer = own->buffer, .memory = own->memory,
                 .memory_size = own->memory_size, .size = size, .dedicated = own->dedicated);
-    gr_resource *resource = gr_from_vk_buffer(vk.wrap, &info, flags);
-    assert_made(resource);
-    return resource;
+    return must_make(gr_from_vk_buffer(vk.wrap, &info, flags));
 }
 
 VkBufferCreateInfo vulkan_buffer_info(VkDeviceSize size)
@@ -372,9 +367,7 @@ VkBufferCreateInfo vulkan_buffer_info(VkDeviceSize size)
 gr_resource *must_create(VkDeviceSize size, unsigned flags)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(size);
-    gr_resource *resource = gr_vk_buffer_create(vk.wrap, &info, flags);
-    assert_made(resource);
-    return resource;
+    return must_make(gr_vk_buffer_create(vk.wrap, &info, flags));
 }
 
 int vulkan_memory_fd(VkDeviceMemory memory)

@@ -134,12 +134,10 @@ static gr_resource *make_resource(CUmemGenericAllocationHandle *memory)
     size_t size = (SIZE + granularity - 1) / granularity * granularity;
     CU(MemCreate(memory, size, &properties, 0));
     CU(MemExportToShareableHandle(&fd, *memory, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    gr_resource *resource = gr_from_external_memory(
+    return must_make(gr_from_external_memory(
         &GR_INIT(gr_external_memory_desc, .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
                  .fd = fd, .size = size),
-        GR_READ_WRITE);
-    assert_made(resource);
-    return resource;
+        GR_READ_WRITE));
 }
 
 static void make_resources(size_t n, gr_semaphore *acquire, gr_semaphore *release)
@@ -164,8 +162,7 @@ static void end_resources(size_t n)
 
 static void use_by_cuda(gr_resource *resource, CUstream stream)
 {
-    gr_buffer *buffer = gr_map(resource, stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, stream));
     assert_ok(gr_buffer_release(buffer));
 }
 
@@ -274,14 +271,12 @@ TEST(a_cancelled_binary_submit_can_begin_again)
     make_resources(2, make_semaphore(false), make_semaphore(false));
     for (int i = 0; i < 4; i++) {
         use_by_cuda(resources[0], fx.stream);
-        gr_submit *submit = gr_submit_begin(resources, 1);
-        assert_made(submit);
+        gr_submit *submit = must_make(gr_submit_begin(resources, 1));
         ck_assert(submit->wait_count == 1 && submit->signal_count == 1);
         ck_assert(submit->wait_values[0] == 0 && submit->signal_values[0] == 0);
         assert_null(gr_submit_begin(resources + 1, 1), GR_ERR_STATE, 0, "binary");
         gr_submit_free(submit);
-        submit = gr_submit_begin(resources, 1);
-        assert_made(submit);
+        submit = must_make(gr_submit_begin(resources, 1));
         ck_assert(submit->wait_count == 1 && submit->signal_count == 1);
         run_and_commit(submit);
         assert_null(gr_submit_begin(resources + 1, 1), GR_ERR_STATE, 0, "binary");
@@ -303,8 +298,7 @@ TEST(a_binary_signal_replaces_the_previous_one)
     for (int i = 0; i < 3; i++) {
         use_by_cuda(resources[0], fx.stream);
         use_by_cuda(resources[1], fx.other);
-        gr_submit *submit = gr_submit_begin(resources, 1);
-        assert_made(submit);
+        gr_submit *submit = must_make(gr_submit_begin(resources, 1));
         ck_assert_uint_eq(submit->wait_count, 1);
         run_and_commit(submit);
         submit = gr_submit_begin(resources + 1, 1); /* later in the same queue */
@@ -322,10 +316,8 @@ TEST(a_binary_signal_belongs_to_one_submit, 2)
     make_resources(3, GR_SEMAPHORE_NONE, make_semaphore(false));
     use_by_cuda(resources[0], fx.stream);
     use_by_cuda(resources[1], fx.stream);
-    gr_buffer *buffer = gr_map(resources[2], fx.stream);
-    assert_made(buffer);
-    gr_submit *submit = gr_submit_begin(resources, 1);
-    assert_made(submit);
+    gr_buffer *buffer = must_make(gr_map(resources[2], fx.stream));
+    gr_submit *submit = must_make(gr_submit_begin(resources, 1));
     assert_null(gr_submit_begin(resources + 1, 1), GR_ERR_STATE, 0, "gr_submit_commit()");
     assert_fails(gr_buffer_release(buffer), GR_ERR_STATE, 0, "gr_submit_free()");
     if (_i == 0)
@@ -352,8 +344,7 @@ TEST(a_skipped_value_holds_up_no_stream)
     assert_ok(gr_resource_set_sync(resources[1], both, GR_SEMAPHORE_NONE));
     for (int i = 0; i < 4; i++) {
         use_by_cuda(resources[0], i % 2 ? fx.stream : fx.other);
-        gr_submit *submit = gr_submit_begin(resources + 1, 1);
-        assert_made(submit);
+        gr_submit *submit = must_make(gr_submit_begin(resources + 1, 1));
         ck_assert_uint_eq(submit->signal_values[0], 2 * (unsigned)i + 2);
         gr_submit_free(submit);
     }
@@ -397,16 +388,14 @@ TEST(many_submits_at_once)
     gr_submit *submits[MANY];
     for (int i = 0; i < MANY; i++) {
         many[i] = must_register(gl_buffer_filled(16, 1));
-        submits[i] = gr_submit_begin(many, (size_t)i + 1);
-        assert_made(submits[i]);
+        submits[i] = must_make(gr_submit_begin(many, (size_t)i + 1));
         ck_assert(submits[i]->wait_count == 0 && submits[i]->signal_count == 0);
     }
     for (int i = 0; i < MANY; i++) {
         assert_ok(gr_submit_commit(submits[i]));
         gr_submit_free(submits[i]);
     }
-    for (int i = 0; i < MANY; i++)
-        gr_resource_free(many[i]);
+    free_resources(many, MANY);
 }
 
 GROUP("threads", add_case)

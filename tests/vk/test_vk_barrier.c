@@ -22,8 +22,7 @@ static void check_buffer(gr_resource *resource, const gr_vk_use *use, int value)
     assert_ok(gr_vk_cmd_to_cuda(commands, &resource, 1, use));
     vulkan_submit(commands, NULL, NULL);
     vulkan_finish();
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
     assert_cuda_bytes(buffer, value);
     must_release(buffer);
 }
@@ -79,8 +78,7 @@ VULKAN_TEST(images_and_flags_of_64_bits)
         ck_assert_uint_eq(texels[i], i % 2 ? 0 : 255);
     assert_ok(gr_buffer_release_many(buffers, 2, fx.stream, NULL));
     CU(StreamSynchronize(fx.stream));
-    for (int i = 0; i < 40; i++)
-        gr_resource_free(all[i]);
+    free_resources(all, 40);
 }
 
 /* Catches: stages over 32 bits were truncated. */
@@ -90,11 +88,9 @@ VULKAN_TEST(flags_of_64_bits_need_synchronization2)
         gr_vk_device_desc, .get_instance_proc_addr = vk.h->get_instance_proc_addr,
         .instance = vk.h->instance, .physical_device = vk.h->physical_device,
         .device = vk.h->device, .queue = vk.h->graphics, .queue_family = vk.h->graphics_family);
-    gr_vk_device *plain = gr_vk_device_wrap(&info);
-    assert_made(plain);
+    gr_vk_device *plain = must_make(gr_vk_device_wrap(&info));
     const VkBufferCreateInfo create = vulkan_buffer_info(SIZE);
-    gr_resource *resource = gr_vk_buffer_create(plain, &create, GR_READ_WRITE);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_vk_buffer_create(plain, &create, GR_READ_WRITE));
     gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_COPY_BIT,
                             .access = VK_ACCESS_2_TRANSFER_WRITE_BIT);
     VkCommandBuffer commands = vulkan_begin();
@@ -182,8 +178,7 @@ VULKAN_TEST(resources_shared_by_queue_families)
     create.sharingMode = VK_SHARING_MODE_CONCURRENT;
     create.queueFamilyIndexCount = 2;
     create.pQueueFamilyIndices = families;
-    gr_resource *resource = gr_vk_buffer_create(vk.wrap, &create, GR_READ_WRITE);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_vk_buffer_create(vk.wrap, &create, GR_READ_WRITE));
     const gr_vk_use use =
         GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
                 .access = VK_ACCESS_2_TRANSFER_WRITE_BIT, .queue_family = &families[0]);
@@ -242,8 +237,7 @@ VULKAN_TEST(families_in_barriers)
         GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = get_noting, .instance = vk.h->instance,
                 .physical_device = vk.h->physical_device, .device = vk.h->device,
                 .queue = vk.h->graphics, .queue_family = vk.h->graphics_family);
-    gr_vk_device *noted = gr_vk_device_wrap(&info);
-    assert_made(noted);
+    gr_vk_device *noted = must_make(gr_vk_device_wrap(&info));
     struct vulkan_own own = vulkan_own(SIZE, false);
     struct vulkan_image image =
         vulkan_image_own(VK_FORMAT_R8_UNORM, "2D", 16, 16, 1, false, GR_READ_WRITE);

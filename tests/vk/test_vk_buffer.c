@@ -143,8 +143,7 @@ VULKAN_TEST(several_buffers_in_one_memory)
     if (fx.device != 0)
         return;
     check_parts(&shared);
-    for (int i = 0; i < PARTS; i++)
-        gr_resource_free(shared.resource[i]);
+    free_resources(shared.resource, PARTS);
 }
 
 MEMORY_TEST(several_buffers_in_one_import)
@@ -161,8 +160,7 @@ MEMORY_TEST(several_buffers_in_one_import)
         ck_assert(gr_vk_buffer(shared.resource[i]) == VK_NULL_HANDLE);
     }
     check_parts(&shared);
-    for (int i = 0; i < PARTS; i++)
-        gr_resource_free(shared.resource[i]);
+    free_resources(shared.resource, PARTS);
 }
 
 /* ---- Host-mapped memory ---------------------------------------------------------------------- */
@@ -252,8 +250,7 @@ static void make_batch(gr_resource *resources[BATCH])
 
 static void free_batch(gr_resource *resources[BATCH])
 {
-    for (int i = 0; i < BATCH; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, BATCH);
 }
 
 VULKAN_TEST(map_many_maps_all_or_none)

@@ -167,8 +167,7 @@ VULKAN_TEST(a_list_of_formats_reaches_the_image)
     VkImageCreateInfo info = image_info(VK_FORMAT_R8G8B8A8_UNORM);
     info.pNext = &list;
     info.flags = VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT;
-    GR_AUTO(gr_resource) *resource = gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_make(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE));
     ck_assert_ptr_eq(info.pNext, &list);
     check_image(resource);
 }
@@ -181,8 +180,7 @@ VULKAN_TEST(external_memory_is_not_asked_for_twice)
         .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     VkImageCreateInfo info = image_info(VK_FORMAT_R8G8B8A8_UNORM);
     info.pNext = &external;
-    GR_AUTO(gr_resource) *resource = gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_make(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE));
     check_image(resource);
     external.handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
     assert_null_invalid(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), "OPAQUE_FD");
@@ -195,11 +193,9 @@ VULKAN_TEST(buffers_have_chains_too)
         .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
     info.pNext = &external;
-    GR_AUTO(gr_resource) *resource = gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_make(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE));
     vulkan_write_pattern(gr_vk_buffer(resource), SIZE, 7);
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
     assert_cuda_pattern(buffer, 7);
     must_release(buffer);
     external.handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;

@@ -139,11 +139,9 @@ SESSION_TEST(another_device_first)
 
 SESSION_TEST(without_cuda_context)
 {
-    CUcontext current = fx.context;
     CU(CtxSetCurrent(NULL));
     gr_vk_device *device = must_wrap(&session.info);
-    CU(CtxGetCurrent(&current));
-    ck_assert_ptr_eq(current, NULL);
+    ck_assert_ptr_eq(current_context(), NULL);
     gr_vk_device_free(device);
     CU(CtxSetCurrent(fx.context));
     CU(StreamSynchronize(fx.stream)); /* the primary context is still there */
@@ -186,11 +184,10 @@ SESSION_TEST(primary_is_released)
 
 SESSION_TEST(own_cuda_context)
 {
-    CUcontext own = NULL, current = NULL;
+    CUcontext own = NULL;
     CU(CtxCreate(&own, 0, fx.device));
     gr_vk_device_free(must_wrap(&session.info));
-    CU(CtxGetCurrent(&current));
-    ck_assert_ptr_eq(current, own);
+    ck_assert_ptr_eq(current_context(), own);
     CU(CtxDestroy(own));
     CU(CtxSetCurrent(fx.context));
 }

@@ -178,8 +178,7 @@ GROUP("table", add_case)
 
 static void assert_as_named(const struct named *named, const struct meaning *m)
 {
-    const gr_vk_format_info *info = gr_vk_format((VkFormat)named->number);
-    assert_made(info);
+    const gr_vk_format_info *info = must_make(gr_vk_format((VkFormat)named->number));
     ck_assert_ptr_eq(info, gr_vk_format((VkFormat)named->number));
     ck_assert_msg(strncmp(info->name, "VK_FORMAT_", 10) == 0 &&
                       strcmp(info->name + 10, named->name) == 0,

@@ -17,8 +17,7 @@ VULKAN_IMAGE_TEST(info_describes_each_shape, vulkan_shape_count)
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R16G16_SFLOAT, shape->name, 26, 14, 3, 0, GR_READ_WRITE);
     gr_buffer *buffer = must_hand_over(&image);
-    const gr_image_info *info = gr_buffer_image_info(buffer);
-    assert_made(info);
+    const gr_image_info *info = must_make(gr_buffer_image_info(buffer));
     ck_assert_uint_eq(info->width, 26);
     ck_assert_uint_eq(info->height, image.info.extent.height);
     ck_assert_uint_eq(info->depth, shape->slices);
@@ -40,8 +39,7 @@ VULKAN_IMAGE_TEST(info_describes_formats)
     for (int i = 0; i < 4; i++) {
         struct vulkan_image image = vulkan_image(formats[i], "2D", 8, 8, 1, 0, GR_READ_WRITE);
         gr_buffer *buffer = must_hand_over(&image);
-        const gr_image_info *info = gr_buffer_image_info(buffer);
-        assert_made(info);
+        const gr_image_info *info = must_make(gr_buffer_image_info(buffer));
         ck_assert_int_eq(info->format, image.format->cuda);
         ck_assert_uint_eq(info->channels, image.format->channels);
         ck_assert_uint_eq(info->texel_bytes, image.format->texel_bytes);
@@ -56,11 +54,9 @@ VULKAN_IMAGE_TEST(arrays_are_the_levels)
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 26, 14, 2, 0, GR_READ_WRITE);
     gr_buffer *buffer = must_hand_over(&image);
-    CUmipmappedArray all = gr_buffer_mipmapped_array(buffer);
-    assert_made(all);
+    assert_made(gr_buffer_mipmapped_array(buffer));
     for (unsigned level = 0; level < 2; level++) {
-        CUarray array = gr_buffer_array(buffer, level, 0);
-        assert_made(array);
+        CUarray array = must_make(gr_buffer_array(buffer, level, 0));
         ck_assert_ptr_eq(gr_buffer_array(buffer, level, 2), array);
         CUDA_ARRAY3D_DESCRIPTOR described;
         CU(Array3DGetDescriptor(&described, array));

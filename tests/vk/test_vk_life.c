@@ -99,8 +99,7 @@ enum order { UNORDERED, BY_A_SEMAPHORE, BY_DEFAULT, ORDERS };
 static gr_resource *make_ordered(gr_vk_device *device, enum order order)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    gr_resource *resource = gr_vk_buffer_create(device, &info, GR_READ_WRITE);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_vk_buffer_create(device, &info, GR_READ_WRITE));
     if (order == UNORDERED)
         unordered(resource);
     if (order == BY_A_SEMAPHORE) {
@@ -117,9 +116,7 @@ static struct gate *leave_to_the_stream(gr_resource *resource)
 {
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, 1500); /* so that a wait is noticed and still ends */
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 0x44);
-    assert_ok(gr_buffer_release(buffer));
+    fill_mapped(resource, 0x44);
     gr_resource_free(resource);
     return gate;
 }
@@ -137,11 +134,9 @@ static gr_vk_device *wrap_headless(gr_vk_headless **headless)
     *headless = gr_vk_headless_create(&options);
     assert_made(*headless);
     const gr_vk_headless_info *h = gr_vk_headless_get(*headless);
-    gr_vk_device *device =
-        gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance,
-                                   h->physical_device, h->device, h->graphics, h->graphics_family));
-    assert_made(device);
-    return device;
+    return must_make(gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr,
+                                                h->instance, h->physical_device, h->device,
+                                                h->graphics, h->graphics_family)));
 }
 
 /*
@@ -210,14 +205,13 @@ VULKAN_TEST(the_stream_may_go_after_the_release, 2)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
-    GR_AUTO(gr_semaphore) *computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-    assert_made(computed);
+    GR_AUTO(gr_semaphore) *computed =
+        must_make(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
     if (_i == 1)
         assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, computed));
     CUstream stream = NULL;
     CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    gr_buffer *buffer = gr_map(resource, stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, stream));
     gate_open_after(gate_put(stream), 30);
     cuda_fill(buffer, 0x43);
     assert_ok(gr_buffer_release(buffer));

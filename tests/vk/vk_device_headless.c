@@ -10,9 +10,7 @@
 
 static gr_vk_headless *create(const gr_vk_headless_options *options)
 {
-    gr_vk_headless *headless = gr_vk_headless_create(options);
-    assert_made(headless);
-    return headless;
+    return must_make(gr_vk_headless_create(options));
 }
 
 GROUP("without a window", add_vk_case)
@@ -129,8 +127,7 @@ SESSION_TEST(defaults)
     gr_vk_device_desc info =
         GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance, h->physical_device,
                 h->device, h->graphics, h->graphics_family);
-    gr_vk_device *device = gr_vk_device_wrap(&info);
-    assert_made(device);
+    gr_vk_device *device = must_make(gr_vk_device_wrap(&info));
     gr_vk_device_free(device);
     gr_vk_headless_free(zeros);
     gr_vk_headless_free(without);

@@ -145,8 +145,7 @@ VULKAN_IMAGE_TEST(bytes_through_map_linear)
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 101, 37, 2, 0, GR_READ_WRITE);
     static unsigned char got[50 * 18 * 4], wanted[50 * 18 * 4];
     vulkan_image_fill(&image, 1);
-    gr_buffer *buffer = gr_map_linear(image.resource, 1, 2, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map_linear(image.resource, 1, 2, fx.stream));
     CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
                           .srcDevice = gr_buffer_ptr(buffer),
                           .srcPitch = gr_buffer_get_info(buffer)->pitch,

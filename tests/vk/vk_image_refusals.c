@@ -28,8 +28,7 @@ TEST(every_format_is_supported_or_refused_with_a_reason)
     for (int i = 0; i <= (int)LAST_FORMAT; i++) {
         const struct vulkan_format *format = vulkan_format((VkFormat)i);
         if (format) {
-            const gr_vk_format_info *info = gr_vk_format((VkFormat)i);
-            assert_made(info);
+            const gr_vk_format_info *info = must_make(gr_vk_format((VkFormat)i));
             check_known(format, info);
         } else {
             assert_null(gr_vk_format((VkFormat)i), GR_ERR_UNSUPPORTED, 0, "VK_FORMAT_");

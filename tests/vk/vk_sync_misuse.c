@@ -156,8 +156,7 @@ VULKAN_TEST(semaphores_of_another_context_are_refused)
     CUcontext second = NULL;
     CU(CtxCreate(&second, 0, fx.device));
     gr_vk_device *other = vulkan_wrap();
-    gr_semaphore *foreign = gr_vk_semaphore_create(other, VK_SEMAPHORE_TYPE_TIMELINE);
-    assert_made(foreign);
+    gr_semaphore *foreign = must_make(gr_vk_semaphore_create(other, VK_SEMAPHORE_TYPE_TIMELINE));
     CU(CtxSetCurrent(fx.context));
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
@@ -199,8 +198,7 @@ VULKAN_TEST(submits_that_cannot_be_are_refused)
     assert_works(mixed[1]);
     assert_ok(gr_resource_close(mixed[0], fx.stream));
     assert_null(gr_submit_begin(mixed, 1), GR_ERR_STATE, 0, "closed");
-    for (int i = 0; i < 2; i++)
-        gr_resource_free(mixed[i]);
+    free_resources(mixed, 2);
     free_pair(&pair);
     free_pair(&other);
 }
