@@ -203,13 +203,7 @@ TEST(an_image_is_written_by_its_array)
     assert_result(CUDA_SUCCESS, cuGraphicsMapResources(1, &resource, NULL), "map");
     assert_result(CUDA_SUCCESS, cuGraphicsSubResourceGetMappedArray(&array, resource, 0, 0),
                   "array");
-    const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                                .srcHost = texels,
-                                .srcPitch = SIDE * 4,
-                                .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                                .dstArray = array,
-                                .WidthInBytes = SIDE * 4,
-                                .Height = SIDE};
+    const CUDA_MEMCPY2D copy = array_copy(array, texels, SIDE * 4, SIDE, true);
     CU(Memcpy2D(&copy));
     assert_result(CUDA_SUCCESS, cuGraphicsUnmapResources(1, &resource, NULL), "unmap");
     glBindTexture(GL_TEXTURE_2D, name);

@@ -11,7 +11,6 @@
 #include "tests/support/support.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cuda_gl_interop.h>

@@ -35,8 +35,7 @@ static void go_round(CUcontext context)
 
 TEST(the_resources_context_is_used_and_the_callers_put_back)
 {
-    CUcontext second = NULL;
-    CU(CtxCreate(&second, 0, fx.device));
+    CUcontext second = new_context(NULL);
     CU(CtxSetCurrent(fx.context));
     go_round(second);
     CU(CtxDestroy(second));
@@ -46,11 +45,10 @@ TEST(the_resources_context_is_used_and_the_callers_put_back)
 TEST(a_destroyed_context_is_refused)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
-    CUcontext second = NULL, later[2];
-    CU(CtxCreate(&second, 0, fx.device));
+    CUcontext later[2];
+    CUcontext second = new_context(NULL);
     gr_resource *resource = must_register(name);
-    CU(CtxDestroy(second));
-    CU(CtxSetCurrent(fx.context));
+    end_context(second);
     assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED,
                 "was destroyed");
     /* One of these may get the same address. */
@@ -74,15 +72,12 @@ TEST(a_destroyed_context_is_refused)
 TEST(a_mapping_ends_with_its_context, 5)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
-    CUcontext second = NULL;
     CUstream stream = NULL;
-    CU(CtxCreate(&second, 0, fx.device));
-    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUcontext second = new_context(&stream);
     gr_resource *resource = must_register(name);
     gr_buffer *buffer = must_map_on(resource, stream), *list[1] = {buffer};
     CU(StreamSynchronize(stream));
-    CU(CtxDestroy(second));
-    CU(CtxSetCurrent(fx.context));
+    end_context(second);
     start_listening();
     gr_clear_error();
     const gr_status ended = _i == 0   ? gr_buffer_release(buffer)
@@ -134,9 +129,8 @@ GROUP("a CUDA context", add_case)
 
 TEST(a_context_is_current_until_it_is_freed)
 {
-    CUcontext second = NULL;
     unsigned flags;
-    CU(CtxCreate(&second, 0, fx.device));
+    CUcontext second = new_context(NULL);
     CU(CtxPopCurrent(NULL));
     for (int i = 0; i < 2; i++) {
         CUcontext before = i ? second : NULL;
@@ -152,8 +146,7 @@ TEST(a_context_is_current_until_it_is_freed)
         gr_cuda_context_free(context);
         assert_error(GR_ERR_INVALID_VALUE, 0, "gr_cuda_context_free was given");
     }
-    CU(CtxDestroy(second));
-    CU(CtxSetCurrent(fx.context));
+    end_context(second);
 }
 
 static bool primary_is_active(const gr_cuda_api *cu)

@@ -10,6 +10,16 @@
 
 GROUP("deferred releases", add_sharing_case)
 
+/* By interop, copy or sharing, with its buffer. */
+static gr_resource *resource;
+static GLuint name;
+
+static const char *unmade(int kind)
+{
+    resource = make_resource(kind, &name);
+    return resource ? NULL : error_text();
+}
+
 /* Frees what was set aside in the current context. */
 static void collect(void)
 {
@@ -29,13 +39,8 @@ TEST(a_buffer_is_released_now_where_it_can_be)
     assert_error(GR_ERR_INVALID_VALUE, 0, "released already");
 }
 
-/* _i: interop, copy and shared. */
-TEST(a_finalizers_buffer_is_released_by_the_next_call, 3)
+TEST_UNLESS(unmade(_i), a_finalizers_buffer_is_released_by_the_next_call, 3)
 {
-    GLuint name;
-    gr_resource *resource = make_resource(_i, &name);
-    if (!resource)
-        skip("%s", error_text());
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x22);
     CU(StreamSynchronize(fx.stream));
@@ -48,12 +53,8 @@ TEST(a_finalizers_buffer_is_released_by_the_next_call, 3)
     gr_resource_free(resource);
 }
 
-TEST(maps_follow_work_in_another_stream, 3)
+TEST_UNLESS(unmade(_i), maps_follow_work_in_another_stream, 3)
 {
-    GLuint name;
-    gr_resource *resource = make_resource(_i, &name);
-    if (!resource)
-        skip("%s", error_text());
     gr_buffer *first = must_map(resource);
     cuda_fill(first, 0x23);
     elsewhere(release_elsewhere, first);
@@ -65,12 +66,8 @@ TEST(maps_follow_work_in_another_stream, 3)
 }
 
 /* Like a garbage collector: frees the buffer and its resource, in either order. */
-TEST(a_finalizer_frees_buffer_and_resource, 6)
+TEST_UNLESS(unmade(_i / 2), a_finalizer_frees_buffer_and_resource, 6)
 {
-    GLuint name;
-    gr_resource *resource = make_resource(_i / 2, &name);
-    if (!resource)
-        skip("%s", error_text());
     void *handle = _i / 2 == 0 ? driver_handle(resource) : NULL;
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x24);

@@ -98,8 +98,7 @@ static CUcontext foreign;
 
 static void make_foreign(void)
 {
-    foreign = NULL;
-    CU(CtxCreate(&foreign, 0, fx.device));
+    foreign = new_context(NULL);
     CU(CtxSetCurrent(fx.context));
 }
 

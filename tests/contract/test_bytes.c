@@ -5,7 +5,6 @@
  */
 #include "tests/support/support.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define SIZE 10007

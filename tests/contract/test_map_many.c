@@ -5,7 +5,6 @@
  */
 #include "tests/support/support.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST 1500
@@ -164,8 +163,7 @@ TEST(nothing_is_mapped_if_one_buffer_was_deleted)
 TEST(nothing_is_mapped_if_one_is_of_another_cuda_context)
 {
     make(BATCH);
-    CUcontext second = NULL;
-    CU(CtxCreate(&second, 0, fx.device));
+    CUcontext second = new_context(NULL);
     gr_resource *foreign = must_register(gl_buffer_filled(64, 0));
     CU(CtxSetCurrent(fx.context));
     assert_nothing_mapped(foreign, GR_ERR_INVALID_VALUE, "different CUDA contexts");

@@ -6,7 +6,6 @@
 #include "descriptors.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #define IMPORT     "cuImportExternalMemory"

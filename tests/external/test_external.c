@@ -7,9 +7,7 @@
 #define _GNU_SOURCE
 #include "external_import.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -7,9 +7,7 @@
 #include "external_import.h"
 #include "tests/drivers/fault_driver.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #define SIZE 65536
 

@@ -13,7 +13,6 @@
 #include "fault_walk.h"
 #include "tests/support/support_vulkan.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include <grinterop/submit.h>

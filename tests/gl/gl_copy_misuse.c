@@ -168,12 +168,10 @@ COPY_TEST(copies_of_a_failed_map_outlive_their_resources)
  */
 COPY_TEST(a_stream_of_another_context_gets_no_copies)
 {
-    CUcontext other;
     CUstream stream;
     GLuint name = gl_buffer_filled(SIZE, 3);
     gr_resource *resource = must_copy(name, GR_READ_WRITE);
-    CU(CtxCreate(&other, 0, fx.device));
-    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUcontext other = new_context(&stream);
     CU(CtxSetCurrent(fx.context));
     struct gate *gate = gate_put(stream);
     fault->reset();
@@ -183,8 +181,7 @@ COPY_TEST(a_stream_of_another_context_gets_no_copies)
     gate_open(gate); /* with several devices, cuMemFree waits for the work of all contexts */
     gr_resource_free(resource);
     CU(StreamSynchronize(stream));
-    CU(CtxDestroy(other));
-    CU(CtxSetCurrent(fx.context));
+    end_context(other);
     assert_gl_bytes(name, SIZE, 3);
 }
 

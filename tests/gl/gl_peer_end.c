@@ -65,12 +65,10 @@ PEER_TEST(the_callers_context_is_put_back)
 /* The other GPU's side stays alive and ends with the resource. */
 PEER_TEST(a_cuda_context_that_is_gone, 2)
 {
-    CUcontext own = NULL;
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    CU(CtxCreate(&own, 0, fx.device));
+    CUcontext own = new_context(NULL);
     gr_resource *resource = must_peer(name, GR_READ_WRITE);
-    CU(CtxDestroy(own));
-    CU(CtxSetCurrent(fx.context));
+    end_context(own);
     assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED,
                 "was destroyed");
     assert_calls(MAP, 0);
@@ -86,16 +84,13 @@ PEER_TEST(a_cuda_context_that_is_gone, 2)
 /* The last buffer is released without the OpenGL context, after the CUDA context is gone. */
 PEER_TEST(the_other_side_outlives_its_resource)
 {
-    CUcontext own = NULL;
     CUstream stream = NULL;
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    CU(CtxCreate(&own, 0, fx.device));
-    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUcontext own = new_context(&stream);
     gr_resource *resource = must_peer(name, GR_READ_WRITE);
     gr_buffer *buffer = must_map_on(resource, stream);
     assert_ok(gr_resource_unmap(resource, stream));
-    CU(CtxDestroy(own));
-    CU(CtxSetCurrent(fx.context));
+    end_context(own);
     assert_fails(gr_resource_close(resource, stream), GR_ERR_PARTIAL,
                  CUDA_ERROR_CONTEXT_IS_DESTROYED, "was destroyed");
     gr_resource_free(resource);

@@ -125,26 +125,14 @@ PEER_TEST(calls_do_not_wait_for_the_stream)
 PEER_TEST(a_map_waits_for_the_last_mappings_work)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    unsigned char bytes[SIZE], *first = must_pin(SIZE), *second = must_pin(SIZE);
+    unsigned char *got[2] = {must_pin(SIZE), must_pin(SIZE)};
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_ONLY);
-    gr_buffer *buffer = must_map(resource);
-    CU(StreamSynchronize(fx.stream));
-    struct gate *gate = gate_put(fx.stream);
-    CU(MemcpyDtoHAsync(first, gr_buffer_ptr(buffer), SIZE, fx.stream));
-    assert_ok(gr_buffer_release(buffer));
+    struct gate *gate = read_behind_gate(resource, got[0], 0);
     ck_assert(!gate_is_open(gate));
-    pattern_fill(bytes, SIZE, 2);
-    gl_write(name, bytes, SIZE);
+    gl_write_pattern(name, SIZE, 2);
     gate_open_after(gate, 100);
-    buffer = must_map_on(resource, fx.other);
-    CU(MemcpyDtoHAsync(second, gr_buffer_ptr(buffer), SIZE, fx.other));
-    assert_ok(gr_buffer_release(buffer));
-    CU(StreamSynchronize(fx.stream));
-    CU(StreamSynchronize(fx.other));
-    assert_pattern(first, SIZE, 1);
-    assert_pattern(second, SIZE, 2);
-    CU(MemFreeHost(first));
-    CU(MemFreeHost(second));
+    read_on(resource, fx.other, got[1]);
+    assert_two_reads(got, SIZE);
 }
 
 /*
@@ -154,28 +142,20 @@ PEER_TEST(a_map_waits_for_the_last_mappings_work)
 PEER_TEST(a_failed_map_keeps_the_last_mappings_work)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    unsigned char bytes[SIZE], *first = must_pin(SIZE);
+    unsigned char *got[2] = {must_pin(SIZE), must_pin(SIZE)};
     GR_AUTO(gr_resource) *failing = must_peer(gl_buffer_filled(SIZE, 9), GR_READ_WRITE);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_ONLY);
     gr_resource *both[] = {failing, resource};
-    gr_buffer *buffers[2] = {NULL}, *buffer = must_map(resource);
-    CU(StreamSynchronize(fx.stream));
-    struct gate *gate = gate_put(fx.stream);
-    CU(MemcpyDtoHAsync(first, gr_buffer_ptr(buffer), SIZE, fx.stream));
-    assert_ok(gr_buffer_release(buffer));
+    gr_buffer *buffers[2] = {NULL};
+    struct gate *gate = read_behind_gate(resource, got[0], 0);
     let_fail(MAP, CUDA_ERROR_UNKNOWN, 0);
     assert_fails(gr_map_many(both, 2, fx.other, NULL, buffers), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN,
                  "could not be mapped");
     ck_assert(!gate_is_open(gate));
-    pattern_fill(bytes, SIZE, 2);
-    gl_write(name, bytes, SIZE);
+    gl_write_pattern(name, SIZE, 2);
     gate_open_after(gate, 100);
-    buffer = must_map_on(resource, fx.other);
-    assert_ok(gr_buffer_release(buffer));
-    CU(StreamSynchronize(fx.other));
-    CU(StreamSynchronize(fx.stream));
-    assert_pattern(first, SIZE, 1);
-    CU(MemFreeHost(first));
+    read_on(resource, fx.other, got[1]);
+    assert_two_reads(got, SIZE);
 }
 
 PEER_TEST(events_of_the_options)

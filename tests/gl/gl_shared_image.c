@@ -3,7 +3,6 @@
 #include "gl_shared.h"
 #include "tests/support/support_image.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

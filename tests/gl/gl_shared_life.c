@@ -5,7 +5,6 @@
  */
 #include "gl_shared.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #define SIZE 4096
@@ -165,7 +164,9 @@ WAY_TEST(refused_in_the_wrong_context, WAYS)
                        round < 2 ? "another context" : "No OpenGL context is current");
         assert_ok(gr_egl_make_current(fx.egl));
         if (!buffer)
-            fill_mapped(resource, round);
+            buffer = must_map(resource);
+        cuda_fill(buffer, round);
+        assert_ok(gr_buffer_release(buffer));
         assert_gl_bytes(gr_gl_name(resource), SIZE, round);
     }
     gr_resource_free(resource);

@@ -6,11 +6,10 @@
 #define _GNU_SOURCE
 #include "gl_parts_pretend.h"
 #include "gl_shared.h"
+#include "tests/ring/ring.h"
 
-#include <grinterop/ring.h>
 #include <grinterop/share.h>
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -190,11 +189,7 @@ SHARED_TEST(a_ring_of_packed_buffers)
     gr_ring *ring = must_make(gr_ring_create(resources, SLOTS, NULL));
     free_resources(resources, SLOTS);
     for (int frame = 0; frame < 3 * SLOTS; frame++) {
-        const gr_slot *slot;
-        assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
-        cuda_fill(slot->buffer, frame & 255);
-        assert_ok(gr_ring_hand_over(ring, &slot, 1));
-        assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
+        const gr_slot *slot = ring_to_opengl(ring, frame & 255, 0);
         assert_gl_bytes(gl_copy_of(gr_gl_name(slot->resource), SIZE), SIZE, frame & 255);
         assert_ok(gr_ring_give_back(ring, &slot, 1));
     }

@@ -2,9 +2,8 @@
 /* See gl_shared.h. grinterop also calls the epoxy_has_gl_extension() of this program. */
 #define _GNU_SOURCE
 #include "gl_shared.h"
+#include "tests/support/next.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
 #include <string.h>
 
 const char *const *denied_extensions;
@@ -17,15 +16,11 @@ const struct way ways[] = {
 
 bool epoxy_has_gl_extension(const char *name)
 {
-    static bool (*epoxys)(const char *);
-    if (!epoxys) {
-        void *symbol = dlsym(RTLD_NEXT, "epoxy_has_gl_extension");
-        memcpy(&epoxys, &symbol, sizeof(symbol));
-    }
+    NEXT(epoxy_has_gl_extension);
     for (size_t i = 0; denied_extensions && denied_extensions[i]; i++)
         if (strcmp(denied_extensions[i], name) == 0)
             return false;
-    return pretend_has(name) || epoxys(name);
+    return pretend_has(name) || next(name);
 }
 
 static void use_pretended(void)

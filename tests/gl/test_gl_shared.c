@@ -9,7 +9,6 @@
 #include "tests/support/allocations.h"
 #include "gl_shared.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define SIZE  4096

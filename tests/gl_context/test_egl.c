@@ -7,7 +7,6 @@
 #include "tests/support/usable.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,9 +7,9 @@
  */
 #define _GNU_SOURCE
 #include "hostile.h"
+#include "tests/support/next.h"
 #include "tests/share/share_wire.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -36,9 +36,7 @@ static bool is_attacked(const struct stat *file)
 
 int fstat(int fd, struct stat *file)
 {
-    __typeof__(fstat) *next;
-    void *symbol = dlsym(RTLD_NEXT, "fstat");
-    memcpy(&next, &symbol, sizeof(next));
+    NEXT(fstat);
     int result = next(fd, file);
     if (result != 0 || attacked < 0 || !is_attacked(file))
         return result;

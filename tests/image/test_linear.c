@@ -8,8 +8,6 @@
 #include "tests/drivers/fault_driver.h"
 #include "tests/support/support_image.h"
 
-#include <stdlib.h>
-
 static unsigned char texels[IMAGE_MOST_BYTES], got[IMAGE_MOST_BYTES], rows[2 * IMAGE_MOST_BYTES];
 
 GROUP("gr_map_linear", add_image_case)

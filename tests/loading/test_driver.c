@@ -8,7 +8,6 @@
 #include "tests/support/child_check.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "publish_support.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static unsigned char texels[IMAGE_MOST_BYTES], expected[IMAGE_MOST_BYTES];

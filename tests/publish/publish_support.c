@@ -135,16 +135,31 @@ static double decode(double value)
     return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4);
 }
 
+/* The channel that channel `c` of the other side is copied from. */
+static unsigned source_channel(const struct elements *from, unsigned c, const gr_publish_options *o)
+{
+    if (c < 3 && from->channels == 1)
+        return 0;
+    return c < 3 && o->bgr ? 2 - c : c;
+}
+
+/* Its value; alpha if there is no such channel. */
+static double source_value(const struct elements *from, unsigned x, unsigned y, unsigned channel,
+                           const gr_publish_options *o)
+{
+    if (channel >= from->channels)
+        return o->alpha ? *o->alpha : 1;
+    return element_value(from, x, o->flip ? from->height - 1 - y : y, channel);
+}
+
 /* The value of an image channel, from the tensor in a publish. */
 static double published(const struct elements *tensor, unsigned x, unsigned y, unsigned c,
                         const gr_publish_options *o)
 {
-    unsigned from = c < 3 && o->bgr ? 2 - c : c;
-    if (c < 3 && tensor->channels == 1)
-        from = 0;
+    const unsigned from = source_channel(tensor, c, o);
+    double value = source_value(tensor, x, y, from, o);
     if (from >= tensor->channels)
-        return o->alpha ? *o->alpha : 1;
-    double value = element_value(tensor, x, o->flip ? tensor->height - 1 - y : y, from);
+        return value;
     if (o->scale)
         value *= (double)o->scale[c];
     if (o->bias)
@@ -156,12 +171,10 @@ static double published(const struct elements *tensor, unsigned x, unsigned y, u
 static double fetched(const struct elements *image, unsigned x, unsigned y, unsigned t,
                       const gr_publish_options *o)
 {
-    unsigned c = t < 3 && o->bgr ? 2 - t : t;
-    if (t < 3 && image->channels == 1)
-        c = 0;
+    const unsigned c = source_channel(image, t, o);
+    double value = source_value(image, x, y, c, o);
     if (c >= image->channels)
-        return o->alpha ? *o->alpha : 1;
-    double value = element_value(image, x, o->flip ? image->height - 1 - y : y, c);
+        return value;
     if (o->srgb && c < 3)
         value = decode(value);
     if (o->scale)

@@ -6,7 +6,6 @@
  */
 #include "publish_support.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const gr_dtype dtypes[] = {GR_DTYPE_U8, GR_DTYPE_U16, GR_DTYPE_F16, GR_DTYPE_BF16,

@@ -63,6 +63,12 @@ void write_frames(gr_ring *ring, gr_side producer, int first, int last);
 uint64_t read_frame(gr_ring *ring, gr_side producer, int value);
 
 /* Checks the numbers of slots in each state, and of frames so far. */
+/* CUDA writes a frame of any size, and OpenGL acquires it for reading. */
+const gr_slot *ring_to_opengl(gr_ring *ring, int value, int64_t timeout_ms);
+
+/* The same; then OpenGL checks the bytes and gives the slot back. */
+void ring_frame(gr_ring *ring, int value, int64_t timeout_ms);
+
 void assert_counts(const gr_ring_info *counts, unsigned free, unsigned writing, unsigned ready,
                    unsigned reading);
 void assert_slots(gr_ring *ring, unsigned free, unsigned writing, unsigned ready, unsigned reading);

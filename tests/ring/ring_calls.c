@@ -221,13 +221,11 @@ TEST(resources_unlike_the_first_are_refused)
         struct image other = image_make("RGBA8", "2D", i == 0 ? 8 : 16, i == 1 ? 8 : 16, 1 + i / 2);
         assert_unlike(picture, must_register_image(&other, 0), "has another size");
     }
-    CUcontext second;
-    CU(CtxCreate(&second, 0, fx.device));
+    CUcontext second = new_context(NULL);
     gr_resource *foreign = must_register(gl_buffer_filled(RING_SIZE, 1));
     CU(CtxSetCurrent(fx.context));
     assert_unlike(buffer, foreign, "belongs to another CUDA context");
-    CU(CtxDestroy(second));
-    CU(CtxSetCurrent(fx.context));
+    end_context(second);
     gr_egl *egl = must_make(gr_egl_create(NULL));
     foreign = must_register(gl_buffer_filled(RING_SIZE, 1));
     assert_unlike(buffer, foreign, "belongs to another OpenGL context");

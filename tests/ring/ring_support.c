@@ -166,6 +166,23 @@ uint64_t read_frame(gr_ring *ring, gr_side producer, int value)
     return slot->frame;
 }
 
+const gr_slot *ring_to_opengl(gr_ring *ring, int value, int64_t timeout_ms)
+{
+    const gr_slot *slot;
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, timeout_ms));
+    cuda_fill(slot->buffer, value);
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
+    assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, timeout_ms));
+    return slot;
+}
+
+void ring_frame(gr_ring *ring, int value, int64_t timeout_ms)
+{
+    const gr_slot *slot = ring_to_opengl(ring, value, timeout_ms);
+    assert_gl_bytes(gr_gl_name(slot->resource), gr_resource_get_info(slot->resource)->size, value);
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
+}
+
 void assert_counts(const gr_ring_info *counts, unsigned free, unsigned writing, unsigned ready,
                    unsigned reading)
 {

@@ -6,7 +6,6 @@
 
 #include <stdarg.h>
 #include <string.h>
-#include <unistd.h>
 
 void fail(struct world *w, const char *format, ...)
 {

@@ -124,14 +124,7 @@ void job_reads_an_image(int socket)
     child_check(buffer);
     CUarray array = gr_buffer_array(buffer, 0, 0);
     child_check(array);
-    CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
-                          .srcArray = array,
-                          .dstMemoryType = CU_MEMORYTYPE_HOST,
-                          .dstHost = bytes,
-                          .dstPitch = sizeof(bytes[0]),
-                          .WidthInBytes = sizeof(bytes[0]),
-                          .Height = IMAGE_HEIGHT};
-    CU(Memcpy2DAsync(&copy, fx.stream));
+    copy_array(array, bytes, sizeof(bytes[0]), IMAGE_HEIGHT, false);
     CU(StreamSynchronize(fx.stream));
     for (unsigned y = 0; y < IMAGE_HEIGHT; y++)
         for (unsigned x = 0; x < IMAGE_WIDTH; x++)
@@ -155,14 +148,7 @@ VULKAN_IMAGE_TEST(texels_of_a_vulkan_image)
             for (unsigned c = 0; c < 4; c++)
                 bytes[y][x][c] = texel(x, y, c);
     gr_buffer *buffer = must_hand_over(&image);
-    CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                          .srcHost = bytes,
-                          .srcPitch = sizeof(bytes[0]),
-                          .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                          .dstArray = gr_buffer_array(buffer, 0, 0),
-                          .WidthInBytes = sizeof(bytes[0]),
-                          .Height = IMAGE_HEIGHT};
-    CU(Memcpy2DAsync(&copy, fx.stream));
+    copy_array(gr_buffer_array(buffer, 0, 0), bytes, sizeof(bytes[0]), IMAGE_HEIGHT, true);
     must_release(buffer);
     assert_ok(gr_resource_send(peer.socket, image.resource, NULL, 0, SOON));
     hear(peer.socket);

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,8 +274,22 @@ int fixture_drawing_device(void)
     return drawing_device;
 }
 
+static char differences[3000]; /* Check cannot take a longer message */
+
+void note_difference(const char *format, ...)
+{
+    char line[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    size_t used = strlen(differences);
+    snprintf(differences + used, sizeof(differences) - used, "\n  %s", line);
+}
+
 void fixture_setup(void)
 {
+    differences[0] = '\0';
     fx = (struct fixture){.fds = open_fds()};
     remember_fds();
     gate_count = 0;
@@ -317,6 +332,7 @@ void fixture_teardown(void)
     gr_egl_free(fx.egl);
     ck_assert_msg(fx.fds < 0 || open_fds_become(fx.fds), "%d descriptors are open, not %d:%s",
                   open_fds(), fx.fds, name_changed_fds());
+    ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
 
 gr_status release_on(gr_buffer *buffer, CUstream stream)

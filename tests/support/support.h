@@ -11,6 +11,7 @@
 #define GR_TESTS_SUPPORT_H
 
 #include "error_class.h"
+#include "support_cuda.h"
 
 #include <pthread.h>
 #include <spawn.h>
@@ -340,6 +341,9 @@ void *made_at(const char *file, int line, const char *call, const void *object);
 const char *error_text(void);
 const char *error_mismatch(gr_status status, int code, const char *text);
 
+/* Records a difference, and continues: the teardown fails with all of them. */
+void note_difference(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* No OpenGL error is pending. */
 #define assert_gl_clean() ck_assert_uint_eq(glGetError(), GL_NO_ERROR)
 
@@ -422,9 +426,6 @@ void write_mapped(gr_resource *resource, unsigned seed);
 void assert_mapped(gr_resource *resource, unsigned seed);
 
 void free_resources(gr_resource *const resources[], size_t n);
-
-/* The CUDA context that is current. */
-CUcontext current_context(void);
 
 /* The resource is open, and neither grinterop nor the driver considers it mapped. */
 void assert_not_mapped(const gr_resource *resource);

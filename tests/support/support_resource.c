@@ -129,13 +129,6 @@ void free_resources(gr_resource *const resources[], size_t n)
         gr_resource_free(resources[i]);
 }
 
-CUcontext current_context(void)
-{
-    CUcontext context = NULL;
-    CU(CtxGetCurrent(&context));
-    return context;
-}
-
 /* ---- Another thread -------------------------------------------------------------------------- */
 
 void *elsewhere(void *(*body)(void *), void *object)

@@ -217,6 +217,11 @@ TCase *add_image_case(Suite *suite, const char *name)
     return with_first_use(add_case(suite, name), use_images);
 }
 
+void image_note(const struct image *image, const char *what)
+{
+    note_difference("%s %s: %s", image->format->name, image->target->name, what);
+}
+
 /* ---- Resources ------------------------------------------------------------------------------- */
 
 gr_resource *must_register_image(const struct image *image, unsigned flags)

@@ -322,8 +322,8 @@ GROUP("life", add_life_case)
 /* The memory is freed with its context. The owner's end function is still called. */
 TEST(an_export_outlives_its_context)
 {
-    CUcontext context, popped;
-    CU(CtxCreate(&context, 0, fx.device));
+    CUcontext popped;
+    CUcontext context = new_context(NULL);
     struct wrapped wrapped;
     wrap(&wrapped, GR_STREAM_NONE);
     wrapped.ends = 1; /* the context frees the memory */

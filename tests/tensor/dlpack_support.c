@@ -2,8 +2,6 @@
 /* Tensors and producers for the DLPack tests. */
 #include "dlpack.h"
 
-#include <stdlib.h>
-
 DLDevice dlpack_device(void)
 {
     if (gr_cuda_is_software())

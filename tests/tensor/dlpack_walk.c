@@ -100,7 +100,7 @@ static void step_export(void)
     bool legacy = pick(2);
     refer(to, legacy ? LEGACY : EXPORT, from->memory, false);
     if (legacy)
-        to->it.legacy = gr_tensor_dlpack_legacy(from->it.tensor, some_consumer());
+        to->it.legacy = must_make(gr_tensor_dlpack_legacy(from->it.tensor, some_consumer()));
     else
         to->it.export = must_make(gr_tensor_dlpack(from->it.tensor, some_consumer()));
 }

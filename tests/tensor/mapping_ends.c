@@ -122,17 +122,14 @@ TEST(tensors_outlive_the_opengl_context, 2)
 
 TEST(tensors_outlive_the_cuda_context)
 {
-    CUcontext second;
     CUstream stream;
-    CU(CtxCreate(&second, 0, fx.device));
-    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUcontext second = new_context(&stream);
     GLuint name = gl_buffer_filled(SIZE, 1);
     gr_resource *resource = must_register(name);
     gr_buffer *buffer = must_make(gr_map(resource, stream));
     gr_tensor *tensor = must_tensor(buffer), *view = must_view(tensor);
     assert_ok(gr_tensor_used_on(view, stream));
-    CU(CtxDestroy(second));
-    CU(CtxSetCurrent(fx.context));
+    end_context(second);
     gr_clear_error();
     gr_tensor_free(tensor);
     gr_tensor_free(view);

@@ -202,10 +202,8 @@ TEST(a_stream_may_be_destroyed_after_its_use_was_recorded)
 
 TEST(tensors_end_with_their_context)
 {
-    CUcontext context;
     CUstream stream;
-    CU(CtxCreate(&context, 0, fx.device));
-    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUcontext context = new_context(&stream);
     gr_tensor *tensors[5];
     for (int i = 0; i < 4; i++) {
         gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
@@ -213,8 +211,7 @@ TEST(tensors_end_with_their_context)
         tensors[i] = must_make(gr_tensor_alloc(&desc, stream));
     }
     tensors[4] = wrap_on(stream);
-    CU(CtxDestroy(context));
-    CU(CtxSetCurrent(fx.context));
+    end_context(context);
     gr_clear_error();
     for (int i = 0; i < 5; i++)
         gr_tensor_free(tensors[i]);
@@ -225,17 +222,14 @@ TEST(tensors_end_with_their_context)
 
 TEST(deferred_deleters_run_with_their_context)
 {
-    CUcontext context;
     CUstream stream;
-    CU(CtxCreate(&context, 0, fx.device));
-    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUcontext context = new_context(&stream);
     gr_tensor *tensor = wrap_on(stream);
     struct gate *gate = gate_put(stream);
     gr_tensor_free(tensor);
     ck_assert_uint_eq(ends, 0);
     gate_open(gate);
-    CU(CtxDestroy(context));
-    CU(CtxSetCurrent(fx.context));
+    end_context(context);
     assert_ok(gr_tensor_collect(0));
     ck_assert_uint_eq(ends, 1);
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "tensor.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-
 gr_tensor *must_alloc(gr_dtype dtype, gr_memory memory, unsigned ndim, const int64_t *shape)
 {
     gr_tensor_desc desc =

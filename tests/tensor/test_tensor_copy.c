@@ -425,9 +425,8 @@ TEST(default_streams_of_two_contexts_are_ordered, 2)
     static const CUstream streams[] = {CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
     const CUstream stream = streams[_i];
     unsigned char bytes[64];
-    CUcontext context;
     memset(bytes, 3, sizeof(bytes));
-    CU(CtxCreate(&context, 0, fx.device));
+    CUcontext context = new_context(NULL);
     gr_tensor *from = on_legacy(1);
     CU(CtxSetCurrent(fx.context));
     gr_tensor *to = on_legacy(0);
@@ -445,6 +444,5 @@ TEST(default_streams_of_two_contexts_are_ordered, 2)
     gr_tensor_free(to);
     gr_tensor_free(from);
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
-    CU(CtxDestroy(context));
-    CU(CtxSetCurrent(fx.context));
+    end_context(context);
 }

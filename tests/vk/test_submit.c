@@ -6,14 +6,10 @@
  */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
-
-#include <dlfcn.h>
-#include <stdlib.h>
+#include "tests/support/soft_semaphores.h"
 
 #include <grinterop/external.h>
 #include <grinterop/submit.h>
-
-#include "softcuda/driver/stream/shared_semaphore.h"
 
 #define SIZE 65536
 #define MOST 5
@@ -23,37 +19,9 @@
 
 /* ---- The graphics API ------------------------------------------------------------------------ */
 
-static PFN_gr_softcuda_semaphore_create soft_create;
-static PFN_gr_softcuda_semaphore_open soft_open;
-static PFN_gr_softcuda_semaphore_close soft_close;
-static PFN_gr_softcuda_semaphore_signal soft_signal;
-static PFN_gr_softcuda_semaphore_wait soft_wait;
-
-static void find(void *library, const char *name, void *function)
-{
-    void *symbol = dlsym(library, name);
-    ck_assert_msg(symbol, "%s", name);
-    memcpy(function, &symbol, sizeof(symbol));
-}
-
-static bool find_all(void)
-{
-    if (!gr_cuda_is_software())
-        return false;
-    void *library = dlopen(gr_cuda_driver_path(), RTLD_LAZY | RTLD_NOLOAD);
-    ck_assert_msg(library, "%s", dlerror());
-    find(library, "gr_softcuda_semaphore_create", &soft_create);
-    find(library, "gr_softcuda_semaphore_open", &soft_open);
-    find(library, "gr_softcuda_semaphore_close", &soft_close);
-    find(library, "gr_softcuda_semaphore_signal", &soft_signal);
-    find(library, "gr_softcuda_semaphore_wait", &soft_wait);
-    dlclose(library);
-    return true;
-}
-
 #define need_software()                                                                            \
     do {                                                                                           \
-        if (!find_all())                                                                           \
+        if (!soft_semaphores_load())                                                               \
             skip("its semaphores are the software driver's, and %s is in use",                     \
                  gr_cuda_driver_path());                                                           \
     } while (0)
@@ -68,8 +36,8 @@ static size_t semaphore_count;
 static gr_semaphore *make_semaphore(bool timeline)
 {
     int fd = -1;
-    ck_assert_int_eq(soft_create(timeline, 0, &fd), CUDA_SUCCESS);
-    ck_assert_int_eq(soft_open(fd, &semaphores[semaphore_count].graphics), CUDA_SUCCESS);
+    ck_assert_int_eq(soft.create(timeline, 0, &fd), CUDA_SUCCESS);
+    ck_assert_int_eq(soft.open(fd, &semaphores[semaphore_count].graphics), CUDA_SUCCESS);
     gr_semaphore *made = gr_semaphore_import(
         &GR_INIT(gr_semaphore_desc,
                  .type = timeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
@@ -84,7 +52,7 @@ static void end_semaphores(void)
 {
     while (semaphore_count > 0) {
         gr_semaphore_free(semaphores[--semaphore_count].cuda);
-        soft_close(semaphores[semaphore_count].graphics);
+        soft.close(semaphores[semaphore_count].graphics);
     }
 }
 
@@ -101,11 +69,11 @@ static gr_softcuda_semaphore *graphics_of(const gr_semaphore *semaphore)
 static void run(const gr_submit *submit)
 {
     for (size_t i = 0; i < submit->wait_count; i++)
-        ck_assert_msg(soft_wait(graphics_of(submit->waits[i]), submit->wait_values[i],
+        ck_assert_msg(soft.wait(graphics_of(submit->waits[i]), submit->wait_values[i],
                                 TOO_LATE_MS) == CUDA_SUCCESS,
                       "the submit waits for a signal that does not come");
     for (size_t i = 0; i < submit->signal_count; i++)
-        ck_assert_int_eq(soft_signal(graphics_of(submit->signals[i]), submit->signal_values[i]),
+        ck_assert_int_eq(soft.signal(graphics_of(submit->signals[i]), submit->signal_values[i]),
                          CUDA_SUCCESS);
 }
 
@@ -241,9 +209,9 @@ TEST(a_freed_semaphore_outlives_its_points, 2)
     CUresult lives = driver_knows(external);
     gate_open(gate);
     if (_i == 0)
-        soft_signal(graphics, 1);
+        soft.signal(graphics, 1);
     CU(StreamSynchronize(fx.stream));
-    soft_close(graphics);
+    soft.close(graphics);
     ck_assert_int_eq(lives, CUDA_SUCCESS);
     assert_ends_soon(external);
 }

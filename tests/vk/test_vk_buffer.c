@@ -7,7 +7,6 @@
 #include "tests/support/allocations.h"
 #include "tests/support/support_vulkan.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define SIZE  65536

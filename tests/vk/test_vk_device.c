@@ -184,12 +184,10 @@ SESSION_TEST(primary_is_released)
 
 SESSION_TEST(own_cuda_context)
 {
-    CUcontext own = NULL;
-    CU(CtxCreate(&own, 0, fx.device));
+    CUcontext own = new_context(NULL);
     gr_vk_device_free(must_wrap(&session.info));
     ck_assert_ptr_eq(current_context(), own);
-    CU(CtxDestroy(own));
-    CU(CtxSetCurrent(fx.context));
+    end_context(own);
 }
 
 SESSION_TEST(cuda_context_of_another_device)
@@ -209,8 +207,7 @@ SESSION_TEST(cuda_context_of_another_device)
                       strstr(text, "peer access"),
                   "%s", text);
     gr_vk_device_free(device);
-    CU(CtxDestroy(of_second));
-    CU(CtxSetCurrent(fx.context));
+    end_context(of_second);
 }
 
 GROUP("extensions", add_vk_case)

@@ -345,10 +345,9 @@ GROUP("two CUDA contexts", add_vulkan_case)
  */
 VULKAN_TEST(releases_of_two_contexts_come_after_an_event)
 {
-    CUcontext context;
     CUevent event;
     gr_resource *first = must_create(SIZE, GR_READ_WRITE);
-    CU(CtxCreate(&context, 0, fx.device));
+    CUcontext context = new_context(NULL);
     gr_vk_device *wrap = vulkan_wrap();
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
     gr_resource *second = must_make(gr_vk_buffer_create(wrap, &info, GR_READ_WRITE));
@@ -368,8 +367,7 @@ VULKAN_TEST(releases_of_two_contexts_come_after_an_event)
     CU(CtxSynchronize());
     gr_resource_free(second);
     gr_vk_device_free(wrap);
-    CU(CtxDestroy(context));
-    CU(CtxSetCurrent(fx.context));
+    end_context(context);
     CU(CtxSynchronize());
     gr_resource_free(first);
     CU(EventDestroy(event));

@@ -5,7 +5,6 @@
 #include "vk_device.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static gr_vk_headless *create(const gr_vk_headless_options *options)

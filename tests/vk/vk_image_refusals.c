@@ -2,7 +2,6 @@
 /* Formats: which CUDA has and how, which it lacks and why; and images that are refused. */
 #include "vk_image_tests.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* The Vulkan 1.0 formats have the numbers up to this one. */

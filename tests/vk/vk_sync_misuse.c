@@ -153,8 +153,7 @@ VULKAN_TEST(set_sync_is_refused_where_it_cannot_be)
 /* The semaphores and the resource must have the same context. */
 VULKAN_TEST(semaphores_of_another_context_are_refused)
 {
-    CUcontext second = NULL;
-    CU(CtxCreate(&second, 0, fx.device));
+    CUcontext second = new_context(NULL);
     gr_vk_device *other = vulkan_wrap();
     gr_semaphore *foreign = must_make(gr_vk_semaphore_create(other, VK_SEMAPHORE_TYPE_TIMELINE));
     CU(CtxSetCurrent(fx.context));
