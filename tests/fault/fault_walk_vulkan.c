@@ -68,9 +68,7 @@ static bool run_wrap(void)
 static bool map_once(gr_resource *resource)
 {
     gr_buffer *buffer = gr_map(resource, fx.stream);
-    bool good = done(buffer) && ok(gr_buffer_release(buffer));
-    if (buffer && !good)
-        gr_buffer_release_later(buffer);
+    bool good = done(buffer) && walk_release(buffer);
     return good;
 }
 
@@ -299,16 +297,16 @@ static bool run_own_semaphore(void)
 }
 
 const struct scenario walk_vulkan[] = {
-    {"Vulkan instance and device", run_headless, NULL, 0},
-    {"the same with validation", run_headless_validated, NULL, 0},
-    {"Vulkan queries", run_questions, NULL, 0},
-    {"a Vulkan device", run_wrap, NULL, 0},
-    {"a Vulkan buffer", run_buffer, NULL, 0},
-    {"a buffer with synchronization2", run_buffer2, no_synchronization2, 0},
-    {"a buffer created by the program", run_own_buffer, NULL, 0},
-    {"memory from a descriptor", run_external, NULL, 0},
-    {"a Vulkan image", run_image, NULL, 0},
-    {"a Vulkan semaphore", run_semaphore, NULL, 0},
-    {"a semaphore created by the program", run_own_semaphore, NULL, 0},
-    {NULL, NULL, NULL, 0},
+    {"Vulkan instance and device", .run = run_headless},
+    {"the same with validation", .run = run_headless_validated},
+    {"Vulkan queries", .run = run_questions},
+    {"a Vulkan device", .run = run_wrap},
+    {"a Vulkan buffer", .run = run_buffer},
+    {"a buffer with synchronization2", .run = run_buffer2, .missing = no_synchronization2},
+    {"a buffer created by the program", .run = run_own_buffer},
+    {"memory from a descriptor", .run = run_external},
+    {"a Vulkan image", .run = run_image},
+    {"a Vulkan semaphore", .run = run_semaphore},
+    {"a semaphore created by the program", .run = run_own_semaphore},
+    {.name = NULL},
 };

@@ -76,10 +76,7 @@ static bool start_copy(void)
 static bool start_sharing(void)
 {
     gr_egl *egl = gr_egl_create(NULL);
-    gr_resource *resource =
-        egl ? gr_gl_buffer_create(SIZE, GR_READ_WRITE,
-                                  &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED))
-            : NULL;
+    gr_resource *resource = egl ? gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing) : NULL;
     gr_resource_free(resource);
     gr_egl_free(egl);
     return resource;
