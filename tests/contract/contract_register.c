@@ -50,7 +50,6 @@ TEST(each_resource_returns_its_cuda_object)
 {
     const gr_resource_info *info = gr_resource_get_info(fx.resource);
     ck_assert(info->graphics && !info->external_memory);
-    const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
     GR_AUTO(gr_resource) *copy =
         must_make(gr_from_gl_buffer_with(fx.name, GR_READ_WRITE, &by_copy));
     info = gr_resource_get_info(copy);

@@ -44,8 +44,7 @@ TEST(a_resource_that_has_done_its_work_is_not_waited_for)
     assert_ok(gr_resource_wait(fx.resource, 1000));
     assert_ok(gr_resource_wait(fx.resource, 0));
     assert_gl_bytes(fx.name, SIZE, 0x32);
-    GR_AUTO(gr_resource) *copy = must_make(gr_gl_buffer_create(
-        SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY)));
+    GR_AUTO(gr_resource) *copy = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_copy));
     assert_ok(gr_resource_wait(copy, 0));
     fill_mapped(copy, 0x33);
     assert_ok(gr_resource_wait(copy, 0));

@@ -20,29 +20,27 @@ struct bytes {
     GLuint name; /* the OpenGL buffer; 0: it is a Vulkan buffer */
 };
 
-static struct bytes of_gl(gr_transport transport, unsigned flags)
+static struct bytes of_gl(const gr_gl_options *options, unsigned flags)
 {
-    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = transport);
     struct bytes b = {.name = gl_buffer_filled(SIZE, BEFORE)};
-    b.resource = must_make(gr_from_gl_buffer_with(b.name, flags, &options));
+    b.resource = must_make(gr_from_gl_buffer_with(b.name, flags, options));
     return b;
 }
 
-static struct bytes by_interop(unsigned flags)
+static struct bytes of_interop(unsigned flags)
 {
-    return of_gl(GR_TRANSPORT_INTEROP, flags);
+    return of_gl(&by_interop, flags);
 }
 
-static struct bytes by_copy(unsigned flags)
+static struct bytes of_copy(unsigned flags)
 {
-    return of_gl(GR_TRANSPORT_COPY, flags);
+    return of_gl(&by_copy, flags);
 }
 
 /* NULL if storage cannot be shared. */
-static struct bytes by_sharing(unsigned flags)
+static struct bytes of_sharing(unsigned flags)
 {
-    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
-    struct bytes b = {gr_gl_buffer_create(SIZE, flags, &options), 0};
+    struct bytes b = {gr_gl_buffer_create(SIZE, flags, &by_sharing), 0};
     if (b.resource)
         b.name = gr_gl_name(b.resource);
     return b;
@@ -68,9 +66,9 @@ static const struct transport {
     const char *name;
     struct bytes (*make)(unsigned flags);
 } transports[] = {
-    {"interop", by_interop},
-    {"copy", by_copy},
-    {"shared", by_sharing},
+    {"interop", of_interop},
+    {"copy", of_copy},
+    {"shared", of_sharing},
     {"external", of_vulkan},
     {"external without semaphores", of_vulkan_unordered},
 };
@@ -298,7 +296,7 @@ TEST(an_invalid_event_loses_no_bytes, 3)
     gr_buffer *buffer = NULL;
     if (ended && !gr_cuda_is_software())
         skip("a GPU's driver dereferences the handle of a destroyed event");
-    struct bytes b = by_interop(GR_WRITE_DISCARD);
+    struct bytes b = of_interop(GR_WRITE_DISCARD);
     gr_map_options options =
         GR_INIT(gr_map_options, .ready_event = event_of(ended ? fx.context : foreign));
     int holds = BEFORE;
@@ -327,7 +325,7 @@ TEST(a_refused_batch_loses_no_bytes, 4)
 {
     const bool is_first = _i & 1, is_driver = _i & 2;
     gr_buffer *buffers[2] = {NULL, NULL};
-    struct bytes discards = by_interop(GR_WRITE_DISCARD), refused = by_copy(GR_READ_WRITE);
+    struct bytes discards = of_interop(GR_WRITE_DISCARD), refused = of_copy(GR_READ_WRITE);
     gr_resource *resources[2] = {is_first ? refused.resource : discards.resource,
                                  is_first ? discards.resource : refused.resource};
     fault->reset();
@@ -372,7 +370,7 @@ TEST(a_linear_map_without_memory_costs_no_texels)
  */
 VULKAN_TEST(a_wait_queued_by_an_undone_map_is_remembered)
 {
-    struct bytes drawn = of_vulkan(GR_READ_WRITE), fails = by_copy(GR_READ_WRITE);
+    struct bytes drawn = of_vulkan(GR_READ_WRITE), fails = of_copy(GR_READ_WRITE);
     gr_resource *resources[2] = {drawn.resource, fails.resource};
     gr_buffer *buffers[2];
     gr_submit *submit = vulkan_begin_submit(&drawn.resource, 1);

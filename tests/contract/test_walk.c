@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "tests/drivers/fault_driver.h"
+#include "tests/support/random_walk.h"
 #include "tests/support/usable.h"
 
 #include <stdint.h>

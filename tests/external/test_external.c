@@ -32,9 +32,7 @@ VULKAN_TEST(bytes_both_ways, 2)
     gr_external_memory_desc info = external_info(&own, &usual);
     GR_AUTO(gr_resource) *resource = must_import(&info);
     vulkan_bytes_both_ways(resource, own.buffer, SIZE, 1);
-    char text[512];
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, "OPAQUE_FD"), "%s", text);
+    assert_described(resource, "OPAQUE_FD");
 }
 
 VULKAN_TEST(a_part_without_a_size_goes_to_the_end)

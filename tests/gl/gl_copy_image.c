@@ -78,7 +78,6 @@ COPY_TEST(bytes_of_every_format, image_target_count)
 /* With the same messages as interop. */
 COPY_TEST(refused_formats_are_refused)
 {
-    const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
     for (size_t i = 0; i < image_format_count; i++) {
         if (image_formats[i].kind != IMAGE_REFUSED)
             continue;
@@ -117,7 +116,14 @@ COPY_TEST(copies_go_only_in_the_directions_of_the_flags)
         gr_buffer *buffer = must_map_image(reader);
         ck_assert(cuda_has(buffer, &image, 0, 0, 1));
         memset(got, 0xEE, sizeof(got));
-        image_put(buffer, 0, 0, got);
+        CUDA_MEMCPY3D poison = {.WidthInBytes = 32, .Height = 8, .Depth = image.slices};
+        poison.srcMemoryType = CU_MEMORYTYPE_HOST;
+        poison.srcHost = got;
+        poison.srcPitch = 32;
+        poison.srcHeight = 8;
+        poison.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+        poison.dstArray = gr_buffer_array(buffer, 0, 0);
+        CU(Memcpy3DAsync(&poison, fx.stream));
         fault->reset();
         assert_ok(gr_buffer_release(buffer));
         assert_calls(PART, 0);

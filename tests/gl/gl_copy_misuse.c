@@ -54,7 +54,6 @@ COPY_TEST(a_level_of_another_size_is_refused)
     glBindTexture(GL_TEXTURE_2D, name);
     for (GLint level = 0; level < 4; level++)
         store_level(level, 8 >> level);
-    const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
     GR_AUTO(gr_resource) *resource =
         must_make(gr_from_gl_image_with(name, GL_TEXTURE_2D, GR_READ_WRITE, &by_copy));
     assert_ok(gr_buffer_release(must_map_image(resource)));
@@ -122,7 +121,6 @@ GROUP("copies that the driver refuses", EVERY_COPY_GL)
 COPY_TEST(no_memory_for_the_copy)
 {
     static const char *const functions[] = {"cuMemAllocHost", "cuMemAlloc"};
-    const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
     GLuint name = gl_buffer_pattern(SIZE, 1);
     for (int i = 0; i < 2; i++) {
         let_fail(functions[i], CUDA_ERROR_OUT_OF_MEMORY, 0);
@@ -189,8 +187,7 @@ COPY_TEST(a_stream_of_another_context_gets_no_copies)
 COPY_TEST(a_batch_of_two_transports)
 {
     GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
-    const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
-    gr_resource *resources[2] = {gr_from_gl_buffer_with(names[0], GR_READ_WRITE, &any),
+    gr_resource *resources[2] = {gr_from_gl_buffer_with(names[0], GR_READ_WRITE, &by_any),
                                  must_copy(names[1], GR_READ_WRITE)};
     gr_buffer *buffers[2];
     assert_made(resources[0]);

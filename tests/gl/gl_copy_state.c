@@ -66,7 +66,6 @@ static void calm(void)
 
 static void one_life(const struct image *image, GLuint name)
 {
-    const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
     gr_resource *resources[2] = {
         gr_from_gl_image_with(image->name, image->target->target, GR_READ_WRITE, &by_copy),
         gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_copy)};

@@ -18,9 +18,7 @@
     {                                                                                              \
         .struct_size = sizeof(gr_gl_options), .transports = (bits)                                 \
     }
-static const gr_gl_options by_default = BY(0), by_any = BY(GR_TRANSPORT_ANY),
-                           by_interop = BY(GR_TRANSPORT_INTEROP),
-                           by_shared = BY(GR_TRANSPORT_SHARED), by_copy = BY(GR_TRANSPORT_COPY);
+static const gr_gl_options by_default = BY(0);
 
 static void refuse_next(const char *function, CUresult code)
 {
@@ -57,9 +55,9 @@ TEST(a_forced_transport_does_not_fall_back)
     refuse_next(REGISTER_IMAGE, CUDA_ERROR_OPERATING_SYSTEM);
     assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_interop),
                 GR_ERR_CUDA, CUDA_ERROR_OPERATING_SYSTEM, "OpenGL draws on");
-    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_shared), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 "gr_gl_buffer_create");
-    assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_shared),
+    assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_sharing),
                 GR_ERR_UNSUPPORTED, 0, "gr_gl_image_create");
     const gr_gl_options external = BY(GR_TRANSPORT_EXTERNAL),
                         neither = BY(GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_SHARED), unknown = BY(32),

@@ -224,10 +224,9 @@ PEER_TEST(a_release_that_fails_can_be_tried_again)
 /* A map with two transports: if the second fails, the first is unmapped. */
 PEER_TEST(a_batch_of_two_transports)
 {
-    const gr_gl_options interop = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_INTEROP);
     GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
     gr_resource *resources[2] = {must_peer(names[0], GR_READ_WRITE),
-                                 gr_from_gl_buffer_with(names[1], GR_READ_WRITE, &interop)};
+                                 gr_from_gl_buffer_with(names[1], GR_READ_WRITE, &by_interop)};
     gr_buffer *buffers[2];
     assert_made(resources[1]);
     let_fail(MAP, CUDA_ERROR_UNKNOWN, 1);

@@ -146,16 +146,12 @@ IMAGE_TEST(bytes_of_large_images)
 
 IMAGE_TEST(an_image_says_what_it_is, SHAPES)
 {
-    char text[500];
     GR_AUTO(gr_resource) *resource = must_share_image("RGBA16F", _i, GR_SURFACE_LOAD_STORE);
     struct image image = image_of(resource, "RGBA16F", _i);
     ck_assert(glIsTexture(image.name));
     ck_assert_uint_eq(gr_gl_target(resource), shapes[_i].target);
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, "GL_RGBA16F") && strstr(text, image.target->gl_name) &&
-                      strstr(text, "transport shared"),
-                  "%s", text);
+    assert_described(resource, "GL_RGBA16F", image.target->gl_name, "transport shared");
     gr_buffer *buffer = must_map_image(resource);
     const gr_image_info *info = must_make(gr_buffer_image_info(buffer));
     ck_assert_uint_eq(info->width, image.width);
@@ -214,10 +210,9 @@ IMAGE_TEST(buffers_and_images_in_one_batch)
 
 TEST(images_by_interop)
 {
-    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_INTEROP);
     for (int shape = 0; shape < SHAPES; shape++) {
         const gr_gl_image_desc info = info_of("RGBA8", shape);
-        gr_resource *resource = must_make(gr_gl_image_create(&info, GR_READ_WRITE, &options));
+        gr_resource *resource = must_make(gr_gl_image_create(&info, GR_READ_WRITE, &by_interop));
         struct image image = image_of(resource, "RGBA8", shape);
         ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_INTEROP);
         ck_assert_uint_eq(gr_gl_target(resource), shapes[shape].target);

@@ -61,7 +61,6 @@ GROUP("refusals", add_shared_case)
 
 SHARED_TEST(semaphores_that_opengl_refuses, REFUSALS)
 {
-    char text[1024];
     need_kernels();
     const char *missing = way_missing(refusals[_i].way);
     if (missing)
@@ -69,8 +68,7 @@ SHARED_TEST(semaphores_that_opengl_refuses, REFUSALS)
     if (!pretend_refusals(refusals[_i].taken, refusals[_i].refused))
         skip("a GPU's OpenGL takes what its Vulkan exports");
     gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, ways[refusals[_i].left].text), "%s", text);
+    assert_described(resource, ways[refusals[_i].left].text);
     ck_assert_uint_eq(pretend_counts.alive, refusals[_i].left == 2 ? 0 : 2);
     shared_bytes_both_ways(resource, SIZE);
     gr_resource_free(resource);

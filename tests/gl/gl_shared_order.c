@@ -25,10 +25,8 @@ GROUP("order", add_shared_case)
 
 ORDER_TEST(the_best_waits_are_taken, WAYS)
 {
-    char text[400];
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, ways[_i].text), "%s lacks %s", text, ways[_i].text);
+    assert_described(resource, ways[_i].text);
 }
 
 /* ---- CUDA is late ---------------------------------------------------------------------------- */

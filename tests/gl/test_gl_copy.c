@@ -89,19 +89,9 @@ TCase *add_pinned_copy_case(Suite *suite, const char *name)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static const gr_gl_options by_copy = {.struct_size = sizeof(gr_gl_options),
-                                      .transports = GR_TRANSPORT_COPY};
-
 void refuse_mapping(void)
 {
     ck_assert(fault->set("cuMemHostRegister", CUDA_ERROR_NOT_SUPPORTED, 0));
-}
-
-void assert_described(const gr_resource *resource, const char *part)
-{
-    char text[1024];
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, part), "\"%s\" is not in: %s", part, text);
 }
 
 /* Called before each creation. */

@@ -48,7 +48,6 @@ GROUP("reports", add_shared_case)
 
 SHARED_TEST(a_buffer_describes_itself)
 {
-    char text[400];
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_WRITE_DISCARD);
     GLint64 size = 0;
     ck_assert(glIsBuffer(gr_gl_name(resource)));
@@ -56,10 +55,7 @@ SHARED_TEST(a_buffer_describes_itself)
     ck_assert_int_eq(size, SIZE);
     ck_assert_uint_eq(gr_gl_target(resource), GL_ARRAY_BUFFER);
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, "OpenGL buffer") && strstr(text, "transport shared") &&
-                      strstr(text, "4096 bytes") && strstr(text, "write_discard"),
-                  "%s", text);
+    assert_described(resource, "OpenGL buffer", "transport shared", "4096 bytes", "write_discard");
     ck_assert(!gr_resource_get_info(resource)->mapped && !gr_resource_get_info(resource)->closed);
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
     ck_assert_int_eq(gr_resource_get_info(resource)->api, GR_GRAPHICS_OPENGL);
@@ -138,9 +134,7 @@ TEST(an_opengl_without_memory_objects)
                 (const char *)glGetString(GL_RENDERER));
     GR_AUTO(gr_resource) *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_INTEROP);
-    char text[700];
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, "transport interop (shared was not chosen:"), "%s", text);
+    assert_described(resource, "transport interop (shared was not chosen:");
 }
 
 /* ---- OpenGL state ---------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
  */
 #define _GNU_SOURCE
 #include "random_peer.h"
+#include "tests/support/random_walk.h"
 #include "tests/support/support.h"
 
 #include <getopt.h>
@@ -140,8 +141,7 @@ struct ring {
 
 static gr_resource *make_buffer(void)
 {
-    return gr_gl_buffer_create(SIZE, GR_READ_WRITE,
-                               &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED));
+    return gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing);
 }
 
 static gr_ring *make_ring(bool cuda_writes)

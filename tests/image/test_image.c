@@ -278,18 +278,11 @@ TEST(describe_names_the_image)
     struct image buffer = image_make("R8", "RENDERBUFFER", 5, 3, 1);
     GR_AUTO(gr_resource) *texture = must_register_image(&image, GR_SURFACE_LOAD_STORE);
     GR_AUTO(gr_resource) *renderbuffer = must_register_image(&buffer, GR_READ_WRITE);
-    char text[512];
-    ck_assert_int_gt(gr_resource_describe(texture, text, sizeof(text)), 0);
-    ck_assert_msg(strstr(text, "GL_RGBA16F") && strstr(text, "13") && strstr(text, "texture") &&
-                      strstr(text, "surface_load_store"),
-                  "%s", text);
-    gr_resource_describe(renderbuffer, text, sizeof(text));
-    ck_assert_msg(strstr(text, "GL_R8") && strstr(text, "renderbuffer"), "%s", text);
+    assert_described(texture, "GL_RGBA16F", "13", "texture", "surface_load_store");
+    assert_described(renderbuffer, "GL_R8", "renderbuffer");
     gr_buffer *mapped = must_map_image(texture);
-    gr_resource_describe(texture, text, sizeof(text));
-    ck_assert_msg(strstr(text, "mapped"), "%s", text);
+    assert_described(texture, "mapped");
     assert_ok(gr_buffer_release(mapped));
     assert_ok(gr_resource_close(texture, fx.stream));
-    gr_resource_describe(texture, text, sizeof(text));
-    ck_assert_msg(strstr(text, "closed") && strstr(text, "GL_RGBA16F"), "%s", text);
+    assert_described(texture, "closed", "GL_RGBA16F");
 }

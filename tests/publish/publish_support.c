@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* See publish_support.h. Values are doubles here: more precise than in any kernel. */
 #include "publish_support.h"
+#include "tests/support/random_walk.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "ring.h"
+#include "tests/support/random_walk.h"
 
 #include <string.h>
 

@@ -75,8 +75,7 @@ VULKAN_TEST(bytes_of_the_applications_buffer, 2)
 
 static gr_resource *make_shared_opengl_buffer(void)
 {
-    return gr_gl_buffer_create(SHARE_SIZE, GR_READ_WRITE,
-                               &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED));
+    return gr_gl_buffer_create(SHARE_SIZE, GR_READ_WRITE, &by_sharing);
 }
 
 static void send_opengls(gr_resource *resource, const struct peer *peer)

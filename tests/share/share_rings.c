@@ -164,8 +164,7 @@ static gr_ring *make_opengls_ring(void)
 {
     gr_resource *resources[SLOTS];
     for (int i = 0; i < SLOTS; i++) {
-        resources[i] = gr_gl_buffer_create(
-            SLOT_SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED));
+        resources[i] = gr_gl_buffer_create(SLOT_SIZE, GR_READ_WRITE, &by_sharing);
         if (!resources[i])
             return NULL;
     }

@@ -119,12 +119,11 @@ PEER_TEST(the_probe_names_both_devices)
 PEER_TEST(images_are_refused)
 {
     const gr_gl_image_desc info = GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 1);
-    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
-    assert_null(gr_gl_image_create(&info, GR_READ_WRITE, &options), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_gl_image_create(&info, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 named(fx.device));
-    assert_null(gr_gl_image_create(&info, GR_READ_WRITE, &options), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_gl_image_create(&info, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 named(0));
-    assert_null(gr_gl_image_create(&info, GR_READ_WRITE, &options), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_gl_image_create(&info, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 "GL_PIXEL_UNPACK_BUFFER");
     assert_gl_clean();
 }
@@ -189,21 +188,19 @@ static void deny_once(void)
 
 CHILD(without_peer_access)
 {
-    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
     fixture_setup();
     deny_once();
-    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 named(0));
     deny_once();
-    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 "no peer access");
     deny_once();
     const gr_transport_info *shared = must_make(gr_gl_probe(GR_TRANSPORT_SHARED));
     ck_assert_msg(!shared->usable && strstr(shared->reason, named(fx.device)), "%s",
                   shared->reason);
     deny_once();
-    gr_resource *resource = must_make(gr_gl_buffer_create(
-        SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY)));
+    gr_resource *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_any));
     ck_assert_int_ne(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
     gr_resource_free(resource);
     gr_vk_headless *vulkan = gr_vk_headless_create(NULL);

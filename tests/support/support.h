@@ -395,6 +395,9 @@ void gl_write(GLuint name, const void *bytes, size_t size);
 
 /* ---- Resources ------------------------------------------------------------------------------- */
 
+/* One transport, or any. */
+extern const gr_gl_options by_interop, by_copy, by_sharing, by_any;
+
 /* Registers with GR_READ_WRITE and maps on fx.stream. */
 gr_resource *must_register(GLuint name);
 gr_resource *must_register_as(GLuint name, unsigned flags);
@@ -427,6 +430,11 @@ void assert_mapped(gr_resource *resource, unsigned seed);
 
 void free_resources(gr_resource *const resources[], size_t n);
 
+/* All these texts are in the resource's description. */
+#define assert_described(resource, ...)                                                            \
+    assert_no_difference(description_lacks(resource, (const char *const[]){__VA_ARGS__, NULL}))
+const char *description_lacks(const gr_resource *resource, const char *const texts[]);
+
 /* The resource is open, and neither grinterop nor the driver considers it mapped. */
 void assert_not_mapped(const gr_resource *resource);
 
@@ -456,21 +464,6 @@ const char *kernels_load(void);
 void kernel_fill_pattern(CUdeviceptr out, size_t size, unsigned seed, CUstream stream);
 void kernel_add_one(CUdeviceptr bytes, size_t size, CUstream stream);
 void kernel_copy(CUdeviceptr out, CUdeviceptr in, size_t size, CUstream stream);
-
-/* ---- Random walks ---------------------------------------------------------------------------- */
-
-/* A number below n; the state must not be 0. */
-unsigned walk_random(uint32_t *state, unsigned n);
-
-/* A kind of step, and its relative frequency. */
-struct walk_kind {
-    const char *name;
-    unsigned weight;
-    void (*run)(void);
-};
-
-/* Picks a kind; pick(n) returns a number below n. */
-size_t walk_pick(const struct walk_kind *kinds, size_t count, unsigned (*pick)(unsigned n));
 
 /* ---- Gates ----------------------------------------------------------------------------------- */
 

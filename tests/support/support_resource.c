@@ -4,10 +4,19 @@
  */
 #include "support.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <grinterop/submit.h>
+
+#define BY(set)                                                                                    \
+    {                                                                                              \
+        .struct_size = sizeof(gr_gl_options), .transports = (set)                                  \
+    }
+
+const gr_gl_options by_interop = BY(GR_TRANSPORT_INTEROP), by_copy = BY(GR_TRANSPORT_COPY),
+                    by_sharing = BY(GR_TRANSPORT_SHARED), by_any = BY(GR_TRANSPORT_ANY);
 
 gr_resource *must_register_as(GLuint name, unsigned flags)
 {
@@ -149,6 +158,19 @@ void *free_elsewhere(void *resource)
 void *release_elsewhere(void *buffer)
 {
     gr_buffer_release_later(buffer);
+    return NULL;
+}
+
+const char *description_lacks(const gr_resource *resource, const char *const texts[])
+{
+    static char wrong[1400];
+    char text[1024];
+    gr_resource_describe(resource, text, sizeof(text));
+    for (; *texts; texts++)
+        if (!strstr(text, *texts)) {
+            snprintf(wrong, sizeof(wrong), "\"%s\" is not in: %s", *texts, text);
+            return wrong;
+        }
     return NULL;
 }
 

@@ -4,6 +4,7 @@
  * when its last reference has gone, on any thread, and not earlier.
  */
 #include "dlpack.h"
+#include "tests/support/random_walk.h"
 
 #define SEED     20261121u
 #define STEPS    4000

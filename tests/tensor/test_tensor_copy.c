@@ -4,6 +4,7 @@
  * streams; and refusals.
  */
 #include "tests/support/support.h"
+#include "tests/support/random_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
