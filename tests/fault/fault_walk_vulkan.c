@@ -34,10 +34,9 @@ static bool run_headless_validated(void)
 
 static gr_vk_device_desc device_desc(bool synchronization2)
 {
-    return GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vk.h->get_instance_proc_addr,
-                   .instance = vk.h->instance, .physical_device = vk.h->physical_device,
-                   .device = vk.h->device, .queue = vk.h->graphics,
-                   .queue_family = vk.h->graphics_family, .synchronization2 = synchronization2);
+    gr_vk_device_desc desc = vulkan_desc(NULL);
+    desc.synchronization2 = synchronization2;
+    return desc;
 }
 
 static bool run_questions(void)

@@ -106,13 +106,37 @@ static void make_device(void)
     load_functions();
 }
 
+PFN_vkVoidFunction vulkan_device_function(VkDevice device, const char *name)
+{
+    static PFN_vkGetDeviceProcAddr get;
+    if (!get)
+        get = (PFN_vkGetDeviceProcAddr)vk.h->get_instance_proc_addr(vk.h->instance,
+                                                                    "vkGetDeviceProcAddr");
+    return get(device, name);
+}
+
+static PFN_vkGetDeviceProcAddr replaced_by;
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL replacing(VkInstance instance, const char *name)
+{
+    return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (PFN_vkVoidFunction)replaced_by
+                                                    : vk.h->get_instance_proc_addr(instance, name);
+}
+
+gr_vk_device_desc vulkan_desc(PFN_vkGetDeviceProcAddr replacement)
+{
+    if (replacement)
+        replaced_by = replacement;
+    return GR_INIT(gr_vk_device_desc, .instance = vk.h->instance,
+                   .get_instance_proc_addr = replacement ? replacing : vk.h->get_instance_proc_addr,
+                   .physical_device = vk.h->physical_device, .device = vk.h->device,
+                   .queue = vk.h->graphics, .queue_family = vk.h->graphics_family);
+}
+
 gr_vk_device *vulkan_wrap(void)
 {
-    const gr_vk_device_desc info =
-        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vk.h->get_instance_proc_addr,
-                .instance = vk.h->instance, .physical_device = vk.h->physical_device,
-                .device = vk.h->device, .queue = vk.h->graphics,
-                .queue_family = vk.h->graphics_family, .synchronization2 = vk.h->synchronization2);
+    gr_vk_device_desc info = vulkan_desc(NULL);
+    info.synchronization2 = vk.h->synchronization2;
     return must_make(gr_vk_device_wrap(&info));
 }
 
@@ -162,8 +186,8 @@ static void use_vulkan(void)
         gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
         assert_cuda_pattern(buffer, 1);
         must_release(buffer);
-        GR_AUTO(gr_semaphore) *drawn =
-            must_make(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
+        GR_AUTO(gr_semaphore) *drawn = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
+        assert_made(drawn);
     }
     vulkan_teardown();
 }

@@ -84,10 +84,7 @@ VULKAN_TEST(images_and_flags_of_64_bits)
 /* Catches: stages over 32 bits were truncated. */
 VULKAN_TEST(flags_of_64_bits_need_synchronization2)
 {
-    gr_vk_device_desc info = GR_INIT(
-        gr_vk_device_desc, .get_instance_proc_addr = vk.h->get_instance_proc_addr,
-        .instance = vk.h->instance, .physical_device = vk.h->physical_device,
-        .device = vk.h->device, .queue = vk.h->graphics, .queue_family = vk.h->graphics_family);
+    gr_vk_device_desc info = vulkan_desc(NULL);
     gr_vk_device *plain = must_make(gr_vk_device_wrap(&info));
     const VkBufferCreateInfo create = vulkan_buffer_info(SIZE);
     gr_resource *resource = must_make(gr_vk_buffer_create(plain, &create, GR_READ_WRITE));
@@ -112,25 +109,14 @@ VULKAN_TEST(flags_of_64_bits_need_synchronization2)
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL without_barriers(VkDevice device, const char *name)
 {
-    static PFN_vkGetDeviceProcAddr get;
-    if (!get)
-        get = (PFN_vkGetDeviceProcAddr)vk.h->get_instance_proc_addr(vk.h->instance,
-                                                                    "vkGetDeviceProcAddr");
-    return strncmp(name, "vkCmdPipelineBarrier2", 21) == 0 ? NULL : get(device, name);
-}
-
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL lie(VkInstance instance, const char *name)
-{
-    return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (PFN_vkVoidFunction)without_barriers
-                                                    : vk.h->get_instance_proc_addr(instance, name);
+    return strncmp(name, "vkCmdPipelineBarrier2", 21) == 0 ? NULL
+                                                           : vulkan_device_function(device, name);
 }
 
 VULKAN_TEST(synchronization2_has_to_be_there)
 {
-    gr_vk_device_desc info = GR_INIT(
-        gr_vk_device_desc, .get_instance_proc_addr = lie, .instance = vk.h->instance,
-        .physical_device = vk.h->physical_device, .device = vk.h->device, .queue = vk.h->graphics,
-        .queue_family = vk.h->graphics_family, .synchronization2 = true);
+    gr_vk_device_desc info = vulkan_desc(without_barriers);
+    info.synchronization2 = true;
     assert_null_invalid(gr_vk_device_wrap(&info), "vkCmdPipelineBarrier2");
 }
 
@@ -211,12 +197,6 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL noting(VkDevice device, const ch
     return without_barriers(device, name);
 }
 
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_noting(VkInstance instance, const char *name)
-{
-    return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (PFN_vkVoidFunction)noting
-                                                    : vk.h->get_instance_proc_addr(instance, name);
-}
-
 static void check_families(gr_resource *resource, uint32_t own)
 {
     const gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
@@ -233,10 +213,7 @@ static void check_families(gr_resource *resource, uint32_t own)
 /* On every device: what grinterop passes to Vulkan, for its own and the application's objects. */
 VULKAN_TEST(families_in_barriers)
 {
-    gr_vk_device_desc info =
-        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = get_noting, .instance = vk.h->instance,
-                .physical_device = vk.h->physical_device, .device = vk.h->device,
-                .queue = vk.h->graphics, .queue_family = vk.h->graphics_family);
+    gr_vk_device_desc info = vulkan_desc(noting);
     gr_vk_device *noted = must_make(gr_vk_device_wrap(&info));
     struct vulkan_own own = vulkan_own(SIZE, false);
     struct vulkan_image image =

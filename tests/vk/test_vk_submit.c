@@ -18,23 +18,14 @@ static VkResult
     submit_result;   /* the result of submits, which are then not made; VK_SUCCESS: they are made */
 unsigned submits[2]; /* by vkQueueSubmit2 and vkQueueSubmit */
 
-static PFN_vkVoidFunction real(VkDevice device, const char *name)
-{
-    static PFN_vkGetDeviceProcAddr get;
-    if (!get)
-        get = (PFN_vkGetDeviceProcAddr)vk.h->get_instance_proc_addr(vk.h->instance,
-                                                                    "vkGetDeviceProcAddr");
-    return get(device, name);
-}
-
 static VKAPI_ATTR VkResult VKAPI_CALL count_pool(VkDevice device,
                                                  const VkCommandPoolCreateInfo *info,
                                                  const VkAllocationCallbacks *callbacks,
                                                  VkCommandPool *pool)
 {
     pools++;
-    return ((PFN_vkCreateCommandPool)real(device, "vkCreateCommandPool"))(device, info, callbacks,
-                                                                          pool);
+    return ((PFN_vkCreateCommandPool)vulkan_device_function(device, "vkCreateCommandPool"))(
+        device, info, callbacks, pool);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL submit2(VkQueue queue, uint32_t n, const VkSubmitInfo2 *info,
@@ -43,7 +34,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL submit2(VkQueue queue, uint32_t n, const V
     if (submit_result != VK_SUCCESS)
         return submit_result;
     submits[WITH_SYNCHRONIZATION2]++;
-    return ((PFN_vkQueueSubmit2)real(vk.h->device, "vkQueueSubmit2KHR"))(queue, n, info, fence);
+    return ((PFN_vkQueueSubmit2)vulkan_device_function(vk.h->device, "vkQueueSubmit2KHR"))(
+        queue, n, info, fence);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL submit1(VkQueue queue, uint32_t n, const VkSubmitInfo *info,
@@ -63,13 +55,7 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice device,
         return (PFN_vkVoidFunction)submit1;
     if (strcmp(name, "vkQueueSubmit2") == 0)
         return (PFN_vkVoidFunction)submit2;
-    return real(device, name);
-}
-
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL watched(VkInstance instance, const char *name)
-{
-    return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (PFN_vkVoidFunction)device_function
-                                                    : vk.h->get_instance_proc_addr(instance, name);
+    return vulkan_device_function(device, name);
 }
 
 gr_vk_device *device;
@@ -80,10 +66,9 @@ void begin_device(int kind)
         skip("this Vulkan device has no synchronization2");
     pools = submits[0] = submits[1] = 0;
     submit_result = VK_SUCCESS;
-    device = must_make(gr_vk_device_wrap(&GR_INIT(
-        gr_vk_device_desc, .get_instance_proc_addr = watched, .instance = vk.h->instance,
-        .physical_device = vk.h->physical_device, .device = vk.h->device, .queue = vk.h->graphics,
-        .queue_family = vk.h->graphics_family, .synchronization2 = kind == WITH_SYNCHRONIZATION2)));
+    gr_vk_device_desc info = vulkan_desc(device_function);
+    info.synchronization2 = kind == WITH_SYNCHRONIZATION2;
+    device = must_make(gr_vk_device_wrap(&info));
 }
 
 void end_device(void)

@@ -70,10 +70,9 @@ VULKAN_TEST(submits_beyond_vkQueueSubmit_are_refused)
 
 VULKAN_TEST(a_device_without_a_queue)
 {
-    device = must_make(gr_vk_device_wrap(
-        &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vk.h->get_instance_proc_addr,
-                 .instance = vk.h->instance, .physical_device = vk.h->physical_device,
-                 .device = vk.h->device, .queue_family = vk.h->graphics_family)));
+    gr_vk_device_desc info = vulkan_desc(NULL);
+    info.queue = VK_NULL_HANDLE;
+    device = must_make(gr_vk_device_wrap(&info));
     GR_AUTO(gr_resource) *resource = make_buffer();
     GR_AUTO(gr_submit) *submit = gr_submit_begin(&resource, 1);
     assert_invalid(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .first = &copying)), "queue");
