@@ -153,6 +153,13 @@ static double source_value(const struct elements *from, unsigned x, unsigned y, 
     return element_value(from, x, o->flip ? from->height - 1 - y : y, channel);
 }
 
+static double scaled(double value, unsigned c, const gr_publish_options *o)
+{
+    if (o->scale)
+        value *= (double)o->scale[c];
+    return o->bias ? value + (double)o->bias[c] : value;
+}
+
 /* The value of an image channel, from the tensor in a publish. */
 static double published(const struct elements *tensor, unsigned x, unsigned y, unsigned c,
                         const gr_publish_options *o)
@@ -161,10 +168,7 @@ static double published(const struct elements *tensor, unsigned x, unsigned y, u
     double value = source_value(tensor, x, y, from, o);
     if (from >= tensor->channels)
         return value;
-    if (o->scale)
-        value *= (double)o->scale[c];
-    if (o->bias)
-        value += (double)o->bias[c];
+    value = scaled(value, c, o);
     return o->srgb && c < 3 ? encode(value) : value;
 }
 
@@ -176,11 +180,7 @@ static double fetched(const struct elements *image, unsigned x, unsigned y, unsi
     double value = source_value(image, x, y, c, o);
     if (c >= image->channels)
         return value;
-    if (o->srgb && c < 3)
-        value = decode(value);
-    if (o->scale)
-        value *= (double)o->scale[c];
-    return o->bias ? value + (double)o->bias[c] : value;
+    return scaled(o->srgb && c < 3 ? decode(value) : value, c, o);
 }
 
 /*

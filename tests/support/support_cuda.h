@@ -10,7 +10,7 @@
 
 CUcontext current_context(void);
 
-/* A new context of the fixture's device, which becomes current; also a stream in it, unless NULL. */
+/* A new context of the fixture's device, now current, and a stream in it unless that is NULL. */
 CUcontext new_context(CUstream *stream);
 
 /* Destroys it, and makes the fixture's context current. */
