@@ -194,10 +194,8 @@ static void calls_with_consequences(void)
 static void another_cuda_context(void)
 {
     CUgraphicsResource g = compat_buffer(SIZE);
-    CUcontext other = NULL;
     CUstream stream = NULL;
-    CU(CtxCreate(&other, 0, fx.device));
-    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUcontext other = new_context(&stream);
     ROW(ERROR_INVALID_HANDLE, MapResources(1, &g, NULL));
     ROW(ERROR_INVALID_HANDLE, MapResources(1, &g, stream));
     ROW(SUCCESS, MapResources(1, &g, fx.stream));
@@ -205,8 +203,7 @@ static void another_cuda_context(void)
     ROW(SUCCESS, UnmapResources(1, &g, fx.stream));
     ROW(SUCCESS, UnregisterResource(g));
     CU(StreamDestroy(stream));
-    CU(CtxDestroy(other));
-    CU(CtxSetCurrent(fx.context));
+    end_context(other);
 }
 
 const struct compat_case compat_cases[] = {

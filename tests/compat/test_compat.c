@@ -353,8 +353,3 @@ TEST(a_refused_import_is_explained)
     assert_result(wanted, cuImportExternalSemaphore(&semaphore, &none), "semaphore");
     assert_error(GR_ERR_INVALID_VALUE, -1, "fd 9999, which is not open");
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "compat", NULL);
-}

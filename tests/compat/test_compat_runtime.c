@@ -11,7 +11,6 @@
 #include "tests/support/support.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cuda_gl_interop.h>
@@ -112,11 +111,9 @@ GROUP("calls", add_case)
 TEST_UNLESS(no_runtime(), a_registration_makes_the_runtimes_context)
 {
     struct cudaGraphicsResource *resource = NULL;
-    CUcontext current = NULL;
     CU(CtxSetCurrent(NULL));
     RT(cudaGraphicsGLRegisterBuffer(&resource, gl_buffer_filled(256, 1), 0));
-    CU(CtxGetCurrent(&current));
-    ck_assert_ptr_eq(current, fx.context);
+    ck_assert_ptr_eq(current_context(), fx.context);
     RT(cudaGraphicsUnregisterResource(resource));
 }
 
@@ -181,9 +178,4 @@ TEST_UNLESS(no_runtime(), a_refused_import_is_explained)
     ck_assert_int_ne(cudaImportExternalSemaphore(&semaphore, &of_semaphore), cudaSuccess);
     assert_error(GR_ERR_INVALID_VALUE, -1, "fd 9999, which is not open");
     (void)cudaGetLastError();
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "compat_runtime", NULL);
 }

@@ -130,8 +130,7 @@ TEST(map_on_entry_closes_what_it_opened)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     start_listening();
-    gr_buffer *buffer = gr_map_gl_buffer(name, GR_WRITE_DISCARD, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map_gl_buffer(name, GR_WRITE_DISCARD, fx.stream));
     ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
     ck_assert_ptr_eq(gr_buffer_get_info(buffer)->stream, fx.stream);
@@ -147,8 +146,7 @@ TEST(map_on_entry_closes_what_it_opened)
 TEST(map_on_entry_releases_on_another_stream)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
-    gr_buffer *buffer = gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream));
     cuda_fill(buffer, 0x74);
     CU(StreamSynchronize(fx.stream));
     assert_ok(release_on(buffer, fx.other));

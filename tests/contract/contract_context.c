@@ -7,45 +7,35 @@
 
 GROUP("CUDA contexts", add_case)
 
-static CUcontext current(void)
-{
-    CUcontext context = NULL;
-    CU(CtxGetCurrent(&context));
-    return context;
-}
-
 /* Registers, maps, writes, releases, unmaps and closes while `context` is current. */
 static void go_round(CUcontext context)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     gr_resource *resource = must_register(name);
     CU(CtxSetCurrent(context));
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
-    ck_assert_ptr_eq(current(), context);
+    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
+    ck_assert_ptr_eq(current_context(), context);
     CU(CtxSetCurrent(fx.context));
     cuda_fill(buffer, 0xA0);
     CU(CtxSetCurrent(context));
     assert_ok(gr_buffer_release(buffer));
-    ck_assert_ptr_eq(current(), context);
+    ck_assert_ptr_eq(current_context(), context);
     assert_gl_bytes(name, SIZE, 0xA0);
-    buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    buffer = must_make(gr_map(resource, fx.stream));
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "already mapped");
-    ck_assert_ptr_eq(current(), context);
+    ck_assert_ptr_eq(current_context(), context);
     assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
-    ck_assert_ptr_eq(current(), context);
+    ck_assert_ptr_eq(current_context(), context);
     assert_ok(gr_buffer_release(buffer));
     assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
-    ck_assert_ptr_eq(current(), context);
+    ck_assert_ptr_eq(current_context(), context);
     gr_resource_free(resource);
     CU(CtxSetCurrent(fx.context));
 }
 
 TEST(the_resources_context_is_used_and_the_callers_put_back)
 {
-    CUcontext second = NULL;
-    CU(CtxCreate(&second, 0, fx.device));
+    CUcontext second = new_context(NULL);
     CU(CtxSetCurrent(fx.context));
     go_round(second);
     CU(CtxDestroy(second));
@@ -55,11 +45,10 @@ TEST(the_resources_context_is_used_and_the_callers_put_back)
 TEST(a_destroyed_context_is_refused)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
-    CUcontext second = NULL, later[2];
-    CU(CtxCreate(&second, 0, fx.device));
+    CUcontext later[2];
+    CUcontext second = new_context(NULL);
     gr_resource *resource = must_register(name);
-    CU(CtxDestroy(second));
-    CU(CtxSetCurrent(fx.context));
+    end_context(second);
     assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED,
                 "was destroyed");
     /* One of these may get the same address. */
@@ -70,7 +59,7 @@ TEST(a_destroyed_context_is_refused)
     assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED,
                 "was destroyed");
     gr_resource_free(resource);
-    ck_assert_ptr_eq(current(), fx.context);
+    ck_assert_ptr_eq(current_context(), fx.context);
     for (int i = 0; i < 2; i++)
         CU(CtxDestroy(later[i]));
 }
@@ -83,15 +72,12 @@ TEST(a_destroyed_context_is_refused)
 TEST(a_mapping_ends_with_its_context, 5)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
-    CUcontext second = NULL;
     CUstream stream = NULL;
-    CU(CtxCreate(&second, 0, fx.device));
-    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUcontext second = new_context(&stream);
     gr_resource *resource = must_register(name);
     gr_buffer *buffer = must_map_on(resource, stream), *list[1] = {buffer};
     CU(StreamSynchronize(stream));
-    CU(CtxDestroy(second));
-    CU(CtxSetCurrent(fx.context));
+    end_context(second);
     start_listening();
     gr_clear_error();
     const gr_status ended = _i == 0   ? gr_buffer_release(buffer)
@@ -126,15 +112,15 @@ TEST(without_a_context_the_drawing_devices_primary_is_retained)
     GLuint name = gl_buffer_filled(SIZE, 1);
     CU(CtxSetCurrent(NULL));
     gr_resource *resource = must_register(name);
-    ck_assert_ptr_null(current());
+    ck_assert_ptr_null(current_context());
     gr_buffer *buffer = must_map(resource);
-    ck_assert_ptr_null(current());
+    ck_assert_ptr_null(current_context());
     CU(CtxSetCurrent(fx.context));
     cuda_fill(buffer, 0xA1);
     CU(CtxSetCurrent(NULL));
     assert_ok(gr_buffer_release(buffer));
     gr_resource_free(resource);
-    ck_assert_ptr_null(current());
+    ck_assert_ptr_null(current_context());
     CU(CtxSetCurrent(fx.context));
     assert_gl_bytes(name, SIZE, 0xA1);
 }
@@ -143,29 +129,24 @@ GROUP("a CUDA context", add_case)
 
 TEST(a_context_is_current_until_it_is_freed)
 {
-    CUcontext second = NULL, current = NULL;
     unsigned flags;
-    CU(CtxCreate(&second, 0, fx.device));
+    CUcontext second = new_context(NULL);
     CU(CtxPopCurrent(NULL));
     for (int i = 0; i < 2; i++) {
         CUcontext before = i ? second : NULL;
         CU(CtxSetCurrent(before));
-        gr_cuda_context *context = gr_cuda_context_create(0);
-        assert_made(context);
-        CU(CtxGetCurrent(&current));
-        ck_assert_ptr_eq(current, context->context);
-        ck_assert_ptr_eq(current, fx.context);
+        gr_cuda_context *context = must_make(gr_cuda_context_create(0));
+        ck_assert_ptr_eq(current_context(), context->context);
+        ck_assert_ptr_eq(current_context(), fx.context);
         CU(StreamGetFlags(context->stream, &flags));
         ck_assert_uint_eq(flags, CU_STREAM_NON_BLOCKING);
         gr_cuda_context_free(context);
-        CU(CtxGetCurrent(&current));
-        ck_assert_ptr_eq(current, before);
+        ck_assert_ptr_eq(current_context(), before);
         gr_clear_error();
         gr_cuda_context_free(context);
         assert_error(GR_ERR_INVALID_VALUE, 0, "gr_cuda_context_free was given");
     }
-    CU(CtxDestroy(second));
-    CU(CtxSetCurrent(fx.context));
+    end_context(second);
 }
 
 static bool primary_is_active(const gr_cuda_api *cu)
@@ -178,11 +159,9 @@ static bool primary_is_active(const gr_cuda_api *cu)
 
 CHILD(releases_the_primary_context)
 {
-    const gr_cuda_api *cu = gr_cuda();
-    assert_made(cu);
+    const gr_cuda_api *cu = must_make(gr_cuda());
     ck_assert(!primary_is_active(cu));
-    gr_cuda_context *context = gr_cuda_context_create(0);
-    assert_made(context);
+    gr_cuda_context *context = must_make(gr_cuda_context_create(0));
     ck_assert(primary_is_active(cu));
     gr_cuda_context_free(context);
     ck_assert(!primary_is_active(cu));

@@ -10,24 +10,14 @@
 
 GROUP("deferred releases", add_sharing_case)
 
-static void *release_later(void *buffer)
-{
-    gr_buffer_release_later(buffer);
-    return NULL;
-}
+/* By interop, copy or sharing, with its buffer. */
+static gr_resource *resource;
+static GLuint name;
 
-static void *free_resource(void *resource)
+static const char *unmade(int kind)
 {
-    gr_resource_free(resource);
-    return NULL;
-}
-
-/* Runs on a thread without an OpenGL or CUDA context, like a finalizer's. */
-static void elsewhere(void *(*body)(void *), void *object)
-{
-    pthread_t thread;
-    ck_assert_int_eq(pthread_create(&thread, NULL, body, object), 0);
-    pthread_join(thread, NULL);
+    resource = make_resource(kind, &name);
+    return resource ? NULL : error_text();
 }
 
 /* Frees what was set aside in the current context. */
@@ -49,17 +39,12 @@ TEST(a_buffer_is_released_now_where_it_can_be)
     assert_error(GR_ERR_INVALID_VALUE, 0, "released already");
 }
 
-/* _i: interop, copy and shared. */
-TEST(a_finalizers_buffer_is_released_by_the_next_call, 3)
+TEST_UNLESS(unmade(_i), a_finalizers_buffer_is_released_by_the_next_call, 3)
 {
-    GLuint name;
-    gr_resource *resource = make_resource(_i, &name);
-    if (!resource)
-        skip("%s", error_text());
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x22);
     CU(StreamSynchronize(fx.stream));
-    elsewhere(release_later, buffer);
+    elsewhere(release_elsewhere, buffer);
     ck_assert(gr_resource_get_info(resource)->mapped);
     assert_invalid(gr_buffer_release(buffer), "released already");
     collect();
@@ -68,15 +53,11 @@ TEST(a_finalizers_buffer_is_released_by_the_next_call, 3)
     gr_resource_free(resource);
 }
 
-TEST(maps_follow_work_in_another_stream, 3)
+TEST_UNLESS(unmade(_i), maps_follow_work_in_another_stream, 3)
 {
-    GLuint name;
-    gr_resource *resource = make_resource(_i, &name);
-    if (!resource)
-        skip("%s", error_text());
     gr_buffer *first = must_map(resource);
     cuda_fill(first, 0x23);
-    elsewhere(release_later, first);
+    elsewhere(release_elsewhere, first);
     gr_buffer *second = must_map(resource);
     assert_cuda_bytes(second, 0x23);
     assert_ok(gr_buffer_release(second));
@@ -85,21 +66,17 @@ TEST(maps_follow_work_in_another_stream, 3)
 }
 
 /* Like a garbage collector: frees the buffer and its resource, in either order. */
-TEST(a_finalizer_frees_buffer_and_resource, 6)
+TEST_UNLESS(unmade(_i / 2), a_finalizer_frees_buffer_and_resource, 6)
 {
-    GLuint name;
-    gr_resource *resource = make_resource(_i / 2, &name);
-    if (!resource)
-        skip("%s", error_text());
     void *handle = _i / 2 == 0 ? driver_handle(resource) : NULL;
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x24);
     CU(StreamSynchronize(fx.stream));
     if (_i % 2)
-        elsewhere(free_resource, resource);
-    elsewhere(release_later, buffer);
+        elsewhere(free_elsewhere, resource);
+    elsewhere(release_elsewhere, buffer);
     if (_i % 2 == 0)
-        elsewhere(free_resource, resource);
+        elsewhere(free_elsewhere, resource);
     collect();
     if (_i / 2 == 0)
         assert_gl_bytes(name, SIZE, 0x24);
@@ -115,7 +92,7 @@ TEST(close_and_free_end_deferred_releases, 2)
     void *handle = driver_handle(resource);
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x25);
-    elsewhere(release_later, buffer);
+    elsewhere(release_elsewhere, buffer);
     if (_i)
         assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
     gr_resource_free(resource);
@@ -129,8 +106,8 @@ TEST(several_releases_of_a_resource_are_deferred)
     gr_buffer *first = must_map(fx.resource);
     assert_ok(gr_resource_unmap(fx.resource, GR_STREAM_OF_MAP));
     gr_buffer *second = must_map(fx.resource);
-    elsewhere(release_later, second);
-    elsewhere(release_later, first);
+    elsewhere(release_elsewhere, second);
+    elsewhere(release_elsewhere, first);
     assert_ok(gr_resource_unmap(fx.resource, GR_STREAM_OF_MAP) == GR_ERR_STATE ? GR_OK
                                                                                : GR_ERR_STATE);
     assert_not_mapped(fx.resource);

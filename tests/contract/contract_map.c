@@ -97,8 +97,7 @@ TEST(the_default_streams_are_streams_when_they_are_named)
 {
     static const CUstream streams[] = {CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
     for (int i = 0; i < 2; i++) {
-        gr_buffer *buffer = gr_map(fx.resource, streams[i]);
-        assert_made(buffer);
+        gr_buffer *buffer = must_make(gr_map(fx.resource, streams[i]));
         ck_assert_ptr_eq(gr_buffer_get_info(buffer)->stream, streams[i]);
         cuda_fill(buffer, 0x60 + i);
         assert_ok(gr_buffer_release(buffer));

@@ -45,8 +45,7 @@ TEST(a_copy_moves_the_part_alone)
 {
     GLuint name;
     unsigned char bytes[SIZE];
-    gr_resource *resource = make_resource(1, &name);
-    assert_made(resource);
+    gr_resource *resource = must_make(make_resource(1, &name));
     fill_mapped(resource, 1);
     gr_buffer *buffer = NULL;
     assert_ok(map_part(resource, 16, 16, &buffer));
@@ -75,8 +74,8 @@ TEST(a_part_past_the_end_is_refused)
     glGenTextures(1, &texture);
     glBindTexture(GL_TEXTURE_2D, texture);
     glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 4, 4);
-    GR_AUTO(gr_resource) *image = gr_from_gl_image(texture, GL_TEXTURE_2D, GR_READ_WRITE);
-    assert_made(image);
+    GR_AUTO(gr_resource) *image =
+        must_make(gr_from_gl_image(texture, GL_TEXTURE_2D, GR_READ_WRITE));
     assert_invalid(map_part(image, 0, 4, &buffer), "image");
     glDeleteTextures(1, &texture);
 }

@@ -6,8 +6,7 @@ GROUP("register", add_resource_case)
 
 TEST(a_new_resource_is_open_and_not_mapped)
 {
-    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
     ck_assert_ptr_nonnull(driver_handle(resource));
     assert_not_mapped(resource);
 }
@@ -17,8 +16,7 @@ TEST(write_discard_and_read_only_register_too)
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *discard = must_register_as(name, GR_WRITE_DISCARD);
     assert_not_mapped(discard);
-    GR_AUTO(gr_resource) *read = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_ONLY);
-    assert_made(read);
+    GR_AUTO(gr_resource) *read = must_register_as(gl_buffer_filled(SIZE, 1), GR_READ_ONLY);
     assert_not_mapped(read);
 }
 
@@ -34,8 +32,7 @@ TEST(the_handle_is_the_drivers_resource)
 
 TEST(resources_describe_themselves)
 {
-    GR_AUTO(gr_resource) *r = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_WRITE_DISCARD);
-    assert_made(r);
+    GR_AUTO(gr_resource) *r = must_register_as(gl_buffer_filled(SIZE, 1), GR_WRITE_DISCARD);
     for (int closed = 0; closed < 2; closed++) {
         const gr_resource_info *info = gr_resource_get_info(r);
         ck_assert_int_eq(info->kind, GR_KIND_BUFFER);
@@ -53,9 +50,8 @@ TEST(each_resource_returns_its_cuda_object)
 {
     const gr_resource_info *info = gr_resource_get_info(fx.resource);
     ck_assert(info->graphics && !info->external_memory);
-    const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
-    GR_AUTO(gr_resource) *copy = gr_from_gl_buffer_with(fx.name, GR_READ_WRITE, &by_copy);
-    assert_made(copy);
+    GR_AUTO(gr_resource) *copy =
+        must_make(gr_from_gl_buffer_with(fx.name, GR_READ_WRITE, &by_copy));
     info = gr_resource_get_info(copy);
     ck_assert(info->transport == GR_TRANSPORT_COPY && info->api == GR_GRAPHICS_OPENGL);
     ck_assert(!info->graphics && !info->external_memory);

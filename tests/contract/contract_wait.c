@@ -44,9 +44,7 @@ TEST(a_resource_that_has_done_its_work_is_not_waited_for)
     assert_ok(gr_resource_wait(fx.resource, 1000));
     assert_ok(gr_resource_wait(fx.resource, 0));
     assert_gl_bytes(fx.name, SIZE, 0x32);
-    GR_AUTO(gr_resource) *copy = gr_gl_buffer_create(
-        SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY));
-    assert_made(copy);
+    GR_AUTO(gr_resource) *copy = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_copy));
     assert_ok(gr_resource_wait(copy, 0));
     fill_mapped(copy, 0x33);
     assert_ok(gr_resource_wait(copy, 0));
@@ -64,8 +62,7 @@ GROUP("waiting for Vulkan resources", add_vulkan_case)
 TEST_UNLESS(vk.missing, the_host_waits_for_vulkans_buffer)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    GR_AUTO(gr_resource) *resource = gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_make(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE));
     assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
     assert_waits(resource);
 }
@@ -75,8 +72,7 @@ TEST_UNLESS(vk.missing, the_host_waits_by_vulkans_timelines)
     GR_AUTO(gr_semaphore) *acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_semaphore) *release = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    GR_AUTO(gr_resource) *resource = gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_make(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE));
     assert_ok(gr_resource_set_sync(resource, acquire, release));
     assert_waits(resource);
 }

@@ -65,8 +65,7 @@ void number_set(const char *variable, int number);
 int number_of(const char *variable);
 #define KIND_VARIABLE "DEATH_KIND"
 
-/* A child, the parts of the parent, and the line that is printed once a life has begun. */
+/* The line that a child prints once its life has begun. */
 #define ALIVE "alive\n"
-int live_and_end(void);
 
 #endif

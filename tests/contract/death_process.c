@@ -22,8 +22,7 @@ static gr_status end_all(void)
 {
     gr_ring_free(life.ring);
     gr_status status = gr_buffer_release(life.buffer);
-    for (size_t i = 0; i < life.count; i++)
-        gr_resource_free(life.resources[i]);
+    free_resources(life.resources, life.count);
     gr_vk_device_free(life.device);
     gr_vk_headless_free(life.headless);
     gr_egl_free(life.egl);
@@ -135,7 +134,7 @@ static const struct end {
 
 #define END_VARIABLE "DEATH_END"
 
-int live_and_end(void)
+CHILD(live_and_end)
 {
     life.kind = &kinds[number_of(KIND_VARIABLE)];
     death_driver_load();

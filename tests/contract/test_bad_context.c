@@ -23,12 +23,10 @@ static gr_egl *stranger;
 
 static void make_resource(void)
 {
-    stranger = gr_egl_create(NULL);
-    assert_made(stranger);
+    stranger = must_make(gr_egl_create(NULL));
     assert_ok(gr_egl_make_current(fx.egl));
     name = gl_buffer_filled(SIZE, 0x22);
-    resource = gr_from_gl_buffer(name, GR_READ_WRITE);
-    assert_made(resource);
+    resource = must_register(name);
     fault->reset();
 }
 
@@ -130,8 +128,7 @@ TEST(close_in_wrong_context)
         ck_assert(!gr_resource_get_info(resource)->closed);
         ck_assert_ptr_ne(driver_handle(resource), NULL);
         leave();
-        gr_buffer *buffer = gr_map(resource, fx.stream);
-        assert_made(buffer);
+        gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
         enter(w);
         assert_fails(gr_resource_close(resource, GR_STREAM_OF_MAP), GR_ERR_GL, 0, w->text);
         ck_assert(gr_resource_get_info(resource)->mapped &&
@@ -162,8 +159,7 @@ TEST(closed_in_wrong_context)
 
 TEST(unmapped_release_in_wrong_context)
 {
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
     assert_ok(gr_resource_unmap(resource, fx.stream));
     enter(&wrongs[1]);
     assert_ok(gr_buffer_release(buffer));
@@ -206,8 +202,7 @@ TEST(release_many_of_two_contexts)
     assert_made(list[0]);
     gr_buffer *stays = list[0];
     assert_ok(gr_egl_make_current(fx.egl));
-    list[1] = gr_map(resource, fx.stream);
-    assert_made(list[1]);
+    list[1] = must_make(gr_map(resource, fx.stream));
     assert_fails(gr_buffer_release_many(list, 2, fx.stream, NULL), GR_ERR_PARTIAL, 0,
                  "another context");
     ck_assert_ptr_eq(list[0], stays);
@@ -223,8 +218,7 @@ TEST(release_many_of_two_contexts)
 /* A context that shares its objects with the resource's context is still a different one. */
 TEST(sharing_context)
 {
-    gr_egl *sharing = gr_egl_create(&GR_INIT(gr_egl_options, .share = fx.egl));
-    assert_made(sharing);
+    gr_egl *sharing = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .share = fx.egl)));
     assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, "another context");
     assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_GL, 0, "another context");
     assert_buffer_usable(name); /* the same buffer, through a resource of this context */
@@ -244,8 +238,7 @@ TEST(context_was_destroyed)
 {
     gr_egl *gone = gr_egl_create(NULL), *later;
     assert_made(gone);
-    gr_resource *orphan = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE);
-    assert_made(orphan);
+    gr_resource *orphan = must_register(gl_buffer_filled(SIZE, 1));
     assert_ok(gr_egl_make_current(NULL));
     assert_null(gr_map(orphan, fx.stream), GR_ERR_GL, 0, "No OpenGL context is current");
     gr_egl_free(gone);
@@ -267,15 +260,13 @@ TEST(handle_of_destroyed_context_comes_back)
     enum { MOST = 16 };
     gr_egl *gone = gr_egl_create(NULL), *later[MOST];
     assert_made(gone);
-    gr_resource *orphan = gr_from_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE);
-    assert_made(orphan);
+    gr_resource *orphan = must_register(gl_buffer_filled(SIZE, 1));
     void *handle = gone->context;
     gr_egl_free(gone);
     int n = 0;
     bool same = false;
     for (; n < MOST && !same; n++) {
-        later[n] = gr_egl_create(NULL);
-        assert_made(later[n]);
+        later[n] = must_make(gr_egl_create(NULL));
         same = later[n]->context == handle;
     }
     if (same) {
@@ -335,8 +326,7 @@ TEST(freed_then_register)
         free_in(w);
         leave();
         unsigned long before = ended();
-        resource = gr_from_gl_buffer(name, GR_READ_WRITE);
-        assert_made(resource);
+        resource = must_register(name);
         ck_assert_uint_eq(ended(), before + 1);
         assert_resource_usable(resource, name);
     }
@@ -356,13 +346,11 @@ TEST(contexts_are_distinguished_with_names_in_use)
     gr_egl *contexts[2];
     gr_resource *of[2];
     for (int i = 0; i < 2; i++) {
-        contexts[i] = gr_egl_create(NULL);
-        assert_made(contexts[i]);
+        contexts[i] = must_make(gr_egl_create(NULL));
         if (i == 0)
             glCreateProgramPipelines(3, names[i]);
         buffers[i] = gl_buffer_filled(SIZE, 0);
-        of[i] = gr_from_gl_buffer(buffers[i], GR_READ_WRITE);
-        assert_made(of[i]);
+        of[i] = must_register(buffers[i]);
     }
     assert_null(gr_map(of[0], fx.stream), GR_ERR_GL, 0, "another context");
     assert_ok(gr_egl_make_current(contexts[0]));
@@ -390,20 +378,17 @@ TEST(many_resources_freed_then_one_registered)
     for (int i = 0; i < MANY; i++)
         assert_made(many[i] = gr_from_gl_buffer(name, GR_READ_WRITE));
     assert_ok(gr_egl_make_current(NULL));
-    for (int i = 0; i < MANY; i++)
-        gr_resource_free(many[i]);
+    free_resources(many, MANY);
     leave();
     unsigned long before = ended();
-    gr_resource *next = gr_from_gl_buffer(name, GR_READ_WRITE);
-    assert_made(next);
+    gr_resource *next = must_register(name);
     ck_assert_uint_eq(ended(), before + MANY);
     gr_resource_free(next);
 }
 
 TEST(freed_then_close)
 {
-    gr_resource *second = gr_from_gl_buffer(name, GR_READ_WRITE);
-    assert_made(second);
+    gr_resource *second = must_register(name);
     free_in(&wrongs[1]);
     leave();
     unsigned long before = ended();
@@ -418,8 +403,7 @@ TEST(freed_then_register_elsewhere)
     free_in(&wrongs[1]);
     unsigned long before = ended();
     GLuint other_name = gl_buffer_filled(SIZE, 1);
-    gr_resource *other = gr_from_gl_buffer(other_name, GR_READ_WRITE);
-    assert_made(other);
+    gr_resource *other = must_register(other_name);
     assert_resource_usable(other, other_name);
     ck_assert_uint_eq(ended(), before);
     assert_ok(gr_resource_close(other, fx.stream));
@@ -433,8 +417,7 @@ TEST(freed_then_register_elsewhere)
 /* The buffer holds the last reference to a freed resource. Its release cannot be deferred. */
 TEST(freed_while_mapped)
 {
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x44, SIZE, fx.stream));
     enter(&wrongs[1]);
     gr_resource_free(resource);
@@ -451,7 +434,7 @@ TEST(freed_while_mapped)
 GROUP("first call", add_case)
 
 /* OpenGL functions are looked up on first use, which must not happen without a context. */
-static int first_use_without_context(void)
+CHILD(first_use_without_context)
 {
     gr_egl *egl = gr_egl_create(NULL);
     child_check(egl);
@@ -474,18 +457,12 @@ static int first_use_without_context(void)
 }
 
 /* Before any context was created. */
-static int no_context_ever(void)
+CHILD(no_context_ever)
 {
     child_check(!gr_from_gl_buffer(1, GR_READ_WRITE));
     assert_error(GR_ERR_GL, 0, "No OpenGL context is current");
     return 0;
 }
-
-static const struct child children[] = {
-    {"first_use_without_context", first_use_without_context},
-    {"no_context_ever", no_context_ever},
-    {NULL, NULL},
-};
 
 TEST(wrong_in_first_call)
 {
@@ -493,8 +470,4 @@ TEST(wrong_in_first_call)
     expect_child("first_use_without_context");
 }
 
-int main(int argc, char **argv)
-{
-    fault_control_start();
-    return run_tests(argc, argv, "bad context", children);
-}
+START(fault_control_start())

@@ -236,8 +236,7 @@ TEST(deleted_while_mapped)
 {
     GLuint name = new_buffer();
     gr_resource *resource = must_register(name);
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 1, SIZE, fx.stream));
     glDeleteBuffers(1, &name);
     assert_ok(gr_buffer_release(buffer));
@@ -447,8 +446,7 @@ TEST(resource_null)
 
 TEST(null_in_egl_h)
 {
-    gr_egl *egl = gr_egl_create(NULL);
-    assert_made(egl);
+    gr_egl *egl = must_make(gr_egl_create(NULL));
     assert_ok(gr_egl_make_current(NULL));
     ck_assert(egl->description && egl->description[0]);
     gr_egl_free(NULL);
@@ -466,8 +464,4 @@ TEST(values_out_of_range)
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
 }
 
-int main(int argc, char **argv)
-{
-    fault_control_start();
-    return run_tests(argc, argv, "bad input", NULL);
-}
+START(fault_control_start())

@@ -20,30 +20,27 @@ struct bytes {
     GLuint name; /* the OpenGL buffer; 0: it is a Vulkan buffer */
 };
 
-static struct bytes of_gl(gr_transport transport, unsigned flags)
+static struct bytes of_gl(const gr_gl_options *options, unsigned flags)
 {
-    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = transport);
     struct bytes b = {.name = gl_buffer_filled(SIZE, BEFORE)};
-    b.resource = gr_from_gl_buffer_with(b.name, flags, &options);
-    assert_made(b.resource);
+    b.resource = must_make(gr_from_gl_buffer_with(b.name, flags, options));
     return b;
 }
 
-static struct bytes by_interop(unsigned flags)
+static struct bytes of_interop(unsigned flags)
 {
-    return of_gl(GR_TRANSPORT_INTEROP, flags);
+    return of_gl(&by_interop, flags);
 }
 
-static struct bytes by_copy(unsigned flags)
+static struct bytes of_copy(unsigned flags)
 {
-    return of_gl(GR_TRANSPORT_COPY, flags);
+    return of_gl(&by_copy, flags);
 }
 
 /* NULL if storage cannot be shared. */
-static struct bytes by_sharing(unsigned flags)
+static struct bytes of_sharing(unsigned flags)
 {
-    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
-    struct bytes b = {gr_gl_buffer_create(SIZE, flags, &options), 0};
+    struct bytes b = {gr_gl_buffer_create(SIZE, flags, &by_sharing), 0};
     if (b.resource)
         b.name = gr_gl_name(b.resource);
     return b;
@@ -69,9 +66,9 @@ static const struct transport {
     const char *name;
     struct bytes (*make)(unsigned flags);
 } transports[] = {
-    {"interop", by_interop},
-    {"copy", by_copy},
-    {"shared", by_sharing},
+    {"interop", of_interop},
+    {"copy", of_copy},
+    {"shared", of_sharing},
     {"external", of_vulkan},
     {"external without semaphores", of_vulkan_unordered},
 };
@@ -89,8 +86,7 @@ static void assert_holds(const struct bytes *b, int value)
 /* CUDA writes to it on a stream, and graphics then reads that value. */
 static void assert_usable_on(const struct bytes *b, CUstream stream, int value)
 {
-    gr_buffer *buffer = gr_map(b->resource, stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(b->resource, stream));
     CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, SIZE, stream));
     assert_ok(gr_buffer_release(buffer));
     assert_holds(b, value);
@@ -100,8 +96,7 @@ static CUcontext foreign;
 
 static void make_foreign(void)
 {
-    foreign = NULL;
-    CU(CtxCreate(&foreign, 0, fx.device));
+    foreign = new_context(NULL);
     CU(CtxSetCurrent(fx.context));
 }
 
@@ -115,10 +110,8 @@ static void end_foreign(void)
 
 static TCase *add_streams_case(Suite *suite, const char *name)
 {
-    TCase *tcase = add_vulkan_case(suite, name);
-    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
-    tcase_add_checked_fixture(tcase, make_foreign, end_foreign);
-    return tcase;
+    TCase *tcase = with_first_use(add_vulkan_case(suite, name), use_sharing);
+    return with_fixture(tcase, make_foreign, end_foreign);
 }
 
 /* ---- The streams ----------------------------------------------------------------------------- */
@@ -243,8 +236,7 @@ TEST(another_stream_ends_the_mapping, (ENDS * TRANSPORTS))
     struct bytes b = transport_of(_i)->make(GR_READ_WRITE);
     need(b, transport_of(_i));
     CUstream stream = stream_of(fx.context);
-    gr_buffer *buffer = gr_map(b.resource, stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(b.resource, stream));
     struct gate *gate = gate_put(stream);
     gate_open_after(gate, 30);
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x33, SIZE, stream));
@@ -268,8 +260,7 @@ TEST(consumers_without_a_stream_end_it_too, 2 * TRANSPORTS)
     need(b, transport_of(_i));
     const bool later = (size_t)_i >= TRANSPORTS;
     CUstream stream = stream_of(fx.context);
-    gr_buffer *buffer = gr_map(b.resource, stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(b.resource, stream));
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x34, SIZE, stream));
     destroy_with_work(stream);
     if (later) {
@@ -305,7 +296,7 @@ TEST(an_invalid_event_loses_no_bytes, 3)
     gr_buffer *buffer = NULL;
     if (ended && !gr_cuda_is_software())
         skip("a GPU's driver dereferences the handle of a destroyed event");
-    struct bytes b = by_interop(GR_WRITE_DISCARD);
+    struct bytes b = of_interop(GR_WRITE_DISCARD);
     gr_map_options options =
         GR_INIT(gr_map_options, .ready_event = event_of(ended ? fx.context : foreign));
     int holds = BEFORE;
@@ -334,7 +325,7 @@ TEST(a_refused_batch_loses_no_bytes, 4)
 {
     const bool is_first = _i & 1, is_driver = _i & 2;
     gr_buffer *buffers[2] = {NULL, NULL};
-    struct bytes discards = by_interop(GR_WRITE_DISCARD), refused = by_copy(GR_READ_WRITE);
+    struct bytes discards = of_interop(GR_WRITE_DISCARD), refused = of_copy(GR_READ_WRITE);
     gr_resource *resources[2] = {is_first ? refused.resource : discards.resource,
                                  is_first ? discards.resource : refused.resource};
     fault->reset();
@@ -362,8 +353,7 @@ TEST(a_linear_map_without_memory_costs_no_texels)
 {
     struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 3);
     GR_AUTO(gr_resource) *resource =
-        gr_from_gl_image(image.name, image.target->target, GR_WRITE_DISCARD);
-    assert_made(resource);
+        must_make(gr_from_gl_image(image.name, image.target->target, GR_WRITE_DISCARD));
     fault->reset();
     ck_assert(fault->set("cuMemAlloc", CUDA_ERROR_OUT_OF_MEMORY, 0));
     assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_NO_MEMORY,
@@ -381,7 +371,7 @@ TEST(a_linear_map_without_memory_costs_no_texels)
  */
 VULKAN_TEST(a_wait_queued_by_an_undone_map_is_remembered)
 {
-    struct bytes drawn = of_vulkan(GR_READ_WRITE), fails = by_copy(GR_READ_WRITE);
+    struct bytes drawn = of_vulkan(GR_READ_WRITE), fails = of_copy(GR_READ_WRITE);
     gr_resource *resources[2] = {drawn.resource, fails.resource};
     gr_buffer *buffers[2];
     gr_submit *submit = vulkan_begin_submit(&drawn.resource, 1);
@@ -421,8 +411,4 @@ TEST(a_freed_resource_is_refused, TRANSPORTS)
     ck_assert_ptr_null(buffer);
 }
 
-int main(int argc, char **argv)
-{
-    fault_control_start();
-    return run_tests(argc, argv, "bad stream", NULL);
-}
+START(fault_control_start())

@@ -5,7 +5,6 @@
  */
 #include "tests/support/support.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define SIZE 10007
@@ -227,8 +226,7 @@ static void use_stream(CUstream stream)
 {
     GLuint name = gl_buffer_pattern(SIZE, 19);
     GR_AUTO(gr_resource) *resource = must_register(name);
-    gr_buffer *buffer = gr_map(resource, stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, stream));
     assert_cuda_pattern(buffer, 19);
     cuda_fill(buffer, 20);
     kernel_add_one(gr_buffer_ptr(buffer), SIZE, stream);
@@ -285,8 +283,4 @@ TEST(two_resources_of_one_buffer_see_the_same_bytes)
     assert_mapped(second, 27);
 }
 
-int main(int argc, char **argv)
-{
-    resource_case_buffer(SIZE, 1);
-    return run_tests(argc, argv, "bytes", NULL);
-}
+START(resource_case_buffer(SIZE, 1))

@@ -50,8 +50,4 @@ gr_resource *make_resource(int kind, GLuint *name)
     return resource;
 }
 
-int main(int argc, char **argv)
-{
-    resource_case_buffer(SIZE, 1);
-    return run_tests(argc, argv, "contract", NULL);
-}
+START(resource_case_buffer(SIZE, 1))

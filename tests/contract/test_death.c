@@ -57,8 +57,7 @@ static void die(struct life *life, char death)
         life_end_cuda(life);
         break;
     case RESOURCE:
-        for (size_t i = 0; i < life->count; i++)
-            gr_resource_free(life->resources[i]);
+        free_resources(life->resources, life->count);
         break;
     case BUFFER:
         end_buffer(life);
@@ -103,7 +102,7 @@ static const char *live_one(const struct kind *kind, int number)
     return life.missing;
 }
 
-static int live_and_die(void)
+CHILD(live_and_die)
 {
     const struct kind *kind = &kinds[number_of(KIND_VARIABLE)];
     death_driver_load();
@@ -122,9 +121,6 @@ static int live_and_die(void)
     gr_log_set(GR_LOG_INFO, NULL, NULL); /* reports what is open at the end */
     return 0;
 }
-
-static const struct child children[] = {
-    {"live_and_die", live_and_die}, {"live_and_end", live_and_end}, {NULL, NULL}};
 
 GROUP("orders of death", add_bare_case)
 
@@ -197,9 +193,4 @@ TEST(each_order, KINDS)
         next = last < next ? MOST : again ? last : last + 1;
     }
     ck_assert_msg(!bad[0], "%s", bad);
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "death", children);
 }

@@ -87,8 +87,7 @@ TEST(a_map_waits_for_an_event, TRANSPORTS)
     CUevent event = make_event();
     CUdeviceptr bytes = late_bytes(0x5A, event);
     gr_buffer *buffer =
-        map_with(resource, fx.stream, &GR_INIT(gr_map_options, .wait_event = event));
-    assert_made(buffer);
+        must_make(map_with(resource, fx.stream, &GR_INIT(gr_map_options, .wait_event = event)));
     CU(MemcpyDtoDAsync(gr_buffer_ptr(buffer), bytes, SIZE, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x5A);
@@ -101,8 +100,7 @@ TEST(ready_event_orders_another_stream_after_the_map, TRANSPORTS)
     struct gate *gate = gate_put(fx.stream);
     CUevent ready = make_event();
     gr_buffer *buffer =
-        map_with(resource, fx.stream, &GR_INIT(gr_map_options, .ready_event = ready));
-    assert_made(buffer);
+        must_make(map_with(resource, fx.stream, &GR_INIT(gr_map_options, .ready_event = ready)));
     CU(StreamWaitEvent(fx.other, ready, 0));
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x33, SIZE, fx.other));
     CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.other));
@@ -136,8 +134,7 @@ GROUP("release", add_event_case)
 static void release_late(gr_resource *resource, int value, CUevent event)
 {
     const gr_map_options tell = GR_INIT(gr_map_options, .ready_event = event);
-    gr_buffer *buffer = map_with(resource, fx.stream, &tell);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(map_with(resource, fx.stream, &tell));
     CU(StreamWaitEvent(fx.other, event, 0));
     gate_open_after(gate_put(fx.other), LATE_MS);
     CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, SIZE, fx.other));
@@ -175,8 +172,7 @@ TEST(zeroed_options_have_no_effect, TRANSPORTS)
 {
     need(resource, _i);
     const gr_map_options nothing = GR_INIT(gr_map_options);
-    gr_buffer *buffer = map_with(resource, fx.stream, &nothing);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(map_with(resource, fx.stream, &nothing));
     cuda_fill(buffer, 0x61);
     assert_ok(release_with(buffer, &GR_INIT(gr_release_options)));
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x61);
@@ -226,9 +222,4 @@ TEST(destroyed_events_are_refused, TRANSPORTS)
                  GR_ERR_CUDA, -1, "event");
     ck_assert(gr_resource_get_info(resource)->mapped);
     assert_ok(gr_buffer_release(buffer));
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "events", NULL);
 }

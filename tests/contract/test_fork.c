@@ -87,8 +87,7 @@ static void free_all(void)
     gr_cuda_context_free(have.context);
     gr_tensor_free(have.tensor);
     gr_ring_free(have.ring);
-    for (int i = 0; i < 2; i++)
-        gr_resource_free(have.slots[i]);
+    free_resources(have.slots, 2);
     gr_resource_free(have.mapped);
     gr_resource_free(have.idle);
 }
@@ -236,17 +235,17 @@ static int forks(int (*what)(void))
     return 0;
 }
 
-static int refused(void)
+CHILD(refused)
 {
     return forks(try_all);
 }
 
-static int freed(void)
+CHILD(freed)
 {
     return forks(free_twice);
 }
 
-static int asked(void)
+CHILD(asked)
 {
     return forks(ask);
 }
@@ -260,7 +259,7 @@ static int use_all(void)
     return 0;
 }
 
-static int before(void)
+CHILD(before)
 {
     int status = in_fork(use_all);
     child_check(status == 0);
@@ -296,7 +295,7 @@ static int free_and_log(void)
     return !gr_map(have.idle, fx.stream) && was_refused("gr_map") ? 0 : 1;
 }
 
-static int beside_threads(void)
+CHILD(beside)
 {
     pthread_t threads[2];
     make_all();
@@ -312,11 +311,6 @@ static int beside_threads(void)
 }
 
 GROUP("fork", add_bare_case)
-
-static const struct child children[] = {
-    {"refused", refused}, {"freed", freed},           {"asked", asked},
-    {"before", before},   {"beside", beside_threads}, {NULL, NULL},
-};
 
 TEST(all_calls_fail_in_a_child)
 {
@@ -341,9 +335,4 @@ TEST(fork_before_the_first_call_works)
 TEST(no_lock_of_another_thread_stays_locked_in_the_child)
 {
     expect_child("beside");
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "fork", children);
 }

@@ -115,8 +115,7 @@ TEST(invalid_handles_are_refused)
 
 TEST(a_submit_is_freed_once)
 {
-    gr_submit *submit = gr_submit_begin(&fx.resource, 1);
-    assert_made(submit);
+    gr_submit *submit = must_make(gr_submit_begin(&fx.resource, 1));
     assert_ok(gr_submit_commit(submit));
     gr_submit_free(submit);
     assert_refused(gr_submit_free(submit), "gr_submit_free was given");
@@ -125,8 +124,7 @@ TEST(a_submit_is_freed_once)
 
 TEST(a_context_is_freed_once)
 {
-    gr_egl *second = gr_egl_create(NULL);
-    assert_made(second);
+    gr_egl *second = must_make(gr_egl_create(NULL));
     gr_egl_free(second);
     assert_refused(gr_egl_free(second), "gr_egl_free was given");
     assert_ok(gr_egl_make_current(fx.egl));
@@ -235,18 +233,16 @@ GROUP("Vulkan's", add_vulkan_case)
 
 TEST_UNLESS(vk.missing, what_is_vulkans_is_freed_once)
 {
-    gr_semaphore *semaphore = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-    assert_made(semaphore);
+    gr_semaphore *semaphore =
+        must_make(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
     gr_semaphore_free(semaphore);
     assert_refused(gr_semaphore_free(semaphore), "gr_semaphore_free was given");
-    gr_vk_headless *headless = gr_vk_headless_create(NULL);
-    assert_made(headless);
+    gr_vk_headless *headless = must_make(gr_vk_headless_create(NULL));
     const gr_vk_headless_info *h = gr_vk_headless_get(headless);
-    gr_vk_device *device = gr_vk_device_wrap(
+    gr_vk_device *device = must_make(gr_vk_device_wrap(
         &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = h->get_instance_proc_addr,
                  .instance = h->instance, .physical_device = h->physical_device,
-                 .device = h->device, .queue = h->graphics, .queue_family = h->graphics_family));
-    assert_made(device);
+                 .device = h->device, .queue = h->graphics, .queue_family = h->graphics_family)));
     gr_vk_device_free(device);
     assert_refused(gr_vk_device_free(device), "gr_vk_device_free was given");
     gr_vk_headless_free(headless);
@@ -255,7 +251,7 @@ TEST_UNLESS(vk.missing, what_is_vulkans_is_freed_once)
 
 GROUP("the end of the process", add_bare_case)
 
-static int leaves_much_open(void)
+CHILD(leaves_much_open)
 {
     fixture_setup();
     gr_resource *first = must_register(gl_buffer_filled(48, 1));
@@ -266,7 +262,7 @@ static int leaves_much_open(void)
     return 0;
 }
 
-static int leaves_nothing_open(void)
+CHILD(leaves_nothing_open)
 {
     fixture_setup();
     gr_resource_free(must_register(gl_buffer_filled(48, 1)));
@@ -318,10 +314,4 @@ TEST(a_tidy_process_prints_nothing_at_exit)
     ck_assert_msg(!strstr(text, "the process ends with"), "%s", text);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct child children[] = {
-        {"leaves_much_open", leaves_much_open}, {"leaves_nothing_open", leaves_nothing_open}, {0}};
-    resource_case_buffer(SIZE, 1);
-    return run_tests(argc, argv, "live", children);
-}
+START(resource_case_buffer(SIZE, 1))

@@ -5,7 +5,6 @@
  */
 #include "tests/support/support.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST 1500
@@ -27,12 +26,6 @@ static void make(size_t n)
         resources[i] = must_register(names[i]);
         buffers[i] = NULL;
     }
-}
-
-static void end(size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        gr_resource_free(resources[i]);
 }
 
 static int value_of(size_t i)
@@ -66,7 +59,7 @@ static void go_round(size_t n)
         assert_not_mapped(resources[i]);
         assert_gl_bytes(names[i], size_of(i), value_of(i));
     }
-    end(n);
+    free_resources(resources, n);
 }
 
 GROUP("counts", add_case)
@@ -104,7 +97,7 @@ TEST(the_same_batch_is_mapped_again_and_again)
     }
     for (size_t i = 0; i < COUNT; i++)
         assert_gl_bytes(names[i], size_of(i), value_of(i) + 4);
-    end(COUNT);
+    free_resources(resources, COUNT);
 }
 
 TEST(bytes_of_gl_arrive_in_each_buffer)
@@ -124,7 +117,7 @@ TEST(bytes_of_gl_arrive_in_each_buffer)
         assert_pattern(bytes, size_of(i), (unsigned)i);
     }
     assert_ok(gr_buffer_release_many(buffers, COUNT, fx.stream, NULL));
-    end(COUNT);
+    free_resources(resources, COUNT);
 }
 
 GROUP("all or nothing", add_case)
@@ -155,7 +148,7 @@ static void assert_nothing_mapped(gr_resource *bad, gr_status status, const char
     assert_ok(gr_map_many(resources, BATCH, fx.stream, NULL, buffers));
     check_mapped(BATCH, fx.stream);
     assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
-    end(BATCH);
+    free_resources(resources, BATCH);
 }
 
 TEST(nothing_is_mapped_if_one_buffer_was_deleted)
@@ -170,8 +163,7 @@ TEST(nothing_is_mapped_if_one_buffer_was_deleted)
 TEST(nothing_is_mapped_if_one_is_of_another_cuda_context)
 {
     make(BATCH);
-    CUcontext second = NULL;
-    CU(CtxCreate(&second, 0, fx.device));
+    CUcontext second = new_context(NULL);
     gr_resource *foreign = must_register(gl_buffer_filled(64, 0));
     CU(CtxSetCurrent(fx.context));
     assert_nothing_mapped(foreign, GR_ERR_INVALID_VALUE, "different CUDA contexts");
@@ -183,8 +175,7 @@ TEST(nothing_is_mapped_if_one_is_of_another_cuda_context)
 TEST(nothing_is_mapped_if_one_is_of_another_gl_context)
 {
     make(BATCH);
-    gr_egl *second = gr_egl_create(NULL);
-    assert_made(second);
+    gr_egl *second = must_make(gr_egl_create(NULL));
     gr_resource *foreign = must_register(gl_buffer_filled(64, 0));
     assert_ok(gr_egl_make_current(fx.egl));
     assert_nothing_mapped(foreign, GR_ERR_GL, "another context");
@@ -205,8 +196,7 @@ TEST(each_buffer_is_released_on_the_stream_of_its_map)
     gate_open_after(gate_put(fx.stream), 150);
     for (size_t i = 0; i < COUNT; i++) {
         CUstream stream = i % 3 ? fx.stream : fx.other;
-        buffers[i] = gr_map(resources[i], stream);
-        assert_made(buffers[i]);
+        buffers[i] = must_make(gr_map(resources[i], stream));
         cuda_fill(buffers[i], value_of(i));
     }
     assert_ok(gr_buffer_release_many(buffers, COUNT, GR_STREAM_OF_MAP, NULL));
@@ -214,7 +204,7 @@ TEST(each_buffer_is_released_on_the_stream_of_its_map)
         assert_not_mapped(resources[i]);
         assert_gl_bytes(names[i], size_of(i), value_of(i));
     }
-    end(COUNT);
+    free_resources(resources, COUNT);
 }
 
 TEST(all_buffers_are_released_on_a_stream_that_waits_for_the_work)
@@ -233,7 +223,7 @@ TEST(all_buffers_are_released_on_a_stream_that_waits_for_the_work)
     for (size_t i = 0; i < COUNT; i++)
         assert_gl_bytes(names[i], size_of(i), value_of(i));
     CU(EventDestroy(written));
-    end(COUNT);
+    free_resources(resources, COUNT);
 }
 
 TEST(null_entries_are_skipped)
@@ -251,7 +241,7 @@ TEST(null_entries_are_skipped)
     }
     gr_buffer *nothing[3] = {NULL};
     assert_ok(gr_buffer_release_many(nothing, 3, fx.stream, NULL));
-    end(4);
+    free_resources(resources, 4);
 }
 
 TEST(buffers_whose_mapping_has_ended_are_released_too)
@@ -267,7 +257,7 @@ TEST(buffers_whose_mapping_has_ended_are_released_too)
         ck_assert(!gr_resource_get_info(resources[i])->mapped);
         assert_gl_bytes(names[i], size_of(i), value_of(i));
     }
-    end(4);
+    free_resources(resources, 4);
 }
 
 TEST(a_released_buffer_does_not_stop_the_others)
@@ -282,7 +272,7 @@ TEST(a_released_buffer_does_not_stop_the_others)
         assert_not_mapped(resources[i]);
         ck_assert_ptr_eq(buffers[i], i == 1 ? released : NULL);
     }
-    end(4);
+    free_resources(resources, 4);
 }
 
 TEST(a_buffer_that_is_listed_twice_is_released_once)
@@ -297,7 +287,7 @@ TEST(a_buffer_that_is_listed_twice_is_released_once)
     ck_assert_ptr_null(list[2]);
     assert_not_mapped(resources[0]);
     assert_not_mapped(resources[1]);
-    end(2);
+    free_resources(resources, 2);
 }
 
 TEST(chained_buffers_end_their_registrations)
@@ -316,9 +306,4 @@ TEST(chained_buffers_end_their_registrations)
         assert_unregistered(handles[i]);
         assert_gl_bytes(names[i], size_of(i), value_of(i));
     }
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "map_many", NULL);
 }

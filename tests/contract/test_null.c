@@ -270,8 +270,4 @@ TEST(each_function_of_the_headers_is_walked)
     PUBLIC_FUNCTIONS(CHECK_KNOWN)
 }
 
-int main(int argc, char **argv)
-{
-    resource_case_buffer(256, 1);
-    return run_tests(argc, argv, "null", NULL);
-}
+START(resource_case_buffer(256, 1))

@@ -301,8 +301,7 @@ TEST(a_map_on_b_comes_after_the_release_on_a)
     gate_open_after(gate_put(fx.stream), LATE_MS);
     cuda_fill(buffer, 12);
     assert_ok(gr_buffer_release(buffer));
-    buffer = gr_map(fx.resource, fx.other);
-    assert_made(buffer);
+    buffer = must_make(gr_map(fx.resource, fx.other));
     kernel_add_one(gr_buffer_ptr(buffer), SIZE, fx.other);
     assert_ok(gr_buffer_release(buffer));
     assert_gl_bytes(fx.name, SIZE, 13);
@@ -358,7 +357,7 @@ TEST(release_does_not_wait_for_the_stream)
 GROUP("a missing wait", add_resource_case)
 
 /* Work on B that the map's stream does not wait for still runs after the release. */
-static int forget_to_wait(void)
+CHILD(forget_to_wait)
 {
     fixture_setup();
     GLuint name = gl_buffer_filled(SIZE, 0);
@@ -376,8 +375,6 @@ static int forget_to_wait(void)
     return 0;
 }
 
-static const struct child children[] = {{"forget_to_wait", forget_to_wait}, {NULL, NULL}};
-
 TEST(a_missing_wait_faults_on_the_software_driver)
 {
     if (!gr_cuda_is_software())
@@ -391,8 +388,4 @@ TEST(a_missing_wait_faults_on_the_software_driver)
     ck_assert_msg(strstr(text, "is not mapped"), "no message about the buffer: %s", text);
 }
 
-int main(int argc, char **argv)
-{
-    resource_case_buffer(SIZE, 0);
-    return run_tests(argc, argv, "order", children);
-}
+START(resource_case_buffer(SIZE, 0))

@@ -63,8 +63,7 @@ TEST(map_many_and_release_many_allocate_nothing)
         assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
     }
     ck_assert_uint_eq(allocations, 0);
-    for (int i = 0; i < BATCH; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, BATCH);
 }
 
 TEST(a_map_that_is_refused_allocates_nothing)
@@ -97,8 +96,7 @@ static void life(GLuint name)
 
 static void chained_life(GLuint name)
 {
-    gr_buffer *buffer = gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream));
     cuda_fill(buffer, 2);
     assert_ok(gr_buffer_release(buffer));
 }
@@ -126,9 +124,4 @@ TEST(map_and_release_leak_nothing)
     steady = must_register(gl_buffer_filled(SIZE, 1));
     assert_steady(frame, gl_buffer_filled(SIZE, 0), cycles());
     gr_resource_free(steady);
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "steady", NULL);
 }

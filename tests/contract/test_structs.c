@@ -170,8 +170,8 @@ static gr_status publish_bytes(const gr_publish_options *options)
     const int64_t shape[] = {SIZE / 2};
     const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                         .shape = shape, .memory = GR_MEMORY_HOST);
-    GR_AUTO(gr_tensor) *tensor = gr_tensor_wrap(&desc, bytes, GR_STREAM_NONE, NULL, NULL);
-    assert_made(tensor);
+    GR_AUTO(gr_tensor) *tensor =
+        must_make(gr_tensor_wrap(&desc, bytes, GR_STREAM_NONE, NULL, NULL));
     return gr_publish(plain, tensor, options, fx.stream);
 }
 
@@ -260,10 +260,8 @@ static void make_vertices(void)
                                      .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT};
     if (vk.missing)
         return;
-    vertices = gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE);
-    assert_made(vertices);
-    timeline = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-    assert_made(timeline);
+    vertices = must_make(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE));
+    timeline = must_make(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
 }
 
 static void end_vertices(void)
@@ -354,13 +352,6 @@ static bool wait_point(const void *point)
 static void use_second_context(void)
 {
     create_egl(NULL);
-}
-
-/* Descriptors that a second context opens for good must not count in the first case. */
-static void warm_up_egl(void)
-{
-    static bool done;
-    use_once(&done, use_second_context);
 }
 
 /* ---- The list -------------------------------------------------------------------------------- */
@@ -475,13 +466,9 @@ static void check_struct(int i)
 
 static TCase *add_all_case(Suite *suite, const char *name)
 {
-    TCase *tcase = add_image_case(suite, name);
-    tcase_add_unchecked_fixture(tcase, warm_up_egl, NULL);
-    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
-    tcase_add_checked_fixture(tcase, map_image, end_image);
-    tcase_add_checked_fixture(tcase, make_plain, end_plain);
-    tcase_add_checked_fixture(tcase, NULL, collect_sharing);
-    return tcase;
+    TCase *tcase = with_first_use(add_image_case(suite, name), use_second_context);
+    with_fixture(tcase, map_image, end_image);
+    return with_sharing(with_fixture(tcase, make_plain, end_plain));
 }
 
 GROUP("structs", add_all_case)
@@ -501,9 +488,4 @@ GROUP("Vulkan's", add_vertices_case)
 VULKAN_TEST(vulkans_structs, OF_VULKAN)
 {
     check_struct(FIRST_OF_VULKAN + _i);
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "structs", NULL);
 }

@@ -131,8 +131,7 @@ static const char *release_without_context(void *user)
 TEST(release_on_wrong_thread)
 {
     struct work work = make_work();
-    work.buffer = gr_map(work.resource, fx.stream);
-    assert_made(work.buffer);
+    work.buffer = must_make(gr_map(work.resource, fx.stream));
     CU(MemsetD8Async(gr_buffer_ptr(work.buffer), 0x66, SIZE, fx.stream));
     run_thread(release_without_context, &work);
     assert_ok(gr_buffer_release(work.buffer));
@@ -379,9 +378,4 @@ TEST(log_switched_while_in_use)
                      2 * SAYINGS);
     ck_assert_int_eq(atomic_load(&first_listener.broken), 0);
     ck_assert_int_eq(atomic_load(&second_listener.broken), 0);
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "threads", NULL);
 }

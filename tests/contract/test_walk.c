@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "tests/drivers/fault_driver.h"
+#include "tests/support/random_walk.h"
 #include "tests/support/usable.h"
 
 #include <stdint.h>
@@ -475,8 +476,7 @@ static void end_all(void)
 TEST(walk)
 {
     contexts[0] = fx.egl;
-    contexts[1] = gr_egl_create(NULL);
-    assert_made(contexts[1]);
+    contexts[1] = must_make(gr_egl_create(NULL));
     for (current = CONTEXTS - 1; current >= 0; current--) {
         expect(gr_egl_make_current(contexts[current]), 0);
         make_names(current);
@@ -493,8 +493,4 @@ TEST(walk)
     gr_egl_free(contexts[1]);
 }
 
-int main(int argc, char **argv)
-{
-    fault_control_start();
-    return run_tests(argc, argv, "random walk", NULL);
-}
+START(fault_control_start())

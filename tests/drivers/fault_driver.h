@@ -31,8 +31,8 @@ struct fault_api {
 };
 
 /*
- * Makes grinterop load the failing driver in front of the one that GR_CUDA_DRIVER names. Must be
- * the first call in main(). Ends the program with a message if the shared object is missing.
+ * Makes grinterop load the failing driver in front of the one that GR_CUDA_DRIVER names. For
+ * START(). Ends the program with a message if the shared object is missing.
  */
 void fault_control_start(void);
 

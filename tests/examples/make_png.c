@@ -4,7 +4,6 @@
  * that the examples can be tested with all kinds. Some kinds are other pictures, as their names
  * say.
  */
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

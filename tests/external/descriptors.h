@@ -124,15 +124,15 @@ enum {
 
 /* Sets of forms and kinds. */
 #define BIT(number) (1u << (number))
-#define ANY         (~0u)
+#define IS_FD       BIT(FORM_FD)
+#define IS_NVSCI    BIT(FORM_NVSCI)
 
 struct rule {
-    const char *name;
-    unsigned forms, kinds; /* of the types that it applies to */
+    const char *name, *words; /* words of the message */
     unsigned set;
     struct description wrong;
-    const char *cited; /* NULL: the import */
-    const char *words;
+    unsigned forms, kinds; /* of the types that it applies to; 0: all */
+    const char *cited;     /* NULL: the import */
 };
 
 /* External memory, or semaphores. */
@@ -159,7 +159,7 @@ struct subject {
     const char *(*import_and_end)(const struct external_type *type,
                                   const struct description *described);
 
-    /* The class that grinterop returns if the driver refuses. */
+    /* The class that grinterop returns if the driver refuses; NULL: class_of_refusal(). */
     gr_status (*class_of)(const struct external_type *type, const struct refusal *refusal);
 };
 

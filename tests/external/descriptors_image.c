@@ -12,6 +12,11 @@
 #define U8  CU_AD_FORMAT_UNSIGNED_INT8
 #define F32 CU_AD_FORMAT_FLOAT
 
+#define R8      .format = U8, .channels = 1
+#define RG8     .format = U8, .channels = 2
+#define RGBA8   .format = U8, .channels = 4
+#define RGBA32F .format = F32, .channels = 4
+
 #define LAYERED    CUDA_ARRAY3D_LAYERED
 #define CUBEMAP    CUDA_ARRAY3D_CUBEMAP
 #define SURFACE    CUDA_ARRAY3D_SURFACE_LDST
@@ -26,80 +31,43 @@
 
 static const struct shape {
     const char *name;
-    unsigned flags; /* for grinterop */
-    size_t offset;
     gr_external_image_desc image;
     struct {
         size_t width, height, depth;
         unsigned flags, levels;
-    } driver; /* its description */
+    } driver;       /* its description */
+    unsigned flags; /* for grinterop */
+    size_t offset;
 } shapes[] = {
-    {"1D", 0, 0, {.width = 100, .format = U8, .channels = 1}, {100, 0, 0, 0, 1}},
-    {"1D array",
-     0,
-     0,
-     {.width = 100, .layers = 7, .format = U8, .channels = 1},
-     {100, 0, 7, LAYERED, 1}},
-    {"2D",
-     0,
-     0,
-     {.width = 64, .height = 33, .levels = 1, .format = U8, .channels = 4},
-     {64, 33, 0, 0, 1}},
+    {"1D", .image = {.width = 100, R8}, .driver = {100, 0, 0, 0, 1}},
+    {"1D array", .image = {.width = 100, .layers = 7, R8}, .driver = {100, 0, 7, LAYERED, 1}},
+    {"2D", .image = {.width = 64, .height = 33, .levels = 1, RGBA8}, .driver = {64, 33, 0, 0, 1}},
     {"2D, all levels, at an offset",
-     0,
-     131072,
-     {.width = 64, .height = 33, .levels = 7, .format = F32, .channels = 2},
-     {64, 33, 0, 0, 7}},
-    {"2D array of one",
-     0,
-     0,
-     {.width = 8, .height = 8, .layers = 1, .format = U8, .channels = 2},
-     {8, 8, 1, LAYERED, 1}},
-    {"2D array",
-     0,
-     0,
-     {.width = 8, .height = 4, .layers = 5, .levels = 4, .format = U8, .channels = 1},
-     {8, 4, 5, LAYERED, 4}},
-    {"cube",
-     0,
-     0,
-     {.width = 16, .height = 16, .layers = 6, .cube = true, .format = U8, .channels = 4},
-     {16, 16, 6, CUBEMAP, 1}},
-    {"array of cubes",
-     0,
-     0,
-     {.width = 16, .height = 16, .layers = 12, .cube = true, .format = U8, .channels = 4},
-     {16, 16, 12, CUBEMAP | LAYERED, 1}},
-    {"3D",
-     0,
-     0,
-     {.width = 8, .height = 9, .depth = 10, .levels = 4, .format = F32, .channels = 4},
-     {8, 9, 10, 0, 4}},
-    {"surface",
-     GR_SURFACE_LOAD_STORE,
-     0,
-     {.width = 8, .height = 8, .format = U8, .channels = 4},
-     {8, 8, 0, SURFACE, 1}},
-    {"gather",
-     GR_TEXTURE_GATHER | GR_READ_ONLY,
-     0,
-     {.width = 8, .height = 8, .format = U8, .channels = 4},
-     {8, 8, 0, GATHER, 1}},
-    {"attachment",
-     GR_SURFACE_LOAD_STORE | GR_WRITE_DISCARD,
-     0,
-     {.width = 8, .height = 8, .color_attachment = true, .format = U8, .channels = 4},
-     {8, 8, 0, SURFACE | ATTACHMENT, 1}},
+     .image = {.width = 64, .height = 33, .levels = 7, .format = F32, .channels = 2},
+     .driver = {64, 33, 0, 0, 7}, .offset = 131072},
+    {"2D array of one", .image = {.width = 8, .height = 8, .layers = 1, RG8},
+     .driver = {8, 8, 1, LAYERED, 1}},
+    {"2D array", .image = {.width = 8, .height = 4, .layers = 5, .levels = 4, R8},
+     .driver = {8, 4, 5, LAYERED, 4}},
+    {"cube", .image = {.width = 16, .height = 16, .layers = 6, .cube = true, RGBA8},
+     .driver = {16, 16, 6, CUBEMAP, 1}},
+    {"array of cubes", .image = {.width = 16, .height = 16, .layers = 12, .cube = true, RGBA8},
+     .driver = {16, 16, 12, CUBEMAP | LAYERED, 1}},
+    {"3D", .image = {.width = 8, .height = 9, .depth = 10, .levels = 4, RGBA32F},
+     .driver = {8, 9, 10, 0, 4}},
+    {"surface", .image = {.width = 8, .height = 8, RGBA8}, .driver = {8, 8, 0, SURFACE, 1},
+     .flags = GR_SURFACE_LOAD_STORE},
+    {"gather", .image = {.width = 8, .height = 8, RGBA8}, .driver = {8, 8, 0, GATHER, 1},
+     .flags = GR_TEXTURE_GATHER | GR_READ_ONLY},
+    {"attachment", .image = {.width = 8, .height = 8, .color_attachment = true, RGBA8},
+     .driver = {8, 8, 0, SURFACE | ATTACHMENT, 1},
+     .flags = GR_SURFACE_LOAD_STORE | GR_WRITE_DISCARD},
     {"depth",
-     0,
-     0,
-     {.width = 8, .height = 8, .depth_texture = true, .format = F32, .channels = 1},
-     {8, 8, 0, DEPTH, 1}},
+     .image = {.width = 8, .height = 8, .depth_texture = true, .format = F32, .channels = 1},
+     .driver = {8, 8, 0, DEPTH, 1}},
     {"sRGB is unknown to the driver",
-     0,
-     0,
-     {.width = 8, .height = 8, .srgb = true, .normalized = true, .format = U8, .channels = 4},
-     {8, 8, 0, 0, 1}},
+     .image = {.width = 8, .height = 8, .srgb = true, .normalized = true, RGBA8},
+     .driver = {8, 8, 0, 0, 1}},
 };
 
 /* Memory with a Windows handle, which needs no cleanup. */
@@ -160,71 +128,39 @@ static const char *reaches_driver(const void *row)
 /* ---- Rules ----------------------------------------------------------------------------------- */
 
 static const struct image_rule {
-    const char *name;
+    const char *name, *words; /* words of the message */
     gr_external_image_desc image;
-    const char *cited, *words;
+    const char *cited; /* NULL: the creation of an array */
 } rules[] = {
-    {"no width", {.height = 8, .format = U8, .channels = 4}, CREATE, "0 x 8 x 0"},
-    {"depth without height",
-     {.width = 8, .depth = 8, .format = U8, .channels = 4},
-     CREATE,
-     "8 x 0 x 8"},
-    {"3D with layers",
-     {.width = 8, .height = 8, .depth = 4, .layers = 2, .format = U8, .channels = 4},
-     CREATE,
-     "2 layers"},
-    {"cube that is not square",
-     {.width = 8, .height = 4, .layers = 6, .cube = true, .format = U8, .channels = 4},
-     CREATE,
-     "8 x 4"},
-    {"cube without layers",
-     {.width = 8, .height = 8, .cube = true, .format = U8, .channels = 4},
-     CREATE,
-     "0 layers"},
-    {"cube of five faces",
-     {.width = 8, .height = 8, .layers = 5, .cube = true, .format = U8, .channels = 4},
-     CREATE,
-     "5 layers"},
-    {"cubes of seven faces",
-     {.width = 8, .height = 8, .layers = 7, .cube = true, .format = U8, .channels = 4},
-     CREATE,
-     "7 layers"},
-    {"no format", {.width = 8, .height = 8, .channels = 4}, CREATE, "format is 0x0"},
-    {"unknown format",
-     {.width = 8, .height = 8, .format = (CUarray_format)0x21, .channels = 4},
-     CREATE,
-     "0x21"},
-    {"no channels", {.width = 8, .height = 8, .format = U8}, CREATE, "0 channels"},
-    {"three channels",
-     {.width = 8, .height = 8, .format = U8, .channels = 3},
-     CREATE,
-     "3 channels"},
-    {"five channels", {.width = 8, .height = 8, .format = U8, .channels = 5}, CREATE, "5 channels"},
-    {"a level too many",
-     {.width = 64, .height = 33, .levels = 8, .format = U8, .channels = 4},
-     CREATE,
-     "8 mip levels"},
-    {"a level too many in 3D",
-     {.width = 4, .height = 4, .depth = 8, .levels = 5, .format = U8, .channels = 4},
-     CREATE,
-     "5 mip levels"},
-    {"attachment and depth",
-     {.width = 8,
-      .height = 8,
-      .format = U8,
-      .channels = 4,
-      .color_attachment = true,
-      .depth_texture = true},
-     MAP,
-     "depth texture"},
-    {"larger than the memory",
-     {.width = 2049, .height = 2048, .format = U8, .channels = 4},
-     MAP,
-     "does not fit"},
-    {"larger than any memory",
-     {.width = SIZE_MAX / 16 + 1, .height = 8, .format = F32, .channels = 4},
-     MAP,
-     "does not fit"},
+    {"no width", "0 x 8 x 0", .image = {.height = 8, RGBA8}},
+    {"depth without height", "8 x 0 x 8", .image = {.width = 8, .depth = 8, RGBA8}},
+    {"3D with layers", "2 layers",
+     .image = {.width = 8, .height = 8, .depth = 4, .layers = 2, RGBA8}},
+    {"cube that is not square", "8 x 4",
+     .image = {.width = 8, .height = 4, .layers = 6, .cube = true, RGBA8}},
+    {"cube without layers", "0 layers", .image = {.width = 8, .height = 8, .cube = true, RGBA8}},
+    {"cube of five faces", "5 layers",
+     .image = {.width = 8, .height = 8, .layers = 5, .cube = true, RGBA8}},
+    {"cubes of seven faces", "7 layers",
+     .image = {.width = 8, .height = 8, .layers = 7, .cube = true, RGBA8}},
+    {"no format", "format is 0x0", .image = {.width = 8, .height = 8, .channels = 4}},
+    {"unknown format", "0x21",
+     .image = {.width = 8, .height = 8, .format = (CUarray_format)0x21, .channels = 4}},
+    {"no channels", "0 channels", .image = {.width = 8, .height = 8, .format = U8}},
+    {"three channels", "3 channels",
+     .image = {.width = 8, .height = 8, .format = U8, .channels = 3}},
+    {"five channels", "5 channels",
+     .image = {.width = 8, .height = 8, .format = U8, .channels = 5}},
+    {"a level too many", "8 mip levels", .image = {.width = 64, .height = 33, .levels = 8, RGBA8}},
+    {"a level too many in 3D", "5 mip levels",
+     .image = {.width = 4, .height = 4, .depth = 8, .levels = 5, RGBA8}},
+    {"attachment and depth", "depth texture",
+     .image = {.width = 8, .height = 8, .color_attachment = true, .depth_texture = true, RGBA8},
+     .cited = MAP},
+    {"larger than the memory", "does not fit", .image = {.width = 2049, .height = 2048, RGBA8},
+     .cited = MAP},
+    {"larger than any memory", "does not fit",
+     .image = {.width = SIZE_MAX / 16 + 1, .height = 8, RGBA32F}, .cited = MAP},
 };
 
 static const char *refused(const gr_external_memory_desc *info, const char *cited,
@@ -240,15 +176,10 @@ static const char *rule_broken(const void *row)
 {
     const struct image_rule *rule = row;
     gr_external_memory_desc info = make(&rule->image);
-    return refused(&info, rule->cited, rule->words);
+    return refused(&info, rule->cited ? rule->cited : CREATE, rule->words);
 }
 
-static const gr_external_image_desc small = {.struct_size = sizeof(gr_external_image_desc),
-                                             .width = 8,
-                                             .height = 8,
-                                             .levels = 2,
-                                             .format = U8,
-                                             .channels = 4};
+static const gr_external_image_desc small = {.width = 8, .height = 8, .levels = 2, RGBA8};
 
 static const char *size_of_image(const void *row)
 {

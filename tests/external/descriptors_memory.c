@@ -6,7 +6,6 @@
 #include "descriptors.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #define IMPORT     "cuImportExternalMemory"
@@ -182,57 +181,34 @@ static const char *same_memory(const void *row)
 
 /* ---- Rules ----------------------------------------------------------------------------------- */
 
-#define IS_FD       BIT(FORM_FD)
-#define IS_NVSCI    BIT(FORM_NVSCI)
-#define MAY_BE      BIT(MAY)
-#define IS_ALWAYS   BIT(MUST)
-#define NEVER_IS_SO BIT(NEVER)
+#define MAY_BE    BIT(MAY)
+#define IS_ALWAYS BIT(MUST)
+#define IS_NEVER  BIT(NEVER)
 
 static const struct rule rules[] = {
-    {"no size", ANY, ANY, SET_SIZE, {.size = 0}, IMPORT, "size 0"},
-    {"fd and handle", IS_FD, ANY, SET_HANDLE, {.win32_handle = SOME_HANDLE}, IMPORT, "fd"},
-    {"name of no Windows type",
-     IS_FD | IS_NVSCI,
-     ANY,
-     SET_NAME,
-     {.win32_name = SOME_NAME},
-     IMPORT,
-     "name"},
-    {"no NvSciBuf", IS_NVSCI, ANY, SET_NVSCI, {.nvsci = NULL}, IMPORT, "nvscibuf is NULL"},
-    {"not dedicated", ANY, IS_ALWAYS, SET_DEDICATED, {.dedicated = false}, IMPORT, "true"},
-    {"dedicated dma_buf", ANY, NEVER_IS_SO, SET_DEDICATED, {.dedicated = true}, IMPORT, "dma_buf"},
-    {"dedicated, but not at 0",
-     ANY,
-     MAY_BE,
-     SET_DEDICATED | SET_PART,
-     {.dedicated = true, .part.offset = 256},
-     IMPORT,
-     "offset is 256"},
-    {"offset at the end", ANY, ANY, SET_PART, {.part.offset = 65536}, MAP_BUFFER, "offset 65536"},
-    {"offset beyond", ANY, ANY, SET_PART, {.part.offset = SIZE_MAX}, MAP_BUFFER, "not within"},
-    {"size beyond", ANY, ANY, SET_PART, {.part.size = 65537}, MAP_BUFFER, "65537 bytes"},
-    {"size that overflows",
-     ANY,
-     ANY,
-     SET_PART,
-     {.part.size = SIZE_MAX},
-     MAP_BUFFER,
-     "does not end"},
-    {"range beyond",
-     ANY,
-     MAY_BE,
-     SET_PART,
-     {.part = {.offset = 65535, .size = 2}},
-     MAP_BUFFER,
-     "at offset 65535"},
-    {"range that overflows",
-     ANY,
-     MAY_BE,
-     SET_PART,
-     {.part = {.offset = 4096, .size = SIZE_MAX - 4095}},
-     MAP_BUFFER,
-     "does not end"},
-    {"type 10", ANY, ANY, SET_TYPE, {.type = 10}, IMPORT, "type is 10"},
+    {"no size", "size 0", SET_SIZE, .wrong = {.size = 0}},
+    {"fd and handle", "fd", SET_HANDLE, .wrong = {.win32_handle = SOME_HANDLE}, .forms = IS_FD},
+    {"name of no Windows type", "name", SET_NAME, .wrong = {.win32_name = SOME_NAME},
+     .forms = IS_FD | IS_NVSCI},
+    {"no NvSciBuf", "nvscibuf is NULL", SET_NVSCI, .wrong = {.nvsci = NULL}, .forms = IS_NVSCI},
+    {"not dedicated", "true", SET_DEDICATED, .wrong = {.dedicated = false}, .kinds = IS_ALWAYS},
+    {"dedicated dma_buf", "dma_buf", SET_DEDICATED, .wrong = {.dedicated = true},
+     .kinds = IS_NEVER},
+    {"dedicated, but not at 0", "offset is 256", SET_DEDICATED | SET_PART,
+     .wrong = {.dedicated = true, .part.offset = 256}, .kinds = MAY_BE},
+    {"offset at the end", "offset 65536", SET_PART, .wrong = {.part.offset = 65536},
+     .cited = MAP_BUFFER},
+    {"offset beyond", "not within", SET_PART, .wrong = {.part.offset = SIZE_MAX},
+     .cited = MAP_BUFFER},
+    {"size beyond", "65537 bytes", SET_PART, .wrong = {.part.size = 65537}, .cited = MAP_BUFFER},
+    {"size that overflows", "does not end", SET_PART, .wrong = {.part.size = SIZE_MAX},
+     .cited = MAP_BUFFER},
+    {"range beyond", "at offset 65535", SET_PART, .wrong = {.part = {.offset = 65535, .size = 2}},
+     .kinds = MAY_BE, .cited = MAP_BUFFER},
+    {"range that overflows", "does not end", SET_PART,
+     .wrong = {.part = {.offset = 4096, .size = SIZE_MAX - 4095}}, .kinds = MAY_BE,
+     .cited = MAP_BUFFER},
+    {"type 10", "type is 10", SET_TYPE, .wrong = {.type = 10}},
 };
 
 /* ---- The driver's refusals ------------------------------------------------------------------- */

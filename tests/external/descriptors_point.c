@@ -46,41 +46,27 @@ static gr_semaphore_point full_point(enum kind kind, gr_semaphore *semaphore, bo
 /*
  * According to the driver's documentation, not to grinterop's code: the fields that each kind uses.
  */
-static const char *signal_is(const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *given, enum kind kind,
-                             const gr_semaphore_point *point)
+static const char *point_is(const struct recorded *call, unsigned i, enum kind kind,
+                            const gr_semaphore_point *point, bool is_wait)
 {
-    CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS wanted;
-    memset(&wanted, 0, sizeof(wanted));
+    CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS signal;
+    CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS wait;
+    memset(&signal, 0, sizeof(signal));
+    memset(&wait, 0, sizeof(wait));
     if (kind == KIND_FENCE)
-        wanted.params.fence.value = point->value;
-    if (kind == KIND_KEYED)
-        wanted.params.keyedMutex.key = point->key;
-    if (kind == KIND_NVSCI) {
-        wanted.params.nvSciSync.fence = point->nvsci_fence;
-        wanted.flags = point->skip_nvscibuf ? 0x01 : 0;
-    }
-    if (memcmp(&wanted, given, sizeof(wanted)) != 0)
-        FAIL("the driver received another signal");
-    return NULL;
-}
-
-static const char *wait_is(const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *given, enum kind kind,
-                           const gr_semaphore_point *point)
-{
-    CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS wanted;
-    memset(&wanted, 0, sizeof(wanted));
-    if (kind == KIND_FENCE)
-        wanted.params.fence.value = point->value;
+        signal.params.fence.value = wait.params.fence.value = point->value;
     if (kind == KIND_KEYED) {
-        wanted.params.keyedMutex.key = point->key;
-        wanted.params.keyedMutex.timeoutMs = point->timeout_ms;
+        signal.params.keyedMutex.key = wait.params.keyedMutex.key = point->key;
+        wait.params.keyedMutex.timeoutMs = point->timeout_ms;
     }
     if (kind == KIND_NVSCI) {
-        wanted.params.nvSciSync.fence = point->nvsci_fence;
-        wanted.flags = point->skip_nvscibuf ? 0x02 : 0;
+        signal.params.nvSciSync.fence = wait.params.nvSciSync.fence = point->nvsci_fence;
+        signal.flags = point->skip_nvscibuf ? 0x01 : 0;
+        wait.flags = point->skip_nvscibuf ? 0x02 : 0;
     }
-    if (memcmp(&wanted, given, sizeof(wanted)) != 0)
-        FAIL("the driver received another wait");
+    if (is_wait ? memcmp(&wait, &call->given.waits[i], sizeof(wait)) != 0
+                : memcmp(&signal, &call->given.signals[i], sizeof(signal)) != 0)
+        FAIL("the driver received another %s", is_wait ? "wait" : "signal");
     return NULL;
 }
 
@@ -90,8 +76,7 @@ static const char *points_are(const struct recorded *call, const enum kind kinds
     REQUIRE(call && call->count == n && call->stream == STREAM);
     for (unsigned i = 0; i < n; i++) {
         REQUIRE(call->semaphores[i] == gr_semaphore_get_info(points[i].semaphore)->external);
-        PASS_ON(is_wait ? wait_is(&call->given.waits[i], kinds[i], &points[i])
-                        : signal_is(&call->given.signals[i], kinds[i], &points[i]));
+        PASS_ON(point_is(call, i, kinds[i], &points[i], is_wait));
     }
     return NULL;
 }

@@ -95,29 +95,16 @@ static const char *import_and_end(const struct external_type *type, const struct
 
 /* ---- Rules ----------------------------------------------------------------------------------- */
 
-#define IS_FD    BIT(FORM_FD)
-#define IS_NVSCI BIT(FORM_NVSCI)
-#define IS_FENCE BIT(KIND_FENCE)
-
 static const struct rule rules[] = {
-    {"fd and handle",
-     IS_FD,
-     ANY,
-     SET_HANDLE,
-     {.win32_handle = SOME_HANDLE},
-     IMPORT,
-     "file descriptor"},
-    {"no NvSciSync", IS_NVSCI, ANY, SET_NVSCI, {.nvsci = NULL}, IMPORT, "nvscisync is NULL"},
-    {"value where it has no meaning", ANY, ~IS_FENCE, SET_VALUE, {.value = 3}, SIGNAL, "value 3"},
-    {"type 11", ANY, ANY, SET_TYPE, {.type = 11}, IMPORT, "type is 11"},
+    {"fd and handle", "file descriptor", SET_HANDLE, .wrong = {.win32_handle = SOME_HANDLE},
+     .forms = IS_FD},
+    {"no NvSciSync", "nvscisync is NULL", SET_NVSCI, .wrong = {.nvsci = NULL}, .forms = IS_NVSCI},
+    {"value where it has no meaning", "value 3", SET_VALUE, .wrong = {.value = 3},
+     .kinds = ~BIT(KIND_FENCE), .cited = SIGNAL},
+    {"type 11", "type is 11", SET_TYPE, .wrong = {.type = 11}},
 };
 
 /* ---- The walk -------------------------------------------------------------------------------- */
-
-static gr_status class_of(const struct external_type *type, const struct refusal *refusal)
-{
-    return class_of_refusal(refusal, system_of(type));
-}
 
 static const struct subject semaphores = {
     .types = semaphore_types,
@@ -130,7 +117,6 @@ static const struct subject semaphores = {
     .is_imported = is_imported,
     .import_is = import_is,
     .import_and_end = import_and_end,
-    .class_of = class_of,
 };
 
 void semaphore_cases(void)

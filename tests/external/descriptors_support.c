@@ -3,7 +3,6 @@
 #include "descriptors.h"
 #include "tests/support/error_class.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #ifndef _WIN32

@@ -7,9 +7,7 @@
 #define _GNU_SOURCE
 #include "external_import.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,9 +32,7 @@ VULKAN_TEST(bytes_both_ways, 2)
     gr_external_memory_desc info = external_info(&own, &usual);
     GR_AUTO(gr_resource) *resource = must_import(&info);
     vulkan_bytes_both_ways(resource, own.buffer, SIZE, 1);
-    char text[512];
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, "OPAQUE_FD"), "%s", text);
+    assert_described(resource, "OPAQUE_FD");
 }
 
 VULKAN_TEST(a_part_without_a_size_goes_to_the_end)
@@ -80,8 +76,7 @@ VULKAN_TEST(an_image_by_its_description, sizeof(images) / sizeof(images[0]))
                 .dedicated = true, .part = &part);
     GR_AUTO(gr_resource) *resource = must_import(&info);
     vulkan_image_fill(&image, 1);
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
     assert_no_difference(cuda_image_differs(buffer, &image, 1));
     cuda_image_fill(buffer, &image, 2);
     must_release(buffer);
@@ -148,14 +143,14 @@ VULKAN_TEST(after_an_error_the_caller_still_owns_the_descriptor)
     gr_external_part_desc part = usual;
     info.part = &part;
     part.offset = own.memory_size;
-    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "offset");
+    assert_null_invalid(gr_from_external_memory(&info, GR_READ_WRITE), "offset");
     ck_assert(is_open(info.fd));
     part.offset = 0;
-    assert_null(gr_from_external_memory(&info, GR_READ_ONLY | GR_WRITE_DISCARD),
-                GR_ERR_INVALID_VALUE, 0, "write_discard");
+    assert_null_invalid(gr_from_external_memory(&info, GR_READ_ONLY | GR_WRITE_DISCARD),
+                        "write_discard");
     ck_assert(is_open(info.fd));
-    assert_null(gr_from_external_memory(&info, GR_SURFACE_LOAD_STORE), GR_ERR_INVALID_VALUE, 0,
-                "surface_load_store");
+    assert_null_invalid(gr_from_external_memory(&info, GR_SURFACE_LOAD_STORE),
+                        "surface_load_store");
     ck_assert(is_open(info.fd));
     gr_resource *resource = must_import(&info); /* none of the calls took it */
     ck_assert(!is_open(info.fd));
@@ -180,14 +175,12 @@ VULKAN_TEST(ranges_past_the_end_are_refused)
         gr_external_part_desc part = wrong[i];
         part.struct_size = sizeof(part);
         info.part = &part;
-        assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                    "offset");
+        assert_null_invalid(gr_from_external_memory(&info, GR_READ_WRITE), "offset");
     }
     gr_external_memory_desc info = good;
     info.size = 0;
-    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "allocationSize");
-    assert_null(gr_from_external_memory(NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null_invalid(gr_from_external_memory(&info, GR_READ_WRITE), "allocationSize");
+    assert_null_invalid(gr_from_external_memory(NULL, GR_READ_WRITE), "NULL");
     assert_mine(good.fd);
 }
 
@@ -238,13 +231,11 @@ VULKAN_TEST(dedicated_memory_has_no_other_part)
     gr_external_memory_desc info = external_info(&own, &usual);
     const gr_external_part_desc later = GR_INIT(gr_external_part_desc, .offset = 256, .size = 256);
     info.part = &later;
-    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "dedicated");
+    assert_null_invalid(gr_from_external_memory(&info, GR_READ_WRITE), "dedicated");
     info.part = &usual;
     GR_AUTO(gr_resource) *resource = must_import(&info);
     const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .size = 100);
-    assert_null(gr_from_same_memory(resource, &part, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "dedicated");
+    assert_null_invalid(gr_from_same_memory(resource, &part, GR_READ_WRITE), "dedicated");
 }
 
 VULKAN_TEST(invalid_descriptors_are_refused)
@@ -252,11 +243,11 @@ VULKAN_TEST(invalid_descriptors_are_refused)
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
     ck_assert_int_eq(close(info.fd), 0);
-    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "not open");
+    assert_null_invalid(gr_from_external_memory(&info, GR_READ_WRITE), "not open");
     info.fd = -1;
-    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "not open");
+    assert_null_invalid(gr_from_external_memory(&info, GR_READ_WRITE), "not open");
     info.fd = 1000000;
-    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "not open");
+    assert_null_invalid(gr_from_external_memory(&info, GR_READ_WRITE), "not open");
 }
 
 VULKAN_TEST(descriptors_of_other_files_are_refused)
@@ -279,20 +270,17 @@ VULKAN_TEST(wrong_handle_types_are_refused)
     gr_external_memory_desc good = external_info(&own, &usual);
     gr_external_memory_desc info = good;
     info.type = (CUexternalMemoryHandleType)99;
-    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "99");
+    assert_null_invalid(gr_from_external_memory(&info, GR_READ_WRITE), "99");
     info.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32;
-    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "OPAQUE_WIN32");
+    assert_null_invalid(gr_from_external_memory(&info, GR_READ_WRITE), "OPAQUE_WIN32");
     info.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF;
-    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NVSCIBUF");
+    assert_null_invalid(gr_from_external_memory(&info, GR_READ_WRITE), "NVSCIBUF");
     info = good;
     info.win32_handle = &info;
-    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "win32_handle");
+    assert_null_invalid(gr_from_external_memory(&info, GR_READ_WRITE), "win32_handle");
     info.fd = 0;
     info.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_RESOURCE;
-    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "dedicated");
+    assert_null_invalid(gr_from_external_memory(&info, GR_READ_WRITE), "dedicated");
     assert_mine(good.fd);
 }
 
@@ -322,23 +310,23 @@ VULKAN_TEST(impossible_images_are_refused)
     gr_external_part_desc part = GR_INIT(gr_external_part_desc, .image = &image);
     info.part = &part;
     image.width = 0;
-    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "width");
+    assert_null_invalid(gr_from_external_memory(&info, GR_READ_WRITE), "width");
     image = good;
     image.channels = 3;
-    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "channels");
+    assert_null_invalid(gr_from_external_memory(&info, GR_READ_WRITE), "channels");
     image = good;
     image.levels = 6;
-    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "levels");
+    assert_null_invalid(gr_from_external_memory(&info, GR_READ_WRITE), "levels");
     image = good;
     image.cube = true;
     image.layers = 5;
-    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "six");
+    assert_null_invalid(gr_from_external_memory(&info, GR_READ_WRITE), "six");
     image = good;
     image.width = image.height = 1000;
-    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "fit");
+    assert_null_invalid(gr_from_external_memory(&info, GR_READ_WRITE), "fit");
     image = good;
     part.size = 16;
-    assert_null(gr_from_external_memory(&info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "size");
+    assert_null_invalid(gr_from_external_memory(&info, GR_READ_WRITE), "size");
     assert_mine(info.fd);
 }
 
@@ -409,14 +397,8 @@ VULKAN_TEST(parts_need_external_memory_and_a_valid_offset)
     const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .size = 16),
                                 outside = GR_INIT(gr_external_part_desc, .offset = own.memory_size,
                                                   .size = 16);
-    assert_null(gr_from_same_memory(NULL, &part, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null_invalid(gr_from_same_memory(NULL, &part, GR_READ_WRITE), "NULL");
     assert_null(gr_from_same_memory(gl, &part, GR_READ_WRITE), GR_ERR_STATE, 0, "external memory");
-    assert_null(gr_from_same_memory(resource, &outside, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "offset");
-    assert_null(gr_from_same_memory(resource, &part, 0x100), GR_ERR_INVALID_VALUE, 0, "bits");
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_external", NULL);
+    assert_null_invalid(gr_from_same_memory(resource, &outside, GR_READ_WRITE), "offset");
+    assert_null_invalid(gr_from_same_memory(resource, &part, 0x100), "bits");
 }

@@ -7,9 +7,7 @@
 #include "external_import.h"
 #include "tests/drivers/fault_driver.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #define SIZE 65536
 
@@ -294,8 +292,4 @@ VULKAN_TEST(a_free_destroys_imports_left_by_earlier_frees)
     end_resource();
 }
 
-int main(int argc, char **argv)
-{
-    fault_control_start();
-    return run_tests(argc, argv, "test_external_fault", NULL);
-}
+START(fault_control_start())

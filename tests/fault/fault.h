@@ -28,9 +28,4 @@ void let_fail(const char *function, CUresult code, long after);
 /* The last error names the driver function and the code. */
 void assert_cuda_error(const char *function, CUresult code, const char *code_name);
 
-/* Children of fault_causes.c: drivers that do not start. */
-int init_fails(void);
-int init_names_causes(void);
-int each_function_missing(void);
-
 #endif

@@ -62,9 +62,7 @@ static gr_resource *make(int transport, unsigned flags)
 {
     static const gr_transport transports[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY};
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = transports[transport]);
-    gr_resource *resource = gr_from_gl_buffer_with(gl_buffer_filled(SIZE, 0), flags, &options);
-    assert_made(resource);
-    return resource;
+    return must_make(gr_from_gl_buffer_with(gl_buffer_filled(SIZE, 0), flags, &options));
 }
 
 static gr_tensor *make_tensor(CUstream stream)
@@ -142,8 +140,7 @@ TEST(a_rings_calls_are_refused, TRANSPORTS)
 {
     gr_resource *both[] = {make(_i, GR_READ_WRITE), make(_i, GR_READ_WRITE)};
     const gr_slot *slot;
-    gr_ring *ring = gr_ring_create(both, 2, NULL);
-    assert_made(ring);
+    gr_ring *ring = must_make(gr_ring_create(both, 2, NULL));
     fault->capture(fx.stream);
     assert_state(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
     fault->capture(NULL);
@@ -183,8 +180,7 @@ TEST(tensors_are_refused)
 TEST(publishing_is_refused, TRANSPORTS)
 {
     GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
-    gr_tensor *tensor = make_tensor(fx.other);
-    assert_made(tensor);
+    gr_tensor *tensor = must_make(make_tensor(fx.other));
     fault->capture(fx.stream);
     assert_state(gr_publish(resource, tensor, NULL, fx.stream));
     assert_state(gr_fetch(resource, tensor, NULL, fx.stream));
@@ -207,10 +203,8 @@ TEST(copies_of_images_are_refused)
     glGenTextures(1, &texture);
     glBindTexture(GL_TEXTURE_2D, texture);
     glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, 4, 4);
-    gr_resource *resource = gr_from_gl_image(texture, GL_TEXTURE_2D, GR_READ_WRITE);
-    assert_made(resource);
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    gr_resource *resource = must_make(gr_from_gl_image(texture, GL_TEXTURE_2D, GR_READ_WRITE));
+    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
     const gr_linear_desc host = GR_INIT(gr_linear_desc, .host = texels);
     fault->capture(fx.stream);
     assert_state(gr_buffer_copy_from_linear(buffer, 0, 0, &host, GR_STREAM_OF_MAP));
@@ -226,9 +220,7 @@ TEST(copies_of_images_are_refused)
 static void *export_to(gr_tensor *tensor, CUstream stream)
 {
 #if __has_include(<dlpack/dlpack.h>)
-    DLManagedTensorVersioned *managed = gr_tensor_dlpack(tensor, stream);
-    assert_made(managed);
-    return managed;
+    return must_make(gr_tensor_dlpack(tensor, stream));
 #else
     (void)tensor, (void)stream;
     return NULL;

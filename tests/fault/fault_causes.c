@@ -2,10 +2,10 @@
 /* Causes in messages: the driver's code, the device that renders, and what the machine lacks. */
 #define _GNU_SOURCE
 #include "fault.h"
+#include "tests/support/next.h"
 
 #include "lib/driver_required.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,10 +30,7 @@ static const char *shut_node; /* and the one that cannot be opened */
 
 int uname(struct utsname *name)
 {
-    static int (*next)(struct utsname *);
-    void *symbol = next ? NULL : dlsym(RTLD_NEXT, "uname");
-    if (symbol)
-        memcpy(&next, &symbol, sizeof(symbol));
+    NEXT(uname);
     int result = next(name);
     if (kernel)
         snprintf(name->release, sizeof(name->release), "%s", kernel);
@@ -42,10 +39,7 @@ int uname(struct utsname *name)
 
 int access(const char *path, int mode)
 {
-    static int (*next)(const char *, int);
-    void *symbol = next ? NULL : dlsym(RTLD_NEXT, "access");
-    if (symbol)
-        memcpy(&next, &symbol, sizeof(symbol));
+    NEXT(access);
     if (no_node && strcmp(path, no_node) == 0)
         return -1;
     if (shut_node && strcmp(path, shut_node) == 0)
@@ -174,7 +168,7 @@ TEST(causes_are_reported_once)
 /* ---- Start of the driver --------------------------------------------------------------------- */
 
 /* A driver that exists but does not start counts as missing. */
-int init_fails(void)
+CHILD(init_fails)
 {
     static const int codes[] = {CUDA_ERROR_NO_DEVICE, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,
                                 CUDA_ERROR_UNKNOWN};
@@ -195,7 +189,7 @@ int init_fails(void)
 static const char *const required[] = {GR_DRIVER_REQUIRED(NAME)};
 
 /* A driver that is too old and lacks one function. */
-int each_function_missing(void)
+CHILD(each_function_missing)
 {
     for (size_t i = 0; i < sizeof(required) / sizeof(*required); i++) {
         char text[120];
@@ -213,54 +207,37 @@ int each_function_missing(void)
 }
 
 /* For each code of cuInit the message names the cause, from what is visible on the machine. */
-int init_names_causes(void)
+CHILD(init_names_causes)
 {
     static const char wsl[] = "5.15.90.1-microsoft-standard-WSL2", tegra[] = "5.15.148-tegra";
     static const struct {
         CUresult code;
-        const char *kernel, *missing, *shut, *words[3];
+        const char *words[3], *kernel, *missing, *shut; /* kernel NULL: 6.1.0 */
     } cases[] = {
-        {CUDA_ERROR_NO_DEVICE, "6.1.0", NULL, NULL, {"CUDA_VISIBLE_DEVICES", "/dev/nvidiactl is "}},
-        {CUDA_ERROR_OPERATING_SYSTEM,
-         "6.1.0",
-         "/dev/nvidiactl",
-         "/dev/nvidia-uvm",
-         {"rights", "/dev/nvidiactl is not there",
-          "/dev/nvidia-uvm is not accessible to this user"}},
-        {CUDA_ERROR_OPERATING_SYSTEM,
-         wsl,
-         "/dev/dxg",
-         NULL,
-         {"WSL", "/dev/dxg, which is not there", "/usr/lib/wsl/lib"}},
-        {CUDA_ERROR_NO_DEVICE,
-         wsl,
-         NULL,
-         "/dev/dxg",
-         {"/dev/dxg, which is not accessible to this user"}},
-        {CUDA_ERROR_UNKNOWN,
-         tegra,
-         "/dev/dri/renderD128",
-         "/dev/nvmap",
-         {"/dev/nvmap, which is not accessible to this user",
-          "/dev/dri/renderD128, which is not there", "--runtime nvidia"}},
-        {CUDA_ERROR_NOT_SUPPORTED, tegra, "/dev/nvmap", NULL, {"/dev/nvmap, which is not there"}},
-        {CUDA_ERROR_UNKNOWN,
-         "6.1.0",
-         "/dev/nvidia-uvm",
-         NULL,
-         {"nvidia-modprobe -u", "/dev/nvidia-uvm is not there", "nvidia_uvm"}},
-        {CUDA_ERROR_SYSTEM_NOT_READY, "6.1.0", NULL, NULL, {"nvidia-fabricmanager"}},
-        {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, "6.1.0", NULL, NULL, {"different versions", "restart"}},
-        {CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE,
-         "6.1.0",
-         NULL,
-         NULL,
-         {"cuda-compat", "LD_LIBRARY_PATH"}},
-        {CUDA_ERROR_STUB_LIBRARY, "6.1.0", NULL, NULL, {"lib64/stubs"}},
-        {CUDA_ERROR_NOT_FOUND, "6.1.0", NULL, NULL, {"nvidia-smi"}},
+        {CUDA_ERROR_NO_DEVICE, .words = {"CUDA_VISIBLE_DEVICES", "/dev/nvidiactl is "}},
+        {CUDA_ERROR_OPERATING_SYSTEM, .missing = "/dev/nvidiactl", .shut = "/dev/nvidia-uvm",
+         .words = {"rights", "/dev/nvidiactl is not there",
+                   "/dev/nvidia-uvm is not accessible to this user"}},
+        {CUDA_ERROR_OPERATING_SYSTEM, .kernel = wsl, .missing = "/dev/dxg",
+         .words = {"WSL", "/dev/dxg, which is not there", "/usr/lib/wsl/lib"}},
+        {CUDA_ERROR_NO_DEVICE, .kernel = wsl, .shut = "/dev/dxg",
+         .words = {"/dev/dxg, which is not accessible to this user"}},
+        {CUDA_ERROR_UNKNOWN, .kernel = tegra, .missing = "/dev/dri/renderD128",
+         .shut = "/dev/nvmap",
+         .words = {"/dev/nvmap, which is not accessible to this user",
+                   "/dev/dri/renderD128, which is not there", "--runtime nvidia"}},
+        {CUDA_ERROR_NOT_SUPPORTED, .kernel = tegra, .missing = "/dev/nvmap",
+         .words = {"/dev/nvmap, which is not there"}},
+        {CUDA_ERROR_UNKNOWN, .missing = "/dev/nvidia-uvm",
+         .words = {"nvidia-modprobe -u", "/dev/nvidia-uvm is not there", "nvidia_uvm"}},
+        {CUDA_ERROR_SYSTEM_NOT_READY, .words = {"nvidia-fabricmanager"}},
+        {CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, .words = {"different versions", "restart"}},
+        {CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, .words = {"cuda-compat", "LD_LIBRARY_PATH"}},
+        {CUDA_ERROR_STUB_LIBRARY, .words = {"lib64/stubs"}},
+        {CUDA_ERROR_NOT_FOUND, .words = {"nvidia-smi"}},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        kernel = cases[i].kernel;
+        kernel = cases[i].kernel ? cases[i].kernel : "6.1.0";
         no_node = cases[i].missing;
         shut_node = cases[i].shut;
         child_check(fault->set("cuInit", (int)cases[i].code, 0));

@@ -13,7 +13,6 @@
 #include "fault_walk.h"
 #include "tests/support/support_vulkan.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +78,7 @@ static const struct way {
 
 static unsigned long faults_made, faults_told, faults_borne;
 static int complaints;
-static const struct scenario *scenario;
+const struct scenario *scenario;
 static const struct way *way;
 static struct call_hit hit;
 
@@ -120,6 +119,14 @@ bool done(bool succeeded)
 bool ok(gr_status status)
 {
     return done(status == GR_OK);
+}
+
+bool walk_release(gr_buffer *buffer)
+{
+    bool good = !buffer || ok(gr_buffer_release(buffer));
+    if (!good)
+        gr_buffer_release_later(buffer);
+    return good;
 }
 
 unsigned walk_soon;
@@ -366,6 +373,12 @@ static const char *no_calls;
 void walk_start(const struct call_stand_in *stand_ins)
 {
     no_calls = fault_calls_start(stand_ins);
+}
+
+const char *walk_no_sharing(void)
+{
+    const gr_transport_info *info = gr_gl_probe(GR_TRANSPORT_SHARED);
+    return info && info->usable ? NULL : info ? info->reason : "the probe fails";
 }
 
 /* A walk uses short timeouts, and a GPU driver's own errors would interfere. */

@@ -10,6 +10,7 @@
 #include "tests/support/support.h"
 
 #include <grinterop/ring.h>
+#include <grinterop/tensor.h>
 
 /*
  * The timeout of waiting calls in milliseconds. With a fault the event may never come; without one
@@ -23,7 +24,17 @@ struct scenario {
     bool (*run)(void);            /* whether all its calls succeeded */
     const char *(*missing)(void); /* why it can't run here; NULL: it can run anywhere */
     unsigned rules;               /* a combination of the next two */
+
+    /* What run() uses, where several scenarios share it. */
+    const gr_gl_options *options;
+    const char *target;  /* of images */
+    unsigned flags;      /* of resources */
+    gr_memory memory;    /* of tensors */
+    bool (*older)(void); /* in an older OpenGL */
 };
+
+/* The one that runs. */
+extern const struct scenario *scenario;
 
 /* Buffers that the call cannot release have no owner and stay mapped, as gr.h documents. */
 #define WALK_GIVES_UP 1u
@@ -55,11 +66,11 @@ void walk_list(const struct scenario *list);
 bool done(bool succeeded);
 bool ok(gr_status status);
 
-/* Operations for more than one list. */
-extern const gr_gl_options walk_by_copy, walk_by_interop, walk_by_shared;
-bool walk_a_buffer(const gr_gl_options *options);
-bool walk_a_made_buffer(const gr_gl_options *options);
-bool walk_an_image(const gr_gl_options *options, const char *target, bool surface);
+/* Releases the buffer, at the latest when the fault is over; true for NULL. */
+bool walk_release(gr_buffer *buffer);
+
+bool walk_a_buffer(void);
+bool walk_an_image(void);
 const char *walk_no_sharing(void);
 bool walk_write(gr_ring *ring, CUstream stream);
 bool walk_read(gr_ring *ring, CUstream stream);

@@ -47,6 +47,6 @@ static bool run_buffer(void)
 }
 
 const struct scenario walk_compat[] = {
-    {"a buffer with CUDA's names", run_buffer, NULL, 0},
-    {NULL, NULL, NULL, 0},
+    {"a buffer with CUDA's names", .run = run_buffer},
+    {.name = NULL},
 };

@@ -32,14 +32,6 @@ static const char *no_second(void)
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
-static bool release(gr_buffer *buffer)
-{
-    bool good = !buffer || ok(gr_buffer_release(buffer));
-    if (!good)
-        gr_buffer_release_later(buffer);
-    return good;
-}
-
 static bool write_and_look(gr_resource *resource, CUstream stream, int value)
 {
     unsigned char bytes[SIZE];
@@ -47,67 +39,38 @@ static bool write_and_look(gr_resource *resource, CUstream stream, int value)
     if (!done(buffer))
         return false;
     CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, SIZE, stream));
-    if (!release(buffer))
+    if (!walk_release(buffer))
         return false;
     gl_read(gr_gl_name(resource), bytes, SIZE);
     return bytes_are(bytes[0] == value && bytes[SIZE - 1] == value);
 }
 
-static bool use(unsigned flags, gr_transport transport)
+static const gr_gl_options by_peer = {.struct_size = sizeof(by_peer),
+                                      .transports = GR_TRANSPORT_PEER};
+
+static bool run_buffer(void)
 {
     static int value;
     value = value % 200 + 1;
     GLuint name = gl_buffer_filled(SIZE, 1);
     CU(CtxSetCurrent(second.context));
-    gr_resource *resource =
-        gr_from_gl_buffer_with(name, flags, &GR_INIT(gr_gl_options, .transports = transport));
+    gr_resource *resource = gr_from_gl_buffer_with(name, scenario->flags, scenario->options);
     bool good = done(resource);
-    if (good && !(flags & GR_READ_ONLY))
+    if (good && !(scenario->flags & GR_READ_ONLY))
         good = write_and_look(resource, second.stream, value) &&
                write_and_look(resource, second.other, value + 1);
     else if (good)
-        good = release(gr_map(resource, second.stream));
+        good = walk_release(gr_map(resource, second.stream));
     good = good && ok(gr_resource_wait(resource, WALK_SOON));
     gr_resource_free(resource);
     glDeleteBuffers(1, &name);
     return good;
 }
 
-static bool run_peer(void)
-{
-    return use(GR_READ_WRITE, GR_TRANSPORT_PEER);
-}
-
-static bool run_peer_discard(void)
-{
-    return use(GR_WRITE_DISCARD, GR_TRANSPORT_PEER);
-}
-
-static bool run_peer_read(void)
-{
-    return use(GR_READ_ONLY, GR_TRANSPORT_PEER);
-}
-
-static bool run_interop(void)
-{
-    return use(GR_READ_WRITE, GR_TRANSPORT_INTEROP);
-}
-
-static bool run_copy(void)
-{
-    return use(GR_READ_WRITE, GR_TRANSPORT_COPY);
-}
-
-static bool run_any(void)
-{
-    return use(GR_READ_WRITE, GR_TRANSPORT_ANY);
-}
-
 static bool run_shared(void)
 {
     CU(CtxSetCurrent(second.context));
-    gr_resource *resource = gr_gl_buffer_create(
-        SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED));
+    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing);
     bool good = done(resource) && write_and_look(resource, second.stream, 7);
     gr_resource_free(resource);
     return good;
@@ -130,8 +93,7 @@ static bool run_many(void)
     gr_buffer *buffers[2] = {NULL, NULL};
     CU(CtxSetCurrent(second.context));
     for (int i = 0; i < 2; i++)
-        both[i] = gr_from_gl_buffer_with(names[i], i ? GR_READ_WRITE : GR_READ_ONLY,
-                                         &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_PEER));
+        both[i] = gr_from_gl_buffer_with(names[i], i ? GR_READ_WRITE : GR_READ_ONLY, &by_peer);
     bool good = done(both[0] && both[1]) &&
                 ok(gr_map_many(both, 2, second.stream, NULL, buffers)) &&
                 ok(gr_buffer_release_many(buffers, 2, second.other, NULL));
@@ -214,16 +176,21 @@ static bool run_tensors(void)
 }
 
 const struct scenario walk_devices[] = {
-    {"a buffer by peer", run_peer, no_second, 0},
-    {"a discarded buffer by peer", run_peer_discard, no_second, 0},
-    {"a read-only buffer by peer", run_peer_read, no_second, 0},
-    {"two buffers by peer", run_many, no_second, 0},
-    {"a buffer by interop between devices", run_interop, no_second, 0},
-    {"a buffer by copies between devices", run_copy, no_second, 0},
-    {"a buffer by any transport between devices", run_any, no_second, 0},
-    {"a buffer shared by two devices", run_shared, no_sharing, 0},
-    {"a stream of another device", run_wrong_stream, no_second, 0},
-    {"the probes of two devices", run_probe, no_second, 0},
-    {"tensors of two devices", run_tensors, no_second, 0},
-    {NULL, NULL, NULL, 0},
+    {"a buffer by peer", .run = run_buffer, .missing = no_second, .options = &by_peer},
+    {"a discarded buffer by peer", .run = run_buffer, .missing = no_second, .options = &by_peer,
+     .flags = GR_WRITE_DISCARD},
+    {"a read-only buffer by peer", .run = run_buffer, .missing = no_second, .options = &by_peer,
+     .flags = GR_READ_ONLY},
+    {"two buffers by peer", .run = run_many, .missing = no_second},
+    {"a buffer by interop between devices", .run = run_buffer, .missing = no_second,
+     .options = &by_interop},
+    {"a buffer by copies between devices", .run = run_buffer, .missing = no_second,
+     .options = &by_copy},
+    {"a buffer by any transport between devices", .run = run_buffer, .missing = no_second,
+     .options = &by_any},
+    {"a buffer shared by two devices", .run = run_shared, .missing = no_sharing},
+    {"a stream of another device", .run = run_wrong_stream, .missing = no_second},
+    {"the probes of two devices", .run = run_probe, .missing = no_second},
+    {"tensors of two devices", .run = run_tensors, .missing = no_second},
+    {.name = NULL},
 };

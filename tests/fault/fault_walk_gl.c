@@ -4,16 +4,8 @@
 
 #define SIZE 256
 
-const gr_gl_options walk_by_copy = {.struct_size = sizeof(gr_gl_options),
-                                    .transports = GR_TRANSPORT_COPY},
-                    walk_by_interop = {.struct_size = sizeof(gr_gl_options),
-                                       .transports = GR_TRANSPORT_INTEROP},
-                    walk_by_shared = {.struct_size = sizeof(gr_gl_options),
-                                      .transports = GR_TRANSPORT_SHARED};
-static const gr_gl_options by_packed = {.struct_size = sizeof(by_packed),
-                                        .transports = GR_TRANSPORT_SHARED,
-                                        .packed = true},
-                           by_any = {.struct_size = sizeof(by_any), .transports = GR_TRANSPORT_ANY};
+static const gr_gl_options by_packed = {
+    .struct_size = sizeof(by_packed), .transports = GR_TRANSPORT_SHARED, .packed = true};
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
@@ -68,10 +60,10 @@ static bool use_and_free(gr_resource *resource, GLuint name)
     return good;
 }
 
-bool walk_a_buffer(const gr_gl_options *options)
+bool walk_a_buffer(void)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
-    bool good = use_and_free(gr_from_gl_buffer_with(name, GR_READ_WRITE, options), name);
+    bool good = use_and_free(gr_from_gl_buffer_with(name, GR_READ_WRITE, scenario->options), name);
     delete_buffer(name);
     return good;
 }
@@ -126,7 +118,7 @@ static bool run_errors(void)
     static const GLenum errors[] = {GL_INVALID_ENUM, GL_INVALID_VALUE, GL_INVALID_OPERATION,
                                     GL_OUT_OF_MEMORY, GL_INVALID_FRAMEBUFFER_OPERATION};
     GLuint name = gl_buffer_filled(SIZE, 1);
-    gr_resource *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &walk_by_copy);
+    gr_resource *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_copy);
     bool good = done(resource);
     for (size_t i = 0; i < sizeof(errors) / sizeof(*errors) && good; i++)
         good = map_beside(errors[i], resource);
@@ -137,21 +129,6 @@ static bool run_errors(void)
 
 /* ---- Buffers by each transport --------------------------------------------------------------- */
 
-static bool run_interop(void)
-{
-    return walk_a_buffer(&walk_by_interop);
-}
-
-static bool run_copy(void)
-{
-    return walk_a_buffer(&walk_by_copy);
-}
-
-static bool run_any(void)
-{
-    return walk_a_buffer(&by_any);
-}
-
 static bool run_plain(void)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
@@ -160,35 +137,10 @@ static bool run_plain(void)
     return good;
 }
 
-bool walk_a_made_buffer(const gr_gl_options *options)
+static bool walk_a_made_buffer(void)
 {
-    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, options);
+    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, scenario->options);
     return use_and_free(resource, resource ? gr_gl_name(resource) : 0);
-}
-
-static bool run_create_any(void)
-{
-    return walk_a_made_buffer(NULL);
-}
-
-static bool run_create_interop(void)
-{
-    return walk_a_made_buffer(&walk_by_interop);
-}
-
-static bool run_create_copy(void)
-{
-    return walk_a_made_buffer(&walk_by_copy);
-}
-
-static bool run_create_shared(void)
-{
-    return walk_a_made_buffer(&walk_by_shared);
-}
-
-static bool run_create_packed(void)
-{
-    return walk_a_made_buffer(&by_packed);
 }
 
 static bool run_on_entry(void)
@@ -230,7 +182,7 @@ static bool run_many(void)
 {
     GLuint names[2] = {gl_buffer_filled(SIZE, 1), gl_buffer_filled(SIZE, 2)};
     gr_resource *both[2] = {gr_from_gl_buffer(names[0], GR_READ_WRITE),
-                            gr_from_gl_buffer_with(names[1], GR_READ_WRITE, &walk_by_copy)};
+                            gr_from_gl_buffer_with(names[1], GR_READ_WRITE, &by_copy)};
     gr_buffer *buffers[2] = {NULL, NULL};
     CUevent event = NULL;
     CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
@@ -293,30 +245,26 @@ static bool run_without_context(void)
     return good;
 }
 
-const char *walk_no_sharing(void)
-{
-    const gr_transport_info *info = gr_gl_probe(GR_TRANSPORT_SHARED);
-    return info && info->usable ? NULL : info ? info->reason : "the probe fails";
-}
-
 const struct scenario walk_gl[] = {
-    {"a buffer by interop", run_interop, NULL, 0},
-    {"a buffer by copies", run_copy, NULL, 0},
-    {"a buffer with pending OpenGL errors", run_errors, NULL, WALK_FEW},
-    {"a buffer by any transport", run_any, NULL, 0},
-    {"a discarded buffer", run_plain, NULL, 0},
-    {"a created buffer", run_create_any, NULL, 0},
-    {"a buffer created for interop", run_create_interop, NULL, 0},
-    {"a buffer created for copies", run_create_copy, NULL, 0},
-    {"a created and shared buffer", run_create_shared, walk_no_sharing, 0},
-    {"a created and packed buffer", run_create_packed, walk_no_sharing, 0},
-    {"a map on entry", run_on_entry, NULL, 0},
-    {"a deferred release", run_later, NULL, WALK_GIVES_UP},
-    {"a close", run_close, NULL, 0},
-    {"two maps at once", run_many, NULL, 0},
-    {"the probes", run_probe, NULL, 0},
-    {"an EGL context", run_egl, NULL, 0},
-    {"a CUDA context", run_context, NULL, 0},
-    {"no CUDA context", run_without_context, NULL, 0},
-    {NULL, NULL, NULL, 0},
+    {"a buffer by interop", .run = walk_a_buffer, .options = &by_interop},
+    {"a buffer by copies", .run = walk_a_buffer, .options = &by_copy},
+    {"a buffer with pending OpenGL errors", .run = run_errors, .rules = WALK_FEW},
+    {"a buffer by any transport", .run = walk_a_buffer, .options = &by_any},
+    {"a discarded buffer", .run = run_plain},
+    {"a created buffer", .run = walk_a_made_buffer},
+    {"a buffer created for interop", .run = walk_a_made_buffer, .options = &by_interop},
+    {"a buffer created for copies", .run = walk_a_made_buffer, .options = &by_copy},
+    {"a created and shared buffer", .run = walk_a_made_buffer, .missing = walk_no_sharing,
+     .options = &by_sharing},
+    {"a created and packed buffer", .run = walk_a_made_buffer, .missing = walk_no_sharing,
+     .options = &by_packed},
+    {"a map on entry", .run = run_on_entry},
+    {"a deferred release", .run = run_later, .rules = WALK_GIVES_UP},
+    {"a close", .run = run_close},
+    {"two maps at once", .run = run_many},
+    {"the probes", .run = run_probe},
+    {"an EGL context", .run = run_egl},
+    {"a CUDA context", .run = run_context},
+    {"no CUDA context", .run = run_without_context},
+    {.name = NULL},
 };

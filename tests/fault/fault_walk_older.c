@@ -54,27 +54,27 @@ static const char *no_44(void)
     return make_context(1);
 }
 
-static bool in(int i, bool (*run)(void))
+static bool in(int i)
 {
     if (!ok(gr_egl_make_current(contexts[i])))
         return false;
     version = ages[i];
-    bool good = run();
+    bool good = scenario->older();
     version = 0;
     return good;
 }
 
+static bool in_33(void)
+{
+    return in(0);
+}
+
+static bool in_44(void)
+{
+    return in(1);
+}
+
 /* ---- Operations ------------------------------------------------------------------------------ */
-
-static bool use_interop(void)
-{
-    return walk_a_buffer(&walk_by_interop);
-}
-
-static bool use_copy(void)
-{
-    return walk_a_buffer(&walk_by_copy);
-}
 
 /* Storage that the program cannot write to, so that the bytes go through another buffer. */
 static bool use_immutable(void)
@@ -85,56 +85,24 @@ static bool use_immutable(void)
     glBindBuffer(GL_ARRAY_BUFFER, name);
     glBufferStorage(GL_ARRAY_BUFFER, sizeof(bytes), bytes, 0);
     glBindBuffer(GL_ARRAY_BUFFER, 0);
-    gr_resource *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &walk_by_copy);
+    gr_resource *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_copy);
     gr_buffer *buffer = resource ? gr_map(resource, fx.stream) : NULL;
-    bool good = done(buffer) && ok(gr_buffer_release(buffer));
-    if (buffer && !good)
-        gr_buffer_release_later(buffer);
+    bool good = done(buffer) && walk_release(buffer);
     gr_resource_free(resource);
     glDeleteBuffers(1, &name);
     return good;
 }
 
-static bool use_image_copy(void)
-{
-    return walk_an_image(&walk_by_copy, "2D", false);
-}
-
-static bool use_renderbuffer_copy(void)
-{
-    return walk_an_image(&walk_by_copy, "RENDERBUFFER", false);
-}
-
-static bool run_interop(void)
-{
-    return in(0, use_interop);
-}
-
-static bool run_copy(void)
-{
-    return in(0, use_copy);
-}
-
-static bool run_immutable(void)
-{
-    return in(1, use_immutable);
-}
-
-static bool run_image_copy_44(void)
-{
-    return in(1, use_image_copy);
-}
-
-static bool run_renderbuffer_copy(void)
-{
-    return in(1, use_renderbuffer_copy);
-}
-
 const struct scenario walk_older[] = {
-    {"a buffer by interop, OpenGL 3.3", run_interop, no_33, 0},
-    {"a buffer by copies, OpenGL 3.3", run_copy, no_33, 0},
-    {"storage without direct writes, OpenGL 4.4", run_immutable, no_44, 0},
-    {"an image by copies, OpenGL 4.4", run_image_copy_44, no_44, 0},
-    {"a renderbuffer by copies, OpenGL 4.4", run_renderbuffer_copy, no_44, 0},
-    {NULL, NULL, NULL, 0},
+    {"a buffer by interop, OpenGL 3.3", .run = in_33, .missing = no_33, .older = walk_a_buffer,
+     .options = &by_interop},
+    {"a buffer by copies, OpenGL 3.3", .run = in_33, .missing = no_33, .older = walk_a_buffer,
+     .options = &by_copy},
+    {"storage without direct writes, OpenGL 4.4", .run = in_44, .missing = no_44,
+     .older = use_immutable},
+    {"an image by copies, OpenGL 4.4", .run = in_44, .missing = no_44, .older = walk_an_image,
+     .options = &by_copy, .target = "2D"},
+    {"a renderbuffer by copies, OpenGL 4.4", .run = in_44, .missing = no_44, .older = walk_an_image,
+     .options = &by_copy, .target = "RENDERBUFFER"},
+    {.name = NULL},
 };

@@ -134,16 +134,14 @@ static bool run_takes_back(void)
 
 static gr_ring *make_opengls(void)
 {
-    const gr_gl_options shared = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
     gr_resource *of[WALK_SLOTS] = {NULL};
     bool good = true;
     for (int i = 0; i < WALK_SLOTS && good; i++) {
-        of[i] = gr_gl_buffer_create(64, GR_READ_WRITE, &shared);
+        of[i] = gr_gl_buffer_create(64, GR_READ_WRITE, &by_sharing);
         good = done(of[i]);
     }
     gr_ring *ring = good ? gr_ring_create(of, WALK_SLOTS, NULL) : NULL;
-    for (int i = 0; i < WALK_SLOTS; i++)
-        gr_resource_free(of[i]);
+    free_resources(of, WALK_SLOTS);
     done(ring);
     return ring;
 }
@@ -177,9 +175,10 @@ static const char *no_sharing(void)
 }
 
 const struct scenario walk_peers[] = {
-    {"a ring of OpenGL buffers whose writer ends", run_opengl_reads, no_sharing, WALK_FEW},
-    {"a ring whose reader ends", run_writes, NULL, WALK_FEW},
-    {"a ring whose writer ends", run_reads, NULL, WALK_FEW},
-    {"a ring whose reader takes back", run_takes_back, NULL, WALK_FEW},
-    {NULL, NULL, NULL, 0},
+    {"a ring of OpenGL buffers whose writer ends", .run = run_opengl_reads, .missing = no_sharing,
+     .rules = WALK_FEW},
+    {"a ring whose reader ends", .run = run_writes, .rules = WALK_FEW},
+    {"a ring whose writer ends", .run = run_reads, .rules = WALK_FEW},
+    {"a ring whose reader takes back", .run = run_takes_back, .rules = WALK_FEW},
+    {.name = NULL},
 };

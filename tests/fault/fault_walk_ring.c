@@ -13,9 +13,6 @@
 #define SIZE  64
 #define SLOTS 2
 
-static const gr_gl_options by_interop = {.struct_size = sizeof(by_interop),
-                                         .transports = GR_TRANSPORT_INTEROP};
-
 /* ---- OpenGL buffers -------------------------------------------------------------------------- */
 
 struct slots {
@@ -34,8 +31,7 @@ static bool make_slots(struct slots *slots, const gr_gl_options *options)
 
 static void end_slots(struct slots *slots)
 {
-    for (int i = 0; i < SLOTS; i++)
-        gr_resource_free(slots->of[i]);
+    free_resources(slots->of, SLOTS);
 }
 
 typedef gr_status (*hand_over)(gr_ring *ring, const gr_slot *const slots[], size_t n);
@@ -91,35 +87,15 @@ static bool use_ring(gr_ring *ring, const gr_gl_options *options)
            done(gr_ring_get_info(ring));
 }
 
-static bool run_ring(const gr_gl_options *options)
+static bool run_ring(void)
 {
     struct slots slots;
-    gr_ring *ring = make_slots(&slots, options) ? gr_ring_create(slots.of, SLOTS, NULL) : NULL;
+    gr_ring *ring =
+        make_slots(&slots, scenario->options) ? gr_ring_create(slots.of, SLOTS, NULL) : NULL;
     end_slots(&slots);
-    bool good = done(ring) && use_ring(ring, options);
+    bool good = done(ring) && use_ring(ring, scenario->options);
     gr_ring_free(ring);
     return good;
-}
-
-static bool run_ring_interop(void)
-{
-    return run_ring(&by_interop);
-}
-
-static bool run_ring_copy(void)
-{
-    return run_ring(&GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY));
-}
-
-static bool run_ring_shared(void)
-{
-    return run_ring(&GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED));
-}
-
-static const char *no_sharing(void)
-{
-    const gr_transport_info *info = gr_gl_probe(GR_TRANSPORT_SHARED);
-    return info && info->usable ? NULL : info ? info->reason : "the probe fails";
 }
 
 /* OpenGL writes, CUDA reads. */
@@ -158,12 +134,12 @@ static bool run_ring_tensor(void)
 }
 
 const struct scenario walk_rings[] = {
-    {"a ring by interop", run_ring_interop, NULL, 0},
-    {"a ring by copies", run_ring_copy, NULL, 0},
-    {"a shared ring", run_ring_shared, no_sharing, 0},
-    {"a ring of OpenGL frames", run_ring_back, NULL, 0},
-    {"a ring of tensors", run_ring_tensor, NULL, 0},
-    {NULL, NULL, NULL, 0},
+    {"a ring by interop", .run = run_ring, .options = &by_interop},
+    {"a ring by copies", .run = run_ring, .options = &by_copy},
+    {"a shared ring", .run = run_ring, .missing = walk_no_sharing, .options = &by_sharing},
+    {"a ring of OpenGL frames", .run = run_ring_back},
+    {"a ring of tensors", .run = run_ring_tensor},
+    {.name = NULL},
 };
 
 /* ---- Between two ends of a socket ------------------------------------------------------------ */
@@ -188,9 +164,7 @@ static bool use_received(gr_resource *resource)
     if (!ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE)))
         return false;
     gr_buffer *buffer = gr_map(resource, fx.stream);
-    bool good = done(buffer) && ok(gr_buffer_release(buffer));
-    if (buffer && !good)
-        gr_buffer_release_later(buffer);
+    bool good = done(buffer) && walk_release(buffer);
     return good;
 }
 
@@ -224,8 +198,7 @@ gr_ring *walk_vulkan_ring(gr_semaphore *acquire, gr_semaphore *release,
     }
     if (good)
         ring = gr_ring_create(of, WALK_SLOTS, options);
-    for (int i = 0; i < WALK_SLOTS; i++)
-        gr_resource_free(of[i]);
+    free_resources(of, WALK_SLOTS);
     done(ring);
     return ring;
 }
@@ -261,7 +234,7 @@ static bool run_send_ring(void)
 }
 
 const struct scenario walk_sharing[] = {
-    {"a sent resource", run_send, NULL, 0},
-    {"a sent ring", run_send_ring, NULL, 0},
-    {NULL, NULL, NULL, 0},
+    {"a sent resource", .run = run_send},
+    {"a sent ring", .run = run_send_ring},
+    {.name = NULL},
 };

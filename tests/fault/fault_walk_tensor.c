@@ -43,33 +43,13 @@ static bool goes_and_comes(gr_tensor *tensor)
 
 /* ---- Tensors --------------------------------------------------------------------------------- */
 
-static bool run_in(gr_memory memory)
+static bool run_in(void)
 {
-    gr_tensor *tensor = make(memory);
+    gr_tensor *tensor = make(scenario->memory);
     bool good = tensor && goes_and_comes(tensor) && ok(gr_tensor_wait(tensor, fx.other)) &&
                 ok(gr_tensor_used_on(tensor, fx.other));
     gr_tensor_free(tensor);
     return ok(gr_tensor_collect(WALK_SOON)) && good;
-}
-
-static bool run_device(void)
-{
-    return run_in(GR_MEMORY_DEVICE);
-}
-
-static bool run_host(void)
-{
-    return run_in(GR_MEMORY_HOST);
-}
-
-static bool run_pinned(void)
-{
-    return run_in(GR_MEMORY_PINNED);
-}
-
-static bool run_managed(void)
-{
-    return run_in(GR_MEMORY_MANAGED);
 }
 
 static bool run_copies(void)
@@ -218,14 +198,6 @@ static bool run_foreign(void)
 
 /* ---- Tensors of mappings --------------------------------------------------------------------- */
 
-static bool release(gr_buffer *buffer)
-{
-    bool good = !buffer || ok(gr_buffer_release(buffer));
-    if (!good)
-        gr_buffer_release_later(buffer);
-    return good;
-}
-
 static bool run_mapping(void)
 {
     GLuint name = gl_buffer_filled(SIDE * SIDE * 4, 1);
@@ -234,7 +206,7 @@ static bool run_mapping(void)
     gr_buffer *buffer = resource ? gr_map(resource, fx.stream) : NULL;
     gr_tensor *tensor = buffer ? gr_buffer_tensor(buffer, &desc) : NULL;
     bool good = done(tensor) && goes_and_comes(tensor) && ok(gr_tensor_used_on(tensor, fx.other));
-    good = release(buffer) && good;
+    good = walk_release(buffer) && good;
     gr_tensor_free(tensor);
     gr_resource_free(resource);
     glDeleteBuffers(1, &name);
@@ -253,7 +225,7 @@ static bool run_array(void)
     gr_tensor *wrapped = array ? gr_tensor_wrap(&desc, array, fx.stream, NULL, NULL) : NULL;
     bool good = done(wrapped) && goes_and_comes(tensor) && goes_and_comes(wrapped);
     gr_tensor_free(wrapped);
-    good = release(buffer) && good;
+    good = walk_release(buffer) && good;
     gr_tensor_free(tensor);
     gr_resource_free(resource);
     image_delete(&image);
@@ -271,7 +243,7 @@ static bool transfer_mapped(gr_resource *resource, gr_tensor *tensor)
     gr_buffer *buffer = gr_map(resource, fx.stream);
     bool good = done(buffer) && ok(gr_buffer_publish(buffer, tensor, NULL, fx.stream)) &&
                 ok(gr_buffer_fetch(buffer, tensor, NULL, fx.stream));
-    return release(buffer) && good;
+    return walk_release(buffer) && good;
 }
 
 static bool publish_into(gr_resource *resource)
@@ -284,22 +256,12 @@ static bool publish_into(gr_resource *resource)
     return good;
 }
 
-static bool publish_into_image(unsigned flags)
+static bool publish_into_image(void)
 {
     struct image image = image_make("RGBA8", "2D", SIDE, SIDE, 1);
-    bool good = publish_into(gr_from_gl_image(image.name, GL_TEXTURE_2D, flags));
+    bool good = publish_into(gr_from_gl_image(image.name, GL_TEXTURE_2D, scenario->flags));
     image_delete(&image);
     return good;
-}
-
-static bool run_publish_image(void)
-{
-    return publish_into_image(GR_READ_WRITE);
-}
-
-static bool run_publish_surface(void)
-{
-    return publish_into_image(GR_SURFACE_LOAD_STORE);
 }
 
 static bool run_publish_buffer(void)
@@ -336,28 +298,29 @@ static bool run_framebuffer(void)
 /* The first call loads the kernels, which a build may lack. */
 static const char *no_kernels(void)
 {
-    return run_publish_image() && run_publish_buffer() ? NULL : gr_last_error()->message;
+    return publish_into_image() && run_publish_buffer() ? NULL : gr_last_error()->message;
 }
 
 const struct scenario walk_memory[] = {
-    {"a device tensor", run_device, NULL, 0},
-    {"a host tensor", run_host, NULL, 0},
-    {"a pinned tensor", run_pinned, NULL, 0},
-    {"a managed tensor", run_managed, NULL, 0},
-    {"copies of tensors", run_copies, NULL, 0},
-    {"tensors without a stream", run_unordered, NULL, 0},
-    {"a tensor on many streams", run_many_streams, NULL, 0},
-    {"a view of a tensor", run_view, NULL, 0},
-    {"a tensor around memory", run_wrap, NULL, 0},
+    {"a device tensor", .run = run_in, .memory = GR_MEMORY_DEVICE},
+    {"a host tensor", .run = run_in, .memory = GR_MEMORY_HOST},
+    {"a pinned tensor", .run = run_in, .memory = GR_MEMORY_PINNED},
+    {"a managed tensor", .run = run_in, .memory = GR_MEMORY_MANAGED},
+    {"copies of tensors", .run = run_copies},
+    {"tensors without a stream", .run = run_unordered},
+    {"a tensor on many streams", .run = run_many_streams},
+    {"a view of a tensor", .run = run_view},
+    {"a tensor around memory", .run = run_wrap},
 #if __has_include(<dlpack/dlpack.h>)
-    {"tensors through DLPack", run_dlpack, NULL, 0},
-    {"another library's tensor", run_foreign, NULL, 0},
+    {"tensors through DLPack", .run = run_dlpack},
+    {"another library's tensor", .run = run_foreign},
 #endif
-    {"a tensor of a mapping", run_mapping, NULL, 0},
-    {"a tensor of a CUDA array", run_array, NULL, 0},
-    {"a tensor into an image", run_publish_image, no_kernels, 0},
-    {"a tensor into an image through a surface", run_publish_surface, no_kernels, 0},
-    {"a tensor into a buffer", run_publish_buffer, no_kernels, 0},
-    {"a framebuffer into a tensor", run_framebuffer, no_kernels, 0},
-    {NULL, NULL, NULL, 0},
+    {"a tensor of a mapping", .run = run_mapping},
+    {"a tensor of a CUDA array", .run = run_array},
+    {"a tensor into an image", .run = publish_into_image, .missing = no_kernels},
+    {"a tensor into an image through a surface", .run = publish_into_image, .missing = no_kernels,
+     .flags = GR_SURFACE_LOAD_STORE},
+    {"a tensor into a buffer", .run = run_publish_buffer, .missing = no_kernels},
+    {"a framebuffer into a tensor", .run = run_framebuffer, .missing = no_kernels},
+    {.name = NULL},
 };

@@ -34,10 +34,9 @@ static bool run_headless_validated(void)
 
 static gr_vk_device_desc device_desc(bool synchronization2)
 {
-    return GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vk.h->get_instance_proc_addr,
-                   .instance = vk.h->instance, .physical_device = vk.h->physical_device,
-                   .device = vk.h->device, .queue = vk.h->graphics,
-                   .queue_family = vk.h->graphics_family, .synchronization2 = synchronization2);
+    gr_vk_device_desc desc = vulkan_desc(NULL);
+    desc.synchronization2 = synchronization2;
+    return desc;
 }
 
 static bool run_questions(void)
@@ -68,9 +67,7 @@ static bool run_wrap(void)
 static bool map_once(gr_resource *resource)
 {
     gr_buffer *buffer = gr_map(resource, fx.stream);
-    bool good = done(buffer) && ok(gr_buffer_release(buffer));
-    if (buffer && !good)
-        gr_buffer_release_later(buffer);
+    bool good = done(buffer) && walk_release(buffer);
     return good;
 }
 
@@ -299,16 +296,16 @@ static bool run_own_semaphore(void)
 }
 
 const struct scenario walk_vulkan[] = {
-    {"Vulkan instance and device", run_headless, NULL, 0},
-    {"the same with validation", run_headless_validated, NULL, 0},
-    {"Vulkan queries", run_questions, NULL, 0},
-    {"a Vulkan device", run_wrap, NULL, 0},
-    {"a Vulkan buffer", run_buffer, NULL, 0},
-    {"a buffer with synchronization2", run_buffer2, no_synchronization2, 0},
-    {"a buffer created by the program", run_own_buffer, NULL, 0},
-    {"memory from a descriptor", run_external, NULL, 0},
-    {"a Vulkan image", run_image, NULL, 0},
-    {"a Vulkan semaphore", run_semaphore, NULL, 0},
-    {"a semaphore created by the program", run_own_semaphore, NULL, 0},
-    {NULL, NULL, NULL, 0},
+    {"Vulkan instance and device", .run = run_headless},
+    {"the same with validation", .run = run_headless_validated},
+    {"Vulkan queries", .run = run_questions},
+    {"a Vulkan device", .run = run_wrap},
+    {"a Vulkan buffer", .run = run_buffer},
+    {"a buffer with synchronization2", .run = run_buffer2, .missing = no_synchronization2},
+    {"a buffer created by the program", .run = run_own_buffer},
+    {"memory from a descriptor", .run = run_external},
+    {"a Vulkan image", .run = run_image},
+    {"a Vulkan semaphore", .run = run_semaphore},
+    {"a semaphore created by the program", .run = run_own_semaphore},
+    {.name = NULL},
 };

@@ -18,8 +18,7 @@ gr_resource *resource;
 static void make_resource(void)
 {
     name = gl_buffer_filled(SIZE, 0x22);
-    resource = gr_from_gl_buffer(name, GR_READ_WRITE);
-    assert_made(resource);
+    resource = must_register(name);
     fault->reset();
 }
 
@@ -115,8 +114,7 @@ TEST(map_many_fails_at_each_resource)
     gr_resource *resources[MANY];
     for (int i = 0; i < MANY; i++) {
         names[i] = gl_buffer_filled(SIZE, i);
-        resources[i] = gr_from_gl_buffer(names[i], GR_READ_WRITE);
-        assert_made(resources[i]);
+        resources[i] = must_register(names[i]);
     }
     for (int k = 0; k < MANY; k++) {
         gr_buffer *out[MANY] = {NULL};
@@ -171,8 +169,7 @@ static void assert_still_mapped(const gr_buffer *buffer)
 
 TEST(release_fails)
 {
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
     CUdeviceptr where = gr_buffer_ptr(buffer);
     CU(MemsetD8Async(where, 0x55, SIZE, fx.stream));
     refuse_unmap();
@@ -245,8 +242,7 @@ TEST(register_fails)
 TEST(unregister_fails)
 {
     CUgraphicsResource handle = driver_handle(resource);
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
     let_fail(UNREGISTER, CUDA_ERROR_UNKNOWN, 0);
     ck_assert_int_eq(gr_resource_close(resource, fx.stream), GR_ERR_PARTIAL);
     assert_error(GR_ERR_PARTIAL, CUDA_ERROR_UNKNOWN, "ended with an error");
@@ -299,17 +295,14 @@ TEST(push_fails)
     assert_cuda_error(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED");
     ck_assert(!gr_resource_get_info(resource)->mapped);
 
-    buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    buffer = must_make(gr_map(resource, fx.stream));
     let_fail(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, 0);
     ck_assert_int_eq(gr_buffer_release(buffer), GR_ERR_CUDA);
     assert_cuda_error(PUSH, CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED");
     ck_assert(gr_resource_get_info(resource)->mapped);
     assert_ok(gr_buffer_release(buffer));
 
-    CUcontext current = fx.context;
-    CU(CtxGetCurrent(&current));
-    ck_assert_ptr_eq(current, NULL);
+    ck_assert_ptr_eq(current_context(), NULL);
     CU(CtxSetCurrent(fx.context));
     ck_assert_uint_eq(fault->calls(MAP), 1);
     assert_balanced();
@@ -343,8 +336,7 @@ TEST(register_without_context_fails)
         ck_assert_uint_eq(fault->calls("cuDevicePrimaryCtxRelease"), retained);
     }
     fault->reset();
-    gr_resource *made = gr_from_gl_buffer(name, GR_READ_WRITE);
-    assert_made(made);
+    gr_resource *made = must_register(name);
     ck_assert_uint_eq(fault->calls("cuDevicePrimaryCtxRetain"), 1);
     assert_resource_usable(made, name);
     gr_resource_free(made);
@@ -374,15 +366,4 @@ TEST(name_of_code_fails)
     assert_resource_usable(resource, name);
 }
 
-static const struct child children[] = {
-    {"init_names_causes", init_names_causes},
-    {"init_fails", init_fails},
-    {"each_function_missing", each_function_missing},
-    {NULL, NULL},
-};
-
-int main(int argc, char **argv)
-{
-    fault_control_start();
-    return run_tests(argc, argv, "faults", children);
-}
+START(fault_control_start())

@@ -11,8 +11,4 @@ TEST_UNLESS(walk_missing(), devices)
     walk_list(walk_devices);
 }
 
-int main(int argc, char **argv)
-{
-    walk_start(NULL);
-    return run_tests(argc, argv, "test_fault_devices", NULL);
-}
+START(walk_start(NULL))

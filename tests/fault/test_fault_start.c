@@ -76,10 +76,7 @@ static bool start_copy(void)
 static bool start_sharing(void)
 {
     gr_egl *egl = gr_egl_create(NULL);
-    gr_resource *resource =
-        egl ? gr_gl_buffer_create(SIZE, GR_READ_WRITE,
-                                  &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED))
-            : NULL;
+    gr_resource *resource = egl ? gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing) : NULL;
     gr_resource_free(resource);
     gr_egl_free(egl);
     return resource;
@@ -198,7 +195,7 @@ static bool is_taken_for_a_gpu(const struct call_hit *hit)
     return hit->function && strcmp(hit->function, "dlsym") == 0 && !gr_cuda_is_software();
 }
 
-static int child_starts(void)
+CHILD(child_starts)
 {
     const char *text = getenv("FAULT_START");
     ck_assert(text && sscanf(text, "%u %u %ld", &which_start, &which_way, &which_place) == 3);
@@ -230,7 +227,7 @@ static int run_child(unsigned start, unsigned way, long place, char *output, siz
     char text[64];
     snprintf(text, sizeof(text), "%u %u %ld", start, way, place);
     setenv("FAULT_START", text, 1);
-    return child_run("starts", output, size);
+    return child_run("child_starts", output, size);
 }
 
 struct open {
@@ -307,7 +304,7 @@ static const char *missing(void)
     return gr_cuda_is_software() ? NULL : "a GPU's driver would not know of the errors";
 }
 
-GROUP("starts", add_case)
+GROUP("child_starts", add_case)
 
 TEST_UNLESS(missing(), starts_that_fail, STARTS)
 {
@@ -331,8 +328,7 @@ TEST_UNLESS(missing(), starts_that_fail, STARTS)
 
 int main(int argc, char **argv)
 {
-    static const struct child children[] = {{"starts", child_starts}, {NULL, NULL}};
     bool is_child = argc == 3;
     no_calls = is_child ? NULL : fault_calls_start(NULL);
-    return run_tests(argc, argv, "test_fault_start", children);
+    return run_tests(argc, argv);
 }

@@ -20,8 +20,4 @@ TEST_UNLESS(walk_missing_vulkan(), peers)
     walk_list(walk_peers);
 }
 
-int main(int argc, char **argv)
-{
-    walk_start(NULL);
-    return run_tests(argc, argv, "test_fault_vulkan", NULL);
-}
+START(walk_start(NULL))

@@ -34,8 +34,4 @@ TEST_UNLESS(walk_missing(), rings)
     walk_list(walk_rings);
 }
 
-int main(int argc, char **argv)
-{
-    walk_start(walk_older_stand_ins);
-    return run_tests(argc, argv, "test_fault_walk", NULL);
-}
+START(walk_start(walk_older_stand_ins))

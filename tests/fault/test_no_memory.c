@@ -13,7 +13,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include <grinterop/submit.h>
@@ -138,8 +137,7 @@ enum { IN_TURN = 4 }; /* buffers that a resource has from the start */
 static void keep_all(gr_buffer *kept[IN_TURN])
 {
     for (int i = 0; i < IN_TURN; i++) {
-        kept[i] = gr_map(resource, fx.stream);
-        assert_made(kept[i]);
+        kept[i] = must_make(gr_map(resource, fx.stream));
         assert_ok(gr_resource_unmap(resource, GR_STREAM_OF_MAP));
     }
 }
@@ -226,8 +224,7 @@ static bool share_elsewhere(bool packed)
         GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED, .packed = packed);
     long before = left;
     left = 0;
-    gr_egl *egl = gr_egl_create(NULL);
-    assert_made(egl);
+    gr_egl *egl = must_make(gr_egl_create(NULL));
     left = before;
     gr_resource *made = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options);
     before = left;
@@ -280,9 +277,4 @@ TEST(without_memory_all_stays_usable, ATTEMPTS)
     free_submits();
     gr_resource_free(resource);
     assert_buffer_usable(name);
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "no memory", NULL);
 }

@@ -2,8 +2,6 @@
 /* The entry points that libFuzzer calls. Makefile.inc defines FUZZ_TARGET, the target. */
 #include "fuzz.h"
 
-#include <stdlib.h>
-
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size);
 

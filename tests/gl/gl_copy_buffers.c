@@ -186,39 +186,26 @@ GROUP("order of copies", EVERY_COPY_GL)
 COPY_TEST(read_only_maps_run_ahead_of_the_stream)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    unsigned char bytes[SIZE], *first = must_pin(SIZE), *second = must_pin(SIZE);
+    unsigned char *got[2] = {must_pin(SIZE), must_pin(SIZE)};
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_ONLY);
-    gr_buffer *buffer = must_map(resource);
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 2000); /* so that a wait is noticed and still ends */
-    CU(MemcpyDtoHAsync(first, gr_buffer_ptr(buffer), SIZE, fx.stream));
-    assert_ok(gr_buffer_release(buffer));
-    pattern_fill(bytes, SIZE, 2);
-    gl_write(name, bytes, SIZE);
-    buffer = must_map_on(resource, fx.other);
-    CU(MemcpyDtoHAsync(second, gr_buffer_ptr(buffer), SIZE, fx.other));
-    assert_ok(gr_buffer_release(buffer));
+    struct gate *gate = read_behind_gate(resource, got[0], 2000);
+    gl_write_pattern(name, SIZE, 2);
+    read_on(resource, fx.other, got[1]);
     ck_assert(!gate_is_open(gate));
     gate_open(gate);
-    CU(StreamSynchronize(fx.stream));
-    CU(StreamSynchronize(fx.other));
-    assert_pattern(first, SIZE, 1);
-    assert_pattern(second, SIZE, 2);
-    CU(MemFreeHost(first));
-    CU(MemFreeHost(second));
+    assert_two_reads(got, SIZE);
 }
 
 /* Two maps may be in flight; the third waits until the stream has read the first one's bytes. */
 COPY_TEST(no_map_overtakes_the_bytes_of_an_earlier_one)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    unsigned char bytes[SIZE], *got[3] = {must_pin(SIZE), must_pin(SIZE), must_pin(SIZE)};
+    unsigned char *got[3] = {must_pin(SIZE), must_pin(SIZE), must_pin(SIZE)};
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_ONLY);
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, 700);
     for (unsigned i = 0; i < 3; i++) {
-        pattern_fill(bytes, SIZE, i + 1);
-        gl_write(name, bytes, SIZE);
+        gl_write_pattern(name, SIZE, i + 1);
         gr_buffer *buffer = must_map(resource);
         ck_assert_int_eq(gate_is_open(gate), i == 2);
         CU(MemcpyDtoHAsync(got[i], gr_buffer_ptr(buffer), SIZE, fx.stream));
@@ -268,8 +255,7 @@ COPY_TEST(frames_in_pieces_in_flight)
     gr_resource *resources[2];
     for (int i = 0; i < 2; i++)
         resources[i] = must_copy(gl_buffer_filled(BYTES, 0), GR_WRITE_DISCARD);
-    gr_ring *ring = gr_ring_create(resources, 2, NULL);
-    assert_made(ring);
+    gr_ring *ring = must_make(gr_ring_create(resources, 2, NULL));
     for (int frame = 0; frame < 6; frame++) {
         assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
         cuda_fill(slot->buffer, frame + 1);
@@ -281,6 +267,5 @@ COPY_TEST(frames_in_pieces_in_flight)
         assert_ok(gr_ring_give_back(ring, &slot, 1));
     }
     gr_ring_free(ring);
-    for (int i = 0; i < 2; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, 2);
 }

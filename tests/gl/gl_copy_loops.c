@@ -12,8 +12,7 @@ static gr_resource *steady;
 static void frame(GLuint name)
 {
     (void)name;
-    gr_buffer *buffer = gr_map(steady, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(steady, fx.stream));
     assert_ok(gr_buffer_release(buffer));
 }
 

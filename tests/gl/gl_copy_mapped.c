@@ -39,9 +39,7 @@ COPY_TEST(memory_of_cuda_where_it_takes_no_mapping)
                                "cuMemHostRegister refused the memory that OpenGL has mapped: "
                                "CUDA_ERROR_NOT_SUPPORTED");
     assert_calls(PINNED, 1);
-    gr_buffer *buffer = must_map(resource);
-    assert_cuda_pattern(buffer, 1);
-    assert_ok(gr_buffer_release(buffer));
+    assert_mapped(resource, 1);
     assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
     assert_calls(UNREGISTER, 0);
 }
@@ -188,8 +186,7 @@ COPY_TEST(writes_by_shaders_are_copied)
     assert_ok(released);
     ck_assert_uint_eq(by_map, 1);
     ck_assert_uint_eq(barriers, 2);
-    for (int i = 0; i < 3; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, 3);
 }
 
 /* ---- Frames in flight ------------------------------------------------------------------------ */

@@ -54,10 +54,8 @@ COPY_TEST(a_level_of_another_size_is_refused)
     glBindTexture(GL_TEXTURE_2D, name);
     for (GLint level = 0; level < 4; level++)
         store_level(level, 8 >> level);
-    const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
     GR_AUTO(gr_resource) *resource =
-        gr_from_gl_image_with(name, GL_TEXTURE_2D, GR_READ_WRITE, &by_copy);
-    assert_made(resource);
+        must_make(gr_from_gl_image_with(name, GL_TEXTURE_2D, GR_READ_WRITE, &by_copy));
     assert_ok(gr_buffer_release(must_map_image(resource)));
     store_level(1, 256);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "levels");
@@ -106,8 +104,7 @@ COPY_TEST(cuda_memory_is_freed_without_opengl)
 COPY_TEST(the_context_ends_before_its_resource)
 {
     leave_context();
-    gr_egl *egl = gr_egl_create(NULL);
-    assert_made(egl);
+    gr_egl *egl = must_make(gr_egl_create(NULL));
     gr_resource *resource = must_copy(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE);
     bool mapped = fault->calls("cuMemHostRegister") == 1 && fault->calls("cuMemAllocHost") == 0;
     assert_ok(gr_buffer_release(must_map(resource)));
@@ -124,7 +121,6 @@ GROUP("copies that the driver refuses", EVERY_COPY_GL)
 COPY_TEST(no_memory_for_the_copy)
 {
     static const char *const functions[] = {"cuMemAllocHost", "cuMemAlloc"};
-    const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
     GLuint name = gl_buffer_pattern(SIZE, 1);
     for (int i = 0; i < 2; i++) {
         let_fail(functions[i], CUDA_ERROR_OUT_OF_MEMORY, 0);
@@ -170,12 +166,10 @@ COPY_TEST(copies_of_a_failed_map_outlive_their_resources)
  */
 COPY_TEST(a_stream_of_another_context_gets_no_copies)
 {
-    CUcontext other;
     CUstream stream;
     GLuint name = gl_buffer_filled(SIZE, 3);
     gr_resource *resource = must_copy(name, GR_READ_WRITE);
-    CU(CtxCreate(&other, 0, fx.device));
-    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUcontext other = new_context(&stream);
     CU(CtxSetCurrent(fx.context));
     struct gate *gate = gate_put(stream);
     fault->reset();
@@ -185,8 +179,7 @@ COPY_TEST(a_stream_of_another_context_gets_no_copies)
     gate_open(gate); /* with several devices, cuMemFree waits for the work of all contexts */
     gr_resource_free(resource);
     CU(StreamSynchronize(stream));
-    CU(CtxDestroy(other));
-    CU(CtxSetCurrent(fx.context));
+    end_context(other);
     assert_gl_bytes(name, SIZE, 3);
 }
 
@@ -194,8 +187,7 @@ COPY_TEST(a_stream_of_another_context_gets_no_copies)
 COPY_TEST(a_batch_of_two_transports)
 {
     GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
-    const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
-    gr_resource *resources[2] = {gr_from_gl_buffer_with(names[0], GR_READ_WRITE, &any),
+    gr_resource *resources[2] = {gr_from_gl_buffer_with(names[0], GR_READ_WRITE, &by_any),
                                  must_copy(names[1], GR_READ_WRITE)};
     gr_buffer *buffers[2];
     assert_made(resources[0]);

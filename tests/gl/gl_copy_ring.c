@@ -70,17 +70,14 @@ static gr_ring *make_ring(enum kind kind, gr_side producer, unsigned flags)
         make_one(i, flags);
         CU(MemAlloc(&set.scratch[i], SIZE));
     }
-    gr_ring *ring =
-        gr_ring_create(set.resources, SLOTS, &GR_INIT(gr_ring_options, .producer = producer));
-    assert_made(ring);
-    return ring;
+    return must_make(
+        gr_ring_create(set.resources, SLOTS, &GR_INIT(gr_ring_options, .producer = producer)));
 }
 
 /* The ring keeps them alive. */
 static void let_go(void)
 {
-    for (unsigned i = 0; i < SLOTS; i++)
-        gr_resource_free(set.resources[i]);
+    free_resources(set.resources, SLOTS);
 }
 
 static void end(gr_ring *ring)

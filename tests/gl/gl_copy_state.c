@@ -66,7 +66,6 @@ static void calm(void)
 
 static void one_life(const struct image *image, GLuint name)
 {
-    const gr_gl_options by_copy = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
     gr_resource *resources[2] = {
         gr_from_gl_image_with(image->name, image->target->target, GR_READ_WRITE, &by_copy),
         gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_copy)};
@@ -113,8 +112,7 @@ GROUP("OpenGL's state, the fixture's alone", add_copy_case)
 COPY_TEST(a_compatibility_context_does_not_change_texels)
 {
     leave_context();
-    gr_egl *egl = gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true));
-    assert_made(egl);
+    gr_egl *egl = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true)));
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GLuint name = gl_buffer_pattern(100, 3);
     GLfloat scale = 0, bias = 0;

@@ -29,7 +29,4 @@ gr_resource *must_copy(GLuint name, unsigned flags);
 gr_resource *must_copy_image(const struct image *image, unsigned flags);
 gr_resource *must_create_copy(size_t size, unsigned flags);
 
-/* Checks that gr_resource_describe() contains the text. */
-void assert_described(const gr_resource *resource, const char *part);
-
 #endif

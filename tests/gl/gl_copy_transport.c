@@ -18,9 +18,7 @@
     {                                                                                              \
         .struct_size = sizeof(gr_gl_options), .transports = (bits)                                 \
     }
-static const gr_gl_options by_default = BY(0), by_any = BY(GR_TRANSPORT_ANY),
-                           by_interop = BY(GR_TRANSPORT_INTEROP),
-                           by_shared = BY(GR_TRANSPORT_SHARED), by_copy = BY(GR_TRANSPORT_COPY);
+static const gr_gl_options by_default = BY(0);
 
 static void refuse_next(const char *function, CUresult code)
 {
@@ -32,12 +30,11 @@ GROUP("forced transports", add_copy_case)
 TEST(a_forced_transport_is_used)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *interop = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_interop);
-    assert_made(interop);
+    GR_AUTO(gr_resource) *interop =
+        must_make(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_interop));
     ck_assert_int_eq(gr_resource_get_info(interop)->transport, GR_TRANSPORT_INTEROP);
     assert_calls(REGISTER, 1);
-    GR_AUTO(gr_resource) *copy = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_copy);
-    assert_made(copy);
+    GR_AUTO(gr_resource) *copy = must_make(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_copy));
     ck_assert_int_eq(gr_resource_get_info(copy)->transport, GR_TRANSPORT_COPY);
     assert_calls(REGISTER, 1);
     assert_described(interop, "transport interop");
@@ -58,9 +55,9 @@ TEST(a_forced_transport_does_not_fall_back)
     refuse_next(REGISTER_IMAGE, CUDA_ERROR_OPERATING_SYSTEM);
     assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_interop),
                 GR_ERR_CUDA, CUDA_ERROR_OPERATING_SYSTEM, "OpenGL draws on");
-    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_shared), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 "gr_gl_buffer_create");
-    assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_shared),
+    assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_sharing),
                 GR_ERR_UNSUPPORTED, 0, "gr_gl_image_create");
     const gr_gl_options external = BY(GR_TRANSPORT_EXTERNAL),
                         neither = BY(GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_SHARED), unknown = BY(32),
@@ -72,8 +69,7 @@ TEST(a_forced_transport_does_not_fall_back)
     assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &external), GR_ERR_UNSUPPORTED, 0, "vk.h");
     assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &peer), GR_ERR_UNSUPPORTED, 0,
                 "GR_TRANSPORT_SHARED");
-    assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &unknown), GR_ERR_INVALID_VALUE, 0,
-                "GR_TRANSPORT_ANY");
+    assert_null_invalid(gr_from_gl_buffer_with(name, GR_READ_WRITE, &unknown), "GR_TRANSPORT_ANY");
 }
 
 /* Catches: NULL options copied although gr_from_gl_buffer() refuses. */
@@ -92,8 +88,8 @@ TEST(default_options_have_no_effect)
         refuse_next(REGISTER_IMAGE, CUDA_ERROR_OPERATING_SYSTEM);
         assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, defaults[i]),
                     GR_ERR_CUDA, CUDA_ERROR_OPERATING_SYSTEM, "GR_TRANSPORT_COPY");
-        GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, defaults[i]);
-        assert_made(resource);
+        GR_AUTO(gr_resource) *resource =
+            must_make(gr_from_gl_buffer_with(name, GR_READ_WRITE, defaults[i]));
         ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_INTEROP);
     }
 }
@@ -104,15 +100,12 @@ TEST(copy_refuses_the_same_as_interop)
     GLuint deleted = gl_buffer_filled(SIZE, 1), empty = gl_buffer(NULL, 0);
     GLuint name = gl_buffer_filled(SIZE, 1);
     glDeleteBuffers(1, &deleted);
-    assert_null(gr_from_gl_buffer_with(0, GR_READ_WRITE, &by_copy), GR_ERR_INVALID_VALUE, 0,
-                "is 0");
-    assert_null(gr_from_gl_buffer_with(deleted, GR_READ_WRITE, &by_copy), GR_ERR_INVALID_VALUE, 0,
-                "no OpenGL buffer");
-    assert_null(gr_from_gl_buffer_with(empty, GR_READ_WRITE, &by_copy), GR_ERR_INVALID_VALUE, 0,
-                "no storage");
-    assert_null(gr_from_gl_buffer_with(name, 0x100, &by_copy), GR_ERR_INVALID_VALUE, 0, "");
-    assert_null(gr_from_gl_image_with(0, GL_TEXTURE_2D, GR_READ_WRITE, &by_copy),
-                GR_ERR_INVALID_VALUE, 0, "is 0");
+    assert_null_invalid(gr_from_gl_buffer_with(0, GR_READ_WRITE, &by_copy), "is 0");
+    assert_null_invalid(gr_from_gl_buffer_with(deleted, GR_READ_WRITE, &by_copy),
+                        "no OpenGL buffer");
+    assert_null_invalid(gr_from_gl_buffer_with(empty, GR_READ_WRITE, &by_copy), "no storage");
+    assert_null_invalid(gr_from_gl_buffer_with(name, 0x100, &by_copy), "");
+    assert_null_invalid(gr_from_gl_image_with(0, GL_TEXTURE_2D, GR_READ_WRITE, &by_copy), "is 0");
     assert_ok(gr_egl_make_current(NULL));
     assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_copy), GR_ERR_GL, 0,
                 "No OpenGL context");
@@ -224,11 +217,8 @@ TEST(transport_any_works_without_a_current_cuda_context)
     refuse_next(DEVICES, CUDA_ERROR_OPERATING_SYSTEM);
     GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
     assert_fell_back(resource, "cuGLGetDevices names no device");
-    gr_buffer *buffer = gr_map(resource, CU_STREAM_PER_THREAD);
-    assert_made(buffer);
-    CUcontext current = fx.context;
-    CU(CtxGetCurrent(&current));
-    ck_assert_ptr_null(current);
+    gr_buffer *buffer = must_make(gr_map(resource, CU_STREAM_PER_THREAD));
+    ck_assert_ptr_null(current_context());
     assert_ok(gr_buffer_release(buffer));
     CU(CtxSetCurrent(fx.context));
 }
@@ -236,7 +226,7 @@ TEST(transport_any_works_without_a_current_cuda_context)
 TEST(transport_any_refuses_wrong_arguments_at_once)
 {
     struct image depth = image_make("DEPTH_COMPONENT24", "2D", 8, 8, 1);
-    assert_null(gr_from_gl_buffer_with(0, GR_READ_WRITE, &by_any), GR_ERR_INVALID_VALUE, 0, "is 0");
+    assert_null_invalid(gr_from_gl_buffer_with(0, GR_READ_WRITE, &by_any), "is 0");
     assert_null(gr_from_gl_image_with(depth.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_any),
                 GR_ERR_UNSUPPORTED, 0, "depth");
     assert_calls(REGISTER, 0);
@@ -260,8 +250,7 @@ TEST(created_objects_copy_only_if_allowed)
     for (int i = 0; i < 4; i++)
         assert_null(create_elsewhere(refused[i]), GR_ERR_CUDA, CUDA_ERROR_OPERATING_SYSTEM,
                     "GR_TRANSPORT_COPY");
-    GR_AUTO(gr_resource) *resource = create_elsewhere(&by_any);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_make(create_elsewhere(&by_any));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
     assert_described(resource, "transport copy (shared was not chosen: ");
 
@@ -278,8 +267,7 @@ TEST(created_objects_copy_only_if_allowed)
     ck_assert_msg(error && !strstr(error + 1, "an error: "), "not one error: %s", logged);
 
     const gr_gl_options plain = BY(GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY);
-    GR_AUTO(gr_resource) *other = create_elsewhere(&plain);
-    assert_made(other);
+    GR_AUTO(gr_resource) *other = must_make(create_elsewhere(&plain));
     assert_described(other, "transport copy (interop was not chosen: ");
     write_mapped(other, 3);
     assert_gl_pattern(gr_gl_name(other), SIZE, 3);
@@ -289,8 +277,7 @@ GROUP("probe", add_copy_case)
 
 static const gr_transport_info *must_probe(gr_transport transport)
 {
-    const gr_transport_info *info = gr_gl_probe(transport);
-    assert_made(info);
+    const gr_transport_info *info = must_make(gr_gl_probe(transport));
     ck_assert_int_eq(info->transport, transport);
     ck_assert_uint_gt(strlen(info->reason), 20);
     return info;
@@ -363,9 +350,7 @@ TEST(probe_leaks_nothing)
         glGetIntegerv(GL_COPY_WRITE_BUFFER_BINDING, &binding);
         ck_assert_uint_eq((GLuint)binding, bound);
         ck_assert_uint_eq(count_objects(), objects);
-        CUcontext current = NULL;
-        CU(CtxGetCurrent(&current));
-        ck_assert_ptr_eq(current, fx.context);
+        ck_assert_ptr_eq(current_context(), fx.context);
         ck_assert_int_eq(open_fds(), fds);
     }
     assert_calls("cuGraphicsUnregisterResource", fault->calls(REGISTER) - 1);
@@ -375,15 +360,13 @@ TEST(probe_needs_a_context_and_one_transport)
 {
     static const unsigned wrong[] = {0, GR_TRANSPORT_EXTERNAL, GR_TRANSPORT_ANY, 3, 32};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-        assert_null(gr_gl_probe((gr_transport)wrong[i]), GR_ERR_INVALID_VALUE, 0, "not an OpenGL");
+        assert_null_invalid(gr_gl_probe((gr_transport)wrong[i]), "not an OpenGL");
     assert_ok(gr_egl_make_current(NULL));
     assert_null(gr_gl_probe(GR_TRANSPORT_INTEROP), GR_ERR_GL, 0, "No OpenGL context");
     assert_ok(gr_egl_make_current(fx.egl));
     CU(CtxSetCurrent(NULL));
     const gr_transport_info *info = must_probe(GR_TRANSPORT_INTEROP);
-    CUcontext current = fx.context;
-    CU(CtxGetCurrent(&current));
-    ck_assert_ptr_null(current);
+    ck_assert_ptr_null(current_context());
     CU(CtxSetCurrent(fx.context));
     ck_assert_msg(info->usable, "%s", info->reason);
 }
@@ -399,12 +382,8 @@ static void *probe_elsewhere(void *info)
 
 TEST(results_are_per_thread)
 {
-    pthread_t thread;
-    void *apart;
     gr_transport_info *here = (gr_transport_info *)must_probe(GR_TRANSPORT_COPY);
-    ck_assert_int_eq(pthread_create(&thread, NULL, probe_elsewhere, here), 0);
-    ck_assert_int_eq(pthread_join(thread, &apart), 0);
-    ck_assert_ptr_nonnull(apart);
+    ck_assert_ptr_nonnull(elsewhere(probe_elsewhere, here));
     ck_assert_ptr_eq(must_probe(GR_TRANSPORT_COPY), here);
 }
 
@@ -418,9 +397,7 @@ TEST(the_device_that_draws)
     CUdevice counted;
     CU(DeviceGet(&counted, device));
     ck_assert_int_eq(counted, fx.device);
-    CUcontext current = fx.context;
-    CU(CtxGetCurrent(&current));
-    ck_assert_ptr_null(current);
+    ck_assert_ptr_null(current_context());
     CU(CtxSetCurrent(fx.context));
     assert_gl_clean();
 }
@@ -428,7 +405,7 @@ TEST(the_device_that_draws)
 TEST(no_device_that_draws)
 {
     int device = -7;
-    assert_fails(gr_gl_cuda_device(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_invalid(gr_gl_cuda_device(NULL), "NULL");
     refuse_next(DEVICES, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT);
     assert_fails(gr_gl_cuda_device(&device), GR_ERR_CUDA, CUDA_ERROR_INVALID_GRAPHICS_CONTEXT,
                  "OpenGL draws on");
@@ -459,8 +436,8 @@ COPY_TEST(opengl_on_the_cpu_has_no_cuda_device)
 COPY_TEST(transport_any_copies_for_opengl_on_the_cpu)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource =
+        must_make(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_any));
     const gr_transport_info *interop = must_probe(GR_TRANSPORT_INTEROP);
     ck_assert_int_eq(interop->usable, gr_cuda_is_software());
     ck_assert(must_probe(GR_TRANSPORT_COPY)->usable);

@@ -10,17 +10,12 @@
 /* Without copy, which is preferred to both. */
 #define BOTH (GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER)
 
-static const gr_gl_options by_any = {.struct_size = sizeof(gr_gl_options),
-                                     .transports = GR_TRANSPORT_ANY};
-
-static void assert_described(const gr_resource *resource, gr_transport transport, const char *part)
+static void assert_chosen(const gr_resource *resource, gr_transport transport, const char *part)
 {
-    char text[1024];
     assert_made(resource);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, transport);
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, part), "\"%s\" is not in: %s", part, text);
+    assert_described(resource, part);
 }
 
 static gr_resource *by(unsigned transports, GLuint name)
@@ -48,7 +43,7 @@ PEER_TEST(transport_any_selects_the_copy, 6)
     size_t size = sizes[_i % 2];
     GLuint name = gl_buffer_pattern(size, 1);
     GR_AUTO(gr_resource) *copy = by(allowed[_i / 2], name);
-    assert_described(copy, GR_TRANSPORT_COPY, "transport copy (the fastest between two GPUs");
+    assert_chosen(copy, GR_TRANSPORT_COPY, "transport copy (the fastest between two GPUs");
     assert_works(copy, name, size);
 }
 
@@ -56,13 +51,13 @@ PEER_TEST(peer_is_taken_from_8_mib_on)
 {
     GLuint large = gl_buffer_pattern(LARGE, 1), small = gl_buffer_pattern(LARGE - 1, 1);
     GR_AUTO(gr_resource) *peer = by(BOTH, large);
-    assert_described(peer, GR_TRANSPORT_PEER, "transport peer (from 8 MiB on faster than");
+    assert_chosen(peer, GR_TRANSPORT_PEER, "transport peer (from 8 MiB on faster than");
     assert_works(peer, large, LARGE);
     GR_AUTO(gr_resource) *interop = by(BOTH, small);
-    assert_described(interop, GR_TRANSPORT_INTEROP, "transport interop (between two GPUs");
+    assert_chosen(interop, GR_TRANSPORT_INTEROP, "transport interop (between two GPUs");
     assert_works(interop, small, LARGE - 1);
     GR_AUTO(gr_resource) *plain = gr_from_gl_buffer(large, GR_READ_WRITE);
-    assert_described(plain, GR_TRANSPORT_INTEROP, "transport interop");
+    assert_chosen(plain, GR_TRANSPORT_INTEROP, "transport interop");
 }
 
 PEER_TEST(an_image_uses_interop)
@@ -70,7 +65,7 @@ PEER_TEST(an_image_uses_interop)
     struct image image = image_make("RGBA8", "2D", 512, 1024, 1);
     GR_AUTO(gr_resource) *resource =
         gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_any);
-    assert_described(resource, GR_TRANSPORT_INTEROP, "transport interop");
+    assert_chosen(resource, GR_TRANSPORT_INTEROP, "transport interop");
     assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_peer),
                 GR_ERR_UNSUPPORTED, 0, "GR_TRANSPORT_COPY");
 }
@@ -81,26 +76,26 @@ PEER_TEST(transports_that_peer_falls_back_to)
     GLuint name = gl_buffer_pattern(LARGE, 1);
     let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
     GR_AUTO(gr_resource) *interop = by(BOTH, name);
-    assert_described(interop, GR_TRANSPORT_INTEROP, "transport interop (peer was not chosen: ");
+    assert_chosen(interop, GR_TRANSPORT_INTEROP, "transport interop (peer was not chosen: ");
     let_fail("cuEventCreate", CUDA_ERROR_OUT_OF_MEMORY, 0);
     GR_AUTO(gr_resource) *without_copy = by(GR_TRANSPORT_ANY, name);
-    assert_described(without_copy, GR_TRANSPORT_PEER, "transport peer (copy was not chosen: ");
+    assert_chosen(without_copy, GR_TRANSPORT_PEER, "transport peer (copy was not chosen: ");
     assert_works(without_copy, name, LARGE);
     let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0);
     GR_AUTO(gr_resource) *unreached = by(GR_TRANSPORT_ANY, name);
-    assert_described(unreached, GR_TRANSPORT_INTEROP, "transport interop");
+    assert_chosen(unreached, GR_TRANSPORT_INTEROP, "transport interop");
     let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0);
     GR_AUTO(gr_resource) *copy = by(GR_TRANSPORT_PEER | GR_TRANSPORT_COPY, name);
-    assert_described(copy, GR_TRANSPORT_COPY, "transport copy (peer was not chosen: ");
+    assert_chosen(copy, GR_TRANSPORT_COPY, "transport copy (peer was not chosen: ");
     let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0);
     assert_null(by(GR_TRANSPORT_PEER, name), GR_ERR_UNSUPPORTED, 0, "cannot reach the memory");
 
     GLuint small = gl_buffer_pattern(SIZE, 1);
     let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
     GR_AUTO(gr_resource) *peer = by(BOTH, small);
-    assert_described(peer, GR_TRANSPORT_PEER, "transport peer (interop was not chosen: ");
+    assert_chosen(peer, GR_TRANSPORT_PEER, "transport peer (interop was not chosen: ");
     assert_works(peer, small, SIZE);
-    assert_null(by(GR_TRANSPORT_ANY, 0), GR_ERR_INVALID_VALUE, 0, "is 0");
+    assert_null_invalid(by(GR_TRANSPORT_ANY, 0), "is 0");
 }
 
 /* Not the error of peer, which is not possible here and would say to allow interop. */
@@ -122,17 +117,14 @@ PEER_TEST(the_probe_reports_two_gpus)
 {
     char draws[64];
     snprintf(draws, sizeof(draws), "the memory of device %d, which draws", (int)drawing.device);
-    const gr_transport_info *info = gr_gl_probe(GR_TRANSPORT_PEER);
-    assert_made(info);
+    const gr_transport_info *info = must_make(gr_gl_probe(GR_TRANSPORT_PEER));
     ck_assert_msg(info->usable && strstr(info->reason, draws), "%s", info->reason);
     let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
-    info = gr_gl_probe(GR_TRANSPORT_PEER);
-    assert_made(info);
+    info = must_make(gr_gl_probe(GR_TRANSPORT_PEER));
     ck_assert(!info->usable);
     ck_assert_msg(strstr(info->reason, "CUDA_ERROR_OPERATING_SYSTEM"), "%s", info->reason);
     let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0);
-    info = gr_gl_probe(GR_TRANSPORT_PEER);
-    assert_made(info);
+    info = must_make(gr_gl_probe(GR_TRANSPORT_PEER));
     ck_assert(!info->usable);
     ck_assert_msg(strstr(info->reason, "GR_TRANSPORT_COPY"), "%s", info->reason);
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
@@ -145,11 +137,10 @@ TEST(one_gpu_needs_no_copy)
     GLuint name = gl_buffer_pattern(LARGE, 1);
     assert_null(by(GR_TRANSPORT_PEER, name), GR_ERR_UNSUPPORTED, 0, "GR_TRANSPORT_INTEROP");
     GR_AUTO(gr_resource) *any = by(GR_TRANSPORT_ANY, name);
-    assert_described(any, GR_TRANSPORT_INTEROP, "transport interop");
+    assert_chosen(any, GR_TRANSPORT_INTEROP, "transport interop");
     GR_AUTO(gr_resource) *copy = by(GR_TRANSPORT_PEER | GR_TRANSPORT_COPY, name);
-    assert_described(copy, GR_TRANSPORT_COPY, "transport copy (peer was not chosen: ");
-    const gr_transport_info *info = gr_gl_probe(GR_TRANSPORT_PEER);
-    assert_made(info);
+    assert_chosen(copy, GR_TRANSPORT_COPY, "transport copy (peer was not chosen: ");
+    const gr_transport_info *info = must_make(gr_gl_probe(GR_TRANSPORT_PEER));
     ck_assert(!info->usable);
     ck_assert_msg(strstr(info->reason, "The same GPU draws and computes"), "%s", info->reason);
 }
@@ -160,6 +151,6 @@ TEST(without_a_cuda_context_the_drawing_device_computes)
     CU(CtxSetCurrent(NULL));
     assert_null(by(GR_TRANSPORT_PEER, name), GR_ERR_UNSUPPORTED, 0, "GR_TRANSPORT_INTEROP");
     GR_AUTO(gr_resource) *any = by(GR_TRANSPORT_ANY, name);
-    assert_described(any, GR_TRANSPORT_INTEROP, "transport interop");
+    assert_chosen(any, GR_TRANSPORT_INTEROP, "transport interop");
     CU(CtxSetCurrent(fx.context));
 }

@@ -43,37 +43,32 @@ GROUP("ends", add_peer_case)
  */
 PEER_TEST(the_callers_context_is_put_back)
 {
-    CUcontext contexts[2] = {NULL, drawing.context}, current;
+    CUcontext contexts[2] = {NULL, drawing.context};
     GLuint name = gl_buffer_pattern(SIZE, 1);
     gr_resource *resource = must_peer(name, GR_READ_WRITE);
     for (int i = 0; i < 2; i++) {
         CU(CtxSetCurrent(contexts[i]));
         gr_buffer *buffer = must_map(resource);
-        CU(CtxGetCurrent(&current));
-        ck_assert_ptr_eq(current, contexts[i]);
+        ck_assert_ptr_eq(current_context(), contexts[i]);
         CU(CtxSetCurrent(fx.context));
         cuda_write_pattern(buffer, 5 + (unsigned)i);
         CU(CtxSetCurrent(contexts[i]));
         assert_ok(gr_buffer_release(buffer));
-        CU(CtxGetCurrent(&current));
-        ck_assert_ptr_eq(current, contexts[i]);
+        ck_assert_ptr_eq(current_context(), contexts[i]);
         assert_gl_pattern(name, SIZE, 5 + (unsigned)i);
     }
     gr_resource_free(resource);
-    CU(CtxGetCurrent(&current));
-    ck_assert_ptr_eq(current, drawing.context);
+    ck_assert_ptr_eq(current_context(), drawing.context);
     CU(CtxSetCurrent(fx.context));
 }
 
 /* The other GPU's side stays alive and ends with the resource. */
 PEER_TEST(a_cuda_context_that_is_gone, 2)
 {
-    CUcontext own = NULL;
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    CU(CtxCreate(&own, 0, fx.device));
+    CUcontext own = new_context(NULL);
     gr_resource *resource = must_peer(name, GR_READ_WRITE);
-    CU(CtxDestroy(own));
-    CU(CtxSetCurrent(fx.context));
+    end_context(own);
     assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED,
                 "was destroyed");
     assert_calls(MAP, 0);
@@ -89,16 +84,13 @@ PEER_TEST(a_cuda_context_that_is_gone, 2)
 /* The last buffer is released without the OpenGL context, after the CUDA context is gone. */
 PEER_TEST(the_other_side_outlives_its_resource)
 {
-    CUcontext own = NULL;
     CUstream stream = NULL;
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    CU(CtxCreate(&own, 0, fx.device));
-    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUcontext own = new_context(&stream);
     gr_resource *resource = must_peer(name, GR_READ_WRITE);
     gr_buffer *buffer = must_map_on(resource, stream);
     assert_ok(gr_resource_unmap(resource, stream));
-    CU(CtxDestroy(own));
-    CU(CtxSetCurrent(fx.context));
+    end_context(own);
     assert_fails(gr_resource_close(resource, stream), GR_ERR_PARTIAL,
                  CUDA_ERROR_CONTEXT_IS_DESTROYED, "was destroyed");
     gr_resource_free(resource);
@@ -181,9 +173,7 @@ PEER_TEST(nothing_is_left_of_one_that_was_not_made)
         assert_null(gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_peer), refusals[i].status,
                     refusals[i].code, refusals[i].text);
         ck_assert_uint_eq(fault->calls("cuMemFree"), fault->calls("cuMemAlloc") - (i == 0));
-        CUcontext current;
-        CU(CtxGetCurrent(&current));
-        ck_assert_ptr_eq(current, fx.context);
+        ck_assert_ptr_eq(current_context(), fx.context);
     }
     fault->reset();
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
@@ -234,10 +224,9 @@ PEER_TEST(a_release_that_fails_can_be_tried_again)
 /* A map with two transports: if the second fails, the first is unmapped. */
 PEER_TEST(a_batch_of_two_transports)
 {
-    const gr_gl_options interop = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_INTEROP);
     GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
     gr_resource *resources[2] = {must_peer(names[0], GR_READ_WRITE),
-                                 gr_from_gl_buffer_with(names[1], GR_READ_WRITE, &interop)};
+                                 gr_from_gl_buffer_with(names[1], GR_READ_WRITE, &by_interop)};
     gr_buffer *buffers[2];
     assert_made(resources[1]);
     let_fail(MAP, CUDA_ERROR_UNKNOWN, 1);

@@ -47,8 +47,7 @@ PEER_TEST(contexts_of_both_devices_on_one_thread)
         for (int i = 0; i < 2; i++)
             assert_gl_bytes(names[i], SIZE, 16 * i + round);
     }
-    for (int i = 0; i < 2; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, 2);
     CU(CtxSetCurrent(drawing.context));
     CU(StreamDestroy(streams[0]));
     CU(CtxSetCurrent(fx.context));
@@ -58,13 +57,13 @@ static void assert_refuses_stream(gr_resource *resource, CUstream stream, const 
 {
     const CUstream of_map = fx.stream;
     gr_buffer *buffer = NULL;
-    assert_null(gr_map(resource, stream), GR_ERR_INVALID_VALUE, 0, device);
+    assert_null_invalid(gr_map(resource, stream), device);
     ck_assert(!gr_resource_get_info(resource)->mapped);
     assert_calls(MAP, 0);
     ck_assert_ptr_eq(fault->context("cuStreamGetCtx"), fx.context);
     buffer = must_map_on(resource, of_map);
     unsigned long maps = fault->calls(MAP), unmaps = fault->calls(UNMAP);
-    assert_fails(release_on(buffer, stream), GR_ERR_INVALID_VALUE, 0, device);
+    assert_invalid(release_on(buffer, stream), device);
     ck_assert(gr_resource_get_info(resource)->mapped);
     assert_calls(MAP, maps);
     assert_calls(UNMAP, unmaps);
@@ -85,9 +84,8 @@ PEER_TEST(a_stream_of_the_device_that_draws_is_refused, 3)
     GLuint name = gl_buffer_pattern(SIZE, 1);
     snprintf(computes, sizeof(computes), "CUDA device %d,", (int)fx.device);
     snprintf(draws, sizeof(draws), "CUDA device %d,", (int)drawing.device);
-    GR_AUTO(gr_resource) *resource = gr_from_gl_buffer_with(
-        name, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = transports[_i]));
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_make(gr_from_gl_buffer_with(
+        name, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = transports[_i])));
     CUstream stream;
     CU(CtxSetCurrent(drawing.context));
     CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
@@ -120,64 +118,33 @@ PEER_TEST(calls_do_not_wait_for_the_stream)
     assert_gl_bytes(name, SIZE, 4);
 }
 
-/*
- * The next map, on another stream, does not overwrite what a kernel of the last mapping still
- * reads.
- */
-PEER_TEST(a_map_waits_for_the_last_mappings_work)
+/* The event that a failed map records comes after the last mapping. */
+static void assert_map_fails(gr_resource *const both[2])
 {
-    GLuint name = gl_buffer_pattern(SIZE, 1);
-    unsigned char bytes[SIZE], *first = must_pin(SIZE), *second = must_pin(SIZE);
-    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_ONLY);
-    gr_buffer *buffer = must_map(resource);
-    CU(StreamSynchronize(fx.stream));
-    struct gate *gate = gate_put(fx.stream);
-    CU(MemcpyDtoHAsync(first, gr_buffer_ptr(buffer), SIZE, fx.stream));
-    assert_ok(gr_buffer_release(buffer));
-    ck_assert(!gate_is_open(gate));
-    pattern_fill(bytes, SIZE, 2);
-    gl_write(name, bytes, SIZE);
-    gate_open_after(gate, 100);
-    buffer = must_map_on(resource, fx.other);
-    CU(MemcpyDtoHAsync(second, gr_buffer_ptr(buffer), SIZE, fx.other));
-    assert_ok(gr_buffer_release(buffer));
-    CU(StreamSynchronize(fx.stream));
-    CU(StreamSynchronize(fx.other));
-    assert_pattern(first, SIZE, 1);
-    assert_pattern(second, SIZE, 2);
-    CU(MemFreeHost(first));
-    CU(MemFreeHost(second));
-}
-
-/*
- * Also if a map on that stream failed in between: the event that it records comes after the last
- * mapping.
- */
-PEER_TEST(a_failed_map_keeps_the_last_mappings_work)
-{
-    GLuint name = gl_buffer_pattern(SIZE, 1);
-    unsigned char bytes[SIZE], *first = must_pin(SIZE);
-    GR_AUTO(gr_resource) *failing = must_peer(gl_buffer_filled(SIZE, 9), GR_READ_WRITE);
-    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_ONLY);
-    gr_resource *both[] = {failing, resource};
-    gr_buffer *buffers[2] = {NULL}, *buffer = must_map(resource);
-    CU(StreamSynchronize(fx.stream));
-    struct gate *gate = gate_put(fx.stream);
-    CU(MemcpyDtoHAsync(first, gr_buffer_ptr(buffer), SIZE, fx.stream));
-    assert_ok(gr_buffer_release(buffer));
+    gr_buffer *buffers[2] = {NULL};
     let_fail(MAP, CUDA_ERROR_UNKNOWN, 0);
     assert_fails(gr_map_many(both, 2, fx.other, NULL, buffers), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN,
                  "could not be mapped");
+}
+
+/*
+ * The next map, on another stream, does not overwrite what a kernel of the last mapping still
+ * reads; also if a map on that stream failed in between.
+ */
+PEER_TEST(a_map_waits_for_the_last_mappings_work, 2)
+{
+    GLuint name = gl_buffer_pattern(SIZE, 1);
+    unsigned char *got[2] = {must_pin(SIZE), must_pin(SIZE)};
+    GR_AUTO(gr_resource) *failing = must_peer(gl_buffer_filled(SIZE, 9), GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_ONLY);
+    struct gate *gate = read_behind_gate(resource, got[0], 0);
+    if (_i)
+        assert_map_fails((gr_resource *const[]){failing, resource});
     ck_assert(!gate_is_open(gate));
-    pattern_fill(bytes, SIZE, 2);
-    gl_write(name, bytes, SIZE);
+    gl_write_pattern(name, SIZE, 2);
     gate_open_after(gate, 100);
-    buffer = must_map_on(resource, fx.other);
-    assert_ok(gr_buffer_release(buffer));
-    CU(StreamSynchronize(fx.other));
-    CU(StreamSynchronize(fx.stream));
-    assert_pattern(first, SIZE, 1);
-    CU(MemFreeHost(first));
+    read_on(resource, fx.other, got[1]);
+    assert_two_reads(got, SIZE);
 }
 
 PEER_TEST(events_of_the_options)

@@ -6,9 +6,8 @@
 #define _GNU_SOURCE
 #include "gl_peer.h"
 
+#include "tests/ring/ring.h"
 #include "tests/support/allocations.h"
-
-#include <grinterop/ring.h>
 
 #define BATCH 8
 #define LOOPS 300
@@ -32,8 +31,7 @@ PEER_TEST(maps_and_releases_allocate_nothing)
         assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
     }
     ck_assert_uint_eq(allocations, 0);
-    for (int i = 0; i < BATCH; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, BATCH);
 }
 
 static void life(GLuint name)
@@ -55,19 +53,10 @@ PEER_TEST(creating_and_freeing_resources_leaks_nothing)
 PEER_TEST(slots_of_a_ring)
 {
     gr_resource *resources[SLOTS];
-    const gr_slot *slot = NULL;
     for (int i = 0; i < SLOTS; i++)
         resources[i] = must_peer(gl_buffer_filled(SIZE, 0), GR_WRITE_DISCARD);
-    GR_AUTO(gr_ring) *ring = gr_ring_create(resources, SLOTS, NULL);
-    assert_made(ring);
-    for (int i = 0; i < SLOTS; i++)
-        gr_resource_free(resources[i]);
-    for (int frame = 1; frame < 20; frame++) {
-        assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 10000));
-        cuda_fill(slot->buffer, frame);
-        assert_ok(gr_ring_hand_over(ring, &slot, 1));
-        assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 10000));
-        assert_gl_bytes(gr_gl_name(slot->resource), SIZE, frame);
-        assert_ok(gr_ring_give_back(ring, &slot, 1));
-    }
+    GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(resources, SLOTS, NULL));
+    free_resources(resources, SLOTS);
+    for (int frame = 1; frame < 20; frame++)
+        ring_frame(ring, frame, 10000);
 }

@@ -3,7 +3,6 @@
 #include "gl_shared.h"
 #include "tests/support/support_image.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,8 +123,8 @@ IMAGE_TEST(bytes_of_large_images)
     const unsigned width = 401, height = 203, texel = 4;
     const gr_gl_image_desc info =
         GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA8, width, height, 1, 9);
-    GR_AUTO(gr_resource) *resource = gr_gl_image_create(&info, GR_READ_WRITE, &by_sharing);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource =
+        must_make(gr_gl_image_create(&info, GR_READ_WRITE, &by_sharing));
     for (unsigned level = 0; level < info.levels; level++) {
         unsigned w = width >> level ? width >> level : 1, h = height >> level ? height >> level : 1;
         size_t bytes = (size_t)w * h * texel;
@@ -147,19 +146,14 @@ IMAGE_TEST(bytes_of_large_images)
 
 IMAGE_TEST(an_image_says_what_it_is, SHAPES)
 {
-    char text[500];
     GR_AUTO(gr_resource) *resource = must_share_image("RGBA16F", _i, GR_SURFACE_LOAD_STORE);
     struct image image = image_of(resource, "RGBA16F", _i);
     ck_assert(glIsTexture(image.name));
     ck_assert_uint_eq(gr_gl_target(resource), shapes[_i].target);
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, "GL_RGBA16F") && strstr(text, image.target->gl_name) &&
-                      strstr(text, "transport shared"),
-                  "%s", text);
+    assert_described(resource, "GL_RGBA16F", image.target->gl_name, "transport shared");
     gr_buffer *buffer = must_map_image(resource);
-    const gr_image_info *info = gr_buffer_image_info(buffer);
-    assert_made(info);
+    const gr_image_info *info = must_make(gr_buffer_image_info(buffer));
     ck_assert_uint_eq(info->width, image.width);
     ck_assert_uint_eq(info->height, image.height);
     ck_assert_uint_eq(info->levels, image.levels);
@@ -211,17 +205,14 @@ IMAGE_TEST(buffers_and_images_in_one_batch)
         assert_image(&images[1], round);
         assert_image(&images[2], round + 1);
     }
-    for (int i = 0; i < 3; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, 3);
 }
 
 TEST(images_by_interop)
 {
-    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_INTEROP);
     for (int shape = 0; shape < SHAPES; shape++) {
         const gr_gl_image_desc info = info_of("RGBA8", shape);
-        gr_resource *resource = gr_gl_image_create(&info, GR_READ_WRITE, &options);
-        assert_made(resource);
+        gr_resource *resource = must_make(gr_gl_image_create(&info, GR_READ_WRITE, &by_interop));
         struct image image = image_of(resource, "RGBA8", shape);
         ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_INTEROP);
         ck_assert_uint_eq(gr_gl_target(resource), shapes[shape].target);
@@ -267,8 +258,8 @@ IMAGE_TEST(wrong_images, sizeof(wrong) / sizeof(wrong[0]))
 TEST(no_image)
 {
     const gr_gl_image_desc good = GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA8, 4, 4, 0, 0);
-    assert_null(gr_gl_image_create(NULL, GR_READ_WRITE, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_gl_image_create(&good, 0x100, NULL), GR_ERR_INVALID_VALUE, 0, "");
+    assert_null_invalid(gr_gl_image_create(NULL, GR_READ_WRITE, NULL), "NULL");
+    assert_null_invalid(gr_gl_image_create(&good, 0x100, NULL), "");
     assert_ok(gr_egl_make_current(NULL));
     assert_null(gr_gl_image_create(&good, GR_READ_WRITE, NULL), GR_ERR_GL, 0,
                 "No OpenGL context is current");

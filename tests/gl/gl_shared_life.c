@@ -5,7 +5,6 @@
  */
 #include "gl_shared.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #define SIZE 4096
@@ -14,8 +13,7 @@ static gr_egl *stranger;
 
 static void make_stranger(void)
 {
-    stranger = gr_egl_create(NULL);
-    assert_made(stranger);
+    stranger = must_make(gr_egl_create(NULL));
     assert_ok(gr_egl_make_current(fx.egl));
 }
 
@@ -63,7 +61,6 @@ GROUP("refusals", add_shared_case)
 
 SHARED_TEST(semaphores_that_opengl_refuses, REFUSALS)
 {
-    char text[1024];
     need_kernels();
     const char *missing = way_missing(refusals[_i].way);
     if (missing)
@@ -71,8 +68,7 @@ SHARED_TEST(semaphores_that_opengl_refuses, REFUSALS)
     if (!pretend_refusals(refusals[_i].taken, refusals[_i].refused))
         skip("a GPU's OpenGL takes what its Vulkan exports");
     gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, ways[refusals[_i].left].text), "%s", text);
+    assert_described(resource, ways[refusals[_i].left].text);
     ck_assert_uint_eq(pretend_counts.alive, refusals[_i].left == 2 ? 0 : 2);
     shared_bytes_both_ways(resource, SIZE);
     gr_resource_free(resource);
@@ -124,9 +120,7 @@ WAY_TEST(freed_while_the_stream_works, WAYS)
 WAY_TEST(a_second_resource_outlives_the_first, WAYS)
 {
     gr_resource *first = must_share(SIZE, GR_READ_WRITE), *second = must_share(SIZE, GR_READ_WRITE);
-    gr_buffer *buffer = must_map(first);
-    cuda_fill(buffer, 1);
-    assert_ok(gr_buffer_release(buffer));
+    fill_mapped(first, 1);
     gr_resource_free(first);
     for (int i = 0; i < 5; i++) {
         fill_mapped(second, i);
@@ -190,20 +184,12 @@ WAY_TEST(freed_in_the_wrong_context, WAYS)
     }
 }
 
-static void *free_it(void *resource)
-{
-    gr_resource_free(resource);
-    return NULL;
-}
-
 WAY_TEST(freed_on_another_thread, WAYS)
 {
     gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
     fill_mapped(resource, 1);
-    pthread_t thread;
-    ck_assert_int_eq(pthread_create(&thread, NULL, free_it, resource), 0);
-    pthread_join(thread, NULL);
+    elsewhere(free_elsewhere, resource);
     ck_assert(glIsBuffer(name));
     collect();
     ck_assert(!glIsBuffer(name));
@@ -214,8 +200,7 @@ WAY_TEST(freed_on_another_thread, WAYS)
 WAY_TEST(the_context_ends_first, WAYS)
 {
     for (int round = 0; round < 3; round++) {
-        gr_egl *egl = gr_egl_create(NULL);
-        assert_made(egl);
+        gr_egl *egl = must_make(gr_egl_create(NULL));
         gr_resource *resource = must_share(SIZE, GR_READ_WRITE),
                     *freed = must_share(SIZE, GR_READ_WRITE);
         fill_mapped(resource, 1);
@@ -272,14 +257,10 @@ GROUP("ends", add_shared_case)
 WAY_TEST(without_a_cuda_context, WAYS)
 {
     CU(CtxSetCurrent(NULL));
-    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing);
-    assert_made(resource);
-    gr_buffer *buffer = gr_map(resource, CU_STREAM_LEGACY);
-    assert_made(buffer);
+    gr_resource *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing));
+    gr_buffer *buffer = must_make(gr_map(resource, CU_STREAM_LEGACY));
     assert_ok(gr_buffer_release(buffer));
     gr_resource_free(resource);
-    CUcontext now = fx.context;
-    CU(CtxGetCurrent(&now));
-    ck_assert_ptr_null(now);
+    ck_assert_ptr_null(current_context());
     CU(CtxSetCurrent(fx.context));
 }

@@ -5,9 +5,8 @@
  */
 #include "gl_shared.h"
 
-#include <grinterop/ring.h>
+#include "tests/ring/ring.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define SIZE    65536
@@ -26,10 +25,8 @@ GROUP("order", add_shared_case)
 
 ORDER_TEST(the_best_kind_of_wait_is_used, WAYS)
 {
-    char text[400];
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, ways[_i].text), "%s lacks %s", text, ways[_i].text);
+    assert_described(resource, ways[_i].text);
 }
 
 /* ---- CUDA is late ---------------------------------------------------------------------------- */
@@ -113,8 +110,7 @@ ORDER_TEST(turns_lose_nothing, WAYS)
     assert_ok(gr_buffer_release(buffer));
     for (int i = 0; i < turns; i++) {
         CUstream stream = i % 3 == 0 ? fx.other : fx.stream;
-        buffer = gr_map(resource, stream);
-        assert_made(buffer);
+        buffer = must_make(gr_map(resource, stream));
         kernel_add_one(gr_buffer_ptr(buffer), SIZE, stream);
         assert_ok(i % 5 == 0 ? release_on(buffer, fx.other) : gr_buffer_release(buffer));
         glCopyNamedBufferSubData(name, spare, 0, 0, SIZE);
@@ -154,8 +150,7 @@ ORDER_TEST(resources_handed_over_one_by_one, WAYS)
         for (int i = 0; i < COUNT; i++)
             assert_gl_bytes(gl_copy_of(gr_gl_name(resources[i]), SIZE), SIZE, 16 * round + i);
     }
-    for (int i = 0; i < COUNT; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, COUNT);
 }
 
 /* ---- Batches --------------------------------------------------------------------------------- */
@@ -175,8 +170,7 @@ static void batch(size_t n)
         for (size_t i = 0; i < n; i++)
             assert_gl_bytes(gr_gl_name(resources[i]), 64, (round + (int)i) & 255);
     }
-    for (size_t i = 0; i < n; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, n);
 }
 
 ORDER_TEST(a_batch, WAYS)
@@ -209,8 +203,7 @@ ORDER_TEST(a_batch_costs_one_signal_and_one_wait, WAYS)
     ck_assert_uint_eq(pretend_counts.waits, each);
     ck_assert_uint_eq(pretend_counts.buffers, each ? 2 * ROUNDS * (COUNT - images) : 0);
     ck_assert_uint_eq(pretend_counts.textures, each ? 2 * ROUNDS * images : 0);
-    for (int i = 0; i < COUNT; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, COUNT);
 }
 
 ORDER_TEST(a_batch_of_very_many, WAYS)
@@ -221,34 +214,22 @@ ORDER_TEST(a_batch_of_very_many, WAYS)
 GROUP("rings", add_shared_case)
 
 /* With binary semaphores each resource has its own, so a ring has one slot. */
-static gr_ring *must_make_ring_of(size_t n, gr_ring_mode mode)
+static gr_ring *share_ring(size_t n, gr_ring_mode mode)
 {
     gr_resource *resources[16] = {NULL};
     for (size_t i = 0; i < n; i++)
         resources[i] = must_share(SIZE, GR_READ_WRITE);
-    gr_ring *ring = gr_ring_create(resources, n, &GR_INIT(gr_ring_options, .mode = mode));
-    assert_made(ring);
-    for (size_t i = 0; i < n; i++)
-        gr_resource_free(resources[i]);
+    gr_ring *ring =
+        must_make(gr_ring_create(resources, n, &GR_INIT(gr_ring_options, .mode = mode)));
+    free_resources(resources, n);
     return ring;
-}
-
-static void ring_frame(gr_ring *ring, int value)
-{
-    const gr_slot *slot;
-    assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
-    cuda_fill(slot->buffer, value);
-    assert_ok(gr_ring_hand_over(ring, &slot, 1));
-    assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
-    assert_gl_bytes(gr_gl_name(slot->resource), SIZE, value);
-    assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
 
 static unsigned long signals_of(gr_ring *ring, int frames)
 {
     unsigned long before = pretend_counts.signals;
     for (int i = 0; i < frames; i++)
-        ring_frame(ring, i & 255);
+        ring_frame(ring, i & 255, 0);
     return pretend_counts.signals - before;
 }
 
@@ -262,7 +243,7 @@ ORDER_TEST(a_ring_signals_once_for_half_of_its_slots, WAYS)
     } rings[] = {{1, GR_RING_LOSSLESS, 64}, {3, GR_RING_LOSSLESS, 64}, {4, GR_RING_LOSSLESS, 32},
                  {9, GR_RING_LOSSLESS, 16}, {16, GR_RING_LOSSLESS, 8}, {16, GR_RING_NEWEST, 64}};
     for (size_t i = 0; i < (_i == 1 ? 1 : sizeof(rings) / sizeof(*rings)); i++) {
-        gr_ring *ring = must_make_ring_of(rings[i].slots, rings[i].mode);
+        gr_ring *ring = share_ring(rings[i].slots, rings[i].mode);
         unsigned long buffers = pretend_counts.buffers;
         unsigned long signals = signals_of(ring, 64);
         if (gr_cuda_is_software()) {
@@ -284,23 +265,23 @@ ORDER_TEST(a_postponed_signal_is_sent_on_demand, WAYS)
         skip("a ring with binary semaphores has one slot, whose signal is never put off");
     const gr_slot *slots[8], *none;
     unsigned long each = gr_cuda_is_software() && _i == 0;
-    gr_ring *ring = must_make_ring_of(8, GR_RING_LOSSLESS);
+    gr_ring *ring = share_ring(8, GR_RING_LOSSLESS);
     unsigned long made = pretend_counts.signals;
-    ring_frame(ring, 1);
+    ring_frame(ring, 1, 0);
     ck_assert_uint_eq(pretend_counts.signals, made);
     assert_fails(gr_ring_acquire_read(ring, GR_STREAM_NONE, &none, 1, 0), GR_ERR_NOT_READY, 0,
                  "slots: 8; free: 8");
     ck_assert_uint_eq(pretend_counts.signals, made += each);
     assert_fails(gr_ring_acquire_read(ring, GR_STREAM_NONE, &none, 1, 0), GR_ERR_NOT_READY, 0, "");
     ck_assert_uint_eq(pretend_counts.signals, made);
-    ring_frame(ring, 2);
-    ring_frame(ring, 3);
+    ring_frame(ring, 2, 0);
+    ring_frame(ring, 3, 0);
     assert_ok(gr_ring_acquire_write(ring, fx.stream, slots, 6, 0));
     ck_assert_uint_eq(pretend_counts.signals, made);
     assert_ok(gr_ring_acquire_write(ring, fx.stream, slots + 6, 2, 0));
     ck_assert_uint_eq(pretend_counts.signals, made += each);
     assert_ok(gr_ring_cancel_write(ring, slots, 8));
-    ring_frame(ring, 4);
+    ring_frame(ring, 4, 0);
     gr_ring_stop(ring);
     gr_ring_free(ring); /* OpenGL has not signalled yet that it is done with the ring */
     ck_assert_uint_eq(pretend_counts.signals, made);
@@ -313,12 +294,9 @@ ORDER_TEST(cuda_writes_a_ring_after_opengl_read_it, WAYS)
     size_t n = _i == 1 ? 1 : 4;
     GLuint copies[16];
     const gr_slot *slot;
-    gr_ring *ring = must_make_ring_of(n, GR_RING_LOSSLESS);
+    gr_ring *ring = share_ring(n, GR_RING_LOSSLESS);
     for (int i = 0; i < 16; i++) {
-        assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
-        cuda_fill(slot->buffer, i);
-        assert_ok(gr_ring_hand_over(ring, &slot, 1));
-        assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
+        slot = ring_to_opengl(ring, i, 0);
         if (i % 4 == 0)
             gl_keep_busy();
         copies[i] = gl_copy_of(gr_gl_name(slot->resource), SIZE);
@@ -332,12 +310,8 @@ ORDER_TEST(cuda_writes_a_ring_after_opengl_read_it, WAYS)
 /* No other thread may give it back, even if that would only be recorded. */
 ORDER_TEST(slots_read_by_opengl_are_given_back_on_its_thread, WAYS)
 {
-    const gr_slot *slot;
-    gr_ring *ring = must_make_ring_of(_i == 1 ? 1 : 8, GR_RING_LOSSLESS);
-    assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
-    cuda_fill(slot->buffer, 5);
-    assert_ok(gr_ring_hand_over(ring, &slot, 1));
-    assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
+    gr_ring *ring = share_ring(_i == 1 ? 1 : 8, GR_RING_LOSSLESS);
+    const gr_slot *slot = ring_to_opengl(ring, 5, 0);
     assert_ok(gr_egl_make_current(NULL));
     assert_fails(gr_ring_give_back(ring, &slot, 1), GR_ERR_GL, 0, "No OpenGL context is current");
     assert_ok(gr_egl_make_current(fx.egl));

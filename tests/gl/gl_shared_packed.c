@@ -6,11 +6,10 @@
 #define _GNU_SOURCE
 #include "gl_parts_pretend.h"
 #include "gl_shared.h"
+#include "tests/ring/ring.h"
 
-#include <grinterop/ring.h>
 #include <grinterop/share.h>
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -29,9 +28,7 @@ enum { SIZES = sizeof(sizes) / sizeof(*sizes), COUNT = 6 * SIZES };
 
 static gr_resource *must_pack(size_t size)
 {
-    gr_resource *resource = gr_gl_buffer_create(size, GR_READ_WRITE, &packed);
-    assert_made(resource);
-    return resource;
+    return must_make(gr_gl_buffer_create(size, GR_READ_WRITE, &packed));
 }
 
 static void begin_offsets(void)
@@ -144,8 +141,7 @@ SHARED_TEST(each_has_its_own_bytes)
             assert_ok(gr_buffer_release(buffer));
         }
     }
-    for (int i = 0; i < COUNT; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, COUNT);
 }
 
 SHARED_TEST(many_of_one_kib_take_one_block)
@@ -167,8 +163,7 @@ SHARED_TEST(many_of_one_kib_take_one_block)
     assert_ok(gr_buffer_release_many(buffers, MANY, fx.stream, NULL));
     for (int i = 0; i < MANY; i += 37)
         assert_gl_bytes(gl_copy_of(gr_gl_name(resources[i]), 1000), 1000, i & 255);
-    for (int i = 0; i < MANY; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, MANY);
 }
 
 SHARED_TEST(a_large_buffer_has_its_own_memory)
@@ -180,8 +175,7 @@ SHARED_TEST(a_large_buffer_has_its_own_memory)
     ck_assert_uint_eq(block_of(others[1]), block_of(small));
     ck_assert_uint_ne(block_of(large), block_of(small));
     ck_assert_uint_ne(block_of(others[0]), block_of(large));
-    for (int i = 0; i < 2; i++)
-        gr_resource_free(others[i]);
+    free_resources(others, 2);
     gr_resource_free(small);
     gr_resource_free(large);
 }
@@ -192,16 +186,10 @@ SHARED_TEST(a_ring_of_packed_buffers)
     gr_resource *resources[SLOTS];
     for (int i = 0; i < SLOTS; i++)
         resources[i] = must_pack(SIZE);
-    gr_ring *ring = gr_ring_create(resources, SLOTS, NULL);
-    assert_made(ring);
-    for (int i = 0; i < SLOTS; i++)
-        gr_resource_free(resources[i]);
+    gr_ring *ring = must_make(gr_ring_create(resources, SLOTS, NULL));
+    free_resources(resources, SLOTS);
     for (int frame = 0; frame < 3 * SLOTS; frame++) {
-        const gr_slot *slot;
-        assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
-        cuda_fill(slot->buffer, frame & 255);
-        assert_ok(gr_ring_hand_over(ring, &slot, 1));
-        assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
+        const gr_slot *slot = ring_to_opengl(ring, frame & 255, 0);
         assert_gl_bytes(gl_copy_of(gr_gl_name(slot->resource), SIZE), SIZE, frame & 255);
         assert_ok(gr_ring_give_back(ring, &slot, 1));
     }
@@ -238,8 +226,7 @@ WAY_TEST(a_range_is_not_reused_while_cuda_uses_it)
     enum { LARGE = 3 * MIB / 4 - 100 };
     gr_resource *stays = must_pack(1000), *second = must_pack(LARGE), *goes = must_pack(LARGE);
     const gr_slot *slot;
-    gr_ring *ring = gr_ring_create(&goes, 1, NULL);
-    assert_made(ring);
+    gr_ring *ring = must_make(gr_ring_create(&goes, 1, NULL));
     gr_resource_free(goes);
     assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
     struct gate *gate = gate_put(fx.stream);
@@ -263,8 +250,7 @@ WAY_TEST(a_range_is_not_reused_while_cuda_uses_it)
     for (int i = 1; i < 6; i++)
         others[i] = must_pack(LARGE);
     assert_used(before, 2 * BLOCK, 2 * BLOCK);
-    for (int i = 0; i < 6; i++)
-        gr_resource_free(others[i]);
+    free_resources(others, 6);
     gr_resource_free(second);
     gr_resource_free(stays);
 }
@@ -284,8 +270,7 @@ SHARED_TEST(a_range_is_not_reused_while_opengl_uses_it)
     pretend_late_fences(false);
     gr_resource *next = must_pack(1000);
     ck_assert_uint_eq(address_of(next), place);
-    for (int i = 0; i < 3; i++)
-        gr_resource_free(others[i]);
+    free_resources(others, 3);
     gr_resource_free(next);
     gr_resource_free(stays);
 }
@@ -328,8 +313,7 @@ SHARED_TEST(empty_blocks_are_given_back)
     for (int i = 0; i < MANY; i++)
         resources[i] = must_pack(SIZE);
     assert_used(before, (size_t)MANY * SIZE - BLOCK, (size_t)MANY * SIZE + 16 * MIB);
-    for (int i = 0; i < MANY; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, MANY);
     settle(100);
     assert_used(before, 0, 16 * MIB);
     gr_resource_free(stays);
@@ -338,12 +322,6 @@ SHARED_TEST(empty_blocks_are_given_back)
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
-static void *free_it(void *resource)
-{
-    gr_resource_free(resource);
-    return NULL;
-}
-
 SHARED_TEST(freed_on_a_thread_without_opengl)
 {
     size_t before = free_memory();
@@ -351,11 +329,8 @@ SHARED_TEST(freed_on_a_thread_without_opengl)
     for (int i = 0; i < 2; i++)
         fill_mapped(resources[i], i);
     CU(StreamSynchronize(fx.stream));
-    for (int i = 0; i < 2; i++) {
-        pthread_t thread;
-        ck_assert_int_eq(pthread_create(&thread, NULL, free_it, resources[i]), 0);
-        pthread_join(thread, NULL);
-    }
+    for (int i = 0; i < 2; i++)
+        elsewhere(free_elsewhere, resources[i]);
     gr_resource_free(must_register(gl_buffer_filled(16, 0))); /* frees what was deferred */
     assert_used(before, 0, 0);
 }
@@ -363,8 +338,7 @@ SHARED_TEST(freed_on_a_thread_without_opengl)
 SHARED_TEST(the_context_ends_first)
 {
     size_t before = free_memory();
-    gr_egl *egl = gr_egl_create(NULL);
-    assert_made(egl);
+    gr_egl *egl = must_make(gr_egl_create(NULL));
     gr_resource *resources[2] = {must_pack(1000), must_pack(1000)};
     fill_mapped(resources[0], 1);
     assert_ok(gr_egl_make_current(fx.egl));
@@ -389,8 +363,7 @@ SHARED_TEST(a_packed_buffer_is_not_sent)
     gr_resource *resource = must_pack(1000);
     assert_fails(gr_resource_send(sockets[0], resource, NULL, 0, 1000), GR_ERR_UNSUPPORTED, 0,
                  "without gr_gl_options.packed");
-    gr_ring *ring = gr_ring_create(&resource, 1, NULL);
-    assert_made(ring);
+    gr_ring *ring = must_make(gr_ring_create(&resource, 1, NULL));
     assert_fails(gr_ring_send(sockets[0], ring, GR_RING_CONSUMER, NULL, 0, 1000),
                  GR_ERR_UNSUPPORTED, 0, "without gr_gl_options.packed");
     gr_ring_free(ring);

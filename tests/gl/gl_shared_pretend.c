@@ -6,8 +6,9 @@
  */
 #define _GNU_SOURCE
 #include "gl_shared_pretend.h"
+#include "tests/support/next.h"
+#include "tests/support/soft_semaphores.h"
 
-#include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,8 +20,6 @@
 #include <grinterop/cuda.h>
 #include <grinterop/vk.h>
 
-#include "softcuda/driver/stream/shared_semaphore.h"
-
 #define MOST                        4096
 #define TIMELINE_SEMAPHORE_VALUE_NV 0x9595
 #define SEMAPHORE_TYPE_NV           0x95B3
@@ -30,24 +29,6 @@
 struct pretend_counts pretend_counts;
 
 static bool possible, on;
-static PFN_gr_softcuda_semaphore_create soft_create;
-static PFN_gr_softcuda_semaphore_open soft_open;
-static PFN_gr_softcuda_semaphore_close soft_close;
-static PFN_gr_softcuda_semaphore_signal soft_signal;
-static PFN_gr_softcuda_semaphore_wait soft_wait;
-
-/* Finds the next definition of a function that this program overrides. */
-#define NEXT(name)                                                                                 \
-    static __typeof__(name) *next;                                                                 \
-    if (!next)                                                                                     \
-    find(RTLD_NEXT, #name, &next)
-
-static void find(void *library, const char *name, void *function)
-{
-    void *symbol = dlsym(library, name);
-    ck_assert_msg(symbol, "there is no %s", name);
-    memcpy(function, &symbol, sizeof(symbol));
-}
 
 /* ---- Vulkan ---------------------------------------------------------------------------------- */
 
@@ -72,7 +53,7 @@ gr_semaphore *gr_vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type)
                 .type = timeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
                                  : CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD);
     ck_assert_uint_lt(made_count, MOST);
-    ck_assert_int_eq(soft_create(timeline, 0, &info.fd), CUDA_SUCCESS);
+    ck_assert_int_eq(soft.create(timeline, 0, &info.fd), CUDA_SUCCESS);
     made[made_count].fd = dup(info.fd);
     made[made_count].semaphore = gr_semaphore_import(&info);
     ck_assert_ptr_nonnull(made[made_count].semaphore);
@@ -196,14 +177,14 @@ static void EPOXY_CALLSPEC import_fd(GLuint name, GLenum type, GLint fd)
         return;
     }
     ck_assert_uint_eq(type, GL_HANDLE_TYPE_OPAQUE_FD_EXT);
-    ck_assert_int_eq(soft_open(fd, &played[name].semaphore), CUDA_SUCCESS);
+    ck_assert_int_eq(soft.open(fd, &played[name].semaphore), CUDA_SUCCESS);
     close(fd);
 }
 
 static void EPOXY_CALLSPEC delete_names(GLsizei n, const GLuint *names)
 {
     for (GLsizei i = 0; i < n; i++) {
-        soft_close(played[names[i]].semaphore);
+        soft.close(played[names[i]].semaphore);
         played[names[i]] = (struct played){0};
         pretend_counts.alive--;
     }
@@ -213,7 +194,7 @@ static void EPOXY_CALLSPEC delete_names(GLsizei n, const GLuint *names)
 static void forget_all(void)
 {
     for (GLuint name = 1; name <= played_count; name++)
-        soft_close(played[name].semaphore);
+        soft.close(played[name].semaphore);
     memset(played, 0, sizeof(played));
     made_count = played_count = 0;
 }
@@ -249,7 +230,7 @@ static void EPOXY_CALLSPEC flush(void)
             continue;
         played[name].signalled = false;
         real_finish();
-        ck_assert_int_eq(soft_signal(played[name].semaphore, played[name].value), CUDA_SUCCESS);
+        ck_assert_int_eq(soft.signal(played[name].semaphore, played[name].value), CUDA_SUCCESS);
     }
 }
 
@@ -259,7 +240,7 @@ static void EPOXY_CALLSPEC wait_for(GLuint name, GLuint buffers, const GLuint *b
                                     const GLenum *layouts)
 {
     count_barriers(buffers, buffer_names, textures, texture_names, layouts);
-    ck_assert_int_eq(soft_wait(played[name].semaphore, played[name].value, TOO_LATE_MS),
+    ck_assert_int_eq(soft.wait(played[name].semaphore, played[name].value, TOO_LATE_MS),
                      CUDA_SUCCESS);
     pretend_counts.waits++;
 }
@@ -286,17 +267,9 @@ bool pretend_has(const char *extension)
 
 bool pretend_start(void)
 {
-    possible = gr_cuda_is_software();
+    possible = soft_semaphores_load();
     if (!possible)
         return false;
-    void *library = dlopen(gr_cuda_driver_path(), RTLD_LAZY | RTLD_NOLOAD);
-    ck_assert_msg(library, "%s", dlerror());
-    find(library, "gr_softcuda_semaphore_create", &soft_create);
-    find(library, "gr_softcuda_semaphore_open", &soft_open);
-    find(library, "gr_softcuda_semaphore_close", &soft_close);
-    find(library, "gr_softcuda_semaphore_signal", &soft_signal);
-    find(library, "gr_softcuda_semaphore_wait", &soft_wait);
-    dlclose(library);
     real_address = epoxy_eglGetProcAddress;
     epoxy_eglGetProcAddress = get_address;
     epoxy_glGenSemaphoresEXT = make_names;

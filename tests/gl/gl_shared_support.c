@@ -2,9 +2,8 @@
 /* See gl_shared.h. grinterop also calls the epoxy_has_gl_extension() of this program. */
 #define _GNU_SOURCE
 #include "gl_shared.h"
+#include "tests/support/next.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
 #include <string.h>
 
 const char *const *denied_extensions;
@@ -17,26 +16,17 @@ const struct way ways[] = {
 
 bool epoxy_has_gl_extension(const char *name)
 {
-    static bool (*epoxys)(const char *);
-    if (!epoxys) {
-        void *symbol = dlsym(RTLD_NEXT, "epoxy_has_gl_extension");
-        memcpy(&epoxys, &symbol, sizeof(symbol));
-    }
+    NEXT(epoxy_has_gl_extension);
     for (size_t i = 0; denied_extensions && denied_extensions[i]; i++)
         if (strcmp(denied_extensions[i], name) == 0)
             return false;
-    return pretend_has(name) || epoxys(name);
+    return pretend_has(name) || next(name);
 }
 
-static void warm_up(void)
+static void use_pretended(void)
 {
-    static bool done;
-    if (done)
-        return;
-    done = true;
-    ck_assert_int_eq(gr_cuda_load(true), GR_OK);
     pretend_start();
-    warm_up_sharing();
+    use_sharing();
 }
 
 static void allow_all(void)
@@ -54,10 +44,7 @@ static void collect(void)
 
 TCase *add_shared_case(Suite *suite, const char *name)
 {
-    TCase *made = add_case(suite, name);
-    tcase_add_unchecked_fixture(made, warm_up, NULL);
-    tcase_add_checked_fixture(made, allow_all, collect);
-    return made;
+    return with_fixture(with_first_use(add_case(suite, name), use_pretended), allow_all, collect);
 }
 
 const char *way_missing(int way)
@@ -72,9 +59,7 @@ const char *way_missing(int way)
 
 gr_resource *must_share(size_t size, unsigned flags)
 {
-    gr_resource *resource = gr_gl_buffer_create(size, flags, &by_sharing);
-    assert_made(resource);
-    return resource;
+    return must_make(gr_gl_buffer_create(size, flags, &by_sharing));
 }
 
 void gl_keep_busy(void)

@@ -2,6 +2,8 @@
 /* Buffers by any transport that copies: bytes, order, ends, and failing calls. */
 #include "gl_transport.h"
 
+#include <stdlib.h>
+
 #include <epoxy/egl.h>
 
 #define SIZE 4096
@@ -11,18 +13,18 @@
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static void *current_context, *current_display;
+static void *left_context, *left_display;
 
 void leave_context(void)
 {
-    current_context = eglGetCurrentContext();
-    current_display = eglGetCurrentDisplay();
+    left_context = eglGetCurrentContext();
+    left_display = eglGetCurrentDisplay();
     assert_ok(gr_egl_make_current(NULL));
 }
 
 void enter_context(void)
 {
-    ck_assert(eglMakeCurrent(current_display, EGL_NO_SURFACE, EGL_NO_SURFACE, current_context));
+    ck_assert(eglMakeCurrent(left_display, EGL_NO_SURFACE, EGL_NO_SURFACE, left_context));
 }
 
 void go_round(gr_resource *resource, size_t size, unsigned round)
@@ -46,6 +48,47 @@ unsigned char *must_pin(size_t size)
     void *memory = NULL;
     CU(MemAllocHost(&memory, size));
     return memory;
+}
+
+static void copy_and_release(gr_buffer *buffer, unsigned char *to)
+{
+    CU(MemcpyDtoHAsync(to, gr_buffer_ptr(buffer), gr_buffer_size(buffer),
+                       gr_buffer_get_info(buffer)->stream));
+    assert_ok(gr_buffer_release(buffer));
+}
+
+void read_on(gr_resource *resource, CUstream stream, unsigned char *to)
+{
+    copy_and_release(must_map_on(resource, stream), to);
+}
+
+struct gate *read_behind_gate(gr_resource *resource, unsigned char *to, unsigned ms)
+{
+    gr_buffer *buffer = must_map(resource);
+    CU(StreamSynchronize(fx.stream));
+    struct gate *gate = gate_put(fx.stream);
+    if (ms)
+        gate_open_after(gate, ms);
+    copy_and_release(buffer, to);
+    return gate;
+}
+
+void assert_two_reads(unsigned char *const got[2], size_t size)
+{
+    CU(StreamSynchronize(fx.stream));
+    CU(StreamSynchronize(fx.other));
+    for (unsigned i = 0; i < 2; i++) {
+        assert_pattern(got[i], size, i + 1);
+        CU(MemFreeHost(got[i]));
+    }
+}
+
+void gl_write_pattern(GLuint name, size_t size, unsigned seed)
+{
+    unsigned char *bytes = must_allocate(size);
+    pattern_fill(bytes, size, seed);
+    gl_write(name, bytes, size);
+    free(bytes);
 }
 
 static void assert_ended(unsigned count)
@@ -113,11 +156,7 @@ TRANSPORT_TEST(the_end_does_not_wait_for_the_stream)
 {
     unsigned char *got = must_pin(SIZE);
     gr_resource *resource = tested.make(gl_buffer_pattern(SIZE, 4), GR_READ_ONLY);
-    gr_buffer *buffer = must_map(resource);
-    struct gate *gate = gate_put(fx.stream);
-    CU(MemcpyDtoHAsync(got, gr_buffer_ptr(buffer), SIZE, fx.stream));
-    gate_open_after(gate, 2000); /* so that a wait is noticed and still ends */
-    assert_ok(gr_buffer_release(buffer));
+    struct gate *gate = read_behind_gate(resource, got, 2000);
     gr_resource_free(resource);
     ck_assert(!gate_is_open(gate));
     gate_open(gate);
@@ -159,8 +198,7 @@ TRANSPORT_TEST(another_context_is_refused)
     gr_buffer *buffer = must_map(resource);
     leave_context();
     assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, "No OpenGL context");
-    gr_egl *stranger = gr_egl_create(NULL);
-    assert_made(stranger);
+    gr_egl *stranger = must_make(gr_egl_create(NULL));
     assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, "another context");
     assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_GL, 0, "another context");
     gr_egl_free(stranger);

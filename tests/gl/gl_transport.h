@@ -52,4 +52,19 @@ void let_fail(const char *function, CUresult code, long after);
 /* Page-locked: copies to other memory may wait for the stream. */
 unsigned char *must_pin(size_t size);
 
+/* Maps, copies all bytes to pinned memory on the map's stream, and releases. */
+void read_on(gr_resource *resource, CUstream stream, unsigned char *to);
+
+/*
+ * The same on fx.stream, whose copy waits for a gate. If `ms` is not 0, the gate opens after that
+ * time, so that a call that waits for it is noticed and still ends.
+ */
+struct gate *read_behind_gate(gr_resource *resource, unsigned char *to, unsigned ms);
+
+/* After both streams: one has read pattern 1, the other pattern 2. Frees the memory. */
+void assert_two_reads(unsigned char *const got[2], size_t size);
+
+/* OpenGL writes a pattern. */
+void gl_write_pattern(GLuint name, size_t size, unsigned seed);
+
 #endif

@@ -37,36 +37,20 @@ static void end_mesa(void)
     ck_assert_uint_eq(error, GL_NO_ERROR);
 }
 
-/* What Mesa opens on first use and keeps must not count in a case. */
-static void use_mesa_once(void)
+static void use_mesa(void)
 {
-    static bool done;
-    if (done)
-        return;
-    done = true;
-    fixture_setup();
     setup_mesa();
     if (!missing) {
         GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_filled(64, 1), GR_READ_WRITE);
         assert_ok(gr_buffer_release(must_map(resource)));
     }
     end_mesa();
-    fx.fds = -1;
-    fixture_teardown();
 }
 
 /* The probe opens grinterop's own Vulkan device, which stays open. */
-static void probe_once(void)
+static void probe(void)
 {
-    static bool done;
-    if (done)
-        return;
-    done = true;
-    fixture_setup();
     assert_made(gr_gl_probe(GR_TRANSPORT_SHARED));
-    fx.fds = -1;
-    fixture_teardown();
-    fault->reset();
 }
 
 /* CUDA refuses to register any mapping. */
@@ -84,9 +68,7 @@ static void end_pinned(void)
 
 static TCase *add_probed_case(Suite *suite, const char *name)
 {
-    TCase *made = add_image_case(suite, name);
-    tcase_add_unchecked_fixture(made, probe_once, NULL);
-    return made;
+    return with_first_use(add_image_case(suite, name), probe);
 }
 
 TCase *add_copy_case(Suite *suite, const char *name)
@@ -96,9 +78,8 @@ TCase *add_copy_case(Suite *suite, const char *name)
 
 TCase *add_mesa_copy_case(Suite *suite, const char *name)
 {
-    TCase *made = add_probed_case(suite, name);
-    tcase_add_unchecked_fixture(made, use_mesa_once, NULL);
-    return with_fixture(made, setup_mesa, end_mesa);
+    return with_fixture(with_first_use(add_probed_case(suite, name), use_mesa), setup_mesa,
+                        end_mesa);
 }
 
 TCase *add_pinned_copy_case(Suite *suite, const char *name)
@@ -108,19 +89,9 @@ TCase *add_pinned_copy_case(Suite *suite, const char *name)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static const gr_gl_options by_copy = {.struct_size = sizeof(gr_gl_options),
-                                      .transports = GR_TRANSPORT_COPY};
-
 void refuse_mapping(void)
 {
     ck_assert(fault->set("cuMemHostRegister", CUDA_ERROR_NOT_SUPPORTED, 0));
-}
-
-void assert_described(const gr_resource *resource, const char *part)
-{
-    char text[1024];
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, part), "\"%s\" is not in: %s", part, text);
 }
 
 /* Called before each creation. */
@@ -149,8 +120,7 @@ gr_resource *must_copy(GLuint name, unsigned flags)
 gr_resource *must_create_copy(size_t size, unsigned flags)
 {
     refuse_if_pinned();
-    gr_resource *resource = gr_gl_buffer_create(size, flags, &by_copy);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_gl_buffer_create(size, flags, &by_copy));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
     return resource;
 }
@@ -181,8 +151,4 @@ const struct transport tested = {
 
 make_case *const transport_cases[] = {EVERY_COPY_GL, NULL};
 
-int main(int argc, char **argv)
-{
-    fault_control_start();
-    return run_tests(argc, argv, "gl_copy", NULL);
-}
+START(fault_control_start())

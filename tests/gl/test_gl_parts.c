@@ -400,8 +400,3 @@ TEST_UNLESS(missing(0), cost_of_own_memory)
            "end %.0f us\n",
            steps[0] / TIMES, steps[1] / TIMES, steps[2] / TIMES);
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_gl_parts", NULL);
-}

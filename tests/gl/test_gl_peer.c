@@ -85,13 +85,8 @@ static void end_peer(void)
  * The driver initialises the second device late, and keeps it. The contexts are held until the
  * program ends, since recreating them for each case is slow on a GPU.
  */
-static void use_peer_once(void)
+static void use_peer(void)
 {
-    static bool done;
-    if (done)
-        return;
-    done = true;
-    fixture_setup();
     setup_peer();
     if (!missing[0]) {
         CUcontext held;
@@ -102,16 +97,12 @@ static void use_peer_once(void)
         gr_resource_free(resource);
     }
     end_peer();
-    fx.fds = -1;
-    fixture_teardown();
 }
 
 TCase *add_peer_case(Suite *suite, const char *name)
 {
-    TCase *made = add_image_case(suite, name);
-    tcase_add_unchecked_fixture(made, use_peer_once, NULL);
-    tcase_add_checked_fixture(made, setup_peer, end_peer);
-    return made;
+    return with_fixture(with_first_use(add_image_case(suite, name), use_peer), setup_peer,
+                        end_peer);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -121,8 +112,7 @@ const gr_gl_options by_peer = {.struct_size = sizeof(gr_gl_options),
 
 gr_resource *must_peer(GLuint name, unsigned flags)
 {
-    gr_resource *resource = gr_from_gl_buffer_with(name, flags, &by_peer);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_from_gl_buffer_with(name, flags, &by_peer));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_PEER);
     return resource;
 }
@@ -323,10 +313,4 @@ PEER_TEST(mapped_apart_and_released_together)
     gr_resource_free(resources[1]);
 }
 
-/* ---- The suite ------------------------------------------------------------------------------- */
-
-int main(int argc, char **argv)
-{
-    fault_control_start();
-    return run_tests(argc, argv, "gl_peer", NULL);
-}
+START(fault_control_start())

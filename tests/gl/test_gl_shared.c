@@ -9,7 +9,6 @@
 #include "tests/support/allocations.h"
 #include "gl_shared.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define SIZE  4096
@@ -49,7 +48,6 @@ GROUP("reports", add_shared_case)
 
 SHARED_TEST(a_buffer_describes_itself)
 {
-    char text[400];
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_WRITE_DISCARD);
     GLint64 size = 0;
     ck_assert(glIsBuffer(gr_gl_name(resource)));
@@ -57,10 +55,7 @@ SHARED_TEST(a_buffer_describes_itself)
     ck_assert_int_eq(size, SIZE);
     ck_assert_uint_eq(gr_gl_target(resource), GL_ARRAY_BUFFER);
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, "OpenGL buffer") && strstr(text, "transport shared") &&
-                      strstr(text, "4096 bytes") && strstr(text, "write_discard"),
-                  "%s", text);
+    assert_described(resource, "OpenGL buffer", "transport shared", "4096 bytes", "write_discard");
     ck_assert(!gr_resource_get_info(resource)->mapped && !gr_resource_get_info(resource)->closed);
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
     ck_assert_int_eq(gr_resource_get_info(resource)->api, GR_GRAPHICS_OPENGL);
@@ -79,8 +74,7 @@ SHARED_TEST(other_resources_have_no_opengl_name)
 
 SHARED_TEST(the_best_transport_is_the_shared_one)
 {
-    GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
 }
 
@@ -90,8 +84,7 @@ static const gr_transport others[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY};
 TEST(another_transport_on_request, 2)
 {
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = others[_i]);
-    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options));
     GLuint name = gr_gl_name(resource);
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, others[_i]);
     fill_mapped(resource, 0x77);
@@ -105,12 +98,10 @@ GROUP("errors", add_shared_case)
 TEST(wrong_arguments)
 {
     const gr_gl_options unknown = GR_INIT(gr_gl_options, .transports = 0x20);
-    assert_null(gr_gl_buffer_create(0, GR_READ_WRITE, NULL), GR_ERR_INVALID_VALUE, 0, "0 bytes");
-    assert_null(gr_gl_buffer_create((size_t)-1, GR_READ_WRITE, NULL), GR_ERR_INVALID_VALUE, 0,
-                "bytes");
-    assert_null(gr_gl_buffer_create(64, GR_SURFACE_LOAD_STORE, NULL), GR_ERR_INVALID_VALUE, 0,
-                "surface_load_store");
-    assert_null(gr_gl_buffer_create(64, GR_READ_WRITE, &unknown), GR_ERR_INVALID_VALUE, 0, "0x20");
+    assert_null_invalid(gr_gl_buffer_create(0, GR_READ_WRITE, NULL), "0 bytes");
+    assert_null_invalid(gr_gl_buffer_create((size_t)-1, GR_READ_WRITE, NULL), "bytes");
+    assert_null_invalid(gr_gl_buffer_create(64, GR_SURFACE_LOAD_STORE, NULL), "surface_load_store");
+    assert_null_invalid(gr_gl_buffer_create(64, GR_READ_WRITE, &unknown), "0x20");
     assert_ok(gr_egl_make_current(NULL));
     assert_null(gr_gl_buffer_create(64, GR_READ_WRITE, NULL), GR_ERR_GL, 0,
                 "No OpenGL context is current");
@@ -141,12 +132,9 @@ TEST(an_opengl_without_memory_objects)
                 "GR_TRANSPORT_INTEROP");
     assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 (const char *)glGetString(GL_RENDERER));
-    GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_INTEROP);
-    char text[700];
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, "transport interop (shared was not chosen:"), "%s", text);
+    assert_described(resource, "transport interop (shared was not chosen:");
 }
 
 /* ---- OpenGL state ---------------------------------------------------------------------------- */
@@ -204,8 +192,7 @@ WAY_TEST(map_and_release_allocate_nothing, WAYS)
         assert_ok(gr_buffer_release_many(buffers, 8, fx.stream, NULL));
     }
     ck_assert_uint_eq(allocations, 0);
-    for (int i = 0; i < 8; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, 8);
 }
 
 static void life(GLuint unused)
@@ -247,11 +234,5 @@ GROUP("errors", add_shared_case)
 TEST(semaphores_of_its_own_are_refused)
 {
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
-    assert_fails(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE),
-                 GR_ERR_INVALID_VALUE, 0, "shared");
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "gl_shared", NULL);
+    assert_invalid(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE), "shared");
 }

@@ -160,8 +160,3 @@ TEST(an_application_may_have_the_buffer_bound)
 }
 
 TEST_STATE(&all)
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "gl_state", NULL);
-}

@@ -256,8 +256,7 @@ TEST(no_version_and_no_sharing)
 
 TEST(another_thread_has_the_context)
 {
-    gr_egl *second = gr_egl_create(NULL);
-    assert_made(second);
+    gr_egl *second = must_make(gr_egl_create(NULL));
     assert_ok(gr_egl_make_current(fx.egl));
     epoxy_eglMakeCurrent = no_current;
     ck_assert_int_eq(gr_egl_make_current(second), GR_ERR_GL);
@@ -305,8 +304,7 @@ TEST(a_surface_where_egl_needs_one)
     epoxy_eglQueryString = without_surfaceless;
     epoxy_eglCreatePbufferSurface = count_pbuffers;
     epoxy_eglDestroySurface = count_destroyed;
-    gr_egl *egl = gr_egl_create(NULL);
-    assert_made(egl);
+    gr_egl *egl = must_make(gr_egl_create(NULL));
     ck_assert_int_eq(surfaces, 1);
     ck_assert_ptr_ne(eglGetCurrentSurface(EGL_DRAW), EGL_NO_SURFACE);
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));

@@ -7,7 +7,6 @@
 #include "tests/support/usable.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +22,7 @@ static void assert_current(const gr_egl *egl)
 
 static gr_egl *create(const gr_egl_options *options)
 {
-    gr_egl *egl = gr_egl_create(options);
-    assert_made(egl);
+    gr_egl *egl = must_make(gr_egl_create(options));
     ck_assert_ptr_ne(egl->context, NULL);
     assert_current(egl);
     return egl;
@@ -209,7 +207,7 @@ GROUP("no EGL driver", add_egl_case)
 #define MESA_JSON "/usr/share/glvnd/egl_vendor.d/50_mesa.json"
 
 /* The message contains the words that TEST_WORDS lists, separated by |. */
-static int finds_no_vendor(void)
+CHILD(finds_no_vendor)
 {
     char words[512];
     child_check(!gr_egl_create(NULL));
@@ -277,11 +275,6 @@ TEST(vendor_files_of_no_use)
     expect_words(FILES, path, "gr-test-egl.json (names no library)");
     unlink(path);
 }
-
-static const struct child children[] = {
-    {"finds_no_vendor", finds_no_vendor},
-    {NULL, NULL},
-};
 
 GROUP("the current context", add_egl_case)
 
@@ -356,8 +349,7 @@ TEST(two_alternately)
         assert_ok(gr_egl_make_current(both[i]));
         ck_assert_int_eq(get(GL_ARRAY_BUFFER_BINDING), (GLint)names[i]);
         assert_gl_bytes(names[i], USABLE_SIZE, round < 2 ? i + 1 : value - 2);
-        gr_buffer *buffer = gr_map_gl_buffer(names[i], GR_WRITE_DISCARD, fx.stream);
-        assert_made(buffer);
+        gr_buffer *buffer = must_make(gr_map_gl_buffer(names[i], GR_WRITE_DISCARD, fx.stream));
         CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, USABLE_SIZE, fx.stream));
         assert_ok(gr_buffer_release(buffer));
     }
@@ -375,18 +367,9 @@ static void *make_current_here(void *egl)
     return status == GR_OK ? NULL : &error;
 }
 
-static gr_error *on_another_thread(gr_egl *egl)
-{
-    pthread_t thread;
-    void *error = NULL;
-    ck_assert_int_eq(pthread_create(&thread, NULL, make_current_here, egl), 0);
-    pthread_join(thread, &error);
-    return error;
-}
-
 TEST(current_on_another_thread)
 {
-    const gr_error *error = on_another_thread(fx.egl);
+    const gr_error *error = elsewhere(make_current_here, fx.egl);
     ck_assert_ptr_ne(error, NULL);
     ck_assert_int_eq(error->status, GR_ERR_GL);
     ck_assert_int_eq(error->code, EGL_BAD_ACCESS);
@@ -397,7 +380,7 @@ TEST(current_on_another_thread)
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
 
     assert_ok(gr_egl_make_current(NULL));
-    ck_assert_ptr_eq(on_another_thread(fx.egl), NULL);
+    ck_assert_ptr_eq(elsewhere(make_current_here, fx.egl), NULL);
     assert_ok(gr_egl_make_current(fx.egl));
 }
 
@@ -453,20 +436,7 @@ static void open_all_devices(void)
     assert_ok(gr_egl_make_current(fx.egl));
 }
 
-static void open_all_devices_once(void)
-{
-    static bool done;
-    use_once(&done, open_all_devices);
-}
-
 TCase *add_egl_case(Suite *suite, const char *name)
 {
-    TCase *made = add_case(suite, name);
-    tcase_add_unchecked_fixture(made, open_all_devices_once, NULL);
-    return made;
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "EGL", children);
+    return with_first_use(add_case(suite, name), open_all_devices);
 }

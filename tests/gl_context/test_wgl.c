@@ -5,7 +5,6 @@
  */
 #include "wgl.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 /* Resources of buffers and textures: the bytes, and which calls reach the driver in which order. */
 #include "wgl.h"
 
-#include <stdint.h>
 #include <string.h>
 
 enum { BYTES = 256 };

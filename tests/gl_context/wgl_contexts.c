@@ -2,8 +2,6 @@
 /* Which context is current, on which thread, and destroyed contexts. */
 #include "wgl.h"
 
-#include <stdint.h>
-
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 

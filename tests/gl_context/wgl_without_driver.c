@@ -2,7 +2,6 @@
 /* Each call without a CUDA driver: the error names the missing file and the remedy. */
 #include "wgl.h"
 
-#include <stdint.h>
 #include <string.h>
 
 static const char *driver_is_missing(bool failed)

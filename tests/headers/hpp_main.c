@@ -39,9 +39,7 @@ TEST(mappings, hpp_mappings()->count)
 
 static TCase *add_all_rings_case(Suite *suite, const char *name)
 {
-    TCase *tcase = add_case(suite, name);
-    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
-    return tcase;
+    return with_first_use(add_case(suite, name), use_sharing);
 }
 
 GROUP("rings", add_all_rings_case)
@@ -57,11 +55,6 @@ GROUP("edition", add_case)
 TEST(edition)
 {
     ck_assert_int_gt(hpp_edition(), HPP_AFTER);
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "hpp", NULL);
 }
 
 #endif

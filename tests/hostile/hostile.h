@@ -2,7 +2,7 @@
 /*
  * A hostile peer for test_hostile: it has the other end of a ring's socket and writes arbitrary
  * values into what it received. It is simulated in this process, without the knowledge of CUDA and
- * Vulkan.
+ * Vulkan. test_share tests the values of message fields.
  */
 #ifndef GR_TESTS_HOSTILE_H
 #define GR_TESTS_HOSTILE_H

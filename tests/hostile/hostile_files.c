@@ -7,9 +7,9 @@
  */
 #define _GNU_SOURCE
 #include "hostile.h"
+#include "tests/support/next.h"
 #include "tests/share/share_wire.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -36,9 +36,7 @@ static bool is_attacked(const struct stat *file)
 
 int fstat(int fd, struct stat *file)
 {
-    __typeof__(fstat) *next;
-    void *symbol = dlsym(RTLD_NEXT, "fstat");
-    memcpy(&next, &symbol, sizeof(next));
+    NEXT(fstat);
     int result = next(fd, file);
     if (result != 0 || attacked < 0 || !is_attacked(file))
         return result;
@@ -123,10 +121,7 @@ VULKAN_TEST(a_rings_file_that_shrinks, 3)
 
 static TCase *add_holes_case(Suite *suite, const char *name)
 {
-    TCase *tcase = add_vulkan_case(suite, name);
-    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
-    tcase_add_checked_fixture(tcase, NULL, collect_sharing);
-    return tcase;
+    return with_sharing(add_vulkan_case(suite, name));
 }
 
 GROUP("files with holes", add_holes_case)
@@ -167,11 +162,9 @@ VULKAN_TEST(memory_with_a_hole)
         skip("GPU memory is not a file");
     }
     wire_put(pair.here, &wire);
-    gr_resource *received = gr_resource_receive(pair.there, NULL, 0, NULL, SOON);
-    assert_made(received);
+    gr_resource *received = must_make(gr_resource_receive(pair.there, NULL, 0, NULL, SOON));
     assert_ok(gr_resource_set_sync(received, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
-    gr_buffer *buffer = gr_map(received, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(received, fx.stream));
     punch(wire.fds[0], data_of(wire.fds[0]));
     CU(MemcpyDtoH(bytes, gr_buffer_ptr(buffer), SHARE_SIZE));
     assert_bytes(bytes, SHARE_SIZE, 0);

@@ -7,10 +7,10 @@
  */
 #define _GNU_SOURCE
 #include "hostile.h"
+#include "tests/support/next.h"
 #include "tests/share/share_wire.h"
 
 #include <arpa/inet.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -31,9 +31,7 @@ static atomic_bool without_passrights;
 
 int setsockopt(int socket, int level, int name, const void *value, socklen_t size)
 {
-    __typeof__(setsockopt) *next;
-    void *symbol = dlsym(RTLD_NEXT, "setsockopt");
-    memcpy(&next, &symbol, sizeof(next));
+    NEXT(setsockopt);
     if (!atomic_load(&without_passrights) || level != SOL_SOCKET || name != SO_PASSRIGHTS)
         return next(socket, level, name, value, size);
     errno = ENOPROTOOPT;

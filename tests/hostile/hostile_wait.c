@@ -6,9 +6,9 @@
  */
 #define _GNU_SOURCE
 #include "hostile.h"
+#include "tests/support/next.h"
 #include "tests/share/share_wire.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -28,9 +28,7 @@ static _Thread_local const struct hostile_semaphore *taken_back;
 
 int nanosleep(const struct timespec *time, struct timespec *left)
 {
-    __typeof__(nanosleep) *next;
-    void *symbol = dlsym(RTLD_NEXT, "nanosleep");
-    memcpy(&next, &symbol, sizeof(next));
+    NEXT(nanosleep);
     struct timespec longer = *time;
     longer.tv_nsec += late_ns;
     int result = next(&longer, left);
@@ -45,9 +43,7 @@ static _Thread_local unsigned late_reads_ms;
 
 ssize_t recvmsg(int socket, struct msghdr *message, int flags)
 {
-    __typeof__(recvmsg) *next;
-    void *symbol = dlsym(RTLD_NEXT, "recvmsg");
-    memcpy(&next, &symbol, sizeof(next));
+    NEXT(recvmsg);
     if (late_reads_ms) {
         sleep_ms(late_reads_ms);
         if (message->msg_iov->iov_len > 100)
@@ -67,9 +63,7 @@ static atomic_int long_polls;
 
 int poll(struct pollfd *fds, nfds_t n, int ms)
 {
-    __typeof__(poll) *next;
-    void *symbol = dlsym(RTLD_NEXT, "poll");
-    memcpy(&next, &symbol, sizeof(next));
+    NEXT(poll);
     for (; n == 2 && atomic_load(&long_polls) > 0; atomic_fetch_sub(&long_polls, 1))
         sleep_ms(1);
     if (n != 2 || atomic_load(&failing_polls) == 0)
@@ -210,14 +204,12 @@ VULKAN_TEST(an_acquire_that_fails_wakes_the_peer)
 {
     const gr_slot *slot;
     char byte;
-    CUcontext second;
     CUstream foreign;
     struct hostile peer;
     struct shared_ring r = hostile_ring(&peer, false, GR_RING_NEWEST);
     hostile_publish(&peer, 0, 1, 1);
     hostile_set(&peer.received, 1);
-    CU(CtxCreate(&second, 0, fx.device));
-    CU(StreamCreate(&foreign, CU_STREAM_NON_BLOCKING));
+    CUcontext second = new_context(&foreign);
     CU(CtxSetCurrent(fx.context));
     while (recv(peer.socket, &byte, 1, MSG_DONTWAIT) == 1)
         continue;
@@ -266,17 +258,14 @@ static gr_ring *opengl_ring(struct hostile *peer, gr_ring_role role)
     gr_resource *resources[HOSTILE_SLOTS];
     int socket;
     for (int i = 0; i < HOSTILE_SLOTS; i++) {
-        resources[i] = gr_gl_buffer_create(
-            SLOT_SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED));
+        resources[i] = gr_gl_buffer_create(SLOT_SIZE, GR_READ_WRITE, &by_sharing);
         if (!resources[i])
             return NULL;
     }
     gr_side producer = role == GR_RING_CONSUMER ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS;
-    gr_ring *ring =
-        gr_ring_create(resources, HOSTILE_SLOTS, &GR_INIT(gr_ring_options, .producer = producer));
-    assert_made(ring);
-    for (int i = 0; i < HOSTILE_SLOTS; i++)
-        gr_resource_free(resources[i]);
+    gr_ring *ring = must_make(
+        gr_ring_create(resources, HOSTILE_SLOTS, &GR_INIT(gr_ring_options, .producer = producer)));
+    free_resources(resources, HOSTILE_SLOTS);
     *peer = hostile_pair(&socket);
     assert_ok(gr_ring_send(socket, ring, role, NULL, 0, SOON));
     hostile_take(peer);

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "random_peer.h"
+#include "tests/support/random_walk.h"
 #include "tests/support/support.h"
 
 #include "lib/ring/peer_page.h"

@@ -16,6 +16,7 @@
  */
 #define _GNU_SOURCE
 #include "random_peer.h"
+#include "tests/support/random_walk.h"
 #include "tests/support/support.h"
 
 #include <getopt.h>
@@ -140,8 +141,7 @@ struct ring {
 
 static gr_resource *make_buffer(void)
 {
-    return gr_gl_buffer_create(SIZE, GR_READ_WRITE,
-                               &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED));
+    return gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing);
 }
 
 static gr_ring *make_ring(bool cuda_writes)
@@ -156,8 +156,7 @@ static gr_ring *make_ring(bool cuda_writes)
         &GR_INIT(gr_ring_options, .producer = cuda_writes ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS,
                  .mode = below(2) ? GR_RING_NEWEST : GR_RING_LOSSLESS));
     must(ring, "no ring");
-    for (int i = 0; i < PEER_SLOTS; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, PEER_SLOTS);
     return ring;
 }
 
@@ -458,5 +457,5 @@ int main(int argc, char **argv)
     server = peer_server_start(); /* while there is only one thread */
     if (server < 0)
         return 2;
-    return run_tests(1, argv, "random_peer", NULL);
+    return run_tests(1, argv);
 }

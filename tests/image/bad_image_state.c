@@ -97,8 +97,7 @@ static bool close_mapped(void)
 
 static bool free_all(void)
 {
-    for (int i = 0; i < COUNT; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, COUNT);
     return true;
 }
 

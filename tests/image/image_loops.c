@@ -32,8 +32,7 @@ static void frame_with_objects(GLuint name)
 
 static void life(GLuint name)
 {
-    steady = gr_from_gl_image(name, GL_TEXTURE_2D, GR_SURFACE_LOAD_STORE);
-    assert_made(steady);
+    steady = must_make(gr_from_gl_image(name, GL_TEXTURE_2D, GR_SURFACE_LOAD_STORE));
     frame_with_objects(name);
     gr_resource_free(steady);
 }

@@ -24,8 +24,4 @@ void surface_load(CUsurfObject surface, const struct image *image, unsigned leve
 /* A case with the kernels' module, which the teardown unloads. */
 TCase *add_kernel_case(Suite *suite, const char *name);
 
-/* Children that must crash. */
-int use_surface_after_release(void);
-int use_texture_after_release(void);
-
 #endif

@@ -9,7 +9,6 @@
 #include "tests/support/child_check.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 struct place {
@@ -259,27 +258,25 @@ IMAGE_KERNEL_TEST(integers_are_read_as_opengl_samples_them)
     end_map();
 }
 
+/* One texel of four 32-bit channels. */
+static void check_texel(const char *format, const char *kernel, const void *texel)
+{
+    unsigned got[4];
+    struct image image = image_make(format, "2D", 1, 1, 1);
+    image_upload(&image, 0, 0, texel);
+    resource = must_register_image(&image, GR_READ_ONLY);
+    buffer = must_map_image(resource);
+    sample_bytes(kernel, NULL, (struct place){0.5f, 0.5f, 0, 0}, got, sizeof(got));
+    ck_assert_mem_eq(got, texel, sizeof(got));
+    end_map();
+}
+
 IMAGE_KERNEL_TEST(wide_integers_and_floats_are_read_as_they_are)
 {
     static const unsigned integers[4] = {1, 0x80000001u, 0xFFFFFFFFu, 77};
     static const float floats[4] = {-1.5f, 1e10f, 0.25f, 3};
-    struct image image = image_make("RGBA32UI", "2D", 1, 1, 1);
-    image_upload(&image, 0, 0, integers);
-    resource = must_register_image(&image, GR_READ_ONLY);
-    buffer = must_map_image(resource);
-    unsigned got[4];
-    sample_bytes("sample_2d_uint", NULL, (struct place){0.5f, 0.5f, 0, 0}, got, sizeof(got));
-    ck_assert_mem_eq(got, integers, sizeof(got));
-    end_map();
-
-    image = image_make("RGBA32F", "2D", 1, 1, 1);
-    image_upload(&image, 0, 0, floats);
-    resource = must_register_image(&image, GR_READ_ONLY);
-    buffer = must_map_image(resource);
-    float values[4];
-    sample_bytes("sample_2d", NULL, (struct place){0.5f, 0.5f, 0, 0}, values, sizeof(values));
-    ck_assert_mem_eq(values, floats, sizeof(values));
-    end_map();
+    check_texel("RGBA32UI", "sample_2d_uint", integers);
+    check_texel("RGBA32F", "sample_2d", floats);
 }
 
 /* 188 is one half on the sRGB curve; alpha is linear. */
@@ -381,7 +378,7 @@ IMAGE_KERNEL_TEST(whole_textures_have_slices)
     end_map();
 }
 
-int use_texture_after_release(void)
+CHILD(use_texture_after_release)
 {
     fixture_setup();
     child_check(!image_kernels_load());

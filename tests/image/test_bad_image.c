@@ -210,8 +210,7 @@ TEST(textures_that_are_not_complete)
     give_level(GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, 0, 4);
     refused(face, GL_TEXTURE_CUBE_MAP, GR_ERR_INVALID_VALUE, "faces");
     give_level(GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, 0, 8);
-    gr_resource *resource = gr_from_gl_image(face, GL_TEXTURE_CUBE_MAP, GR_READ_WRITE);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_from_gl_image(face, GL_TEXTURE_CUBE_MAP, GR_READ_WRITE));
     gr_resource_free(resource);
     assert_gl_clean();
 }
@@ -223,9 +222,7 @@ static gr_resource *register_mutable(GLuint *name)
 {
     *name = bound_texture(GL_TEXTURE_2D);
     give_level(GL_TEXTURE_2D, 0, 8);
-    gr_resource *resource = gr_from_gl_image(*name, GL_TEXTURE_2D, GR_READ_WRITE);
-    assert_made(resource);
-    return resource;
+    return must_make(gr_from_gl_image(*name, GL_TEXTURE_2D, GR_READ_WRITE));
 }
 
 static void assert_not_mappable(gr_resource *resource, const char *text)
@@ -272,8 +269,8 @@ TEST(other_storage_after_the_registration)
     glGenRenderbuffers(1, &renderbuffer);
     glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, 8, 8);
-    GR_AUTO(gr_resource) *other = gr_from_gl_image(renderbuffer, GL_RENDERBUFFER, GR_READ_WRITE);
-    assert_made(other);
+    GR_AUTO(gr_resource) *other =
+        must_make(gr_from_gl_image(renderbuffer, GL_RENDERBUFFER, GR_READ_WRITE));
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, 8, 9);
     GLint height = 0;
     glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_HEIGHT, &height);
@@ -365,8 +362,7 @@ static void check_wrong_context(gr_egl *stranger, const char *text)
     assert_fails(gr_resource_close(resource, fx.stream), GR_ERR_GL, 0, text);
     ck_assert(!gr_resource_get_info(resource)->mapped && !gr_resource_get_info(resource)->closed);
     enter(fx.egl);
-    gr_buffer *buffer = gr_map_linear(resource, 0, 0, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map_linear(resource, 0, 0, fx.stream));
     cuda_fill(buffer, 7);
     enter(stranger);
     assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, text);
@@ -390,8 +386,7 @@ TEST(no_context)
 
 TEST(another_context)
 {
-    gr_egl *stranger = gr_egl_create(NULL);
-    assert_made(stranger);
+    gr_egl *stranger = must_make(gr_egl_create(NULL));
     enter(fx.egl);
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     enter(stranger);
@@ -416,9 +411,4 @@ TEST(freed_in_another_context)
     GR_AUTO(gr_resource) *again = must_register_image(&image, GR_READ_WRITE);
     GR_AUTO(gr_buffer) *mapped = must_map_image(again);
     ck_assert_ptr_nonnull(gr_buffer_array(mapped, 0, 0));
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_bad_image", NULL);
 }

@@ -16,8 +16,7 @@ static void check_info(const char *format, const char *target, unsigned width, u
     struct image image = image_make(format, target, width, height, 2);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
-    const gr_image_info *info = gr_buffer_image_info(buffer);
-    assert_made(info);
+    const gr_image_info *info = must_make(gr_buffer_image_info(buffer));
     ck_assert_uint_eq(info->width, width);
     ck_assert_uint_eq(info->height, height);
     ck_assert_uint_eq(info->depth, image.slices);
@@ -58,12 +57,11 @@ TEST(levels_are_those_of_the_storage)
     }
     glBindTexture(GL_TEXTURE_2D, 0);
     for (int i = 0; i < 2; i++) {
-        GR_AUTO(gr_resource) *resource = gr_from_gl_image(names[i], GL_TEXTURE_2D, GR_READ_WRITE);
-        assert_made(resource);
+        GR_AUTO(gr_resource) *resource =
+            must_make(gr_from_gl_image(names[i], GL_TEXTURE_2D, GR_READ_WRITE));
         GR_AUTO(gr_buffer) *buffer = must_map_image(resource);
         unsigned levels = i == 0 ? 1 : 4;
-        const gr_image_info *info = gr_buffer_image_info(buffer);
-        assert_made(info);
+        const gr_image_info *info = must_make(gr_buffer_image_info(buffer));
         ck_assert_uint_eq(info->levels, levels);
         ck_assert_ptr_nonnull(gr_buffer_array(buffer, levels - 1, 0));
         assert_null_invalid(gr_buffer_array(buffer, levels, 0), "level");
@@ -280,23 +278,11 @@ TEST(describe_names_the_image)
     struct image buffer = image_make("R8", "RENDERBUFFER", 5, 3, 1);
     GR_AUTO(gr_resource) *texture = must_register_image(&image, GR_SURFACE_LOAD_STORE);
     GR_AUTO(gr_resource) *renderbuffer = must_register_image(&buffer, GR_READ_WRITE);
-    char text[512];
-    ck_assert_int_gt(gr_resource_describe(texture, text, sizeof(text)), 0);
-    ck_assert_msg(strstr(text, "GL_RGBA16F") && strstr(text, "13") && strstr(text, "texture") &&
-                      strstr(text, "surface_load_store"),
-                  "%s", text);
-    gr_resource_describe(renderbuffer, text, sizeof(text));
-    ck_assert_msg(strstr(text, "GL_R8") && strstr(text, "renderbuffer"), "%s", text);
+    assert_described(texture, "GL_RGBA16F", "13", "texture", "surface_load_store");
+    assert_described(renderbuffer, "GL_R8", "renderbuffer");
     gr_buffer *mapped = must_map_image(texture);
-    gr_resource_describe(texture, text, sizeof(text));
-    ck_assert_msg(strstr(text, "mapped"), "%s", text);
+    assert_described(texture, "mapped");
     assert_ok(gr_buffer_release(mapped));
     assert_ok(gr_resource_close(texture, fx.stream));
-    gr_resource_describe(texture, text, sizeof(text));
-    ck_assert_msg(strstr(text, "closed") && strstr(text, "GL_RGBA16F"), "%s", text);
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_image", NULL);
+    assert_described(texture, "closed", "GL_RGBA16F");
 }

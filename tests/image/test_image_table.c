@@ -493,8 +493,3 @@ TEST(show, getenv("IMAGE_TABLE_SHOW") != NULL)
     }
     printf("\n");
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_image_table", NULL);
-}

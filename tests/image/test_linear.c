@@ -8,8 +8,6 @@
 #include "tests/drivers/fault_driver.h"
 #include "tests/support/support_image.h"
 
-#include <stdlib.h>
-
 static unsigned char texels[IMAGE_MOST_BYTES], got[IMAGE_MOST_BYTES], rows[2 * IMAGE_MOST_BYTES];
 
 GROUP("gr_map_linear", add_image_case)
@@ -49,8 +47,7 @@ static void write_pattern(const gr_buffer *mapped, const struct image *image, un
 
 static gr_buffer *must_map_linear(gr_resource *resource, unsigned level, unsigned layer)
 {
-    gr_buffer *mapped = gr_map_linear(resource, level, layer, fx.stream);
-    assert_made(mapped);
+    gr_buffer *mapped = must_make(gr_map_linear(resource, level, layer, fx.stream));
     ck_assert_uint_ne(gr_buffer_ptr(mapped), 0);
     ck_assert_ptr_eq(gr_buffer_get_info(mapped)->stream, fx.stream);
     ck_assert(gr_resource_get_info(resource)->mapped);
@@ -160,8 +157,7 @@ TEST(map_linear_keeps_surfaces_and_textures)
         must_register_image(&image, GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER);
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
     /* The properties of a mapped image are available too. */
-    const gr_image_info *info = gr_buffer_image_info(mapped);
-    assert_made(info);
+    const gr_image_info *info = must_make(gr_buffer_image_info(mapped));
     ck_assert_uint_eq(info->width, 13);
     ck_assert_ptr_nonnull(gr_buffer_array(mapped, 0, 0));
     ck_assert_uint_ne(gr_buffer_surface(mapped, 0, 0), 0);
@@ -374,8 +370,7 @@ TEST(map_linear_leaks_nothing)
 /* The memory is freed with the resource. */
 static void life(GLuint name)
 {
-    steady = gr_from_gl_image(name, GL_TEXTURE_2D, GR_READ_WRITE);
-    assert_made(steady);
+    steady = must_make(gr_from_gl_image(name, GL_TEXTURE_2D, GR_READ_WRITE));
     frame(name);
     gr_resource_free(steady);
 }
@@ -389,8 +384,4 @@ TEST(register_and_map_linear_leak_nothing)
     ck_assert_uint_ge(fault->calls(REGISTER), count);
 }
 
-int main(int argc, char **argv)
-{
-    fault_control_start();
-    return run_tests(argc, argv, "test_linear", NULL);
-}
+START(fault_control_start())

@@ -64,10 +64,7 @@ TCase *add_kernel_case(Suite *suite, const char *name)
 
 void image_kernel(const char *name, size_t count, void **parameters)
 {
-    CUfunction function = NULL;
-    CU(ModuleGetFunction(&function, module, name));
-    CU(LaunchKernel(function, (unsigned)((count + 63) / 64), 1, 1, 64, 1, 1, 0, fx.stream,
-                    parameters, NULL));
+    launch_kernel(module, name, count, parameters);
 }
 
 CUdeviceptr device_copy(const void *bytes, size_t size)
@@ -352,7 +349,8 @@ IMAGE_KERNEL_TEST(objects_that_are_destroyed_behind_a_launch_serve_it)
 
 /* ---- After the release ----------------------------------------------------------------------- */
 
-int use_surface_after_release(void)
+/* Must crash. */
+CHILD(use_surface_after_release)
 {
     fixture_setup();
     begin_kernels();
@@ -368,7 +366,7 @@ int use_surface_after_release(void)
     return 0;
 }
 
-int use_surface_after_its_end(void)
+CHILD(use_surface_after_its_end)
 {
     fixture_setup();
     begin_kernels();
@@ -414,26 +412,8 @@ TEST(an_array_that_is_used_after_the_release_is_refused)
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     gr_buffer *buffer = must_map_image(resource);
-    CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
-                          .srcArray = gr_buffer_array(buffer, 0, 0),
-                          .dstMemoryType = CU_MEMORYTYPE_HOST,
-                          .dstHost = got,
-                          .dstPitch = 32,
-                          .WidthInBytes = 32,
-                          .Height = 8};
+    const CUDA_MEMCPY2D copy = array_copy(gr_buffer_array(buffer, 0, 0), got, 32, 8, false);
     CU(Memcpy2DAsync(&copy, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     ck_assert_int_ne((int)fx.cu->Memcpy2DAsync(&copy, fx.stream), CUDA_SUCCESS);
-}
-
-static const struct child children[] = {
-    {"use_surface_after_release", use_surface_after_release},
-    {"use_texture_after_release", use_texture_after_release},
-    {"use_surface_after_its_end", use_surface_after_its_end},
-    {NULL, NULL},
-};
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_surface", children);
 }

@@ -8,7 +8,6 @@
 #include "tests/support/child_check.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +78,7 @@ static TCase *add_environment_case(Suite *suite, const char *name)
 
 GROUP("no driver", add_environment_case)
 
-static int is_unusable(void)
+CHILD(is_unusable)
 {
     const char *named = getenv("TEST_FILE");
     for (int allow_software = 0; allow_software < 2; allow_software++) {
@@ -149,14 +148,14 @@ static char *read_whole(const char *path, size_t *size)
 }
 
 /* Prints the path of the software driver, which requires loading it in a child. */
-static int print_software_driver(void)
+CHILD(print_software_driver)
 {
     child_check(gr_cuda_load(false) == GR_OK);
     fprintf(stderr, "<%s>", gr_cuda_driver_path());
     return 0;
 }
 
-static int works_without_look_up(void)
+CHILD(works_without_look_up)
 {
     const gr_cuda_api *cu = gr_cuda();
     child_check(cu);
@@ -210,7 +209,7 @@ TEST(driver_without_look_up)
 
 /* ---- Choice of the driver -------------------------------------------------------------------- */
 
-static int takes_software(void)
+CHILD(takes_software)
 {
     child_check(gr_cuda_load(false) == GR_OK);
     child_check(gr_cuda_is_software());
@@ -238,7 +237,7 @@ static bool has_real_driver(void)
     return driver;
 }
 
-static int refuses_without_gpu(void)
+CHILD(refuses_without_gpu)
 {
     child_check(gr_cuda_load(false) == GR_ERR_NO_DRIVER);
     assert_error(GR_ERR_NO_DRIVER, has_real_driver() ? CUDA_ERROR_NO_DEVICE : 0, "libcuda.so.1");
@@ -248,7 +247,7 @@ static int refuses_without_gpu(void)
     return 0;
 }
 
-static int falls_back_without_gpu(void)
+CHILD(falls_back_without_gpu)
 {
     child_check(gr_cuda_load(false) == GR_ERR_NO_DRIVER);
     gr_clear_error();
@@ -273,7 +272,7 @@ TEST(no_gpu)
     ck_assert_msg(lines_of_grinterop(text) == 1, "\"%s\"", text);
 }
 
-static int takes_either(void)
+CHILD(takes_either)
 {
     child_check(gr_cuda_load(true) == GR_OK);
     child_check(gr_cuda_is_software());
@@ -369,7 +368,7 @@ static void *load(void *user)
     return NULL;
 }
 
-static int loads_once(void)
+CHILD(loads_once)
 {
     pthread_t threads[THREADS];
     const gr_cuda_api *found[THREADS] = {NULL};
@@ -394,7 +393,7 @@ TEST(first_load_from_threads)
 GROUP("GR_LOG", add_environment_case)
 
 /* One error and, since the driver is loaded, one choice. */
-static int speaks(void)
+CHILD(speaks)
 {
     unsigned flags = 0;
     child_check(gr_cuda_load(false) == GR_OK);
@@ -402,7 +401,7 @@ static int speaks(void)
     return 0;
 }
 
-static int speaks_elsewhere(void)
+CHILD(speaks_elsewhere)
 {
     unsigned flags = 0;
     gr_log_set(GR_LOG_NONE, NULL, NULL);
@@ -453,23 +452,4 @@ TEST(log_set_goes_first)
     ck_assert_int_eq(child_run("speaks_elsewhere", text, sizeof(text)), 0);
     ck_assert_msg(!strstr(text, "nonsense"), "%s", text);
     ck_assert_msg(strstr(text, "rubbish"), "%s", text);
-}
-
-static const struct child children[] = {
-    {"is_unusable", is_unusable},
-    {"print_software_driver", print_software_driver},
-    {"works_without_look_up", works_without_look_up},
-    {"takes_software", takes_software},
-    {"refuses_without_gpu", refuses_without_gpu},
-    {"falls_back_without_gpu", falls_back_without_gpu},
-    {"takes_either", takes_either},
-    {"loads_once", loads_once},
-    {"speaks", speaks},
-    {"speaks_elsewhere", speaks_elsewhere},
-    {NULL, NULL},
-};
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "driver", children);
 }

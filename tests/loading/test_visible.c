@@ -218,9 +218,8 @@ void check_bytes(gr_resource *resource)
 void share_existing(gr_transport transport)
 {
     gr_resource *resource =
-        gr_from_gl_buffer_with(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE,
-                               &GR_INIT(gr_gl_options, .transports = transport));
-    assert_made(resource);
+        must_make(gr_from_gl_buffer_with(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE,
+                                         &GR_INIT(gr_gl_options, .transports = transport)));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, transport);
     check_bytes(resource);
 }
@@ -229,8 +228,7 @@ void share_existing(gr_transport transport)
 static void share_created(int drawing, int computing)
 {
     char text[900];
-    gr_resource *resource = gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing));
     gr_resource_describe(resource, text, sizeof(text));
     if (drawing != computing) {
         assert_says(text, seen_uuid(drawing));
@@ -249,8 +247,7 @@ static void share_all_ways(int drawing, int computing)
     if (drawing == computing)
         return;
     share_existing(GR_TRANSPORT_PEER);
-    const gr_transport_info *peer = gr_gl_probe(GR_TRANSPORT_PEER);
-    assert_made(peer);
+    const gr_transport_info *peer = must_make(gr_gl_probe(GR_TRANSPORT_PEER));
     snprintf(numbers, sizeof(numbers), "CUDA device %d reaches the memory of device %d", computing,
              drawing);
     ck_assert_msg(peer->usable && strstr(peer->reason, numbers), "%s", peer->reason);
@@ -270,7 +267,7 @@ static void assert_egl_refuses(int number)
     assert_advises_no_driver();
 }
 
-static int opengl(void)
+CHILD(opengl)
 {
     const int drawing = atoi(getenv("TEST_DRAWING"));
     see_devices();
@@ -325,7 +322,7 @@ static void share_vulkans(void)
 }
 
 /* OpenGL renders on a device that supports it, since the fixture needs one. */
-static int vulkan(void)
+CHILD(vulkan)
 {
     const int drawing = atoi(getenv("TEST_DRAWING"));
     see_devices();
@@ -352,12 +349,6 @@ static int vulkan(void)
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
-static const struct child children[] = {{"opengl", opengl},
-                                        {"vulkan", vulkan},
-                                        {"hidden_opengl", hidden_opengl},
-                                        {"hidden_vulkan", hidden_vulkan},
-                                        {NULL, NULL}};
-
 /* The parent sees all devices, but uses no GPU that it must not touch. */
 static void begin_parent(void)
 {
@@ -376,5 +367,5 @@ int main(int argc, char **argv)
 {
     if (argc == 1)
         begin_parent();
-    return run_tests(argc, argv, "CUDA_VISIBLE_DEVICES", children);
+    return run_tests(argc, argv);
 }

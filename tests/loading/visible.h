@@ -36,8 +36,4 @@ VkPhysicalDeviceType ask_vulkan(PFN_vkGetInstanceProcAddr get, VkInstance instan
 void check_bytes(gr_resource *resource);
 void share_existing(gr_transport transport);
 
-/* Children of visible_hidden.c: OpenGL and Vulkan on a device that CUDA cannot see. */
-int hidden_opengl(void);
-int hidden_vulkan(void);
-
 #endif

@@ -67,8 +67,7 @@ static void assert_refused(const gr_resource *resource, const char *advice)
 
 static void assert_unusable(gr_transport transport)
 {
-    const gr_transport_info *info = gr_gl_probe(transport);
-    assert_made(info);
+    const gr_transport_info *info = must_make(gr_gl_probe(transport));
     ck_assert_msg(!info->usable, "%s", info->reason);
     assert_names_both(info->reason);
 }
@@ -100,7 +99,8 @@ static void use_hidden_opengl(void)
     assert_gl_clean();
 }
 
-int hidden_opengl(void)
+/* On a device that CUDA cannot see. */
+CHILD(hidden_opengl)
 {
     see_devices();
     if (!draw_there())
@@ -166,7 +166,7 @@ static bool make_device(void)
     return OWN(vkCreateDevice)(own.physical, &info, NULL, &own.device) == VK_SUCCESS;
 }
 
-int hidden_vulkan(void)
+CHILD(hidden_vulkan)
 {
     see_devices();
     if (!make_instance() || !make_device())

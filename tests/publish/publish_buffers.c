@@ -42,8 +42,7 @@ TEST(buffers_accept_other_types_and_strides)
     gr_tensor *all = tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 1, (int64_t[]){16}, values);
     const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2,
                                         .shape = shape, .strides = turned, .offset = 48);
-    gr_tensor *tensor = gr_tensor_view(all, &desc);
-    assert_made(tensor);
+    gr_tensor *tensor = must_make(gr_tensor_view(all, &desc));
     const gr_tensor_desc target = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2,
                                           .shape = shape, .strides = strides);
     assert_ok(
@@ -168,13 +167,11 @@ TEST(a_publish_waits_for_the_stream_of_a_tensor_from_another_context)
 {
     const GLuint name = gl_buffer_filled(64, 0);
     GR_AUTO(gr_resource) *resource = must_register(name);
-    CUcontext context;
     const int64_t shape[] = {64};
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
-    CU(CtxCreate(&context, 0, fx.device));
-    gr_tensor *tensor = gr_tensor_alloc(&desc, CU_STREAM_LEGACY);
-    assert_made(tensor);
+    CUcontext context = new_context(NULL);
+    gr_tensor *tensor = must_make(gr_tensor_alloc(&desc, CU_STREAM_LEGACY));
     const CUdeviceptr memory = gr_tensor_get_info(tensor)->ptr;
     CU(MemsetD8Async(memory, 1, 64, CU_STREAM_LEGACY));
     CU(StreamSynchronize(CU_STREAM_LEGACY));
@@ -186,8 +183,7 @@ TEST(a_publish_waits_for_the_stream_of_a_tensor_from_another_context)
     assert_bytes(texels, 64, 7);
     gr_tensor_free(tensor);
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
-    CU(CtxDestroy(context));
-    CU(CtxSetCurrent(fx.context));
+    end_context(context);
 }
 
 GROUP("rings", add_image_case)

@@ -3,7 +3,6 @@
 #include "publish_support.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static unsigned char texels[IMAGE_MOST_BYTES], expected[IMAGE_MOST_BYTES];
@@ -31,9 +30,7 @@ static gr_tensor *on_host(gr_dtype dtype, unsigned ndim, const int64_t *shape,
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim, .shape = shape, .strides = strides,
                 .memory = GR_MEMORY_HOST);
-    gr_tensor *tensor = gr_tensor_wrap(&desc, bytes, GR_STREAM_NONE, NULL, NULL);
-    assert_made(tensor);
-    return tensor;
+    return must_make(gr_tensor_wrap(&desc, bytes, GR_STREAM_NONE, NULL, NULL));
 }
 
 static unsigned maps;
@@ -51,10 +48,8 @@ static gr_tensor *on_device(gr_dtype dtype, unsigned ndim, const int64_t *shape,
     gr_tensor *memory = tensor_of(dtype, GR_LAYOUT_SHAPE, ndim, shape, expected);
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim, .shape = shape, .strides = strides);
-    gr_tensor *tensor = gr_tensor_wrap(&desc, (void *)(uintptr_t)gr_tensor_get_info(memory)->ptr,
-                                       GR_STREAM_NONE, NULL, NULL);
-    assert_made(tensor);
-    return tensor;
+    return must_make(gr_tensor_wrap(&desc, (void *)(uintptr_t)gr_tensor_get_info(memory)->ptr,
+                                    GR_STREAM_NONE, NULL, NULL));
 }
 
 /* A u8 tensor (2, 3, 4) with 4 bytes per pixel, and the same with rows 20 bytes apart. */
@@ -245,8 +240,7 @@ TEST(linear_memory_is_the_level_that_was_mapped)
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
     const gr_publish_options second = GR_INIT(gr_publish_options, .level = 1);
     gr_tensor *tensor = make_floats(false, 1, 6, 6, 4);
-    gr_buffer *buffer = gr_map_linear(resource, 1, 0, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map_linear(resource, 1, 0, fx.stream));
     assert_invalid(gr_buffer_publish(buffer, tensor, NULL, fx.stream), "mapped level 1, layer 0");
     assert_ok(gr_buffer_publish(buffer, tensor, &second, GR_STREAM_OF_MAP));
     assert_ok(gr_buffer_release(buffer));
@@ -336,9 +330,8 @@ TEST(states_are_respected)
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3,
                 .shape = gr_tensor_get_info(tensor)->shape, .read_only = true);
-    GR_AUTO(gr_tensor) *locked = gr_tensor_wrap(
-        &desc, (void *)(uintptr_t)gr_tensor_get_info(tensor)->ptr, GR_STREAM_NONE, NULL, NULL);
-    assert_made(locked);
+    GR_AUTO(gr_tensor) *locked = must_make(gr_tensor_wrap(
+        &desc, (void *)(uintptr_t)gr_tensor_get_info(tensor)->ptr, GR_STREAM_NONE, NULL, NULL));
     assert_fails(gr_publish(read, tensor, NULL, fx.stream), GR_ERR_STATE, 0, "read_only");
     assert_fails(gr_fetch(write, tensor, NULL, fx.stream), GR_ERR_STATE, 0, "write_discard");
     assert_fails(gr_fetch(read, locked, NULL, fx.stream), GR_ERR_STATE, 0, "read-only");
@@ -385,10 +378,8 @@ static gr_tensor *foreseen_tensor(int which)
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = foreseen[which].dtype, .ndim = foreseen[which].ndim,
                 .shape = foreseen[which].shape, .memory = GR_MEMORY_HOST);
-    gr_tensor *tensor =
-        gr_tensor_wrap(&desc, bytes + foreseen[which].odd, GR_STREAM_NONE, NULL, NULL);
-    assert_made(tensor);
-    return tensor;
+    return must_make(
+        gr_tensor_wrap(&desc, bytes + foreseen[which].odd, GR_STREAM_NONE, NULL, NULL));
 }
 
 GROUP("before the map", add_image_case)
@@ -471,9 +462,8 @@ TEST(elements_at_odd_addresses_are_refused)
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 3, .shape = shape);
     GR_AUTO(gr_tensor) *odd =
-        gr_tensor_wrap(&desc, (void *)(uintptr_t)(gr_tensor_get_info(memory)->ptr + 2),
-                       GR_STREAM_NONE, NULL, NULL);
-    assert_made(odd);
+        must_make(gr_tensor_wrap(&desc, (void *)(uintptr_t)(gr_tensor_get_info(memory)->ptr + 2),
+                                 GR_STREAM_NONE, NULL, NULL));
     assert_fails(gr_publish(resource, odd, NULL, fx.stream), GR_ERR_UNSUPPORTED, 0,
                  "not multiples of its element size");
     tensors_end();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* See publish_support.h. Values are doubles here: more precise than in any kernel. */
 #include "publish_support.h"
+#include "tests/support/random_walk.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -135,20 +136,39 @@ static double decode(double value)
     return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4);
 }
 
+/* The channel that channel `c` of the other side is copied from. */
+static unsigned source_channel(const struct elements *from, unsigned c, const gr_publish_options *o)
+{
+    if (c < 3 && from->channels == 1)
+        return 0;
+    return c < 3 && o->bgr ? 2 - c : c;
+}
+
+/* Its value; alpha if there is no such channel. */
+static double source_value(const struct elements *from, unsigned x, unsigned y, unsigned channel,
+                           const gr_publish_options *o)
+{
+    if (channel >= from->channels)
+        return o->alpha ? *o->alpha : 1;
+    return element_value(from, x, o->flip ? from->height - 1 - y : y, channel);
+}
+
+static double scaled(double value, unsigned c, const gr_publish_options *o)
+{
+    if (o->scale)
+        value *= (double)o->scale[c];
+    return o->bias ? value + (double)o->bias[c] : value;
+}
+
 /* The value of an image channel, from the tensor in a publish. */
 static double published(const struct elements *tensor, unsigned x, unsigned y, unsigned c,
                         const gr_publish_options *o)
 {
-    unsigned from = c < 3 && o->bgr ? 2 - c : c;
-    if (c < 3 && tensor->channels == 1)
-        from = 0;
+    const unsigned from = source_channel(tensor, c, o);
+    double value = source_value(tensor, x, y, from, o);
     if (from >= tensor->channels)
-        return o->alpha ? *o->alpha : 1;
-    double value = element_value(tensor, x, o->flip ? tensor->height - 1 - y : y, from);
-    if (o->scale)
-        value *= (double)o->scale[c];
-    if (o->bias)
-        value += (double)o->bias[c];
+        return value;
+    value = scaled(value, c, o);
     return o->srgb && c < 3 ? encode(value) : value;
 }
 
@@ -156,17 +176,11 @@ static double published(const struct elements *tensor, unsigned x, unsigned y, u
 static double fetched(const struct elements *image, unsigned x, unsigned y, unsigned t,
                       const gr_publish_options *o)
 {
-    unsigned c = t < 3 && o->bgr ? 2 - t : t;
-    if (t < 3 && image->channels == 1)
-        c = 0;
+    const unsigned c = source_channel(image, t, o);
+    double value = source_value(image, x, y, c, o);
     if (c >= image->channels)
-        return o->alpha ? *o->alpha : 1;
-    double value = element_value(image, x, o->flip ? image->height - 1 - y : y, c);
-    if (o->srgb && c < 3)
-        value = decode(value);
-    if (o->scale)
-        value *= (double)o->scale[c];
-    return o->bias ? value + (double)o->bias[c] : value;
+        return value;
+    return scaled(o->srgb && c < 3 ? decode(value) : value, c, o);
 }
 
 /*
@@ -227,9 +241,7 @@ static gr_tensor *wrap(gr_dtype dtype, gr_layout layout, unsigned ndim, const in
 {
     const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim,
                                         .shape = shape, .strides = strides, .layout = layout);
-    gr_tensor *tensor = gr_tensor_wrap(&desc, (void *)(uintptr_t)at, GR_STREAM_NONE, NULL, NULL);
-    assert_made(tensor);
-    return tensor;
+    return must_make(gr_tensor_wrap(&desc, (void *)(uintptr_t)at, GR_STREAM_NONE, NULL, NULL));
 }
 
 struct device_tensor tensor_make(gr_dtype dtype, gr_layout layout, unsigned width, unsigned height,

@@ -83,8 +83,7 @@ VULKAN_TEST(a_swapped_image_takes_rgb_by_bgr)
 VULKAN_TEST(a_buffer_goes_there_and_back)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(96);
-    GR_AUTO(gr_resource) *resource = gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE);
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_make(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE));
     unsigned char bytes[48], got[48];
     const int64_t shape[] = {4, 3};
     pattern_fill(bytes, sizeof(bytes), 9);

@@ -517,8 +517,3 @@ TEST(a_surface_of_egl_is_read)
     assert_ok(gr_egl_make_current(fx.egl));
     eglDestroySurface(fx.egl->display, surface);
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_framebuffer", NULL);
-}

@@ -6,7 +6,6 @@
  */
 #include "publish_support.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const gr_dtype dtypes[] = {GR_DTYPE_U8, GR_DTYPE_U16, GR_DTYPE_F16, GR_DTYPE_BF16,
@@ -134,9 +133,4 @@ TEST(every_type_can_be_fetched_from_every_format, SIZES)
 {
     fetching = true;
     check_all((size_t)_i);
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "publish", NULL);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the parts of test_ring: rings of OpenGL buffers, and frames filled with one value. */
+/*
+ * Shared by the parts of test_ring: rings of OpenGL buffers by the interop transport, and frames
+ * filled with one value.
+ */
 #ifndef GR_TESTS_RING_H
 #define GR_TESTS_RING_H
 
@@ -34,9 +37,6 @@ GLuint ring_name(const gr_resource *resource);
 /* n of them; valid until the next call. */
 gr_resource *const *ring_resources(size_t n, size_t size);
 
-/* Frees them; those in a ring live on. */
-void ring_resources_free(gr_resource *const resources[], size_t n);
-
 /* A ring of n such buffers of RING_SIZE bytes, which holds the only references to them. */
 gr_ring *must_make_ring(size_t n, const gr_ring_options *options);
 gr_ring *must_make_ring_of(size_t n, gr_side producer, gr_ring_mode mode);
@@ -63,12 +63,15 @@ void write_frames(gr_ring *ring, gr_side producer, int first, int last);
 uint64_t read_frame(gr_ring *ring, gr_side producer, int value);
 
 /* Checks the numbers of slots in each state, and of frames so far. */
+/* CUDA writes a frame of any size, and OpenGL acquires it for reading. */
+const gr_slot *ring_to_opengl(gr_ring *ring, int value, int64_t timeout_ms);
+
+/* The same; then OpenGL checks the bytes and gives the slot back. */
+void ring_frame(gr_ring *ring, int value, int64_t timeout_ms);
+
 void assert_counts(const gr_ring_info *counts, unsigned free, unsigned writing, unsigned ready,
                    unsigned reading);
 void assert_slots(gr_ring *ring, unsigned free, unsigned writing, unsigned ready, unsigned reading);
 void assert_frames(gr_ring *ring, uint64_t written, uint64_t read, uint64_t dropped);
-
-/* A child of ring_frames.c: one of several processes that use the GPU at once. */
-int frames_in_a_crowd(void);
 
 #endif

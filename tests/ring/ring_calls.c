@@ -177,8 +177,7 @@ GROUP("refused", add_ring_case)
 
 static void assert_still_mine(gr_resource *resource)
 {
-    GR_AUTO(gr_ring) *ring = gr_ring_create(&resource, 1, NULL);
-    assert_made(ring);
+    GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(&resource, 1, NULL));
     gr_resource_free(resource);
     write_frame(ring, GR_SIDE_CUDA, 5);
     read_frame(ring, GR_SIDE_CUDA, 5);
@@ -222,15 +221,12 @@ TEST(resources_unlike_the_first_are_refused)
         struct image other = image_make("RGBA8", "2D", i == 0 ? 8 : 16, i == 1 ? 8 : 16, 1 + i / 2);
         assert_unlike(picture, must_register_image(&other, 0), "has another size");
     }
-    CUcontext second;
-    CU(CtxCreate(&second, 0, fx.device));
+    CUcontext second = new_context(NULL);
     gr_resource *foreign = must_register(gl_buffer_filled(RING_SIZE, 1));
     CU(CtxSetCurrent(fx.context));
     assert_unlike(buffer, foreign, "belongs to another CUDA context");
-    CU(CtxDestroy(second));
-    CU(CtxSetCurrent(fx.context));
-    gr_egl *egl = gr_egl_create(NULL);
-    assert_made(egl);
+    end_context(second);
+    gr_egl *egl = must_make(gr_egl_create(NULL));
     foreign = must_register(gl_buffer_filled(RING_SIZE, 1));
     assert_unlike(buffer, foreign, "belongs to another OpenGL context");
     gr_egl_free(egl);
@@ -242,8 +238,7 @@ TEST(resources_unlike_the_first_are_refused)
 TEST(a_resource_is_in_one_ring_only)
 {
     gr_resource *resource = ring_resource(RING_SIZE);
-    GR_AUTO(gr_ring) *ring = gr_ring_create(&resource, 1, NULL);
-    assert_made(ring);
+    GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(&resource, 1, NULL));
     assert_null(gr_ring_create(&resource, 1, NULL), GR_ERR_STATE, 0, "already in a ring");
     assert_fails(gr_ring_resize(ring, &resource, 1), GR_ERR_STATE, 0, "already in a ring");
     write_frame(ring, GR_SIDE_CUDA, 1);
@@ -304,8 +299,7 @@ TEST(null_changes_nothing)
     assert_null_invalid(gr_ring_get_info(NULL), "The ring is NULL");
     gr_ring_stop(NULL);
     gr_ring_free(NULL);
-    GR_AUTO(gr_ring) *ring = gr_ring_create(&resource, 1, NULL);
-    assert_made(ring);
+    GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(&resource, 1, NULL));
     gr_resource_free(resource);
     assert_invalid(gr_ring_acquire_write(ring, fx.stream, NULL, 1, 0), "`slots` is NULL");
     assert_invalid(gr_ring_hand_over(ring, NULL, 1), "`slots` is NULL");

@@ -9,7 +9,7 @@ static void must_resize_to(gr_ring *ring, size_t n, size_t size)
 {
     gr_resource *const *resources = ring_resources(n, size);
     assert_ok(gr_ring_resize(ring, resources, n));
-    ring_resources_free(resources, n);
+    free_resources(resources, n);
 }
 
 static void must_resize(gr_ring *ring, size_t n)
@@ -222,8 +222,7 @@ TEST(slots_are_the_rings_to_map, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_resource) *resource = ring_resource(RING_SIZE);
-    GR_AUTO(gr_ring) *ring = gr_ring_create(&resource, 1, NULL);
-    assert_made(ring);
+    GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(&resource, 1, NULL));
     const gr_slot *slot;
     gr_buffer *buffer;
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "gr_ring_acquire_write()");
@@ -245,8 +244,7 @@ TEST(a_slot_is_not_released_along_with_others, RING_TRANSPORTS)
     need_transport(_i);
     GR_AUTO(gr_resource) *resource = ring_resource(RING_SIZE);
     GR_AUTO(gr_resource) *other = ring_resource(RING_SIZE);
-    GR_AUTO(gr_ring) *ring = gr_ring_create(&resource, 1, NULL);
-    assert_made(ring);
+    GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(&resource, 1, NULL));
     const gr_slot *slot;
     must_acquire_write(ring, GR_SIDE_CUDA, &slot, 1);
     gr_buffer *buffers[] = {must_map(other), slot->buffer};
@@ -265,13 +263,11 @@ TEST(a_ring_and_its_resources_end_in_any_order, RING_TRANSPORTS)
     {
         GR_AUTO(gr_ring) *ring = NULL;
         GR_AUTO(gr_resource) *resource = ring_resource(RING_SIZE);
-        ring = gr_ring_create(&resource, 1, NULL);
-        assert_made(ring);
+        ring = must_make(gr_ring_create(&resource, 1, NULL));
         write_frame(ring, GR_SIDE_CUDA, 1);
     }
     GR_AUTO(gr_resource) *resource = ring_resource(RING_SIZE);
-    GR_AUTO(gr_ring) *ring = gr_ring_create(&resource, 1, NULL);
-    assert_made(ring);
+    GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(&resource, 1, NULL));
     write_frame(ring, GR_SIDE_CUDA, 2);
 }
 
@@ -283,8 +279,7 @@ TEST(a_resource_is_an_ordinary_one_after_its_ring, 2 * RING_TRANSPORTS)
         GR_INIT(gr_ring_options, .producer = _i % 2 ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA);
     GR_AUTO(gr_resource) *resource = ring_resource(RING_SIZE);
     for (int value = 1; value < 4; value++) {
-        gr_ring *ring = gr_ring_create(&resource, 1, &options);
-        assert_made(ring);
+        gr_ring *ring = must_make(gr_ring_create(&resource, 1, &options));
         const gr_slot *slot;
         must_acquire_write(ring, options.producer, &slot, 1);
         struct gate *gate = gate_put(fx.stream);
@@ -306,8 +301,7 @@ TEST(a_resize_drops_its_hold_on_a_resource, RING_TRANSPORTS)
     need_transport(_i);
     GR_AUTO(gr_resource) *first = ring_resource(RING_SIZE);
     GR_AUTO(gr_resource) *second = ring_resource(RING_SIZE);
-    GR_AUTO(gr_ring) *ring = gr_ring_create(&first, 1, NULL);
-    assert_made(ring);
+    GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(&first, 1, NULL));
     write_frame(ring, GR_SIDE_CUDA, 3);
     assert_ok(gr_ring_resize(ring, &second, 1));
     assert_null(gr_map(first, fx.stream), GR_ERR_STATE, 0, "a ring");

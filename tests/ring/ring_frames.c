@@ -129,9 +129,8 @@ static gr_ring *make(size_t n, gr_side producer, gr_ring_mode mode)
 {
     gr_ring_options options = GR_INIT(gr_ring_options, .producer = producer, .mode = mode);
     gr_resource *const *resources = ring_resources(n, BYTES);
-    gr_ring *ring = gr_ring_create(resources, n, &options);
-    assert_made(ring);
-    ring_resources_free(resources, n);
+    gr_ring *ring = must_make(gr_ring_create(resources, n, &options));
+    free_resources(resources, n);
     return ring;
 }
 
@@ -199,7 +198,8 @@ TEST(the_newest_of_a_sequence, 2 * RING_TRANSPORTS)
 
 #define CROWD 6
 
-int frames_in_a_crowd(void)
+/* One of several processes that use the GPU at once. */
+CHILD(frames_in_a_crowd)
 {
     fixture_setup();
     if (!ring_use_transport(1))
@@ -267,13 +267,13 @@ static void life(GLuint name)
     gr_resource *resources[5];
     for (int i = 0; i < 5; i++)
         resources[i] = must_register(life_names[i]);
-    gr_ring *ring = gr_ring_create(resources, 3, &GR_INIT(gr_ring_options, .producer = life_of));
-    assert_made(ring);
+    gr_ring *ring =
+        must_make(gr_ring_create(resources, 3, &GR_INIT(gr_ring_options, .producer = life_of)));
     write_group(ring, life_of, 2);
     const gr_slot *slot;
     must_acquire_read(ring, life_of, &slot, 1);
     assert_ok(gr_ring_resize(ring, resources + 3, 2));
-    ring_resources_free(resources, 5);
+    free_resources(resources, 5);
     assert_ok(gr_ring_give_back(ring, &slot, 1));
     gr_ring_free(ring);
 }

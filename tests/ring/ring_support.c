@@ -15,8 +15,7 @@ const char *ring_use_transport(int index)
 {
     static const gr_transport order[RING_TRANSPORTS] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED,
                                                         GR_TRANSPORT_COPY};
-    const gr_transport_info *info = gr_gl_probe(order[index]);
-    assert_made(info);
+    const gr_transport_info *info = must_make(gr_gl_probe(order[index]));
     if (!info->usable)
         return info->reason;
     transport = order[index];
@@ -52,19 +51,10 @@ static void use_transports(void)
     end_leftovers();
 }
 
-/* What the transports open on first use and keep must not count in the first case. */
-static void use_transports_once(void)
-{
-    static bool done;
-    use_once(&done, use_transports);
-}
-
 TCase *add_ring_case(Suite *suite, const char *name)
 {
-    TCase *made = add_case(suite, name);
-    tcase_add_unchecked_fixture(made, use_transports_once, NULL);
-    tcase_add_checked_fixture(made, use_interop, end_leftovers);
-    return made;
+    TCase *made = with_first_use(add_case(suite, name), use_transports);
+    return with_fixture(made, use_interop, end_leftovers);
 }
 
 gr_resource *ring_resource(size_t size)
@@ -73,9 +63,8 @@ gr_resource *ring_resource(size_t size)
         return must_register(gl_buffer_filled(size, 0));
     unsigned char *zeros = calloc(1, size);
     ck_assert_ptr_nonnull(zeros);
-    gr_resource *made =
-        gr_gl_buffer_create(size, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = transport));
-    assert_made(made);
+    gr_resource *made = must_make(
+        gr_gl_buffer_create(size, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = transport)));
     gl_write(gr_gl_name(made), zeros, size);
     free(zeros);
     return made;
@@ -97,18 +86,11 @@ gr_resource *const *ring_resources(size_t n, size_t size)
     return made;
 }
 
-void ring_resources_free(gr_resource *const resources[], size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        gr_resource_free(resources[i]);
-}
-
 gr_ring *must_make_ring(size_t n, const gr_ring_options *options)
 {
     gr_resource *const *resources = ring_resources(n, RING_SIZE);
-    gr_ring *ring = gr_ring_create(resources, n, options);
-    assert_made(ring);
-    ring_resources_free(resources, n);
+    gr_ring *ring = must_make(gr_ring_create(resources, n, options));
+    free_resources(resources, n);
     return ring;
 }
 
@@ -182,6 +164,23 @@ uint64_t read_frame(gr_ring *ring, gr_side producer, int value)
     assert_ok(gr_ring_give_back(ring, &slot, 1));
     ck_assert_ptr_null(slot->buffer);
     return slot->frame;
+}
+
+const gr_slot *ring_to_opengl(gr_ring *ring, int value, int64_t timeout_ms)
+{
+    const gr_slot *slot;
+    assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, timeout_ms));
+    cuda_fill(slot->buffer, value);
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
+    assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, timeout_ms));
+    return slot;
+}
+
+void ring_frame(gr_ring *ring, int value, int64_t timeout_ms)
+{
+    const gr_slot *slot = ring_to_opengl(ring, value, timeout_ms);
+    assert_gl_bytes(gr_gl_name(slot->resource), gr_resource_get_info(slot->resource)->size, value);
+    assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
 
 void assert_counts(const gr_ring_info *counts, unsigned free, unsigned writing, unsigned ready,

@@ -439,7 +439,7 @@ static void resize(size_t n)
         assert_ok(gr_resource_set_sync(fresh[i], sync.acquire, sync.release));
     }
     assert_ok(gr_ring_resize(cuda.ring, fresh, n));
-    ring_resources_free(fresh, n);
+    free_resources(fresh, n);
 }
 
 /*

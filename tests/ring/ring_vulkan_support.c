@@ -35,9 +35,8 @@ gr_ring *must_make_vulkan_ring(size_t n, const struct ring_sync *sync,
                                const gr_ring_options *options)
 {
     gr_resource *const *resources = ring_vulkan_resources(n, sync);
-    gr_ring *ring = gr_ring_create(resources, n, options);
-    assert_made(ring);
-    ring_resources_free(resources, n);
+    gr_ring *ring = must_make(gr_ring_create(resources, n, options));
+    free_resources(resources, n);
     return ring;
 }
 

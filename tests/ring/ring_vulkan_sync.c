@@ -18,8 +18,7 @@ static gr_resource *resource_with(const struct ring_sync *pair)
 
 static void assert_signals(gr_resource *resource, const gr_semaphore *acquire)
 {
-    GR_AUTO(gr_submit) *submit = gr_submit_begin(&resource, 1);
-    assert_made(submit);
+    GR_AUTO(gr_submit) *submit = must_make(gr_submit_begin(&resource, 1));
     ck_assert_ptr_eq(submit->signals[0], acquire);
 }
 

@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "ring.h"
+#include "tests/support/random_walk.h"
 
 #include <string.h>
 
@@ -344,7 +345,7 @@ static void step_resize(void)
     for (size_t i = 0; i < n; i++)
         fresh[i] = ring_resource(RING_SIZE);
     check(gr_ring_resize(ring, fresh, n) == GR_OK);
-    ring_resources_free(fresh, n);
+    free_resources(fresh, n);
     for (int i = 0; i < NAMES; i++) {
         slots[i].leaving = true;
         if (slots[i].state == FREE || slots[i].state == RETURNING)
@@ -403,9 +404,8 @@ static void begin(void)
     }
     gr_ring_options options = GR_INIT(gr_ring_options, .producer = producer,
                                       .mode = newest ? GR_RING_NEWEST : GR_RING_LOSSLESS);
-    ring = gr_ring_create(fresh, 3, &options);
-    assert_made(ring);
-    ring_resources_free(fresh, 3);
+    ring = must_make(gr_ring_create(fresh, 3, &options));
+    free_resources(fresh, 3);
 }
 
 /* Buffers that the walk holds outlive the ring. */

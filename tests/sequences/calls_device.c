@@ -39,8 +39,7 @@ static bool run_gr_vk_device_wrap(struct world *w, const int *a)
     if (wrong == 2)
         desc.queue_family = 99;
     gr_vk_device *made = gr_vk_device_wrap(wrong == 0 ? NULL : &desc);
-    judge_made(w, made, wrong <= 2 ? MAY(GR_ERR_INVALID_VALUE) : 0);
-    if (made)
+    if (judge_made(w, made, wrong <= 2 ? MAY(GR_ERR_INVALID_VALUE) : 0))
         *d = (struct device){.life = LIVE, .it = made};
     return true;
 }
@@ -146,8 +145,7 @@ static bool run_gr_vk_image_create(struct world *w, const int *a)
         return false;
     unsigned may = image_flags_may(a[1]) | (side ? 0 : MAY(GR_ERR_INVALID_VALUE));
     gr_resource *made = gr_vk_image_create(device_for(w, a[0] / 16), &info, (unsigned)a[1]);
-    judge_made(w, made, may);
-    if (made)
+    if (judge_made(w, made, may))
         is_made(w, r, made, GL_TEXTURE_2D, SIDE * SIDE * 4, a[1]);
     r->is_new = made;
     return true;
@@ -170,8 +168,7 @@ static bool run_gr_from_vk_buffer(struct world *w, const int *a)
     unsigned may = wrong <= 2 ? MAY(GR_ERR_INVALID_VALUE) : 0;
     may |= a[2] > GR_WRITE_DISCARD ? MAY(GR_ERR_INVALID_VALUE) : 0;
     gr_resource *made = gr_from_vk_buffer(device_for(w, a[1] / 16), &desc, (unsigned)a[2]);
-    judge_made(w, made, may);
-    if (!made)
+    if (!judge_made(w, made, may))
         return true;
     is_made(w, r, made, GL_ARRAY_BUFFER, BYTES, a[2]);
     r->own.immutable = false;

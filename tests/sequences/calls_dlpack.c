@@ -27,8 +27,7 @@ static bool is_consumer_valid(const struct world *w, int choice)
 static bool is_exported(struct world *w, struct tensor *t, struct export *x, void *made, bool old,
                         unsigned may)
 {
-    judge_made(w, made, may);
-    if (made)
+    if (judge_made(w, made, may))
         *x = (struct export){.life = LIVE, .it = made, .old = old, .tensor = t};
     return true;
 }
@@ -117,8 +116,7 @@ static bool import(struct world *w, const int *a, bool old)
     unsigned may = !x || x->taken || a[1] == STREAM_NULL ? MAY(GR_ERR_INVALID_VALUE) : 0;
     gr_tensor *made = old ? gr_tensor_from_dlpack_legacy(x ? x->it : NULL, ready)
                           : gr_tensor_from_dlpack(x ? x->it : NULL, ready);
-    judge_made(w, made, may);
-    if (!made)
+    if (!judge_made(w, made, may))
         return true;
     *t = (struct tensor){.life = LIVE, .it = made, .used = true, .whole = true};
     t->size = x->tensor->size;

@@ -76,8 +76,7 @@ static bool run_gr_from_external_memory(struct world *w, const int *a)
                 .size = wrong == 0 ? 0 : MEMORY, .part = &part);
     unsigned may = flags_may(a[1]) | (wrong <= 2 ? MAY(GR_ERR_INVALID_VALUE) : 0);
     gr_resource *made = gr_from_external_memory(&desc, (unsigned)a[1]);
-    judge_made(w, made, may);
-    if (made)
+    if (judge_made(w, made, may))
         is_made(w, r, made, BYTES, (unsigned)a[1]);
     else
         must(w, close(desc.fd) == 0);
@@ -97,8 +96,7 @@ static bool run_gr_from_same_memory(struct world *w, const int *a)
     if (from && (!from->external || from->closed))
         may |= MAY(GR_ERR_STATE);
     gr_resource *made = gr_from_same_memory(handle_of(from), &part, (unsigned)a[2]);
-    judge_made(w, made, may);
-    if (!made)
+    if (!judge_made(w, made, may))
         return true;
     int cuda = from->cuda;
     is_shared(from->object);
@@ -115,9 +113,7 @@ static bool run_sync_none(struct world *w, const int *a)
     if (!r || r->life != LIVE || r->gone || !r->external)
         return false;
     unsigned may = r->mapped || r->closed || r->ring ? MAY(GR_ERR_STATE) : 0;
-    gr_status status = gr_resource_set_sync(r->it, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE);
-    judge(w, status, may);
-    if (status == GR_OK)
+    if (judge(w, gr_resource_set_sync(r->it, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE), may))
         r->undecided = false;
     return true;
 }
@@ -151,9 +147,7 @@ static bool run_gr_resource_send(struct world *w, const int *a)
         may |= MAY(GR_ERR_UNSUPPORTED);
     if (r && (r->mapped || r->closed || r->ring))
         may |= MAY(GR_ERR_STATE);
-    gr_status status = gr_resource_send(w->sockets[0], handle_of(r), data, size, 0);
-    judge(w, status, may);
-    if (status != GR_OK)
+    if (!judge(w, gr_resource_send(w->sockets[0], handle_of(r), data, size, 0), may))
         return true;
     is_shared(r->object);
     w->mails[w->mail_sent++ % MAILS] =

@@ -37,8 +37,7 @@ static bool run_gr_buffer_image_info(struct world *w, const int *a)
     if (!can_query(b))
         return false;
     const gr_image_info *info = gr_buffer_image_info(it(b));
-    judge_made(w, info, image_may(w, b, 0));
-    if (info)
+    if (judge_made(w, info, image_may(w, b, 0)))
         must(w, info->width == 4 && info->height == 4 && info->texel_bytes == 4);
     return true;
 }
@@ -115,8 +114,7 @@ static bool run_gr_buffer_copy_to_linear(struct world *w, const int *a)
     if (!can_query(b) || (b && (b->stream_ended || b->linear_image)))
         return false;
     gr_status status = gr_buffer_copy_to_linear(it(b), a[1] == 1, a[1] == 2, &to, GR_STREAM_OF_MAP);
-    judge(w, status, copy_may(w, b, a[1]));
-    if (status != GR_OK)
+    if (!judge(w, status, copy_may(w, b, a[1])))
         return true;
     finish_stream(w, b->resource->cuda, b->stream);
     compare(w, b->resource->object, bytes, 0, sizeof(bytes));
@@ -136,8 +134,7 @@ static bool run_gr_buffer_copy_from_linear(struct world *w, const int *a)
         may |= MAY(GR_ERR_STATE);
     gr_status status =
         gr_buffer_copy_from_linear(it(b), a[1] == 1, a[1] == 2, &from, GR_STREAM_OF_MAP);
-    judge(w, status, may);
-    if (status != GR_OK)
+    if (!judge(w, status, may))
         return true;
     finish_stream(w, b->resource->cuda, b->stream);
     struct object *o = b->resource->object;

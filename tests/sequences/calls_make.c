@@ -59,8 +59,7 @@ static unsigned object_may(const struct world *w, const struct object *o)
 static bool is_made(struct world *w, int place, gr_resource *made, struct object *o, int flags,
                     unsigned may)
 {
-    judge_made(w, made, may);
-    if (!made) {
+    if (!judge_made(w, made, may)) {
         maybe_collected(w);
         return true;
     }
@@ -142,8 +141,7 @@ static bool run_gr_map_gl_buffer(struct world *w, const int *a)
         return false;
     CUstream stream = stream_at(w, a[2]);
     gr_buffer *made = gr_map_gl_buffer(o ? o->name : 0, (unsigned)a[1], stream);
-    judge_made(w, made, may);
-    if (!made) {
+    if (!judge_made(w, made, may)) {
         maybe_collected(w);
         return true;
     }
@@ -193,8 +191,7 @@ static bool run_gr_gl_buffer_create(struct world *w, const int *a)
     unsigned may = create_may(w, set) | flags_may(a[1], BUFFER_FLAGS);
     may |= size ? 0 : MAY(GR_ERR_INVALID_VALUE);
     gr_resource *made = gr_gl_buffer_create(size, (unsigned)a[1], a[2] < 0 ? NULL : &options);
-    judge_made(w, made, may);
-    if (!made) {
+    if (!judge_made(w, made, may)) {
         maybe_collected(w);
         return true;
     }
@@ -217,8 +214,7 @@ static bool run_gr_gl_image_create(struct world *w, const int *a)
         gr_gl_image_create(&GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D,
                                     .internal_format = GL_RGBA8, .width = side, .height = side),
                            (unsigned)a[1], a[2] < 0 ? NULL : &options);
-    judge_made(w, made, may);
-    if (!made) {
+    if (!judge_made(w, made, may)) {
         maybe_collected(w);
         return true;
     }

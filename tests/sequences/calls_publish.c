@@ -82,8 +82,7 @@ static bool with_buffer(struct world *w, const int *a, bool fetched, with_buffer
                room_may(t, options.offset, b->size);
     gr_status status =
         call(b ? b->it : NULL, tensor_handle(t), &options, a[3] == 0 ? NULL : GR_STREAM_OF_MAP);
-    judge(w, status, may);
-    if (status == GR_OK)
+    if (judge(w, status, may))
         note_copy(w, b->resource->object, b->offset + options.offset, t, fetched, b->stream);
     return true;
 }
@@ -121,9 +120,7 @@ static bool with_resource(struct world *w, const int *a, bool fetched, with_reso
     unsigned may = map_may(w, r) | stream_may(w, a[2], r, false) | tensor_may(t, fetched);
     if (r)
         may |= flags_may(r, fetched ? GR_WRITE_DISCARD : GR_READ_ONLY) | room_may(t, 0, r->size);
-    gr_status status = call(handle_of(r), tensor_handle(t), NULL, stream_at(w, a[2]));
-    judge(w, status, may);
-    if (status != GR_OK)
+    if (!judge(w, call(handle_of(r), tensor_handle(t), NULL, stream_at(w, a[2])), may))
         return true;
     if (r->flags & GR_WRITE_DISCARD)
         bytes_are(r->object, 0, r->object->size, UNKNOWN);

@@ -94,8 +94,7 @@ static bool run_gr_ring_create(struct world *w, const int *a)
     if (options.producer && (is_discarded(list[0]) || is_discarded(list[1])))
         return false;
     gr_ring *made = gr_ring_create(given, n, &options);
-    judge_made(w, made, n ? slots_may(w, list) : MAY(GR_ERR_INVALID_VALUE));
-    if (!made)
+    if (!judge_made(w, made, n ? slots_may(w, list) : MAY(GR_ERR_INVALID_VALUE)))
         return true;
     *ring = (struct ring){.life = LIVE, .it = made, .cuda_reads = options.producer};
     has_slots(ring, list);
@@ -182,9 +181,7 @@ static bool run_gr_ring_resize(struct world *w, const int *a)
     unsigned may = slots_may(w, list) | (ring && n ? 0 : MAY(GR_ERR_INVALID_VALUE));
     if (ring && list[0] && !are_alike(list[0], ring->slots[0].resource))
         may |= MAY(GR_ERR_INVALID_VALUE);
-    gr_status status = gr_ring_resize(ring_handle(ring), given, n);
-    judge(w, status, may);
-    if (status != GR_OK)
+    if (!judge(w, gr_ring_resize(ring_handle(ring), given, n), may))
         return true;
     slots_are_left(ring);
     has_slots(ring, list);
@@ -218,8 +215,7 @@ static bool run_gr_ring_get_info(struct world *w, const int *a)
     if (ring && ring->life != LIVE)
         return false;
     const gr_ring_info *info = gr_ring_get_info(ring_handle(ring));
-    judge_made(w, info, ring ? 0 : MAY(GR_ERR_INVALID_VALUE));
-    if (!info)
+    if (!judge_made(w, info, ring ? 0 : MAY(GR_ERR_INVALID_VALUE)))
         return true;
     must(w, info->written == ring->written && info->read == ring->read && !info->dropped);
     must(w, info->slots == SLOTS && info->free == ring_count(ring, SLOT_FREE));

@@ -96,9 +96,7 @@ static bool run_gr_ring_acquire_write(struct world *w, const int *a)
     unsigned may = side_may(ring, choice, true);
     may |= ring ? none_may(ring, true) : MAY(GR_ERR_INVALID_VALUE);
     CUstream stream = stream_at(w, choice);
-    gr_status status = gr_ring_acquire_write(ring_handle(ring), stream, &given, 1, 0);
-    judge(w, status, may);
-    if (status != GR_OK)
+    if (!judge(w, gr_ring_acquire_write(ring_handle(ring), stream, &given, 1, 0), may))
         return true;
     struct slot *slot = slot_of(w, ring, given);
     must(w, slot == next_free(ring) && !given->buffer == ring->cuda_reads && !given->submit);
@@ -142,9 +140,7 @@ static bool run_gr_ring_acquire_read(struct world *w, const int *a)
         return false;
     unsigned may = side_may(ring, choice, false);
     may |= ring ? none_may(ring, false) : MAY(GR_ERR_INVALID_VALUE);
-    gr_status status = gr_ring_acquire_read(ring_handle(ring), stream_at(w, choice), &given, 1, 0);
-    judge(w, status, may);
-    if (status != GR_OK)
+    if (!judge(w, gr_ring_acquire_read(ring_handle(ring), stream_at(w, choice), &given, 1, 0), may))
         return true;
     struct slot *slot = slot_of(w, ring, given);
     must(w, slot == next_ready(ring) && given->frame == slot->frame);
@@ -260,8 +256,7 @@ static bool run_gr_ring_publish_tensor(struct world *w, const int *a)
     may |= ring ? none_may(ring, true) : MAY(GR_ERR_INVALID_VALUE);
     gr_status status =
         gr_ring_publish_tensor(ring_handle(ring), t ? t->it : NULL, NULL, stream_at(w, a[2]), 0);
-    judge(w, status, may);
-    if (status != GR_OK)
+    if (!judge(w, status, may))
         return true;
     struct slot *slot = next_free(ring);
     must(w, slot);
@@ -282,8 +277,7 @@ static bool run_gr_ring_fetch_tensor(struct world *w, const int *a)
     may |= ring ? none_may(ring, false) : MAY(GR_ERR_INVALID_VALUE);
     gr_status status =
         gr_ring_fetch_tensor(ring_handle(ring), t ? t->it : NULL, NULL, stream_at(w, a[2]), 0);
-    judge(w, status, may);
-    if (status != GR_OK)
+    if (!judge(w, status, may))
         return true;
     struct slot *oldest = next_ready(ring);
     must(w, oldest);

@@ -70,8 +70,7 @@ static bool run_gr_tensor_alloc(struct world *w, const int *a)
     bool wrong = !desc.dtype || desc.shape[0] < 0;
     unsigned may = special_may(a[2], true) | (wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
     gr_tensor *made = gr_tensor_alloc(&desc, stream_at(w, a[2]));
-    judge_made(w, made, may);
-    if (!made)
+    if (!judge_made(w, made, may))
         return true;
     is_made(w, t, made, (size_t)desc.shape[0]);
     t->memory = desc.memory;
@@ -99,8 +98,7 @@ static bool run_gr_tensor_wrap(struct world *w, const int *a)
         judge(w, gr_tensor_collect(GR_WAIT_FOREVER), 0);
     unsigned may = special_may(a[1], true) | (data ? 0 : MAY(GR_ERR_INVALID_VALUE));
     gr_tensor *made = gr_tensor_wrap(&desc, data, stream_at(w, a[1]), note_end, w);
-    judge_made(w, made, may);
-    if (!made)
+    if (!judge_made(w, made, may))
         return true;
     is_made(w, t, made, BYTES);
     t->memory = GR_MEMORY_HOST;
@@ -121,8 +119,7 @@ static bool run_gr_buffer_tensor(struct world *w, const int *a)
     if (b && (ended || b->resource->image))
         may = MAY(GR_ERR_STATE);
     gr_tensor *made = gr_buffer_tensor(b ? b->it : NULL, NULL);
-    judge_made(w, made, may);
-    if (!made)
+    if (!judge_made(w, made, may))
         return true;
     is_made(w, t, made, b->size);
     t->resource = b->resource;
@@ -144,8 +141,7 @@ static bool run_gr_tensor_view(struct world *w, const int *a)
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = &shape);
     unsigned may = tensor_may(base) | (past ? MAY(GR_ERR_INVALID_VALUE) : 0);
     gr_tensor *made = gr_tensor_view(tensor_handle(base), &desc);
-    judge_made(w, made, may);
-    if (!made)
+    if (!judge_made(w, made, may))
         return true;
     is_made(w, t, made, (size_t)shape);
     t->bytes = base->bytes;
@@ -182,8 +178,7 @@ static bool run_gr_tensor_clone(struct world *w, const int *a)
         return false;
     unsigned may = tensor_may(from) | special_may(a[2], false);
     gr_tensor *made = gr_tensor_clone(tensor_handle(from), (gr_memory)a[1], stream_at(w, a[2]));
-    judge_made(w, made, may);
-    if (!made)
+    if (!judge_made(w, made, may))
         return true;
     is_made(w, t, made, from->size);
     t->memory = (gr_memory)a[1];
@@ -215,9 +210,7 @@ static bool run_gr_tensor_free(struct world *w, const int *a)
 static bool run_gr_tensor_collect(struct world *w, const int *a)
 {
     unsigned may = a[0] ? 0 : MAY(GR_OK) | MAY(GR_ERR_NOT_READY);
-    gr_status status = gr_tensor_collect(a[0] ? GR_WAIT_FOREVER : 0);
-    judge(w, status, may);
-    if (status == GR_OK)
+    if (judge(w, gr_tensor_collect(a[0] ? GR_WAIT_FOREVER : 0), may))
         collect_freed(w);
     return true;
 }
@@ -230,8 +223,7 @@ static bool run_gr_tensor_get_info(struct world *w, const int *a)
     if (!is_tensor_valid(w, t))
         return false;
     const gr_tensor_info *info = gr_tensor_get_info(tensor_handle(t));
-    judge_made(w, info, !t || t->life != LIVE ? MAY(GR_ERR_INVALID_VALUE) : 0);
-    if (!info)
+    if (!judge_made(w, info, !t || t->life != LIVE ? MAY(GR_ERR_INVALID_VALUE) : 0))
         return true;
     must(w, info->revoked == t->revoked && info->bytes == t->size && info->memory == t->memory);
     must(w, info->read_only == t->read_only && (t->revoked ? !info->ptr : info->ndim == 1));
@@ -268,8 +260,7 @@ static bool run_gr_tensor_array_interface(struct world *w, const int *a)
         may |= MAY(GR_ERR_UNSUPPORTED);
     const gr_array_interface *fields =
         gr_tensor_array_interface(tensor_handle(t), stream_at(w, a[1]));
-    judge_made(w, fields, may);
-    if (fields)
+    if (judge_made(w, fields, may))
         must(w, fields->data && fields->version == 3 && strcmp(fields->typestr, "|u1") == 0);
     return true;
 }
@@ -293,9 +284,7 @@ static bool run_gr_tensor_copy(struct world *w, const int *a)
         may |= MAY(GR_ERR_STATE);
     if (to && from && to->size != from->size)
         may |= MAY(GR_ERR_INVALID_VALUE);
-    gr_status status = gr_tensor_copy(tensor_handle(to), tensor_handle(from), stream_at(w, a[2]));
-    judge(w, status, may);
-    if (status != GR_OK)
+    if (!judge(w, gr_tensor_copy(tensor_handle(to), tensor_handle(from), stream_at(w, a[2])), may))
         return true;
     finish(w, from, a[2]);
     finish(w, to, a[2]);
@@ -320,8 +309,7 @@ static bool run_gr_tensor_copy_from_host(struct world *w, const int *a)
     CUstream stream = stream_at(w, a[2]);
     gr_status status =
         gr_tensor_copy_from_host(tensor_handle(t), bytes, t ? t->size + other : 1, stream);
-    judge(w, status, may);
-    if (status != GR_OK)
+    if (!judge(w, status, may))
         return true;
     judge(w, gr_tensor_wait(tensor_handle(t), stream), 0);
     finish_stream(w, 0, stream);
@@ -341,8 +329,7 @@ static bool run_gr_tensor_copy_to_host(struct world *w, const int *a)
     CUstream stream = stream_at(w, a[2]);
     gr_status status =
         gr_tensor_copy_to_host(tensor_handle(t), none ? NULL : bytes, t ? t->size : 1, stream);
-    judge(w, status, may);
-    if (status != GR_OK)
+    if (!judge(w, status, may))
         return true;
     finish_stream(w, 0, stream);
     for (size_t i = 0; i < t->size; i++)

@@ -18,8 +18,7 @@ static bool run_gr_vk_buffer_create(struct world *w, const int *a)
         return false;
     unsigned wrong = a[1] > GR_WRITE_DISCARD || !info.size;
     gr_resource *made = gr_vk_buffer_create(device_for(w, a[0] / 16), &info, (unsigned)a[1]);
-    judge_made(w, made, wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
-    if (!made)
+    if (!judge_made(w, made, wrong ? MAY(GR_ERR_INVALID_VALUE) : 0))
         return true;
     memset(&r->own, 0, sizeof(r->own));
     r->own.target = GL_ARRAY_BUFFER;
@@ -87,8 +86,7 @@ static bool run_gr_vk_semaphore_create(struct world *w, const int *a)
     if (m->life == LIVE || !w->device)
         return false;
     gr_semaphore *made = gr_vk_semaphore_create(w->device, type);
-    judge_made(w, made, a[0] ? 0 : MAY(GR_ERR_INVALID_VALUE));
-    if (made)
+    if (judge_made(w, made, a[0] ? 0 : MAY(GR_ERR_INVALID_VALUE)))
         *m = (struct semaphore){.life = LIVE, .it = made};
     return true;
 }
@@ -155,8 +153,7 @@ static bool run_gr_semaphore_signal(struct world *w, const int *a)
         return false;
     bool wrong = !m || a[2] == STREAM_NULL || value <= m->value;
     gr_status status = gr_semaphore_signal(&point, 1, stream_at(w, a[2]));
-    judge(w, status, wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
-    if (status == GR_OK)
+    if (judge(w, status, wrong ? MAY(GR_ERR_INVALID_VALUE) : 0))
         m->value = value;
     return true;
 }
@@ -201,9 +198,7 @@ static bool run_gr_resource_set_sync(struct world *w, const int *a)
         may |= MAY(GR_ERR_INVALID_VALUE);
     if (r && (r->mapped || r->closed || r->begun || r->ring))
         may |= MAY(GR_ERR_STATE);
-    gr_status status = gr_resource_set_sync(handle_of(r), semaphore(acquire), semaphore(release));
-    judge(w, status, may);
-    if (status == GR_OK)
+    if (judge(w, gr_resource_set_sync(handle_of(r), semaphore(acquire), semaphore(release)), may))
         r->own_sync = acquire->paired = release->paired = true;
     return true;
 }
@@ -243,8 +238,7 @@ static bool run_gr_submit_begin(struct world *w, const int *a)
         may |= begin_may(r) | (i && a[0] == a[1] ? MAY(GR_ERR_INVALID_VALUE) : 0);
     }
     gr_submit *made = gr_submit_begin(list, n);
-    judge_made(w, made, may);
-    if (!made)
+    if (!judge_made(w, made, may))
         return true;
     *q = (struct submit){.life = LIVE, .it = made, .order = ++w->begun};
     for (size_t i = 0; i < n; i++) {
@@ -273,9 +267,7 @@ static bool run_gr_submit_commit(struct world *w, const int *a)
     if (q && (q->life != LIVE || (q->vulkans && !q->made)))
         return false;
     unsigned may = !q ? MAY(GR_ERR_INVALID_VALUE) : q->made ? MAY(GR_ERR_STATE) : 0;
-    gr_status status = gr_submit_commit(q ? q->it : NULL);
-    judge(w, status, may);
-    if (status == GR_OK)
+    if (judge(w, gr_submit_commit(q ? q->it : NULL), may))
         q->made = true;
     return true;
 }
@@ -314,9 +306,7 @@ static bool run_gr_vk_submit(struct world *w, const int *a)
     bool some = q && (q->list[0] || q->list[1]);
     if (q && !q->made && !some)
         may |= MAY(GR_ERR_INVALID_VALUE);
-    gr_status status = gr_vk_submit(q ? q->it : NULL, &desc);
-    judge(w, status, may);
-    if (status != GR_OK)
+    if (!judge(w, gr_vk_submit(q ? q->it : NULL, &desc), may))
         return true;
     q->made = true;
     w->last_made = q->order;

@@ -6,7 +6,6 @@
 
 #include <stdarg.h>
 #include <string.h>
-#include <unistd.h>
 
 void fail(struct world *w, const char *format, ...)
 {
@@ -28,22 +27,23 @@ static void names_of(unsigned may, char *text, size_t size)
                                      gr_status_name((gr_status)i));
 }
 
-void judge(struct world *w, gr_status status, unsigned may)
+bool judge(struct world *w, gr_status status, unsigned may)
 {
     char wanted[200];
     if (!may)
         may = MAY(GR_OK);
     w->refused = w->refused || status != GR_OK;
     if (may & MAY(status))
-        return;
+        return status == GR_OK;
     names_of(may, wanted, sizeof(wanted));
     fail(w, "returned %s instead of %s: %s", gr_status_name(status), wanted,
          status == GR_OK ? "" : gr_last_error()->message);
+    return status == GR_OK;
 }
 
-void judge_made(struct world *w, const void *made, unsigned may)
+bool judge_made(struct world *w, const void *made, unsigned may)
 {
-    judge(w, made ? GR_OK : gr_last_error()->status, may);
+    return judge(w, made ? GR_OK : gr_last_error()->status, may);
 }
 
 void need_cuda(struct world *w, CUresult result, const char *what)

@@ -257,11 +257,14 @@ void fail(struct world *w, const char *format, ...) __attribute__((noreturn, for
 /* Fails if the OpenGL context has an error, and reports it. */
 void no_gl_error(struct world *w);
 
-/* Compares a status with the allowed errors; if none is allowed it must be GR_OK. */
-void judge(struct world *w, gr_status status, unsigned may);
+/*
+ * Compares a status with the allowed errors; if none is allowed it must be GR_OK. Returns whether
+ * it is GR_OK.
+ */
+bool judge(struct world *w, gr_status status, unsigned may);
 
 /* Likewise for a call that returns an object: NULL after an error. */
-void judge_made(struct world *w, const void *made, unsigned may);
+bool judge_made(struct world *w, const void *made, unsigned may);
 
 /* Fails if a call of the driver or the system fails that the run depends on. */
 void need_cuda(struct world *w, CUresult result, const char *what);

@@ -7,7 +7,6 @@
 #define GR_TESTS_FUZZ_SCRIPT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 

@@ -31,8 +31,4 @@ gr_resource *must_share(size_t size);
 /* How many frames a case transfers: GR_TEST_FRAMES, 300 by default. */
 unsigned long frames_wanted(void);
 
-/* Children of the ring cases, on the device GR_TEST_CUDA_DEVICE. */
-int child_writes(void);
-int child_reads(void);
-
 #endif

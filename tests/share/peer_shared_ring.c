@@ -20,11 +20,9 @@ static gr_ring *make_ring(gr_side producer)
     gr_resource *resources[SLOTS];
     for (int i = 0; i < SLOTS; i++)
         resources[i] = must_share(FRAME);
-    gr_ring *ring =
-        gr_ring_create(resources, SLOTS, &GR_INIT(gr_ring_options, .producer = producer));
-    assert_made(ring);
-    for (int i = 0; i < SLOTS; i++)
-        gr_resource_free(resources[i]);
+    gr_ring *ring = must_make(
+        gr_ring_create(resources, SLOTS, &GR_INIT(gr_ring_options, .producer = producer)));
+    free_resources(resources, SLOTS);
     return ring;
 }
 
@@ -135,7 +133,7 @@ static void check_slot(gr_ring *ring)
     child_check(gr_ring_cancel_write(ring, &slot, 1) == GR_OK);
 }
 
-int child_writes(void)
+CHILD(writes)
 {
     gr_ring *ring = child_ring();
     unsigned long wanted = frames_wanted();
@@ -147,7 +145,7 @@ int child_writes(void)
     return 0;
 }
 
-int child_reads(void)
+CHILD(reads)
 {
     gr_ring *ring = child_ring();
     uint64_t last = 0, frame;
@@ -195,16 +193,24 @@ static void end_child(const struct child_process *child)
 
 GROUP("another process", add_peer_case)
 
+/* Sends a new ring to a child on that device. */
+static gr_ring *send_to(int device, const char *name, gr_ring_role role,
+                        struct child_process *child)
+{
+    int socket;
+    gr_ring *ring = make_ring(GR_SIDE_CUDA);
+    *child = start_on(device, name, &socket);
+    assert_ok(gr_ring_send(socket, ring, role, NULL, 0, SOON));
+    return ring;
+}
+
 /* A child on each device writes for OpenGL in this process. */
 PEER_TEST(another_process_writes, MOST_DEVICES)
 {
     need_device(_i);
-    int socket;
-    unsigned long wanted = frames_wanted();
-    gr_ring *ring = make_ring(GR_SIDE_CUDA);
-    struct child_process child = start_on(_i, "writes", &socket);
-    assert_ok(gr_ring_send(socket, ring, GR_RING_CONSUMER, NULL, 0, SOON));
-    for (unsigned long i = 1; i <= wanted; i++) {
+    struct child_process child;
+    gr_ring *ring = send_to(_i, "writes", GR_RING_CONSUMER, &child);
+    for (unsigned long i = 1; i <= frames_wanted(); i++) {
         const gr_slot *slot;
         assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, SOON));
         ck_assert_uint_eq(slot->frame, i);
@@ -219,12 +225,9 @@ PEER_TEST(another_process_writes, MOST_DEVICES)
 PEER_TEST(another_process_reads, MOST_DEVICES)
 {
     need_device(_i);
-    int socket;
-    unsigned long wanted = frames_wanted();
-    gr_ring *ring = make_ring(GR_SIDE_CUDA);
-    struct child_process child = start_on(_i, "reads", &socket);
-    assert_ok(gr_ring_send(socket, ring, GR_RING_PRODUCER, NULL, 0, SOON));
-    for (unsigned long i = 0; i < wanted; i++)
+    struct child_process child;
+    gr_ring *ring = send_to(_i, "reads", GR_RING_PRODUCER, &child);
+    for (unsigned long i = 0; i < frames_wanted(); i++)
         assert_ok(cuda_writes(ring));
     gr_ring_stop(ring);
     end_child(&child);

@@ -8,9 +8,7 @@ struct peer_devices devices;
 
 gr_resource *must_share(size_t size)
 {
-    gr_resource *resource = gr_gl_buffer_create(size, GR_READ_WRITE, &by_sharing);
-    assert_made(resource);
-    return resource;
+    return must_make(gr_gl_buffer_create(size, GR_READ_WRITE, &by_sharing));
 }
 
 unsigned long frames_wanted(void)
@@ -49,12 +47,6 @@ static void use_all(void)
     CU(CtxSetCurrent(fx.context));
 }
 
-static void use_all_once(void)
-{
-    static bool done;
-    use_once(&done, use_all);
-}
-
 static void make_streams(void)
 {
     for (int i = 0; i < devices.count; i++) {
@@ -77,9 +69,8 @@ static void end_streams(void)
 
 static TCase *with_devices(TCase *tcase)
 {
-    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
-    tcase_add_unchecked_fixture(tcase, use_all_once, NULL);
-    return with_fixture(tcase, make_streams, end_streams);
+    with_first_use(tcase, use_sharing);
+    return with_fixture(with_first_use(tcase, use_all), make_streams, end_streams);
 }
 
 TCase *add_peer_case(Suite *suite, const char *name)

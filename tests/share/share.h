@@ -54,10 +54,7 @@ struct pair {
 struct pair pair_make(void);
 void pair_close(struct pair *pair);
 
-/* The children, and the jobs of the serving child. A job owns its socket. */
-int child_serves(void);
-int child_dies_before(void);
-int child_has_no_vulkan(void);
+/* The jobs of the serving child. A job owns its socket. */
 void job_reads_and_writes(int socket);
 void job_reads_and_writes_opengls(int socket);
 void job_reads_an_image(int socket);

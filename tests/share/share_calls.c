@@ -54,8 +54,7 @@ VULKAN_TEST(unsuitable_rings_are_not_sent)
     assert_fails(gr_ring_send(pair.here, r.ring, GR_RING_CONSUMER, NULL, 0, 0), GR_ERR_STATE, 0,
                  "in flight");
     gr_resource *gl = must_register(gl_buffer_filled(64, 1));
-    gr_ring *interop = gr_ring_create(&gl, 1, NULL);
-    assert_made(interop);
+    gr_ring *interop = must_make(gr_ring_create(&gl, 1, NULL));
     gr_resource_free(gl);
     assert_fails(gr_ring_send(pair.here, interop, GR_RING_CONSUMER, NULL, 0, 0), GR_ERR_UNSUPPORTED,
                  0, "gr_gl_buffer_create");
@@ -72,10 +71,8 @@ VULKAN_TEST(too_many_slots)
     struct pair pair = pair_make();
     for (int i = 0; i < TOO_MANY; i++)
         resources[i] = must_register(gl_buffer_filled(16, 1));
-    gr_ring *ring = gr_ring_create(resources, TOO_MANY, NULL);
-    assert_made(ring);
-    for (int i = 0; i < TOO_MANY; i++)
-        gr_resource_free(resources[i]);
+    gr_ring *ring = must_make(gr_ring_create(resources, TOO_MANY, NULL));
+    free_resources(resources, TOO_MANY);
     assert_invalid(gr_ring_send(pair.here, ring, GR_RING_CONSUMER, NULL, 0, 0), "1025 slots");
     gr_ring_free(ring);
     pair_close(&pair);
@@ -169,8 +166,7 @@ VULKAN_TEST(a_ring_that_is_being_sent_stays_as_it_is, 2)
     if (_i == 1)
         gr_ring_stop(sender.ring);
     vulkan_gate_open(gate);
-    two.received = gr_ring_receive(pair.there, NULL, 0, NULL, SOON);
-    assert_made(two.received);
+    two.received = must_make(gr_ring_receive(pair.there, NULL, 0, NULL, SOON));
     pthread_join(thread, NULL);
     ck_assert_int_eq(sender.status, GR_OK);
     vulkan_finish();
@@ -270,8 +266,7 @@ VULKAN_TEST(a_ring_is_sent_with_bytes)
     assert_ok(gr_ring_send(pair.here, two.sent.ring, GR_RING_CONSUMER, text, sizeof(text), SOON));
     assert_null_invalid(gr_ring_receive(pair.there, got, 3, &size, SOON), "room for 3");
     ck_assert_uint_eq(size, sizeof(text));
-    two.received = gr_ring_receive(pair.there, got, sizeof(got), &size, SOON);
-    assert_made(two.received);
+    two.received = must_make(gr_ring_receive(pair.there, got, sizeof(got), &size, SOON));
     ck_assert_str_eq(got, text);
     assert_ok(cuda_writes(two.received));
     ck_assert_uint_eq(vulkan_reads(&two.sent), 1);
@@ -308,8 +303,7 @@ static struct two two_begin_with_page(gr_side producer, void **page, size_t *siz
     ck_assert_ptr_ne(*page, MAP_FAILED);
     for (int i = 0; i < 3; i++)
         close(fds[i]);
-    two.received = gr_ring_receive(pair.there, NULL, 0, NULL, SOON);
-    assert_made(two.received);
+    two.received = must_make(gr_ring_receive(pair.there, NULL, 0, NULL, SOON));
     return two;
 }
 

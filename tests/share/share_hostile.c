@@ -195,8 +195,7 @@ VULKAN_TEST(a_buffers_fields)
     must_refuse(&wire, GR_ERR_INVALID_VALUE, "below 2^63", "a semaphore value far ahead");
     /* The original is valid: it is accepted repeatedly. */
     for (int i = 0; i < 2; i++) {
-        gr_resource *taken = receive(&good, false);
-        assert_made(taken);
+        gr_resource *taken = must_make(receive(&good, false));
         gr_resource_free(taken);
     }
     wire_close(&good);
@@ -210,8 +209,7 @@ VULKAN_IMAGE_TEST(an_images_fields)
     try_all(&good, of_images, COUNT(of_images));
     change_length(&wire, 64);
     must_refuse(&wire, GR_ERR_INVALID_VALUE, "in bytes", "an image with a size");
-    gr_resource *taken = receive(&good, false);
-    assert_made(taken);
+    gr_resource *taken = must_make(receive(&good, false));
     gr_resource_free(taken);
     gr_resource_free(image.resource);
     wire_close(&good);
@@ -239,8 +237,7 @@ VULKAN_TEST(any_byte)
 /* Receives a valid message. */
 static void take(int socket)
 {
-    gr_resource *taken = gr_resource_receive(socket, NULL, 0, NULL, SOON);
-    assert_made(taken);
+    gr_resource *taken = must_make(gr_resource_receive(socket, NULL, 0, NULL, SOON));
     gr_resource_free(taken);
 }
 

@@ -115,8 +115,7 @@ VULKAN_TEST(numbers)
         wire_change(&changed.wires[changes[i].wire], changes[i].at, 4, changes[i].value);
         must_refuse(&changed, changes[i].status, changes[i].text, what);
     }
-    gr_ring *ring = receive(&good);
-    assert_made(ring);
+    gr_ring *ring = must_make(receive(&good));
     gr_ring_free(ring);
     messages_close(&good);
     shared_ring_end(&r);

@@ -118,7 +118,7 @@ static void run_job(const char *name, int socket)
     ck_abort_msg("there is no job named %s", name);
 }
 
-int child_serves(void)
+CHILD(serves)
 {
     const char *number = getenv("CHILD_FD");
     char name[NAME_SIZE];
@@ -140,7 +140,7 @@ int child_serves(void)
     return 0;
 }
 
-int child_has_no_vulkan(void)
+CHILD(has_no_vulkan)
 {
     const char *number = getenv("CHILD_FD");
     alarm(CHILD_SECONDS);
@@ -155,7 +155,7 @@ int child_has_no_vulkan(void)
     return 0;
 }
 
-int child_dies_before(void)
+CHILD(dies_before)
 {
     raise(SIGKILL);
     return 1;

@@ -35,8 +35,7 @@ static void read_and_write(int socket, gr_resource *resource)
  */
 void job_reads_and_writes(int socket)
 {
-    gr_resource *resource = gr_resource_receive(socket, NULL, 0, NULL, SOON);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_resource_receive(socket, NULL, 0, NULL, SOON));
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "gr_resource_set_sync");
     read_and_write(socket, unordered(resource));
 }
@@ -44,8 +43,7 @@ void job_reads_and_writes(int socket)
 /* OpenGL semaphores are also sent if they can be exported, that is on a GPU. */
 void job_reads_and_writes_opengls(int socket)
 {
-    gr_resource *resource = gr_resource_receive(socket, NULL, 0, NULL, SOON);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_resource_receive(socket, NULL, 0, NULL, SOON));
     read_and_write(socket, gr_cuda_is_software() ? unordered(resource) : resource);
 }
 
@@ -77,8 +75,7 @@ VULKAN_TEST(bytes_of_the_applications_buffer, 2)
 
 static gr_resource *make_shared_opengl_buffer(void)
 {
-    return gr_gl_buffer_create(SHARE_SIZE, GR_READ_WRITE,
-                               &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED));
+    return gr_gl_buffer_create(SHARE_SIZE, GR_READ_WRITE, &by_sharing);
 }
 
 static void send_opengls(gr_resource *resource, const struct peer *peer)
@@ -126,14 +123,7 @@ void job_reads_an_image(int socket)
     child_check(buffer);
     CUarray array = gr_buffer_array(buffer, 0, 0);
     child_check(array);
-    CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
-                          .srcArray = array,
-                          .dstMemoryType = CU_MEMORYTYPE_HOST,
-                          .dstHost = bytes,
-                          .dstPitch = sizeof(bytes[0]),
-                          .WidthInBytes = sizeof(bytes[0]),
-                          .Height = IMAGE_HEIGHT};
-    CU(Memcpy2DAsync(&copy, fx.stream));
+    copy_array(array, bytes, sizeof(bytes[0]), IMAGE_HEIGHT, false);
     CU(StreamSynchronize(fx.stream));
     for (unsigned y = 0; y < IMAGE_HEIGHT; y++)
         for (unsigned x = 0; x < IMAGE_WIDTH; x++)
@@ -157,14 +147,7 @@ VULKAN_IMAGE_TEST(texels_of_a_vulkan_image)
             for (unsigned c = 0; c < 4; c++)
                 bytes[y][x][c] = texel(x, y, c);
     gr_buffer *buffer = must_hand_over(&image);
-    CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                          .srcHost = bytes,
-                          .srcPitch = sizeof(bytes[0]),
-                          .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                          .dstArray = gr_buffer_array(buffer, 0, 0),
-                          .WidthInBytes = sizeof(bytes[0]),
-                          .Height = IMAGE_HEIGHT};
-    CU(Memcpy2DAsync(&copy, fx.stream));
+    copy_array(gr_buffer_array(buffer, 0, 0), bytes, sizeof(bytes[0]), IMAGE_HEIGHT, true);
     must_release(buffer);
     assert_ok(gr_resource_send(peer.socket, image.resource, NULL, 0, SOON));
     hear(peer.socket);
@@ -239,8 +222,8 @@ VULKAN_TEST(a_resource_is_sent_with_bytes)
         size_t size = 12345;
         memset(got, 0, sizeof(got));
         assert_ok(gr_resource_send(pair.here, resource, sent, sizes[i], SOON));
-        gr_resource *taken = gr_resource_receive(pair.there, got, sizeof(got), &size, SOON);
-        assert_made(taken);
+        gr_resource *taken =
+            must_make(gr_resource_receive(pair.there, got, sizeof(got), &size, SOON));
         ck_assert_uint_eq(size, sizes[i]);
         ck_assert(memcmp(got, sent, size) == 0);
         gr_resource_free(taken);
@@ -265,8 +248,7 @@ VULKAN_TEST(bytes_that_need_more_room_stay)
     assert_null_invalid(gr_ring_receive(pair.there, got, 300, &size, SOON), "kind");
     ck_assert(open_fds_become(fds));
     size = 0;
-    gr_resource *taken = gr_resource_receive(pair.there, got, 300, &size, SOON);
-    assert_made(taken);
+    gr_resource *taken = must_make(gr_resource_receive(pair.there, got, 300, &size, SOON));
     ck_assert_uint_eq(size, 300);
     ck_assert(memcmp(got, sent, 300) == 0);
     gr_resource_free(taken);

@@ -145,8 +145,7 @@ VULKAN_TEST(a_ring_that_was_resized_before, 3)
         assert_ok(gr_resource_set_sync(others[i], r.acquire, r.release));
     }
     assert_ok(gr_ring_resize(r.ring, others, SLOTS - _i));
-    for (int i = 0; i < SLOTS; i++)
-        gr_resource_free(others[i]);
+    free_resources(others, SLOTS);
     for (unsigned i = 2; i <= 3; i++) {
         assert_ok(cuda_writes(r.ring));
         ck_assert_uint_eq(vulkan_reads(&r), SLOTS + i);
@@ -165,15 +164,12 @@ static gr_ring *make_opengls_ring(void)
 {
     gr_resource *resources[SLOTS];
     for (int i = 0; i < SLOTS; i++) {
-        resources[i] = gr_gl_buffer_create(
-            SLOT_SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED));
+        resources[i] = gr_gl_buffer_create(SLOT_SIZE, GR_READ_WRITE, &by_sharing);
         if (!resources[i])
             return NULL;
     }
-    gr_ring *ring = gr_ring_create(resources, SLOTS, NULL);
-    assert_made(ring);
-    for (int i = 0; i < SLOTS; i++)
-        gr_resource_free(resources[i]);
+    gr_ring *ring = must_make(gr_ring_create(resources, SLOTS, NULL));
+    free_resources(resources, SLOTS);
     return ring;
 }
 

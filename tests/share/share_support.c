@@ -35,11 +35,9 @@ struct shared_ring shared_ring_begin(size_t slots, gr_side producer, gr_ring_mod
         resources[i] = must_create(SLOT_SIZE, GR_READ_WRITE);
         assert_ok(gr_resource_set_sync(resources[i], r.acquire, r.release));
     }
-    r.ring = gr_ring_create(resources, slots,
-                            &GR_INIT(gr_ring_options, .producer = producer, .mode = mode));
-    assert_made(r.ring);
-    for (size_t i = 0; i < slots; i++)
-        gr_resource_free(resources[i]);
+    r.ring = must_make(gr_ring_create(
+        resources, slots, &GR_INIT(gr_ring_options, .producer = producer, .mode = mode)));
+    free_resources(resources, slots);
     r.host = vulkan_host(SLOT_SIZE);
     return r;
 }
@@ -134,8 +132,7 @@ struct two two_begin(gr_side producer, gr_ring_mode mode)
 {
     struct pair pair = pair_make();
     struct two two = {.sent = send_ring(&pair, producer, mode)};
-    two.received = gr_ring_receive(pair.there, NULL, 0, NULL, SOON);
-    assert_made(two.received);
+    two.received = must_make(gr_ring_receive(pair.there, NULL, 0, NULL, SOON));
     return two;
 }
 

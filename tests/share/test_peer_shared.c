@@ -67,8 +67,7 @@ PEER_TEST(contexts_of_all_devices_on_one_thread)
         for (int i = 0; i < devices.count; i++)
             assert_gl_bytes(gr_gl_name(resources[i]), SIZE, 16 * i + round);
     }
-    for (int i = 0; i < devices.count; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, devices.count);
     CU(CtxSetCurrent(fx.context));
 }
 
@@ -101,9 +100,8 @@ PEER_TEST(a_buffer_names_both_devices)
 PEER_TEST(the_best_transport_is_the_shared_one, 2)
 {
     static const unsigned allowed[] = {0, GR_TRANSPORT_ANY};
-    GR_AUTO(gr_resource) *resource = gr_gl_buffer_create(
-        SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = allowed[_i]));
-    assert_made(resource);
+    GR_AUTO(gr_resource) *resource = must_make(gr_gl_buffer_create(
+        SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = allowed[_i])));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
     fill_mapped(resource, 0x66);
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x66);
@@ -111,8 +109,7 @@ PEER_TEST(the_best_transport_is_the_shared_one, 2)
 
 PEER_TEST(the_probe_names_both_devices)
 {
-    const gr_transport_info *shared = gr_gl_probe(GR_TRANSPORT_SHARED);
-    assert_made(shared);
+    const gr_transport_info *shared = must_make(gr_gl_probe(GR_TRANSPORT_SHARED));
     ck_assert_msg(shared->usable && strstr(shared->reason, "Buffers only"), "%s", shared->reason);
     assert_names_both(shared->reason);
 }
@@ -122,12 +119,11 @@ PEER_TEST(the_probe_names_both_devices)
 PEER_TEST(images_are_refused)
 {
     const gr_gl_image_desc info = GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA8, 4, 4, 1, 1);
-    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
-    assert_null(gr_gl_image_create(&info, GR_READ_WRITE, &options), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_gl_image_create(&info, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 named(fx.device));
-    assert_null(gr_gl_image_create(&info, GR_READ_WRITE, &options), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_gl_image_create(&info, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 named(0));
-    assert_null(gr_gl_image_create(&info, GR_READ_WRITE, &options), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_gl_image_create(&info, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 "GL_PIXEL_UNPACK_BUFFER");
     assert_gl_clean();
 }
@@ -190,25 +186,21 @@ static void deny_once(void)
     child_check(fault->set("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0));
 }
 
-static int without_peer_access(void)
+CHILD(without_peer_access)
 {
-    const gr_gl_options options = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
     fixture_setup();
     deny_once();
-    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 named(0));
     deny_once();
-    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing), GR_ERR_UNSUPPORTED, 0,
                 "no peer access");
     deny_once();
-    const gr_transport_info *shared = gr_gl_probe(GR_TRANSPORT_SHARED);
-    assert_made(shared);
+    const gr_transport_info *shared = must_make(gr_gl_probe(GR_TRANSPORT_SHARED));
     ck_assert_msg(!shared->usable && strstr(shared->reason, named(fx.device)), "%s",
                   shared->reason);
     deny_once();
-    gr_resource *resource = gr_gl_buffer_create(
-        SIZE, GR_READ_WRITE, &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY));
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_any));
     ck_assert_int_ne(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
     gr_resource_free(resource);
     gr_vk_headless *vulkan = gr_vk_headless_create(NULL);
@@ -233,15 +225,14 @@ PEER_TEST(without_peer_access_it_is_refused)
 /* ---- CUDA_VISIBLE_DEVICES -------------------------------------------------------------------- */
 
 /* OpenGL renders on CUDA's second device, which is the first of the machine. */
-static int in_another_order(void)
+CHILD(in_another_order)
 {
     char text[900];
     CUcontext context = NULL;
     setenv("CUDA_VISIBLE_DEVICES", "1,0", 1);
     assert_ok(gr_cuda_load(true));
     fx.cu = gr_cuda();
-    gr_egl *egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = 1));
-    assert_made(egl);
+    gr_egl *egl = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = 1)));
     CU(DevicePrimaryCtxRetain(&context, 0));
     CU(CtxSetCurrent(context));
     CU(StreamCreate(&fx.stream, CU_STREAM_NON_BLOCKING));
@@ -262,12 +253,6 @@ PEER_TEST(devices_in_another_order)
 }
 
 /* ---- The program ----------------------------------------------------------------------------- */
-
-static const struct child children[] = {{"without_peer_access", without_peer_access},
-                                        {"in_another_order", in_another_order},
-                                        {"writes", child_writes},
-                                        {"reads", child_reads},
-                                        {NULL, NULL}};
 
 static int count_devices(void)
 {
@@ -291,5 +276,5 @@ int main(int argc, char **argv)
                fixture_cuda_device());
         return 77;
     }
-    return run_tests(argc, argv, "shared storage and a peer device", children);
+    return run_tests(argc, argv);
 }

@@ -7,9 +7,9 @@
  */
 #define _GNU_SOURCE
 #include "tests/drivers/fault_driver.h"
+#include "tests/support/next.h"
 #include "share_ring.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -40,13 +40,6 @@ static bool is_due(const char *function, const void *caller)
     return --failing.left == 0;
 }
 
-/* Finds the next definition of a function that this program overrides. */
-static void find_next(const char *name, void *function)
-{
-    void *symbol = dlsym(RTLD_NEXT, name);
-    memcpy(function, &symbol, sizeof(symbol));
-}
-
 #ifdef SANITIZER
 
 /* The sanitizer that overrides this function itself; NULL if none. */
@@ -72,8 +65,7 @@ void *calloc(size_t count, size_t size)
 
 int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
 {
-    __typeof__(pthread_mutex_init) *next;
-    find_next("pthread_mutex_init", &next);
+    NEXT(pthread_mutex_init);
     return is_due("pthread_mutex_init", __builtin_return_address(0)) ? ENOMEM
                                                                      : next(mutex, attributes);
 }
@@ -81,8 +73,7 @@ int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attrib
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
                    void *user)
 {
-    __typeof__(pthread_create) *next;
-    find_next("pthread_create", &next);
+    NEXT(pthread_create);
     return is_due("pthread_create", __builtin_return_address(0))
                ? EAGAIN
                : next(thread, attributes, run, user);
@@ -92,8 +83,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 
 int eventfd(unsigned value, int flags)
 {
-    __typeof__(eventfd) *next;
-    find_next("eventfd", &next);
+    NEXT(eventfd);
     if (!is_due("eventfd", __builtin_return_address(0)))
         return next(value, flags);
     errno = EMFILE;
@@ -230,8 +220,4 @@ VULKAN_TEST(a_step_that_fails_leaves_nothing, sizeof(steps) / sizeof(*steps))
     ck_assert_int_lt(number, MOST_TIMES);
 }
 
-int main(int argc, char **argv)
-{
-    fault_control_start();
-    return run_tests(argc, argv, "share_fault", NULL);
-}
+START(fault_control_start())

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "own_egl.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include <epoxy/egl.h>

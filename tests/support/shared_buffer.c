@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const gr_gl_options by_sharing = {.struct_size = sizeof(gr_gl_options),
-                                  .transports = GR_TRANSPORT_SHARED};
-
 const char *shared_missing(void)
 {
     static gr_error error;

@@ -5,8 +5,6 @@
 
 #include "support.h"
 
-extern const gr_gl_options by_sharing;
-
 /* Why OpenGL and the fixture's CUDA context cannot share storage; NULL if they can. */
 const char *shared_missing(void);
 

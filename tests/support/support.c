@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,17 +274,29 @@ int fixture_drawing_device(void)
     return drawing_device;
 }
 
+static char differences[3000]; /* Check cannot take a longer message */
+
+void note_difference(const char *format, ...)
+{
+    char line[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    size_t used = strlen(differences);
+    snprintf(differences + used, sizeof(differences) - used, "\n  %s", line);
+}
+
 void fixture_setup(void)
 {
+    differences[0] = '\0';
     fx = (struct fixture){.fds = open_fds()};
     remember_fds();
     gate_count = 0;
     kernels = NULL;
     assert_ok(gr_cuda_load(true));
-    fx.cu = gr_cuda();
-    assert_made(fx.cu);
-    fx.egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = drawing_device));
-    assert_made(fx.egl);
+    fx.cu = must_make(gr_cuda());
+    fx.egl = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = drawing_device)));
     CU(DeviceGet(&fx.device, fixture_cuda_device()));
     CU(DevicePrimaryCtxRetain(&fx.context, fx.device));
     CU(CtxSetCurrent(fx.context));
@@ -319,6 +332,7 @@ void fixture_teardown(void)
     gr_egl_free(fx.egl);
     ck_assert_msg(fx.fds < 0 || open_fds_become(fx.fds), "%d descriptors are open, not %d:%s",
                   open_fds(), fx.fds, name_changed_fds());
+    ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
 
 gr_status release_on(gr_buffer *buffer, CUstream stream)

@@ -11,6 +11,7 @@
 #define GR_TESTS_SUPPORT_H
 
 #include "error_class.h"
+#include "support_cuda.h"
 
 #include <pthread.h>
 #include <spawn.h>
@@ -71,17 +72,17 @@ int fixture_drawing_device(void);
 /* "GPU-01234567-...", the format of a UUID in CUDA and its tools. */
 void uuid_text(const void *uuid, char text[41]);
 
-/*
- * Runs code for which drivers open descriptors that they keep, before a case's own descriptors are
- * counted. Runs once, while `done` is false.
- */
-void use_once(bool *done, void (*use)(void));
-
 /* Adds a case that runs with the fixture to the suite. */
 TCase *add_case(Suite *suite, const char *name);
 
 /* Also runs these around each test of the case; returns the case. */
 TCase *with_fixture(TCase *tcase, void (*setup)(void), void (*teardown)(void));
+
+/*
+ * Runs this once with the fixture, before all cases: drivers open descriptors on first use and keep
+ * them, so that no case may count them. Returns the case.
+ */
+TCase *with_first_use(TCase *tcase, void (*use)(void));
 
 /*
  * The same, with a new buffer object in fx.name for each test, registered with GR_READ_WRITE as
@@ -145,32 +146,31 @@ void list_here(struct listed *listed);
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
-/* Code that a child process runs; it returns the exit status. */
+/* START(call()): a call before main(), also in children. */
+#define START(call)                                                                                \
+    __attribute__((constructor)) static void start_program(void)                                   \
+    {                                                                                              \
+        call;                                                                                      \
+    }
+
+/* CHILD(name): the code that the child process of that name runs; it returns the exit status. */
 struct child {
     const char *name;
     int (*run)(void);
+    struct child *next;
 };
-
-/* CHILD(name): the code of the child of that name, which this also adds to the list of children. */
-struct listed_child {
-    struct child child;
-    struct listed_child *next;
-};
-void list_child(struct listed_child *listed);
+void list_child(struct child *child);
 #define CHILD(title)                                                                               \
     static int title(void);                                                                        \
     __attribute__((constructor)) static void list_child_##title(void)                              \
     {                                                                                              \
-        static struct listed_child listed = {.child = {#title, title}};                            \
-        list_child(&listed);                                                                       \
+        static struct child child = {.name = #title, .run = title};                                \
+        list_child(&child);                                                                        \
     }                                                                                              \
     static int title(void)
 
-/*
- * For tcase_add_unchecked_fixture(): triggers OpenGL's first use of shared storage, which opens
- * descriptors for good, so that no case counts them. Does nothing where storage cannot be shared.
- */
-void warm_up_sharing(void);
+/* For with_first_use(): OpenGL's shared storage. Does nothing where storage cannot be shared. */
+void use_sharing(void);
 
 /*
  * For tcase_add_checked_fixture(), after a case: creates and closes a resource, which also frees
@@ -183,9 +183,9 @@ TCase *with_sharing(TCase *tcase);
 
 /*
  * Prints the environment, runs the listed tests that Check's CK_* variables select, and returns the
- * value for main(). `children` are added to those of CHILD() and end with an entry without a name.
+ * value for main(). The main() of support_start.c, for programs without their own, only calls it.
  */
-int run_tests(int argc, char **argv, const char *name, const struct child *children);
+int run_tests(int argc, char **argv);
 
 /* The exit status of a child in which a check failed. */
 #define CHILD_FAILED 98
@@ -204,7 +204,7 @@ int child_end(const struct child_process *child, char *text, size_t size);
 int child_spawn(pid_t *pid, const char *name, const posix_spawn_file_actions_t *actions);
 
 /*
- * Runs a child of run_tests()'s list in its own process and waits for it. Its output, from both
+ * Runs a child of CHILD() in its own process and waits for it. Its output, from both
  * standard streams, goes to `text`, truncated to `size` bytes including the zero. Returns the
  * status of waitpid(). A child can use the checks but has no fixture: it calls fixture_setup()
  * itself if it needs one.
@@ -253,6 +253,13 @@ void skip_say(const char *function, const char *format, ...) __attribute__((form
 /* The sanitizer's name, or NULL. */
 const char *sanitizer(void);
 
+/* Calls this on a new thread, which has no context, and returns its result. */
+void *elsewhere(void *(*body)(void *), void *object);
+
+/* For elsewhere(). */
+void *free_elsewhere(void *resource);
+void *release_elsewhere(void *buffer); /* gr_buffer_release_later() */
+
 /* Call it with the lock held. Waits until the condition's flag is set, for at most `ms`. */
 void wait_for_flag(pthread_mutex_t *lock, pthread_cond_t *changed, const bool *flag, unsigned ms);
 
@@ -294,8 +301,10 @@ const char *result_name(int result);
                       error_text());                                                               \
     } while (0)
 
-/* A grinterop call that creates an object and must succeed. */
+/* A grinterop call that creates an object and must succeed; must_make() is that object. */
 #define assert_made(object) ck_assert_msg((object), "%s is NULL: %s", #object, error_text())
+#define must_make(call)     ((__typeof__(call))made_at(__FILE__, __LINE__, #call, call))
+void *made_at(const char *file, int line, const char *call, const void *object);
 
 /*
  * This thread's last error has that class and code (-1: any), and its message contains the text.
@@ -331,6 +340,9 @@ const char *result_name(int result);
 
 const char *error_text(void);
 const char *error_mismatch(gr_status status, int code, const char *text);
+
+/* Records a difference, and continues: the teardown fails with all of them. */
+void note_difference(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* No OpenGL error is pending. */
 #define assert_gl_clean() ck_assert_uint_eq(glGetError(), GL_NO_ERROR)
@@ -390,6 +402,9 @@ void gl_write(GLuint name, const void *bytes, size_t size);
 
 /* ---- Resources ------------------------------------------------------------------------------- */
 
+/* One transport, or any. */
+extern const gr_gl_options by_interop, by_copy, by_sharing, by_any;
+
 /* Registers with GR_READ_WRITE and maps on fx.stream. */
 gr_resource *must_register(GLuint name);
 gr_resource *must_register_as(GLuint name, unsigned flags);
@@ -420,6 +435,13 @@ const char *cuda_bytes_differ(const gr_buffer *buffer, int value);
 void write_mapped(gr_resource *resource, unsigned seed);
 void assert_mapped(gr_resource *resource, unsigned seed);
 
+void free_resources(gr_resource *const resources[], size_t n);
+
+/* All these texts are in the resource's description. */
+#define assert_described(resource, ...)                                                            \
+    assert_no_difference(description_lacks(resource, (const char *const[]){__VA_ARGS__, NULL}))
+const char *description_lacks(const gr_resource *resource, const char *const texts[]);
+
 /* The resource is open, and neither grinterop nor the driver considers it mapped. */
 void assert_not_mapped(const gr_resource *resource);
 
@@ -449,21 +471,6 @@ const char *kernels_load(void);
 void kernel_fill_pattern(CUdeviceptr out, size_t size, unsigned seed, CUstream stream);
 void kernel_add_one(CUdeviceptr bytes, size_t size, CUstream stream);
 void kernel_copy(CUdeviceptr out, CUdeviceptr in, size_t size, CUstream stream);
-
-/* ---- Random walks ---------------------------------------------------------------------------- */
-
-/* A number below n; the state must not be 0. */
-unsigned walk_random(uint32_t *state, unsigned n);
-
-/* A kind of step, and its relative frequency. */
-struct walk_kind {
-    const char *name;
-    unsigned weight;
-    void (*run)(void);
-};
-
-/* Picks a kind; pick(n) returns a number below n. */
-size_t walk_pick(const struct walk_kind *kinds, size_t count, unsigned (*pick)(unsigned n));
 
 /* ---- Gates ----------------------------------------------------------------------------------- */
 

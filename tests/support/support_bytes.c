@@ -25,6 +25,12 @@ const char *error_text(void)
     return error->status == GR_OK ? "no error was recorded" : error->message;
 }
 
+void *made_at(const char *file, int line, const char *call, const void *object)
+{
+    ck_assert_msg(object, "%s:%d: %s is NULL: %s", file, line, call, error_text());
+    return (void *)object;
+}
+
 /* Whether a function of that name exists; for grinterop, one that a program can call. */
 static bool is_function(const char *call)
 {

@@ -83,6 +83,9 @@ struct image image_make_of(const struct image_format *format, const struct image
                            unsigned levels);
 void image_delete(const struct image *image);
 
+/* note_difference() with the names of its format and target. */
+void image_note(const struct image *image, const char *what);
+
 /*
  * Makes an image of each format that CUDA accepts and calls `look` for it; returns at once for a
  * target that CUDA refuses. At least 30 formats must work; no OpenGL has all.

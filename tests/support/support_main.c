@@ -177,48 +177,21 @@ static int run_this_child(void)
     return failed ? CHILD_FAILED : child_status;
 }
 
-static struct listed_child *all_children;
+static struct child *all_children;
 
-void list_child(struct listed_child *listed)
+void list_child(struct child *child)
 {
-    listed->next = all_children;
-    all_children = listed;
+    child->next = all_children;
+    all_children = child;
 }
 
-static int be_child(const struct child *children, const char *name)
+static int be_child(const char *name)
 {
-    for (this_child = children; this_child && this_child->name; this_child++)
+    for (this_child = all_children; this_child; this_child = this_child->next)
         if (strcmp(this_child->name, name) == 0)
             return run_this_child();
-    for (const struct listed_child *listed = all_children; listed; listed = listed->next) {
-        this_child = &listed->child;
-        if (strcmp(this_child->name, name) == 0)
-            return run_this_child();
-    }
     fprintf(stderr, "there is no child named %s\n", name);
     return CHILD_FAILED;
-}
-
-/* ---- Random walks ---------------------------------------------------------------------------- */
-
-unsigned walk_random(uint32_t *state, unsigned n)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 17;
-    *state ^= *state << 5;
-    return *state % n;
-}
-
-size_t walk_pick(const struct walk_kind *kinds, size_t count, unsigned (*pick)(unsigned n))
-{
-    unsigned all = 0;
-    for (size_t i = 0; i < count; i++)
-        all += kinds[i].weight;
-    unsigned at = pick(all);
-    size_t kind = 0;
-    while (at >= kinds[kind].weight)
-        at -= kinds[kind++].weight;
-    return kind;
 }
 
 /* ---- main ------------------------------------------------------------------------------------ */
@@ -235,6 +208,7 @@ static void say_what_runs(void)
     fflush(stdout);
 }
 
+/* The primary context stays retained, so that cases do not create it anew on the GPU. */
 static void use_everything(void)
 {
     say_what_runs();
@@ -245,8 +219,8 @@ static void use_everything(void)
     CUevent event = NULL;
     CU(EventCreate(&event, CU_EVENT_DEFAULT));
     gate_open_after(gate_put(fx.stream), 1);
-    gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(16, 0), GR_READ_WRITE, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer =
+        must_make(gr_map_gl_buffer(gl_buffer_filled(16, 0), GR_READ_WRITE, fx.stream));
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 1, 16, fx.stream));
     CU(EventRecord(event, fx.stream));
     CU(StreamWaitEvent(fx.other, event, 0));
@@ -254,32 +228,36 @@ static void use_everything(void)
     CU(EventDestroy(event));
 }
 
-void use_once(bool *done, void (*use)(void))
+static void (*first_uses[8])(void);
+static size_t first_use_count;
+
+TCase *with_first_use(TCase *tcase, void (*use)(void))
 {
-    if (*done)
-        return;
-    fixture_setup();
-    use();
-    fx.fds = -1;
-    fixture_teardown();
-    *done = true;
+    size_t i = 0;
+    while (i < first_use_count && first_uses[i] != use)
+        i++;
+    if (i == sizeof(first_uses) / sizeof(*first_uses))
+        abort();
+    if (i == first_use_count)
+        first_uses[first_use_count++] = use;
+    return tcase;
 }
 
-/*
- * What drivers open on first use and keep (device files, worker threads, caches) must not count in
- * the first case. The primary context stays retained, so that cases do not create it anew on the
- * GPU.
- */
 static void warm_up(void)
 {
-    static bool done;
+    static size_t done;
     signal(SIGALRM, too_late);
-    use_once(&done, use_everything);
+    for (; done < first_use_count; done++) {
+        fixture_setup();
+        first_uses[done]();
+        fx.fds = -1;
+        fixture_teardown();
+    }
 }
 
 TCase *add_case(Suite *suite, const char *name)
 {
-    TCase *made = add_bare_case(suite, name);
+    TCase *made = with_first_use(add_bare_case(suite, name), use_everything);
     tcase_add_unchecked_fixture(made, warm_up, NULL);
     return with_fixture(made, fixture_setup, fixture_teardown);
 }
@@ -349,14 +327,17 @@ static void build_listed(Suite *suite)
     }
 }
 
-int run_tests(int argc, char **argv, const char *name, const struct child *children)
+int run_tests(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "--child") == 0)
-        return be_child(children, argv[2]);
-    program_name = name;
+        return be_child(argv[2]);
+    const char *slash = strrchr(argv[0], '/');
+    program_name = slash ? slash + 1 : argv[0];
+    if (strncmp(program_name, "lt-", 3) == 0) /* by libtool */
+        program_name += 3;
     signal(SIGALRM, too_late);
     alarm(MOST_SECONDS);
-    Suite *suite = suite_create(name);
+    Suite *suite = suite_create(program_name);
     build_listed(suite);
     SRunner *runner = srunner_create(suite);
     /* Overrides CK_FORK: the driver's state does not survive a fork. */

@@ -4,16 +4,23 @@
  */
 #include "support.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <grinterop/submit.h>
 
+#define BY(set)                                                                                    \
+    {                                                                                              \
+        .struct_size = sizeof(gr_gl_options), .transports = (set)                                  \
+    }
+
+const gr_gl_options by_interop = BY(GR_TRANSPORT_INTEROP), by_copy = BY(GR_TRANSPORT_COPY),
+                    by_sharing = BY(GR_TRANSPORT_SHARED), by_any = BY(GR_TRANSPORT_ANY);
+
 gr_resource *must_register_as(GLuint name, unsigned flags)
 {
-    gr_resource *resource = gr_from_gl_buffer(name, flags);
-    assert_made(resource);
-    return resource;
+    return must_make(gr_from_gl_buffer(name, flags));
 }
 
 gr_resource *must_register(GLuint name)
@@ -55,8 +62,7 @@ gr_resource *unordered(gr_resource *resource)
 
 gr_buffer *must_map_on(gr_resource *resource, CUstream stream)
 {
-    gr_buffer *buffer = gr_map(resource, stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, stream));
     ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);
     return buffer;
 }
@@ -124,6 +130,48 @@ void assert_mapped(gr_resource *resource, unsigned seed)
     gr_buffer *buffer = must_map(resource);
     assert_cuda_pattern(buffer, seed);
     assert_ok(gr_buffer_release(buffer));
+}
+
+void free_resources(gr_resource *const resources[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        gr_resource_free(resources[i]);
+}
+
+/* ---- Another thread -------------------------------------------------------------------------- */
+
+void *elsewhere(void *(*body)(void *), void *object)
+{
+    pthread_t thread;
+    void *result = NULL;
+    ck_assert_int_eq(pthread_create(&thread, NULL, body, object), 0);
+    ck_assert_int_eq(pthread_join(thread, &result), 0);
+    return result;
+}
+
+void *free_elsewhere(void *resource)
+{
+    gr_resource_free(resource);
+    return NULL;
+}
+
+void *release_elsewhere(void *buffer)
+{
+    gr_buffer_release_later(buffer);
+    return NULL;
+}
+
+const char *description_lacks(const gr_resource *resource, const char *const texts[])
+{
+    static char wrong[1400];
+    char text[1024];
+    gr_resource_describe(resource, text, sizeof(text));
+    for (; *texts; texts++)
+        if (!strstr(text, *texts)) {
+            snprintf(wrong, sizeof(wrong), "\"%s\" is not in: %s", *texts, text);
+            return wrong;
+        }
+    return NULL;
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------- */

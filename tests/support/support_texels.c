@@ -212,18 +212,14 @@ static void use_images(void)
     }
 }
 
-/* What drivers open on first use and keep must not count in the first case; see support_main.c. */
-static void use_images_once(void)
-{
-    static bool done;
-    use_once(&done, use_images);
-}
-
 TCase *add_image_case(Suite *suite, const char *name)
 {
-    TCase *made = add_case(suite, name);
-    tcase_add_unchecked_fixture(made, use_images_once, NULL);
-    return made;
+    return with_first_use(add_case(suite, name), use_images);
+}
+
+void image_note(const struct image *image, const char *what)
+{
+    note_difference("%s %s: %s", image->format->name, image->target->name, what);
 }
 
 /* ---- Resources ------------------------------------------------------------------------------- */
@@ -238,9 +234,7 @@ gr_resource *must_register_image(const struct image *image, unsigned flags)
 
 gr_buffer *must_map_image(gr_resource *resource)
 {
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
-    return buffer;
+    return must_make(gr_map(resource, fx.stream));
 }
 
 void image_get(gr_buffer *buffer, unsigned level, unsigned layer, void *texels)

@@ -7,9 +7,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "support_vulkan_case.h"
 
@@ -108,16 +106,38 @@ static void make_device(void)
     load_functions();
 }
 
+PFN_vkVoidFunction vulkan_device_function(VkDevice device, const char *name)
+{
+    static PFN_vkGetDeviceProcAddr get;
+    if (!get)
+        get = (PFN_vkGetDeviceProcAddr)vk.h->get_instance_proc_addr(vk.h->instance,
+                                                                    "vkGetDeviceProcAddr");
+    return get(device, name);
+}
+
+static PFN_vkGetDeviceProcAddr replaced_by;
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL replacing(VkInstance instance, const char *name)
+{
+    return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (PFN_vkVoidFunction)replaced_by
+                                                    : vk.h->get_instance_proc_addr(instance, name);
+}
+
+gr_vk_device_desc vulkan_desc(PFN_vkGetDeviceProcAddr replacement)
+{
+    if (replacement)
+        replaced_by = replacement;
+    return GR_INIT(gr_vk_device_desc, .instance = vk.h->instance,
+                   .get_instance_proc_addr = replacement ? replacing : vk.h->get_instance_proc_addr,
+                   .physical_device = vk.h->physical_device, .device = vk.h->device,
+                   .queue = vk.h->graphics, .queue_family = vk.h->graphics_family);
+}
+
 gr_vk_device *vulkan_wrap(void)
 {
-    const gr_vk_device_desc info =
-        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vk.h->get_instance_proc_addr,
-                .instance = vk.h->instance, .physical_device = vk.h->physical_device,
-                .device = vk.h->device, .queue = vk.h->graphics,
-                .queue_family = vk.h->graphics_family, .synchronization2 = vk.h->synchronization2);
-    gr_vk_device *device = gr_vk_device_wrap(&info);
-    assert_made(device);
-    return device;
+    gr_vk_device_desc info = vulkan_desc(NULL);
+    info.synchronization2 = vk.h->synchronization2;
+    return must_make(gr_vk_device_wrap(&info));
 }
 
 const char *vulkan_image_missing(void)
@@ -163,8 +183,7 @@ static void use_vulkan(void)
         printf("%s\n", gr_vk_device_get_info(vk.wrap)->description);
         GR_AUTO(gr_resource) *resource = must_create(256, GR_READ_WRITE);
         vulkan_write_pattern(gr_vk_buffer(resource), 256, 1);
-        gr_buffer *buffer = gr_map(resource, fx.stream);
-        assert_made(buffer);
+        gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
         assert_cuda_pattern(buffer, 1);
         must_release(buffer);
         GR_AUTO(gr_semaphore) *drawn = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
@@ -173,19 +192,10 @@ static void use_vulkan(void)
     vulkan_teardown();
 }
 
-/* What drivers open on first use and keep must not count in the first case; see support_main.c. */
-static void use_vulkan_once(void)
-{
-    static bool done;
-    use_once(&done, use_vulkan);
-}
-
 TCase *add_vulkan_case(Suite *suite, const char *name)
 {
-    TCase *made = add_case(suite, name);
-    tcase_add_unchecked_fixture(made, use_vulkan_once, NULL);
-    tcase_add_checked_fixture(made, vulkan_setup, vulkan_teardown);
-    return made;
+    TCase *made = with_first_use(add_case(suite, name), use_vulkan);
+    return with_fixture(made, vulkan_setup, vulkan_teardown);
 }
 
 static int keep_library(struct dl_phdr_info *info, size_t size, void *user)
@@ -365,9 +375,7 @@ gr_resource *must_register_own(const struct vulkan_own *own, VkDeviceSize size, 
     const gr_vk_buffer_desc info =
         GR_INIT(gr_vk_buffer_desc, .buffer = own->buffer, .memory = own->memory,
                 .memory_size = own->memory_size, .size = size, .dedicated = own->dedicated);
-    gr_resource *resource = gr_from_vk_buffer(vk.wrap, &info, flags);
-    assert_made(resource);
-    return resource;
+    return must_make(gr_from_vk_buffer(vk.wrap, &info, flags));
 }
 
 VkBufferCreateInfo vulkan_buffer_info(VkDeviceSize size)
@@ -381,9 +389,7 @@ VkBufferCreateInfo vulkan_buffer_info(VkDeviceSize size)
 gr_resource *must_create(VkDeviceSize size, unsigned flags)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(size);
-    gr_resource *resource = gr_vk_buffer_create(vk.wrap, &info, flags);
-    assert_made(resource);
-    return resource;
+    return must_make(gr_vk_buffer_create(vk.wrap, &info, flags));
 }
 
 int vulkan_memory_fd(VkDeviceMemory memory)

@@ -93,6 +93,12 @@ void vulkan_teardown(void);
 /* Wraps the device as vk.wrap does; the caller frees the wrap. */
 gr_vk_device *vulkan_wrap(void);
 
+/* To wrap it without synchronization2; unless NULL, this replaces vkGetDeviceProcAddr(). */
+gr_vk_device_desc vulkan_desc(PFN_vkGetDeviceProcAddr replacement);
+
+/* The real vkGetDeviceProcAddr(). */
+PFN_vkVoidFunction vulkan_device_function(VkDevice device, const char *name);
+
 /*
  * A case that is skipped where Vulkan is missing. Cases of images need CUDA and Vulkan on one
  * device.

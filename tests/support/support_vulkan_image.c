@@ -172,8 +172,7 @@ struct vulkan_image vulkan_image_own(VkFormat format, const char *shape, unsigne
                                 dedicated ? MEMORY_EXPORT | MEMORY_DEDICATED : MEMORY_EXPORT,
                                 VK_NULL_HANDLE, dedicated ? image.image : VK_NULL_HANDLE);
     VK(BindImageMemory(vk.h->device, image.image, own->memory, own->offset));
-    image.resource = gr_from_vk_image(vk.wrap, own, flags);
-    assert_made(image.resource);
+    image.resource = must_make(gr_from_vk_image(vk.wrap, own, flags));
     own->create_info = NULL; /* it has been read */
     return image;
 }
@@ -387,9 +386,7 @@ const char *vulkan_image_differs(struct vulkan_image *image, unsigned number)
 
 gr_buffer *must_map_vulkan(const struct vulkan_image *image)
 {
-    gr_buffer *buffer = gr_map(image->resource, fx.stream);
-    assert_made(buffer);
-    return buffer;
+    return must_make(gr_map(image->resource, fx.stream));
 }
 
 gr_buffer *must_hand_over(struct vulkan_image *image)

@@ -237,8 +237,7 @@ void vulkan_submit_begun(VkCommandBuffer commands, gr_submit *submit,
 
 gr_submit *vulkan_begin_submit(gr_resource *const resources[], size_t n)
 {
-    gr_submit *submit = gr_submit_begin(resources, n);
-    assert_made(submit);
+    gr_submit *submit = must_make(gr_submit_begin(resources, n));
     ck_assert_uint_le(submit->wait_count, 1);
     ck_assert_uint_le(submit->signal_count, 1);
     return submit;

@@ -95,8 +95,7 @@ void assert_resource_usable(gr_resource *resource, GLuint name)
     value++; /* so that bytes of an earlier check do not pass for this one's */
     ck_assert(!gr_resource_get_info(resource)->closed);
     ck_assert(!gr_resource_get_info(resource)->mapped);
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
     ck_assert_uint_eq(gr_buffer_size(buffer), USABLE_SIZE);
     CU(MemsetD8Async(gr_buffer_ptr(buffer), value, USABLE_SIZE, fx.stream));
     assert_ok(gr_buffer_release(buffer));
@@ -107,11 +106,9 @@ void assert_resource_usable(gr_resource *resource, GLuint name)
 void assert_buffer_usable(GLuint name)
 {
     const unsigned one = 0x3f800000; /* 1.0f */
-    gr_resource *resource = gr_from_gl_buffer(name, GR_READ_WRITE);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_from_gl_buffer(name, GR_READ_WRITE));
     assert_resource_usable(resource, name);
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
     CU(MemsetD32Async(gr_buffer_ptr(buffer), one, USABLE_SIZE / 4, fx.stream));
     assert_ok(gr_buffer_release(buffer));
     assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));

@@ -49,6 +49,4 @@ void produce(struct producer *producer);
 /* Frees the memory; the deleter must have been called that often. */
 void producer_end(struct producer *producer, unsigned deleted);
 
-extern const struct child dlpack_children[];
-
 #endif

@@ -33,15 +33,13 @@ static void check_fields(const gr_tensor *tensor, const DLTensor *seen)
 TEST(exports_describe_the_tensor)
 {
     gr_tensor *tensor = must_alloc_as(GR_DTYPE_F16, 3, (int64_t[]){5, 6, 4});
-    DLManagedTensorVersioned *export = gr_tensor_dlpack(tensor, fx.other);
-    assert_made(export);
+    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(tensor, fx.other));
     ck_assert_uint_eq(export->version.major, 1);
     ck_assert_uint_eq(export->version.minor, 3);
     ck_assert_uint_eq(export->flags, 0);
     check_fields(tensor, &export->dl_tensor);
     export->deleter(export);
-    DLManagedTensor *legacy = gr_tensor_dlpack_legacy(tensor, fx.other);
-    assert_made(legacy);
+    DLManagedTensor *legacy = must_make(gr_tensor_dlpack_legacy(tensor, fx.other));
     check_fields(tensor, &legacy->dl_tensor);
     legacy->deleter(legacy);
     gr_tensor_free(tensor);
@@ -64,12 +62,10 @@ TEST(each_type_has_its_code, TYPES)
 {
     gr_dtype dtype = types[_i].dtype;
     gr_tensor *tensor = must_alloc_as(dtype, 1, (int64_t[]){3});
-    DLManagedTensorVersioned *export = gr_tensor_dlpack(tensor, fx.stream);
-    assert_made(export);
+    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(tensor, fx.stream));
     ck_assert_uint_eq(export->dl_tensor.dtype.code, types[_i].code);
     ck_assert_uint_eq(export->dl_tensor.dtype.bits, 8 * gr_dtype_get_info(dtype)->size);
-    gr_tensor *back = gr_tensor_from_dlpack(export, GR_STREAM_NONE);
-    assert_made(back);
+    gr_tensor *back = must_make(gr_tensor_from_dlpack(export, GR_STREAM_NONE));
     ck_assert_int_eq(gr_tensor_get_info(back)->dtype, dtype);
     gr_tensor_free(back);
     gr_tensor_free(tensor);
@@ -93,13 +89,11 @@ TEST(each_memory_has_its_device)
             continue; /* no managed memory here */
         }
         assert_made(tensor);
-        DLManagedTensorVersioned *export = gr_tensor_dlpack(tensor, fx.stream);
-        assert_made(export);
+        DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(tensor, fx.stream));
         ck_assert_int_eq(export->dl_tensor.device.device_type, memories[i].type);
         if (memories[i].memory != GR_MEMORY_DEVICE)
             ck_assert_int_eq(export->dl_tensor.device.device_id, 0);
-        gr_tensor *back = gr_tensor_from_dlpack(export, fx.stream);
-        assert_made(back);
+        gr_tensor *back = must_make(gr_tensor_from_dlpack(export, fx.stream));
         bool is_cpu = memories[i].type == kDLCPU && gr_cuda_is_software();
         ck_assert_int_eq(gr_tensor_get_info(back)->memory,
                          is_cpu ? GR_MEMORY_DEVICE : memories[i].memory);
@@ -115,9 +109,8 @@ TEST(a_cuda_array_is_an_opaque_handle, 2)
     const CUDA_ARRAY_DESCRIPTOR desc = {
         .Width = 5, .Height = 3, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4};
     CU(ArrayCreate(&array, &desc));
-    gr_tensor *tensor = gr_tensor_wrap(&GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY), array,
-                                       fx.stream, NULL, NULL);
-    assert_made(tensor);
+    gr_tensor *tensor = must_make(gr_tensor_wrap(
+        &GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY), array, fx.stream, NULL, NULL));
     DLManagedTensorVersioned *export = _i ? NULL : gr_tensor_dlpack(tensor, fx.stream);
     DLManagedTensor *legacy = _i ? gr_tensor_dlpack_legacy(tensor, fx.stream) : NULL;
     ck_assert(export || legacy);
@@ -144,20 +137,15 @@ TEST(exports_report_read_only_and_copies)
     wrap(&wrapped, fx.stream);
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                   .shape = (int64_t[]){SIZE}, .read_only = true);
-    gr_tensor *view = gr_tensor_view(wrapped.tensor, &desc);
-    assert_made(view);
-    DLManagedTensorVersioned *export = gr_tensor_dlpack(view, fx.stream);
-    assert_made(export);
+    gr_tensor *view = must_make(gr_tensor_view(wrapped.tensor, &desc));
+    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(view, fx.stream));
     ck_assert_uint_eq(export->flags, DLPACK_FLAG_BITMASK_READ_ONLY);
-    gr_tensor *back = gr_tensor_from_dlpack(export, GR_STREAM_NONE);
-    assert_made(back);
+    gr_tensor *back = must_make(gr_tensor_from_dlpack(export, GR_STREAM_NONE));
     ck_assert(gr_tensor_get_info(back)->read_only);
     gr_tensor_free(back);
     assert_null(gr_tensor_dlpack_legacy(view, fx.stream), GR_ERR_STATE, 0, "read-only");
-    gr_tensor *copy = gr_tensor_clone(view, GR_MEMORY_DEVICE, fx.stream);
-    assert_made(copy);
-    export = gr_tensor_dlpack(copy, fx.stream);
-    assert_made(export);
+    gr_tensor *copy = must_make(gr_tensor_clone(view, GR_MEMORY_DEVICE, fx.stream));
+    export = must_make(gr_tensor_dlpack(copy, fx.stream));
     ck_assert_uint_eq(export->flags, DLPACK_FLAG_BITMASK_IS_COPIED);
     export->deleter(export);
     gr_tensor_free(copy);
@@ -172,18 +160,15 @@ TEST(exports_report_read_only_and_copies)
 static gr_tensor *view_of(gr_tensor *tensor, gr_dtype dtype, unsigned ndim, const int64_t *shape,
                           const int64_t *strides, size_t offset, bool negative)
 {
-    gr_tensor *view = gr_tensor_view(
+    return must_make(gr_tensor_view(
         tensor, &GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim, .shape = shape,
-                         .strides = strides, .offset = offset, .negative_strides = negative));
-    assert_made(view);
-    return view;
+                         .strides = strides, .offset = offset, .negative_strides = negative)));
 }
 
 /* Exports it, checks the strides in elements, and frees both. */
 static void expect_strides(gr_tensor *view, const int64_t *strides)
 {
-    DLManagedTensorVersioned *export = gr_tensor_dlpack(view, fx.stream);
-    assert_made(export);
+    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(view, fx.stream));
     for (int32_t i = 0; i < export->dl_tensor.ndim; i++)
         ck_assert_int_eq(export->dl_tensor.strides[i], strides[i]);
     export->deleter(export);
@@ -251,8 +236,7 @@ TEST(negative_strides_must_be_requested)
     assert_null(gr_tensor_dlpack(refused, fx.stream), GR_ERR_UNSUPPORTED, 0, "negative_strides");
     gr_tensor_free(refused);
     gr_tensor *asked = view_of(all, GR_DTYPE_F32, 2, shape, flipped, 6 * 64, true);
-    DLManagedTensorVersioned *export = gr_tensor_dlpack(asked, fx.stream);
-    assert_made(export);
+    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(asked, fx.stream));
     ck_assert_uint_eq((uintptr_t) export->dl_tensor.data, gr_tensor_get_info(all)->ptr + 6 * 64);
     export->deleter(export);
     expect_strides(asked, (int64_t[]){-16, 1});
@@ -262,29 +246,24 @@ TEST(negative_strides_must_be_requested)
 TEST(empty_and_single_element_tensors)
 {
     gr_tensor *scalar = must_alloc_as(GR_DTYPE_F64, 0, NULL);
-    DLManagedTensorVersioned *export = gr_tensor_dlpack(scalar, fx.stream);
-    assert_made(export);
+    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(scalar, fx.stream));
     ck_assert_int_eq(export->dl_tensor.ndim, 0);
     ck_assert_ptr_nonnull(export->dl_tensor.data);
-    gr_tensor *back = gr_tensor_from_dlpack(export, fx.stream);
-    assert_made(back);
+    gr_tensor *back = must_make(gr_tensor_from_dlpack(export, fx.stream));
     ck_assert_uint_eq(gr_tensor_get_info(back)->bytes, 8);
     gr_tensor_free(back);
     gr_tensor_free(scalar);
     gr_tensor *none = must_alloc_as(GR_DTYPE_F64, 3, (int64_t[]){4, 0, 9});
-    export = gr_tensor_dlpack(none, fx.stream);
-    assert_made(export);
+    export = must_make(gr_tensor_dlpack(none, fx.stream));
     ck_assert_ptr_null(export->dl_tensor.data);
-    back = gr_tensor_from_dlpack(export, fx.stream);
-    assert_made(back);
+    back = must_make(gr_tensor_from_dlpack(export, fx.stream));
     ck_assert_uint_eq(gr_tensor_get_info(back)->bytes, 0);
     ck_assert_int_eq(gr_tensor_get_info(back)->shape[2], 9);
     gr_tensor_free(back);
     gr_tensor_free(none);
     gr_tensor *some = must_alloc(SIZE);
     none = view_of(some, GR_DTYPE_U8, 1, (int64_t[]){0}, NULL, 64, false);
-    export = gr_tensor_dlpack(none, fx.stream);
-    assert_made(export);
+    export = must_make(gr_tensor_dlpack(none, fx.stream));
     ck_assert_ptr_null(export->dl_tensor.data);
     export->deleter(export);
     gr_tensor_free(none);
@@ -302,8 +281,7 @@ TEST(the_consumer_waits_for_the_bytes)
     CU(MemAlloc(&copy, SIZE));
     gate_open_after(gate_put(fx.stream), LATE_MS);
     CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 2, SIZE, fx.stream));
-    DLManagedTensorVersioned *export = gr_tensor_dlpack(tensor, fx.other);
-    assert_made(export);
+    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(tensor, fx.other));
     CU(MemcpyAsync(copy, (CUdeviceptr)(uintptr_t) export->dl_tensor.data, SIZE, fx.other));
     CU(StreamSynchronize(fx.other));
     unsigned char bytes[SIZE];
@@ -321,10 +299,8 @@ TEST(memory_of_the_process_is_ready_at_once)
     tensor_fill(tensor, 1);
     gate_open_after(gate_put(fx.stream), LATE_MS);
     CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 2, SIZE, fx.stream));
-    gr_tensor *pinned = gr_tensor_clone(tensor, GR_MEMORY_PINNED, fx.stream);
-    assert_made(pinned);
-    DLManagedTensorVersioned *export = gr_tensor_dlpack(pinned, CU_STREAM_LEGACY);
-    assert_made(export);
+    gr_tensor *pinned = must_make(gr_tensor_clone(tensor, GR_MEMORY_PINNED, fx.stream));
+    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(pinned, CU_STREAM_LEGACY));
     assert_bytes(export->dl_tensor.data, SIZE, 2);
     export->deleter(export);
     gr_tensor_free(pinned);
@@ -340,8 +316,7 @@ TEST(on_the_software_driver_the_call_waits)
     tensor_fill(tensor, 1);
     gate_open_after(gate_put(fx.stream), LATE_MS);
     CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 3, SIZE, fx.stream));
-    DLManagedTensorVersioned *export = gr_tensor_dlpack(tensor, GR_STREAM_NONE);
-    assert_made(export);
+    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(tensor, GR_STREAM_NONE));
     assert_bytes(export->dl_tensor.data, SIZE, 3);
     export->deleter(export);
     gr_tensor_free(tensor);
@@ -353,8 +328,7 @@ TEST(without_a_stream_nothing_is_waited_for)
         skip("the software driver's memory is process memory: the call waits");
     gr_tensor *tensor = must_alloc(SIZE);
     struct gate *gate = gate_put(fx.stream);
-    DLManagedTensorVersioned *export = gr_tensor_dlpack(tensor, GR_STREAM_NONE);
-    assert_made(export);
+    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(tensor, GR_STREAM_NONE));
     ck_assert(!gate_is_open(gate));
     CU(StreamSynchronize(fx.other));
     gate_open(gate);

@@ -20,8 +20,7 @@ TEST(an_import_has_the_producers_bytes)
 {
     struct producer producer;
     produce(&producer);
-    gr_tensor *tensor = gr_tensor_from_dlpack(&producer.versioned, GR_STREAM_NONE);
-    assert_made(tensor);
+    gr_tensor *tensor = must_make(gr_tensor_from_dlpack(&producer.versioned, GR_STREAM_NONE));
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     ck_assert_uint_eq(info->ptr, producer.memory);
     ck_assert_int_eq(info->dtype, GR_DTYPE_U8);
@@ -40,8 +39,7 @@ TEST(an_import_of_the_older_form_has_the_bytes)
 {
     struct producer producer;
     produce(&producer);
-    gr_tensor *tensor = gr_tensor_from_dlpack_legacy(&producer.legacy, fx.stream);
-    assert_made(tensor);
+    gr_tensor *tensor = must_make(gr_tensor_from_dlpack_legacy(&producer.legacy, fx.stream));
     ck_assert_uint_eq(gr_tensor_get_info(tensor)->ptr, producer.memory);
     assert_tensor_bytes(tensor, 7);
     gr_tensor_free(tensor);
@@ -141,8 +139,7 @@ TEST(a_read_only_tensor_stays_so)
     struct producer producer;
     produce(&producer);
     producer.versioned.flags = DLPACK_FLAG_BITMASK_READ_ONLY | DLPACK_FLAG_BITMASK_IS_COPIED;
-    gr_tensor *tensor = gr_tensor_from_dlpack(&producer.versioned, fx.stream);
-    assert_made(tensor);
+    gr_tensor *tensor = must_make(gr_tensor_from_dlpack(&producer.versioned, fx.stream));
     ck_assert(gr_tensor_get_info(tensor)->read_only);
     unsigned char bytes[SIZE] = {0};
     assert_fails(gr_tensor_copy_from_host(tensor, bytes, SIZE, fx.stream), GR_ERR_STATE, 0,
@@ -170,16 +167,14 @@ TEST(host_and_device_memory_can_be_wrapped)
     DLTensor *t = &producer.versioned.dl_tensor;
     t->data = pinned;
     t->device = (DLDevice){kDLCUDAHost, 0};
-    gr_tensor *tensor = gr_tensor_from_dlpack(&producer.versioned, GR_STREAM_NONE);
-    assert_made(tensor);
+    gr_tensor *tensor = must_make(gr_tensor_from_dlpack(&producer.versioned, GR_STREAM_NONE));
     ck_assert_int_eq(gr_tensor_get_info(tensor)->memory, GR_MEMORY_PINNED);
     gr_tensor_free(tensor);
     settle();
     static unsigned char bytes[SIZE];
     t->data = bytes;
     t->device = (DLDevice){kDLCPU, 0};
-    tensor = gr_tensor_from_dlpack(&producer.versioned, GR_STREAM_NONE);
-    assert_made(tensor);
+    tensor = must_make(gr_tensor_from_dlpack(&producer.versioned, GR_STREAM_NONE));
     ck_assert_int_eq(gr_tensor_get_info(tensor)->memory,
                      gr_cuda_is_software() ? GR_MEMORY_DEVICE : GR_MEMORY_HOST);
     gr_tensor_free(tensor);
@@ -424,16 +419,14 @@ TEST(a_tensor_is_imported_once)
 {
     struct producer producer;
     produce(&producer);
-    gr_tensor *tensor = gr_tensor_from_dlpack(&producer.versioned, fx.stream);
-    assert_made(tensor);
+    gr_tensor *tensor = must_make(gr_tensor_from_dlpack(&producer.versioned, fx.stream));
     assert_null_invalid(gr_tensor_from_dlpack(&producer.versioned, fx.stream),
                         "already been imported");
     ck_assert_uint_eq(producer.deleted, 0);
     gr_tensor_free(tensor);
     settle();
     /* A producer that kept it may pass the same struct again. */
-    tensor = gr_tensor_from_dlpack(&producer.versioned, fx.stream);
-    assert_made(tensor);
+    tensor = must_make(gr_tensor_from_dlpack(&producer.versioned, fx.stream));
     gr_tensor_free(tensor);
     settle();
     producer_end(&producer, 2);
@@ -447,8 +440,7 @@ TEST(an_import_is_ready_behind_the_producers_stream)
     produce(&producer);
     gate_open_after(gate_put(fx.other), LATE_MS);
     CU(MemsetD8Async(producer.memory, 9, SIZE, fx.other));
-    gr_tensor *tensor = gr_tensor_from_dlpack(&producer.versioned, fx.other);
-    assert_made(tensor);
+    gr_tensor *tensor = must_make(gr_tensor_from_dlpack(&producer.versioned, fx.other));
     unsigned char bytes[SIZE];
     tensor_read(tensor, bytes);
     assert_bytes(bytes, SIZE, 9);
@@ -462,8 +454,7 @@ TEST(deleters_run_after_the_streams)
 {
     struct producer producer;
     produce(&producer);
-    gr_tensor *tensor = gr_tensor_from_dlpack(&producer.versioned, GR_STREAM_NONE);
-    assert_made(tensor);
+    gr_tensor *tensor = must_make(gr_tensor_from_dlpack(&producer.versioned, GR_STREAM_NONE));
     struct gate *gate = gate_put(fx.stream);
     assert_ok(gr_tensor_used_on(tensor, fx.stream));
     gr_tensor_free(tensor);

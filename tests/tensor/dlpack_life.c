@@ -39,8 +39,7 @@ TEST(an_export_may_end_before_its_tensor)
     struct wrapped wrapped;
     wrap(&wrapped, fx.stream);
     for (int i = 0; i < 100; i++) {
-        DLManagedTensorVersioned *export = gr_tensor_dlpack(wrapped.tensor, fx.other);
-        assert_made(export);
+        DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(wrapped.tensor, fx.other));
         export->deleter(export);
     }
     settle();
@@ -56,8 +55,7 @@ TEST(the_end_comes_after_the_consumers_stream)
 {
     struct wrapped wrapped;
     wrap(&wrapped, GR_STREAM_NONE);
-    DLManagedTensorVersioned *export = gr_tensor_dlpack(wrapped.tensor, fx.other);
-    assert_made(export);
+    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(wrapped.tensor, fx.other));
     gr_tensor_free(wrapped.tensor);
     struct gate *gate = gate_put(fx.other);
     CU(MemsetD8Async((CUdeviceptr)(uintptr_t) export->dl_tensor.data, 1, SIZE, fx.other));
@@ -75,8 +73,7 @@ TEST(a_later_use_comes_after_the_consumers_stream)
     gr_tensor *tensor = must_alloc(SIZE);
     tensor_fill(tensor, 1);
     for (int live = 0; live < 2; live++) {
-        DLManagedTensorVersioned *export = gr_tensor_dlpack(tensor, fx.other);
-        assert_made(export);
+        DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(tensor, fx.other));
         gate_open_after(gate_put(fx.other), 60);
         CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 2 + live, SIZE, fx.other));
         if (!live)
@@ -94,15 +91,13 @@ TEST(the_deleter_is_called_once)
 {
     struct wrapped wrapped;
     wrap(&wrapped, GR_STREAM_NONE);
-    DLManagedTensorVersioned *export = gr_tensor_dlpack(wrapped.tensor, GR_STREAM_NONE);
-    assert_made(export);
+    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(wrapped.tensor, GR_STREAM_NONE));
     void (*deleter)(DLManagedTensorVersioned *) = export->deleter;
     deleter(export);
     gr_clear_error();
     deleter(export);
     assert_error(GR_ERR_INVALID_VALUE, 0, "the deleter of gr_tensor_dlpack was given");
-    DLManagedTensor *legacy = gr_tensor_dlpack_legacy(wrapped.tensor, GR_STREAM_NONE);
-    assert_made(legacy);
+    DLManagedTensor *legacy = must_make(gr_tensor_dlpack_legacy(wrapped.tensor, GR_STREAM_NONE));
     void (*deleter_legacy)(DLManagedTensor *) = legacy->deleter;
     deleter_legacy(legacy);
     deleter_legacy(legacy);
@@ -122,10 +117,8 @@ TEST(a_chain_of_exports_ends_from_its_end)
     tensor_fill(wrapped.tensor, 5);
     gr_tensor *links[9] = {wrapped.tensor};
     for (int i = 1; i < 9; i++) {
-        DLManagedTensorVersioned *export = gr_tensor_dlpack(links[i - 1], fx.stream);
-        assert_made(export);
-        links[i] = gr_tensor_from_dlpack(export, fx.stream);
-        assert_made(links[i]);
+        DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(links[i - 1], fx.stream));
+        links[i] = must_make(gr_tensor_from_dlpack(export, fx.stream));
         gr_tensor_free(links[i - 1]);
     }
     settle();
@@ -159,18 +152,10 @@ TEST(a_long_chain_ends)
 
 /* ---- Threads --------------------------------------------------------------------------------- */
 
-static void *delete_on_thread(void *export)
+static void *delete_export(void *export)
 {
     ((DLManagedTensorVersioned *)export)->deleter(export);
     return NULL;
-}
-
-/* That thread has no CUDA context and no OpenGL context. */
-static void delete_elsewhere(DLManagedTensorVersioned *export)
-{
-    pthread_t thread;
-    ck_assert_int_eq(pthread_create(&thread, NULL, delete_on_thread, export), 0);
-    ck_assert_int_eq(pthread_join(thread, NULL), 0);
 }
 
 TEST(deleters_run_on_any_thread)
@@ -178,11 +163,10 @@ TEST(deleters_run_on_any_thread)
     struct wrapped wrapped;
     for (int last = 0; last < 2; last++) {
         wrap(&wrapped, fx.stream);
-        DLManagedTensorVersioned *export = gr_tensor_dlpack(wrapped.tensor, fx.other);
-        assert_made(export);
+        DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(wrapped.tensor, fx.other));
         if (last)
             gr_tensor_free(wrapped.tensor);
-        delete_elsewhere(export);
+        elsewhere(delete_export, export);
         if (!last)
             gr_tensor_free(wrapped.tensor);
         settle();
@@ -218,8 +202,7 @@ TEST(threads_export_and_end_at_once)
     wrap(&wrapped, fx.stream);
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) {
-        DLManagedTensorVersioned *export = gr_tensor_dlpack(wrapped.tensor, fx.other);
-        assert_made(export);
+        DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(wrapped.tensor, fx.other));
         ck_assert_int_eq(pthread_create(&threads[i], NULL, export_and_delete, export), 0);
     }
     gr_tensor_free(wrapped.tensor);
@@ -244,9 +227,7 @@ static DLManagedTensorVersioned *export_mapping(gr_buffer *buffer, gr_tensor **t
 {
     *tensor = gr_buffer_tensor(buffer, NULL);
     assert_made(*tensor);
-    DLManagedTensorVersioned *export = gr_tensor_dlpack(*tensor, fx.other);
-    assert_made(export);
-    return export;
+    return must_make(gr_tensor_dlpack(*tensor, fx.other));
 }
 
 TEST(a_mapping_is_exported_without_a_copy)
@@ -294,7 +275,7 @@ TEST(a_release_revokes_what_was_exported)
     ck_assert(gr_tensor_get_info(tensor)->revoked);
     assert_null(gr_tensor_dlpack(tensor, fx.stream), GR_ERR_STATE, 0, "mapping has ended");
     assert_null(gr_tensor_dlpack_legacy(tensor, fx.stream), GR_ERR_STATE, 0, "mapping has ended");
-    delete_elsewhere(export);
+    elsewhere(delete_export, export);
     gr_tensor_free(tensor);
     assert_gl_bytes(fx.name, SIZE, 1);
     assert_ok(gr_buffer_release(must_map(fx.resource)));
@@ -310,7 +291,7 @@ TEST(a_release_later_waits_for_the_export)
     ck_assert(gr_resource_get_info(fx.resource)->mapped);
     assert_null(gr_map(fx.resource, fx.stream), GR_ERR_STATE, 0, "1 tensor");
     CU(MemsetD8Async((CUdeviceptr)(uintptr_t) export->dl_tensor.data, 0x61, SIZE, fx.other));
-    delete_elsewhere(export);
+    elsewhere(delete_export, export);
     assert_ok(gr_buffer_release(must_map(fx.resource)));
     assert_gl_bytes(fx.name, SIZE, 0x61);
 }
@@ -329,7 +310,7 @@ TEST(an_export_outlives_its_resource)
         gr_resource_free(resource);
         if (order == 1)
             gr_buffer_release_later(buffer);
-        delete_elsewhere(export);
+        elsewhere(delete_export, export);
         if (order != 1)
             assert_ok(gr_buffer_release(buffer));
         assert_gl_bytes(name, SIZE, 1);
@@ -341,18 +322,17 @@ GROUP("life", add_life_case)
 /* The memory is freed with its context. The owner's end function is still called. */
 TEST(an_export_outlives_its_context)
 {
-    CUcontext context, popped;
-    CU(CtxCreate(&context, 0, fx.device));
+    CUcontext popped;
+    CUcontext context = new_context(NULL);
     struct wrapped wrapped;
     wrap(&wrapped, GR_STREAM_NONE);
     wrapped.ends = 1; /* the context frees the memory */
     CUstream stream;
     CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    DLManagedTensorVersioned *export = gr_tensor_dlpack(wrapped.tensor, stream);
-    assert_made(export);
+    DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(wrapped.tensor, stream));
     CU(CtxPopCurrent(&popped));
     CU(CtxDestroy(context));
-    delete_elsewhere(export);
+    elsewhere(delete_export, export);
     gr_tensor_free(wrapped.tensor);
     settle();
     ck_assert_uint_eq(wrapped.ends, 2);
@@ -370,7 +350,7 @@ static void delete_kept(void)
 }
 
 /* Its end function runs without calling the driver. */
-static int deleted_at_exit(void)
+CHILD(deleted_at_exit)
 {
     atexit(delete_kept);
     fixture_setup();
@@ -381,7 +361,7 @@ static int deleted_at_exit(void)
     return 0;
 }
 
-static int deleted_before_the_librarys_own_exit(void)
+CHILD(deleted_before_the_librarys_own_exit)
 {
     fixture_setup();
     gr_tensor *tensor = must_alloc(SIZE);
@@ -392,7 +372,7 @@ static int deleted_before_the_librarys_own_exit(void)
     return 0;
 }
 
-static int mapping_deleted_at_exit(void)
+CHILD(mapping_deleted_at_exit)
 {
     atexit(delete_kept);
     fixture_setup();
@@ -407,7 +387,7 @@ static int mapping_deleted_at_exit(void)
     return 0;
 }
 
-static int never_deleted(void)
+CHILD(never_deleted)
 {
     fixture_setup();
     child_check(gr_tensor_dlpack(must_alloc(SIZE), fx.stream));
@@ -425,7 +405,7 @@ static int never_deleted(void)
  * A consumer that destroys its stream before its tensor, which the header forbids. The software
  * driver detects it, and the tensor still ends. A GPU's driver would read freed memory.
  */
-static int stream_ends_before_its_export(void)
+CHILD(stream_ends_before_its_export)
 {
     fixture_setup();
     if (!gr_cuda_is_software())
@@ -451,7 +431,7 @@ static int stream_ends_before_its_export(void)
     return 0;
 }
 
-static int import_freed_at_exit(void)
+CHILD(import_freed_at_exit)
 {
     fixture_setup();
     produce(&kept_producer);
@@ -464,20 +444,14 @@ static int import_freed_at_exit(void)
     return 0;
 }
 
-const struct child dlpack_children[] = {
-    {"deleted_at_exit", deleted_at_exit},
-    {"deleted_before_the_librarys_own_exit", deleted_before_the_librarys_own_exit},
-    {"mapping_deleted_at_exit", mapping_deleted_at_exit},
-    {"never_deleted", never_deleted},
-    {"import_freed_at_exit", import_freed_at_exit},
-    {"stream_ends_before_its_export", stream_ends_before_its_export},
-    {0},
-};
-enum { CHILDREN = sizeof(dlpack_children) / sizeof(dlpack_children[0]) - 1 };
+static const char *const ending[] = {
+    "deleted_at_exit",         "deleted_before_the_librarys_own_exit",
+    "mapping_deleted_at_exit", "never_deleted",
+    "import_freed_at_exit",    "stream_ends_before_its_export"};
 
 GROUP("process", add_bare_case)
 
-TEST(exit_succeeds_with_leftovers, CHILDREN)
+TEST(exit_succeeds_with_leftovers, sizeof(ending) / sizeof(ending[0]))
 {
-    expect_child(dlpack_children[_i].name);
+    expect_child(ending[_i]);
 }

@@ -2,8 +2,6 @@
 /* Tensors and producers for the DLPack tests. */
 #include "dlpack.h"
 
-#include <stdlib.h>
-
 DLDevice dlpack_device(void)
 {
     if (gr_cuda_is_software())
@@ -15,10 +13,8 @@ DLDevice dlpack_device(void)
 
 gr_tensor *must_alloc_as(gr_dtype dtype, unsigned ndim, const int64_t *shape)
 {
-    gr_tensor *tensor = gr_tensor_alloc(
-        &GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim, .shape = shape), fx.stream);
-    assert_made(tensor);
-    return tensor;
+    return must_make(gr_tensor_alloc(
+        &GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim, .shape = shape), fx.stream));
 }
 
 gr_tensor *must_alloc(size_t size)
@@ -63,9 +59,8 @@ void wrap(struct wrapped *wrapped, CUstream ready_on)
     CU(MemAlloc(&wrapped->memory, SIZE));
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (int64_t[]){SIZE});
-    wrapped->tensor =
-        gr_tensor_wrap(&desc, (void *)(uintptr_t)wrapped->memory, ready_on, end_wrapped, wrapped);
-    assert_made(wrapped->tensor);
+    wrapped->tensor = must_make(
+        gr_tensor_wrap(&desc, (void *)(uintptr_t)wrapped->memory, ready_on, end_wrapped, wrapped));
 }
 
 void settle(void)

@@ -4,6 +4,7 @@
  * when its last reference has gone, on any thread, and not earlier.
  */
 #include "dlpack.h"
+#include "tests/support/random_walk.h"
 
 #define SEED     20261121u
 #define STEPS    4000
@@ -100,10 +101,9 @@ static void step_export(void)
     bool legacy = pick(2);
     refer(to, legacy ? LEGACY : EXPORT, from->memory, false);
     if (legacy)
-        to->it.legacy = gr_tensor_dlpack_legacy(from->it.tensor, some_consumer());
+        to->it.legacy = must_make(gr_tensor_dlpack_legacy(from->it.tensor, some_consumer()));
     else
-        to->it.export = gr_tensor_dlpack(from->it.tensor, some_consumer());
-    assert_made(to->it.export);
+        to->it.export = must_make(gr_tensor_dlpack(from->it.tensor, some_consumer()));
 }
 
 /* These can form chains: a consumer exports what it imported. */
@@ -126,10 +126,9 @@ static void step_view(void)
     if (!from || !to)
         return;
     refer(to, TENSOR, from->memory, from->own);
-    to->it.tensor =
+    to->it.tensor = must_make(
         gr_tensor_view(from->it.tensor, &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 1,
-                                                 .shape = (int64_t[]){SIZE / 4}));
-    assert_made(to->it.tensor);
+                                                 .shape = (int64_t[]){SIZE / 4})));
 }
 
 static void *end_handle(void *ended)
@@ -148,15 +147,12 @@ static void *end_handle(void *ended)
 static void step_end(void)
 {
     struct handle *handle = &handles[pick(HANDLES)];
-    pthread_t thread;
     if (handle->kind == NOTHING)
         return;
-    if (pick(3)) {
+    if (pick(3))
         end_handle(handle);
-    } else {
-        ck_assert_int_eq(pthread_create(&thread, NULL, end_handle, handle), 0);
-        ck_assert_int_eq(pthread_join(thread, NULL), 0);
-    }
+    else
+        elsewhere(end_handle, handle);
     let_go(handle);
 }
 

@@ -35,9 +35,4 @@ void assert_revoked(gr_tensor *tensor);
 /* Pinned memory, filled with one value. */
 gr_tensor *pinned_filled(int value);
 
-void *release_later(void *buffer);
-
-/* A child of mapping_ends.c: a process that ends with mappings. */
-int ends_with_mappings(void);
-
 #endif

@@ -13,12 +13,6 @@ static void collect(void)
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
 }
 
-static void *free_resource(void *resource)
-{
-    gr_resource_free(resource);
-    return NULL;
-}
-
 enum { TENSOR, VIEW, BUFFER, RESOURCE, PARTIES };
 enum { ORDERS = 24, RELEASES = 3 };
 
@@ -35,7 +29,7 @@ static void let_buffer_go(struct parties *p, int release)
     if (release == 2 && !p->freed)
         assert_ok(gr_resource_unmap(p->m.resource, GR_STREAM_OF_MAP));
     if (release == 1)
-        elsewhere(release_later, p->buffer);
+        elsewhere(release_elsewhere, p->buffer);
     else
         assert_ok(gr_buffer_release(p->buffer));
 }
@@ -49,7 +43,7 @@ static void let_go(struct parties *p, int party, int release, bool away)
     void *object = party == TENSOR ? (void *)p->tensor
                    : party == VIEW ? (void *)p->view
                                    : (void *)p->m.resource;
-    void *(*body)(void *) = party == RESOURCE ? free_resource : free_tensor;
+    void *(*body)(void *) = party == RESOURCE ? free_elsewhere : free_tensor;
     p->freed = p->freed || party == RESOURCE;
     if (away)
         elsewhere(body, object);
@@ -111,8 +105,7 @@ GROUP("ends", add_sorts)
 
 TEST(tensors_outlive_the_opengl_context, 2)
 {
-    gr_egl *second = gr_egl_create(NULL);
-    assert_made(second);
+    gr_egl *second = must_make(gr_egl_create(NULL));
     gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
     gr_buffer *buffer = must_map(resource);
     gr_tensor *tensor = must_tensor(buffer);
@@ -129,18 +122,14 @@ TEST(tensors_outlive_the_opengl_context, 2)
 
 TEST(tensors_outlive_the_cuda_context)
 {
-    CUcontext second;
     CUstream stream;
-    CU(CtxCreate(&second, 0, fx.device));
-    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUcontext second = new_context(&stream);
     GLuint name = gl_buffer_filled(SIZE, 1);
     gr_resource *resource = must_register(name);
-    gr_buffer *buffer = gr_map(resource, stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, stream));
     gr_tensor *tensor = must_tensor(buffer), *view = must_view(tensor);
     assert_ok(gr_tensor_used_on(view, stream));
-    CU(CtxDestroy(second));
-    CU(CtxSetCurrent(fx.context));
+    end_context(second);
     gr_clear_error();
     gr_tensor_free(tensor);
     gr_tensor_free(view);
@@ -158,8 +147,7 @@ TEST(a_rings_slot_has_tensors, 3)
     gr_resource *resources[2] = {must_register(gl_buffer_filled(SIZE, 1)),
                                  must_register(gl_buffer_filled(SIZE, 1))};
     GLuint name = gr_gl_name(resources[0]);
-    gr_ring *ring = gr_ring_create(resources, 2, NULL);
-    assert_made(ring);
+    gr_ring *ring = must_make(gr_ring_create(resources, 2, NULL));
     const gr_slot *slot;
     gr_tensor *source = pinned_filled(0x4A);
     assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, 0));
@@ -182,8 +170,7 @@ TEST(a_rings_slot_has_tensors, 3)
     if (_i < 2)
         gr_ring_free(ring);
     gr_tensor_free(source);
-    for (int i = 0; i < 2; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, 2);
 }
 
 /* ---- The end of the process ------------------------------------------------------------------ */
@@ -197,7 +184,7 @@ static void free_at_exit(void)
         gr_tensor_free(left_over[i]);
 }
 
-int ends_with_mappings(void)
+CHILD(ends_with_mappings)
 {
     atexit(free_at_exit);
     fixture_setup();

@@ -35,18 +35,14 @@ void assert_made_bytes(const struct made *m, int value)
 
 gr_tensor *must_tensor(gr_buffer *buffer)
 {
-    gr_tensor *tensor = gr_buffer_tensor(buffer, NULL);
-    assert_made(tensor);
-    return tensor;
+    return must_make(gr_buffer_tensor(buffer, NULL));
 }
 
 gr_tensor *must_view(gr_tensor *tensor)
 {
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2,
                                   .shape = (const int64_t[]){16, 16}, .offset = 512);
-    gr_tensor *view = gr_tensor_view(tensor, &desc);
-    assert_made(view);
-    return view;
+    return must_make(gr_tensor_view(tensor, &desc));
 }
 
 gr_tensor *pinned_filled(int value)
@@ -64,26 +60,15 @@ static void use_images(void)
     assert_ok(gr_egl_make_current(fx.egl));
 }
 
-static void warm_up_images(void)
-{
-    static bool done;
-    use_once(&done, use_images);
-}
-
 TCase *add_sorts(Suite *suite, const char *name)
 {
-    TCase *tcase = add_vulkan_case(suite, name);
-    tcase_add_unchecked_fixture(tcase, warm_up_sharing, NULL);
-    tcase_add_unchecked_fixture(tcase, warm_up_images, NULL);
-    tcase_add_checked_fixture(tcase, NULL, collect_sharing);
-    return tcase;
+    return with_first_use(with_sharing(add_vulkan_case(suite, name)), use_images);
 }
 
 void assert_revoked(gr_tensor *tensor)
 {
     float value;
-    const gr_tensor_info *info = gr_tensor_get_info(tensor);
-    assert_made(info);
+    const gr_tensor_info *info = must_make(gr_tensor_get_info(tensor));
     ck_assert(info->revoked);
     ck_assert_uint_eq(info->ptr, 0);
     assert_fails(gr_tensor_wait(tensor, fx.stream), GR_ERR_STATE, 0, "mapping has ended");
@@ -92,10 +77,4 @@ void assert_revoked(gr_tensor *tensor)
     assert_null(gr_tensor_clone(tensor, GR_MEMORY_HOST, fx.stream), GR_ERR_STATE, 0, "ended");
     assert_null(gr_tensor_view(tensor, &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8)),
                 GR_ERR_STATE, 0, "ended");
-}
-
-void *release_later(void *buffer)
-{
-    gr_buffer_release_later(buffer);
-    return NULL;
 }

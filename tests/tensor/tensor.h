@@ -15,11 +15,7 @@ unsigned char *must_read(const gr_tensor *tensor, CUstream stream);
 
 extern const gr_memory each_memory[4];
 
-/* Runs on a thread without an OpenGL or CUDA context, like a finalizer's. */
-void elsewhere(void *(*body)(void *), void *object);
+/* For elsewhere(). */
 void *free_tensor(void *tensor);
-
-/* A child of tensor_ends.c: a process that ends with tensors. */
-int ends_with_tensors(void);
 
 #endif

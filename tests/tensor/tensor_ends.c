@@ -24,9 +24,7 @@ static gr_tensor *wrap_on(CUstream stream)
     ends = 0;
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                   .shape = (const int64_t[]){256}, .memory = GR_MEMORY_HOST);
-    gr_tensor *tensor = gr_tensor_wrap(&desc, memory, stream, note_end, &ends);
-    assert_made(tensor);
-    return tensor;
+    return must_make(gr_tensor_wrap(&desc, memory, stream, note_end, &ends));
 }
 
 TEST(deleters_run_once, 2)
@@ -112,8 +110,7 @@ TEST(an_end_may_call_grinterop, 2)
 {
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .memory = GR_MEMORY_HOST);
     gr_tensor *inner = wrap_on(fx.stream);
-    gr_tensor *outer = gr_tensor_wrap(&desc, memory, fx.stream, end_by_another, &inner);
-    assert_made(outer);
+    gr_tensor *outer = must_make(gr_tensor_wrap(&desc, memory, fx.stream, end_by_another, &inner));
     struct gate *gate = _i ? gate_put(fx.stream) : NULL;
     gr_tensor_free(outer);
     if (gate)
@@ -157,13 +154,9 @@ static void *wait_on_own_stream(void *tensor)
 
 TEST(per_thread_streams_wait_for_each_other)
 {
-    pthread_t thread;
-    void *done;
     gr_tensor *tensor = wrap_on(CU_STREAM_PER_THREAD);
     struct gate *gate = gate_put(CU_STREAM_PER_THREAD);
-    ck_assert_int_eq(pthread_create(&thread, NULL, wait_on_own_stream, tensor), 0);
-    ck_assert_int_eq(pthread_join(thread, &done), 0);
-    ck_assert_ptr_null(done);
+    ck_assert_ptr_null(elsewhere(wait_on_own_stream, tensor));
     gate_open(gate);
     gr_tensor_free(tensor);
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
@@ -209,20 +202,16 @@ TEST(a_stream_may_be_destroyed_after_its_use_was_recorded)
 
 TEST(tensors_end_with_their_context)
 {
-    CUcontext context;
     CUstream stream;
-    CU(CtxCreate(&context, 0, fx.device));
-    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUcontext context = new_context(&stream);
     gr_tensor *tensors[5];
     for (int i = 0; i < 4; i++) {
         gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                       .shape = (const int64_t[]){512}, .memory = each_memory[i]);
-        tensors[i] = gr_tensor_alloc(&desc, stream);
-        assert_made(tensors[i]);
+        tensors[i] = must_make(gr_tensor_alloc(&desc, stream));
     }
     tensors[4] = wrap_on(stream);
-    CU(CtxDestroy(context));
-    CU(CtxSetCurrent(fx.context));
+    end_context(context);
     gr_clear_error();
     for (int i = 0; i < 5; i++)
         gr_tensor_free(tensors[i]);
@@ -233,17 +222,14 @@ TEST(tensors_end_with_their_context)
 
 TEST(deferred_deleters_run_with_their_context)
 {
-    CUcontext context;
     CUstream stream;
-    CU(CtxCreate(&context, 0, fx.device));
-    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUcontext context = new_context(&stream);
     gr_tensor *tensor = wrap_on(stream);
     struct gate *gate = gate_put(stream);
     gr_tensor_free(tensor);
     ck_assert_uint_eq(ends, 0);
     gate_open(gate);
-    CU(CtxDestroy(context));
-    CU(CtxSetCurrent(fx.context));
+    end_context(context);
     assert_ok(gr_tensor_collect(0));
     ck_assert_uint_eq(ends, 1);
 }
@@ -265,14 +251,13 @@ static void say_end(void *user)
     fflush(stdout);
 }
 
-int ends_with_tensors(void)
+CHILD(ends_with_tensors)
 {
     atexit(free_at_exit);
     fixture_setup();
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                   .shape = (const int64_t[]){256}, .memory = GR_MEMORY_HOST);
-    left_over = gr_tensor_wrap(&desc, memory, fx.stream, say_end, NULL);
-    assert_made(left_over);
+    left_over = must_make(gr_tensor_wrap(&desc, memory, fx.stream, say_end, NULL));
     must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){100});
     struct gate *gate = gate_put(fx.stream);
     gr_tensor_free(wrap_on(fx.stream));

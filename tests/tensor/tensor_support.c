@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "tensor.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-
 gr_tensor *must_alloc(gr_dtype dtype, gr_memory memory, unsigned ndim, const int64_t *shape)
 {
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = dtype, .ndim = ndim, .shape = shape, .memory = memory);
-    gr_tensor *tensor = gr_tensor_alloc(&desc, fx.stream);
-    assert_made(tensor);
-    return tensor;
+    return must_make(gr_tensor_alloc(&desc, fx.stream));
 }
 
 unsigned char *must_read(const gr_tensor *tensor, CUstream stream)
@@ -29,11 +24,4 @@ void *free_tensor(void *tensor)
 {
     gr_tensor_free(tensor);
     return NULL;
-}
-
-void elsewhere(void *(*body)(void *), void *object)
-{
-    pthread_t thread;
-    ck_assert_int_eq(pthread_create(&thread, NULL, body, object), 0);
-    pthread_join(thread, NULL);
 }

@@ -11,12 +11,10 @@
 
 static gr_tensor *must_alloc_on(gr_memory memory, CUstream stream)
 {
-    gr_tensor *tensor =
+    return must_make(
         gr_tensor_alloc(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U16, .ndim = 3,
                                  .shape = (int64_t[]){16, SIZE / 16 / 4, 2}, .memory = memory),
-                        stream);
-    assert_made(tensor);
-    return tensor;
+                        stream));
 }
 
 static void settle(void)
@@ -35,8 +33,7 @@ TEST(the_fields_describe_the_tensor)
 {
     gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
-    const gr_array_interface *array = gr_tensor_array_interface(tensor, fx.stream);
-    assert_made(array);
+    const gr_array_interface *array = must_make(gr_tensor_array_interface(tensor, fx.stream));
     ck_assert_uint_eq(array->data, info->ptr);
     ck_assert(!array->read_only);
     ck_assert_str_eq(array->typestr, "<u2");
@@ -53,13 +50,11 @@ TEST(the_fields_describe_the_tensor)
 TEST(strides_are_reported_only_for_gaps)
 {
     gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
-    gr_tensor *view =
+    gr_tensor *view = must_make(
         gr_tensor_view(tensor, &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2,
                                         .shape = (int64_t[]){7, 5}, .strides = (int64_t[]){-64, 4},
-                                        .offset = 6 * 64, .read_only = true));
-    assert_made(view);
-    const gr_array_interface *array = gr_tensor_array_interface(view, GR_STREAM_NONE);
-    assert_made(array);
+                                        .offset = 6 * 64, .read_only = true)));
+    const gr_array_interface *array = must_make(gr_tensor_array_interface(view, GR_STREAM_NONE));
     ck_assert_uint_eq(array->data, gr_tensor_get_info(tensor)->ptr + 6 * 64);
     ck_assert(array->read_only);
     ck_assert_str_eq(array->typestr, "<f4");
@@ -72,12 +67,10 @@ TEST(strides_are_reported_only_for_gaps)
 
 TEST(a_tensor_without_elements_has_address_0)
 {
-    gr_tensor *tensor = gr_tensor_alloc(
+    gr_tensor *tensor = must_make(gr_tensor_alloc(
         &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (int64_t[]){0}),
-        fx.stream);
-    assert_made(tensor);
-    const gr_array_interface *array = gr_tensor_array_interface(tensor, fx.stream);
-    assert_made(array);
+        fx.stream));
+    const gr_array_interface *array = must_make(gr_tensor_array_interface(tensor, fx.stream));
     ck_assert_uint_eq(array->data, 0);
     ck_assert_int_eq(array->shape[0], 0);
     gr_tensor_free(tensor);
@@ -89,11 +82,10 @@ TEST(exports_name_the_stream_to_wait_for)
     CUstream streams[] = {fx.stream, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
     for (size_t i = 0; i < 3; i++) {
         gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, streams[i]);
-        const gr_array_interface *array = gr_tensor_array_interface(tensor, GR_STREAM_NONE);
-        assert_made(array);
+        const gr_array_interface *array =
+            must_make(gr_tensor_array_interface(tensor, GR_STREAM_NONE));
         ck_assert_ptr_eq(array->stream, streams[i]);
-        array = gr_tensor_array_interface(tensor, fx.other);
-        assert_made(array);
+        array = must_make(gr_tensor_array_interface(tensor, fx.other));
         ck_assert_ptr_null(array->stream);
         gr_tensor_free(tensor);
     }
@@ -119,14 +111,12 @@ TEST(waiters_for_that_stream_see_all_writes)
 {
     gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
     fill_late(tensor, 1);
-    const gr_array_interface *array = gr_tensor_array_interface(tensor, GR_STREAM_NONE);
-    assert_made(array);
+    const gr_array_interface *array = must_make(gr_tensor_array_interface(tensor, GR_STREAM_NONE));
     expect_on(array->stream, array, 1);
     fill_late(tensor, 2);
     CUstream third;
     CU(StreamCreate(&third, CU_STREAM_NON_BLOCKING));
-    array = gr_tensor_array_interface(tensor, third);
-    assert_made(array);
+    array = must_make(gr_tensor_array_interface(tensor, third));
     expect_on(third, array, 2);
     gr_tensor_free(tensor);
     settle();
@@ -137,8 +127,7 @@ TEST(without_a_named_stream_the_bytes_are_ready)
 {
     gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, GR_STREAM_NONE);
     fill_late(tensor, 3);
-    const gr_array_interface *array = gr_tensor_array_interface(tensor, GR_STREAM_NONE);
-    assert_made(array);
+    const gr_array_interface *array = must_make(gr_tensor_array_interface(tensor, GR_STREAM_NONE));
     ck_assert_ptr_null(array->stream);
     expect_on(fx.stream, array, 3);
     gr_tensor_free(tensor);
@@ -161,10 +150,8 @@ TEST(inaccessible_memory_is_refused)
 TEST(revoked_tensors_are_refused)
 {
     gr_buffer *buffer = must_map(fx.resource);
-    gr_tensor *tensor = gr_buffer_tensor(buffer, NULL);
-    assert_made(tensor);
-    const gr_array_interface *array = gr_tensor_array_interface(tensor, GR_STREAM_NONE);
-    assert_made(array);
+    gr_tensor *tensor = must_make(gr_buffer_tensor(buffer, NULL));
+    const gr_array_interface *array = must_make(gr_tensor_array_interface(tensor, GR_STREAM_NONE));
     ck_assert_uint_eq(array->data, gr_buffer_ptr(buffer));
     ck_assert_ptr_eq(array->stream, fx.stream);
     assert_ok(gr_buffer_release(buffer));
@@ -173,8 +160,4 @@ TEST(revoked_tensors_are_refused)
     gr_tensor_free(tensor);
 }
 
-int main(int argc, char **argv)
-{
-    resource_case_buffer(SIZE, 1);
-    return run_tests(argc, argv, "array interface", NULL);
-}
+START(resource_case_buffer(SIZE, 1))

@@ -9,8 +9,6 @@
 
 #ifdef GR_WITHOUT_DLPACK
 
-static const struct child dlpack_children[] = {{0}};
-
 GROUP("without DLPack", add_case)
 
 TEST(without_dlpack_each_call_names_the_remedy)
@@ -27,8 +25,4 @@ TEST(without_dlpack_each_call_names_the_remedy)
 #include "dlpack.h"
 #endif
 
-int main(int argc, char **argv)
-{
-    resource_case_buffer(4096, 1);
-    return run_tests(argc, argv, "dlpack", dlpack_children);
-}
+START(resource_case_buffer(4096, 1))

@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/support.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <grinterop/tensor.h>
@@ -58,8 +57,7 @@ TEST(tensors_describe_themselves, 4)
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 3, .shape = shape,
                 .strides = strides, .layout = GR_LAYOUT_HWC, .memory = each_memory[_i]);
-    gr_tensor *tensor = gr_tensor_alloc(&desc, fx.stream);
-    assert_made(tensor);
+    gr_tensor *tensor = must_make(gr_tensor_alloc(&desc, fx.stream));
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     ck_assert_uint_ne(info->ptr, 0);
     ck_assert_int_eq(info->data == (void *)(uintptr_t)info->ptr,
@@ -114,8 +112,7 @@ TEST(a_dimension_of_0_is_no_element, 4)
     ck_assert(info->compact);
     assert_ok(gr_tensor_copy_to_host(tensor, NULL, 0, fx.stream));
     assert_ok(gr_tensor_copy_from_host(tensor, NULL, 0, fx.stream));
-    gr_tensor *copy = gr_tensor_clone(tensor, GR_MEMORY_PINNED, fx.stream);
-    assert_made(copy);
+    gr_tensor *copy = must_make(gr_tensor_clone(tensor, GR_MEMORY_PINNED, fx.stream));
     assert_ok(gr_tensor_copy(copy, tensor, fx.stream));
     gr_tensor_free(copy);
     gr_tensor_free(tensor);
@@ -126,8 +123,7 @@ TEST(without_a_stream_data_is_ready, 4)
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                   .shape = (const int64_t[]){64}, .memory = each_memory[_i]);
     struct gate *gate = gate_put(fx.other);
-    gr_tensor *tensor = gr_tensor_alloc(&desc, GR_STREAM_NONE);
-    assert_made(tensor);
+    gr_tensor *tensor = must_make(gr_tensor_alloc(&desc, GR_STREAM_NONE));
     assert_ok(gr_tensor_wait(tensor, fx.stream));
     CU(StreamSynchronize(fx.stream));
     if (each_memory[_i] == GR_MEMORY_PINNED || each_memory[_i] == GR_MEMORY_MANAGED)
@@ -192,15 +188,12 @@ TEST(unused_strides_can_have_any_value, 8)
     const int64_t strides[] = {step, _i % 2 ? step : 4, step};
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 3, .shape = shape,
                                   .strides = strides);
-    gr_tensor *tensor = gr_tensor_alloc(&desc, fx.stream);
-    assert_made(tensor);
+    gr_tensor *tensor = must_make(gr_tensor_alloc(&desc, fx.stream));
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     ck_assert_uint_eq(info->bytes, _i % 2 ? 0 : 12);
     ck_assert(info->compact);
-    gr_tensor *view = gr_tensor_view(tensor, &desc);
-    assert_made(view);
-    gr_tensor *clone = gr_tensor_clone(view, GR_MEMORY_PINNED, fx.stream);
-    assert_made(clone);
+    gr_tensor *view = must_make(gr_tensor_view(tensor, &desc));
+    gr_tensor *clone = must_make(gr_tensor_clone(view, GR_MEMORY_PINNED, fx.stream));
     assert_ok(gr_tensor_copy(view, clone, fx.stream));
     CU(StreamSynchronize(fx.stream));
     gr_tensor_free(clone);
@@ -249,8 +242,7 @@ TEST(a_view_sees_the_same_bytes, 4)
     gr_tensor_desc turned =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2, .shape = (const int64_t[]){6, 2},
                 .strides = (const int64_t[]){1, -6}, .offset = 18, .read_only = true);
-    gr_tensor *view = gr_tensor_view(tensor, &turned);
-    assert_made(view);
+    gr_tensor *view = must_make(gr_tensor_view(tensor, &turned));
     gr_tensor_free(tensor); /* the view keeps the memory */
     ck_assert_int_eq(gr_tensor_get_info(view)->memory, each_memory[_i]);
     assert_ok(gr_tensor_copy_to_host(view, in, 12, fx.stream));
@@ -260,8 +252,7 @@ TEST(a_view_sees_the_same_bytes, 4)
     assert_fails(gr_tensor_copy_from_host(view, in, 12, fx.stream), GR_ERR_STATE, 0, "read-only");
     turned.offset = 6;
     turned.read_only = false;
-    gr_tensor *again = gr_tensor_view(view, &turned);
-    assert_made(again);
+    gr_tensor *again = must_make(gr_tensor_view(view, &turned));
     gr_tensor_free(view);
     ck_assert(gr_tensor_get_info(again)->read_only);
     assert_ok(gr_tensor_copy_to_host(again, in, 12, fx.stream));
@@ -275,8 +266,7 @@ TEST(a_view_lies_within_its_tensor)
     gr_tensor *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){100});
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = (const int64_t[]){5, 5});
-    gr_tensor *view = gr_tensor_view(tensor, &desc);
-    assert_made(view);
+    gr_tensor *view = must_make(gr_tensor_view(tensor, &desc));
     desc.offset = 1;
     assert_null_invalid(gr_tensor_view(tensor, &desc),
                         "which has 100 bytes: the shape needs 100 from byte 1 on");
@@ -286,14 +276,12 @@ TEST(a_view_lies_within_its_tensor)
     desc.strides = (const int64_t[]){-20, 4};
     assert_null_invalid(gr_tensor_view(tensor, &desc), "spans 80 bytes before it");
     desc.offset = 80;
-    gr_tensor *flipped = gr_tensor_view(tensor, &desc);
-    assert_made(flipped);
+    gr_tensor *flipped = must_make(gr_tensor_view(tensor, &desc));
     desc.memory = GR_MEMORY_HOST;
     assert_null_invalid(gr_tensor_view(tensor, &desc), "leave the field 0");
     desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (const int64_t[]){0},
                    .offset = 100);
-    gr_tensor *empty = gr_tensor_view(tensor, &desc);
-    assert_made(empty);
+    gr_tensor *empty = must_make(gr_tensor_view(tensor, &desc));
     gr_tensor_free(empty);
     gr_tensor_free(flipped);
     gr_tensor_free(view);
@@ -351,10 +339,4 @@ TEST(two_threads_use_two_tensors)
     }
     hand_over(NULL);
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
-}
-
-int main(int argc, char **argv)
-{
-    static const struct child children[] = {{"ends_with_tensors", ends_with_tensors}, {0}};
-    return run_tests(argc, argv, "tensor", children);
 }

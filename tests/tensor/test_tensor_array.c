@@ -26,11 +26,9 @@ static CUarray make_array(CUarray_format format, unsigned channels, size_t heigh
 
 static gr_tensor *must_wrap(CUarray array, bool read_only)
 {
-    gr_tensor *tensor =
+    return must_make(
         gr_tensor_wrap(&GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY, .read_only = read_only),
-                       array, fx.stream, NULL, NULL);
-    assert_made(tensor);
-    return tensor;
+                       array, fx.stream, NULL, NULL));
 }
 
 /* A host tensor whose byte i is seed + i. */
@@ -84,8 +82,7 @@ TEST(arrays_are_copied_row_by_row, 4)
     assert_ok(gr_tensor_copy(tensors[1], tensors[0], fx.stream));
     assert_ok(gr_tensor_copy(to, tensors[1], fx.stream));
     assert_counts(to, 5);
-    gr_tensor *clone = gr_tensor_clone(tensors[1], each_memory[_i], fx.stream);
-    assert_made(clone);
+    gr_tensor *clone = must_make(gr_tensor_clone(tensors[1], each_memory[_i], fx.stream));
     assert_counts(clone, 5);
     assert_counts(tensors[0], 5);
     gr_tensor *const all[] = {from, to, clone, tensors[0], tensors[1]};
@@ -133,9 +130,9 @@ TEST(arrays_of_one_row_or_column_are_copied, 3)
                                           .NumChannels = (unsigned)extents[2]};
     CU(Array3DCreate(&array, &desc));
     gr_tensor *tensor = must_wrap(array, false), *room = must_count(GR_MEMORY_DEVICE, 40);
-    gr_tensor *view = gr_tensor_view(room, &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3,
-                                                    .shape = extents, .strides = strides[_i]));
-    assert_made(view);
+    gr_tensor *view =
+        must_make(gr_tensor_view(room, &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3,
+                                                .shape = extents, .strides = strides[_i])));
     assert_ok(gr_tensor_copy(tensor, view, fx.stream));
     unsigned char *bytes = must_read(tensor, fx.stream);
     for (int i = 0; i < (int)gr_tensor_get_info(tensor)->bytes; i++)
@@ -165,7 +162,7 @@ TEST(arrays_that_are_not_2d_are_refused)
     CUarray volume = make_array(CU_AD_FORMAT_FLOAT, 1, HEIGHT, 3);
     CUarray line = make_array(CU_AD_FORMAT_FLOAT, 1, 0, 0);
     const gr_tensor_desc any = GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY);
-    assert_null(gr_tensor_wrap(&any, NULL, fx.stream, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null_invalid(gr_tensor_wrap(&any, NULL, fx.stream, NULL, NULL), "NULL");
     assert_null(gr_tensor_wrap(&any, volume, fx.stream, NULL, NULL), GR_ERR_UNSUPPORTED, 0, "2D");
     assert_null(gr_tensor_wrap(&any, line, fx.stream, NULL, NULL), GR_ERR_UNSUPPORTED, 0, "2D");
     CU(ArrayDestroy(volume));
@@ -189,14 +186,13 @@ TEST(a_description_must_match_the_array)
 #undef AS_ARRAY
     CUarray array = make_array(CU_AD_FORMAT_FLOAT, 1, HEIGHT, 0);
     for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
-        gr_tensor *tensor = gr_tensor_wrap(&right[i], array, fx.stream, NULL, NULL);
-        assert_made(tensor);
+        gr_tensor *tensor = must_make(gr_tensor_wrap(&right[i], array, fx.stream, NULL, NULL));
         ck_assert_uint_eq(gr_tensor_get_info(tensor)->ndim, 3);
         gr_tensor_free(tensor);
     }
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-        assert_null(gr_tensor_wrap(&wrong[i], array, fx.stream, NULL, NULL), GR_ERR_INVALID_VALUE,
-                    0, "(7, 13, 1) of float32");
+        assert_null_invalid(gr_tensor_wrap(&wrong[i], array, fx.stream, NULL, NULL),
+                            "(7, 13, 1) of float32");
     CU(ArrayDestroy(array));
 }
 
@@ -246,9 +242,8 @@ TEST(an_array_is_published_to_a_buffer)
     for (int i = 0; i < BYTES; i++)
         ck_assert_uint_eq(read[i], (unsigned char)(3 + i));
     const gr_tensor_desc as_array = GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY);
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
-    assert_null(gr_buffer_tensor(buffer, &as_array), GR_ERR_INVALID_VALUE, 0, "not an image");
+    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
+    assert_null_invalid(gr_buffer_tensor(buffer, &as_array), "not an image");
     assert_ok(gr_buffer_release(buffer));
     gr_tensor_free(from);
     gr_tensor_free(tensor);
@@ -263,8 +258,7 @@ TEST(a_mapped_image_is_an_array)
     const gr_tensor_desc as_array = GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY);
     gr_tensor *from = must_count(GR_MEMORY_DEVICE, 77);
     gr_buffer *buffer = must_map_image(resource);
-    gr_tensor *tensor = gr_buffer_tensor(buffer, &as_array);
-    assert_made(tensor);
+    gr_tensor *tensor = must_make(gr_buffer_tensor(buffer, &as_array));
     ck_assert_ptr_eq(gr_tensor_get_info(tensor)->array, gr_buffer_array(buffer, 0, 0));
     assert_ok(gr_tensor_copy(tensor, from, fx.stream));
     ck_assert_uint_eq(gr_buffer_get_info(buffer)->tensors, 1);
@@ -277,15 +271,9 @@ TEST(a_mapped_image_is_an_array)
     assert_counts(tensor, 77);
     gr_tensor_free(tensor);
     assert_ok(gr_buffer_release(buffer));
-    buffer = gr_map_linear(resource, 0, 0, fx.stream);
-    assert_made(buffer);
-    assert_null(gr_buffer_tensor(buffer, &as_array), GR_ERR_INVALID_VALUE, 0, "gr_map()");
+    buffer = must_make(gr_map_linear(resource, 0, 0, fx.stream));
+    assert_null_invalid(gr_buffer_tensor(buffer, &as_array), "gr_map()");
     assert_ok(gr_buffer_release(buffer));
     gr_tensor_free(from);
     image_delete(&image);
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "tensors of CUDA arrays", NULL);
 }

@@ -4,6 +4,7 @@
  * streams; and refusals.
  */
 #include "tests/support/support.h"
+#include "tests/support/random_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,8 +83,7 @@ static void make_strided(struct strided *t, const struct random_shape *s, unsign
     assert_ok(gr_tensor_copy_from_host(t->whole, t->bytes, ROOM, fx.stream));
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = s->dtype, .ndim = s->ndim,
                                   .shape = s->shape, .strides = t->strides, .offset = t->first);
-    t->tensor = gr_tensor_view(t->whole, &desc);
-    assert_made(t->tensor);
+    t->tensor = must_make(gr_tensor_view(t->whole, &desc));
 }
 
 static void end_strided(struct strided *t)
@@ -192,10 +192,8 @@ TEST(a_clone_is_compact, 4)
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = (const int64_t[]){3, 2},
                 .strides = (const int64_t[]){-32, 8}, .offset = 64, .layout = GR_LAYOUT_CHW,
                 .read_only = true);
-    gr_tensor *view = gr_tensor_view(tensor, &desc);
-    assert_made(view);
-    gr_tensor *copy = gr_tensor_clone(view, each_memory[_i], fx.other);
-    assert_made(copy);
+    gr_tensor *view = must_make(gr_tensor_view(tensor, &desc));
+    gr_tensor *copy = must_make(gr_tensor_clone(view, each_memory[_i], fx.other));
     const gr_tensor_info *info = gr_tensor_get_info(copy);
     ck_assert(info->compact && !info->read_only);
     ck_assert_int_eq(info->memory, each_memory[_i]);
@@ -295,9 +293,7 @@ static gr_tensor *two_by_three;
 
 static gr_tensor *view_of(gr_tensor_desc desc)
 {
-    gr_tensor *view = gr_tensor_view(two_by_three, &desc);
-    assert_made(view);
-    return view;
+    return must_make(gr_tensor_view(two_by_three, &desc));
 }
 
 TEST(copies_that_do_not_fit_are_refused)
@@ -342,10 +338,10 @@ TEST(no_elements_share_no_bytes)
 {
     const int64_t shape[] = {3, 0}, strides[] = {0, 4};
     unsigned char byte = 1;
-    gr_tensor *tensor = gr_tensor_alloc(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2,
-                                                 .shape = shape, .strides = strides),
-                                        fx.stream);
-    assert_made(tensor);
+    gr_tensor *tensor =
+        must_make(gr_tensor_alloc(&GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2,
+                                           .shape = shape, .strides = strides),
+                                  fx.stream));
     assert_ok(gr_tensor_copy_from_host(tensor, &byte, 0, fx.stream));
     assert_ok(gr_tensor_copy(tensor, tensor, fx.stream));
     gr_tensor_free(tensor);
@@ -369,13 +365,11 @@ TEST(devices_copy_to_each_other, 2)
     const char *missing = second_device(&device);
     if (missing)
         skip("%s", missing);
-    gr_cuda_context *there = gr_cuda_context_create(device);
-    assert_made(there);
+    gr_cuda_context *there = must_make(gr_cuda_context_create(device));
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2, .shape = (const int64_t[]){40, 50},
                 .strides = (const int64_t[]){_i ? 64 : 50, 1});
-    gr_tensor *other = gr_tensor_alloc(&desc, there->stream);
-    assert_made(other);
+    gr_tensor *other = must_make(gr_tensor_alloc(&desc, there->stream));
     ck_assert_int_eq(gr_tensor_get_info(other)->device, device);
     CU(CtxSetCurrent(fx.context));
     unsigned char bytes[2000];
@@ -390,8 +384,7 @@ TEST(devices_copy_to_each_other, 2)
     free(read);
     /* Wrapped memory is known to exist there. */
     void *pointer = (void *)(uintptr_t)gr_tensor_get_info(other)->ptr;
-    gr_tensor *wrapped = gr_tensor_wrap(&desc, pointer, fx.stream, NULL, NULL);
-    assert_made(wrapped);
+    gr_tensor *wrapped = must_make(gr_tensor_wrap(&desc, pointer, fx.stream, NULL, NULL));
     ck_assert_int_eq(gr_tensor_get_info(wrapped)->device, device);
     gr_tensor_free(wrapped);
     gr_tensor_free(other);
@@ -408,8 +401,7 @@ static gr_tensor *on_legacy(unsigned char value)
 {
     const gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = (const int64_t[]){64});
-    gr_tensor *tensor = gr_tensor_alloc(&desc, CU_STREAM_LEGACY);
-    assert_made(tensor);
+    gr_tensor *tensor = must_make(gr_tensor_alloc(&desc, CU_STREAM_LEGACY));
     CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, value, 64, CU_STREAM_LEGACY));
     CU(StreamSynchronize(CU_STREAM_LEGACY));
     return tensor;
@@ -434,9 +426,8 @@ TEST(default_streams_of_two_contexts_are_ordered, 2)
     static const CUstream streams[] = {CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
     const CUstream stream = streams[_i];
     unsigned char bytes[64];
-    CUcontext context;
     memset(bytes, 3, sizeof(bytes));
-    CU(CtxCreate(&context, 0, fx.device));
+    CUcontext context = new_context(NULL);
     gr_tensor *from = on_legacy(1);
     CU(CtxSetCurrent(fx.context));
     gr_tensor *to = on_legacy(0);
@@ -454,11 +445,5 @@ TEST(default_streams_of_two_contexts_are_ordered, 2)
     gr_tensor_free(to);
     gr_tensor_free(from);
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
-    CU(CtxDestroy(context));
-    CU(CtxSetCurrent(fx.context));
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "tensor_copy", NULL);
+    end_context(context);
 }

@@ -39,8 +39,7 @@ TEST(a_part_is_described)
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = (const int64_t[]){10, 3},
                 .strides = (const int64_t[]){-16, 4}, .offset = 4096 - 12);
-    gr_tensor *tensor = gr_buffer_tensor(buffer, &desc);
-    assert_made(tensor);
+    gr_tensor *tensor = must_make(gr_buffer_tensor(buffer, &desc));
     ck_assert_uint_eq(gr_tensor_get_info(tensor)->ptr, gr_buffer_ptr(buffer) + 4096 - 12);
     gr_tensor_free(tensor);
     desc.offset++;
@@ -101,8 +100,7 @@ TEST(a_linear_image_is_rows_of_texels, IMAGES)
     size_t bytes = image_bytes(&image, 0);
     image_fill(&image, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
-    gr_buffer *buffer = gr_map_linear(resource, 0, 0, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map_linear(resource, 0, 0, fx.stream));
     gr_tensor *tensor = must_tensor(buffer);
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     unsigned ndim = images[_i].ndim;
@@ -128,8 +126,7 @@ TEST(each_level_has_its_size)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 2);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
-    gr_buffer *buffer = gr_map_linear(resource, 1, 0, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map_linear(resource, 1, 0, fx.stream));
     GR_AUTO(gr_tensor) *tensor = must_tensor(buffer);
     ck_assert_mem_eq(gr_tensor_get_info(tensor)->shape, ((const int64_t[]){3, 6, 4}),
                      3 * sizeof(int64_t));
@@ -290,7 +287,7 @@ TEST(a_buffer_released_later_waits_for_its_tensors, SORTS)
     gr_buffer *buffer = must_map(m.resource);
     gr_tensor *tensor = must_tensor(buffer), *view = must_view(tensor);
     gr_tensor *source = pinned_filled(0x46);
-    elsewhere(release_later, buffer);
+    elsewhere(release_elsewhere, buffer);
     gr_tensor_free(view);
     ck_assert(!gr_tensor_get_info(tensor)->revoked);
     assert_ok(gr_tensor_copy(tensor, source, fx.stream));
@@ -372,9 +369,4 @@ TEST(mappings_left_to_tensors_can_be_ended, SORTS * 2)
     gr_tensor_free(tensor);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct child children[] = {{"ends_with_mappings", ends_with_mappings}, {0}};
-    resource_case_buffer(SIZE, 1);
-    return run_tests(argc, argv, "tensor_mapping", children);
-}
+START(resource_case_buffer(SIZE, 1))

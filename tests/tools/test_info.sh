@@ -35,10 +35,7 @@ export LC_ALL=C
 tells() {
     tr -s ' \n' '  ' <out >flat
     for text in "$@"; do
-        if ! grep -F -- "$text" flat >/dev/null; then
-            fail "does not say \"$text\""
-            return 1
-        fi
+        grep -F -- "$text" flat >/dev/null || { fail "does not say \"$text\""; return 1; }
     done
 }
 
@@ -47,10 +44,8 @@ is() {
     ok=$1
     shift
     for id in "$@"; do
-        if ! grep -F "{\"id\": \"$id\", \"ok\": $ok," out >/dev/null; then
-            fail "$id is not $ok"
-            return 1
-        fi
+        grep -F "{\"id\": \"$id\", \"ok\": $ok," out >/dev/null ||
+            { fail "$id is not $ok"; return 1; }
     done
 }
 
@@ -124,9 +119,8 @@ except ImportError:
     print('skipped: schema: Python has no jsonschema, so the fields alone were looked at')
     sys.exit(0)
 jsonschema.validate(report, schema)
-wrong = dict(report, works='yes')
 try:
-    jsonschema.validate(wrong, schema)
+    jsonschema.validate(dict(report, works='yes'), schema)
 except jsonschema.ValidationError:
     sys.exit(0)
 raise AssertionError('the schema takes all')
@@ -172,8 +166,8 @@ fi
 broken() {
     first=$1
     shift
-    FAULT_DRIVER_TARGET=$behind FAULT_DRIVER_FIRST=$first GR_CUDA_DRIVER=$failing \
-        "$info" "$@"
+    ${by-} env FAULT_DRIVER_TARGET="$behind" FAULT_DRIVER_FIRST="$first" \
+        GR_CUDA_DRIVER="$failing" "$info" "$@"
 }
 
 if [ ! -e "$failing" ]; then
@@ -232,9 +226,8 @@ if grep '^finding' out >/dev/null; then fail "probes what there is not"; fi
 # Named explicitly, since it is not probed a second time when it is the driver in use.
 check probe_software 0 env GR_CUDA_DRIVER=soft "$info" --find probe/software/opengl/0/buffer/interop
 if [ "$behind" = soft ]; then
-    if ! grep '^finding.+.*probe/software/opengl/0/buffer/interop' out >/dev/null; then
+    grep '^finding.+.*probe/software/opengl/0/buffer/interop' out >/dev/null ||
         fail "the software driver does not work"
-    fi
     check probe_no_egl $vulkan env __EGL_VENDOR_LIBRARY_FILENAMES="$work/none.json" "$info" \
         --probe --json && is false opengl/0
     if grep -F '"id": "probe/opengl' out >/dev/null; then fail "probes OpenGL without OpenGL"; fi
@@ -357,16 +350,10 @@ else
     check display 0 in_display "$info" --probe --json && is true glx glx/copy \
         probe/glx/0/buffer/copy probe/glx/0/image/copy probe/glx/0/ring
     if [ "$behind" = soft ]; then is true glx/interop probe/glx/0/buffer/interop; fi
-    if grep -F '"id": "glx/device"' out >/dev/null && [ "$behind" = soft ]; then
+    [ "$behind" != soft ] || ! grep -F '"id": "glx/device"' out >/dev/null ||
         fail "does not know what draws"
-    fi
     # by_window FUNCTION=CODE ARGUMENT...: like broken(), with a display.
-    by_window() {
-        first=$1
-        shift
-        in_display env FAULT_DRIVER_TARGET="$behind" FAULT_DRIVER_FIRST="$first" \
-            GR_CUDA_DRIVER="$failing" "$info" "$@"
-    }
+    by_window() (by=in_display && broken "$@")
     if [ -e "$failing" ]; then
         check display_crashes $vulkan by_window cuGraphicsGLRegisterBuffer=crash --json &&
             is true glx && is false glx:0

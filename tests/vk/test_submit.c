@@ -6,14 +6,10 @@
  */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
-
-#include <dlfcn.h>
-#include <stdlib.h>
+#include "tests/support/soft_semaphores.h"
 
 #include <grinterop/external.h>
 #include <grinterop/submit.h>
-
-#include "softcuda/driver/stream/shared_semaphore.h"
 
 #define SIZE 65536
 #define MOST 5
@@ -23,37 +19,9 @@
 
 /* ---- The graphics API ------------------------------------------------------------------------ */
 
-static PFN_gr_softcuda_semaphore_create soft_create;
-static PFN_gr_softcuda_semaphore_open soft_open;
-static PFN_gr_softcuda_semaphore_close soft_close;
-static PFN_gr_softcuda_semaphore_signal soft_signal;
-static PFN_gr_softcuda_semaphore_wait soft_wait;
-
-static void find(void *library, const char *name, void *function)
-{
-    void *symbol = dlsym(library, name);
-    ck_assert_msg(symbol, "%s", name);
-    memcpy(function, &symbol, sizeof(symbol));
-}
-
-static bool find_all(void)
-{
-    if (!gr_cuda_is_software())
-        return false;
-    void *library = dlopen(gr_cuda_driver_path(), RTLD_LAZY | RTLD_NOLOAD);
-    ck_assert_msg(library, "%s", dlerror());
-    find(library, "gr_softcuda_semaphore_create", &soft_create);
-    find(library, "gr_softcuda_semaphore_open", &soft_open);
-    find(library, "gr_softcuda_semaphore_close", &soft_close);
-    find(library, "gr_softcuda_semaphore_signal", &soft_signal);
-    find(library, "gr_softcuda_semaphore_wait", &soft_wait);
-    dlclose(library);
-    return true;
-}
-
 #define need_software()                                                                            \
     do {                                                                                           \
-        if (!find_all())                                                                           \
+        if (!soft_semaphores_load())                                                               \
             skip("its semaphores are the software driver's, and %s is in use",                     \
                  gr_cuda_driver_path());                                                           \
     } while (0)
@@ -68,8 +36,8 @@ static size_t semaphore_count;
 static gr_semaphore *make_semaphore(bool timeline)
 {
     int fd = -1;
-    ck_assert_int_eq(soft_create(timeline, 0, &fd), CUDA_SUCCESS);
-    ck_assert_int_eq(soft_open(fd, &semaphores[semaphore_count].graphics), CUDA_SUCCESS);
+    ck_assert_int_eq(soft.create(timeline, 0, &fd), CUDA_SUCCESS);
+    ck_assert_int_eq(soft.open(fd, &semaphores[semaphore_count].graphics), CUDA_SUCCESS);
     gr_semaphore *made = gr_semaphore_import(
         &GR_INIT(gr_semaphore_desc,
                  .type = timeline ? CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
@@ -84,7 +52,7 @@ static void end_semaphores(void)
 {
     while (semaphore_count > 0) {
         gr_semaphore_free(semaphores[--semaphore_count].cuda);
-        soft_close(semaphores[semaphore_count].graphics);
+        soft.close(semaphores[semaphore_count].graphics);
     }
 }
 
@@ -101,11 +69,11 @@ static gr_softcuda_semaphore *graphics_of(const gr_semaphore *semaphore)
 static void run(const gr_submit *submit)
 {
     for (size_t i = 0; i < submit->wait_count; i++)
-        ck_assert_msg(soft_wait(graphics_of(submit->waits[i]), submit->wait_values[i],
+        ck_assert_msg(soft.wait(graphics_of(submit->waits[i]), submit->wait_values[i],
                                 TOO_LATE_MS) == CUDA_SUCCESS,
                       "the submit waits for a signal that does not come");
     for (size_t i = 0; i < submit->signal_count; i++)
-        ck_assert_int_eq(soft_signal(graphics_of(submit->signals[i]), submit->signal_values[i]),
+        ck_assert_int_eq(soft.signal(graphics_of(submit->signals[i]), submit->signal_values[i]),
                          CUDA_SUCCESS);
 }
 
@@ -134,12 +102,10 @@ static gr_resource *make_resource(CUmemGenericAllocationHandle *memory)
     size_t size = (SIZE + granularity - 1) / granularity * granularity;
     CU(MemCreate(memory, size, &properties, 0));
     CU(MemExportToShareableHandle(&fd, *memory, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    gr_resource *resource = gr_from_external_memory(
+    return must_make(gr_from_external_memory(
         &GR_INIT(gr_external_memory_desc, .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
                  .fd = fd, .size = size),
-        GR_READ_WRITE);
-    assert_made(resource);
-    return resource;
+        GR_READ_WRITE));
 }
 
 static void make_resources(size_t n, gr_semaphore *acquire, gr_semaphore *release)
@@ -164,8 +130,7 @@ static void end_resources(size_t n)
 
 static void use_by_cuda(gr_resource *resource, CUstream stream)
 {
-    gr_buffer *buffer = gr_map(resource, stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, stream));
     assert_ok(gr_buffer_release(buffer));
 }
 
@@ -182,7 +147,7 @@ TEST(memory_without_semaphores_is_not_mapped)
         assert_fails(gr_map_many(resources, 1, fx.stream, NULL, &out), GR_ERR_STATE, 0, words);
         assert_null(gr_submit_begin(resources, 1), GR_ERR_STATE, 0, words);
     }
-    assert_fails(gr_resource_set_sync(resources[0], NULL, NULL), GR_ERR_INVALID_VALUE, 0, "NONE");
+    assert_invalid(gr_resource_set_sync(resources[0], NULL, NULL), "NONE");
     assert_null(gr_map(resources[0], fx.stream), GR_ERR_STATE, 0, "set_sync");
     assert_ok(gr_resource_set_sync(resources[0], GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
     use_by_cuda(resources[0], fx.stream);
@@ -201,8 +166,7 @@ TEST(null_is_not_semaphore_none)
     ck_assert_ptr_null(gr_semaphore_get_info(GR_SEMAPHORE_NONE));
     gr_semaphore_describe(GR_SEMAPHORE_NONE, text, sizeof(text));
     ck_assert_str_eq(text, "no semaphore (GR_SEMAPHORE_NONE)");
-    assert_fails(gr_semaphore_signal(&point, 1, fx.stream), GR_ERR_INVALID_VALUE, 0,
-                 "GR_SEMAPHORE_NONE");
+    assert_invalid(gr_semaphore_signal(&point, 1, fx.stream), "GR_SEMAPHORE_NONE");
 }
 
 GROUP("points by hand", add_case)
@@ -245,9 +209,9 @@ TEST(a_freed_semaphore_outlives_its_points, 2)
     CUresult lives = driver_knows(external);
     gate_open(gate);
     if (_i == 0)
-        soft_signal(graphics, 1);
+        soft.signal(graphics, 1);
     CU(StreamSynchronize(fx.stream));
-    soft_close(graphics);
+    soft.close(graphics);
     ck_assert_int_eq(lives, CUDA_SUCCESS);
     assert_ends_soon(external);
 }
@@ -275,14 +239,12 @@ TEST(a_cancelled_binary_submit_can_begin_again)
     make_resources(2, make_semaphore(false), make_semaphore(false));
     for (int i = 0; i < 4; i++) {
         use_by_cuda(resources[0], fx.stream);
-        gr_submit *submit = gr_submit_begin(resources, 1);
-        assert_made(submit);
+        gr_submit *submit = must_make(gr_submit_begin(resources, 1));
         ck_assert(submit->wait_count == 1 && submit->signal_count == 1);
         ck_assert(submit->wait_values[0] == 0 && submit->signal_values[0] == 0);
         assert_null(gr_submit_begin(resources + 1, 1), GR_ERR_STATE, 0, "binary");
         gr_submit_free(submit);
-        submit = gr_submit_begin(resources, 1);
-        assert_made(submit);
+        submit = must_make(gr_submit_begin(resources, 1));
         ck_assert(submit->wait_count == 1 && submit->signal_count == 1);
         run_and_commit(submit);
         assert_null(gr_submit_begin(resources + 1, 1), GR_ERR_STATE, 0, "binary");
@@ -304,8 +266,7 @@ TEST(a_binary_signal_replaces_the_previous_one)
     for (int i = 0; i < 3; i++) {
         use_by_cuda(resources[0], fx.stream);
         use_by_cuda(resources[1], fx.other);
-        gr_submit *submit = gr_submit_begin(resources, 1);
-        assert_made(submit);
+        gr_submit *submit = must_make(gr_submit_begin(resources, 1));
         ck_assert_uint_eq(submit->wait_count, 1);
         run_and_commit(submit);
         submit = gr_submit_begin(resources + 1, 1); /* later in the same queue */
@@ -323,10 +284,8 @@ TEST(a_binary_signal_belongs_to_one_submit, 2)
     make_resources(3, GR_SEMAPHORE_NONE, make_semaphore(false));
     use_by_cuda(resources[0], fx.stream);
     use_by_cuda(resources[1], fx.stream);
-    gr_buffer *buffer = gr_map(resources[2], fx.stream);
-    assert_made(buffer);
-    gr_submit *submit = gr_submit_begin(resources, 1);
-    assert_made(submit);
+    gr_buffer *buffer = must_make(gr_map(resources[2], fx.stream));
+    gr_submit *submit = must_make(gr_submit_begin(resources, 1));
     assert_null(gr_submit_begin(resources + 1, 1), GR_ERR_STATE, 0, "gr_submit_commit()");
     assert_fails(gr_buffer_release(buffer), GR_ERR_STATE, 0, "gr_submit_free()");
     if (_i == 0)
@@ -353,8 +312,7 @@ TEST(a_skipped_value_holds_up_no_stream)
     assert_ok(gr_resource_set_sync(resources[1], both, GR_SEMAPHORE_NONE));
     for (int i = 0; i < 4; i++) {
         use_by_cuda(resources[0], i % 2 ? fx.stream : fx.other);
-        gr_submit *submit = gr_submit_begin(resources + 1, 1);
-        assert_made(submit);
+        gr_submit *submit = must_make(gr_submit_begin(resources + 1, 1));
         ck_assert_uint_eq(submit->signal_values[0], 2 * (unsigned)i + 2);
         gr_submit_free(submit);
     }
@@ -398,16 +356,14 @@ TEST(many_submits_at_once)
     gr_submit *submits[MANY];
     for (int i = 0; i < MANY; i++) {
         many[i] = must_register(gl_buffer_filled(16, 1));
-        submits[i] = gr_submit_begin(many, (size_t)i + 1);
-        assert_made(submits[i]);
+        submits[i] = must_make(gr_submit_begin(many, (size_t)i + 1));
         ck_assert(submits[i]->wait_count == 0 && submits[i]->signal_count == 0);
     }
     for (int i = 0; i < MANY; i++) {
         assert_ok(gr_submit_commit(submits[i]));
         gr_submit_free(submits[i]);
     }
-    for (int i = 0; i < MANY; i++)
-        gr_resource_free(many[i]);
+    free_resources(many, MANY);
 }
 
 GROUP("threads", add_case)
@@ -448,9 +404,4 @@ TEST(threads_share_a_pair)
     for (size_t i = 0; i < MOST; i++)
         pthread_join(threads[i], NULL);
     end_resources(MOST);
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "submit", NULL);
 }

@@ -342,8 +342,3 @@ THREE_WAY_TEST(a_texture_of_three, 2)
     glDeleteMemoryObjectsEXT(1, &object);
     vulkan_image_own_free(&image);
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_three_way", NULL);
-}

@@ -22,8 +22,7 @@ static void check_buffer(gr_resource *resource, const gr_vk_use *use, int value)
     assert_ok(gr_vk_cmd_to_cuda(commands, &resource, 1, use));
     vulkan_submit(commands, NULL, NULL);
     vulkan_finish();
-    gr_buffer *buffer = gr_map(resource, fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
     assert_cuda_bytes(buffer, value);
     must_release(buffer);
 }
@@ -79,22 +78,16 @@ VULKAN_TEST(images_and_flags_of_64_bits)
         ck_assert_uint_eq(texels[i], i % 2 ? 0 : 255);
     assert_ok(gr_buffer_release_many(buffers, 2, fx.stream, NULL));
     CU(StreamSynchronize(fx.stream));
-    for (int i = 0; i < 40; i++)
-        gr_resource_free(all[i]);
+    free_resources(all, 40);
 }
 
 /* Catches: stages over 32 bits were truncated. */
 VULKAN_TEST(flags_of_64_bits_need_synchronization2)
 {
-    gr_vk_device_desc info = GR_INIT(
-        gr_vk_device_desc, .get_instance_proc_addr = vk.h->get_instance_proc_addr,
-        .instance = vk.h->instance, .physical_device = vk.h->physical_device,
-        .device = vk.h->device, .queue = vk.h->graphics, .queue_family = vk.h->graphics_family);
-    gr_vk_device *plain = gr_vk_device_wrap(&info);
-    assert_made(plain);
+    gr_vk_device_desc info = vulkan_desc(NULL);
+    gr_vk_device *plain = must_make(gr_vk_device_wrap(&info));
     const VkBufferCreateInfo create = vulkan_buffer_info(SIZE);
-    gr_resource *resource = gr_vk_buffer_create(plain, &create, GR_READ_WRITE);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_vk_buffer_create(plain, &create, GR_READ_WRITE));
     gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_COPY_BIT,
                             .access = VK_ACCESS_2_TRANSFER_WRITE_BIT);
     VkCommandBuffer commands = vulkan_begin();
@@ -116,26 +109,15 @@ VULKAN_TEST(flags_of_64_bits_need_synchronization2)
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL without_barriers(VkDevice device, const char *name)
 {
-    static PFN_vkGetDeviceProcAddr get;
-    if (!get)
-        get = (PFN_vkGetDeviceProcAddr)vk.h->get_instance_proc_addr(vk.h->instance,
-                                                                    "vkGetDeviceProcAddr");
-    return strncmp(name, "vkCmdPipelineBarrier2", 21) == 0 ? NULL : get(device, name);
-}
-
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL lie(VkInstance instance, const char *name)
-{
-    return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (PFN_vkVoidFunction)without_barriers
-                                                    : vk.h->get_instance_proc_addr(instance, name);
+    return strncmp(name, "vkCmdPipelineBarrier2", 21) == 0 ? NULL
+                                                           : vulkan_device_function(device, name);
 }
 
 VULKAN_TEST(synchronization2_has_to_be_there)
 {
-    gr_vk_device_desc info = GR_INIT(
-        gr_vk_device_desc, .get_instance_proc_addr = lie, .instance = vk.h->instance,
-        .physical_device = vk.h->physical_device, .device = vk.h->device, .queue = vk.h->graphics,
-        .queue_family = vk.h->graphics_family, .synchronization2 = true);
-    assert_null(gr_vk_device_wrap(&info), GR_ERR_INVALID_VALUE, 0, "vkCmdPipelineBarrier2");
+    gr_vk_device_desc info = vulkan_desc(without_barriers);
+    info.synchronization2 = true;
+    assert_null_invalid(gr_vk_device_wrap(&info), "vkCmdPipelineBarrier2");
 }
 
 GROUP("queue families", add_vulkan_case)
@@ -149,18 +131,14 @@ VULKAN_TEST(the_queue_family_is_checked)
     check_buffer(resource, &use, 0x51);
     VkCommandBuffer commands = vulkan_begin();
     family = VK_QUEUE_FAMILY_EXTERNAL;
-    assert_fails(gr_vk_cmd_to_cuda(commands, &resource, 1, &use), GR_ERR_INVALID_VALUE, 0,
-                 "VK_QUEUE_FAMILY_EXTERNAL");
+    assert_invalid(gr_vk_cmd_to_cuda(commands, &resource, 1, &use), "VK_QUEUE_FAMILY_EXTERNAL");
     family = 1000;
-    assert_fails(gr_vk_cmd_from_cuda(commands, &resource, 1, &use), GR_ERR_INVALID_VALUE, 0,
-                 "1000");
+    assert_invalid(gr_vk_cmd_from_cuda(commands, &resource, 1, &use), "1000");
     family = VK_QUEUE_FAMILY_IGNORED;
-    assert_fails(gr_vk_cmd_from_cuda(commands, &resource, 1, &use), GR_ERR_INVALID_VALUE, 0,
-                 "families");
+    assert_invalid(gr_vk_cmd_from_cuda(commands, &resource, 1, &use), "families");
     use.queue_family = NULL;
     use.stages = 0;
-    assert_fails(gr_vk_cmd_from_cuda(commands, &resource, 1, &use), GR_ERR_INVALID_VALUE, 0,
-                 "`after->stages` is 0");
+    assert_invalid(gr_vk_cmd_from_cuda(commands, &resource, 1, &use), "`after->stages` is 0");
     vulkan_submit(commands, NULL, NULL);
     vulkan_finish();
 }
@@ -186,8 +164,7 @@ VULKAN_TEST(resources_shared_by_queue_families)
     create.sharingMode = VK_SHARING_MODE_CONCURRENT;
     create.queueFamilyIndexCount = 2;
     create.pQueueFamilyIndices = families;
-    gr_resource *resource = gr_vk_buffer_create(vk.wrap, &create, GR_READ_WRITE);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_vk_buffer_create(vk.wrap, &create, GR_READ_WRITE));
     const gr_vk_use use =
         GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
                 .access = VK_ACCESS_2_TRANSFER_WRITE_BIT, .queue_family = &families[0]);
@@ -220,12 +197,6 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL noting(VkDevice device, const ch
     return without_barriers(device, name);
 }
 
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_noting(VkInstance instance, const char *name)
-{
-    return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (PFN_vkVoidFunction)noting
-                                                    : vk.h->get_instance_proc_addr(instance, name);
-}
-
 static void check_families(gr_resource *resource, uint32_t own)
 {
     const gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
@@ -242,12 +213,8 @@ static void check_families(gr_resource *resource, uint32_t own)
 /* On every device: what grinterop passes to Vulkan, for its own and the application's objects. */
 VULKAN_TEST(families_in_barriers)
 {
-    gr_vk_device_desc info =
-        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = get_noting, .instance = vk.h->instance,
-                .physical_device = vk.h->physical_device, .device = vk.h->device,
-                .queue = vk.h->graphics, .queue_family = vk.h->graphics_family);
-    gr_vk_device *noted = gr_vk_device_wrap(&info);
-    assert_made(noted);
+    gr_vk_device_desc info = vulkan_desc(noting);
+    gr_vk_device *noted = must_make(gr_vk_device_wrap(&info));
     struct vulkan_own own = vulkan_own(SIZE, false);
     struct vulkan_image image =
         vulkan_image_own(VK_FORMAT_R8_UNORM, "2D", 16, 16, 1, false, GR_READ_WRITE);
@@ -269,9 +236,4 @@ VULKAN_TEST(families_in_barriers)
     gr_vk_device_free(noted);
     vulkan_image_own_free(&image);
     vulkan_own_free(&own);
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_vk_barrier", NULL);
 }

@@ -7,7 +7,6 @@
 #include "tests/support/allocations.h"
 #include "tests/support/support_vulkan.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define SIZE  65536
@@ -143,8 +142,7 @@ VULKAN_TEST(several_buffers_in_one_memory)
     if (fx.device != 0)
         return;
     check_parts(&shared);
-    for (int i = 0; i < PARTS; i++)
-        gr_resource_free(shared.resource[i]);
+    free_resources(shared.resource, PARTS);
 }
 
 MEMORY_TEST(several_buffers_in_one_import)
@@ -161,8 +159,7 @@ MEMORY_TEST(several_buffers_in_one_import)
         ck_assert(gr_vk_buffer(shared.resource[i]) == VK_NULL_HANDLE);
     }
     check_parts(&shared);
-    for (int i = 0; i < PARTS; i++)
-        gr_resource_free(shared.resource[i]);
+    free_resources(shared.resource, PARTS);
 }
 
 /* ---- Host-mapped memory ---------------------------------------------------------------------- */
@@ -237,11 +234,8 @@ VULKAN_TEST(read_only_and_write_discard)
     must_release(from);
     must_release(to);
     assert_vulkan_pattern(gr_vk_buffer(output), SIZE, 40);
-    char text[512];
-    gr_resource_describe(input, text, sizeof(text));
-    ck_assert_msg(strstr(text, "read_only"), "%s", text);
-    gr_resource_describe(output, text, sizeof(text));
-    ck_assert_msg(strstr(text, "write_discard"), "%s", text);
+    assert_described(input, "read_only");
+    assert_described(output, "write_discard");
 }
 
 static void make_batch(gr_resource *resources[BATCH])
@@ -252,8 +246,7 @@ static void make_batch(gr_resource *resources[BATCH])
 
 static void free_batch(gr_resource *resources[BATCH])
 {
-    for (int i = 0; i < BATCH; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, BATCH);
 }
 
 VULKAN_TEST(map_many_maps_all_or_none)
@@ -372,24 +365,19 @@ GROUP("what is said and refused", add_vulkan_case)
 
 VULKAN_TEST(describe_says_what_it_is)
 {
-    char text[512];
     GR_AUTO(gr_resource) *resource = must_create(12345, GR_READ_WRITE);
-    ck_assert_int_gt(gr_resource_describe(resource, text, sizeof(text)), 0);
-    ck_assert_msg(strstr(text, "Vulkan") && strstr(text, "buffer") && strstr(text, "12345"), "%s",
-                  text);
+    assert_described(resource, "Vulkan", "buffer", "12345");
     ck_assert(gr_vk_memory(resource) != VK_NULL_HANDLE);
     ck_assert(gr_vk_image(resource) == VK_NULL_HANDLE);
     ck_assert_ptr_nonnull(gr_resource_get_info(resource)->external_memory);
     ck_assert_int_eq(gr_resource_get_info(resource)->api, GR_GRAPHICS_VULKAN);
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_EXTERNAL);
     gr_buffer *buffer = must_map(resource);
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, "mapped"), "%s", text);
+    assert_described(resource, "mapped");
     assert_ok(gr_buffer_release(buffer));
     assert_ok(gr_resource_close(resource, fx.stream));
     ck_assert_ptr_null(driver_handle(resource));
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, "closed") && strstr(text, "12345"), "%s", text);
+    assert_described(resource, "closed", "12345");
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
 }
 
@@ -410,42 +398,38 @@ VULKAN_TEST(wrong_sizes_and_flags_are_refused)
                 .memory_size = own.memory_size, .size = SIZE);
     gr_vk_buffer_desc info = good;
     info.offset = own.memory_size - SIZE + 1;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "offset");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), "offset");
     info = good;
     info.offset = UINT64_MAX - 16;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "offset");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), "offset");
     info = good;
     info.size = own.memory_size + 1;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "size");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), "size");
     info = good;
     info.size = 0;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "`size` is 0");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), "`size` is 0");
     info = good;
     info.dedicated = true;
     info.offset = 16;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "dedicated memory is used from offset 0");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE),
+                        "dedicated memory is used from offset 0");
     info = good;
     info.offset = 1;
     info.memory_size += 1;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "the alignment that Vulkan requires");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE),
+                        "the alignment that Vulkan requires");
     info = good;
     info.memory_size = 0;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "memory_size");
-    assert_null(gr_from_vk_buffer(vk.wrap, &good, GR_READ_ONLY | GR_WRITE_DISCARD),
-                GR_ERR_INVALID_VALUE, 0, "write_discard");
-    assert_null(gr_from_vk_buffer(vk.wrap, &good, GR_SURFACE_LOAD_STORE), GR_ERR_INVALID_VALUE, 0,
-                "surface_load_store");
-    assert_null(gr_from_vk_buffer(vk.wrap, &good, 0x100), GR_ERR_INVALID_VALUE, 0, "bits");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), "memory_size");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &good, GR_READ_ONLY | GR_WRITE_DISCARD),
+                        "write_discard");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &good, GR_SURFACE_LOAD_STORE),
+                        "surface_load_store");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &good, 0x100), "bits");
     info = good;
     info.struct_size = 0;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "GR_INIT(gr_vk_buffer_desc");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE),
+                        "GR_INIT(gr_vk_buffer_desc");
 }
 
 VULKAN_TEST(null_is_refused)
@@ -453,18 +437,15 @@ VULKAN_TEST(null_is_refused)
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_vk_buffer_desc info = GR_INIT(gr_vk_buffer_desc, .memory = own.memory,
                                      .memory_size = own.memory_size, .size = SIZE);
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "buffer");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), "buffer");
     info.buffer = own.buffer;
-    assert_null(gr_from_vk_buffer(NULL, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "device");
-    assert_null(gr_from_vk_buffer(vk.wrap, NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null_invalid(gr_from_vk_buffer(NULL, &info, GR_READ_WRITE), "device");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, NULL, GR_READ_WRITE), "NULL");
     info.memory = VK_NULL_HANDLE;
-    assert_null(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "memory");
+    assert_null_invalid(gr_from_vk_buffer(vk.wrap, &info, GR_READ_WRITE), "memory");
     const VkBufferCreateInfo create = vulkan_buffer_info(16);
-    assert_null(gr_vk_buffer_create(NULL, &create, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "device");
-    assert_null(gr_vk_buffer_create(vk.wrap, NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null_invalid(gr_vk_buffer_create(NULL, &create, GR_READ_WRITE), "device");
+    assert_null_invalid(gr_vk_buffer_create(vk.wrap, NULL, GR_READ_WRITE), "NULL");
 }
 
 /*
@@ -489,9 +470,4 @@ MEMORY_TEST(memory_that_was_not_allocated_for_export_is_refused)
     gr_resource_free(resource);
     ck_assert(!gr_cuda_is_software());
     skip("this Vulkan exports memory that was not allocated for it");
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_vk_buffer", NULL);
 }

@@ -78,10 +78,10 @@ SESSION_TEST(wrapped_twice)
 TEST(nulls)
 {
     gr_vk_device *none = NULL;
-    assert_null(gr_vk_device_wrap(NULL), GR_ERR_INVALID_VALUE, 0, "`desc` is NULL");
+    assert_null_invalid(gr_vk_device_wrap(NULL), "`desc` is NULL");
     gr_vk_device_free(NULL);
     gr_vk_device_at_scope_end(&none);
-    assert_null(gr_vk_device_get_info(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null_invalid(gr_vk_device_get_info(NULL), "NULL");
     gr_clear_error();
 }
 
@@ -101,14 +101,14 @@ SESSION_TEST(null_members)
             info.device = VK_NULL_HANDLE;
         char text[64];
         snprintf(text, sizeof(text), "`desc->%s` is NULL", names[i]);
-        assert_null(gr_vk_device_wrap(&info), GR_ERR_INVALID_VALUE, 0, text);
+        assert_null_invalid(gr_vk_device_wrap(&info), text);
     }
 }
 
 SESSION_TEST(wrong_family)
 {
     session.info.queue_family = 1000;
-    assert_null(gr_vk_device_wrap(&session.info), GR_ERR_INVALID_VALUE, 0, "no queue family 1000");
+    assert_null_invalid(gr_vk_device_wrap(&session.info), "no queue family 1000");
 }
 
 GROUP("which CUDA device", add_vk_case)
@@ -139,18 +139,16 @@ SESSION_TEST(another_device_first)
 
 SESSION_TEST(without_cuda_context)
 {
-    CUcontext current = fx.context;
     CU(CtxSetCurrent(NULL));
     gr_vk_device *device = must_wrap(&session.info);
-    CU(CtxGetCurrent(&current));
-    ck_assert_ptr_eq(current, NULL);
+    ck_assert_ptr_eq(current_context(), NULL);
     gr_vk_device_free(device);
     CU(CtxSetCurrent(fx.context));
     CU(StreamSynchronize(fx.stream)); /* the primary context is still there */
 }
 
 /* In its own process, where nothing else retains the primary context. */
-static int use_primary(void)
+CHILD(primary)
 {
     typedef CUresult(CUDAAPI * state_fn)(CUdevice, unsigned int *, int *);
     struct session s;
@@ -186,13 +184,10 @@ SESSION_TEST(primary_is_released)
 
 SESSION_TEST(own_cuda_context)
 {
-    CUcontext own = NULL, current = NULL;
-    CU(CtxCreate(&own, 0, fx.device));
+    CUcontext own = new_context(NULL);
     gr_vk_device_free(must_wrap(&session.info));
-    CU(CtxGetCurrent(&current));
-    ck_assert_ptr_eq(current, own);
-    CU(CtxDestroy(own));
-    CU(CtxSetCurrent(fx.context));
+    ck_assert_ptr_eq(current_context(), own);
+    end_context(own);
 }
 
 SESSION_TEST(cuda_context_of_another_device)
@@ -212,8 +207,7 @@ SESSION_TEST(cuda_context_of_another_device)
                       strstr(text, "peer access"),
                   "%s", text);
     gr_vk_device_free(device);
-    CU(CtxDestroy(of_second));
-    CU(CtxSetCurrent(fx.context));
+    end_context(of_second);
 }
 
 GROUP("extensions", add_vk_case)
@@ -224,8 +218,7 @@ TEST(instance_extensions)
     const char *names[8] = {NULL};
     assert_ok(gr_vk_instance_extensions(NULL, &count));
     ck_assert_uint_eq(count, 3);
-    assert_fails(gr_vk_instance_extensions(names, &small), GR_ERR_INVALID_VALUE, 0,
-                 "room for only 2");
+    assert_invalid(gr_vk_instance_extensions(names, &small), "room for only 2");
     ck_assert_uint_eq(small, 2);
     ck_assert_ptr_eq(names[0], NULL);
     exact = count;
@@ -236,7 +229,7 @@ TEST(instance_extensions)
     count = 8;
     assert_ok(gr_vk_instance_extensions(names, &count));
     ck_assert_uint_eq(count, exact);
-    assert_fails(gr_vk_instance_extensions(names, NULL), GR_ERR_INVALID_VALUE, 0, "`count`");
+    assert_invalid(gr_vk_instance_extensions(names, NULL), "`count`");
 }
 
 SESSION_TEST(device_extensions)
@@ -249,7 +242,7 @@ SESSION_TEST(device_extensions)
     assert_ok(gr_vk_device_extensions(&info, NULL, &count));
     ck_assert_uint_ge(count, 3);
     room = count - 1;
-    assert_fails(gr_vk_device_extensions(&info, names, &room), GR_ERR_INVALID_VALUE, 0, "room for");
+    assert_invalid(gr_vk_device_extensions(&info, names, &room), "room for");
     ck_assert_uint_eq(room, count - 1);
     ck_assert_ptr_eq(names[0], NULL);
     room = count;
@@ -271,21 +264,13 @@ SESSION_TEST(device_extensions_nulls)
 {
     uint32_t count = 5;
     gr_vk_device_desc info = session.info;
-    assert_fails(gr_vk_device_extensions(NULL, NULL, &count), GR_ERR_INVALID_VALUE, 0, "`desc`");
-    assert_fails(gr_vk_device_extensions(&info, NULL, NULL), GR_ERR_INVALID_VALUE, 0, "`count`");
+    assert_invalid(gr_vk_device_extensions(NULL, NULL, &count), "`desc`");
+    assert_invalid(gr_vk_device_extensions(&info, NULL, NULL), "`count`");
     info.physical_device = VK_NULL_HANDLE;
-    assert_fails(gr_vk_device_extensions(&info, NULL, &count), GR_ERR_INVALID_VALUE, 0,
-                 "physical_device");
+    assert_invalid(gr_vk_device_extensions(&info, NULL, &count), "physical_device");
     info.instance = VK_NULL_HANDLE;
-    assert_fails(gr_vk_device_extensions(&info, NULL, &count), GR_ERR_INVALID_VALUE, 0, "instance");
+    assert_invalid(gr_vk_device_extensions(&info, NULL, &count), "instance");
     info.get_instance_proc_addr = NULL;
-    assert_fails(gr_vk_device_extensions(&info, NULL, &count), GR_ERR_INVALID_VALUE, 0,
-                 "get_instance_proc_addr");
+    assert_invalid(gr_vk_device_extensions(&info, NULL, &count), "get_instance_proc_addr");
     ck_assert_uint_eq(count, 5);
-}
-
-int main(int argc, char **argv)
-{
-    static const struct child children[] = {{"primary", use_primary}, {NULL, NULL}};
-    return run_tests(argc, argv, "Vulkan devices", children);
 }

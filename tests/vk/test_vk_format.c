@@ -178,8 +178,7 @@ GROUP("table", add_case)
 
 static void assert_as_named(const struct named *named, const struct meaning *m)
 {
-    const gr_vk_format_info *info = gr_vk_format((VkFormat)named->number);
-    assert_made(info);
+    const gr_vk_format_info *info = must_make(gr_vk_format((VkFormat)named->number));
     ck_assert_ptr_eq(info, gr_vk_format((VkFormat)named->number));
     ck_assert_msg(strncmp(info->name, "VK_FORMAT_", 10) == 0 &&
                       strcmp(info->name + 10, named->name) == 0,
@@ -301,9 +300,4 @@ TEST(unknown)
     assert_null(gr_vk_format((VkFormat)185), GR_ERR_UNSUPPORTED, 0, "VkFormat 185 ");
     assert_null(gr_vk_format((VkFormat)1000054000), GR_ERR_UNSUPPORTED, 0, "VkFormat 1000054000 ");
     assert_null(gr_vk_format(VK_FORMAT_MAX_ENUM), GR_ERR_UNSUPPORTED, 0, "VkFormat 2147483647 ");
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "Vulkan's formats", NULL);
 }

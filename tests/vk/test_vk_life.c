@@ -99,8 +99,7 @@ enum order { UNORDERED, BY_A_SEMAPHORE, BY_DEFAULT, ORDERS };
 static gr_resource *make_ordered(gr_vk_device *device, enum order order)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    gr_resource *resource = gr_vk_buffer_create(device, &info, GR_READ_WRITE);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_vk_buffer_create(device, &info, GR_READ_WRITE));
     if (order == UNORDERED)
         unordered(resource);
     if (order == BY_A_SEMAPHORE) {
@@ -117,9 +116,7 @@ static struct gate *leave_to_the_stream(gr_resource *resource)
 {
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, 1500); /* so that a wait is noticed and still ends */
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 0x44);
-    assert_ok(gr_buffer_release(buffer));
+    fill_mapped(resource, 0x44);
     gr_resource_free(resource);
     return gate;
 }
@@ -137,11 +134,9 @@ static gr_vk_device *wrap_headless(gr_vk_headless **headless)
     *headless = gr_vk_headless_create(&options);
     assert_made(*headless);
     const gr_vk_headless_info *h = gr_vk_headless_get(*headless);
-    gr_vk_device *device =
-        gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance,
-                                   h->physical_device, h->device, h->graphics, h->graphics_family));
-    assert_made(device);
-    return device;
+    return must_make(gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr,
+                                                h->instance, h->physical_device, h->device,
+                                                h->graphics, h->graphics_family)));
 }
 
 /*
@@ -150,7 +145,7 @@ static gr_vk_device *wrap_headless(gr_vk_headless **headless)
  * its device ends the process. The child skips the fixture's teardown, since NVIDIA's OpenGL makes
  * no context current once a Vulkan instance has ended.
  */
-static int free_the_device_of_pending_work(void)
+CHILD(free_the_device_of_pending_work)
 {
     leaves_all_open = true;
     fixture_setup();
@@ -177,7 +172,7 @@ VULKAN_TEST(freeing_the_device_ends_freed_resources)
 /*
  * Catches: vkDestroySemaphore after vkDestroyDevice, when the stream finishes what was freed last.
  */
-static int free_a_headless_device_before_its_work(void)
+CHILD(free_a_headless_device_before_its_work)
 {
     leaves_all_open = true;
     fixture_setup();
@@ -210,14 +205,13 @@ VULKAN_TEST(the_stream_may_go_after_the_release, 2)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
-    GR_AUTO(gr_semaphore) *computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-    assert_made(computed);
+    GR_AUTO(gr_semaphore) *computed =
+        must_make(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
     if (_i == 1)
         assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, computed));
     CUstream stream = NULL;
     CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    gr_buffer *buffer = gr_map(resource, stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, stream));
     gate_open_after(gate_put(stream), 30);
     cuda_fill(buffer, 0x43);
     assert_ok(gr_buffer_release(buffer));
@@ -231,7 +225,7 @@ VULKAN_TEST(the_stream_may_go_after_the_release, 2)
 GROUP("the end of the process, and of the device", add_vulkan_case)
 
 /* Everything is open: mapped, closed and new resources, semaphores with work, the device. */
-static int exit_with_all_open(void)
+CHILD(exit_with_all_open)
 {
     leaves_all_open = true;
     fixture_setup();
@@ -259,7 +253,7 @@ static bool begin_and_commit(gr_resource *resource)
  * A stream waits for a submit that never comes. Only with host waits: the behaviour of a GPU driver
  * is not tested.
  */
-static int exit_while_a_stream_waits(void)
+CHILD(exit_while_a_stream_waits)
 {
     leaves_all_open = true;
     fixture_setup();
@@ -291,7 +285,7 @@ VULKAN_TEST(a_process_may_end_while_a_stream_waits)
  * Lavapipe loses the device when a timeline is signalled backwards. The stream continues, the next
  * map fails with Vulkan's error, and everything can still be freed.
  */
-static int lose_the_device(void)
+CHILD(lose_the_device)
 {
     leaves_all_open = true;
     fixture_setup();
@@ -327,17 +321,4 @@ VULKAN_TEST(a_lost_device_is_reported)
     if (vk.exports)
         skip("a GPU is not lost on purpose");
     expect_child("lose_the_device");
-}
-
-static const struct child children[] = {
-    {"exit_with_all_open", exit_with_all_open},
-    {"exit_while_a_stream_waits", exit_while_a_stream_waits},
-    {"free_the_device_of_pending_work", free_the_device_of_pending_work},
-    {"free_a_headless_device_before_its_work", free_a_headless_device_before_its_work},
-    {"lose_the_device", lose_the_device},
-    {NULL, NULL}};
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_vk_life", children);
 }

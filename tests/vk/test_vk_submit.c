@@ -18,23 +18,14 @@ static VkResult
     submit_result;   /* the result of submits, which are then not made; VK_SUCCESS: they are made */
 unsigned submits[2]; /* by vkQueueSubmit2 and vkQueueSubmit */
 
-static PFN_vkVoidFunction real(VkDevice device, const char *name)
-{
-    static PFN_vkGetDeviceProcAddr get;
-    if (!get)
-        get = (PFN_vkGetDeviceProcAddr)vk.h->get_instance_proc_addr(vk.h->instance,
-                                                                    "vkGetDeviceProcAddr");
-    return get(device, name);
-}
-
 static VKAPI_ATTR VkResult VKAPI_CALL count_pool(VkDevice device,
                                                  const VkCommandPoolCreateInfo *info,
                                                  const VkAllocationCallbacks *callbacks,
                                                  VkCommandPool *pool)
 {
     pools++;
-    return ((PFN_vkCreateCommandPool)real(device, "vkCreateCommandPool"))(device, info, callbacks,
-                                                                          pool);
+    return ((PFN_vkCreateCommandPool)vulkan_device_function(device, "vkCreateCommandPool"))(
+        device, info, callbacks, pool);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL submit2(VkQueue queue, uint32_t n, const VkSubmitInfo2 *info,
@@ -43,7 +34,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL submit2(VkQueue queue, uint32_t n, const V
     if (submit_result != VK_SUCCESS)
         return submit_result;
     submits[WITH_SYNCHRONIZATION2]++;
-    return ((PFN_vkQueueSubmit2)real(vk.h->device, "vkQueueSubmit2KHR"))(queue, n, info, fence);
+    return ((PFN_vkQueueSubmit2)vulkan_device_function(vk.h->device, "vkQueueSubmit2KHR"))(
+        queue, n, info, fence);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL submit1(VkQueue queue, uint32_t n, const VkSubmitInfo *info,
@@ -63,13 +55,7 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice device,
         return (PFN_vkVoidFunction)submit1;
     if (strcmp(name, "vkQueueSubmit2") == 0)
         return (PFN_vkVoidFunction)submit2;
-    return real(device, name);
-}
-
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL watched(VkInstance instance, const char *name)
-{
-    return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (PFN_vkVoidFunction)device_function
-                                                    : vk.h->get_instance_proc_addr(instance, name);
+    return vulkan_device_function(device, name);
 }
 
 gr_vk_device *device;
@@ -80,11 +66,9 @@ void begin_device(int kind)
         skip("this Vulkan device has no synchronization2");
     pools = submits[0] = submits[1] = 0;
     submit_result = VK_SUCCESS;
-    device = gr_vk_device_wrap(&GR_INIT(
-        gr_vk_device_desc, .get_instance_proc_addr = watched, .instance = vk.h->instance,
-        .physical_device = vk.h->physical_device, .device = vk.h->device, .queue = vk.h->graphics,
-        .queue_family = vk.h->graphics_family, .synchronization2 = kind == WITH_SYNCHRONIZATION2));
-    assert_made(device);
+    gr_vk_device_desc info = vulkan_desc(device_function);
+    info.synchronization2 = kind == WITH_SYNCHRONIZATION2;
+    device = must_make(gr_vk_device_wrap(&info));
 }
 
 void end_device(void)
@@ -106,9 +90,7 @@ const gr_vk_use copying = {
 gr_resource *make_buffer(void)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    gr_resource *resource = gr_vk_buffer_create(device, &info, GR_READ_WRITE);
-    assert_made(resource);
-    return resource;
+    return must_make(gr_vk_buffer_create(device, &info, GR_READ_WRITE));
 }
 
 /* A recorded fill, without barriers for shared resources. */
@@ -158,8 +140,7 @@ static gr_status submit_used(gr_resource *const resources[], size_t n, VkCommand
     const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
                                 .commandBufferInfoCount = 1,
                                 .pCommandBufferInfos = &buffer};
-    GR_AUTO(gr_submit) *submit = gr_submit_begin(resources, n);
-    assert_made(submit);
+    GR_AUTO(gr_submit) *submit = must_make(gr_submit_begin(resources, n));
     return gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .info = &info, .fence = fence,
                                          .first = use, .last = use));
 }
@@ -230,8 +211,7 @@ VULKAN_TEST(the_applications_own_semaphores, 2)
                                 .pCommandBufferInfos = &buffer,
                                 .signalSemaphoreInfoCount = 1,
                                 .pSignalSemaphoreInfos = &signal};
-    gr_submit *submit = gr_submit_begin(&resource, 1);
-    assert_made(submit);
+    gr_submit *submit = must_make(gr_submit_begin(&resource, 1));
     assert_ok(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .queue = vk.h->graphics,
                                             .info = &info, .first = &copying, .last = &copying)));
     gr_submit_free(submit);
@@ -270,8 +250,7 @@ VULKAN_IMAGE_TEST(images_and_an_empty_submit, 4)
     assert_made(both[0]);
     const gr_vk_use nothing = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT,
                                       .layout = VK_IMAGE_LAYOUT_UNDEFINED);
-    gr_submit *submit = gr_submit_begin(both, 3);
-    assert_made(submit);
+    gr_submit *submit = must_make(gr_submit_begin(both, 3));
     assert_ok(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .last = &nothing)));
     gr_submit_free(submit);
     gr_buffer *buffers[3];
@@ -284,8 +263,7 @@ VULKAN_IMAGE_TEST(images_and_an_empty_submit, 4)
     vk.CmdClearColorImage(commands, gr_vk_image(both[0]), layout, &colour, 1, &all);
     VK(EndCommandBuffer(commands));
     assert_ok(submit_used(both, 3, commands, VK_NULL_HANDLE, &clearing));
-    gr_buffer *buffer = gr_map(both[0], fx.stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(both[0], fx.stream));
     unsigned char texels[16 * 16 * 4];
     const gr_linear_desc to = GR_INIT(gr_linear_desc, .host = texels);
     assert_ok(gr_buffer_copy_to_linear(buffer, 0, 0, &to, GR_STREAM_OF_MAP));
@@ -294,8 +272,7 @@ VULKAN_IMAGE_TEST(images_and_an_empty_submit, 4)
         ck_assert_uint_eq(texels[i], i % 2 ? 255 : 0);
     must_release(buffer);
     VK(QueueWaitIdle(vk.h->graphics));
-    for (int i = 0; i < 3; i++)
-        gr_resource_free(both[i]);
+    free_resources(both, 3);
     end_device();
 }
 
@@ -319,8 +296,7 @@ VULKAN_TEST(many_resources_in_one_submit, 2)
     must_release(buffer);
     check_read(all[69], 0x44);
     VK(QueueWaitIdle(vk.h->graphics));
-    for (int i = 0; i < 70; i++)
-        gr_resource_free(all[i]);
+    free_resources(all, 70);
     gr_semaphore_free(drawn);
     gr_semaphore_free(computed);
     end_device();
@@ -379,8 +355,7 @@ VULKAN_TEST(a_failed_submit_changes_nothing, 2)
         must_release(must_map(resource)); /* would hang if it waited for the submit */
     }
     /* It may be retried. */
-    gr_submit *submit = gr_submit_begin(&resource, 1);
-    assert_made(submit);
+    gr_submit *submit = must_make(gr_submit_begin(&resource, 1));
     const gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .first = &copying, .last = &copying);
     assert_fails(gr_vk_submit(submit, &desc), GR_ERR_VULKAN, -1, "nothing was submitted");
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "gr_submit_commit");
@@ -415,19 +390,19 @@ VULKAN_TEST(a_filled_submit_info)
     must_release(must_map(resource));
     GR_AUTO(gr_submit) *submit = gr_submit_begin(&resource, 1);
     VkSubmitInfo2 info = {.flags = 77};
-    assert_fails(gr_vk_submit_fill(NULL, &own, 0, &info), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_fails(gr_vk_submit_fill(submit, &own, 0, NULL), GR_ERR_INVALID_VALUE, 0, "out");
+    assert_invalid(gr_vk_submit_fill(NULL, &own, 0, &info), "NULL");
+    assert_invalid(gr_vk_submit_fill(submit, &own, 0, NULL), "out");
     VkSubmitInfo2 wrong = own;
     wrong.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
-    assert_fails(gr_vk_submit_fill(submit, &wrong, 0, &info), GR_ERR_INVALID_VALUE, 0, "sType");
+    assert_invalid(gr_vk_submit_fill(submit, &wrong, 0, &info), "sType");
     wrong = own;
     wrong.pCommandBufferInfos = NULL;
     wrong.commandBufferInfoCount = 1;
-    assert_fails(gr_vk_submit_fill(submit, &wrong, 0, &info), GR_ERR_INVALID_VALUE, 0, "pCommand");
+    assert_invalid(gr_vk_submit_fill(submit, &wrong, 0, &info), "pCommand");
     wrong = own;
     wrong.pWaitSemaphoreInfos = NULL;
     wrong.waitSemaphoreInfoCount = 1;
-    assert_fails(gr_vk_submit_fill(submit, &wrong, 0, &info), GR_ERR_INVALID_VALUE, 0, "pWait");
+    assert_invalid(gr_vk_submit_fill(submit, &wrong, 0, &info), "pWait");
     ck_assert_uint_eq(info.flags, 77);
     assert_ok(gr_vk_submit_fill(submit, &own, VK_PIPELINE_STAGE_2_TRANSFER_BIT, &info));
     ck_assert_uint_eq(info.commandBufferInfoCount, 1);
@@ -473,9 +448,4 @@ VULKAN_TEST(a_filled_submit_without_a_commit_is_logged)
     gr_log_set(GR_LOG_NONE, NULL, NULL);
     ck_assert_msg(strstr(logged, "gr_submit_commit() was not called"), "logged: %s", logged);
     end_device();
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_vk_submit", NULL);
 }

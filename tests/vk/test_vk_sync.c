@@ -324,9 +324,7 @@ VULKAN_TEST(release_and_submit_do_not_wait_for_the_stream)
     struct vulkan_host *seen = vulkan_host(SIZE);
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, TOO_LATE_MS);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 0x78);
-    assert_ok(gr_buffer_release(buffer));
+    fill_mapped(resource, 0x78);
     VkCommandBuffer commands = vulkan_begin();
     vulkan_cmd_read(commands, gr_vk_buffer(resource), seen);
     submit(commands, WITH, NULL);
@@ -347,14 +345,12 @@ GROUP("two CUDA contexts", add_vulkan_case)
  */
 VULKAN_TEST(releases_of_two_contexts_come_after_an_event)
 {
-    CUcontext context;
     CUevent event;
     gr_resource *first = must_create(SIZE, GR_READ_WRITE);
-    CU(CtxCreate(&context, 0, fx.device));
+    CUcontext context = new_context(NULL);
     gr_vk_device *wrap = vulkan_wrap();
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    gr_resource *second = gr_vk_buffer_create(wrap, &info, GR_READ_WRITE);
-    assert_made(second);
+    gr_resource *second = must_make(gr_vk_buffer_create(wrap, &info, GR_READ_WRITE));
     gr_buffer *buffers[] = {gr_map(first, CU_STREAM_LEGACY), gr_map(second, CU_STREAM_LEGACY)};
     assert_made(buffers[0]);
     assert_made(buffers[1]);
@@ -371,14 +367,8 @@ VULKAN_TEST(releases_of_two_contexts_come_after_an_event)
     CU(CtxSynchronize());
     gr_resource_free(second);
     gr_vk_device_free(wrap);
-    CU(CtxDestroy(context));
-    CU(CtxSetCurrent(fx.context));
+    end_context(context);
     CU(CtxSynchronize());
     gr_resource_free(first);
     CU(EventDestroy(event));
-}
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "test_vk_sync", NULL);
 }

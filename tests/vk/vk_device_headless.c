@@ -5,14 +5,11 @@
 #include "vk_device.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static gr_vk_headless *create(const gr_vk_headless_options *options)
 {
-    gr_vk_headless *headless = gr_vk_headless_create(options);
-    assert_made(headless);
-    return headless;
+    return must_make(gr_vk_headless_create(options));
 }
 
 GROUP("without a window", add_vk_case)
@@ -129,8 +126,7 @@ SESSION_TEST(defaults)
     gr_vk_device_desc info =
         GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance, h->physical_device,
                 h->device, h->graphics, h->graphics_family);
-    gr_vk_device *device = gr_vk_device_wrap(&info);
-    assert_made(device);
+    gr_vk_device *device = must_make(gr_vk_device_wrap(&info));
     gr_vk_device_free(device);
     gr_vk_headless_free(zeros);
     gr_vk_headless_free(without);
@@ -139,7 +135,7 @@ SESSION_TEST(defaults)
 TEST(nulls)
 {
     gr_vk_headless *none = NULL;
-    assert_null(gr_vk_headless_get(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null_invalid(gr_vk_headless_get(NULL), "NULL");
     gr_vk_headless_free(NULL);
     gr_vk_headless_at_scope_end(&none);
     ck_assert_uint_eq(gr_last_error()->status, GR_OK);
@@ -222,9 +218,9 @@ TEST(device_out_of_range)
     const gr_vk_headless_options past = GR_INIT(gr_vk_headless_options, .cuda_device = count),
                                  below = GR_INIT(gr_vk_headless_options, .cuda_device = -1),
                                  least = GR_INIT(gr_vk_headless_options, .cuda_device = INT_MIN);
-    assert_null(gr_vk_headless_create(&past), GR_ERR_INVALID_VALUE, 0, text);
-    assert_null(gr_vk_headless_create(&below), GR_ERR_INVALID_VALUE, 0, "CUDA device -1");
-    assert_null(gr_vk_headless_create(&least), GR_ERR_INVALID_VALUE, 0, "-2147483648");
+    assert_null_invalid(gr_vk_headless_create(&past), text);
+    assert_null_invalid(gr_vk_headless_create(&below), "CUDA device -1");
+    assert_null_invalid(gr_vk_headless_create(&least), "-2147483648");
 }
 
 /* Sets a variable for one call; the loader reads it each time. */

@@ -84,8 +84,7 @@ TCase *add_vk_case(Suite *suite, const char *name)
 
 gr_vk_device *must_wrap(const gr_vk_device_desc *info)
 {
-    gr_vk_device *device = gr_vk_device_wrap(info);
-    assert_made(device);
+    gr_vk_device *device = must_make(gr_vk_device_wrap(info));
     ck_assert_int_eq(gr_vk_device_get_info(device)->cuda_device, 0);
     return device;
 }

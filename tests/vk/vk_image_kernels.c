@@ -50,14 +50,6 @@ static const char *missing(void)
 
 #define KERNEL_TEST(...) TEST_UNLESS(missing(), __VA_ARGS__)
 
-static void launch(CUmodule module, const char *name, size_t count, void **parameters)
-{
-    CUfunction function = NULL;
-    CU(ModuleGetFunction(&function, module, name));
-    CU(LaunchKernel(function, (unsigned)((count + 63) / 64), 1, 1, 64, 1, 1, 0, fx.stream,
-                    parameters, NULL));
-}
-
 /* ---- Surfaces -------------------------------------------------------------------------------- */
 
 static const struct {
@@ -83,8 +75,8 @@ static void run_surface(const char *verb, int shape, const struct vulkan_image *
     CUsurfObject surface = gr_buffer_surface(buffer, level, image->info.arrayLayers - 1);
     ck_assert_msg(surface != 0, "no surface: %s", error_text());
     snprintf(name, sizeof(name), "%s_%s", verb, shaped[shape].kernels);
-    launch(surfaces, name, (size_t)width * (size_t)height * (size_t)layers,
-           (void *[]){&surface, &memory, &width, &height, &layers});
+    launch_kernel(surfaces, name, (size_t)width * (size_t)height * (size_t)layers,
+                  (void *[]){&surface, &memory, &width, &height, &layers});
 }
 
 /* All layers of a level, in sequence. */
@@ -201,7 +193,7 @@ static struct colour sample(const char *kernel, const gr_texture_options *option
     CU(MemAlloc(&places, sizeof(at)));
     CU(MemAlloc(&result, sizeof(got)));
     CU(MemcpyHtoDAsync(places, &at, sizeof(at), fx.stream));
-    launch(textures, kernel, 1, (void *[]){&texture, &result, &places, &count});
+    launch_kernel(textures, kernel, 1, (void *[]){&texture, &result, &places, &count});
     CU(MemcpyDtoHAsync(&got, result, sizeof(got), fx.stream));
     CU(StreamSynchronize(fx.stream));
     CU(MemFree(places));
@@ -209,31 +201,17 @@ static struct colour sample(const char *kernel, const gr_texture_options *option
     return got;
 }
 
-/* Differences are recorded and checked at the end of the case. */
-static char differences[2000];
-
-static void compare(const char *kernel, const gr_texture_options *options, struct place at,
-                    struct colour wanted)
+static void check(const char *kernel, const gr_texture_options *options, struct place at,
+                  struct colour wanted)
 {
-    char line[240];
     struct colour got = sample(kernel, options, at);
     if (fabsf(got.r - wanted.r) < 0.002f && fabsf(got.g - wanted.g) < 0.002f &&
         fabsf(got.b - wanted.b) < 0.002f && fabsf(got.a - wanted.a) < 0.002f)
         return;
-    snprintf(line, sizeof(line),
-             "\n  %s at (%g, %g, %g, %g) gave (%g, %g, %g, %g), not (%g, %g, %g, %g)", kernel,
-             (double)at.x, (double)at.y, (double)at.z, (double)at.level, (double)got.r,
-             (double)got.g, (double)got.b, (double)got.a, (double)wanted.r, (double)wanted.g,
-             (double)wanted.b, (double)wanted.a);
-    strncat(differences, line, sizeof(differences) - strlen(differences) - 1);
-}
-
-static void check(const char *kernel, const gr_texture_options *options, struct place at,
-                  struct colour wanted)
-{
-    differences[0] = '\0';
-    compare(kernel, options, at, wanted);
-    ck_assert_msg(differences[0] == '\0', "%s", differences);
+    note_difference("%s at (%g, %g, %g, %g) gave (%g, %g, %g, %g), not (%g, %g, %g, %g)", kernel,
+                    (double)at.x, (double)at.y, (double)at.z, (double)at.level, (double)got.r,
+                    (double)got.g, (double)got.b, (double)got.a, (double)wanted.r, (double)wanted.g,
+                    (double)wanted.b, (double)wanted.a);
 }
 
 /* Texel (x, y) of a level and layer: its bytes are 40 x, 30 y, 20 layer, 50 level + 5. */
@@ -311,15 +289,13 @@ static void check_layers(unsigned levels, unsigned level, gr_choice choice)
     bool normalized = choice == GR_CHOICE_YES || (choice == GR_CHOICE_DEFAULT && levels > 1);
     unsigned size = vulkan_image_width(&image, level);
     float unit = normalized ? (float)size : 1;
-    differences[0] = '\0';
     for (unsigned layer = 0; layer < LAYERS; layer++)
         for (unsigned i = 0; i < size; i++) {
             float x = (float)i, y = (float)(size - 1 - i), z = (float)layer;
             const struct place at = {(x + 0.5f) / unit, (y + 0.5f) / unit, z, 0};
-            compare("sample_layer", &options, at, known(x, y, z, (float)level));
+            check("sample_layer", &options, at, known(x, y, z, (float)level));
         }
     vulkan_image_end(&image, buffer);
-    ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
 
 /* Refused if NVIDIA's driver would find the wrong layers. */
@@ -364,15 +340,13 @@ KERNEL_TEST(layers_of_the_whole_chain, 3)
     unsigned levels = (unsigned)_i + 1;
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D array", levels);
     const gr_texture_options whole = GR_INIT(gr_texture_options, .whole = true);
-    differences[0] = '\0';
     for (unsigned level = 0; level < levels; level++)
         for (unsigned layer = 0; layer < LAYERS; layer++) {
             float last = (float)(vulkan_image_width(&image, level) - 1), z = (float)layer;
             const struct place at = {0.95f, 0.05f, z, (float)level};
-            compare("sample_layer_lod", &whole, at, known(last, 0, z, (float)level));
+            check("sample_layer_lod", &whole, at, known(last, 0, z, (float)level));
         }
     vulkan_image_end(&image, buffer);
-    ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
 
 /* A cube's colour: blue identifies the face. */

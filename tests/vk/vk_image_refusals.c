@@ -2,7 +2,6 @@
 /* Formats: which CUDA has and how, which it lacks and why; and images that are refused. */
 #include "vk_image_tests.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* The Vulkan 1.0 formats have the numbers up to this one. */
@@ -28,8 +27,7 @@ TEST(every_format_is_supported_or_refused_with_a_reason)
     for (int i = 0; i <= (int)LAST_FORMAT; i++) {
         const struct vulkan_format *format = vulkan_format((VkFormat)i);
         if (format) {
-            const gr_vk_format_info *info = gr_vk_format((VkFormat)i);
-            assert_made(info);
+            const gr_vk_format_info *info = must_make(gr_vk_format((VkFormat)i));
             check_known(format, info);
         } else {
             assert_null(gr_vk_format((VkFormat)i), GR_ERR_UNSUPPORTED, 0, "VK_FORMAT_");
@@ -84,8 +82,7 @@ VULKAN_IMAGE_TEST(linear_images_of_several_levels_are_refused)
     VkImageCreateInfo info = good_info("2D");
     info.tiling = VK_IMAGE_TILING_LINEAR;
     info.mipLevels = 2;
-    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                "LINEAR");
+    assert_null_invalid(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), "LINEAR");
 }
 
 /* The next layout must be one that an image can be transitioned to. */
@@ -97,11 +94,11 @@ VULKAN_IMAGE_TEST(undefined_layouts_are_refused)
         GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
                 .access = VK_ACCESS_TRANSFER_WRITE_BIT, .layout = VK_IMAGE_LAYOUT_UNDEFINED);
     VkCommandBuffer commands = vulkan_begin();
-    assert_fails(gr_vk_cmd_from_cuda(commands, &image.resource, 1, &use), GR_ERR_INVALID_VALUE, 0,
-                 "VK_IMAGE_LAYOUT_UNDEFINED");
+    assert_invalid(gr_vk_cmd_from_cuda(commands, &image.resource, 1, &use),
+                   "VK_IMAGE_LAYOUT_UNDEFINED");
     use.layout = VK_IMAGE_LAYOUT_PREINITIALIZED;
-    assert_fails(gr_vk_cmd_from_cuda(commands, &image.resource, 1, &use), GR_ERR_INVALID_VALUE, 0,
-                 "VK_IMAGE_LAYOUT_PREINITIALIZED");
+    assert_invalid(gr_vk_cmd_from_cuda(commands, &image.resource, 1, &use),
+                   "VK_IMAGE_LAYOUT_PREINITIALIZED");
     vulkan_submit(commands, NULL, NULL);
     vulkan_finish();
     gr_resource_free(image.resource);
@@ -153,12 +150,12 @@ VULKAN_IMAGE_TEST(impossible_images_are_refused)
 VULKAN_IMAGE_TEST(wrong_flags_and_null_are_refused)
 {
     const VkImageCreateInfo info = good_info("2D");
-    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_ONLY | GR_WRITE_DISCARD),
-                GR_ERR_INVALID_VALUE, 0, "write_discard");
-    assert_null(gr_vk_image_create(vk.wrap, &info, 0x100), GR_ERR_INVALID_VALUE, 0, "bits");
-    assert_null(gr_vk_image_create(NULL, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "device");
-    assert_null(gr_vk_image_create(vk.wrap, NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_from_vk_image(vk.wrap, NULL, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_null_invalid(gr_vk_image_create(vk.wrap, &info, GR_READ_ONLY | GR_WRITE_DISCARD),
+                        "write_discard");
+    assert_null_invalid(gr_vk_image_create(vk.wrap, &info, 0x100), "bits");
+    assert_null_invalid(gr_vk_image_create(NULL, &info, GR_READ_WRITE), "device");
+    assert_null_invalid(gr_vk_image_create(vk.wrap, NULL, GR_READ_WRITE), "NULL");
+    assert_null_invalid(gr_from_vk_image(vk.wrap, NULL, GR_READ_WRITE), "NULL");
 }
 
 VULKAN_IMAGE_TEST(wrong_places_in_memory_are_refused)
@@ -184,8 +181,7 @@ VULKAN_IMAGE_TEST(wrong_places_in_memory_are_refused)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         gr_vk_image_desc info = good;
         memcpy((char *)&info + rows[i].field, &rows[i].value, rows[i].size);
-        assert_null(gr_from_vk_image(vk.wrap, &info, GR_READ_WRITE), GR_ERR_INVALID_VALUE, 0,
-                    rows[i].text);
+        assert_null_invalid(gr_from_vk_image(vk.wrap, &info, GR_READ_WRITE), rows[i].text);
     }
     vulkan_image_own_free(&image);
 }

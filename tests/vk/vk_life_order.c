@@ -66,8 +66,7 @@ gr_resource *make_alone(void)
     assert_made(drawn);
     assert_made(computed);
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    gr_resource *resource = gr_vk_buffer_create(device, &info, GR_READ_WRITE);
-    assert_made(resource);
+    gr_resource *resource = must_make(gr_vk_buffer_create(device, &info, GR_READ_WRITE));
     gr_vk_device_free(device);
     assert_ok(gr_resource_set_sync(resource, drawn, computed));
     gr_semaphore_free(drawn);
@@ -103,8 +102,8 @@ VULKAN_TEST(the_devices_own_pair_ends_with_the_last_resource)
 VULKAN_TEST(semaphores_outlive_their_device)
 {
     gr_vk_device *device = vulkan_wrap();
-    GR_AUTO(gr_semaphore) *semaphore = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    assert_made(semaphore);
+    GR_AUTO(gr_semaphore) *semaphore =
+        must_make(gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE));
     gr_vk_device_free(device);
     const gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 1);
@@ -136,8 +135,8 @@ VULKAN_TEST(closing_while_mapped_gives_the_bytes_back)
 /* The close signals like a release, so that waits for it end. */
 VULKAN_TEST(closing_while_mapped_signals_vulkan)
 {
-    GR_AUTO(gr_semaphore) *computed = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-    assert_made(computed);
+    GR_AUTO(gr_semaphore) *computed =
+        must_make(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
     assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, computed));
     gr_buffer *buffer = must_map(resource);

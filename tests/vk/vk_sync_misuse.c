@@ -26,15 +26,15 @@ VULKAN_TEST(a_value_that_goes_backwards_is_refused)
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 5);
     assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
-    assert_fails(gr_semaphore_signal(&point, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "grow");
+    assert_invalid(gr_semaphore_signal(&point, 1, fx.stream), "grow");
     point.value = 4;
-    assert_fails(gr_semaphore_signal(&point, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "grow");
+    assert_invalid(gr_semaphore_signal(&point, 1, fx.stream), "grow");
     point.value = 0;
-    assert_fails(gr_semaphore_signal(&point, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "grow");
+    assert_invalid(gr_semaphore_signal(&point, 1, fx.stream), "grow");
     const gr_semaphore_point twice[] = {
         GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 7),
         GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 6)};
-    assert_fails(gr_semaphore_signal(twice, 2, fx.stream), GR_ERR_INVALID_VALUE, 0, "grow");
+    assert_invalid(gr_semaphore_signal(twice, 2, fx.stream), "grow");
     point.value = 6;
     assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
     CU(StreamSynchronize(fx.stream));
@@ -54,7 +54,7 @@ VULKAN_TEST(the_value_of_the_applications_timeline_is_checked)
     gr_vk_semaphore_desc info = GR_INIT(gr_vk_semaphore_desc, .type = VK_SEMAPHORE_TYPE_TIMELINE,
                                         .value = 4, .through_host = true);
     VK(CreateSemaphore(vk.h->device, &create, NULL, &info.semaphore));
-    assert_null(gr_semaphore_from_vk(vk.wrap, &info), GR_ERR_INVALID_VALUE, 0, "5");
+    assert_null_invalid(gr_semaphore_from_vk(vk.wrap, &info), "5");
     info.type = VK_SEMAPHORE_TYPE_BINARY;
     info.through_host = false;
     assert_null(gr_semaphore_from_vk(vk.wrap, &info),
@@ -62,7 +62,7 @@ VULKAN_TEST(the_value_of_the_applications_timeline_is_checked)
                 vk.exports ? "a binary semaphore has none" : "exports no binary semaphores");
     info.through_host = true;
     info.value = 0;
-    assert_null(gr_semaphore_from_vk(vk.wrap, &info), GR_ERR_INVALID_VALUE, 0, "binary");
+    assert_null_invalid(gr_semaphore_from_vk(vk.wrap, &info), "binary");
     vk.DestroySemaphore(vk.h->device, info.semaphore, NULL);
 }
 
@@ -88,13 +88,11 @@ VULKAN_TEST(semaphores_need_a_device_and_a_valid_desc)
 {
     const gr_vk_semaphore_desc nothing =
         GR_INIT(gr_vk_semaphore_desc, .type = VK_SEMAPHORE_TYPE_TIMELINE, .through_host = true);
-    assert_null(gr_semaphore_from_vk(vk.wrap, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_semaphore_from_vk(vk.wrap, &nothing), GR_ERR_INVALID_VALUE, 0, "semaphore");
-    assert_null(gr_semaphore_from_vk(NULL, &nothing), GR_ERR_INVALID_VALUE, 0, "device");
-    assert_null(gr_vk_semaphore_create(NULL, VK_SEMAPHORE_TYPE_TIMELINE), GR_ERR_INVALID_VALUE, 0,
-                "device");
-    assert_null(gr_vk_semaphore_create(vk.wrap, (VkSemaphoreType)77), GR_ERR_INVALID_VALUE, 0,
-                "77");
+    assert_null_invalid(gr_semaphore_from_vk(vk.wrap, NULL), "NULL");
+    assert_null_invalid(gr_semaphore_from_vk(vk.wrap, &nothing), "semaphore");
+    assert_null_invalid(gr_semaphore_from_vk(NULL, &nothing), "device");
+    assert_null_invalid(gr_vk_semaphore_create(NULL, VK_SEMAPHORE_TYPE_TIMELINE), "device");
+    assert_null_invalid(gr_vk_semaphore_create(vk.wrap, (VkSemaphoreType)77), "77");
     gr_semaphore_free(NULL);
 }
 
@@ -104,26 +102,26 @@ VULKAN_TEST(wrong_points_are_refused)
     const gr_semaphore_point good =
         GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 1);
     gr_semaphore_point wrong = good;
-    assert_fails(gr_semaphore_signal(NULL, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_fails(gr_semaphore_wait(NULL, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_fails(gr_semaphore_signal(&good, 0, fx.stream), GR_ERR_INVALID_VALUE, 0, "n is 0");
-    assert_fails(gr_semaphore_wait(&good, 0, fx.stream), GR_ERR_INVALID_VALUE, 0, "n is 0");
-    assert_fails(gr_semaphore_signal(&good, 1, NULL), GR_ERR_INVALID_VALUE, 0, "stream");
-    assert_fails(gr_semaphore_wait(&good, 1, NULL), GR_ERR_INVALID_VALUE, 0, "stream");
+    assert_invalid(gr_semaphore_signal(NULL, 1, fx.stream), "NULL");
+    assert_invalid(gr_semaphore_wait(NULL, 1, fx.stream), "NULL");
+    assert_invalid(gr_semaphore_signal(&good, 0, fx.stream), "n is 0");
+    assert_invalid(gr_semaphore_wait(&good, 0, fx.stream), "n is 0");
+    assert_invalid(gr_semaphore_signal(&good, 1, NULL), "stream");
+    assert_invalid(gr_semaphore_wait(&good, 1, NULL), "stream");
     wrong.semaphore = NULL;
-    assert_fails(gr_semaphore_signal(&wrong, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_invalid(gr_semaphore_signal(&wrong, 1, fx.stream), "NULL");
     wrong = good;
     wrong.key = 1;
-    assert_fails(gr_semaphore_signal(&wrong, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "key");
+    assert_invalid(gr_semaphore_signal(&wrong, 1, fx.stream), "key");
     wrong = good;
     wrong.timeout_ms = 1;
-    assert_fails(gr_semaphore_wait(&wrong, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "timeout_ms");
+    assert_invalid(gr_semaphore_wait(&wrong, 1, fx.stream), "timeout_ms");
     wrong = good;
     wrong.nvsci_fence = &wrong;
-    assert_fails(gr_semaphore_wait(&wrong, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "nvsci_fence");
+    assert_invalid(gr_semaphore_wait(&wrong, 1, fx.stream), "nvsci_fence");
     wrong = good;
     wrong.skip_nvscibuf = true;
-    assert_fails(gr_semaphore_wait(&wrong, 1, fx.stream), GR_ERR_INVALID_VALUE, 0, "skip_nvscibuf");
+    assert_invalid(gr_semaphore_wait(&wrong, 1, fx.stream), "skip_nvscibuf");
     assert_ok(gr_semaphore_signal(&good, 1, fx.stream));
     CU(StreamSynchronize(fx.stream));
     free_pair(&pair);
@@ -136,16 +134,11 @@ VULKAN_TEST(set_sync_is_refused_where_impossible)
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
     GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));
-    assert_fails(gr_resource_set_sync(NULL, pair.drawn, pair.computed), GR_ERR_INVALID_VALUE, 0,
-                 "NULL");
-    assert_fails(gr_resource_set_sync(resource, pair.drawn, pair.drawn), GR_ERR_INVALID_VALUE, 0,
-                 "same");
-    assert_fails(gr_resource_set_sync(resource, NULL, pair.computed), GR_ERR_INVALID_VALUE, 0,
-                 "acquire");
-    assert_fails(gr_resource_set_sync(resource, pair.drawn, NULL), GR_ERR_INVALID_VALUE, 0,
-                 "GR_SEMAPHORE_NONE");
-    assert_fails(gr_resource_set_sync(gl, pair.drawn, pair.computed), GR_ERR_INVALID_VALUE, 0,
-                 "needs no semaphores");
+    assert_invalid(gr_resource_set_sync(NULL, pair.drawn, pair.computed), "NULL");
+    assert_invalid(gr_resource_set_sync(resource, pair.drawn, pair.drawn), "same");
+    assert_invalid(gr_resource_set_sync(resource, NULL, pair.computed), "acquire");
+    assert_invalid(gr_resource_set_sync(resource, pair.drawn, NULL), "GR_SEMAPHORE_NONE");
+    assert_invalid(gr_resource_set_sync(gl, pair.drawn, pair.computed), "needs no semaphores");
     gr_buffer *buffer = must_map(resource);
     assert_fails(gr_resource_set_sync(resource, pair.drawn, pair.computed), GR_ERR_STATE, 0,
                  "mapped");
@@ -160,20 +153,17 @@ VULKAN_TEST(set_sync_is_refused_where_impossible)
 /* The semaphores and the resource must have the same context. */
 VULKAN_TEST(semaphores_of_another_context_are_refused)
 {
-    CUcontext second = NULL;
-    CU(CtxCreate(&second, 0, fx.device));
+    CUcontext second = new_context(NULL);
     gr_vk_device *other = vulkan_wrap();
-    gr_semaphore *foreign = gr_vk_semaphore_create(other, VK_SEMAPHORE_TYPE_TIMELINE);
-    assert_made(foreign);
+    gr_semaphore *foreign = must_make(gr_vk_semaphore_create(other, VK_SEMAPHORE_TYPE_TIMELINE));
     CU(CtxSetCurrent(fx.context));
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
-    assert_fails(gr_resource_set_sync(resource, foreign, pair.computed), GR_ERR_INVALID_VALUE, 0,
-                 "context");
+    assert_invalid(gr_resource_set_sync(resource, foreign, pair.computed), "context");
     const gr_semaphore_point points[] = {
         GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 1),
         GR_INIT(gr_semaphore_point, .semaphore = foreign, .value = 1)};
-    assert_fails(gr_semaphore_signal(points, 2, fx.stream), GR_ERR_INVALID_VALUE, 0, "context");
+    assert_invalid(gr_semaphore_signal(points, 2, fx.stream), "context");
     assert_works(resource);
     free_pair(&pair);
     gr_semaphore_free(foreign);
@@ -189,10 +179,10 @@ VULKAN_TEST(impossible_submits_are_refused)
     struct pair other = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_resource *mixed[] = {make_resource(&pair), make_resource(&other), NULL};
     gr_resource *twice[] = {mixed[0], mixed[1], mixed[0]};
-    assert_null(gr_submit_begin(NULL, 1), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_submit_begin(mixed, 0), GR_ERR_INVALID_VALUE, 0, "n is 0");
-    assert_null(gr_submit_begin(mixed + 1, 2), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_null(gr_submit_begin(twice, 3), GR_ERR_INVALID_VALUE, 0, "twice");
+    assert_null_invalid(gr_submit_begin(NULL, 1), "NULL");
+    assert_null_invalid(gr_submit_begin(mixed, 0), "n is 0");
+    assert_null_invalid(gr_submit_begin(mixed + 1, 2), "NULL");
+    assert_null_invalid(gr_submit_begin(twice, 3), "twice");
     gr_buffer *buffer = must_map(mixed[0]);
     assert_null(gr_submit_begin(mixed, 1), GR_ERR_STATE, 0, "mapped");
     must_release(buffer);
@@ -201,14 +191,13 @@ VULKAN_TEST(impossible_submits_are_refused)
     assert_fails(gr_resource_set_sync(mixed[0], pair.drawn, pair.computed), GR_ERR_STATE, 0,
                  "gr_submit_free");
     gr_submit_free(begun);
-    assert_fails(gr_submit_commit(NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
+    assert_invalid(gr_submit_commit(NULL), "NULL");
     gr_submit_free(NULL);
     assert_works(mixed[0]);
     assert_works(mixed[1]);
     assert_ok(gr_resource_close(mixed[0], fx.stream));
     assert_null(gr_submit_begin(mixed, 1), GR_ERR_STATE, 0, "closed");
-    for (int i = 0; i < 2; i++)
-        gr_resource_free(mixed[i]);
+    free_resources(mixed, 2);
     free_pair(&pair);
     free_pair(&other);
 }
@@ -304,13 +293,12 @@ VULKAN_TEST(impossible_barriers_are_refused)
     const gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
                                   .access = VK_ACCESS_TRANSFER_WRITE_BIT);
     VkCommandBuffer commands = vulkan_begin();
-    assert_fails(gr_vk_cmd_to_cuda(NULL, &resource, 1, &use), GR_ERR_INVALID_VALUE, 0, "commands");
-    assert_fails(gr_vk_cmd_to_cuda(commands, NULL, 1, &use), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_fails(gr_vk_cmd_to_cuda(commands, &resource, 0, &use), GR_ERR_INVALID_VALUE, 0, "0");
-    assert_fails(gr_vk_cmd_to_cuda(commands, &resource, 1, NULL), GR_ERR_INVALID_VALUE, 0, "NULL");
-    assert_fails(gr_vk_cmd_from_cuda(commands, &gl, 1, &use), GR_ERR_INVALID_VALUE, 0, "Vulkan");
-    assert_fails(gr_vk_cmd_from_cuda(commands, &resource, 1, NULL), GR_ERR_INVALID_VALUE, 0,
-                 "NULL");
+    assert_invalid(gr_vk_cmd_to_cuda(NULL, &resource, 1, &use), "commands");
+    assert_invalid(gr_vk_cmd_to_cuda(commands, NULL, 1, &use), "NULL");
+    assert_invalid(gr_vk_cmd_to_cuda(commands, &resource, 0, &use), "0");
+    assert_invalid(gr_vk_cmd_to_cuda(commands, &resource, 1, NULL), "NULL");
+    assert_invalid(gr_vk_cmd_from_cuda(commands, &gl, 1, &use), "Vulkan");
+    assert_invalid(gr_vk_cmd_from_cuda(commands, &resource, 1, NULL), "NULL");
     vulkan_submit(commands, NULL, NULL);
     vulkan_finish();
 }

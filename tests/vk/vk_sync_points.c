@@ -33,8 +33,8 @@ VULKAN_TEST(manual_signals_and_waits_order_two_streams)
 
 VULKAN_TEST(a_manual_wait_ends_after_vkSignalSemaphore)
 {
-    GR_AUTO(gr_semaphore) *semaphore = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
-    assert_made(semaphore);
+    GR_AUTO(gr_semaphore) *semaphore =
+        must_make(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
     const gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 3);
     assert_ok(gr_semaphore_wait(&point, 1, fx.stream));
@@ -73,8 +73,7 @@ static void check_own(bool through_host)
         const gr_vk_semaphore_desc info =
             GR_INIT(gr_vk_semaphore_desc, .semaphore = own[i], .type = VK_SEMAPHORE_TYPE_TIMELINE,
                     .value = i == 0 ? 10 : 20, .through_host = through_host);
-        made[i] = gr_semaphore_from_vk(vk.wrap, &info);
-        assert_made(made[i]);
+        made[i] = must_make(gr_semaphore_from_vk(vk.wrap, &info));
         ck_assert(gr_vk_semaphore(made[i]) == own[i]);
         ck_assert(gr_semaphore_get_info(made[i])->timeline);
         ck_assert((!gr_semaphore_get_info(made[i])->external) == through_host);
@@ -116,12 +115,10 @@ VULKAN_TEST(manual_signals_and_waits_need_no_current_context)
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     const gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 3);
-    CUcontext current = fx.context;
     CU(CtxSetCurrent(NULL));
     assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
     assert_ok(gr_semaphore_wait(&point, 1, fx.other));
-    CU(CtxGetCurrent(&current));
-    ck_assert_ptr_null(current);
+    ck_assert_ptr_null(current_context());
     CU(CtxSetCurrent(fx.context));
     CU(StreamSynchronize(fx.other));
     free_pair(&pair);

@@ -10,8 +10,7 @@
 
 void fill_late(gr_resource *resource, int value, CUstream stream)
 {
-    gr_buffer *buffer = gr_map(resource, stream);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(resource, stream));
     gate_open_after(gate_put(stream), LATE_MS);
     cuda_fill(buffer, value);
     assert_ok(gr_buffer_release(buffer));
@@ -160,8 +159,7 @@ VULKAN_TEST(two_resources_on_one_pair_and_two_streams)
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_resource *both[] = {make_resource(&pair), make_resource(&pair)};
     fill_late(both[0], 0x31, fx.stream);
-    gr_buffer *buffer = gr_map(both[1], fx.other);
-    assert_made(buffer);
+    gr_buffer *buffer = must_make(gr_map(both[1], fx.other));
     cuda_fill(buffer, 0x32);
     assert_ok(gr_buffer_release(buffer));
     gr_submit *submit = vulkan_begin_submit(both, 2);
@@ -272,8 +270,7 @@ VULKAN_TEST(a_submit_of_several_pairs)
                         make_resource(NULL), must_register(gl_buffer_filled(SIZE, 1))};
     for (int i = 0; i < 3; i++)
         fill_late(r[i], 0x11 + i, i == 1 ? fx.other : fx.stream);
-    GR_AUTO(gr_submit) *submit = gr_submit_begin(r, 5);
-    assert_made(submit);
+    GR_AUTO(gr_submit) *submit = must_make(gr_submit_begin(r, 5));
     ck_assert_uint_eq(submit->wait_count, 2);
     ck_assert_uint_eq(submit->signal_count, 2);
     ck_assert(submit->waits[0] == one.computed && submit->waits[1] == two.computed);
@@ -295,8 +292,7 @@ VULKAN_TEST(a_submit_of_several_pairs)
     vulkan_finish();
     for (int i = 0; i < 3; i++)
         assert_bytes(seen[i]->bytes, SIZE, 0x11 + i);
-    for (int i = 0; i < 5; i++)
-        gr_resource_free(r[i]);
+    free_resources(r, 5);
     free_pair(&one);
     free_pair(&two);
 }

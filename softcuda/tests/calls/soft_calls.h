@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Declarations shared by the files of test_soft_calls. */
+/*
+ * Shared by the files of test_soft_calls: entry points of the software CUDA driver that grinterop
+ * does not use. Programs call them through libcuda.so.1, as the CUDA runtime does.
+ */
 #ifndef GR_TESTS_SOFT_CALLS_H
 #define GR_TESTS_SOFT_CALLS_H
 

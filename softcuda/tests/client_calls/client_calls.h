@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Declarations shared by the files of test_client_calls. */
+/*
+ * Shared by the files of test_client_calls: entry points of the CUDA driver that grinterop does not
+ * use but PyCUDA, cuda.core and numba-cuda do. Each case runs on the software driver and on a GPU.
+ */
 #ifndef GR_TESTS_CLIENT_CALLS_H
 #define GR_TESTS_CLIENT_CALLS_H
 

@@ -345,8 +345,3 @@ TEST(another_cuda_context)
     CALL(SUCCESS, GraphicsUnregisterResource(g));
     CALL(SUCCESS, CtxDestroy(second));
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "conformance", NULL);
-}

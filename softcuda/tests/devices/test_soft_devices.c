@@ -260,5 +260,5 @@ int main(int argc, char **argv)
         setenv("GR_SOFT_DEVICES", "3", 1);
         unsetenv("CUDA_VISIBLE_DEVICES");
     }
-    return run_tests(argc, argv, "devices of the software driver", NULL);
+    return run_tests(argc, argv);
 }

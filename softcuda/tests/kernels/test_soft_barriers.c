@@ -344,8 +344,3 @@ SOFT_TEST(long_launch_is_reported)
     expect_message_once("long_launches", "driver: kernel",
                         "driver: kernel wait_until has run for 1 seconds: it never ");
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "barriers on the software driver", NULL);
-}

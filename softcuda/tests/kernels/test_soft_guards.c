@@ -217,8 +217,3 @@ SOFT_TEST(tens_of_thousands_of_allocations)
     for (int i = 1; i < MANY; i += 2)
         CU(MemFree(many[i]));
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "guards of the software driver", NULL);
-}

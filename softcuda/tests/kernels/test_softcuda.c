@@ -485,8 +485,3 @@ SOFT_TEST(exit_does_not_hang)
     expect_child("exit_while_a_stream_waits");
     expect_child("exit_while_mapped");
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "software driver", NULL);
-}

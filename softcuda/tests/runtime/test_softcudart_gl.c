@@ -342,8 +342,3 @@ SOFT_TEST(fault_stays)
     ck_assert_msg(child_run("fault", text, sizeof(text)) == 0, "%s", text);
     ck_assert_ptr_nonnull(strstr(text, "kernel kernel was given address 0x"));
 }
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "softcudart_gl", NULL);
-}

@@ -3,24 +3,8 @@
 #ifndef GR_TESTS_SOFT_SEMAPHORE_H
 #define GR_TESTS_SOFT_SEMAPHORE_H
 
+#include "tests/support/soft_semaphores.h"
 #include "tests/support/support.h"
-
-#include "softcuda/driver/stream/shared_semaphore.h"
-
-/* Functions that only the software driver has. */
-struct soft_semaphore_api {
-    PFN_gr_softcuda_semaphore_create create;
-    PFN_gr_softcuda_semaphore_open open;
-    PFN_gr_softcuda_semaphore_close close;
-    PFN_gr_softcuda_semaphore_signal signal;
-    PFN_gr_softcuda_semaphore_value value;
-    PFN_gr_softcuda_semaphore_wait wait;
-};
-
-extern struct soft_semaphore_api soft;
-
-/* Looks them up; false if another driver is in use. */
-bool soft_semaphores_load(void);
 
 #define SEMAPHORE_TEST(...)                                                                        \
     TEST_UNLESS(soft_semaphores_load() ? NULL : "it tests the software CUDA driver", __VA_ARGS__)

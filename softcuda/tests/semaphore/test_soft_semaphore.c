@@ -13,38 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct soft_semaphore_api soft;
-
 /* ---- Helpers --------------------------------------------------------------------------------- */
-
-static void *find(void *library, const char *name)
-{
-    void *symbol = dlsym(library, name);
-    ck_assert_msg(symbol, "the software driver has no %s", name);
-    return symbol;
-}
-
-bool soft_semaphores_load(void)
-{
-    if (!gr_cuda_is_software())
-        return false;
-    void *library = dlopen(gr_cuda_driver_path(), RTLD_LAZY | RTLD_NOLOAD);
-    ck_assert_msg(library, "%s", dlerror());
-#define FIND(member)                                                                               \
-    {                                                                                              \
-        void *symbol = find(library, "gr_softcuda_semaphore_" #member);                            \
-        memcpy(&soft.member, &symbol, sizeof(symbol));                                             \
-    }
-    FIND(create)
-    FIND(open)
-    FIND(close)
-    FIND(signal)
-    FIND(value)
-    FIND(wait)
-#undef FIND
-    dlclose(library);
-    return true;
-}
 
 int make_fd(bool timeline, unsigned long long value)
 {
@@ -249,8 +218,3 @@ SEMAPHORE_TEST(contexts)
 }
 
 /* ---- The program ----------------------------------------------------------------------------- */
-
-int main(int argc, char **argv)
-{
-    return run_tests(argc, argv, "semaphores", NULL);
-}
