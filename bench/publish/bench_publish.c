@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * bench_publish: measures publishing tensors to RGBA8 textures, compared with the bandwidth of the
- * driver copy to such a texture and with glTexSubImage2D() from host memory.
+ * driver copy to such a texture and with glTexSubImage2D() from host memory; and fetching
+ * framebuffers, compared with the same by hand.
  */
 #include "bench/bench_json.h"
 #include "bench/publish/publish.h"
@@ -17,6 +18,8 @@ struct options {
     struct bench_run run;
     struct publish_row rows[MOST_ROWS];
     size_t count;
+    bool only_framebuffers;
+    struct framebuffer_row framebuffers[FRAMEBUFFER_ROWS];
 };
 
 static bool be_quick(const char *text, void *into)
@@ -39,6 +42,7 @@ static void read_options(int argc, char *argv[], struct options *o)
         {"mebibytes", 0, "N",
          "size of the tensors and textures used in turn: more than the GPU caches hold",
          .count = {&o->bench.mebibytes, 1, 2000}},
+        {"framebuffers", 0, NULL, "measure only these", .flag = &o->only_framebuffers},
         {"plain", 0, NULL, "textures without GR_SURFACE_LOAD_STORE", .flag = &o->bench.plain},
         {"quick", 0, NULL, "3 blocks of few pictures", .own = {be_quick, o}},
         BENCH_OPTION_JSON(&o->run.json),
@@ -46,7 +50,8 @@ static void read_options(int argc, char *argv[], struct options *o)
     };
     options_read(argc, argv, bench_program, rows,
                  "Measures gr_publish() of tensors to OpenGL textures, compared with the driver "
-                 "copy to a texture and glTexSubImage2D().",
+                 "copy to a texture and glTexSubImage2D(), and gr_fetch_framebuffer(), compared "
+                 "with the same by hand.",
                  BENCH_NOTES);
 }
 
@@ -125,6 +130,17 @@ static void write_json(void *of, struct json *json)
     for (size_t i = 0; i < o->count; i++)
         write_row(json, &o->rows[i]);
     json_end_list(json);
+    json_list(json, "framebuffers");
+    for (size_t i = 0; i < FRAMEBUFFER_ROWS; i++) {
+        const struct framebuffer_row *row = &o->framebuffers[i];
+        json_object(json, NULL);
+        json_text(json, "row", row->name);
+        json_spread(json, "grinterop_us", row->grinterop);
+        json_spread(json, "by_hand_us", row->by_hand);
+        json_spread(json, "ratio_of_block_pairs", row->ratio);
+        json_end_object(json);
+    }
+    json_end_list(json);
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */
@@ -140,9 +156,28 @@ static void add_facts(void *of, struct bench_machine *machine)
     bench_add_opengl(machine);
 }
 
+static bool measure_framebuffers(struct options *o)
+{
+    printf("\nframebuffers of 1920 x 1080, us per picture; goal of the ratio: <= 1\n"
+           "  %-19s %19s %19s %19s\n",
+           "tensor", "grinterop", "by hand", "ratio");
+    for (unsigned i = 0; i < FRAMEBUFFER_ROWS; i++) {
+        struct framebuffer_row *row = &o->framebuffers[i];
+        char texts[3][128];
+        if (!framebuffer_measure(&o->bench, &o->effort, i, row))
+            return false;
+        printf("  %-19s %19s %19s %19s\n", row->name, bench_spread_text(texts[0], row->grinterop),
+               bench_spread_text(texts[1], row->by_hand), bench_spread_text(texts[2], row->ratio));
+        fflush(stdout);
+    }
+    return true;
+}
+
 static bool measure(void *of)
 {
     struct options *o = of;
+    if (o->only_framebuffers)
+        return measure_framebuffers(o);
     print_head();
     for (size_t s = 0; s < publish_size_count; s++)
         for (size_t k = 0; k < publish_kind_count; k++) {
@@ -156,7 +191,7 @@ static bool measure(void *of)
             o->count++;
         }
     print_foot();
-    return true;
+    return measure_framebuffers(o);
 }
 
 static void close(void *of)
