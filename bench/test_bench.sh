@@ -3,9 +3,10 @@
 #
 # test_bench.sh: tests the benchmarks themselves. bench_frames and bench_latency use tiny meshes:
 # each row that this machine supports must draw the right picture, and nothing may be drawn before
-# the end of its kernel. bench_scale runs with ten resources, bench_soak for two seconds, and
-# bench_softcuda compares the results of kernels and loops. Times are not checked. run-test selects
-# the CUDA driver through the environment.
+# the end of its kernel. bench_scale runs with ten resources, bench_soak for two seconds,
+# bench_publish reads two framebuffers of each kind, and bench_softcuda compares the results of
+# kernels and loops. Times are not checked. run-test selects the CUDA driver through the
+# environment.
 #
 # GR_TOOLS  the directory of the programs; default: the build directory
 
@@ -17,11 +18,12 @@ suite=bench
 . "${GR_TEST_CASES:?run it by tests/run-test}"
 frames=$(built bench_frames)
 latency=$(built bench_latency)
+publish=$(built bench_publish)
 scale=$(built bench_scale)
 soak=$(built bench_soak)
 softcuda=$(built bench_softcuda)
 
-for program in "$frames" "$latency" "$scale" "$soak"; do
+for program in "$frames" "$latency" "$publish" "$scale" "$soak"; do
     if [ -z "$program" ]; then
         echo "skipped: the benchmarks were not built"
         exit 77
@@ -110,6 +112,8 @@ check frames_copy 0 "$frames" --quick --why --only draw,transfer,copy,read/copy,
 # Without Vulkan the rows give the reason.
 check frames_vulkan 0 "$frames" --quick --only vulkan/ --json frames-vulkan.json &&
     says_not out WRONG
+check framebuffers 0 "$publish" --framebuffers --blocks 1 --frames 2 --json publish.json &&
+    says publish.json '"row": "depth 32F, distance"'
 check latency 0 "$latency" --quick --json latency.json --svg latency.svg &&
     measured latency.json alone interop &&
     grep -F '</svg>' latency.svg >/dev/null

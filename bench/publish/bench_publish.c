@@ -16,6 +16,8 @@ static struct options {
     struct publish_bench bench;
     struct publish_row rows[MOST_ROWS];
     size_t count;
+    bool only_framebuffers;
+    struct framebuffer_row framebuffers[FRAMEBUFFER_ROWS];
 } o = {.effort = {.blocks = 15, .frames = 64}, .bench.mebibytes = 512};
 
 static bool be_quick(const char *text, void *into)
@@ -28,6 +30,7 @@ static bool be_quick(const char *text, void *into)
 
 static const struct option_row rows[] = {
     BENCH_OPTION_DEVICE(&o.bench.on.ordinal),
+    {"framebuffers", 0, NULL, "measure only these", .flag = &o.only_framebuffers},
     {"plain", 0, NULL, "textures without GR_SURFACE_LOAD_STORE", .flag = &o.bench.plain},
     {"quick", 0, NULL, "3 blocks of few pictures, 16 MiB of tensors and textures",
      .own = {be_quick, NULL}},
@@ -106,6 +109,17 @@ static void write_json(struct json *json)
     for (size_t i = 0; i < o.count; i++)
         write_row(json, &o.rows[i]);
     json_end_list(json);
+    json_list(json, "framebuffers");
+    for (size_t i = 0; i < FRAMEBUFFER_ROWS; i++) {
+        const struct framebuffer_row *row = &o.framebuffers[i];
+        json_object(json, NULL);
+        json_members(json, "row %s", row->name);
+        json_spread(json, "grinterop_us", row->grinterop);
+        json_spread(json, "by_hand_us", row->by_hand);
+        json_spread(json, "ratio_of_block_pairs", row->ratio);
+        json_end_object(json);
+    }
+    json_end_list(json);
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */
@@ -116,8 +130,27 @@ static bool open(void)
     return bench_device_open_gl(&o.bench.on);
 }
 
+static bool measure_framebuffers(void)
+{
+    printf("\nframebuffers of 1920 x 1080, us per picture; goal of the ratio: <= 1\n"
+           "  %-19s %19s %19s %19s\n",
+           "tensor", "grinterop", "by hand", "ratio");
+    for (unsigned i = 0; i < FRAMEBUFFER_ROWS; i++) {
+        struct framebuffer_row *row = &o.framebuffers[i];
+        char texts[3][128];
+        if (!framebuffer_measure(&o.bench, &o.effort, i, row))
+            return false;
+        printf("  %-19s %19s %19s %19s\n", row->name, bench_spread_text(texts[0], row->grinterop),
+               bench_spread_text(texts[1], row->by_hand), bench_spread_text(texts[2], row->ratio));
+        fflush(stdout);
+    }
+    return true;
+}
+
 static bool measure(void)
 {
+    if (o.only_framebuffers)
+        return measure_framebuffers();
     print_head();
     for (size_t s = 0; s < publish_size_count; s++)
         for (size_t k = 0; k < publish_kind_count; k++) {
@@ -131,7 +164,7 @@ static bool measure(void)
             o.count++;
         }
     print_foot();
-    return true;
+    return measure_framebuffers();
 }
 
 static void close(void)
@@ -141,7 +174,9 @@ static void close(void)
 }
 
 const struct bench_setup bench_setup = {
-    .about = "Measures gr_publish() of tensors to OpenGL textures, compared with the "
-             "driver copy to a texture and glTexSubImage2D().",
+    .about =
+        "Measures gr_publish() of tensors to OpenGL textures, compared with the driver copy to "
+        "a texture and glTexSubImage2D(), and gr_fetch_framebuffer(), compared with the same "
+        "by hand.",
     .options = rows,
     .steps = {open, bench_add_opengl, print_facts, measure, write_json, NULL, NULL, close}};

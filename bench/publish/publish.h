@@ -65,4 +65,16 @@ void publish_end(struct publish_bench *bench);
 bool publish_measure(struct publish_bench *bench, const struct publish_effort *effort,
                      struct publish_row *row);
 
+/* Microseconds per picture: gr_fetch_framebuffer() and the same by hand. */
+struct framebuffer_row {
+    const char *name;
+    struct bench_spread grinterop, by_hand, ratio; /* of block pairs */
+};
+
+#define FRAMEBUFFER_ROWS 6
+
+/* framebuffers.c: false after an error, which has been printed. */
+bool framebuffer_measure(struct publish_bench *bench, const struct publish_effort *effort,
+                         unsigned number, struct framebuffer_row *row);
+
 #endif

@@ -6,7 +6,8 @@ libGL is not needed.
 """
 
 import ctypes
-from ctypes import POINTER, byref, c_char_p, c_double, c_float, c_int, c_ssize_t, c_uint, c_void_p
+from ctypes import POINTER, byref, c_char_p, c_double, c_float, c_int, c_ssize_t, c_ubyte, c_uint
+from ctypes import c_void_p
 
 ARRAY_BUFFER = 0x8892
 DYNAMIC_DRAW = 0x88E8
@@ -16,11 +17,13 @@ NEAREST, LINEAR = 0x2600, 0x2601
 RGBA, RED = 0x1908, 0x1903
 RGBA8, RGBA16F, RGBA32F, R32F = 0x8058, 0x881A, 0x8814, 0x822E
 UNSIGNED_BYTE, FLOAT = 0x1401, 0x1406
-FRAMEBUFFER, COLOR_ATTACHMENT0, FRAMEBUFFER_COMPLETE = 0x8D40, 0x8CE0, 0x8CD5
-RENDERBUFFER, DEPTH_ATTACHMENT, DEPTH_COMPONENT32F = 0x8D41, 0x8D00, 0x8CAC
+DEPTH_COMPONENT24, DEPTH_COMPONENT32F = 0x81A6, 0x8CAC
+FRAMEBUFFER, RENDERBUFFER, FRAMEBUFFER_COMPLETE = 0x8D40, 0x8D41, 0x8CD5
+COLOR_ATTACHMENT0, DEPTH_ATTACHMENT = 0x8CE0, 0x8D00
 VERTEX_SHADER, FRAGMENT_SHADER = 0x8B31, 0x8B30
 COMPILE_STATUS, LINK_STATUS = 0x8B81, 0x8B82
-COLOR_BUFFER_BIT, DEPTH_BUFFER_BIT, BLEND = 0x4000, 0x0100, 0x0BE2
+COLOR_BUFFER_BIT, DEPTH_BUFFER_BIT = 0x4000, 0x0100
+BLEND, DEPTH_TEST = 0x0BE2, 0x0B71
 SRC_ALPHA, ONE = 0x0302, 1
 POINTS, LINES, LINE_LOOP, LINE_STRIP = 0, 1, 2, 3
 TRIANGLES, TRIANGLE_STRIP = 4, 5
@@ -51,6 +54,7 @@ _FUNCTIONS = {
     "DeleteFramebuffers": (None, c_int, _names),
     "DeleteTextures": (None, c_int, _names),
     "DrawArrays": (None, c_uint, c_int, c_int),
+    "DrawArraysInstanced": (None, c_uint, c_int, c_int, c_int),
     "Enable": (None, c_uint),
     "EnableVertexAttribArray": (None, c_uint),
     "Finish": (None,),
@@ -74,7 +78,7 @@ _FUNCTIONS = {
     "LinkProgram": (None, c_uint),
     "PixelStorei": (None, c_uint, c_int),
     "ReadPixels": (None, c_int, c_int, c_int, c_int, c_uint, c_uint, c_void_p),
-    "RenderbufferStorage": (None, c_uint, c_uint, c_int, c_int),
+    "RenderbufferStorageMultisample": (None, c_uint, c_int, c_uint, c_int, c_int),
     "ShaderSource": (None, c_uint, c_int, POINTER(c_char_p), POINTER(c_int)),
     "TexImage2D": (None, c_uint, c_int, c_int, c_int, c_int, c_int, c_uint, c_uint, c_void_p),
     "TexParameteri": (None, c_uint, c_uint, c_int),
@@ -82,6 +86,7 @@ _FUNCTIONS = {
     "Uniform1f": (None, c_int, c_float),
     "Uniform1i": (None, c_int, c_int),
     "Uniform4f": (None, c_int, c_float, c_float, c_float, c_float),
+    "UniformMatrix4fv": (None, c_int, c_int, c_ubyte, POINTER(c_float)),
     "UseProgram": (None, c_uint),
     "VertexAttribPointer": (None, c_uint, c_int, c_uint, c_uint, c_int, c_void_p),
     "Viewport": (None, c_int, c_int, c_int, c_int),
@@ -236,26 +241,51 @@ def vertices(buffer_name, numbers):
     return name
 
 
-class Screen:
-    """The render target, since there is no window: an RGBA8 texture in a framebuffer."""
+def colored_points(buffer_name):
+    """A vertex array: attribute 0 has three floats, attribute 1 an RGBA8 colour."""
+    name = vertices(buffer_name, 3)
+    _call("VertexAttribPointer", 0, 3, FLOAT, 0, 16, None)
+    _call("EnableVertexAttribArray", 1)
+    _call("VertexAttribPointer", 1, 4, UNSIGNED_BYTE, 1, 16, c_void_p(12))
+    return name
+
+
+class Target:
+    """A framebuffer to draw to; attach() its renderbuffers."""
 
     def __init__(self, width, height):
         self.width, self.height = width, height
-        self.texture = texture(width, height)
         self.name = _generate("Framebuffers")
+
+    def attach(self, attachment, internal_format, samples=0):
+        """Adds a renderbuffer; all of a framebuffer have the same number of samples."""
+        name = _generate("Renderbuffers")
+        _call("BindRenderbuffer", RENDERBUFFER, name)
+        size = (self.width, self.height)
+        _call("RenderbufferStorageMultisample", RENDERBUFFER, samples, internal_format, *size)
         self.bind()
-        _call("FramebufferTexture2D", FRAMEBUFFER, COLOR_ATTACHMENT0, TEXTURE_2D, self.texture, 0)
-        if _call("CheckFramebufferStatus", FRAMEBUFFER) != FRAMEBUFFER_COMPLETE:
-            raise RuntimeError("the framebuffer is not complete")
+        _call("FramebufferRenderbuffer", FRAMEBUFFER, attachment, RENDERBUFFER, name)
 
     def bind(self):
         _call("BindFramebuffer", FRAMEBUFFER, self.name)
         _call("Viewport", 0, 0, self.width, self.height)
 
-    def clear(self, red=0, green=0, blue=0):
+    def clear(self, red=0, green=0, blue=0, alpha=1):
         self.bind()
-        _call("ClearColor", red, green, blue, 1)
-        _call("Clear", COLOR_BUFFER_BIT)
+        if _call("CheckFramebufferStatus", FRAMEBUFFER) != FRAMEBUFFER_COMPLETE:
+            raise RuntimeError("the framebuffer is not complete")
+        _call("ClearColor", red, green, blue, alpha)
+        _call("Clear", COLOR_BUFFER_BIT | DEPTH_BUFFER_BIT)
+
+
+class Screen(Target):
+    """The render target, since there is no window: an RGBA8 texture in a framebuffer."""
+
+    def __init__(self, width, height):
+        super().__init__(width, height)
+        self.texture = texture(width, height)
+        self.bind()
+        _call("FramebufferTexture2D", FRAMEBUFFER, COLOR_ATTACHMENT0, TEXTURE_2D, self.texture, 0)
 
     def read(self):
         """Its RGBA bytes, from the bottom row up."""

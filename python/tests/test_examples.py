@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""cuda_core_port.py draws the same with either import; other examples report what is missing."""
+"""cuda_core_port.py draws the same with either import, rgbd.py finds the scene that it drew, and
+other examples report what is missing.
+"""
 
 import importlib.util
 import os
@@ -7,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import grinterop
+import numpy as np
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -36,6 +40,42 @@ def test_a_program_of_cuda_core_draws_the_same_with_its_import_changed(tmp_path)
     assert len(drawn[0]) == 2
     assert drawn[0] == drawn[1]
     assert len(set(drawn[0].values())) == 2
+
+
+def cloud(folder):
+    """The points of rgbd.ply and their colours from 0 to 1."""
+    data = (folder / "rgbd.ply").read_bytes().split(b"end_header\n", 1)[1]
+    vertices = np.frombuffer(data, [("point", "<f4", 3), ("color", "u1", 4)])
+    return vertices["point"], vertices["color"] / 255
+
+
+def errors_of(points, colors):
+    """The distance of points to the floor, the sphere and the cylinder; colours select them."""
+    red, green, blue = colors[:, 0], colors[:, 1], colors[:, 2]
+    floor = points[colors[:, :3].max(1) < 1.2 * colors[:, :3].min(1)]
+    sphere = points[blue > 1.5 * np.maximum(red, green)]
+    cylinder = points[green > 1.5 * np.maximum(red, blue)]
+    side = np.hypot(*(cylinder[:, :2] - (0.75, 0.70)).T) - 0.32
+    return {
+        "floor": abs(floor[:, 2]),
+        "sphere": abs(np.linalg.norm(sphere - (0.55, -0.75, 0.40), axis=1) - 0.40),
+        "cylinder": np.minimum(abs(side), abs(cylinder[:, 2] - 1.20)),
+    }
+
+
+# Where a pixel has several samples, its depth is that of one of them, half a pixel away at most.
+@pytest.mark.parametrize("samples, tolerance", ((0, 0.003), (4, 0.025)))
+def test_the_points_of_an_rgbd_camera_are_on_what_it_saw(samples, tolerance, cuda, tmp_path):
+    if not grinterop.is_software() and not importlib.util.find_spec("torch"):
+        pytest.skip("torch is not installed")
+    options = ("--frames", 3, "--size", "240x135", "--samples", samples, "--output", tmp_path)
+    done = run("rgbd.py", *options)
+    assert done.returncode == 0, done.stderr
+    assert "software CUDA driver" not in done.stderr
+    assert len(set(pictures(tmp_path).values())) == 3
+    for name, errors in errors_of(*cloud(tmp_path)).items():
+        assert len(errors) > 300, name
+        assert np.quantile(errors, 0.9) < tolerance, name
 
 
 @pytest.mark.parametrize("arguments", (["--frames", "0"], ["--size", "12"], ["--size", "0x4"]))

@@ -25,7 +25,7 @@ def framebuffer(egl):
         (renderbuffers[1], gl.DEPTH_ATTACHMENT, gl.DEPTH_COMPONENT32F),
     ):
         gl.BindRenderbuffer(gl.RENDERBUFFER, renderbuffer)
-        gl.RenderbufferStorage(gl.RENDERBUFFER, kind, 8, 4)
+        gl.RenderbufferStorageMultisample(gl.RENDERBUFFER, 0, kind, 8, 4)
         gl.FramebufferRenderbuffer(gl.FRAMEBUFFER, attachment, gl.RENDERBUFFER, renderbuffer)
     gl.ClearColor(1, 0.2, 0, 1)
     gl.ClearDepth(0.5)

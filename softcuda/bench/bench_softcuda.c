@@ -5,54 +5,52 @@
  */
 #define _GNU_SOURCE
 #include <sched.h>
-#include <stdlib.h>
 
 #include "softcuda/bench/softcuda.h"
 #include "tools/options.h"
 
 const char bench_program[] = "bench_softcuda";
 
-struct options {
+static struct {
     struct soft_bench bench;
     unsigned sample_us, mebibytes;
     bool kernels, barriers, maps;
     const char *json;
-};
+    const struct bench_machine *machine;
+} o = {.bench.samples = 15, .sample_us = 20000, .mebibytes = 64};
 
 static bool be_quick(const char *text, void *into)
 {
-    struct options *o = into;
     (void)text;
-    o->bench.samples = 3;
-    o->sample_us = 100;
-    o->mebibytes = 1;
+    (void)into;
+    o.bench.samples = 3;
+    o.sample_us = 100;
+    o.mebibytes = 1;
     return true;
 }
 
-static void read_options(int argc, char *argv[], struct options *o)
+static const struct option_row rows[] = {
+    {"kernels", 0, NULL, "only kernels beside OpenMP", .flag = &o.kernels},
+    {"barriers", 0, NULL, "only barriers", .flag = &o.barriers},
+    {"maps", 0, NULL, "only maps beside memcpy()", .flag = &o.maps},
+    {"samples", 0, "N", "samples of each variant, taken in turn",
+     .count = {&o.bench.samples, 1, MOST_SAMPLES}},
+    {"sample-us", 0, "N", "the least microseconds of a sample",
+     .count = {&o.sample_us, 1, 1000000}},
+    {"cpu-time", 0, NULL, "measure CPU time instead of elapsed time", .flag = &o.bench.processor},
+    {"mebibytes", 0, "N", "size of the largest buffers", .count = {&o.mebibytes, 1, 1024}},
+    {"quick", 0, NULL, "3 samples of 100 us, buffers of 1 MiB", .own = {be_quick, NULL}},
+    {"json", 0, "FILE", "also write the numbers as JSON", .text = &o.json},
+    {0},
+};
+
+static bool open_all(void)
 {
-    const struct option_row rows[] = {
-        {"kernels", 0, NULL, "only kernels beside OpenMP", .flag = &o->kernels},
-        {"barriers", 0, NULL, "only barriers", .flag = &o->barriers},
-        {"maps", 0, NULL, "only maps beside memcpy()", .flag = &o->maps},
-        {"samples", 0, "N", "samples of each variant, taken in turn",
-         .count = {&o->bench.samples, 1, MOST_SAMPLES}},
-        {"sample-us", 0, "N", "the least microseconds of a sample",
-         .count = {&o->sample_us, 1, 1000000}},
-        {"cpu-time", 0, NULL, "measure CPU time instead of elapsed time",
-         .flag = &o->bench.processor},
-        {"mebibytes", 0, "N", "size of the largest buffers", .count = {&o->mebibytes, 1, 1024}},
-        {"quick", 0, NULL, "3 samples of 100 us, buffers of 1 MiB", .own = {be_quick, o}},
-        {"json", 0, "FILE", "also write the numbers as JSON", .text = &o->json},
-        {0},
-    };
-    options_read(argc, argv, bench_program, rows,
-                 "Measures the software CUDA driver beside OpenMP loops and memcpy().",
-                 "Other programs on the machine affect both sides differently: see the quartiles.");
-    o->bench.most_bytes = (size_t)o->mebibytes << 20;
-    o->bench.sample_us = o->sample_us;
-    if (!o->kernels && !o->barriers && !o->maps)
-        o->kernels = o->barriers = o->maps = true;
+    o.bench.most_bytes = (size_t)o.mebibytes << 20;
+    o.bench.sample_us = o.sample_us;
+    if (!o.kernels && !o.barriers && !o.maps)
+        o.kernels = o.barriers = o.maps = true;
+    return soft_open(&o.bench);
 }
 
 static int cores(void)
@@ -61,48 +59,58 @@ static int cores(void)
     return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
 }
 
-static void print_head(const struct options *o, const struct bench_machine *machine)
+static void keep_machine(struct bench_machine *machine)
 {
-    printf("bench_softcuda: grinterop %s\n  driver   %s\n  date     %s\n", gr_library_version(),
-           machine->driver, machine->date);
+    o.machine = machine;
+}
+
+static void print_facts(void)
+{
     printf("  %d cores; %u samples of at least %u us%s, in turn; median [quartiles]\n", cores(),
-           o->bench.samples, o->sample_us, o->bench.processor ? " of CPU time" : "");
+           o.bench.samples, o.sample_us, o.bench.processor ? " of CPU time" : "");
 }
 
-static bool run(struct options *o)
+static bool run(void)
 {
-    struct soft_bench *bench = &o->bench;
-    return (!o->kernels || soft_kernel_rows(bench)) && (!o->barriers || soft_barrier_rows(bench)) &&
-           (!o->maps || soft_map_rows(bench));
+    struct soft_bench *bench = &o.bench;
+    return (!o.kernels || soft_kernel_rows(bench)) && (!o.barriers || soft_barrier_rows(bench)) &&
+           (!o.maps || soft_map_rows(bench));
 }
 
-static bool run_with_file(struct options *o, const struct bench_machine *machine)
+/* Writes each row of the file when it is measured, because the rows are not kept. */
+static bool measure(void)
 {
     struct json json;
-    if (!o->json)
-        return run(o);
-    if (!json_create(&json, o->json, machine))
+    if (!o.json)
+        return run();
+    if (!json_create(&json, o.json, o.machine))
         return false;
-    o->bench.json = &json;
-    json_whole(&json, "cores", cores());
-    json_whole(&json, "cpu_time", o->bench.processor);
+    o.bench.json = &json;
+    json_members(&json, "cores %d cpu_time %d", cores(), (int)o.bench.processor);
     json_list(&json, "rows");
-    const bool good = run(o);
+    const bool good = run();
     json_end_list(&json);
     return json_finish(&json) && good;
 }
 
-int main(int argc, char *argv[])
+static bool check(void)
 {
-    struct options o = {.bench = {.samples = 15}, .sample_us = 20000, .mebibytes = 64};
-    struct bench_machine machine = {.software = false};
-    read_options(argc, argv, &o);
-    bool good = soft_open(&o.bench);
-    if (good) {
-        bench_describe_machine(o.bench.on.device, &machine);
-        print_head(&o, &machine);
-        good = run_with_file(&o, &machine);
-    }
-    soft_close(&o.bench);
-    return good && o.bench.wrong == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return o.bench.wrong == 0;
 }
+
+static void close_all(void)
+{
+    soft_close(&o.bench);
+}
+
+const struct bench_setup bench_setup = {
+    .about = "Measures the software CUDA driver beside OpenMP loops and memcpy(). Other programs "
+             "on the machine affect both sides differently: see the quartiles.",
+    .options = rows,
+    .steps = {.open = open_all,
+              .add_facts = keep_machine,
+              .print_facts = print_facts,
+              .measure = measure,
+              .check = check,
+              .close = close_all},
+};

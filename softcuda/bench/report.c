@@ -13,14 +13,12 @@ static void write_row(struct json *json, const char *group, const char *name,
                       double each)
 {
     json_object(json, NULL);
-    json_text(json, "group", group);
-    json_text(json, "row", name);
-    json_number(json, "each", each);
+    json_members(json, "group %s row %s each %g", group, name, each);
     json_truth(json, "measured", true);
     json_list(json, "ways");
     for (unsigned w = 0; w < count; w++) {
         json_object(json, NULL);
-        json_text(json, "way", ways[w].name);
+        json_members(json, "way %s", ways[w].name);
         json_spread(json, "us", times[w].us);
         json_spread(json, "speed", times[w].speed);
         json_number(json, "ns_each", times[w].us.median * 1e3 / each);

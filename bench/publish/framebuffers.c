@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Framebuffers into tensors: gr_fetch_framebuffer() with staging buffers, and the same by hand:
+ * glReadPixels() into registered buffers, then a copy or a kernel while they are mapped. Two
+ * buffers in turn let reads overlap.
+ */
+#include <string.h>
+
+#include <epoxy/gl.h>
+#include <grinterop/framebuffer.h>
+
+#include "bench/publish/publish.h"
+#include "examples/support/kernel_image.h"
+
+KERNEL_IMAGE(by_hand);
+
+#define WIDTH  1920
+#define HEIGHT 1080
+#define PIXELS (WIDTH * HEIGHT)
+
+#define COLOUR      GL_RGBA8, GL_COLOR_ATTACHMENT0, GL_RGBA, GL_UNSIGNED_BYTE
+#define DEPTH(BITS) GL_DEPTH_COMPONENT##BITS, GL_DEPTH_ATTACHMENT, GL_DEPTH_COMPONENT, GL_FLOAT
+
+static const struct kind {
+    const char *name;
+    GLenum internal, attachment, format, type;
+    gr_dtype dtype;
+    int ndim;
+    int64_t shape[3];
+    const char *kernel; /* of the conversion by hand; NULL: a copy */
+    float z_near, z_far;
+} kinds[FRAMEBUFFER_ROWS] = {
+    {"RGBA8, HWC u8", COLOUR, GR_DTYPE_U8, 3, {HEIGHT, WIDTH, 4}, NULL, 0, 0},
+    {"RGBA8, CHW f32", COLOUR, GR_DTYPE_F32, 3, {3, HEIGHT, WIDTH}, "planes", 0, 0},
+    {"depth 24, f32", DEPTH(24), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, NULL, 0, 0},
+    {"depth 32F, f32", DEPTH(32F), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, NULL, 0, 0},
+    {"depth 24, distance", DEPTH(24), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, "distance", 0.1f, 100},
+    {"depth 32F, distance", DEPTH(32F), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, "distance", 0.1f, 100},
+};
+
+static struct {
+    struct publish_bench *bench; /* staging buffers and both tensors; publish_end() frees them */
+    const gr_cuda_api *cuda;
+    const struct kind *kind;
+    GLuint framebuffer, renderbuffer, names[2];
+    CUgraphicsResource handles[2];
+    CUmodule module;
+    CUfunction kernel;
+} on;
+
+static bool ok(CUresult result)
+{
+    return bench_cuda_ok(result, on.kind->name);
+}
+
+static void draw(void)
+{
+    glGenFramebuffers(1, &on.framebuffer);
+    glGenRenderbuffers(1, &on.renderbuffer);
+    glBindRenderbuffer(GL_RENDERBUFFER, on.renderbuffer);
+    glRenderbufferStorage(GL_RENDERBUFFER, on.kind->internal, WIDTH, HEIGHT);
+    glBindFramebuffer(GL_FRAMEBUFFER, on.framebuffer);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, on.kind->attachment, GL_RENDERBUFFER,
+                              on.renderbuffer);
+    glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+}
+
+static bool make(void)
+{
+    const gr_tensor_desc desc = GR_INIT(
+        gr_tensor_desc, .dtype = on.kind->dtype, .ndim = on.kind->ndim, .shape = on.kind->shape,
+        .layout = on.kind->shape[0] == 3 ? GR_LAYOUT_CHW : GR_LAYOUT_SHAPE);
+    draw();
+    glGenBuffers(2, on.names);
+    for (int i = 0; i < 2; i++) {
+        glBindBuffer(GL_PIXEL_PACK_BUFFER, on.names[i]);
+        glBufferData(GL_PIXEL_PACK_BUFFER, PIXELS * 4, NULL, GL_STREAM_READ);
+        on.bench->resources[i] = gr_gl_buffer_create((size_t)PIXELS * 4, GR_READ_ONLY, NULL);
+        on.bench->tensors[i] = gr_tensor_alloc(&desc, on.bench->on.stream);
+        if (!on.bench->resources[i] || !on.bench->tensors[i])
+            return bench_grinterop_failed(on.kind->name);
+        if (!ok(on.cuda->GraphicsGLRegisterBuffer(&on.handles[i], on.names[i], GR_READ_ONLY)))
+            return false;
+    }
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    return !on.kind->kernel ||
+           (kernel_image_load(&by_hand_image, &on.module) &&
+            ok(on.cuda->ModuleGetFunction(&on.kernel, on.module, on.kind->kernel)));
+}
+
+static bool by_grinterop(unsigned i)
+{
+    const gr_framebuffer_options options = GR_INIT(
+        gr_framebuffer_options, .attachment = on.kind->attachment, .z_near = on.kind->z_near,
+        .z_far = on.kind->z_far, .staging = on.bench->resources[i]);
+    return gr_fetch_framebuffer(on.framebuffer, on.bench->tensors[0], &options,
+                                on.bench->on.stream) == GR_OK ||
+           bench_grinterop_failed(on.kind->name);
+}
+
+static CUresult convert(CUdeviceptr from)
+{
+    const gr_tensor_info *to = gr_tensor_get_info(on.bench->tensors[1]);
+    CUdeviceptr target = to->ptr;
+    int count = PIXELS;
+    void *arguments[] = {&from, &target, &count};
+    if (!on.kernel)
+        return on.cuda->MemcpyDtoDAsync(target, from, to->bytes, on.bench->on.stream);
+    return on.cuda->LaunchKernel(on.kernel, (PIXELS + 255) / 256, 1, 1, 256, 1, 1, 0,
+                                 on.bench->on.stream, arguments, NULL);
+}
+
+static bool by_hand(unsigned i)
+{
+    CUdeviceptr pixels;
+    size_t size;
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, on.names[i]);
+    glReadPixels(0, 0, WIDTH, HEIGHT, on.kind->format, on.kind->type, NULL);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    return ok(on.cuda->GraphicsMapResources(1, &on.handles[i], on.bench->on.stream)) &&
+           ok(on.cuda->GraphicsResourceGetMappedPointer(&pixels, &size, on.handles[i])) &&
+           ok(convert(pixels)) &&
+           ok(on.cuda->GraphicsUnmapResources(1, &on.handles[i], on.bench->on.stream));
+}
+
+static bool time_block(bool (*one)(unsigned), unsigned frames, double *us)
+{
+    glFinish();
+    on.cuda->StreamSynchronize(on.bench->on.stream);
+    const double before = bench_now_us();
+    for (unsigned i = 0; i < frames; i++)
+        if (!one(i % 2))
+            return false;
+    on.cuda->StreamSynchronize(on.bench->on.stream);
+    glFinish();
+    *us = (bench_now_us() - before) / frames;
+    return true;
+}
+
+static bool measure(const struct publish_effort *effort, struct framebuffer_row *row)
+{
+    static double us[3][1000];
+    if (!time_block(by_grinterop, 2, us[0]) || !time_block(by_hand, 2, us[1]))
+        return false;
+    for (unsigned i = 0; i < effort->blocks; i++) {
+        if (!time_block(by_grinterop, effort->frames, &us[0][i]) ||
+            !time_block(by_hand, effort->frames, &us[1][i]))
+            return false;
+        us[2][i] = us[0][i] / us[1][i];
+    }
+    row->grinterop = bench_spread_of(us[0], effort->blocks);
+    row->by_hand = bench_spread_of(us[1], effort->blocks);
+    row->ratio = bench_spread_of(us[2], effort->blocks);
+    return true;
+}
+
+bool framebuffer_measure(struct publish_bench *bench, const struct publish_effort *effort,
+                         unsigned number, struct framebuffer_row *row)
+{
+    memset(&on, 0, sizeof(on));
+    on.bench = bench;
+    on.cuda = bench->cuda;
+    on.kind = &kinds[number];
+    row->name = on.kind->name;
+    const bool good = make() && measure(effort, row);
+    for (int i = 0; i < 2; i++)
+        if (on.handles[i])
+            on.cuda->GraphicsUnregisterResource(on.handles[i]);
+    if (on.module)
+        on.cuda->ModuleUnload(on.module);
+    publish_end(bench);
+    glDeleteBuffers(2, on.names);
+    glDeleteFramebuffers(1, &on.framebuffer);
+    glDeleteRenderbuffers(1, &on.renderbuffer);
+    return good;
+}
