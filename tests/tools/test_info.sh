@@ -447,9 +447,8 @@ fi
 
 if ! command -v "${CC:-cc}" >/dev/null; then
     skip driver_lacks_a_library "there is no compiler"
-else
+else # without what run-test preloads for sanitizers
     echo >empty.c
-    # What run-test preloads for sanitizers is not for the compiler.
     env -u LD_PRELOAD "${CC:-cc}" -shared -o libmissing.so.6 empty.c
     env -u LD_PRELOAD "${CC:-cc}" -shared -o libGLX_nvidia.so.0 empty.c -Wl,--no-as-needed ./libmissing.so.6
     rm libmissing.so.6
