@@ -158,7 +158,7 @@ static void no_end_on(CUstream stream, const char *text, gr_resource *resource)
 
 TEST(stream_null)
 {
-    static const char *const names[] = {"CU_STREAM_LEGACY", "CU_STREAM_PER_THREAD",
+    static const char *const names[] = {"GR_STREAM_LEGACY", "GR_STREAM_PER_THREAD",
                                         "GR_STREAM_OF_MAP"};
     gr_resource *resource = must_register(new_buffer());
     for (int i = 0; i < 3; i++) {

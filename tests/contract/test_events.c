@@ -186,7 +186,7 @@ TEST(refused_calls_change_nothing, TRANSPORTS)
 {
     need(resource, _i);
     CUevent event = make_event();
-    assert_null_invalid(map_with(resource, NULL, NULL), "CU_STREAM_LEGACY");
+    assert_null_invalid(map_with(resource, NULL, NULL), "GR_STREAM_LEGACY");
     gr_map_options sizeless = {0};
     assert_null_invalid(map_with(resource, fx.stream, &sizeless), "GR_INIT");
     struct {

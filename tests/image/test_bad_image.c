@@ -139,11 +139,16 @@ TEST(formats_that_cuda_refuses)
     static const struct {
         const char *format, *instead;
     } formats[] = {
-        {"RGB16F", "GL_RGBA16F"},         {"R8_SNORM", "GL_R8I"},
-        {"RGBA16_SNORM", "GL_RGBA16I"},   {"RGB10_A2", "GL_RGBA16"},
-        {"RGB10_A2UI", "GL_RGBA16UI"},    {"R11F_G11F_B10F", "GL_RGBA16F"},
-        {"RGB9_E5", "GL_RGBA16F"},        {"RGB5_A1", "GL_RGBA8"},
-        {"DEPTH_COMPONENT24", "GL_R32F"}, {"DEPTH24_STENCIL8", "GL_R32F"},
+        {"RGB16F", "GL_RGBA16F"},
+        {"R8_SNORM", "GL_R8I"},
+        {"RGBA16_SNORM", "GL_RGBA16I"},
+        {"RGB10_A2", "GL_RGBA16"},
+        {"RGB10_A2UI", "GL_RGBA16UI"},
+        {"R11F_G11F_B10F", "GL_RGBA16F"},
+        {"RGB9_E5", "GL_RGBA16F"},
+        {"RGB5_A1", "GL_RGBA8"},
+        {"DEPTH_COMPONENT24", "gr_fetch_framebuffer()"},
+        {"DEPTH24_STENCIL8", "gr_fetch_framebuffer()"},
         {"COMPRESSED_RED_RGTC1", "GL_R"},
     };
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {

@@ -64,7 +64,7 @@ TEST(a_context_for_opengl)
 {
     CUcontext context = NULL;
     GLuint name = gl_buffer_pattern(SIZE, 1);
-    DRV(cuGLCtxCreate, (&context, 0, fx.device));
+    DRV(cuGLCtxCreate_v2, (&context, 0, fx.device));
     DRV(cuGLRegisterBufferObject, (name));
     DRV(cuCtxDestroy_v2, (context));
     DRV(cuCtxSetCurrent, (NULL));

@@ -49,7 +49,7 @@ CHILD(opens_memory)
     child_check(last_byte(memory, ODD_SIZE) == 7);
     DRV(cuMemsetD8_v2, (memory, 9, ODD_SIZE));
     DRV(cuCtxSynchronize, ());
-    DRV(cuIpcOpenMemHandle, (&again, handle, LAZY));
+    DRV(cuIpcOpenMemHandle_v2, (&again, handle, LAZY));
     child_check(again == memory);
     DRV(cuIpcCloseMemHandle, (memory));
     child_check(last_byte(memory, ODD_SIZE) == 9);
