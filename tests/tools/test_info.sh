@@ -450,7 +450,7 @@ if ! command -v "${CC:-cc}" >/dev/null; then
 else # without what run-test preloads for sanitizers
     echo >empty.c
     env -u LD_PRELOAD "${CC:-cc}" -shared -o libmissing.so.6 empty.c
-    env -u LD_PRELOAD "${CC:-cc}" -shared -o libGLX_nvidia.so.0 empty.c -Wl,--no-as-needed ./libmissing.so.6
+    env -u LD_PRELOAD "${CC:-cc}" -shared -o libGLX_nvidia.so.0 -Wl,--no-as-needed ./libmissing.so.6
     rm libmissing.so.6
     check driver_lacks_a_library 0 env LD_LIBRARY_PATH="$work:${LD_LIBRARY_PATH-}" "$info" \
         --find surroundings && tells libmissing.so.6 "GLX and Vulkan" "libxext6" &&
