@@ -77,6 +77,17 @@ static gr_resource *register_image(struct vk_resource *r, const VkImageCreateInf
 
 /* ---- From the application -------------------------------------------------------------------- */
 
+static gr_status refuse_copied(const gr_vk_device *device, const char *call)
+{
+    if (!device->copies)
+        return GR_OK;
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "Images cannot be shared by copies through host memory, which this device needs "
+                   "since %s. Share a buffer (gr_vk_buffer_create()) and copy between it and the "
+                   "image by vkCmdCopyBufferToImage.",
+                   device->why);
+}
+
 /* Copies and checks the application's description of its image. */
 static const gr_vk_format_info *take_image(const gr_vk_device *device,
                                            const gr_vk_image_desc *given, gr_vk_image_desc *info,
@@ -85,7 +96,8 @@ static const gr_vk_format_info *take_image(const gr_vk_device *device,
     if (vk_check_arguments(device, given, call) != GR_OK ||
         GR_TAKE(gr_vk_image_desc, info, given, call) != GR_OK ||
         gr_flags_check(flags, IMAGE_FLAGS, call) != GR_OK ||
-        vk_check_one_device(device, "Images", COPY_INSTEAD, call) != GR_OK)
+        vk_check_one_device(device, "Images", COPY_INSTEAD, call) != GR_OK ||
+        refuse_copied(device, call) != GR_OK)
         return NULL;
     if (!info->image || !info->create_info) {
         gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -255,6 +267,8 @@ static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo 
         status = check_chain(info, call);
     if (status == GR_OK)
         status = vk_check_one_device(device, "Images", COPY_INSTEAD, call);
+    if (status == GR_OK)
+        status = refuse_copied(device, call);
     if (status == GR_OK && info->usage == 0)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
                          "`usage` is 0: state what Vulkan does with the image, for example "

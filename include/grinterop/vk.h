@@ -76,6 +76,12 @@ typedef struct gr_vk_device_desc {
      * layer does.
      */
     bool synchronization2;
+
+    /*
+     * The allowed transports: gr_transport bits, or GR_TRANSPORT_ANY. 0: GR_TRANSPORT_EXTERNAL.
+     * With GR_TRANSPORT_COPY any Vulkan device works; see gr_vk_device_wrap().
+     */
+    unsigned transports;
 } gr_vk_device_desc;
 
 /*
@@ -167,7 +173,8 @@ typedef struct gr_vk_device_info {
      * waits and signals for the streams.
      */
     bool has_semaphores;
-    const char *description; /* one line: Vulkan and CUDA names, UUID, and how it shares */
+    const char *description; /* one line: Vulkan and CUDA names, UUID, how it shares and why */
+    gr_transport transport;  /* of its resources: GR_TRANSPORT_EXTERNAL or GR_TRANSPORT_COPY */
 } gr_vk_device_info;
 
 /*

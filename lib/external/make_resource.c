@@ -167,6 +167,19 @@ void gr_external_make_part(struct gr_external *r, const struct gr_context *conte
     make_ready(r, context, (void *)(uintptr_t)r->ptr, flags);
 }
 
+void gr_external_make_copied(struct gr_external *r, const struct gr_context *context,
+                             struct gr_import *copy, const gr_external_part_desc *part,
+                             unsigned flags)
+{
+    r->memory = copy;
+    r->base.size = part->size;
+    if (part->image)
+        note_image(&r->base, part->image);
+    make_ready(r, context, part->image ? (void *)r->mipmapped : (void *)(uintptr_t)r->ptr, flags);
+    r->base.transport_bit = GR_TRANSPORT_COPY;
+    r->sync.copies = true;
+}
+
 /* ---- The caller's structs -------------------------------------------------------------------- */
 
 /* The caller's structs in this library's version, with defaults for missing ones. */

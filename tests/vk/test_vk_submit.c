@@ -2,7 +2,7 @@
 /*
  * gr_vk_submit(): the application records only its own commands, without barriers or semaphores,
  * and grinterop adds everything around them. The validation layer is on. Loops run for devices with
- * and without synchronization2.
+ * and without synchronization2, with shared memory and with copies.
  */
 #include "vk_submit.h"
 
@@ -76,14 +76,16 @@ gr_vk_device *device;
 
 void begin_device(int kind)
 {
-    if (kind == WITH_SYNCHRONIZATION2 && !vk.h->synchronization2)
+    bool is_new = kind % COPIED == WITH_SYNCHRONIZATION2;
+    if (is_new && !vk.h->synchronization2)
         skip("this Vulkan device has no synchronization2");
     pools = submits[0] = submits[1] = 0;
     submit_result = VK_SUCCESS;
     device = gr_vk_device_wrap(&GR_INIT(
         gr_vk_device_desc, .get_instance_proc_addr = watched, .instance = vk.h->instance,
         .physical_device = vk.h->physical_device, .device = vk.h->device, .queue = vk.h->graphics,
-        .queue_family = vk.h->graphics_family, .synchronization2 = kind == WITH_SYNCHRONIZATION2));
+        .queue_family = vk.h->graphics_family, .synchronization2 = is_new,
+        .transports = kind / COPIED ? GR_TRANSPORT_COPY : GR_TRANSPORT_EXTERNAL));
     assert_made(device);
 }
 
@@ -184,7 +186,7 @@ GROUP("submits", add_vulkan_case)
 /*
  * Vulkan fills, CUDA reads and writes, late, and Vulkan reads; the host does not wait in between.
  */
-VULKAN_TEST(frames_in_both_directions, 2)
+VULKAN_TEST(frames_in_both_directions, DEVICE_KINDS)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
@@ -197,13 +199,13 @@ VULKAN_TEST(frames_in_both_directions, 2)
         assert_ok(gr_buffer_release(buffer));
         check_read(resource, 0x80 + i);
     }
-    ck_assert_uint_eq(submits[_i], 2 * FRAMES);
-    ck_assert_uint_eq(submits[!_i], 0);
+    ck_assert_uint_eq(submits[_i % COPIED], 2 * FRAMES);
+    ck_assert_uint_eq(submits[!(_i % COPIED)], 0);
     end_device();
 }
 
 /* The application's signals and waits are kept. */
-VULKAN_TEST(the_applications_own_semaphores, 2)
+VULKAN_TEST(the_applications_own_semaphores, DEVICE_KINDS)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
@@ -302,7 +304,7 @@ VULKAN_IMAGE_TEST(images_and_a_submit_of_nothing, 4)
 GROUP("submits", add_vulkan_case)
 
 /* More than fit into one command, with two pairs of semaphores. */
-VULKAN_TEST(many_resources_in_one_submit, 2)
+VULKAN_TEST(many_resources_in_one_submit, DEVICE_KINDS)
 {
     begin_device(_i);
     gr_resource *all[70];
@@ -328,7 +330,7 @@ VULKAN_TEST(many_resources_in_one_submit, 2)
 
 GROUP("command buffers", add_vulkan_case)
 
-VULKAN_TEST(command_buffers_are_used_again, 2)
+VULKAN_TEST(command_buffers_are_used_again, DEVICE_KINDS)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
@@ -339,7 +341,7 @@ VULKAN_TEST(command_buffers_are_used_again, 2)
 }
 
 /* Command buffers of pending submits are not touched. */
-VULKAN_TEST(command_buffers_in_use_are_left, 2)
+VULKAN_TEST(command_buffers_in_use_are_left, DEVICE_KINDS)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
@@ -360,7 +362,7 @@ VULKAN_TEST(command_buffers_in_use_are_left, 2)
 
 GROUP("failures, and submits by hand", add_vulkan_case)
 
-VULKAN_TEST(a_failed_submit_changes_nothing, 2)
+VULKAN_TEST(a_failed_submit_changes_nothing, DEVICE_KINDS)
 {
     static const struct {
         VkResult result;
@@ -396,11 +398,11 @@ VULKAN_TEST(a_failed_submit_changes_nothing, 2)
 
 /* ---- For programs that submit themselves ----------------------------------------------------- */
 
-VULKAN_TEST(a_filled_submit_info)
+VULKAN_TEST(a_filled_submit_info, 2)
 {
     if (!vk.h->synchronization2)
         skip("this Vulkan device has no synchronization2");
-    begin_device(WITH_SYNCHRONIZATION2);
+    begin_device(_i ? WITH_SYNCHRONIZATION2 + COPIED : WITH_SYNCHRONIZATION2);
     GR_AUTO(gr_resource) *resource = make_buffer();
     VkCommandBuffer commands = vulkan_begin();
     assert_ok(gr_vk_cmd_from_cuda(commands, &resource, 1, &copying));

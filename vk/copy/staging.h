@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Host memory that CUDA and a Vulkan device copy from and to. */
+#ifndef GR_VK_COPY_STAGING_H
+#define GR_VK_COPY_STAGING_H
+
+#include "vk/device.h"
+
+/* How both sides access the bytes. */
+enum vk_staging_way {
+    VK_STAGING_IMPORTED,   /* allocated by CUDA, imported by Vulkan */
+    VK_STAGING_REGISTERED, /* allocated by Vulkan, registered with CUDA */
+    VK_STAGING_BY_CPU      /* allocated by Vulkan; CUDA refused it, so its driver copies by CPU */
+};
+
+struct vk_staging {
+    enum vk_staging_way way;
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    VkDeviceSize offset;  /* of the bytes in `buffer` */
+    unsigned char *bytes; /* as CUDA accesses them */
+    void *allocated;      /* by CUDA, or NULL */
+};
+
+/*
+ * Allocates `size` bytes, which are zero. After an error vk_staging_end() frees what exists. The
+ * CUDA context is current.
+ */
+gr_status vk_staging_make(struct vk_staging *staging, const gr_vk_device *device, size_t size,
+                          const char *call);
+
+/* Frees it. `alive`: the CUDA context still exists, and is current. */
+void vk_staging_end(struct vk_staging *staging, const gr_vk_device *device, bool alive);
+
+/* "through host memory that Vulkan imported"; static. */
+const char *vk_staging_text(const struct vk_staging *staging);
+
+#endif
