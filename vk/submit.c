@@ -7,7 +7,6 @@
 #include "lib/struct_size.h"
 #include "lib/sync/submit.h"
 #include "vk/barrier.h"
-#include "vk/copy/record.h"
 #include "vk/error.h"
 #include "vk/recording.h"
 #include "vk/submit_info.h"
@@ -32,16 +31,6 @@ static const struct vk_resource *next_resource(gr_submit *submit, size_t *place)
         if (vk_resource_of(resource))
             return vk_resource_of(resource);
     return NULL;
-}
-
-/* The submit has taken back what CUDA wrote, by `first` or by commands of the application. */
-static void settle_copies(struct making *m)
-{
-    size_t place = 0;
-    const struct vk_resource *r;
-    while ((r = next_resource(m->submit, &place)))
-        if (vk_is_copied(r))
-            vk_copy_settle(&r->external);
 }
 
 static gr_status find_device(struct making *m)
@@ -192,8 +181,5 @@ gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc)
         status = submit_to_queue(&m);
     if (m.recording)
         vk_recording_release(m.device, m.recording, status == GR_OK);
-    if (status != GR_OK)
-        return status;
-    settle_copies(&m);
-    return gr_submit_commit(submit);
+    return status == GR_OK ? gr_submit_commit(submit) : status;
 }

@@ -24,6 +24,7 @@ struct gr_sync {
     bool of_device; /* the two belong to the graphics device, for all of its resources here */
     bool is_new;    /* the graphics API must hand it over before its first map */
     bool copies;    /* maps and releases also enqueue copies */
+    bool owes;      /* a release copied bytes that no committed submit has taken back */
 };
 
 /* The points of a resource, if it has any. */

@@ -46,12 +46,7 @@ static void add_part(struct vk_owed *owed, VkDeviceSize first, VkDeviceSize end)
 const struct vk_owed *vk_copy_owed(const struct gr_external *r)
 {
     static const struct vk_owed none;
-    return r->sync.drawn ? &none : &vk_copy_of(r)->owed;
-}
-
-void vk_copy_settle(const struct gr_external *r)
-{
-    vk_copy_of(r)->owed.count = 0;
+    return r->sync.owes ? &vk_copy_of(r)->owed : &none;
 }
 
 /* ---- Map and release ------------------------------------------------------------------------- */
@@ -74,6 +69,7 @@ gr_status vk_copy_in(gr_resource *resource, CUstream stream)
     GR_TRY(reserve(&copy->owed));
     if (!vk_copy_reads(r))
         return GR_OK;
+    GR_TRY(vk_staging_before_read(&copy->staging, stream));
     return check_cuda(gr_driver()->MemcpyHtoDAsync(copy->ptr + buffer->offset,
                                                    copy->staging.bytes + buffer->offset,
                                                    buffer->part, stream),
@@ -82,7 +78,7 @@ gr_status vk_copy_in(gr_resource *resource, CUstream stream)
 
 gr_status vk_copy_out(gr_resource *resource, CUstream stream)
 {
-    const struct gr_external *r = gr_external_of(resource);
+    struct gr_external *r = gr_external_of(resource);
     struct vk_copy *copy = vk_copy_of(r);
     const gr_buffer *buffer = resource->mapped;
     if (!vk_copy_writes(r))
@@ -91,7 +87,9 @@ gr_status vk_copy_out(gr_resource *resource, CUstream stream)
         check_cuda(gr_driver()->MemcpyDtoHAsync(copy->staging.bytes + buffer->offset,
                                                 copy->ptr + buffer->offset, buffer->part, stream),
                    "cuMemcpyDtoHAsync", resource));
+    GR_TRY(vk_staging_after_write(&copy->staging, stream));
     add_part(&copy->owed, buffer->offset, buffer->offset + buffer->part);
+    r->sync.owes = true;
     return GR_OK;
 }
 

@@ -58,12 +58,9 @@ gr_status vk_copy_in(gr_resource *resource, CUstream stream);
 gr_status vk_copy_out(gr_resource *resource, CUstream stream);
 
 /*
- * The bytes that the object lacks. None after a committed submit, which took them back, whether or
- * not grinterop recorded its commands.
+ * The bytes that the object lacks. None after a committed submit, which took them back by commands
+ * of grinterop or of the application.
  */
 const struct vk_owed *vk_copy_owed(const struct gr_external *r);
-
-/* A submit has taken the bytes back. */
-void vk_copy_settle(const struct gr_external *r);
 
 #endif

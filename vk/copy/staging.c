@@ -133,32 +133,55 @@ static gr_status import_pages(struct vk_staging *s, const gr_vk_device *device, 
                              call);
 }
 
+static gr_status allocate_pinned(struct vk_staging *s, size_t size, size_t alignment)
+{
+    CUresult result = gr_driver()->MemAllocHost(&s->allocated, size + alignment);
+    if (result != CUDA_SUCCESS) {
+        s->allocated = NULL;
+        return gr_fail_cuda(result, "cuMemAllocHost",
+                            "%zu byte%s of pinned host memory could not be allocated.", size,
+                            gr_s(size));
+    }
+    s->bytes = aligned(s->allocated, alignment);
+    return GR_OK;
+}
+
 static gr_status import_memory(struct vk_staging *s, const gr_vk_device *device, size_t size,
                                const char *call)
 {
     size_t alignment = (size_t)device->host_alignment;
     size_t whole = rounded(size, alignment);
-    CUresult result = gr_driver()->MemAllocHost(&s->allocated, whole + alignment);
-    if (result != CUDA_SUCCESS) {
-        s->allocated = NULL;
-        return gr_fail_cuda(result, "cuMemAllocHost",
-                            "%zu bytes of pinned host memory could not be allocated.", whole);
-    }
     s->way = VK_STAGING_IMPORTED;
-    s->bytes = aligned(s->allocated, alignment);
+    GR_TRY(allocate_pinned(s, whole, alignment));
     return import_pages(s, device, whole, call);
 }
 
 /* ---- Memory of Vulkan ------------------------------------------------------------------------ */
 
 /* Registers whole pages, so that no other allocation shares a page. */
+static gr_status register_memory(struct vk_staging *s, size_t whole, void *mapping)
+{
+    const char *name = "";
+    s->mapped = aligned(mapping, gr_machine_page());
+    s->offset = (VkDeviceSize)(s->mapped - (unsigned char *)mapping);
+    CUresult result = gr_driver()->MemHostRegister(s->mapped, whole, 0);
+    if (result == CUDA_SUCCESS) {
+        s->way = VK_STAGING_REGISTERED;
+        s->bytes = s->mapped;
+        return GR_OK;
+    }
+    gr_driver()->GetErrorName(result, &name);
+    gr_log(GR_LOG_INFO, "the CPU copies, since cuMemHostRegister refused memory of Vulkan: %s",
+           name ? name : "");
+    return allocate_pinned(s, whole, 1);
+}
+
 static gr_status map_memory(struct vk_staging *s, const gr_vk_device *device, size_t size,
                             const char *call)
 {
     const size_t page = gr_machine_page(), whole = rounded(size, page);
     VkMemoryRequirements need;
     void *mapping = NULL;
-    const char *name = "";
     GR_TRY(make_buffer(s, device, whole + page, NULL));
     device->vk.vkGetBufferMemoryRequirements(device->device, s->buffer, &need);
     GR_TRY(allocate_and_bind(s, device, need.size, need.memoryTypeBits, NULL, call));
@@ -166,25 +189,51 @@ static gr_status map_memory(struct vk_staging *s, const gr_vk_device *device, si
         device->vk.vkMapMemory(device->device, s->memory, 0, VK_WHOLE_SIZE, 0, &mapping);
     if (mapped != VK_SUCCESS)
         return vk_fail(mapped, "vkMapMemory", "%zu bytes for copies could not be mapped.", whole);
-    s->bytes = aligned(mapping, page);
-    s->offset = (VkDeviceSize)(s->bytes - (unsigned char *)mapping);
-    CUresult result = gr_driver()->MemHostRegister(s->bytes, whole, 0);
-    s->way = result == CUDA_SUCCESS ? VK_STAGING_REGISTERED : VK_STAGING_BY_CPU;
-    if (result == CUDA_SUCCESS)
+    return register_memory(s, whole, mapping);
+}
+
+/* ---- Copies by the CPU, on the driver's thread ----------------------------------------------- */
+
+/* Always all bytes, so that a copy needs no arguments that live until it runs. */
+static void CUDA_CB copy_from_mapped(void *user)
+{
+    const struct vk_staging *s = user;
+    memcpy(s->bytes, s->mapped, s->size);
+}
+
+static void CUDA_CB copy_to_mapped(void *user)
+{
+    const struct vk_staging *s = user;
+    memcpy(s->mapped, s->bytes, s->size);
+}
+
+static gr_status enqueue(struct vk_staging *s, CUhostFn copy, CUstream stream)
+{
+    if (s->way != VK_STAGING_BY_CPU)
         return GR_OK;
-    gr_driver()->GetErrorName(result, &name);
-    gr_log(GR_LOG_INFO,
-           "cuMemHostRegister refused memory that Vulkan has mapped: %s; the CPU copies",
-           name ? name : "");
-    return GR_OK;
+    CUresult result = gr_driver()->LaunchHostFunc(stream, copy, s);
+    return result == CUDA_SUCCESS
+               ? GR_OK
+               : gr_fail_work(result, "cuLaunchHostFunc",
+                              "The CPU's copy could not be enqueued into the stream.");
+}
+
+gr_status vk_staging_before_read(struct vk_staging *s, CUstream stream)
+{
+    return enqueue(s, copy_from_mapped, stream);
+}
+
+gr_status vk_staging_after_write(struct vk_staging *s, CUstream stream)
+{
+    return enqueue(s, copy_to_mapped, stream);
 }
 
 /* ---- Both ------------------------------------------------------------------------------------ */
 
 void vk_staging_end(struct vk_staging *s, const gr_vk_device *device, bool alive)
 {
-    if (alive && s->way == VK_STAGING_REGISTERED && s->bytes)
-        gr_driver()->MemHostUnregister(s->bytes);
+    if (alive && s->way == VK_STAGING_REGISTERED)
+        gr_driver()->MemHostUnregister(s->mapped);
     device->vk.vkDestroyBuffer(device->device, s->buffer, NULL);
     device->vk.vkFreeMemory(device->device, s->memory, NULL);
     if (alive && s->allocated)
@@ -211,13 +260,17 @@ gr_status vk_staging_make(struct vk_staging *s, const gr_vk_device *device, size
     }
     if (status != GR_OK)
         GR_TRY(map_memory(s, device, size, call));
+    s->size = size;
     memset(s->bytes, 0, size);
+    if (s->mapped)
+        memset(s->mapped, 0, size);
     return GR_OK;
 }
 
 const char *vk_staging_text(const struct vk_staging *s)
 {
-    return s->way == VK_STAGING_IMPORTED     ? "through pinned memory that Vulkan imported"
-           : s->way == VK_STAGING_REGISTERED ? "through Vulkan memory that CUDA registered"
-                                             : "through Vulkan memory, which the CPU copies";
+    return s->way == VK_STAGING_IMPORTED ? "through pinned memory that Vulkan imported"
+           : s->way == VK_STAGING_REGISTERED
+               ? "through Vulkan memory that CUDA registered"
+               : "through pinned memory, from and to which the CPU copies";
 }

@@ -9,16 +9,18 @@
 enum vk_staging_way {
     VK_STAGING_IMPORTED,   /* allocated by CUDA, imported by Vulkan */
     VK_STAGING_REGISTERED, /* allocated by Vulkan, registered with CUDA */
-    VK_STAGING_BY_CPU      /* allocated by Vulkan; CUDA refused it, so its driver copies by CPU */
+    VK_STAGING_BY_CPU      /* allocated by both; the CPU copies in between, in stream order */
 };
 
 struct vk_staging {
     enum vk_staging_way way;
     VkBuffer buffer;
     VkDeviceMemory memory;
-    VkDeviceSize offset;  /* of the bytes in `buffer` */
-    unsigned char *bytes; /* as CUDA accesses them */
-    void *allocated;      /* by CUDA, or NULL */
+    VkDeviceSize offset; /* of the bytes in `buffer` */
+    size_t size;
+    unsigned char *bytes;  /* as CUDA accesses them */
+    unsigned char *mapped; /* as Vulkan has mapped them, unless imported */
+    void *allocated;       /* by CUDA, or NULL */
 };
 
 /*
@@ -27,6 +29,13 @@ struct vk_staging {
  */
 gr_status vk_staging_make(struct vk_staging *staging, const gr_vk_device *device, size_t size,
                           const char *call);
+
+/*
+ * Enqueue the CPU's copies, if there are any: before CUDA copies from `bytes`, and after it has
+ * copied to them.
+ */
+gr_status vk_staging_before_read(struct vk_staging *staging, CUstream stream);
+gr_status vk_staging_after_write(struct vk_staging *staging, CUstream stream);
 
 /* Frees it. `alive`: the CUDA context still exists, and is current. */
 void vk_staging_end(struct vk_staging *staging, const gr_vk_device *device, bool alive);
