@@ -77,15 +77,23 @@ static gr_resource *register_image(struct vk_resource *r, const VkImageCreateInf
 
 /* ---- From the application -------------------------------------------------------------------- */
 
-static gr_status refuse_copied(const gr_vk_device *device, const char *call)
+/* Copies need a usage for each direction that the flags allow. */
+static gr_status check_transfers(const gr_vk_device *device, const VkImageCreateInfo *info,
+                                 unsigned flags, const char *call)
 {
-    if (!device->copies)
+    const char *missing = NULL;
+    if (device->copies && !(flags & GR_WRITE_DISCARD) &&
+        !(info->usage & VK_IMAGE_USAGE_TRANSFER_SRC_BIT))
+        missing = "VK_IMAGE_USAGE_TRANSFER_SRC_BIT";
+    else if (device->copies && !(flags & GR_READ_ONLY) &&
+             !(info->usage & VK_IMAGE_USAGE_TRANSFER_DST_BIT))
+        missing = "VK_IMAGE_USAGE_TRANSFER_DST_BIT";
+    if (!missing)
         return GR_OK;
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "Images cannot be shared by copies through host memory, which this device needs "
-                   "since %s. Share a buffer (gr_vk_buffer_create()) and copy between it and the "
-                   "image by vkCmdCopyBufferToImage.",
-                   device->why);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The usage of the image is 0x%x, but its texels are copied, since %s: create it "
+                   "with %s, too.",
+                   info->usage, device->why, missing);
 }
 
 /* Copies and checks the application's description of its image. */
@@ -96,8 +104,7 @@ static const gr_vk_format_info *take_image(const gr_vk_device *device,
     if (vk_check_arguments(device, given, call) != GR_OK ||
         GR_TAKE(gr_vk_image_desc, info, given, call) != GR_OK ||
         gr_flags_check(flags, IMAGE_FLAGS, call) != GR_OK ||
-        vk_check_one_device(device, "Images", COPY_INSTEAD, call) != GR_OK ||
-        refuse_copied(device, call) != GR_OK)
+        vk_check_one_device(device, "Images", COPY_INSTEAD, call) != GR_OK)
         return NULL;
     if (!info->image || !info->create_info) {
         gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -106,7 +113,8 @@ static const gr_vk_format_info *take_image(const gr_vk_device *device,
                     : "`image` is VK_NULL_HANDLE: pass the VkImage.");
         return NULL;
     }
-    return vk_image_check(info->create_info, call) == GR_OK
+    return vk_image_check(info->create_info, call) == GR_OK &&
+                   check_transfers(device, info->create_info, flags, call) == GR_OK
                ? gr_vk_format(info->create_info->format)
                : NULL;
 }
@@ -150,16 +158,17 @@ static gr_status check_limits(const gr_vk_device *device, const VkImageCreateInf
 static gr_status refuse_format(const gr_vk_device *device, const VkImageCreateInfo *info,
                                VkResult result, const char *name)
 {
-    const char *query = "vkGetPhysicalDeviceImageFormatProperties2";
+    const char *query = device->copies ? "vkGetPhysicalDeviceImageFormatProperties"
+                                       : "vkGetPhysicalDeviceImageFormatProperties2";
     if (result != VK_ERROR_FORMAT_NOT_SUPPORTED)
         return vk_fail(result, query, "%s could not be queried about images of %s.",
                        device->identity.name, name);
     return gr_fail_code(
         GR_ERR_UNSUPPORTED, GR_DOMAIN_VULKAN, (int)result, vk_result_name(result), query,
-        "%s cannot export images of %s with usage 0x%x, flags 0x%x and tiling %d "
-        "as " GR_VK_HANDLE_NAME
-        ": leave out usages, or use another format, for example VK_FORMAT_R8G8B8A8_UNORM.",
-        device->identity.name, name, info->usage, info->flags, info->tiling);
+        "%s cannot %s images of %s with usage 0x%x, flags 0x%x and tiling %d%s: leave out usages, "
+        "or use another format, for example VK_FORMAT_R8G8B8A8_UNORM.",
+        device->identity.name, device->copies ? "create" : "export", name, info->usage, info->flags,
+        info->tiling, device->copies ? "" : " as " GR_VK_HANDLE_NAME);
 }
 
 /* Copies of the structs in the image's pNext chain that affect device support. */
@@ -188,11 +197,29 @@ static const void *chain_for_query(const VkImageCreateInfo *info, struct format_
     return chain;
 }
 
+#define TRANSFERS (VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT)
+
+/* The same for a device that copies, which exports nothing. */
+static gr_status check_creatable(const gr_vk_device *device, const VkImageCreateInfo *info,
+                                 const char *name, VkExternalMemoryFeatureFlags *features,
+                                 const char *call)
+{
+    VkImageFormatProperties found;
+    VkResult result = device->vk.vkGetPhysicalDeviceImageFormatProperties(
+        device->physical_device, info->format, info->imageType, info->tiling,
+        info->usage | TRANSFERS, info->flags, &found);
+    *features = 0;
+    return result == VK_SUCCESS ? check_limits(device, info, &found, name, call)
+                                : refuse_format(device, info, result, name);
+}
+
 static gr_status check_exportable(const gr_vk_device *device, const VkImageCreateInfo *info,
                                   const char *name, VkExternalMemoryFeatureFlags *features,
                                   const char *call)
 {
     struct format_query query;
+    if (device->copies)
+        return check_creatable(device, info, name, features, call);
     const VkPhysicalDeviceExternalImageFormatInfo external = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO,
         .pNext = chain_for_query(info, &query),
@@ -231,7 +258,9 @@ static gr_status create_image(struct vk_resource *r, const VkImageCreateInfo *wi
         .handleTypes = GR_VK_MEMORY_HANDLE,
     };
     VkImageCreateInfo info = *wish;
-    if (!vk_chain_find(wish->pNext, external.sType))
+    if (r->binding.device->copies)
+        info.usage |= TRANSFERS;
+    else if (!vk_chain_find(wish->pNext, external.sType))
         info.pNext = &external;
     r->owned = true;
     VkResult result = r->binding.device->vk.vkCreateImage(r->binding.device->device, &info, NULL,
@@ -267,8 +296,6 @@ static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo 
         status = check_chain(info, call);
     if (status == GR_OK)
         status = vk_check_one_device(device, "Images", COPY_INSTEAD, call);
-    if (status == GR_OK)
-        status = refuse_copied(device, call);
     if (status == GR_OK && info->usage == 0)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
                          "`usage` is 0: state what Vulkan does with the image, for example "

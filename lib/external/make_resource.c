@@ -172,9 +172,10 @@ void gr_external_make_copied(struct gr_external *r, const struct gr_context *con
                              unsigned flags)
 {
     r->memory = copy;
-    r->base.size = part->size;
     if (part->image)
         note_image(&r->base, part->image);
+    else
+        r->base.size = part->size;
     make_ready(r, context, part->image ? (void *)r->mipmapped : (void *)(uintptr_t)r->ptr, flags);
     r->base.transport_bit = GR_TRANSPORT_COPY;
     r->sync.copies = true;

@@ -60,20 +60,32 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
     return gr_fail_work(result, driver_call, "The copy of %s failed.", text);
 }
 
+/* Copies the mapped part between staging memory and memory of CUDA. */
+static gr_status move(gr_resource *resource, const gr_buffer *buffer, bool in, CUstream stream)
+{
+    const struct vk_copy *copy = vk_copy_of(gr_external_of(resource));
+    unsigned char *host = copy->staging.bytes + buffer->offset;
+    const CUdeviceptr ptr = copy->ptr + buffer->offset;
+    if (copy->image)
+        return check_cuda(vk_copy_image_move(copy->image, host, in, stream), "cuMemcpy3DAsync",
+                          resource);
+    if (in)
+        return check_cuda(gr_driver()->MemcpyHtoDAsync(ptr, host, buffer->part, stream),
+                          "cuMemcpyHtoDAsync", resource);
+    return check_cuda(gr_driver()->MemcpyDtoHAsync(host, ptr, buffer->part, stream),
+                      "cuMemcpyDtoHAsync", resource);
+}
+
 gr_status vk_copy_in(gr_resource *resource, CUstream stream)
 {
     const struct gr_external *r = gr_external_of(resource);
     struct vk_copy *copy = vk_copy_of(r);
-    const gr_buffer *buffer = resource->pending;
     copy->owed.count = vk_copy_owed(r)->count;
     GR_TRY(reserve(&copy->owed));
     if (!vk_copy_reads(r))
         return GR_OK;
     GR_TRY(vk_staging_before_read(&copy->staging, stream));
-    return check_cuda(gr_driver()->MemcpyHtoDAsync(copy->ptr + buffer->offset,
-                                                   copy->staging.bytes + buffer->offset,
-                                                   buffer->part, stream),
-                      "cuMemcpyHtoDAsync", resource);
+    return move(resource, resource->pending, true, stream);
 }
 
 gr_status vk_copy_out(gr_resource *resource, CUstream stream)
@@ -83,10 +95,7 @@ gr_status vk_copy_out(gr_resource *resource, CUstream stream)
     const gr_buffer *buffer = resource->mapped;
     if (!vk_copy_writes(r))
         return GR_OK;
-    GR_TRY(
-        check_cuda(gr_driver()->MemcpyDtoHAsync(copy->staging.bytes + buffer->offset,
-                                                copy->ptr + buffer->offset, buffer->part, stream),
-                   "cuMemcpyDtoHAsync", resource));
+    GR_TRY(move(resource, buffer, false, stream));
     GR_TRY(vk_staging_after_write(&copy->staging, stream));
     add_part(&copy->owed, buffer->offset, buffer->offset + buffer->part);
     r->sync.owes = true;
@@ -103,12 +112,12 @@ static void end(struct gr_import *import, bool alive)
     vk_staging_end(&copy->staging, copy->device, alive);
     vk_device_drop(copy->device);
     free(copy->owed.parts);
+    free(copy->image);
     free(copy);
 }
 
-static gr_status allocate(struct vk_copy *copy, size_t size, const char *call)
+static gr_status allocate_buffer(struct vk_copy *copy, size_t size, const char *call)
 {
-    GR_TRY(vk_staging_make(&copy->staging, copy->device, size, call));
     CUresult result = gr_driver()->MemAlloc(&copy->ptr, size);
     if (result == CUDA_SUCCESS)
         return GR_OK;
@@ -116,6 +125,24 @@ static gr_status allocate(struct vk_copy *copy, size_t size, const char *call)
     return gr_fail_cuda(result, "cuMemAlloc",
                         "%s: %zu byte%s of device memory for the copy could not be allocated.",
                         call, size, gr_s(size));
+}
+
+/* After an error the caller ends the copy, but not r->mipmapped, which does not exist then. */
+static gr_status allocate(struct vk_copy *copy, struct gr_external *r,
+                          const gr_external_part_desc *part, unsigned flags, const char *call)
+{
+    size_t size = part->size;
+    if (part->image) {
+        copy->image = calloc(1, sizeof(*copy->image));
+        if (!copy->image)
+            return gr_fail_memory(call);
+        size = vk_copy_image_layout(copy->image, part->image);
+    }
+    GR_TRY(vk_staging_make(&copy->staging, copy->device, size, call));
+    copy->import.size = size;
+    return part->image
+               ? vk_copy_image_allocate(copy->image, part->image, flags, &r->mipmapped, call)
+               : allocate_buffer(copy, size, call);
 }
 
 static struct vk_copy *new_copy(gr_vk_device *device, const char *call)
@@ -139,13 +166,12 @@ gr_status vk_copy_make(struct gr_external *r, gr_vk_device *device,
     gr_retired_collect();
     GR_TRY(gr_context_enter(context, &pushed, call));
     struct vk_copy *copy = new_copy(device, call);
-    gr_status status = copy ? allocate(copy, part->size, call) : GR_ERR_NO_MEMORY;
+    gr_status status = copy ? allocate(copy, r, part, flags, call) : GR_ERR_NO_MEMORY;
     if (copy && status != GR_OK)
         gr_import_drop(&copy->import, true);
     gr_context_leave(pushed);
     if (status != GR_OK)
         return status;
-    copy->import.size = part->size;
     r->ptr = copy->ptr;
     gr_external_make_copied(r, context, &copy->import, part, flags);
     return GR_OK;

@@ -14,6 +14,7 @@
 #define GR_VK_COPY_COPY_H
 
 #include "lib/external/external.h"
+#include "vk/copy/image.h"
 #include "vk/copy/staging.h"
 
 /* Bytes that CUDA wrote, which the object lacks. */
@@ -29,6 +30,7 @@ struct vk_copy {
     gr_vk_device *device; /* held */
     CUdeviceptr ptr;      /* of a buffer, owned */
     struct vk_owed owed;
+    struct vk_copy_image *image; /* of an image, whose arrays the resource owns; or NULL */
 };
 
 /* The copy of a resource; NULL if it is shared without copies, or closed. */

@@ -52,6 +52,29 @@ static void store_buffer(VkCommandBuffer commands, const struct vk_resource *r, 
     }
 }
 
+/* ---- Images ---------------------------------------------------------------------------------- */
+
+static void move_image(VkCommandBuffer commands, const struct vk_resource *r, bool fetch)
+{
+    const struct vk_copy *copy = vk_copy_of(&r->external);
+    const struct vk_functions *vk = &copy->device->vk;
+    const VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL;
+    const struct vk_copy_image *image = copy->image;
+    VkBufferImageCopy regions[VK_COPY_MOST_LEVELS];
+    for (uint32_t i = 0; i < image->levels; i++)
+        regions[i] = (VkBufferImageCopy){
+            .bufferOffset = copy->staging.offset + image->level[i].offset,
+            .imageSubresource = {r->aspect, i, 0, image->layers},
+            .imageExtent = image->level[i].extent,
+        };
+    if (fetch)
+        vk->vkCmdCopyImageToBuffer(commands, r->binding.image, layout, copy->staging.buffer,
+                                   image->levels, regions);
+    else
+        vk->vkCmdCopyBufferToImage(commands, copy->staging.buffer, r->binding.image, layout,
+                                   image->levels, regions);
+}
+
 /* ---- Both directions ------------------------------------------------------------------------- */
 
 void vk_copy_record_fetch(VkCommandBuffer commands, const struct vk_resource *const list[],
@@ -61,7 +84,10 @@ void vk_copy_record_fetch(VkCommandBuffer commands, const struct vk_resource *co
     for (size_t i = 0; i < n; i++) {
         if (!vk_copy_reads(&list[i]->external))
             continue;
-        fetch_buffer(commands, list[i]);
+        if (list[i]->binding.image)
+            move_image(commands, list[i], true);
+        else
+            fetch_buffer(commands, list[i]);
         some = true;
     }
     if (some)
@@ -87,7 +113,10 @@ void vk_copy_record_store(VkCommandBuffer commands, const struct vk_resource *co
             record_barrier(list[0], commands, ALL | VK_PIPELINE_STAGE_HOST_BIT,
                            VK_ACCESS_HOST_WRITE_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
                            VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
-        store_buffer(commands, list[i], all);
+        if (list[i]->binding.image)
+            move_image(commands, list[i], false);
+        else
+            store_buffer(commands, list[i], all);
         some = true;
     }
 }
