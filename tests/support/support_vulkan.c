@@ -114,7 +114,8 @@ gr_vk_device *vulkan_wrap(void)
         GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vk.h->get_instance_proc_addr,
                 .instance = vk.h->instance, .physical_device = vk.h->physical_device,
                 .device = vk.h->device, .queue = vk.h->graphics,
-                .queue_family = vk.h->graphics_family, .synchronization2 = vk.h->synchronization2);
+                .queue_family = vk.h->graphics_family, .synchronization2 = vk.h->synchronization2,
+                .transports = vk.copies ? GR_TRANSPORT_COPY : 0);
     gr_vk_device *device = gr_vk_device_wrap(&info);
     assert_made(device);
     return device;
@@ -185,6 +186,26 @@ TCase *add_vulkan_case(Suite *suite, const char *name)
     TCase *made = add_case(suite, name);
     tcase_add_unchecked_fixture(made, use_vulkan_once, NULL);
     tcase_add_checked_fixture(made, vulkan_setup, vulkan_teardown);
+    return made;
+}
+
+static void copied_setup(void)
+{
+    vk.copies = true;
+    vulkan_setup();
+}
+
+static void copied_teardown(void)
+{
+    vulkan_teardown();
+    vk.copies = false;
+}
+
+TCase *add_copied_vulkan_case(Suite *suite, const char *name)
+{
+    TCase *made = add_case(suite, name);
+    tcase_add_unchecked_fixture(made, use_vulkan_once, NULL);
+    tcase_add_checked_fixture(made, copied_setup, copied_teardown);
     return made;
 }
 

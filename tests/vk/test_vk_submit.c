@@ -258,11 +258,11 @@ GROUP("images", add_vulkan_case)
  * A new image gets its layout from an empty submit with only the last barrier. Catches: the
  * validation layer lost track of the layout of an image that is used in CUDA's layout.
  */
-VULKAN_IMAGE_TEST(images_and_a_submit_of_nothing, 4)
+VULKAN_IMAGE_TEST(images_and_a_submit_of_nothing, 2 * DEVICE_KINDS)
 {
-    begin_device(_i % 2);
+    begin_device(_i % DEVICE_KINDS);
     const VkImageLayout layout =
-        _i / 2 ? VK_IMAGE_LAYOUT_GENERAL : VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+        _i / DEVICE_KINDS ? VK_IMAGE_LAYOUT_GENERAL : VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
     gr_vk_use clearing = copying;
     clearing.layout = layout;
     const VkImageCreateInfo create = vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
