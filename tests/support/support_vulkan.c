@@ -388,6 +388,8 @@ gr_resource *must_register_own(const struct vulkan_own *own, VkDeviceSize size, 
                 .memory_size = own->memory_size, .size = size, .dedicated = own->dedicated);
     gr_resource *resource = gr_from_vk_buffer(vk.wrap, &info, flags);
     assert_made(resource);
+    if (vk.copies)
+        vulkan_submits_copy(resource);
     return resource;
 }
 
@@ -404,6 +406,8 @@ gr_resource *must_create(VkDeviceSize size, unsigned flags)
     const VkBufferCreateInfo info = vulkan_buffer_info(size);
     gr_resource *resource = gr_vk_buffer_create(vk.wrap, &info, flags);
     assert_made(resource);
+    if (vk.copies)
+        vulkan_submits_copy(resource);
     return resource;
 }
 
