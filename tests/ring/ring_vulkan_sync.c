@@ -5,7 +5,7 @@
 
 #include "lib/sync/sync.h"
 
-GROUP("Vulkan semaphores", add_vulkan_case)
+GROUP("Vulkan semaphores", add_vulkan_case, add_copied_vulkan_case)
 
 /* Sets the pair as if it were the device's, with which its resources begin. */
 static gr_resource *resource_with(const struct ring_sync *pair)

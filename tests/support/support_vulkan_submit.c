@@ -43,17 +43,16 @@ static int copied_count;
 
 void vulkan_submits_copy(gr_resource *resource)
 {
-    ck_assert_int_lt(copied_count, MOST_COPIED);
-    copied[copied_count].buffer = gr_vk_buffer(resource);
-    copied[copied_count++].resource = resource;
+    copied[copied_count % MOST_COPIED].buffer = gr_vk_buffer(resource);
+    copied[copied_count++ % MOST_COPIED].resource = resource;
 }
 
-/* The newest resource of that buffer. */
+/* The newest resource of that buffer, among the newest that a case uses at once. */
 static gr_resource *find_copied(VkBuffer buffer)
 {
-    for (int i = copied_count; i-- > 0;)
-        if (copied[i].buffer == buffer)
-            return copied[i].resource;
+    for (int i = copied_count; i-- > 0 && i >= copied_count - MOST_COPIED;)
+        if (copied[i % MOST_COPIED].buffer == buffer)
+            return copied[i % MOST_COPIED].resource;
     return NULL;
 }
 
