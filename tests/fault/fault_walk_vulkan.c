@@ -164,9 +164,11 @@ static gr_resource *make_buffer(gr_vk_device *device)
  * With a device wrapped just for this: once its semaphores lost a signal, it fails for good, as the
  * message says.
  */
-static bool on_new_device(gr_resource *(*make)(gr_vk_device *device), bool synchronization2)
+static bool on_new_device_by(gr_resource *(*make)(gr_vk_device *device), bool synchronization2,
+                             unsigned transports)
 {
-    const gr_vk_device_desc desc = device_desc(synchronization2);
+    gr_vk_device_desc desc = device_desc(synchronization2);
+    desc.transports = transports;
     gr_vk_device *device = gr_vk_device_wrap(&desc);
     gr_resource *resource = device ? make(device) : NULL;
     bool good = done(resource) && take_turns(resource);
@@ -174,6 +176,11 @@ static bool on_new_device(gr_resource *(*make)(gr_vk_device *device), bool synch
     gr_resource_free(resource);
     gr_vk_device_free(device);
     return good;
+}
+
+static bool on_new_device(gr_resource *(*make)(gr_vk_device *device), bool synchronization2)
+{
+    return on_new_device_by(make, synchronization2, GR_TRANSPORT_EXTERNAL);
 }
 
 static bool run_buffer(void)
@@ -246,6 +253,29 @@ static bool run_image(void)
     return on_new_device(make_image, false);
 }
 
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+static bool run_copied_buffer(void)
+{
+    return on_new_device_by(make_buffer, false, GR_TRANSPORT_COPY);
+}
+
+static gr_resource *make_write_only(gr_vk_device *device)
+{
+    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    return gr_vk_buffer_create(device, &info, GR_WRITE_DISCARD);
+}
+
+static bool run_copied_output(void)
+{
+    return on_new_device_by(make_write_only, false, GR_TRANSPORT_COPY);
+}
+
+static bool run_copied_image(void)
+{
+    return on_new_device_by(make_image, false, GR_TRANSPORT_COPY);
+}
+
 /* ---- Semaphores ------------------------------------------------------------------------------ */
 
 static bool signal_and_wait(gr_semaphore *semaphore)
@@ -308,6 +338,9 @@ const struct scenario walk_vulkan[] = {
     {"a buffer created by the program", run_own_buffer, NULL, 0},
     {"memory from a descriptor", run_external, NULL, 0},
     {"a Vulkan image", run_image, NULL, 0},
+    {"a copied Vulkan buffer", run_copied_buffer, NULL, 0},
+    {"a copied buffer for writing", run_copied_output, NULL, 0},
+    {"a copied Vulkan image", run_copied_image, NULL, 0},
     {"a Vulkan semaphore", run_semaphore, NULL, 0},
     {"a semaphore created by the program", run_own_semaphore, NULL, 0},
     {NULL, NULL, NULL, 0},
