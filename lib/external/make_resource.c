@@ -238,10 +238,10 @@ static gr_status check_sharing(const gr_resource *resource, const gr_external_pa
 {
     gr_status status = gr_resource_check_open(resource, call);
     const struct gr_external *r = gr_external_of(resource);
-    if (status == GR_OK && !r)
+    if (status == GR_OK && (!r || r->sync.copies))
         status = gr_fail(GR_ERR_STATE, call,
                          "The resource is not in external memory; it uses the transport %s.",
-                         resource->backend->name);
+                         r ? "copy" : resource->backend->name);
     if (status == GR_OK && r->memory->dedicated)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
                          "The memory is dedicated to one buffer or image: it has no other part.");

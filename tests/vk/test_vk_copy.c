@@ -10,13 +10,23 @@
 #include <string.h>
 
 #include "tests/drivers/fault_driver.h"
-#include "tests/support/allocations.h"
 
 #define FRAMES 24
 
 /* ---- Devices that copy ----------------------------------------------------------------------- */
 
 static bool hides_import;
+bool refuses_images;
+
+static VKAPI_ATTR VkResult VKAPI_CALL refuse_image(VkPhysicalDevice device, VkFormat format,
+                                                   VkImageType type, VkImageTiling tiling,
+                                                   VkImageUsageFlags usage,
+                                                   VkImageCreateFlags flags,
+                                                   VkImageFormatProperties *found)
+{
+    (void)device, (void)format, (void)type, (void)tiling, (void)usage, (void)flags, (void)found;
+    return VK_ERROR_FORMAT_NOT_SUPPORTED;
+}
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice device, const char *name)
 {
@@ -32,6 +42,8 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice device,
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instance_function(VkInstance instance,
                                                                   const char *name)
 {
+    if (refuses_images && strcmp(name, "vkGetPhysicalDeviceImageFormatProperties") == 0)
+        return (PFN_vkVoidFunction)refuse_image;
     return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (PFN_vkVoidFunction)device_function
                                                     : vk.h->get_instance_proc_addr(instance, name);
 }
@@ -67,7 +79,7 @@ gr_resource *must_copy(size_t size, unsigned flags)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(size);
     if (way_of_copying == BY_CPU)
-        fault->set("cuMemHostRegister", CUDA_ERROR_NOT_SUPPORTED, 0);
+        ck_assert(fault->set("cuMemHostRegister", CUDA_ERROR_NOT_SUPPORTED, 0));
     gr_resource *resource = gr_vk_buffer_create(copying, &info, flags);
     fault->reset();
     assert_made(resource);
@@ -448,147 +460,6 @@ VULKAN_TEST(frames_in_flight_to_cuda)
     gr_ring_free(ring);
     for (int i = 0; i < SLOTS; i++)
         gr_resource_free(resources[i]);
-    end_copying();
-}
-
-/* ---- Life ------------------------------------------------------------------------------------ */
-
-GROUP("life", add_vulkan_case)
-
-VULKAN_TEST(frames_allocate_nothing)
-{
-    const gr_vk_use use = transfers(VK_IMAGE_LAYOUT_UNDEFINED);
-    need_counting();
-    begin_copying_by(IMPORTED, false);
-    GR_AUTO(gr_resource) *resource = must_copy(4096, GR_READ_WRITE);
-    for (int i = 0; i < 100; i++) {
-        if (i == 20)
-            start_counting();
-        gr_buffer *buffer = must_map(resource);
-        unsigned long before = allocations;
-        assert_ok(gr_buffer_release(buffer));
-        ck_assert(i < 20 || allocations == before);
-        assert_ok(submit_with(&resource, 1, VK_NULL_HANDLE, &use, &use));
-        VK(QueueWaitIdle(vk.h->graphics));
-    }
-    end_copying();
-}
-
-VULKAN_TEST(freeing_does_not_wait_for_the_stream, 2)
-{
-    begin_copying(_i ? REGISTERED : IMPORTED);
-    gr_resource *resource = must_copy(SIZE, GR_READ_WRITE);
-    struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 5000);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 1);
-    assert_ok(gr_buffer_release(buffer));
-    assert_ok(gr_resource_close(resource, fx.stream));
-    gr_resource_free(resource);
-    ck_assert_msg(!gate_is_open(gate), "a call waited for the stream");
-    gate_open(gate);
-    end_copying();
-}
-
-/* The copies of a map that fails later stay in the stream. */
-VULKAN_TEST(a_map_that_is_undone_keeps_its_memory)
-{
-    begin_copying(IMPORTED);
-    gr_resource *resource = must_copy(SIZE, GR_READ_WRITE);
-    struct gate *gate = gate_put(fx.stream);
-    gr_buffer *buffer = NULL;
-    CUevent event;
-    CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
-    fault->set("cuEventRecord", CUDA_ERROR_INVALID_HANDLE, 0);
-    assert_fails(gr_map_many(&resource, 1, fx.stream,
-                             &GR_INIT(gr_map_options, .ready_event = event), &buffer),
-                 GR_ERR_CUDA, CUDA_ERROR_INVALID_HANDLE, "ready_event");
-    fault->reset();
-    gr_resource_free(resource);
-    ck_assert(!gate_is_open(gate));
-    gate_open(gate);
-    CU(EventDestroy(event));
-    end_copying();
-}
-
-VULKAN_TEST(copies_that_cuda_refuses)
-{
-    begin_copying(IMPORTED);
-    GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
-    gr_buffer *buffer = must_map(resource);
-    fault->set("cuMemcpyDtoHAsync", CUDA_ERROR_UNKNOWN, 0);
-    assert_fails(gr_buffer_release(buffer), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, "Vulkan buffer");
-    assert_ok(gr_buffer_release(buffer));
-    fault->set("cuMemcpyHtoDAsync", CUDA_ERROR_UNKNOWN, 0);
-    assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, "Vulkan buffer");
-    must_release(must_map(resource));
-    end_copying();
-}
-
-/* The copies of the CPU, which go through a host function. */
-VULKAN_TEST(host_functions_that_cuda_refuses)
-{
-    begin_copying(BY_CPU);
-    GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
-    gr_buffer *buffer = must_map(resource);
-    fault->set("cuLaunchHostFunc", CUDA_ERROR_UNKNOWN, 0);
-    assert_fails(gr_buffer_release(buffer), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, "CPU's copy");
-    assert_ok(gr_buffer_release(buffer));
-    fault->set("cuLaunchHostFunc", CUDA_ERROR_UNKNOWN, 0);
-    assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, "CPU's copy");
-    must_release(must_map(resource));
-    end_copying();
-}
-
-/* Memory that cannot be imported is allocated by Vulkan instead. */
-VULKAN_TEST(without_pinned_memory)
-{
-    char text[700];
-    begin_copying(IMPORTED);
-    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
-    gr_clear_error();
-    fault->set("cuMemAllocHost", CUDA_ERROR_OUT_OF_MEMORY, 0);
-    GR_AUTO(gr_resource) *resource = gr_vk_buffer_create(copying, &info, GR_READ_WRITE);
-    fault->reset();
-    assert_made(resource);
-    ck_assert_int_eq(gr_last_error()->status, GR_OK);
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, "that CUDA registered"), "%s", text);
-    fault->set("cuMemAlloc", CUDA_ERROR_OUT_OF_MEMORY, 0);
-    assert_null(gr_vk_buffer_create(copying, &info, GR_READ_WRITE), GR_ERR_NO_MEMORY,
-                CUDA_ERROR_OUT_OF_MEMORY, "device memory");
-    end_copying();
-}
-
-GROUP("what is said and refused", add_vulkan_case)
-
-VULKAN_TEST(what_is_said, WAYS)
-{
-    static const char *const ways[] = {"Vulkan imported", "CUDA registered", "CPU copies"};
-    char text[700];
-    begin_copying(_i);
-    GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, "transport copy"), "%s", text);
-    ck_assert_msg(strstr(text, ways[_i]), "%s", text);
-    ck_assert_msg(strstr(text, "GR_TRANSPORT_EXTERNAL is not allowed"), "%s", text);
-    ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
-    ck_assert_ptr_null(gr_resource_get_info(resource)->external_memory);
-    ck_assert_int_eq(gr_vk_device_get_info(copying)->transport, GR_TRANSPORT_COPY);
-    ck_assert_int_eq(gr_vk_device_get_info(vk.wrap)->transport, GR_TRANSPORT_EXTERNAL);
-    assert_ok(gr_resource_close(resource, fx.stream));
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, "closed"), "%s", text);
-    end_copying();
-}
-
-/* The memory holds the bytes of one buffer, and no other process sees them. */
-VULKAN_TEST(what_is_refused)
-{
-    begin_copying(IMPORTED);
-    GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
-    const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .size = 16);
-    assert_null_invalid(gr_from_same_memory(resource, &part, GR_READ_WRITE), "dedicated");
     end_copying();
 }
 

@@ -10,6 +10,9 @@
 /* How CUDA and Vulkan reach the host memory. */
 enum { IMPORTED, REGISTERED, BY_CPU, WAYS };
 
+/* The next device creates no images. */
+extern bool refuses_images;
+
 /* A device that copies, and the same without synchronization2. */
 extern gr_vk_device *copying;
 void begin_copying(int way);
