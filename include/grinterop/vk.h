@@ -168,7 +168,7 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  *                           belongs to a device without peer access; synchronization2 is set but
  *                           its functions are missing; unknown bits in `transports`
  *     GR_ERR_UNSUPPORTED    without copies: no CUDA device matches; or extensions are missing, all
- *                           of which the message lists. `transports` has neither transport of Vulkan
+ *                           of which the message lists. `transports` allows no Vulkan transport
  *     GR_ERR_VULKAN         a function of Vulkan 1.0 was not found
  *     GR_ERR_CUDA           CUDA refused
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
@@ -235,9 +235,10 @@ GR_API const gr_vk_device_info *gr_vk_device_get_info(const gr_vk_device *device
  *     GR_ERR_INVALID_VALUE  a NULL, a wrong sType, usage 0, an invalid size, shape or flag; or
  *                           handle types in the chain that CUDA does not import
  *     GR_ERR_UNSUPPORTED    CUDA lacks the format, and the message names another; the image is
- *                           multisampled, sparse or protected; the device cannot export it (or
- *                           create it, for a copy) with this usage; or CUDA computes on another device, which supports neither
- *                           images nor memory that is not dedicated to one buffer
+ *                           multisampled, sparse or protected; the device cannot export it, or
+ *                           create it for a copy, with this usage; or CUDA computes on another
+ *                           device, which supports neither images nor memory that is not dedicated
+ *                           to one buffer
  *     GR_ERR_NO_MEMORY      the device or the process is out of memory
  *     GR_ERR_VULKAN         Vulkan refused
  *     GR_ERR_CUDA           CUDA refused
@@ -314,7 +315,8 @@ typedef struct gr_vk_image_desc {
  *          over: without it CUDA reads old bytes, also in HOST_COHERENT memory (seen on an H200).
  *          Other memory needs vkFlushMappedMemoryRanges() before that submit. To read what CUDA
  *          wrote, release, call gr_resource_wait(), then vkInvalidateMappedMemoryRanges() for such
- *          memory. grinterop neither flushes nor invalidates
+ *          memory. grinterop neither flushes nor invalidates. With copies a submit must have taken
+ *          the bytes back first
  * Overlap  as for gr_from_same_memory() in external.h
  *
  * Errors: as for gr_vk_buffer_create(), and

@@ -147,14 +147,13 @@ static size_t run(gr_resource *const resources[], size_t n)
 }
 
 /* Refuses a new resource, which has not been handed to CUDA. */
-static gr_status refuse_new(const gr_resource *resource, const char *call)
+static gr_status refuse_new(const char *call)
 {
     return gr_fail(GR_ERR_STATE, call,
-                   "The %s is new, and Vulkan has not handed it to CUDA: first submit it "
+                   "The resource is new, and Vulkan has not handed it to CUDA: first submit it "
                    "(gr_submit_begin(), and gr_vk_submit() with its layout in `last`). If the "
                    "program orders both sides itself, call gr_resource_set_sync() with "
-                   "GR_SEMAPHORE_NONE for both semaphores.",
-                   resource->is_image ? "image" : "buffer");
+                   "GR_SEMAPHORE_NONE for both semaphores.");
 }
 
 /* The import keeps the storage alive, so only the order needs a check. */
@@ -164,7 +163,7 @@ static gr_status check_storage(gr_resource *const resources[], size_t n, const c
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         status = gr_sync_check_ready(resources[i], call);
         if (status == GR_OK && gr_sync_of(resources[i])->is_new)
-            status = refuse_new(resources[i], call);
+            status = refuse_new(call);
     }
     return status;
 }

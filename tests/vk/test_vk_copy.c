@@ -366,7 +366,7 @@ VULKAN_TEST(a_buffer_with_contents_is_handed_over_first)
                 .memory_size = own.memory_size, .size = SIZE, .dedicated = own.dedicated);
     gr_resource *resource = gr_from_vk_buffer(copying, &desc, GR_READ_WRITE);
     assert_made(resource);
-    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "The buffer is new");
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "The resource is new");
     const gr_vk_use use = transfers(VK_IMAGE_LAYOUT_UNDEFINED);
     assert_ok(submit_with(&resource, 1, VK_NULL_HANDLE, NULL, &use));
     must_release(must_map(resource));

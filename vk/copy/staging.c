@@ -127,8 +127,9 @@ static gr_status import_pages(struct vk_staging *s, const gr_vk_device *device, 
     GR_TRY(make_buffer(s, device, size, &external));
     device->vk.vkGetBufferMemoryRequirements(device->device, s->buffer, &need);
     if (need.size > size)
-        return gr_fail(GR_ERR_VULKAN, call, "A buffer of %zu bytes needs %llu bytes of memory.",
-                       size, (unsigned long long)need.size);
+        return gr_fail(GR_ERR_VULKAN, call,
+                       "A buffer of imported memory (bytes: %zu) needs more (%llu).", size,
+                       (unsigned long long)need.size);
     return allocate_and_bind(s, device, size, need.memoryTypeBits & pages.memoryTypeBits, &import,
                              call);
 }
@@ -188,7 +189,8 @@ static gr_status map_memory(struct vk_staging *s, const gr_vk_device *device, si
     VkResult mapped =
         device->vk.vkMapMemory(device->device, s->memory, 0, VK_WHOLE_SIZE, 0, &mapping);
     if (mapped != VK_SUCCESS)
-        return vk_fail(mapped, "vkMapMemory", "%zu bytes for copies could not be mapped.", whole);
+        return vk_fail(mapped, "vkMapMemory", "Memory for copies (bytes: %zu) could not be mapped.",
+                       whole);
     return register_memory(s, whole, mapping);
 }
 
@@ -248,7 +250,8 @@ gr_status vk_staging_make(struct vk_staging *s, const gr_vk_device *device, size
     struct gr_error_record before;
     *s = (struct vk_staging){.way = VK_STAGING_BY_CPU};
     if (size > SIZE_MAX / 2)
-        return gr_fail(GR_ERR_NO_MEMORY, call, "%zu bytes for copies cannot be allocated.", size);
+        return gr_fail(GR_ERR_NO_MEMORY, call,
+                       "Memory for copies (bytes: %zu) cannot be allocated.", size);
     if (device->host_alignment) {
         gr_error_save(&before);
         gr_attempt_begin();
