@@ -24,7 +24,7 @@ void frames_vulkan_open(struct frames *f)
     }
     f->vulkan = calloc(1, sizeof(*f->vulkan));
     struct frames_vulkan *k = f->vulkan;
-    if (k && vulkan_open_on(&k->vulkan, f->gl_ordinal, VULKAN_GRAPHICS, false) &&
+    if (k && vulkan_open_on(&k->vulkan, f->gl_ordinal, VULKAN_GRAPHICS, false, 0) &&
         frames_vulkan_draw_init(&k->vulkan, &POINTS, &k->draw) &&
         vulkan_buffer_init(&k->vulkan, FRAMES_PIXELS, VK_BUFFER_USAGE_TRANSFER_DST_BIT, &k->pixels))
         return;

@@ -7,7 +7,7 @@
  *     build/examples/port/port --backend gl          writes port.png; --help lists the options
  *     build/examples/port/port --backend vk          the same picture, drawn by Vulkan
  *
- * 14 lines of port_gl.c and 45 of port_vk_draw.c create, free and submit the shared resources, not
+ * 15 lines of port_gl.c and 45 of port_vk_draw.c create, free and submit the shared resources, not
  * counting comments and blank lines. With hand-written semaphores, waits and barriers there were 13
  * and 85.
  */
@@ -35,6 +35,7 @@ struct options {
     int frames; /* 0: one picture with an unnumbered name */
     double time;
     bool validate;
+    unsigned transports;
     const char *output;
 };
 
@@ -131,7 +132,7 @@ static bool open_show(struct show *show, const struct options *options)
     if (!port_cuda_open(&show->cuda))
         return false;
     show->renderer = options->renderer->open(SCALE * options->width, SCALE * options->height,
-                                             options->validate, show->shared);
+                                             options->validate, options->transports, show->shared);
     return show->renderer;
 }
 
@@ -148,7 +149,9 @@ static void read_options(int argc, char **argv, struct options *o)
 {
     static const struct port_renderer *const renderers[] = {&port_gl, &port_vk};
     const char *const names[] = {port_gl.name, port_vk.name, NULL};
-    int backend = 0;
+    static const unsigned transports[] = {GR_TRANSPORT_ANY, GR_TRANSPORT_COPY};
+    static const char *const transport_names[] = {"any", "copy", NULL};
+    int backend = 0, transport = 0;
     const struct option_row rows[] = {
         {"backend", 'b', "NAME", "gl or vk: the renderer", .choice = {&backend, names}},
         {"output", 'o', "FILE", "the picture", .text = &o->output},
@@ -156,6 +159,8 @@ static void read_options(int argc, char **argv, struct options *o)
         {"time", 't', "T", "scene time, in seconds", .real = {&o->time, -1000, 1000}},
         {"frames", 'f', "N", "a sequence, FILE-0001.png and so on, 30 pictures per second",
          .whole = {&o->frames, 1, 9999}},
+        {"transport", 0, "NAME", "any: the best one; copy: through host memory",
+         .choice = {&transport, transport_names}},
         {"validate", 0, NULL,
          "Vulkan: use the validation layer; the program fails if it prints a message",
          .flag = &o->validate},
@@ -166,6 +171,7 @@ static void read_options(int argc, char **argv, struct options *o)
                  "writes the vertices and the texture and is independent of the renderer.",
                  OPTIONS_CUDA_NOTES);
     o->renderer = renderers[backend];
+    o->transports = transports[transport];
 }
 
 int main(int argc, char **argv)
