@@ -34,11 +34,12 @@ struct gr_vk_device {
     VkDevice device;
     VkQueue queue; /* may be VK_NULL_HANDLE */
     uint32_t queue_family, family_count;
-    bool synchronization2;       /* the feature is enabled, and the functions for it were found */
-    unsigned transports;         /* the allowed ones, as the application gave them */
-    bool copies;                 /* its resources are copied through host memory: vk/copy/ */
-    char why[400];               /* the reason for that */
-    bool stranger;               /* copies, and is another device than CUDA's */
+    bool synchronization2; /* the feature is enabled, and the functions for it were found */
+    unsigned transports;   /* the allowed ones, as the application gave them */
+    bool copies;           /* its resources are copied through host memory: vk/copy/ */
+    char why[400];         /* the reason for that */
+    bool stranger;         /* copies, and is another device than CUDA's */
+    bool freed; /* by the application, which may destroy the VkDevice after its resources */
     VkDeviceSize host_alignment; /* of host memory that can be imported; 0: none can */
     VkPhysicalDeviceMemoryProperties memory;
     struct vk_identity identity;

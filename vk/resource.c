@@ -9,6 +9,7 @@
 #include "lib/live.h"
 #include "lib/plural.h"
 #include "lib/resource/resource.h"
+#include "lib/retire.h"
 #include "vk/copy/copy.h"
 #include "vk/error.h"
 #include "vk/memory_import.h"
@@ -35,6 +36,9 @@ static void end_vulkan_part(struct vk_resource *r)
         vk->vkDestroyImage(b->device->device, b->image, NULL);
         vk->vkFreeMemory(b->device->device, b->memory, NULL);
     }
+    /* Staging memory must not wait for streams beyond the end of the VkDevice. */
+    if (b->device->copies && b->device->freed)
+        gr_retired_finish(&b->device->context);
     vk_device_drop(b->device);
 }
 

@@ -49,6 +49,20 @@ VULKAN_TEST(freeing_does_not_wait_for_the_stream, 2)
     end_copying();
 }
 
+/* The last resource of a freed device ends everything that uses the VkDevice. */
+VULKAN_TEST(the_device_may_go_first, 2)
+{
+    begin_copying(_i ? REGISTERED : IMPORTED);
+    gr_resource *resource = must_copy(SIZE, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 1);
+    gr_vk_device_free(copying);
+    gate_open_after(gate_put(fx.stream), 30);
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+    CU_GIVES(CUDA_SUCCESS, StreamQuery(fx.stream));
+}
+
 /* The copies of a map that fails later stay in the stream. */
 VULKAN_TEST(a_map_that_is_undone_keeps_its_memory)
 {
