@@ -455,6 +455,7 @@ VULKAN_TEST(frames_in_flight_to_cuda)
         assert_ok(gr_ring_give_back(ring, &slot, 1));
     }
     CU(StreamSynchronize(fx.stream));
+    VK(QueueWaitIdle(vk.h->graphics));
     for (int i = 0; i < FRAMES; i++)
         assert_bytes(seen[i], 64, i);
     gr_ring_free(ring);

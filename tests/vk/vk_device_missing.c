@@ -229,7 +229,8 @@ static void check_copies(gr_vk_device_desc info, const char *reason)
 {
     char text[800];
     info.transports = GR_TRANSPORT_ANY;
-    gr_vk_device *device = must_wrap(&info);
+    gr_vk_device *device = gr_vk_device_wrap(&info);
+    assert_made(device);
     const gr_vk_device_info *is = gr_vk_device_get_info(device);
     ck_assert_int_eq(is->transport, GR_TRANSPORT_COPY);
     ck_assert_msg(strstr(is->description, reason), "%s", is->description);
@@ -276,7 +277,8 @@ SESSION_TEST(semaphores_hidden)
     gr_vk_device_desc info =
         lying(&session, (struct lies){.hidden = {"vkGetSemaphoreFdKHR", "vkWaitSemaphores"}});
     info.transports = GR_TRANSPORT_ANY;
-    gr_vk_device *device = must_wrap(&info);
+    gr_vk_device *device = gr_vk_device_wrap(&info);
+    assert_made(device);
     ck_assert_int_eq(gr_vk_device_get_info(device)->transport, GR_TRANSPORT_EXTERNAL);
     gr_vk_device_free(device);
 }
@@ -296,7 +298,8 @@ SESSION_TEST(another_device_without_a_context)
     CU(CtxSetCurrent(NULL));
     gr_vk_device_desc info = lying(&session, (struct lies){.other_device = true});
     info.transports = GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_COPY;
-    gr_vk_device *device = must_wrap(&info);
+    gr_vk_device *device = gr_vk_device_wrap(&info);
+    assert_made(device);
     ck_assert_int_eq(gr_vk_device_get_info(device)->transport, GR_TRANSPORT_COPY);
     gr_vk_device_free(device);
     CU(CtxSetCurrent(current));
@@ -330,7 +333,8 @@ SESSION_TEST(transports_are_checked)
     info.transports = GR_TRANSPORT_INTEROP | GR_TRANSPORT_SHARED;
     assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0, "GR_TRANSPORT_COPY");
     info.transports = GR_TRANSPORT_EXTERNAL;
-    gr_vk_device *device = must_wrap(&info);
+    gr_vk_device *device = gr_vk_device_wrap(&info);
+    assert_made(device);
     ck_assert_int_eq(gr_vk_device_get_info(device)->transport, GR_TRANSPORT_EXTERNAL);
     gr_vk_device_free(device);
 }
