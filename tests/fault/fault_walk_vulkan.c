@@ -164,12 +164,9 @@ static gr_resource *make_buffer(gr_vk_device *device)
  * With a device wrapped just for this: once its semaphores lost a signal, it fails for good, as the
  * message says.
  */
-static bool on_new_device_by(gr_resource *(*make)(gr_vk_device *device), bool synchronization2,
-                             unsigned transports)
+static bool on_described(gr_resource *(*make)(gr_vk_device *device), const gr_vk_device_desc *desc)
 {
-    gr_vk_device_desc desc = device_desc(synchronization2);
-    desc.transports = transports;
-    gr_vk_device *device = gr_vk_device_wrap(&desc);
+    gr_vk_device *device = gr_vk_device_wrap(desc);
     gr_resource *resource = device ? make(device) : NULL;
     bool good = done(resource) && take_turns(resource);
     wait_for_all();
@@ -180,7 +177,8 @@ static bool on_new_device_by(gr_resource *(*make)(gr_vk_device *device), bool sy
 
 static bool on_new_device(gr_resource *(*make)(gr_vk_device *device), bool synchronization2)
 {
-    return on_new_device_by(make, synchronization2, GR_TRANSPORT_EXTERNAL);
+    const gr_vk_device_desc desc = device_desc(synchronization2);
+    return on_described(make, &desc);
 }
 
 static bool run_buffer(void)
@@ -255,9 +253,17 @@ static bool run_image(void)
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
+static bool by_copies(gr_resource *(*make)(gr_vk_device *device), PFN_vkGetInstanceProcAddr get)
+{
+    gr_vk_device_desc desc = device_desc(false);
+    desc.get_instance_proc_addr = get;
+    desc.transports = GR_TRANSPORT_COPY;
+    return on_described(make, &desc);
+}
+
 static bool run_copied_buffer(void)
 {
-    return on_new_device_by(make_buffer, false, GR_TRANSPORT_COPY);
+    return by_copies(make_buffer, vk.h->get_instance_proc_addr);
 }
 
 static gr_resource *make_write_only(gr_vk_device *device)
@@ -268,12 +274,31 @@ static gr_resource *make_write_only(gr_vk_device *device)
 
 static bool run_copied_output(void)
 {
-    return on_new_device_by(make_write_only, false, GR_TRANSPORT_COPY);
+    return by_copies(make_write_only, vk.h->get_instance_proc_addr);
 }
 
 static bool run_copied_image(void)
 {
-    return on_new_device_by(make_image, false, GR_TRANSPORT_COPY);
+    return by_copies(make_image, vk.h->get_instance_proc_addr);
+}
+
+/* A device that imports no host memory, so that Vulkan allocates it. */
+static PFN_vkVoidFunction VKAPI_CALL without_import(VkDevice device, const char *name)
+{
+    PFN_vkGetDeviceProcAddr get = (PFN_vkGetDeviceProcAddr)vk.h->get_instance_proc_addr(
+        vk.h->instance, "vkGetDeviceProcAddr");
+    return strcmp(name, "vkGetMemoryHostPointerPropertiesEXT") == 0 ? NULL : get(device, name);
+}
+
+static PFN_vkVoidFunction VKAPI_CALL instance_without_import(VkInstance instance, const char *name)
+{
+    return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (PFN_vkVoidFunction)without_import
+                                                    : vk.h->get_instance_proc_addr(instance, name);
+}
+
+static bool run_copied_by_mapping(void)
+{
+    return by_copies(make_buffer, instance_without_import);
 }
 
 /* ---- Semaphores ------------------------------------------------------------------------------ */
@@ -341,6 +366,7 @@ const struct scenario walk_vulkan[] = {
     {"a copied Vulkan buffer", run_copied_buffer, NULL, 0},
     {"a copied buffer for writing", run_copied_output, NULL, 0},
     {"a copied Vulkan image", run_copied_image, NULL, 0},
+    {"a buffer copied by mapped memory", run_copied_by_mapping, NULL, 0},
     {"a Vulkan semaphore", run_semaphore, NULL, 0},
     {"a semaphore created by the program", run_own_semaphore, NULL, 0},
     {NULL, NULL, NULL, 0},
