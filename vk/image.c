@@ -13,8 +13,8 @@
 
 #define COPY_INSTEAD                                                                               \
     "Share a buffer (gr_vk_buffer_create()) and copy between it and the image by "                 \
-    "vkCmdCopyBufferToImage, or make a context of the device that draws current before "           \
-    "gr_vk_device_wrap()."
+    "vkCmdCopyBufferToImage, make a context of the device that draws current before "              \
+    "gr_vk_device_wrap(), or let that copy everything (transports = GR_TRANSPORT_COPY)."
 
 #define IMAGE_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
 

@@ -12,15 +12,15 @@
 
 /* ---- What is owed ---------------------------------------------------------------------------- */
 
-/* Place for one part more, so that a release cannot fail. */
-static gr_status reserve(struct vk_owed *owed)
+/* Makes room for one part more, so that a release cannot fail. Only many parts need more memory. */
+static gr_status reserve(struct vk_owed *owed, const char *call)
 {
     if (owed->count < owed->room)
         return GR_OK;
     uint32_t room = owed->room ? 2 * owed->room : 4;
     VkBufferCopy *parts = realloc(owed->parts, room * sizeof(*parts));
     if (!parts)
-        return gr_fail_memory("gr_map");
+        return gr_fail_memory(call);
     owed->parts = parts;
     owed->room = room;
     return GR_OK;
@@ -81,7 +81,7 @@ gr_status vk_copy_in(gr_resource *resource, CUstream stream)
     const struct gr_external *r = gr_external_of(resource);
     struct vk_copy *copy = vk_copy_of(r);
     copy->owed.count = vk_copy_owed(r)->count;
-    GR_TRY(reserve(&copy->owed));
+    GR_TRY(reserve(&copy->owed, "gr_map"));
     if (!vk_copy_reads(r))
         return GR_OK;
     GR_TRY(vk_staging_before_read(&copy->staging, stream));
@@ -138,6 +138,7 @@ static gr_status allocate(struct vk_copy *copy, struct gr_external *r,
             return gr_fail_memory(call);
         size = vk_copy_image_layout(copy->image, part->image);
     }
+    GR_TRY(reserve(&copy->owed, call));
     GR_TRY(vk_staging_make(&copy->staging, copy->device, size, call));
     copy->import.size = size;
     return part->image
