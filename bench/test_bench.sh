@@ -126,8 +126,8 @@ if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     check frames_rows 0 test -s frames.json &&
         measured frames.json ring/1 ring/16 hand/1 hand/16 read/ring/1 read/hand/1
     check vulkan_rows 0 test -s frames-vulkan.json &&
-        measured frames-vulkan.json vulkan/draw vulkan/1 vulkan/16 vulkan/read/bound vulkan/read/1 \
-            vulkan/read/16
+        measured frames-vulkan.json vulkan/draw vulkan/1 vulkan/16 vulkan/copy/1 vulkan/copy/4 \
+            vulkan/read/bound vulkan/read/1 vulkan/read/16
 fi
 
 # ---- OpenGL on the CPU ----

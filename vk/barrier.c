@@ -7,6 +7,7 @@
 
 #include "lib/error.h"
 #include "lib/struct_size.h"
+#include "vk/copy/record.h"
 
 /* ---- Checks before recording ----------------------------------------------------------------- */
 
@@ -173,6 +174,35 @@ static struct step acquire_step(const struct vk_handover *way)
     };
 }
 
+/* CUDA does not access an object that is copied, so that no ownership changes. */
+static struct step before_fetch(const struct vk_handover *way)
+{
+    return (struct step){
+        .src_stages = way->use.stages,
+        .dst_stages = ALL,
+        .src_access = way->use.access,
+        .dst_access = VK_ACCESS_2_TRANSFER_READ_BIT,
+        .old_layout = way->use.layout,
+        .new_layout = VK_IMAGE_LAYOUT_GENERAL,
+        .src_family = VK_QUEUE_FAMILY_IGNORED,
+        .dst_family = VK_QUEUE_FAMILY_IGNORED,
+    };
+}
+
+static struct step after_store(const struct vk_handover *way)
+{
+    return (struct step){
+        .src_stages = way->use.stages | VK_PIPELINE_STAGE_2_TRANSFER_BIT,
+        .dst_stages = way->use.stages,
+        .src_access = VK_ACCESS_2_TRANSFER_WRITE_BIT,
+        .dst_access = way->use.access,
+        .old_layout = VK_IMAGE_LAYOUT_GENERAL,
+        .new_layout = way->use.layout,
+        .src_family = VK_QUEUE_FAMILY_IGNORED,
+        .dst_family = VK_QUEUE_FAMILY_IGNORED,
+    };
+}
+
 /*
  * Concurrent resources have no owner family, but are still owned by Vulkan or by an external API.
  */
@@ -296,18 +326,48 @@ static bool has_images(const struct vk_resource *const list[], size_t n)
     return false;
 }
 
-void vk_handover_record(const struct vk_handover *way, VkCommandBuffer commands,
-                        const struct vk_resource *const list[], size_t n)
+typedef void record_function(const struct step *, VkCommandBuffer,
+                             const struct vk_resource *const[], size_t);
+
+static void record_shared(const struct vk_handover *way, VkCommandBuffer commands,
+                          const struct vk_resource *const list[], size_t n, record_function *record)
 {
     bool changes =
         way->to_cuda && way->use.layout != VK_IMAGE_LAYOUT_GENERAL && has_images(list, n);
     const struct step change = change_layout(&way->use);
     const struct step step = way->to_cuda ? release_step(way, changes) : acquire_step(way);
-    void (*record)(const struct step *, VkCommandBuffer, const struct vk_resource *const[],
-                   size_t) = is_wide(&way->use) ? record_step2 : record_step;
     if (changes)
         record(&change, commands, list, n);
     record(&step, commands, list, n);
+}
+
+static void record_copied(const struct vk_handover *way, VkCommandBuffer commands,
+                          const struct vk_resource *const list[], size_t n, record_function *record)
+{
+    const struct step step = way->to_cuda ? before_fetch(way) : after_store(way);
+    if (!way->to_cuda)
+        vk_copy_record_store(commands, list, n, way->whole);
+    record(&step, commands, list, n);
+    if (way->to_cuda)
+        vk_copy_record_fetch(commands, list, n);
+}
+
+void vk_handover_record(const struct vk_handover *way, VkCommandBuffer commands,
+                        const struct vk_resource *const list[], size_t n)
+{
+    const struct vk_resource *shared[VK_BARRIERS_AT_ONCE], *copied[VK_BARRIERS_AT_ONCE];
+    size_t shared_count = 0, copied_count = 0;
+    record_function *record = is_wide(&way->use) ? record_step2 : record_step;
+    for (size_t i = 0; i < n; i++) {
+        if (vk_is_copied(list[i]))
+            copied[copied_count++] = list[i];
+        else
+            shared[shared_count++] = list[i];
+    }
+    if (shared_count)
+        record_shared(way, commands, shared, shared_count, record);
+    if (copied_count)
+        record_copied(way, commands, copied, copied_count, record);
 }
 
 /* ---- Public calls ---------------------------------------------------------------------------- */
@@ -326,7 +386,7 @@ static void record(const struct vk_handover *way, VkCommandBuffer commands,
 static gr_status hand_over(bool to_cuda, VkCommandBuffer commands, gr_resource *const resources[],
                            size_t n, const gr_vk_use *use, const char *call)
 {
-    struct vk_handover way = {.to_cuda = to_cuda};
+    struct vk_handover way = {.to_cuda = to_cuda, .whole = true};
     gr_status status = check(commands, resources, n, call);
     if (status == GR_OK)
         status = vk_handover_init(&way, vk_resource_of(resources[0])->binding.device, use,

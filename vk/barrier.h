@@ -10,6 +10,7 @@ struct vk_handover {
     bool to_cuda;
     gr_vk_use use;   /* queue_family is ignored */
     uint32_t family; /* the Vulkan queue family */
+    bool whole;      /* the commands may run later, so copy whole resources */
 };
 
 /*

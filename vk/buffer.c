@@ -75,6 +75,7 @@ gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *gi
 
 /* ---- Created by grinterop -------------------------------------------------------------------- */
 
+/* A device that copies exports nothing. */
 static gr_status check_exportable(const gr_vk_device *device, const VkBufferCreateInfo *wish,
                                   VkExternalMemoryFeatureFlags *features, const char *call)
 {
@@ -85,6 +86,9 @@ static gr_status check_exportable(const gr_vk_device *device, const VkBufferCrea
         .handleType = GR_VK_MEMORY_HANDLE,
     };
     VkExternalBufferProperties properties = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
+    *features = 0;
+    if (device->copies)
+        return GR_OK;
     device->vk.vkGetPhysicalDeviceExternalBufferProperties(device->physical_device, &info,
                                                            &properties);
     *features = properties.externalMemoryProperties.externalMemoryFeatures;
@@ -104,7 +108,9 @@ static gr_status create_buffer(struct vk_resource *r, const VkBufferCreateInfo *
         .handleTypes = GR_VK_MEMORY_HANDLE,
     };
     VkBufferCreateInfo info = *wish;
-    if (!vk_chain_find(wish->pNext, external.sType))
+    if (r->binding.device->copies)
+        info.usage |= VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    else if (!vk_chain_find(wish->pNext, external.sType))
         info.pNext = &external;
     r->owned = true;
     r->concurrent = wish->sharingMode == VK_SHARING_MODE_CONCURRENT;

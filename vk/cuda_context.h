@@ -9,11 +9,15 @@
 #include "vk/device_match.h"
 
 /*
- * Uses the current context. Its device must be the CUDA device of the Vulkan device, or be able to
- * access its memory. Without a current context, retains the primary context of `device`. *computing
- * receives the context's device. Released by gr_context_drop().
+ * Uses the current context, or without one retains the primary context of `device`, the CUDA device
+ * of the Vulkan device. *computing receives the context's device, and *reaches whether it is that
+ * device or has access to its memory. Released by gr_context_drop().
  */
-gr_status vk_context_choose(struct gr_context *context, const struct vk_identity *identity,
-                            CUdevice device, CUdevice *computing, const char *call);
+gr_status vk_context_choose(struct gr_context *context, CUdevice device, CUdevice *computing,
+                            bool *reaches, const char *call);
+
+/* The error for a context that does not reach the device. */
+gr_status vk_context_refuse(const struct vk_identity *identity, CUdevice device, CUdevice computing,
+                            const char *call);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "vk/device.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -44,6 +45,20 @@ static bool has_export_function(const struct vk_functions *vk)
 #endif
 }
 
+/* The alignment of host memory that the device imports; 0 if it imports none. */
+static VkDeviceSize host_alignment(const gr_vk_device *device)
+{
+    VkPhysicalDeviceExternalMemoryHostPropertiesEXT host = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &host};
+    if (!device->copies || !device->vk.vkGetMemoryHostPointerPropertiesEXT ||
+        !device->vk.vkGetPhysicalDeviceProperties2)
+        return 0;
+    device->vk.vkGetPhysicalDeviceProperties2(device->physical_device, &properties);
+    return host.minImportedHostPointerAlignment;
+}
+
 static void query_capabilities(gr_vk_device *device)
 {
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
@@ -55,10 +70,12 @@ static void query_capabilities(gr_vk_device *device)
      * Functions exist only if the device supports the extension; otherwise it may not be queried.
      */
     if (device->vk.vkWaitSemaphores && device->vk.vkSignalSemaphore &&
-        device->vk.vkGetSemaphoreCounterValue)
+        device->vk.vkGetSemaphoreCounterValue && device->vk.vkGetPhysicalDeviceFeatures2)
         device->vk.vkGetPhysicalDeviceFeatures2(device->physical_device, &features);
     device->has_timeline = timeline.timelineSemaphore;
-    if (!has_export_function(&device->vk))
+    device->host_alignment = host_alignment(device);
+    if (device->stranger || !device->vk.vkGetPhysicalDeviceExternalSemaphoreProperties ||
+        !has_export_function(&device->vk))
         return;
     device->exports_binary = exports_semaphores(device, VK_SEMAPHORE_TYPE_BINARY);
     device->exports_timeline =
@@ -79,6 +96,38 @@ static gr_status check_info(const gr_vk_device_desc *info, const char *call)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`%s` is NULL: pass the object that the application created.", missing);
     return GR_OK;
+}
+
+static gr_status check_transports(unsigned transports, const char *call)
+{
+    const unsigned used = GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_COPY;
+    if (transports & ~(unsigned)GR_TRANSPORT_ANY)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "`transports` is 0x%x, which has unknown bits: pass gr_transport bits, or "
+                       "GR_TRANSPORT_ANY.",
+                       transports);
+    if (!transports || transports & used)
+        return GR_OK;
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "`transports` is 0x%x, but Vulkan has only GR_TRANSPORT_EXTERNAL and "
+                   "GR_TRANSPORT_COPY: add one of them.",
+                   transports);
+}
+
+static bool may_copy(const gr_vk_device *device)
+{
+    return device->transports & GR_TRANSPORT_COPY;
+}
+
+/* Only the first reason counts. */
+static GR_PRINTF(2, 3) void copy_since(gr_vk_device *device, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (!device->copies)
+        vsnprintf(device->why, sizeof(device->why), format, arguments);
+    va_end(arguments);
+    device->copies = true;
 }
 
 static gr_status check_family(gr_vk_device *device, const char *call)
@@ -110,10 +159,43 @@ static gr_status check_synchronization2(const gr_vk_device *device, const char *
 static gr_status match(gr_vk_device *device, const char *call)
 {
     if (!device->vk.vkGetPhysicalDeviceProperties2)
-        return GR_OK;
+        return GR_OK; /* which is reported with the missing extensions */
     vk_identify(device->vk.vkGetPhysicalDeviceProperties2, device->physical_device,
                 &device->identity);
-    return vk_find_cuda_device(&device->identity, &device->cuda, &device->cuda_ordinal, call);
+    GR_TRY(vk_find_cuda_device(&device->identity, !may_copy(device), &device->cuda,
+                               &device->cuda_ordinal, call));
+    if (device->cuda_ordinal < 0)
+        copy_since(device, "CUDA has no device with its UUID");
+    return GR_OK;
+}
+
+static gr_status check_functions(gr_vk_device *device, const char *call)
+{
+    char lacks[sizeof(device->why) - 40] = "";
+    GR_TRY(vk_check_functions(&device->vk, device->physical_device, may_copy(device) ? lacks : NULL,
+                              sizeof(lacks), call));
+    if (lacks[0])
+        copy_since(device, "extensions are not enabled: %s", lacks);
+    return GR_OK;
+}
+
+/* A Vulkan device that is not the CUDA device of the context copies. */
+static gr_status choose_context(gr_vk_device *device, const char *call)
+{
+    bool is_cuda = device->cuda_ordinal >= 0, reaches;
+    if (!is_cuda)
+        GR_TRY(gr_context_first_device(&device->cuda));
+    GR_TRY(vk_context_choose(&device->context, device->cuda, &device->computing, &reaches, call));
+    if (!reaches && !may_copy(device))
+        return vk_context_refuse(&device->identity, device->cuda, device->computing, call);
+    if (is_cuda && !reaches)
+        copy_since(device, "CUDA computes on another device, without peer access to it");
+    if (!device->copies)
+        return GR_OK;
+    device->stranger = !is_cuda || device->computing != device->cuda;
+    device->cuda = device->computing;
+    device->cuda_ordinal = vk_ordinal_of(device->computing);
+    return GR_OK;
 }
 
 static gr_status wrap(gr_vk_device *device, const gr_vk_device_desc *info, const char *call)
@@ -121,12 +203,14 @@ static gr_status wrap(gr_vk_device *device, const gr_vk_device_desc *info, const
     vk_load_instance(&device->vk, info->get_instance_proc_addr, info->instance);
     vk_load_device(&device->vk, info->device);
     GR_TRY(match(device, call));
-    GR_TRY(vk_check_functions(&device->vk, info->physical_device, call));
+    GR_TRY(check_functions(device, call));
     GR_TRY(check_family(device, call));
     GR_TRY(check_synchronization2(device, call));
+    if (may_copy(device) && !(device->transports & GR_TRANSPORT_EXTERNAL))
+        copy_since(device, "GR_TRANSPORT_EXTERNAL is not allowed");
+    GR_TRY(choose_context(device, call));
     query_capabilities(device);
-    return vk_context_choose(&device->context, &device->identity, device->cuda, &device->computing,
-                             call);
+    return GR_OK;
 }
 
 static const char *semaphores_text(const gr_vk_device *device)
@@ -148,14 +232,20 @@ static void describe(gr_vk_device *device)
     vk_identity_text(&device->identity, vulkan, sizeof(vulkan));
     gr_device_text(device->cuda, cuda, sizeof(cuda));
     gr_device_text(device->computing, other, sizeof(other));
-    snprintf(device->text, sizeof(device->text),
-             "Vulkan device %s is %s; memory by " GR_VK_HANDLE_NAME ", %s%s%s%s", vulkan, cuda,
-             semaphores_text(device), two ? "; CUDA computes on " : "", two ? other : "",
-             two ? ", which reaches buffers by peer access" : "");
+    if (device->copies)
+        snprintf(device->text, sizeof(device->text),
+                 "Vulkan device %s and %s share by copies through host memory, since %s; %s",
+                 vulkan, cuda, device->why, semaphores_text(device));
+    else
+        snprintf(device->text, sizeof(device->text),
+                 "Vulkan device %s is %s; memory by " GR_VK_HANDLE_NAME ", %s%s%s%s", vulkan, cuda,
+                 semaphores_text(device), two ? "; CUDA computes on " : "", two ? other : "",
+                 two ? ", which reaches buffers by peer access" : "");
     device->info = (gr_vk_device_info){
         .cuda_device = device->cuda_ordinal,
         .has_semaphores = device->exports_timeline || device->exports_binary,
         .description = device->text,
+        .transport = device->copies ? GR_TRANSPORT_COPY : GR_TRANSPORT_EXTERNAL,
     };
 }
 
@@ -175,6 +265,7 @@ static gr_vk_device *new_device(const gr_vk_device_desc *info)
     device->queue = info->queue;
     device->queue_family = info->queue_family;
     device->synchronization2 = info->synchronization2;
+    device->transports = info->transports;
     device->cuda_ordinal = -1;
     device->context.primary_of = -1;
     return device;
@@ -184,7 +275,8 @@ gr_vk_device *gr_vk_device_wrap(const gr_vk_device_desc *given)
 {
     gr_vk_device_desc info;
     if (GR_TAKE(gr_vk_device_desc, &info, given, __func__) != GR_OK ||
-        check_info(given ? &info : NULL, __func__) != GR_OK || !gr_driver_load())
+        check_info(given ? &info : NULL, __func__) != GR_OK ||
+        check_transports(info.transports, __func__) != GR_OK || !gr_driver_load())
         return NULL;
     gr_vk_device *device = new_device(&info);
     if (!device)
@@ -257,6 +349,7 @@ void gr_vk_device_free(gr_vk_device *device)
     if (!device || !gr_live_end(GR_LIVE_VK_DEVICE, device, __func__))
         return;
     gr_retired_finish(&device->context);
+    device->freed = true;
     drop(device, true);
 }
 

@@ -35,6 +35,12 @@ struct gr_vk_device {
     VkQueue queue; /* may be VK_NULL_HANDLE */
     uint32_t queue_family, family_count;
     bool synchronization2; /* the feature is enabled, and the functions for it were found */
+    unsigned transports;   /* the allowed ones, as the application gave them */
+    bool copies;           /* its resources are copied through host memory: vk/copy/ */
+    char why[400];         /* the reason for that */
+    bool stranger;         /* copies, and is another device than CUDA's */
+    bool freed; /* by the application, which may destroy the VkDevice after its resources */
+    VkDeviceSize host_alignment; /* of host memory that can be imported; 0: none can */
     VkPhysicalDeviceMemoryProperties memory;
     struct vk_identity identity;
     CUdevice cuda;
@@ -46,7 +52,7 @@ struct gr_vk_device {
     bool exports_timeline, exports_binary; /* such semaphores can be exported to CUDA */
     bool without_pair; /* the code that wraps the device synchronises the resources itself */
     gr_vk_device_info info;
-    char text[900];                  /* its description */
+    char text[1100];                 /* its description */
     pthread_mutex_t lock;            /* protects the following members */
     gr_semaphore *acquire, *release; /* the pair, created for the first resource, or NULL */
     struct vk_recording *recordings; /* recording.h; the least recently used first */

@@ -70,10 +70,11 @@ static gr_status fail_no_match(const struct vk_identity *identity, int count, co
                    advice);
 }
 
-gr_status vk_find_cuda_device(const struct vk_identity *identity, CUdevice *device, int *ordinal,
-                              const char *call)
+gr_status vk_find_cuda_device(const struct vk_identity *identity, bool required, CUdevice *device,
+                              int *ordinal, const char *call)
 {
     int count = 0;
+    *ordinal = -1;
     GR_TRY(gr_device_count(&count, call));
     for (int i = 0; i < count; i++) {
         GR_TRY(gr_device_at(i, device, call));
@@ -84,5 +85,17 @@ gr_status vk_find_cuda_device(const struct vk_identity *identity, CUdevice *devi
             return GR_OK;
         }
     }
-    return fail_no_match(identity, count, call);
+    return required ? fail_no_match(identity, count, call) : GR_OK;
+}
+
+int vk_ordinal_of(CUdevice device)
+{
+    CUdevice found;
+    int ordinal = 0;
+    while (gr_driver()->DeviceGet(&found, ordinal) == CUDA_SUCCESS) {
+        if (found == device)
+            return ordinal;
+        ordinal++;
+    }
+    return -1;
 }

@@ -21,10 +21,14 @@ gr_status vk_compare_cuda_device(const struct vk_identity *identity, CUdevice de
                                  const char *call);
 
 /*
- * Finds the CUDA device of the Vulkan device. GR_ERR_UNSUPPORTED if there is none: the message
- * lists the Vulkan device and the CUDA devices. GR_ERR_CUDA if a CUDA call fails.
+ * Finds the CUDA device of the Vulkan device. If there is none, `ordinal` is -1; with `required`
+ * that is GR_ERR_UNSUPPORTED, and the message lists the Vulkan device and the CUDA devices.
+ * GR_ERR_CUDA if a CUDA call fails.
  */
-gr_status vk_find_cuda_device(const struct vk_identity *identity, CUdevice *device, int *ordinal,
-                              const char *call);
+gr_status vk_find_cuda_device(const struct vk_identity *identity, bool required, CUdevice *device,
+                              int *ordinal, const char *call);
+
+/* The ordinal of a CUDA device; -1 if CUDA does not list it. */
+int vk_ordinal_of(CUdevice device);
 
 #endif

@@ -26,7 +26,8 @@
     X(GR_VK_MEMORY_EXTENSION, true)                                                                \
     X("VK_KHR_external_semaphore", false)                                                          \
     X(GR_VK_SEMAPHORE_EXTENSION, false)                                                            \
-    X("VK_KHR_timeline_semaphore", false)
+    X("VK_KHR_timeline_semaphore", false)                                                          \
+    X("VK_EXT_external_memory_host", false)
 
 /* The result of vkEnumerateDeviceExtensionProperties. */
 struct vk_extensions {

@@ -78,6 +78,7 @@ struct missing {
     struct list instance; /* missing instance extensions */
     struct list disabled; /* extensions that the device supports but that are not enabled */
     struct list absent;   /* required extensions that the device does not support */
+    struct list needed;   /* all of these that sharing memory needs */
 };
 
 static bool is_required(const char *extension)
@@ -92,10 +93,12 @@ static bool is_required(const char *extension)
 
 static void miss_instance(struct missing *missing, const char *name, const char *extension)
 {
-    if (extension)
-        add(&missing->instance, extension, name);
-    else if (!missing->core)
-        missing->core = name;
+    if (!extension) {
+        missing->core = missing->core ? missing->core : name;
+        return;
+    }
+    add(&missing->instance, extension, name);
+    add(&missing->needed, extension, name);
 }
 
 static void miss_device(struct missing *missing, const struct vk_extensions *extensions,
@@ -107,6 +110,8 @@ static void miss_device(struct missing *missing, const struct vk_extensions *ext
         add(&missing->disabled, extension, name);
     else if (is_required(extension))
         add(&missing->absent, extension, name);
+    if (extension && is_required(extension))
+        add(&missing->needed, extension, name);
 }
 
 static gr_status fail_missing(const struct missing *missing, const char *call)
@@ -131,8 +136,8 @@ static gr_status fail_missing(const struct missing *missing, const char *call)
     return gr_fail(GR_ERR_UNSUPPORTED, call, "%s", text);
 }
 
-gr_status vk_check_functions(const struct vk_functions *vk, VkPhysicalDevice device,
-                             const char *call)
+gr_status vk_check_functions(const struct vk_functions *vk, VkPhysicalDevice device, char *lacks,
+                             size_t size, const char *call)
 {
     struct missing missing = {0};
     struct vk_extensions extensions = {0};
@@ -155,7 +160,9 @@ gr_status vk_check_functions(const struct vk_functions *vk, VkPhysicalDevice dev
                        "%s found no %s, which every Vulkan has: do get_instance_proc_addr, the "
                        "instance and the device belong to the same Vulkan?",
                        call, missing.core);
-    if (missing.instance.used || missing.disabled.used || missing.absent.used)
+    if (lacks)
+        snprintf(lacks, size, "%s", missing.needed.text);
+    else if (missing.instance.used || missing.disabled.used || missing.absent.used)
         return fail_missing(&missing, call);
     return GR_OK;
 }

@@ -7,6 +7,7 @@
 #define GR_VK_FUNCTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <grinterop/vk.h>
 
@@ -20,9 +21,11 @@
 #define GR_VK_INSTANCE_FUNCTIONS(X)                                                                \
     X(vkGetDeviceProcAddr, NULL)                                                                   \
     X(vkEnumerateDeviceExtensionProperties, NULL)                                                  \
+    X(vkGetPhysicalDeviceProperties, NULL)                                                         \
     X(vkGetPhysicalDeviceMemoryProperties, NULL)                                                   \
     X(vkGetPhysicalDeviceQueueFamilyProperties, NULL)                                              \
     X(vkGetPhysicalDeviceFormatProperties, NULL)                                                   \
+    X(vkGetPhysicalDeviceImageFormatProperties, NULL)                                              \
     X(vkGetPhysicalDeviceProperties2, "VK_KHR_get_physical_device_properties2")                    \
     X(vkGetPhysicalDeviceFeatures2, "VK_KHR_get_physical_device_properties2")                      \
     X(vkGetPhysicalDeviceImageFormatProperties2, "VK_KHR_get_physical_device_properties2")         \
@@ -35,8 +38,11 @@
     X(vkCreateImage, NULL)                                                                         \
     X(vkDestroyImage, NULL)                                                                        \
     X(vkGetImageSubresourceLayout, NULL)                                                           \
+    X(vkGetBufferMemoryRequirements, NULL)                                                         \
+    X(vkGetImageMemoryRequirements, NULL)                                                          \
     X(vkAllocateMemory, NULL)                                                                      \
     X(vkFreeMemory, NULL)                                                                          \
+    X(vkMapMemory, NULL)                                                                           \
     X(vkBindBufferMemory, NULL)                                                                    \
     X(vkBindImageMemory, NULL)                                                                     \
     X(vkCreateSemaphore, NULL)                                                                     \
@@ -49,6 +55,9 @@
     X(vkEndCommandBuffer, NULL)                                                                    \
     X(vkQueueSubmit, NULL)                                                                         \
     X(vkCmdPipelineBarrier, NULL)                                                                  \
+    X(vkCmdCopyBuffer, NULL)                                                                       \
+    X(vkCmdCopyBufferToImage, NULL)                                                                \
+    X(vkCmdCopyImageToBuffer, NULL)                                                                \
     X(vkGetBufferMemoryRequirements2, "VK_KHR_get_memory_requirements2")                           \
     X(vkGetImageMemoryRequirements2, "VK_KHR_get_memory_requirements2")                            \
     GR_VK_HANDLE_FUNCTIONS(X)                                                                      \
@@ -57,16 +66,18 @@
     X(vkGetSemaphoreCounterValue, "VK_KHR_timeline_semaphore")
 
 /*
- * Functions of features that the application may enable and declare. They are looked up like other
- * device functions.
+ * Functions of features that the application may enable. They are looked up like other device
+ * functions.
  */
 #define GR_VK_OPTIONAL_FUNCTIONS(X)                                                                \
+    X(vkGetMemoryHostPointerPropertiesEXT, "VK_EXT_external_memory_host")                          \
     X(vkCmdPipelineBarrier2, "VK_KHR_synchronization2")                                            \
     X(vkQueueSubmit2, "VK_KHR_synchronization2")
 
 /*
  * The functions of one application device under their own names: device->vk.vkCreateBuffer(...).
- * Only optional functions may be NULL, and semaphore functions of extensions that the device lacks.
+ * Only optional functions may be NULL, semaphore functions of extensions that the device lacks, and
+ * with the copy transport all functions of extensions.
  */
 #define GR_VK_MEMBER(name, extension) PFN_##name name;
 struct vk_functions {
@@ -83,9 +94,10 @@ void vk_load_device(struct vk_functions *vk, VkDevice device);
 /*
  * Checks that all functions were found that grinterop needs or that the device supports.
  * GR_ERR_UNSUPPORTED lists all missing extensions at once; GR_ERR_VULKAN names a missing function
- * of Vulkan 1.0.
+ * of Vulkan 1.0. If `lacks` is not NULL, missing extensions are no error: the text receives those
+ * that sharing memory needs.
  */
-gr_status vk_check_functions(const struct vk_functions *vk, VkPhysicalDevice device,
-                             const char *call);
+gr_status vk_check_functions(const struct vk_functions *vk, VkPhysicalDevice device, char *lacks,
+                             size_t size, const char *call);
 
 #endif

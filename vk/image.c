@@ -13,8 +13,8 @@
 
 #define COPY_INSTEAD                                                                               \
     "Share a buffer (gr_vk_buffer_create()) and copy between it and the image by "                 \
-    "vkCmdCopyBufferToImage, or make a context of the device that draws current before "           \
-    "gr_vk_device_wrap()."
+    "vkCmdCopyBufferToImage, make a context of the device that draws current before "              \
+    "gr_vk_device_wrap(), or let that copy everything (transports = GR_TRANSPORT_COPY)."
 
 #define IMAGE_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
 
@@ -77,6 +77,25 @@ static gr_resource *register_image(struct vk_resource *r, const VkImageCreateInf
 
 /* ---- From the application -------------------------------------------------------------------- */
 
+/* Copies need a usage for each direction that the flags allow. */
+static gr_status check_transfers(const gr_vk_device *device, const VkImageCreateInfo *info,
+                                 unsigned flags, const char *call)
+{
+    const char *missing = NULL;
+    if (device->copies && !(flags & GR_WRITE_DISCARD) &&
+        !(info->usage & VK_IMAGE_USAGE_TRANSFER_SRC_BIT))
+        missing = "VK_IMAGE_USAGE_TRANSFER_SRC_BIT";
+    else if (device->copies && !(flags & GR_READ_ONLY) &&
+             !(info->usage & VK_IMAGE_USAGE_TRANSFER_DST_BIT))
+        missing = "VK_IMAGE_USAGE_TRANSFER_DST_BIT";
+    if (!missing)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "The usage of the image is 0x%x, but its texels are copied, since %s: create it "
+                   "with %s, too.",
+                   info->usage, device->why, missing);
+}
+
 /* Copies and checks the application's description of its image. */
 static const gr_vk_format_info *take_image(const gr_vk_device *device,
                                            const gr_vk_image_desc *given, gr_vk_image_desc *info,
@@ -94,7 +113,8 @@ static const gr_vk_format_info *take_image(const gr_vk_device *device,
                     : "`image` is VK_NULL_HANDLE: pass the VkImage.");
         return NULL;
     }
-    return vk_image_check(info->create_info, call) == GR_OK
+    return vk_image_check(info->create_info, call) == GR_OK &&
+                   check_transfers(device, info->create_info, flags, call) == GR_OK
                ? gr_vk_format(info->create_info->format)
                : NULL;
 }
@@ -138,16 +158,17 @@ static gr_status check_limits(const gr_vk_device *device, const VkImageCreateInf
 static gr_status refuse_format(const gr_vk_device *device, const VkImageCreateInfo *info,
                                VkResult result, const char *name)
 {
-    const char *query = "vkGetPhysicalDeviceImageFormatProperties2";
+    const char *query = device->copies ? "vkGetPhysicalDeviceImageFormatProperties"
+                                       : "vkGetPhysicalDeviceImageFormatProperties2";
     if (result != VK_ERROR_FORMAT_NOT_SUPPORTED)
         return vk_fail(result, query, "%s could not be queried about images of %s.",
                        device->identity.name, name);
     return gr_fail_code(
         GR_ERR_UNSUPPORTED, GR_DOMAIN_VULKAN, (int)result, vk_result_name(result), query,
-        "%s cannot export images of %s with usage 0x%x, flags 0x%x and tiling %d "
-        "as " GR_VK_HANDLE_NAME
-        ": leave out usages, or use another format, for example VK_FORMAT_R8G8B8A8_UNORM.",
-        device->identity.name, name, info->usage, info->flags, info->tiling);
+        "%s cannot %s images of %s with usage 0x%x, flags 0x%x and tiling %d%s: leave out usages, "
+        "or use another format, for example VK_FORMAT_R8G8B8A8_UNORM.",
+        device->identity.name, device->copies ? "create" : "export", name, info->usage, info->flags,
+        info->tiling, device->copies ? "" : " as " GR_VK_HANDLE_NAME);
 }
 
 /* Copies of the structs in the image's pNext chain that affect device support. */
@@ -176,11 +197,29 @@ static const void *chain_for_query(const VkImageCreateInfo *info, struct format_
     return chain;
 }
 
+#define TRANSFERS (VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT)
+
+/* The same for a device that copies, which exports nothing. */
+static gr_status check_creatable(const gr_vk_device *device, const VkImageCreateInfo *info,
+                                 const char *name, VkExternalMemoryFeatureFlags *features,
+                                 const char *call)
+{
+    VkImageFormatProperties found;
+    VkResult result = device->vk.vkGetPhysicalDeviceImageFormatProperties(
+        device->physical_device, info->format, info->imageType, info->tiling,
+        info->usage | TRANSFERS, info->flags, &found);
+    *features = 0;
+    return result == VK_SUCCESS ? check_limits(device, info, &found, name, call)
+                                : refuse_format(device, info, result, name);
+}
+
 static gr_status check_exportable(const gr_vk_device *device, const VkImageCreateInfo *info,
                                   const char *name, VkExternalMemoryFeatureFlags *features,
                                   const char *call)
 {
     struct format_query query;
+    if (device->copies)
+        return check_creatable(device, info, name, features, call);
     const VkPhysicalDeviceExternalImageFormatInfo external = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO,
         .pNext = chain_for_query(info, &query),
@@ -219,7 +258,9 @@ static gr_status create_image(struct vk_resource *r, const VkImageCreateInfo *wi
         .handleTypes = GR_VK_MEMORY_HANDLE,
     };
     VkImageCreateInfo info = *wish;
-    if (!vk_chain_find(wish->pNext, external.sType))
+    if (r->binding.device->copies)
+        info.usage |= TRANSFERS;
+    else if (!vk_chain_find(wish->pNext, external.sType))
         info.pNext = &external;
     r->owned = true;
     VkResult result = r->binding.device->vk.vkCreateImage(r->binding.device->device, &info, NULL,

@@ -14,9 +14,22 @@ struct requirements {
     bool prefers_dedicated, requires_dedicated;
 };
 
+/* Vulkan 1.0, which has no dedicated memory. */
+static struct requirements plain_requirements(const struct vk_binding *b)
+{
+    struct requirements need = {.prefers_dedicated = false};
+    if (b->buffer)
+        b->device->vk.vkGetBufferMemoryRequirements(b->device->device, b->buffer, &need.memory);
+    else
+        b->device->vk.vkGetImageMemoryRequirements(b->device->device, b->image, &need.memory);
+    return need;
+}
+
 static struct requirements requirements_of(const struct vk_binding *b)
 {
     const struct vk_functions *vk = &b->device->vk;
+    if (!vk->vkGetBufferMemoryRequirements2 || !vk->vkGetImageMemoryRequirements2)
+        return plain_requirements(b);
     VkMemoryDedicatedRequirements dedicated = {.sType =
                                                    VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS};
     VkMemoryRequirements2 all = {
@@ -154,7 +167,7 @@ static gr_status allocate(struct vk_binding *b, uint32_t type, bool has_address)
     };
     const VkMemoryAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-        .pNext = &export,
+        .pNext = b->device->copies ? export.pNext : &export,
         .allocationSize = b->memory_size,
         .memoryTypeIndex = type,
     };
@@ -162,10 +175,10 @@ static gr_status allocate(struct vk_binding *b, uint32_t type, bool has_address)
     if (result == VK_SUCCESS)
         return GR_OK;
     b->memory = VK_NULL_HANDLE;
-    return vk_fail(result, "vkAllocateMemory",
-                   "Exportable memory could not be allocated (bytes: %llu, type %u, %s).",
-                   (unsigned long long)b->memory_size, type,
-                   b->dedicated ? "dedicated" : "not dedicated");
+    return vk_fail(
+        result, "vkAllocateMemory", "%s could not be allocated (bytes: %llu, type %u, %s).",
+        b->device->copies ? "Memory" : "Exportable memory", (unsigned long long)b->memory_size,
+        type, b->dedicated ? "dedicated" : "not dedicated");
 }
 
 static gr_status bind_memory(const struct vk_binding *b)

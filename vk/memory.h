@@ -29,9 +29,9 @@ gr_status vk_check_handle_types(VkExternalMemoryHandleTypeFlags types, const cha
                                 const char *call);
 
 /*
- * Allocates exportable memory for the buffer or image and binds it. `features` are the device's
- * external memory features. `has_address`: the buffer's device address will be used. After a failed
- * bind the memory remains allocated.
+ * Allocates memory for the buffer or image, exportable unless the device copies, and binds it.
+ * `features` are the device's external memory features. `has_address`: the buffer's device address
+ * will be used. After a failed bind the memory remains allocated.
  */
 gr_status vk_memory_allocate(struct vk_binding *binding, VkExternalMemoryFeatureFlags features,
                              bool has_address, const char *call);

@@ -8,6 +8,9 @@
 #include "lib/error.h"
 #include "lib/live.h"
 #include "lib/plural.h"
+#include "lib/resource/resource.h"
+#include "lib/retire.h"
+#include "vk/copy/copy.h"
 #include "vk/error.h"
 #include "vk/memory_import.h"
 #include "vk/pair.h"
@@ -33,6 +36,9 @@ static void end_vulkan_part(struct vk_resource *r)
         vk->vkDestroyImage(b->device->device, b->image, NULL);
         vk->vkFreeMemory(b->device->device, b->memory, NULL);
     }
+    /* Staging memory must not wait for streams beyond the end of the VkDevice. */
+    if (b->device->copies && b->device->freed)
+        gr_retired_finish(&b->device->context);
     vk_device_drop(b->device);
 }
 
@@ -73,6 +79,8 @@ static gr_semaphore *create_semaphore(const gr_resource *resource)
 static const struct gr_external_kind vk_kind = {
     .describe = describe,
     .end = end,
+    .copy_in = vk_copy_in,
+    .copy_out = vk_copy_out,
 #ifndef _WIN32
     .export_memory = export_for_peer,
     .export_semaphore = export_semaphore,
@@ -132,7 +140,21 @@ static void begin_order(struct vk_resource *r, gr_semaphore *acquire, gr_semapho
     sync->release = release;
     sync->of_device = true;
     sync->decided = true;
-    sync->is_new = r->binding.image != VK_NULL_HANDLE;
+    /* A new buffer of the application has contents, which only a submit copies. */
+    sync->is_new = r->binding.image || (sync->copies && !r->owned && vk_copy_reads(&r->external));
+}
+
+static gr_status make_copied(struct vk_resource *r, const struct gr_context *context,
+                             const gr_external_part_desc *part, unsigned flags, const char *call)
+{
+    gr_vk_device *device = r->binding.device;
+    gr_resource *resource = &r->external.base;
+    GR_TRY(vk_copy_make(&r->external, device, context, part, flags, call));
+    snprintf(r->transport, sizeof(r->transport), "copy, %s, since %s",
+             vk_staging_text(&vk_copy_of(&r->external)->staging), device->why);
+    resource->transport = r->transport;
+    gr_resource_log_each(call, &resource, 1);
+    return GR_OK;
 }
 
 gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part_desc *part,
@@ -145,7 +167,10 @@ gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part_
     if (vk_pair_get(r->binding.device, &acquire, &release, call) != GR_OK ||
         gr_context_hold(&r->binding.device->context, &context, call) != GR_OK)
         return vk_resource_discard(r);
-    if (vk_memory_import(&r->binding, &r->external, &context, part, flags, call) == GR_OK) {
+    gr_status status = r->binding.device->copies ? make_copied(r, &context, part, flags, call)
+                                                 : vk_memory_import(&r->binding, &r->external,
+                                                                    &context, part, flags, call);
+    if (status == GR_OK) {
         r->external.base.api = GR_GRAPHICS_VULKAN;
         begin_order(r, acquire, release);
         return &r->external.base;

@@ -13,6 +13,7 @@ struct vk_resource {
     gr_external_image_desc cuda_image; /* images only: the description that CUDA received */
     bool concurrent;                   /* shared between queue families, so that none owns it */
     bool owned;                        /* the Vulkan objects are destroyed with the resource */
+    char transport[520];               /* for gr_resource_describe(), if it is copied */
     VkImageAspectFlags aspect;         /* this field and those below: images only */
     const char *format;
     VkExtent3D extent;

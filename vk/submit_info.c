@@ -4,6 +4,7 @@
 
 #include "lib/error.h"
 #include "lib/sync/submit.h"
+#include "vk/copy/record.h"
 
 /* Vulkan would dereference a NULL list. */
 static gr_status check_lists(const VkSubmitInfo2 *info, const char *call)
@@ -78,16 +79,30 @@ static void add_buffers(struct vk_submit_info *made, const VkSubmitInfo2 *info,
     add_buffer(made, extra->last);
 }
 
-static void add_points(struct vk_submit_info *made, const gr_submit *submit,
-                       const VkSubmitInfo2 *info, const struct vk_submit_extra *extra)
+/* The stages that wait for CUDA, including those of copies. */
+static VkPipelineStageFlags2 waiting_stages(gr_submit *submit, VkPipelineStageFlags2 stages)
 {
+    size_t place = 0;
+    const gr_resource *resource;
+    while (stages && (resource = gr_submit_next(submit, &place))) {
+        const struct vk_resource *r = vk_resource_of(resource);
+        if (r && vk_is_copied(r))
+            return stages | VK_PIPELINE_STAGE_2_TRANSFER_BIT;
+    }
+    return stages;
+}
+
+static void add_points(struct vk_submit_info *made, gr_submit *submit, const VkSubmitInfo2 *info,
+                       const struct vk_submit_extra *extra)
+{
+    const VkPipelineStageFlags2 stages = waiting_stages(submit, extra->stages);
     struct vk_submit_arrays *a = &made->arrays;
     VkSubmitInfo2 *out = &made->info;
     for (uint32_t i = 0; i < info->waitSemaphoreInfoCount; i++)
         a->waits[i] = info->pWaitSemaphoreInfos[i];
     for (size_t i = 0; i < submit->wait_count; i++)
         a->waits[out->waitSemaphoreInfoCount++] =
-            point(gr_vk_semaphore(submit->waits[i]), submit->wait_values[i], extra->stages);
+            point(gr_vk_semaphore(submit->waits[i]), submit->wait_values[i], stages);
     for (uint32_t i = 0; i < info->signalSemaphoreInfoCount; i++)
         a->signals[i] = info->pSignalSemaphoreInfos[i];
     for (size_t i = 0; i < submit->signal_count; i++)

@@ -57,7 +57,7 @@ static bool parse_gl_device(const char *text, void *into)
 
 /* The default rows with two devices, and with OpenGL on the CPU. */
 static const char ACROSS[] = "kernel,draw,bound,transfer,raw,grinterop,copy,peer,shared,ring/1,"
-                             "hand/,vulkan/draw,vulkan/1,read/,vulkan/read/";
+                             "hand/,vulkan/draw,vulkan/1,vulkan/copy/,read/,vulkan/read/";
 static const char SOFTWARE[] = "kernel,draw,bound,transfer,copy,read/bound,read/copy";
 
 static const char *usual_rows(void)

@@ -136,6 +136,7 @@ struct frames_kind {
     bool unchecked;               /* the picture does not come from CUDA */
     bool reads;                   /* OpenGL draws a picture, CUDA filters it */
     bool across;                  /* only if CUDA and OpenGL use different devices */
+    bool copied;                  /* Vulkan buffers are copied through host memory */
     struct frames_hand_kind hand;
     struct frames_hand_copy_kind copy;
 };

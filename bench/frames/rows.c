@@ -228,6 +228,11 @@ static bool close_ring(struct frames *f, struct frames_run *run)
         key, label, FRAMES_VULKAN, slots, group, frames_vulkan_open_ring, frames_vulkan_frame,     \
             frames_vulkan_close_ring, .unchecked = false                                           \
     }
+#define VULKAN_COPY(key, label, slots)                                                             \
+    {                                                                                              \
+        key, label, FRAMES_VULKAN, slots, 1, frames_vulkan_open_ring, frames_vulkan_frame,         \
+            frames_vulkan_close_ring, .copied = true                                               \
+    }
 #define READ(key, label, slots, ...)                                                               \
     {                                                                                              \
         key, label, FRAMES_READ, slots, 1, __VA_ARGS__, .reads = true                              \
@@ -282,7 +287,7 @@ const char *const frames_part_titles[FRAMES_PARTS] = {
 };
 
 /* The rows used as the baseline. */
-enum { BASE = 4, READ_BASE = 30 };
+enum { BASE = 4, READ_BASE = 32 };
 
 /*
  * The frames in flight are those between the one that CUDA writes and the one that is drawn; these
@@ -321,6 +326,8 @@ const struct frames_kind frames_kinds[] = {
     VULKAN("vulkan/1", "1 in flight", 3, 1),
     VULKAN("vulkan/16", "16 in flight", 18, 1),
     VULKAN("vulkan/64", "groups of 64", 128, 64),
+    VULKAN_COPY("vulkan/copy/1", "copy, 1 in flight", 3),
+    VULKAN_COPY("vulkan/copy/4", "copy, 4 in flight", 6),
     READ("read/bound", "both, unsynchronised", 1, NULL, frames_read_alone, NULL, .unchecked = true),
     [READ_BASE] =
         READ("read/raw", "interop, raw calls", 1, frames_read_open_raw, frames_read_raw, close_raw),

@@ -26,6 +26,7 @@ struct frames_vulkan_draw {
 
 struct frames_vulkan {
     struct vulkan vulkan;
+    gr_vk_device *copying;             /* the same device, with copies through host memory */
     struct frames_vulkan_draw draw;    /* of the points */
     struct frames_vulkan_draw picture; /* of the picture, while such a row is open */
     struct vulkan_buffer pixels;

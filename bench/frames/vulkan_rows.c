@@ -16,6 +16,17 @@ static const struct frames_vulkan_plan POINTS = {.format = VK_FORMAT_R8G8B8A8_UN
                                                  .frag = &mesh_frag,
                                                  .points = true};
 
+static bool wrap_for_copies(struct frames_vulkan *k)
+{
+    const gr_vk_headless_info *on = gr_vk_headless_get(k->vulkan.headless);
+    k->copying = gr_vk_device_wrap(
+        &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = on->get_instance_proc_addr,
+                 .instance = on->instance, .physical_device = on->physical_device,
+                 .device = on->device, .queue = k->vulkan.queue, .queue_family = k->vulkan.family,
+                 .transports = GR_TRANSPORT_COPY));
+    return k->copying;
+}
+
 void frames_vulkan_open(struct frames *f)
 {
     if (f->gl_ordinal == FRAMES_SOFTWARE_GL) {
@@ -24,8 +35,8 @@ void frames_vulkan_open(struct frames *f)
     }
     f->vulkan = calloc(1, sizeof(*f->vulkan));
     struct frames_vulkan *k = f->vulkan;
-    if (k && vulkan_open_on(&k->vulkan, f->gl_ordinal, VULKAN_GRAPHICS, false) &&
-        frames_vulkan_draw_init(&k->vulkan, &POINTS, &k->draw) &&
+    if (k && vulkan_open_on(&k->vulkan, f->gl_ordinal, VULKAN_GRAPHICS, false, 0) &&
+        wrap_for_copies(k) && frames_vulkan_draw_init(&k->vulkan, &POINTS, &k->draw) &&
         vulkan_buffer_init(&k->vulkan, FRAMES_PIXELS, VK_BUFFER_USAGE_TRANSFER_DST_BIT, &k->pixels))
         return;
     gr_error error = *gr_last_error();
@@ -42,6 +53,7 @@ void frames_vulkan_close(struct frames *f)
         vulkan_buffer_free(&k->vulkan, &k->pixels);
         frames_vulkan_draw_free(&k->vulkan, &k->draw);
     }
+    gr_vk_device_free(k->copying);
     vulkan_close(&k->vulkan);
     free(k);
     f->vulkan = NULL;
@@ -151,7 +163,7 @@ static bool make_slots(struct frames *f, struct frames_run *run,
                        const struct frames_vulkan_slots *slots, gr_resource *resources[],
                        unsigned *made)
 {
-    gr_vk_device *device = f->vulkan->vulkan.shared;
+    gr_vk_device *device = run->kind->copied ? f->vulkan->copying : f->vulkan->vulkan.shared;
     const VkBufferCreateInfo buffer = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = f->bytes, .usage = slots->usage};
     bool good = true;
@@ -238,7 +250,9 @@ bool frames_vulkan_frame(struct frames *f, struct frames_run *run)
     if (f->vulkan->stamps)
         commands[count++] = f->vulkan->stamps[f->drawn++];
     gr_submit *points = run->slots[0]->submit;
-    if (frames_vulkan_submit(f, commands, count, points, VK_PIPELINE_STAGE_VERTEX_INPUT_BIT) &&
+    const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_VERTEX_INPUT_BIT |
+                                        (run->kind->copied ? VK_PIPELINE_STAGE_TRANSFER_BIT : 0);
+    if (frames_vulkan_submit(f, commands, count, points, stages) &&
         gr_submit_commit(points) == GR_OK)
         return frames_ring_give_back(run);
     gr_ring_cancel_read(run->ring, run->slots, n);

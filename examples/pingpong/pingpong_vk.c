@@ -155,7 +155,7 @@ bool pingpong_vk_open(struct pingpong_vk *p, enum vulkan_queue queue, bool valid
     *p = (struct pingpong_vk){.queue = queue,
                               .width = TILES_ACROSS * (TILE_WIDTH + 2 * MARGIN),
                               .height = TILES_DOWN * (TILE_HEIGHT + 2 * MARGIN)};
-    if (!vulkan_open(&p->vulkan, queue, validate) || !make_picture(p) || !share(p) ||
+    if (!vulkan_open(&p->vulkan, queue, validate, 0) || !make_picture(p) || !share(p) ||
         !pingpong_draw_init(p))
         return false;
     for (int tile = 0; tile < TILES; tile++)

@@ -7,7 +7,7 @@
  *     build/examples/port/port --backend gl          writes port.png; --help lists the options
  *     build/examples/port/port --backend vk          the same picture, drawn by Vulkan
  *
- * 14 lines of port_gl.c and 45 of port_vk_draw.c create, free and submit the shared resources, not
+ * 15 lines of port_gl.c and 45 of port_vk_draw.c create, free and submit the shared resources, not
  * counting comments and blank lines. With hand-written semaphores, waits and barriers there were 13
  * and 85.
  */
@@ -32,9 +32,11 @@ static struct options {
     struct output_sequence pictures;
     int backend; /* index of `renderers` */
     bool validate;
+    int transport; /* index of `transports` */
 } options = {.pictures = {.output = "port.png", .width = 1280, .height = 720}};
 
 static const struct port_renderer *const renderers[] = {&port_gl, &port_vk};
+static const unsigned transports[] = {GR_TRANSPORT_ANY, GR_TRANSPORT_COPY};
 
 struct show {
     struct port_cuda cuda;
@@ -106,9 +108,9 @@ static bool open_show(struct show *show)
     }
     if (!port_cuda_open(&show->cuda))
         return false;
-    show->renderer = renderers[options.backend]->open(SCALE * options.pictures.width,
-                                                      SCALE * options.pictures.height,
-                                                      options.validate, show->shared);
+    show->renderer = renderers[options.backend]->open(
+        SCALE * options.pictures.width, SCALE * options.pictures.height, options.validate,
+        transports[options.transport], show->shared);
     return show->renderer;
 }
 
@@ -122,6 +124,7 @@ static bool close_show(struct show *show)
 }
 
 static const char *const names[] = {"gl", "vk", NULL};
+static const char *const transport_names[] = {"any", "copy", NULL};
 static const struct option_row rows[] = {
     {"backend", 'b', "NAME", "gl or vk: the renderer", .choice = {&options.backend, names}},
     {"output", 'o', "FILE", "the picture", .text = &options.pictures.output},
@@ -130,6 +133,8 @@ static const struct option_row rows[] = {
     {"time", 't', "T", "scene time, in seconds", .real = {&options.pictures.time, -1000, 1000}},
     {"frames", 'f', "N", "a sequence, FILE-0001.png and so on, 30 pictures per second",
      .whole = {&options.pictures.frames, 1, 9999}},
+    {"transport", 0, "NAME", "any: the best one; copy: through host memory",
+     .choice = {&options.transport, transport_names}},
     {"validate", 0, NULL,
      "Vulkan: use the validation layer; the program fails if it prints a message",
      .flag = &options.validate},

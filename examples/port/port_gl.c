@@ -29,15 +29,17 @@ struct renderer {
     unsigned empty_array, mesh_array;
     unsigned vertices, indices, uniforms; /* buffers */
     unsigned texture;
+    unsigned transports;
     gr_resource **shared;
 };
 
 /* Once: registers the OpenGL objects with CUDA. The kernels overwrite them completely. */
 static bool share(struct renderer *r)
 {
-    r->shared[PORT_VERTICES] = gr_from_gl_buffer(r->vertices, GR_WRITE_DISCARD);
-    r->shared[PORT_TEXTURE] =
-        gr_from_gl_image(r->texture, GL_TEXTURE_2D, GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE);
+    const gr_gl_options by = GR_INIT(gr_gl_options, .transports = r->transports);
+    r->shared[PORT_VERTICES] = gr_from_gl_buffer_with(r->vertices, GR_WRITE_DISCARD, &by);
+    r->shared[PORT_TEXTURE] = gr_from_gl_image_with(r->texture, GL_TEXTURE_2D,
+                                                    GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE, &by);
     return (r->shared[PORT_VERTICES] && r->shared[PORT_TEXTURE]) ||
            failed_to("share the OpenGL vertices and texture with CUDA");
 }
@@ -168,13 +170,15 @@ static bool make_context(struct renderer *r)
 }
 
 /* OpenGL always checks for errors, so `validate` has no effect. */
-static void *open_renderer(int width, int height, bool validate, gr_resource *shared[PORT_SHARED])
+static void *open_renderer(int width, int height, bool validate, unsigned transports,
+                           gr_resource *shared[PORT_SHARED])
 {
     (void)validate;
     struct renderer *r = calloc(1, sizeof(*r));
     if (!r)
         return NULL;
-    *r = (struct renderer){.width = width, .height = height, .shared = shared};
+    *r = (struct renderer){
+        .width = width, .height = height, .transports = transports, .shared = shared};
     if (make_context(r) && make_objects(r) && share(r))
         return r;
     close_renderer(r);

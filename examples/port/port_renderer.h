@@ -27,9 +27,10 @@ struct port_view {
 struct port_renderer {
     /*
      * Opens the renderer for pictures of that size, prints what it draws with, and creates the
-     * shared resources. NULL after an error, which has been printed.
+     * shared resources by one of the `transports`. NULL after an error, which has been printed.
      */
-    void *(*open)(int width, int height, bool validate, gr_resource *shared[PORT_SHARED]);
+    void *(*open)(int width, int height, bool validate, unsigned transports,
+                  gr_resource *shared[PORT_SHARED]);
     /*
      * Draws the shared resources, 4 bytes per pixel (RGBA), the top row first, and commits
      * `submit`, which was begun for them. False after an error.

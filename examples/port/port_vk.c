@@ -59,12 +59,13 @@ static bool close_renderer(void *renderer)
     return silent;
 }
 
-static void *open_renderer(int width, int height, bool validate, gr_resource *shared[PORT_SHARED])
+static void *open_renderer(int width, int height, bool validate, unsigned transports,
+                           gr_resource *shared[PORT_SHARED])
 {
     struct renderer *r = calloc(1, sizeof(*r));
     if (!r)
         return NULL;
-    if (vulkan_open(&r->vulkan, VULKAN_GRAPHICS, validate) &&
+    if (vulkan_open(&r->vulkan, VULKAN_GRAPHICS, validate, transports) &&
         vulkan_target_init(&r->vulkan, width, height, &r->target) &&
         port_vk_init(&r->port, &r->vulkan, r->target.pass, shared) && record(r))
         return r;

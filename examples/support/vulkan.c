@@ -116,12 +116,13 @@ static bool begin(struct vulkan *v, const gr_vk_device_desc *device)
            vulkan_ok(v->CreateFence(v->device, &fence, NULL, &v->fence), "make a fence");
 }
 
-bool vulkan_open(struct vulkan *v, enum vulkan_queue kind, bool validate)
+bool vulkan_open(struct vulkan *v, enum vulkan_queue kind, bool validate, unsigned transports)
 {
-    return vulkan_open_on(v, 0, kind, validate);
+    return vulkan_open_on(v, 0, kind, validate, transports);
 }
 
-bool vulkan_open_on(struct vulkan *v, int cuda_device, enum vulkan_queue kind, bool validate)
+bool vulkan_open_on(struct vulkan *v, int cuda_device, enum vulkan_queue kind, bool validate,
+                    unsigned transports)
 {
     *v = (struct vulkan){0};
     const gr_vk_headless_options options =
@@ -132,10 +133,11 @@ bool vulkan_open_on(struct vulkan *v, int cuda_device, enum vulkan_queue kind, b
         return failed_to("open Vulkan");
     const gr_vk_headless_info *on = gr_vk_headless_get(v->headless);
     const bool own = choose_queue(v, on, kind);
-    const gr_vk_device_desc device = GR_INIT(
-        gr_vk_device_desc, .get_instance_proc_addr = on->get_instance_proc_addr,
-        .instance = on->instance, .physical_device = on->physical_device, .device = on->device,
-        .queue = v->queue, .queue_family = v->family, .synchronization2 = on->synchronization2);
+    const gr_vk_device_desc device =
+        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = on->get_instance_proc_addr,
+                .instance = on->instance, .physical_device = on->physical_device,
+                .device = on->device, .queue = v->queue, .queue_family = v->family,
+                .synchronization2 = on->synchronization2, .transports = transports);
     if (!begin(v, &device))
         return false;
     introduce(v, kind, own, validate);

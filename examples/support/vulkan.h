@@ -100,14 +100,16 @@ struct vulkan {
 
 /*
  * Opens Vulkan on the first CUDA device, with a queue of the given kind, and prints the device. If
- * the device has no family for compute or transfer alone, the graphics queue is used. False after
- * an error, which has been printed. vulkan_close() cleans up in any case; the struct must not move
- * before.
+ * the device has no family for compute or transfer alone, the graphics queue is used. `transports`
+ * is that of gr_vk_device_desc. False after an error, which has been printed. vulkan_close() cleans
+ * up in any case; the struct must not move before.
  */
-bool vulkan_open(struct vulkan *vulkan, enum vulkan_queue queue, bool validate);
+bool vulkan_open(struct vulkan *vulkan, enum vulkan_queue queue, bool validate,
+                 unsigned transports);
 
 /* The same on the CUDA device of that number, which need not be the one in use. */
-bool vulkan_open_on(struct vulkan *vulkan, int cuda_device, enum vulkan_queue queue, bool validate);
+bool vulkan_open_on(struct vulkan *vulkan, int cuda_device, enum vulkan_queue queue, bool validate,
+                    unsigned transports);
 
 /* The same for a device that the program created; its queue is used for everything. */
 bool vulkan_open_own(struct vulkan *vulkan, const gr_vk_device_desc *device);

@@ -159,12 +159,15 @@ static void read_options(int argc, char **argv, struct viewer_options *o)
 {
     static const char *const apis[] = {
         [VIEWER_NATIVE] = "native", [VIEWER_EGL] = "egl", [VIEWER_VULKAN] = NULL};
+    static const char *const transports[] = {"any", "copy", NULL};
     const struct option_row rows[] = {
         {"scene", 0, "NAME", "initial scene: surface (default), particles, filter or tensor",
          .choice = {&o->scene, viewer_gl.scenes}},
         {"context", 'c', "NAME", "OpenGL context: native (default) or egl; on X11 native is GLX",
          .choice = {&o->api, apis}},
         {"vulkan", 'v', NULL, "draw with Vulkan, which has its own scene", .flag = &o->vulkan},
+        {"transport", 0, "NAME", "with --vulkan: any (default), or copy, through host memory",
+         .choice = {&o->transport, transports}},
         {"size", 's', "WxH", "of the window", .size = {&o->width, &o->height}},
         {"borderless", 'b', NULL, "a window without a frame", .flag = &o->borderless},
         {"mesh", 'm', "N", "vertices along each side of the surface", .whole = {&o->mesh, 2, 2048}},
@@ -194,6 +197,10 @@ static bool is_sound(const struct viewer_options *o)
                 o->scene >= 0 ? "scene" : "context");
         return false;
     }
+    if (o->transport >= 0 && !o->vulkan) {
+        fprintf(stderr, "--transport is for Vulkan: add --vulkan.\n");
+        return false;
+    }
     return true;
 }
 
@@ -201,6 +208,7 @@ int main(int argc, char **argv)
 {
     struct viewer_options options = {.scene = -1,
                                      .api = -1,
+                                     .transport = -1,
                                      .width = 1280,
                                      .height = 720,
                                      .mesh = 512,

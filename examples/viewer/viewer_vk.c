@@ -156,8 +156,12 @@ static void *open_renderer(const struct viewer_window *window, const struct view
     struct renderer *r = calloc(1, sizeof(*r));
     if (!r)
         return NULL;
-    if (port_cuda_open(&r->cuda) && viewer_device_open(&r->device, window) &&
-        vulkan_open_own(&r->vulkan, &r->device.desc) &&
+    if (!port_cuda_open(&r->cuda) || !viewer_device_open(&r->device, window)) {
+        close_renderer(r);
+        return NULL;
+    }
+    r->device.desc.transports = options->transport > 0 ? GR_TRANSPORT_COPY : GR_TRANSPORT_ANY;
+    if (vulkan_open_own(&r->vulkan, &r->device.desc) &&
         viewer_swapchain_init(&r->swapchain, &r->device, &r->vulkan, window->by_clock) &&
         fit_target(r, options->width, options->height) &&
         port_vk_init(&r->port, &r->vulkan, r->target.pass, r->shared) && make_commands(r))

@@ -519,7 +519,7 @@ typedef enum gr_transport {
                                 * barriers */
     GR_TRANSPORT_SHARED = 2,   /* OpenGL storage that both sides import, with semaphores: no copy,
                                 * several frames in flight */
-    GR_TRANSPORT_COPY = 4,     /* through host memory: any OpenGL and any CUDA device */
+    GR_TRANSPORT_COPY = 4,     /* through host memory: any OpenGL or Vulkan, any CUDA device */
     GR_TRANSPORT_EXTERNAL = 8, /* memory of Vulkan, or of any API that exports it: no copy */
     GR_TRANSPORT_PEER = 16,    /* a copy from GPU to GPU: OpenGL on one, CUDA on another */
     GR_TRANSPORT_ANY = 31      /* the best that works, as a set of allowed transports */

@@ -35,8 +35,8 @@
  * Layout   images are in VK_IMAGE_LAYOUT_GENERAL while CUDA has them
  * Family   while CUDA has a resource it belongs to VK_QUEUE_FAMILY_EXTERNAL. The barriers of
  *          gr_vk_submit(), or of gr_vk_cmd_to_cuda() and gr_vk_cmd_from_cuda(), transfer it
- * Needs    the extensions of gr_vk_device_extensions(), the feature timelineSemaphore, and Vulkan
- *          headers of version 1.3
+ * Needs    the extensions of gr_vk_device_extensions(), unless copies are allowed; the feature
+ *          timelineSemaphore; and Vulkan headers of version 1.3
  *
  * Vulkan is called through your vkGetInstanceProcAddr: grinterop does not link it. Only
  * gr_vk_submit() uses a queue.
@@ -55,7 +55,7 @@ extern "C" {
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
-/* A Vulkan device and the CUDA device on the same GPU. */
+/* A Vulkan device, and the CUDA device on the same GPU or one that its resources are copied to. */
 typedef struct gr_vk_device gr_vk_device;
 
 /* The Vulkan device for gr_vk_device_wrap(). */
@@ -76,6 +76,12 @@ typedef struct gr_vk_device_desc {
      * layer does.
      */
     bool synchronization2;
+
+    /*
+     * The allowed transports: gr_transport bits, or GR_TRANSPORT_ANY. 0: GR_TRANSPORT_EXTERNAL.
+     * With GR_TRANSPORT_COPY any Vulkan device works; see gr_vk_device_wrap().
+     */
+    unsigned transports;
 } gr_vk_device_desc;
 
 /*
@@ -131,6 +137,27 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  * dedicated memory, as of gr_vk_buffer_create(), can be shared. The memory stays on the Vulkan
  * device.
  *
+ * With GR_TRANSPORT_COPY in desc->transports the device may also be of another vendor, of another
+ * GPU without peer access, or the CPU's, and may lack the extensions. All of its resources are then
+ * copied, or if GR_TRANSPORT_EXTERNAL is not set. Otherwise memory is shared. With copies:
+ *
+ *     context   the current one, or else that of the first CUDA device
+ *     submits   also copy: with `last` what CUDA reads, before the next map; with `first` what CUDA
+ *               wrote. A submit of your own waits at VK_PIPELINE_STAGE_TRANSFER_BIT, too
+ *     map       returns GR_ERR_STATE for a new resource of gr_from_vk_buffer() until a submit has
+ *               handed it over, unless it is write_discard
+ *     usage     TRANSFER_SRC, except for write_discard; TRANSFER_DST, except for read_only.
+ *               grinterop adds them to objects that it creates
+ *     parts     CUDA, and a submit with `first`, copy only the mapped parts. A submit with `last`
+ *               copies whole buffers. gr_vk_cmd_from_cuda() copies whole buffers, too: the other
+ *               bytes of a write_discard buffer become undefined
+ *     family    no ownership is transferred: use a resource in one queue family, or create it with
+ *               VK_SHARING_MODE_CONCURRENT
+ *     close     loses bytes that no submit took back. Vulkan's work with the resource must be done
+ *     memory    of CUDA, and the same size in host memory
+ *     waits     no thread. If the device is not CUDA's, host functions wait in the streams: use one
+ *               stream, or see gr_vk_semaphore_desc.through_host
+ *
  * Owner    the caller frees it with gr_vk_device_free()
  * Valid    instance, device and queue must outlive the wrap and everything created from it.
  *          grinterop cannot check this: using a destroyed VkDevice crashes. A device of
@@ -139,9 +166,9 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  * Errors:
  *     GR_ERR_INVALID_VALUE  a NULL; the device has no such queue family; the current CUDA context
  *                           belongs to a device without peer access; synchronization2 is set but
- *                           its functions are missing
- *     GR_ERR_UNSUPPORTED    no CUDA device matches; or extensions are missing, all of which the
- *                           message lists
+ *                           its functions are missing; unknown bits in `transports`
+ *     GR_ERR_UNSUPPORTED    without copies: no CUDA device matches; or extensions are missing, all
+ *                           of which the message lists. `transports` allows no Vulkan transport
  *     GR_ERR_VULKAN         a function of Vulkan 1.0 was not found
  *     GR_ERR_CUDA           CUDA refused
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
@@ -167,7 +194,8 @@ typedef struct gr_vk_device_info {
      * waits and signals for the streams.
      */
     bool has_semaphores;
-    const char *description; /* one line: Vulkan and CUDA names, UUID, and how it shares */
+    const char *description; /* one line: Vulkan and CUDA names, UUID, how it shares and why */
+    gr_transport transport;  /* of its resources: GR_TRANSPORT_EXTERNAL or GR_TRANSPORT_COPY */
 } gr_vk_device_info;
 
 /*
@@ -207,9 +235,10 @@ GR_API const gr_vk_device_info *gr_vk_device_get_info(const gr_vk_device *device
  *     GR_ERR_INVALID_VALUE  a NULL, a wrong sType, usage 0, an invalid size, shape or flag; or
  *                           handle types in the chain that CUDA does not import
  *     GR_ERR_UNSUPPORTED    CUDA lacks the format, and the message names another; the image is
- *                           multisampled, sparse or protected; the device cannot export it with
- *                           this usage; or CUDA computes on another device, which supports neither
- *                           images nor memory that is not dedicated to one buffer
+ *                           multisampled, sparse or protected; the device cannot export it, or
+ *                           create it for a copy, with this usage; or CUDA computes on another
+ *                           device, which supports neither images nor memory that is not dedicated
+ *                           to one buffer
  *     GR_ERR_NO_MEMORY      the device or the process is out of memory
  *     GR_ERR_VULKAN         Vulkan refused
  *     GR_ERR_CUDA           CUDA refused
@@ -239,7 +268,8 @@ GR_API VkDeviceMemory gr_vk_memory(const gr_resource *resource);
 /*
  * A buffer that was created with VkExternalMemoryBufferCreateInfo, in memory that was allocated
  * with VkExportMemoryAllocateInfo, both with the handle type
- * VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT, on Windows OPAQUE_WIN32_BIT.
+ * VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT, on Windows OPAQUE_WIN32_BIT. A device that copies
+ * needs none of these.
  */
 typedef struct gr_vk_buffer_desc {
     size_t struct_size;
@@ -285,7 +315,8 @@ typedef struct gr_vk_image_desc {
  *          over: without it CUDA reads old bytes, also in HOST_COHERENT memory (seen on an H200).
  *          Other memory needs vkFlushMappedMemoryRanges() before that submit. To read what CUDA
  *          wrote, release, call gr_resource_wait(), then vkInvalidateMappedMemoryRanges() for such
- *          memory. grinterop neither flushes nor invalidates
+ *          memory. grinterop neither flushes nor invalidates. With copies a submit must have taken
+ *          the bytes back first
  * Overlap  as for gr_from_same_memory() in external.h
  *
  * Errors: as for gr_vk_buffer_create(), and

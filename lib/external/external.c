@@ -146,11 +146,11 @@ static size_t run(gr_resource *const resources[], size_t n)
     return count;
 }
 
-/* Refuses a new image, which has not been handed to CUDA. */
+/* Refuses a new resource, which has not been handed to CUDA. */
 static gr_status refuse_new(const char *call)
 {
     return gr_fail(GR_ERR_STATE, call,
-                   "The image is new, and Vulkan has not handed it to CUDA: first submit it "
+                   "The resource is new, and Vulkan has not handed it to CUDA: first submit it "
                    "(gr_submit_begin(), and gr_vk_submit() with its layout in `last`). If the "
                    "program orders both sides itself, call gr_resource_set_sync() with "
                    "GR_SEMAPHORE_NONE for both semaphores.");
@@ -177,10 +177,23 @@ static gr_status tell_graphics(gr_resource *const resources[], size_t n, bool be
     return (begin ? kind->begin_use : kind->end_use)(resources, n);
 }
 
+/* Enqueues the copies of a map, or of a release. */
+static gr_status copy_each(gr_resource *const resources[], size_t n, CUstream stream, bool in)
+{
+    gr_status status = GR_OK;
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        if (gr_sync_of(resources[i])->copies)
+            status = (in ? kind_of(resources[i])->copy_in
+                         : kind_of(resources[i])->copy_out)(resources[i], stream);
+    return status;
+}
+
 static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     GR_TRY(tell_graphics(resources, n, false));
     gr_status status = gr_sync_acquire(resources, n, stream);
+    if (status == GR_OK)
+        status = copy_each(resources, n, stream, true);
     if (status != GR_OK)
         gr_sync_undo_acquire(resources, n, stream);
     for (size_t i = 0; i < n && status == GR_OK; i++)
@@ -198,7 +211,9 @@ static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_status status = gr_sync_release(resources, n, stream);
+    gr_status status = copy_each(resources, n, stream, false);
+    if (status == GR_OK)
+        status = gr_sync_release(resources, n, stream);
     /* The graphics API has the resources back, but its next commands may run too early. */
     if (status == GR_OK && tell_graphics(resources, n, true) != GR_OK)
         return gr_error_set_class(GR_ERR_PARTIAL);

@@ -166,6 +166,20 @@ void gr_external_make_part(struct gr_external *r, const struct gr_context *conte
     make_ready(r, context, (void *)(uintptr_t)r->ptr, flags);
 }
 
+void gr_external_make_copied(struct gr_external *r, const struct gr_context *context,
+                             struct gr_import *copy, const gr_external_part_desc *part,
+                             unsigned flags)
+{
+    r->memory = copy;
+    if (part->image)
+        note_image(&r->base, part->image);
+    else
+        r->base.size = part->size;
+    make_ready(r, context, part->image ? (void *)r->mipmapped : (void *)(uintptr_t)r->ptr, flags);
+    r->base.transport_bit = GR_TRANSPORT_COPY;
+    r->sync.copies = true;
+}
+
 /* ---- The caller's structs -------------------------------------------------------------------- */
 
 /* The caller's structs in this library's version, with defaults for missing ones. */
@@ -217,10 +231,10 @@ static gr_status check_sharing(const gr_resource *resource, const gr_external_pa
 {
     gr_status status = gr_resource_check_open(resource, call);
     const struct gr_external *r = gr_external_of(resource);
-    if (status == GR_OK && !r)
+    if (status == GR_OK && (!r || r->sync.copies))
         status = gr_fail(GR_ERR_STATE, call,
                          "The resource is not in external memory; it uses the transport %s.",
-                         resource->backend->name);
+                         r ? "copy" : resource->backend->name);
     if (status == GR_OK && r->memory->dedicated)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
                          "The memory is dedicated to one buffer or image: it has no other part.");

@@ -24,6 +24,15 @@ gr_status gr_external_make_vmm(struct gr_external *resource, const struct gr_con
                                CUdevice device, size_t size, const struct gr_memory_export *import,
                                unsigned flags, const char *call);
 
+/*
+ * Like gr_external_make(), for a resource whose bytes are copied: `copy` owns r->ptr, which is set
+ * for a buffer, as is r->mipmapped for an image. It takes over the reference to `copy`. Cannot
+ * fail.
+ */
+void gr_external_make_copied(struct gr_external *resource, const struct gr_context *context,
+                             struct gr_import *copy, const gr_external_part_desc *part,
+                             unsigned flags);
+
 /* Like gr_external_make(), for a buffer in `part`, whose reference it takes over. Cannot fail. */
 void gr_external_make_part(struct gr_external *resource, const struct gr_context *context,
                            struct gr_import *part, size_t size, unsigned flags);

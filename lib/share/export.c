@@ -16,6 +16,12 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
         return gr_fail(GR_ERR_STATE, call,
                        "The resource is mapped: release its buffer before sending it.");
     const struct gr_external_kind *kind = gr_external_kind_of(resource);
+    if (gr_external_of(resource) && gr_external_of(resource)->sync.copies)
+        return gr_fail(
+            GR_ERR_UNSUPPORTED, call,
+            "The resource uses the transport copy, whose memory belongs to this process. "
+            "Send a resource of a Vulkan device that shares memory with CUDA "
+            "(gr_vk_device_get_info()).");
     if (gr_external_of(resource) && gr_external_of(resource)->memory->end_part)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "The buffer shares its memory with other buffers, whose bytes would be sent "

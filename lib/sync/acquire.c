@@ -71,7 +71,7 @@ static gr_status wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream 
     return status;
 }
 
-/* Whether the stream follows all work with the resource anyway. */
+/* Whether the stream follows all earlier work with the resource anyway. */
 static bool is_in_order(const struct gr_sync *sync, CUstream stream)
 {
     return !sync->drawn && (!sync->released || gr_stream_is_same(sync->released_on, stream));
@@ -126,8 +126,8 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
 }
 
 /*
- * Waits that a stream already contains follow the resource's last release, and so does an event
- * after them. It replaces `done`, so later waits for that take longer.
+ * Waits and copies that a stream already contains follow the resource's last release, and so does
+ * an event after them. It replaces `done`, so later waits for that take longer.
  */
 static gr_status mark_undone(struct gr_sync *sync, CUstream stream)
 {
@@ -142,7 +142,7 @@ void gr_sync_undo_acquire(gr_resource *const resources[], size_t n, CUstream str
     gr_status status = GR_OK;
     gr_error_save(&cause);
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (!is_in_order(gr_sync_of(resources[i]), stream))
+        if (gr_sync_of(resources[i])->copies || !is_in_order(gr_sync_of(resources[i]), stream))
             status = mark_undone(gr_sync_of(resources[i]), stream);
     if (status != GR_OK)
         (void)gr_stream_finish(stream);

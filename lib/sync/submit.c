@@ -33,7 +33,7 @@ static void settle_use(struct gr_submit_made *s, struct gr_submit_use *use, bool
         return;
     if (made) {
         use->sync->drawn = use->number;
-        use->sync->is_new = false;
+        use->sync->is_new = use->sync->owes = false;
     }
     use->sync->begun = NULL;
     use->sync = NULL;

@@ -89,7 +89,8 @@ void gr_sync_end(struct gr_sync *sync, bool alive)
         gr_driver()->EventDestroy(sync->done);
     gr_semaphore_drop(sync->acquire);
     gr_semaphore_drop(sync->release);
-    *sync = (struct gr_sync){.by_commands = sync->by_commands};
+    *sync = (struct gr_sync){
+        .by_commands = sync->by_commands, .copies = sync->copies, .owes = sync->owes};
 }
 
 /* ---- Setting the semaphores ------------------------------------------------------------------ */

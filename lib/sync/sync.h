@@ -22,7 +22,9 @@ struct gr_sync {
     /* Map and release also enqueue commands for the graphics API, on its thread. */
     bool by_commands;
     bool of_device; /* the two belong to the graphics device, for all of its resources here */
-    bool is_new;    /* an image that the graphics API must hand over before its first map */
+    bool is_new;    /* the graphics API must hand it over before its first map */
+    bool copies;    /* maps and releases also enqueue copies */
+    bool owes;      /* a release copied bytes that no committed submit has taken back */
 };
 
 /* The points of a resource, if it has any. */
@@ -35,8 +37,8 @@ static inline struct gr_sync *gr_sync_of(const gr_resource *resource)
 gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream stream);
 
 /*
- * A failed map leaves waits of gr_sync_acquire() in the stream: keeps the semaphores alive until
- * they have passed.
+ * A failed map leaves waits of gr_sync_acquire(), and copies, in the stream: keeps the semaphores
+ * and the memory alive until they have passed.
  */
 void gr_sync_undo_acquire(gr_resource *const resources[], size_t n, CUstream stream);
 

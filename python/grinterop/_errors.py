@@ -203,6 +203,7 @@ def _function(match: re.Match[str]) -> str:
 def _python_names(text: str) -> str:
     """A library message with the Python names of functions and values."""
     text = text.replace(" in gr_gl_options.transports", " in transports")
+    text = text.replace(" in gr_vk_device_desc.transports", " in transports")
     text = _DTYPE.sub(lambda match: f'"{_TYPES[match[1]]}{match[2]}"', text)
     for names in (_CHOICE, _FLAG):
         text = names.sub(lambda match: f'"{match[1].lower()}"', text)

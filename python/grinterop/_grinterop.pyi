@@ -66,6 +66,7 @@ _Strides: TypeAlias = Sequence[SupportsIndex]
 _Dtype: TypeAlias = Any
 _Values: TypeAlias = SupportsFloat | Sequence[SupportsFloat]
 _Transport: TypeAlias = Literal["without copy", "interop", "shared", "copy", "peer", "any"]
+_VulkanTransport: TypeAlias = Literal["without copy", "copy", "any"]
 _Layout: TypeAlias = Literal["shape", "hwc", "chw", "nv12", "p016", "nv16", "yuv444"]
 _Memory: TypeAlias = Literal["device", "host", "pinned", "managed"]
 _AnyMemory: TypeAlias = Literal["device", "host", "pinned", "managed", "array"]
@@ -721,9 +722,16 @@ class VulkanDevice:
         *,
         get_instance_proc_addr: int,
         synchronization2: bool = False,
+        transports: _VulkanTransport | None = None,
     ) -> Self: ...
     @classmethod
-    def headless(cls, cuda_device: int = 0, *, validation: bool = False) -> Self: ...
+    def headless(
+        cls,
+        cuda_device: int = 0,
+        *,
+        validation: bool = False,
+        transports: _VulkanTransport | None = None,
+    ) -> Self: ...
     @property
     def cuda_device(self) -> int: ...
     @property

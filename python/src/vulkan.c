@@ -69,34 +69,58 @@ static PyObject *wrap(PyTypeObject *type, gr_vk_headless *headless, const gr_vk_
     return NULL;
 }
 
+/* Reads the name of the allowed transports. */
+static bool transports_of(PyObject *object, unsigned *transports)
+{
+    static const char *const names[] = {"without copy", "copy", "any", NULL};
+    static const unsigned bits[] = {0, GR_TRANSPORT_COPY, GR_TRANSPORT_ANY};
+    int choice;
+    if (!choice_of(object, "transport", names, &choice))
+        return false;
+    *transports = bits[choice];
+    return true;
+}
+
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"instance",     "physical_device",        "device",           "queue",
-                            "queue_family", "get_instance_proc_addr", "synchronization2", NULL};
+    static char *names[] = {"instance",
+                            "physical_device",
+                            "device",
+                            "queue",
+                            "queue_family",
+                            "get_instance_proc_addr",
+                            "synchronization2",
+                            "transports",
+                            NULL};
+    PyObject *transport = NULL;
     unsigned long long instance, physical_device, device, queue, function = 0;
-    unsigned family;
+    unsigned family, transports;
     int synchronization2 = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "KKKKI|$Kp:VulkanDevice", names, &instance,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "KKKKI|$KpO:VulkanDevice", names, &instance,
                                      &physical_device, &device, &queue, &family, &function,
-                                     &synchronization2))
+                                     &synchronization2, &transport) ||
+        !transports_of(transport, &transports))
         return NULL;
-    gr_vk_device_desc desc =
-        GR_INIT(gr_vk_device_desc, .instance = (VkInstance)(uintptr_t)instance,
-                .physical_device = (VkPhysicalDevice)(uintptr_t)physical_device,
-                .device = (VkDevice)(uintptr_t)device, .queue = (VkQueue)(uintptr_t)queue,
-                .queue_family = family, .synchronization2 = synchronization2,
-                .get_instance_proc_addr = (PFN_vkGetInstanceProcAddr)(uintptr_t)function);
+    gr_vk_device_desc desc = GR_INIT(
+        gr_vk_device_desc, .instance = (VkInstance)(uintptr_t)instance,
+        .physical_device = (VkPhysicalDevice)(uintptr_t)physical_device,
+        .device = (VkDevice)(uintptr_t)device, .queue = (VkQueue)(uintptr_t)queue,
+        .queue_family = family, .synchronization2 = synchronization2, .transports = transports,
+        .get_instance_proc_addr = (PFN_vkGetInstanceProcAddr)(uintptr_t)function);
     return wrap(type, NULL, &desc);
 }
 
 static PyObject *make_headless(PyObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"cuda_device", "validation", NULL};
+    static char *names[] = {"cuda_device", "validation", "transports", NULL};
+    PyObject *transport = NULL;
+    unsigned transports;
     gr_vk_headless_options options = GR_INIT(gr_vk_headless_options);
     int validation = 0;
     gr_vk_headless *headless;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|i$p:headless", names, &options.cuda_device,
-                                     &validation))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|i$pO:headless", names, &options.cuda_device,
+                                     &validation, &transport) ||
+        !transports_of(transport, &transports))
         return NULL;
     options.validation = validation;
     Py_BEGIN_ALLOW_THREADS
@@ -105,11 +129,11 @@ static PyObject *make_headless(PyObject *type, PyObject *args, PyObject *keyword
     if (!headless)
         return fail();
     const gr_vk_headless_info *info = gr_vk_headless_get(headless);
-    gr_vk_device_desc desc =
-        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = info->get_instance_proc_addr,
-                .instance = info->instance, .physical_device = info->physical_device,
-                .device = info->device, .queue = info->graphics,
-                .queue_family = info->graphics_family, .synchronization2 = info->synchronization2);
+    gr_vk_device_desc desc = GR_INIT(
+        gr_vk_device_desc, .get_instance_proc_addr = info->get_instance_proc_addr,
+        .instance = info->instance, .physical_device = info->physical_device,
+        .device = info->device, .queue = info->graphics, .queue_family = info->graphics_family,
+        .synchronization2 = info->synchronization2, .transports = transports);
     return wrap((PyTypeObject *)type, headless, &desc);
 }
 
@@ -409,7 +433,7 @@ GUARDED_ONE(describe)
 
 static PyMethodDef methods[] = {
     {"headless", METHOD(make_headless), KEYWORDS | METH_CLASS,
-     "headless($type, cuda_device=0, *, validation=False)\n--\n\n"
+     "headless($type, cuda_device=0, *, validation=False, transports=None)\n--\n\n"
      "Creates a headless Vulkan device on the GPU of a CUDA device."},
     {"create_buffer", METHOD(guarded_create_buffer), KEYWORDS,
      "create_buffer($self, size, usage, *, flags=None)\n--\n\n"
@@ -458,9 +482,11 @@ static PyGetSetDef properties[] = {
 
 static PyType_Slot slots[] = {
     {Py_tp_doc, "VulkanDevice(instance, physical_device, device, queue, queue_family, *,\n"
-                "             get_instance_proc_addr, synchronization2=False)\n--\n\n"
+                "             get_instance_proc_addr, synchronization2=False, transports=None)\n"
+                "--\n\n"
                 "Wraps your Vulkan device, by integer handles that must outlive it. headless()\n"
-                "creates one."},
+                "creates one. transports: None or 'without copy', 'any': copies resources through\n"
+                "host memory if CUDA cannot share memory with the device, 'copy': always copies."},
     {Py_tp_new, (void *)make},
     {Py_tp_dealloc, (void *)end},
     {Py_tp_methods, methods},

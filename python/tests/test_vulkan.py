@@ -12,6 +12,12 @@ TRANSFER = 3
 RGBA8 = 37
 
 
+@pytest.fixture(params=["without copy", "copy"])
+def vulkan(cuda, request):
+    with VulkanDevice.headless(0, transports=request.param) as device:
+        yield device
+
+
 def test_headless_gives_handles(vulkan):
     handles = (vulkan.instance, vulkan.physical_device, vulkan.device, vulkan.queue)
     assert all(handles) and vulkan.get_instance_proc_addr
@@ -28,6 +34,7 @@ def test_handles_are_enough(vulkan):
         vulkan.queue_family,
         get_instance_proc_addr=vulkan.get_instance_proc_addr,
     )
+    assert "by copies" not in again.describe()
     resource = again.create_buffer(4096, TRANSFER)
     assert resource.vk_buffer and resource.vk_memory and resource.vk_image is None
     assert resource.api == "vulkan" and resource.size == 4096 and resource.gl_name is None
@@ -82,6 +89,16 @@ def test_tensors_keep_the_device(cuda):
     grinterop.collect()
 
 
+def test_copies_say_so(cuda):
+    with VulkanDevice.headless(transports="copy") as vulkan:
+        assert "by copies through host memory" in vulkan.describe()
+        resource = vulkan.create_buffer(64, TRANSFER)
+        assert "transport copy" in resource.describe()
+        resource.close()
+    with VulkanDevice.headless(transports="any") as vulkan:
+        assert "by copies" not in vulkan.describe()
+
+
 def test_closed_device_is_refused(vulkan):
     vulkan.close()
     vulkan.close()
@@ -94,6 +111,8 @@ def test_closed_device_is_refused(vulkan):
 def test_what_is_wrong_is_refused(vulkan):
     with pytest.raises(ValueError):
         VulkanDevice(0, 0, 0, 0, 0)
+    with pytest.raises(ValueError, match="transport"):
+        VulkanDevice.headless(transports="shared")
     with pytest.raises(ValueError):
         vulkan.create_buffer(0, TRANSFER)
     with pytest.raises(ValueError):

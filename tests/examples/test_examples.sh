@@ -290,6 +290,9 @@ check port_moves 1 "$compare" --share 5 port-0001.png port-0003.png
 check port_later 0 "$port" $sheet --time 0.0666667 -o later.png
 check port_time 0 "$compare" $limits later.png port-0003.png
 
+check port_gl_copied 0 "$port" --transport copy $sheet -o copied.png
+check port_gl_copied_same 0 "$compare" --max 0 port.png copied.png
+
 # ---- port and pingpong on Vulkan ----
 
 # vulkan OPTION: whether Vulkan can be opened; if not, $missing is the reason. Other failures show
@@ -327,9 +330,15 @@ if vulkan ''; then
     check port_vk 0 "$port" --backend vk $validate $sheet -o vulkan.png &&
         says out CUDA 'Vulkan device' "$(pwd -P)/vulkan.png, 192x120"
     check port_same 0 "$compare" $same port.png vulkan.png
+    check port_copied 0 "$port" --backend vk --transport copy $validate $sheet -o copied.png &&
+        says out 'by copies through host memory'
+    check port_copied_same 0 "$compare" --max 0 vulkan.png copied.png
+    check port_copied_film 0 "$port" --backend vk --transport copy $validate $sheet --frames 3 \
+        -o copied.png
     check port_vk_film 0 "$port" --backend vk $validate $sheet --frames 3 -o vulkan.png
     for i in 1 2 3; do
         check "port_same_$i" 0 "$compare" $same "port-000$i.png" "vulkan-000$i.png"
+        check "port_copied_$i" 0 "$compare" --max 0 "vulkan-000$i.png" "copied-000$i.png"
     done
     check port_vk_odd 0 "$port" --backend vk $validate --size 33x17 -o odd.png
     check port_vk_odd_kept 0 test "$(size odd.png)" = 33x17

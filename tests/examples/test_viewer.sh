@@ -226,6 +226,9 @@ else
     check sheet_first 0 "$viewer" $small --vulkan --frames 1 -o sheet.png
     # port draws each pixel as the mean of four.
     check sheet_picture 0 "$compare" --mean 4 sheet.png "$references/port.png"
+    check sheet_copied 0 validated --transport copy --frames 1 -o copied.png &&
+        says out 'by copies through host memory'
+    check sheet_copied_same 0 "$compare" --max 0 sheet.png copied.png
     check sheet_other 1 "$compare" --mean 4 sheet.png "$references/sinewave.png"
     export VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation
     check show_vulkan 0 show --vulkan

@@ -161,16 +161,21 @@ static gr_resource *make_buffer(gr_vk_device *device)
  * With a device wrapped just for this: once its semaphores lost a signal, it fails for good, as the
  * message says.
  */
-static bool on_new_device(gr_resource *(*make)(gr_vk_device *device), bool synchronization2)
+static bool on_described(gr_resource *(*make)(gr_vk_device *device), const gr_vk_device_desc *desc)
 {
-    const gr_vk_device_desc desc = device_desc(synchronization2);
-    gr_vk_device *device = gr_vk_device_wrap(&desc);
+    gr_vk_device *device = gr_vk_device_wrap(desc);
     gr_resource *resource = device ? make(device) : NULL;
     bool good = done(resource) && take_turns(resource);
     wait_for_all();
     gr_resource_free(resource);
     gr_vk_device_free(device);
     return good;
+}
+
+static bool on_new_device(gr_resource *(*make)(gr_vk_device *device), bool synchronization2)
+{
+    const gr_vk_device_desc desc = device_desc(synchronization2);
+    return on_described(make, &desc);
 }
 
 static bool run_buffer(void)
@@ -243,6 +248,56 @@ static bool run_image(void)
     return on_new_device(make_image, false);
 }
 
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+static bool by_copies(gr_resource *(*make)(gr_vk_device *device), PFN_vkGetInstanceProcAddr get)
+{
+    gr_vk_device_desc desc = device_desc(false);
+    desc.get_instance_proc_addr = get;
+    desc.transports = GR_TRANSPORT_COPY;
+    return on_described(make, &desc);
+}
+
+static bool run_copied_buffer(void)
+{
+    return by_copies(make_buffer, vk.h->get_instance_proc_addr);
+}
+
+static gr_resource *make_write_only(gr_vk_device *device)
+{
+    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    return gr_vk_buffer_create(device, &info, GR_WRITE_DISCARD);
+}
+
+static bool run_copied_output(void)
+{
+    return by_copies(make_write_only, vk.h->get_instance_proc_addr);
+}
+
+static bool run_copied_image(void)
+{
+    return by_copies(make_image, vk.h->get_instance_proc_addr);
+}
+
+/* A device that imports no host memory, so that Vulkan allocates it. */
+static PFN_vkVoidFunction VKAPI_CALL without_import(VkDevice device, const char *name)
+{
+    PFN_vkGetDeviceProcAddr get = (PFN_vkGetDeviceProcAddr)vk.h->get_instance_proc_addr(
+        vk.h->instance, "vkGetDeviceProcAddr");
+    return strcmp(name, "vkGetMemoryHostPointerPropertiesEXT") == 0 ? NULL : get(device, name);
+}
+
+static PFN_vkVoidFunction VKAPI_CALL instance_without_import(VkInstance instance, const char *name)
+{
+    return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (PFN_vkVoidFunction)without_import
+                                                    : vk.h->get_instance_proc_addr(instance, name);
+}
+
+static bool run_copied_by_mapping(void)
+{
+    return by_copies(make_buffer, instance_without_import);
+}
+
 /* ---- Semaphores ------------------------------------------------------------------------------ */
 
 static bool signal_and_wait(gr_semaphore *semaphore)
@@ -305,6 +360,10 @@ const struct scenario walk_vulkan[] = {
     {"a buffer created by the program", .run = run_own_buffer},
     {"memory from a descriptor", .run = run_external},
     {"a Vulkan image", .run = run_image},
+    {"a copied Vulkan buffer", .run = run_copied_buffer},
+    {"a copied buffer for writing", .run = run_copied_output},
+    {"a copied Vulkan image", .run = run_copied_image},
+    {"a buffer copied by mapped memory", .run = run_copied_by_mapping},
     {"a Vulkan semaphore", .run = run_semaphore},
     {"a semaphore created by the program", .run = run_own_semaphore},
     {.name = NULL},

@@ -47,7 +47,7 @@ static void check_shape(const struct vulkan_shape *shape, unsigned flags)
     gr_resource_free(image.resource);
 }
 
-GROUP("vulkan_shapes", add_vulkan_case)
+GROUP("vulkan_shapes", add_vulkan_case, add_copied_vulkan_case)
 
 VULKAN_TEST(each_shape_is_met, vulkan_shape_count)
 {
@@ -56,7 +56,7 @@ VULKAN_TEST(each_shape_is_met, vulkan_shape_count)
     check_shape(&vulkan_shapes[_i], GR_READ_WRITE);
 }
 
-GROUP("vulkan", add_vulkan_case)
+GROUP("vulkan", add_vulkan_case, add_copied_vulkan_case)
 
 /* Memory in the order blue, green, red needs a tensor that begins with blue, or `bgr`. */
 VULKAN_TEST(a_swapped_image_takes_rgb_by_bgr)

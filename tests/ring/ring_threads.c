@@ -183,7 +183,7 @@ static void check_seen(bool all)
     }
 }
 
-GROUP("speeds", add_vulkan_case)
+GROUP("speeds", add_vulkan_case, add_copied_vulkan_case)
 
 /* Equal speed, a slower producer, a slower consumer. */
 static const struct {
@@ -400,7 +400,7 @@ TEST(a_consumer_that_starts_polling_holds_no_slot, 2)
     gr_ring_free(cuda.ring);
 }
 
-GROUP("mid-flight", add_vulkan_case)
+GROUP("mid-flight", add_vulkan_case, add_copied_vulkan_case)
 
 /* The thread waits for a slot or frame that never comes. */
 VULKAN_TEST(a_thread_that_waits_is_stopped, 2)

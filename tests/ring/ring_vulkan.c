@@ -62,7 +62,7 @@ static void vulkan_reads(gr_ring *ring, struct vulkan_host *const to[],
     assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
 
-GROUP("Vulkan", add_vulkan_case)
+GROUP("Vulkan", add_vulkan_case, add_copied_vulkan_case)
 
 VULKAN_TEST(vulkan_reads_after_cuda_has_written)
 {
@@ -364,7 +364,8 @@ VULKAN_TEST(cuda_reads_after_vulkan_has_written)
     unsigned char bytes[RING_SIZE];
     CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(slots[0]->buffer), RING_SIZE, fx.other));
     CU(StreamSynchronize(fx.other));
-    assert_bytes(bytes, RING_SIZE, 0);
+    if (!vk.copies) /* a copy's memory has no contents yet */
+        assert_bytes(bytes, RING_SIZE, 0);
     for (int i = 0; i < SLOTS; i++) {
         copy_slot(slots[i], (size_t)i);
         assert_ok(gr_ring_give_back(ring, &slots[i], 1));

@@ -5,7 +5,7 @@
 
 #include "lib/sync/sync.h"
 
-GROUP("Vulkan semaphores", add_vulkan_case)
+GROUP("Vulkan semaphores", add_vulkan_case, add_copied_vulkan_case)
 
 /* Creates a resource with this pair of semaphores, as if it were the pair of the device. */
 static gr_resource *resource_with(const struct ring_sync *pair)

@@ -206,12 +206,21 @@ CHILD(without_peer_access)
     gr_vk_headless *vulkan = gr_vk_headless_create(NULL);
     if (vulkan) {
         const gr_vk_headless_info *h = gr_vk_headless_get(vulkan);
-        const gr_vk_device_desc desc =
+        gr_vk_device_desc desc =
             GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = h->get_instance_proc_addr,
                     .instance = h->instance, .physical_device = h->physical_device,
                     .device = h->device, .queue = h->graphics, .queue_family = h->graphics_family);
         deny_once();
         assert_null_invalid(gr_vk_device_wrap(&desc), "no peer access");
+        deny_once();
+        desc.transports = GR_TRANSPORT_ANY;
+        gr_vk_device *device = gr_vk_device_wrap(&desc);
+        assert_made(device);
+        const gr_vk_device_info *copies = gr_vk_device_get_info(device);
+        ck_assert_msg(strstr(copies->description, "without peer access"), "%s",
+                      copies->description);
+        ck_assert_int_eq(copies->cuda_device, fx.device);
+        gr_vk_device_free(device);
     }
     gr_vk_headless_free(vulkan);
     return 0;

@@ -137,6 +137,7 @@ gr_vk_device *vulkan_wrap(void)
 {
     gr_vk_device_desc info = vulkan_desc(NULL);
     info.synchronization2 = vk.h->synchronization2;
+    info.transports = vk.copies ? GR_TRANSPORT_COPY : 0;
     return must_make(gr_vk_device_wrap(&info));
 }
 
@@ -196,6 +197,24 @@ TCase *add_vulkan_case(Suite *suite, const char *name)
 {
     TCase *made = with_first_use(add_case(suite, name), use_vulkan);
     return with_fixture(made, vulkan_setup, vulkan_teardown);
+}
+
+static void copied_setup(void)
+{
+    vk.copies = true;
+    vulkan_setup();
+}
+
+static void copied_teardown(void)
+{
+    vulkan_teardown();
+    vk.copies = false;
+}
+
+TCase *add_copied_vulkan_case(Suite *suite, const char *name)
+{
+    TCase *made = with_first_use(add_case(suite, name), use_vulkan);
+    return with_fixture(made, copied_setup, copied_teardown);
 }
 
 static int keep_library(struct dl_phdr_info *info, size_t size, void *user)
@@ -375,7 +394,10 @@ gr_resource *must_register_own(const struct vulkan_own *own, VkDeviceSize size, 
     const gr_vk_buffer_desc info =
         GR_INIT(gr_vk_buffer_desc, .buffer = own->buffer, .memory = own->memory,
                 .memory_size = own->memory_size, .size = size, .dedicated = own->dedicated);
-    return must_make(gr_from_vk_buffer(vk.wrap, &info, flags));
+    gr_resource *resource = must_make(gr_from_vk_buffer(vk.wrap, &info, flags));
+    if (vk.copies)
+        vulkan_submits_copy(resource);
+    return resource;
 }
 
 VkBufferCreateInfo vulkan_buffer_info(VkDeviceSize size)
@@ -389,7 +411,10 @@ VkBufferCreateInfo vulkan_buffer_info(VkDeviceSize size)
 gr_resource *must_create(VkDeviceSize size, unsigned flags)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(size);
-    return must_make(gr_vk_buffer_create(vk.wrap, &info, flags));
+    gr_resource *resource = must_make(gr_vk_buffer_create(vk.wrap, &info, flags));
+    if (vk.copies)
+        vulkan_submits_copy(resource);
+    return resource;
 }
 
 int vulkan_memory_fd(VkDeviceMemory memory)

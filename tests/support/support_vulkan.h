@@ -72,6 +72,7 @@ struct vulkan {
     const gr_vk_headless_info *h;
     gr_vk_device *wrap; /* on the graphics queue */
     bool exports;       /* semaphores can be exported; otherwise they are signalled by the host */
+    bool copies;        /* `wrap` copies through host memory */
     VULKAN_FUNCTIONS(VULKAN_MEMBER)
 };
 #undef VULKAN_MEMBER
@@ -80,6 +81,9 @@ extern struct vulkan vk;
 
 /* Adds a case to the suite that runs with the fixture of support.h and with Vulkan. */
 TCase *add_vulkan_case(Suite *suite, const char *name);
+
+/* The same with a wrap that copies, for cases whose images grinterop hands over. */
+TCase *add_copied_vulkan_case(Suite *suite, const char *name);
 
 /*
  * Checks, as the last case of each program, that the device is destroyed and the validation layer

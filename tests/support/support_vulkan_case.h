@@ -9,4 +9,7 @@
 void vulkan_submits_begin(void);
 void vulkan_submits_end(void);
 
+/* A buffer of the case whose barriers grinterop records, because it is copied. */
+void vulkan_submits_copy(gr_resource *resource);
+
 #endif

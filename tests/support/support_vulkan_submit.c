@@ -31,6 +31,31 @@ static VkFence fences[MOST_SUBMITS];
 static struct vulkan_gate gates[MOST_GATES];
 static int fence_count, gate_count;
 
+/* ---- Buffers that are copied ----------------------------------------------------------------- */
+
+#define MOST_COPIED 64
+
+static struct {
+    VkBuffer buffer;
+    gr_resource *resource;
+} copied[MOST_COPIED];
+static int copied_count;
+
+void vulkan_submits_copy(gr_resource *resource)
+{
+    copied[copied_count % MOST_COPIED].buffer = gr_vk_buffer(resource);
+    copied[copied_count++ % MOST_COPIED].resource = resource;
+}
+
+/* The newest resource of that buffer, among the newest that a case uses at once. */
+static gr_resource *find_copied(VkBuffer buffer)
+{
+    for (int i = copied_count; i-- > 0 && i >= copied_count - MOST_COPIED;)
+        if (copied[i % MOST_COPIED].buffer == buffer)
+            return copied[i % MOST_COPIED].resource;
+    return NULL;
+}
+
 /* ---- Gates ----------------------------------------------------------------------------------- */
 
 struct vulkan_gate *vulkan_gate(void)
@@ -110,7 +135,7 @@ void vulkan_use_queue(VkQueue new_queue, uint32_t new_family)
 
 void vulkan_submits_begin(void)
 {
-    fence_count = gate_count = pool_count = 0;
+    fence_count = gate_count = pool_count = copied_count = 0;
     vulkan_use_queue(vk.h->graphics, vk.h->graphics_family);
 }
 
@@ -280,9 +305,18 @@ void vulkan_finish(void)
 
 /* ---- Bytes of buffers ------------------------------------------------------------------------ */
 
-/* Recorded by hand: grinterop's functions have their own cases. */
+/* Recorded by hand, unless bytes are copied: grinterop's functions have their own cases. */
 static void hand_over(VkCommandBuffer commands, VkBuffer buffer, bool to_cuda)
 {
+    gr_resource *resource = find_copied(buffer);
+    const gr_vk_use use =
+        GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
+                .access = VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT);
+    if (resource) {
+        assert_ok(
+            (to_cuda ? gr_vk_cmd_to_cuda : gr_vk_cmd_from_cuda)(commands, &resource, 1, &use));
+        return;
+    }
     const VkBufferMemoryBarrier barrier = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
         .srcAccessMask = to_cuda ? VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT : 0,

@@ -27,7 +27,7 @@ static void check_buffer(gr_resource *resource, const gr_vk_use *use, int value)
     must_release(buffer);
 }
 
-GROUP("flags", add_vulkan_case)
+GROUP("flags", add_vulkan_case, add_copied_vulkan_case)
 
 VULKAN_TEST(flags_of_64_bits)
 {
@@ -120,7 +120,7 @@ VULKAN_TEST(synchronization2_has_to_be_there)
     assert_null_invalid(gr_vk_device_wrap(&info), "vkCmdPipelineBarrier2");
 }
 
-GROUP("queue families", add_vulkan_case)
+GROUP("queue families", add_vulkan_case, add_copied_vulkan_case)
 
 VULKAN_TEST(the_queue_family_is_checked)
 {

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-GROUP("what a mapped image reports", add_vulkan_case)
+GROUP("what a mapped image reports", add_vulkan_case, add_copied_vulkan_case)
 
 VULKAN_IMAGE_TEST(info_describes_each_shape, vulkan_shape_count)
 {
@@ -74,7 +74,7 @@ VULKAN_IMAGE_TEST(arrays_are_the_levels)
     vulkan_image_end(&image, buffer);
 }
 
-GROUP("contract", add_vulkan_case)
+GROUP("contract", add_vulkan_case, add_copied_vulkan_case)
 
 VULKAN_IMAGE_TEST(an_ended_buffer_has_no_arrays)
 {

@@ -2,7 +2,7 @@
 /*
  * gr_vk_submit(): the application records only its own commands, without barriers or semaphores,
  * and grinterop adds everything around them. The validation layer is on. Loops run for devices with
- * and without synchronization2.
+ * and without synchronization2, with shared memory and with copies.
  */
 #include "vk_submit.h"
 
@@ -62,12 +62,14 @@ gr_vk_device *device;
 
 void begin_device(int kind)
 {
-    if (kind == WITH_SYNCHRONIZATION2 && !vk.h->synchronization2)
+    bool is_new = kind % COPIED == WITH_SYNCHRONIZATION2;
+    if (is_new && !vk.h->synchronization2)
         skip("this Vulkan device has no synchronization2");
     pools = submits[0] = submits[1] = 0;
     submit_result = VK_SUCCESS;
     gr_vk_device_desc info = vulkan_desc(device_function);
-    info.synchronization2 = kind == WITH_SYNCHRONIZATION2;
+    info.synchronization2 = is_new;
+    info.transports = kind / COPIED ? GR_TRANSPORT_COPY : GR_TRANSPORT_EXTERNAL;
     device = must_make(gr_vk_device_wrap(&info));
 }
 
@@ -165,7 +167,7 @@ GROUP("submits", add_vulkan_case)
 /*
  * Vulkan fills, CUDA reads and writes, late, and Vulkan reads; the host does not wait in between.
  */
-VULKAN_TEST(frames_in_both_directions, 2)
+VULKAN_TEST(frames_in_both_directions, DEVICE_KINDS)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
@@ -178,13 +180,13 @@ VULKAN_TEST(frames_in_both_directions, 2)
         assert_ok(gr_buffer_release(buffer));
         check_read(resource, 0x80 + i);
     }
-    ck_assert_uint_eq(submits[_i], 2 * FRAMES);
-    ck_assert_uint_eq(submits[!_i], 0);
+    ck_assert_uint_eq(submits[_i % COPIED], 2 * FRAMES);
+    ck_assert_uint_eq(submits[!(_i % COPIED)], 0);
     end_device();
 }
 
 /* The application's signals and waits are kept. */
-VULKAN_TEST(the_applications_own_semaphores, 2)
+VULKAN_TEST(the_applications_own_semaphores, DEVICE_KINDS)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
@@ -236,11 +238,11 @@ GROUP("images", add_vulkan_case)
  * A new image gets its layout from an empty submit with only the last barrier. Catches: the
  * validation layer lost track of the layout of an image that is used in CUDA's layout.
  */
-VULKAN_IMAGE_TEST(images_and_an_empty_submit, 4)
+VULKAN_IMAGE_TEST(images_and_an_empty_submit, 2 * DEVICE_KINDS)
 {
-    begin_device(_i % 2);
+    begin_device(_i % DEVICE_KINDS);
     const VkImageLayout layout =
-        _i / 2 ? VK_IMAGE_LAYOUT_GENERAL : VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+        _i / DEVICE_KINDS ? VK_IMAGE_LAYOUT_GENERAL : VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
     gr_vk_use clearing = copying;
     clearing.layout = layout;
     const VkImageCreateInfo create = vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
@@ -279,7 +281,7 @@ VULKAN_IMAGE_TEST(images_and_an_empty_submit, 4)
 GROUP("submits", add_vulkan_case)
 
 /* More than fit into one command, with two pairs of semaphores. */
-VULKAN_TEST(many_resources_in_one_submit, 2)
+VULKAN_TEST(many_resources_in_one_submit, DEVICE_KINDS)
 {
     begin_device(_i);
     gr_resource *all[70];
@@ -304,10 +306,12 @@ VULKAN_TEST(many_resources_in_one_submit, 2)
 
 GROUP("command buffers", add_vulkan_case)
 
-VULKAN_TEST(command_buffers_are_used_again, 2)
+VULKAN_TEST(command_buffers_are_used_again, DEVICE_KINDS)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
+    assert_ok(submit_commands(&resource, 1, record_fill(resource, 0), VK_NULL_HANDLE));
+    VK(QueueWaitIdle(vk.h->graphics));
     for (int i = 0; i < FRAMES; i++)
         check_read(resource, 0);
     ck_assert_uint_eq(pools, 1);
@@ -315,7 +319,7 @@ VULKAN_TEST(command_buffers_are_used_again, 2)
 }
 
 /* Command buffers of pending submits are not touched. */
-VULKAN_TEST(command_buffers_in_use_are_left, 2)
+VULKAN_TEST(command_buffers_in_use_are_left, DEVICE_KINDS)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
@@ -336,7 +340,7 @@ VULKAN_TEST(command_buffers_in_use_are_left, 2)
 
 GROUP("failures, and submits by hand", add_vulkan_case)
 
-VULKAN_TEST(a_failed_submit_changes_nothing, 2)
+VULKAN_TEST(a_failed_submit_changes_nothing, DEVICE_KINDS)
 {
     static const struct {
         VkResult result;
@@ -363,7 +367,10 @@ VULKAN_TEST(a_failed_submit_changes_nothing, 2)
     assert_ok(gr_vk_submit(submit, &desc));
     assert_fails(gr_vk_submit(submit, &desc), GR_ERR_STATE, 0, "already");
     gr_submit_free(submit);
-    must_release(must_map(resource));
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0);
+    must_release(buffer);
+    VK(QueueWaitIdle(vk.h->graphics)); /* the map may end before the timeline of the submit */
     check_read(resource, 0);
     ck_assert_uint_eq(pools, 1);
     end_device();
@@ -371,11 +378,11 @@ VULKAN_TEST(a_failed_submit_changes_nothing, 2)
 
 /* ---- For programs that submit themselves ----------------------------------------------------- */
 
-VULKAN_TEST(a_filled_submit_info)
+VULKAN_TEST(a_filled_submit_info, 2)
 {
     if (!vk.h->synchronization2)
         skip("this Vulkan device has no synchronization2");
-    begin_device(WITH_SYNCHRONIZATION2);
+    begin_device(_i ? WITH_SYNCHRONIZATION2 + COPIED : WITH_SYNCHRONIZATION2);
     GR_AUTO(gr_resource) *resource = make_buffer();
     VkCommandBuffer commands = vulkan_begin();
     assert_ok(gr_vk_cmd_from_cuda(commands, &resource, 1, &copying));

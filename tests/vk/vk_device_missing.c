@@ -220,3 +220,121 @@ SESSION_TEST(listing_fails)
                  VK_ERROR_OUT_OF_HOST_MEMORY, "extensions");
     ck_assert_uint_eq(count, 77);
 }
+
+/* ---- Copies instead -------------------------------------------------------------------------- */
+
+GROUP("what is missing, if copies are allowed", add_vk_case)
+
+static void check_copies(gr_vk_device_desc info, const char *reason)
+{
+    char text[800];
+    info.transports = GR_TRANSPORT_ANY;
+    gr_vk_device *device = gr_vk_device_wrap(&info);
+    assert_made(device);
+    const gr_vk_device_info *is = gr_vk_device_get_info(device);
+    ck_assert_int_eq(is->transport, GR_TRANSPORT_COPY);
+    ck_assert_msg(strstr(is->description, reason), "%s", is->description);
+    const VkBufferCreateInfo create = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                       .size = 1000,
+                                       .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT};
+    gr_resource *resource = gr_vk_buffer_create(device, &create, GR_WRITE_DISCARD);
+    assert_made(resource);
+    gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, "transport copy") && strstr(text, reason), "%s", text);
+    unordered(resource);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 1);
+    assert_ok(gr_buffer_release(buffer));
+    CU(StreamSynchronize(fx.stream));
+    gr_resource_free(resource);
+    gr_vk_device_free(device);
+}
+
+/* Each extension that sharing memory needs, in turn. */
+SESSION_TEST(each_extension_hidden)
+{
+    static const struct {
+        const char *function, *extension;
+    } needed[] = {
+        {"vkGetMemoryFdKHR", "VK_KHR_external_memory_fd"},
+        {"vkGetBufferMemoryRequirements2", "VK_KHR_get_memory_requirements2"},
+        {"vkGetImageMemoryRequirements2", "VK_KHR_get_memory_requirements2"},
+        {"vkGetPhysicalDeviceProperties2", "VK_KHR_get_physical_device_properties2"},
+        {"vkGetPhysicalDeviceFeatures2", "VK_KHR_get_physical_device_properties2"},
+        {"vkGetPhysicalDeviceImageFormatProperties2", "VK_KHR_get_physical_device_properties2"},
+        {"vkGetPhysicalDeviceExternalBufferProperties", "VK_KHR_external_memory_capabilities"},
+        {"vkGetPhysicalDeviceExternalSemaphoreProperties",
+         "VK_KHR_external_semaphore_capabilities"},
+    };
+    for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
+        check_copies(lying(&session, (struct lies){.hidden = {needed[i].function}}),
+                     needed[i].extension);
+}
+
+/* Memory is shared without the extensions of semaphores, whose work the host does. */
+SESSION_TEST(semaphores_hidden)
+{
+    gr_vk_device_desc info =
+        lying(&session, (struct lies){.hidden = {"vkGetSemaphoreFdKHR", "vkWaitSemaphores"}});
+    info.transports = GR_TRANSPORT_ANY;
+    gr_vk_device *device = gr_vk_device_wrap(&info);
+    assert_made(device);
+    ck_assert_int_eq(gr_vk_device_get_info(device)->transport, GR_TRANSPORT_EXTERNAL);
+    gr_vk_device_free(device);
+}
+
+SESSION_TEST(another_device_copies)
+{
+    check_copies(lying(&session, (struct lies){.other_device = true}),
+                 "CUDA has no device with its UUID");
+    check_copies(lying(&session, (struct lies){.other_device = true, .hidden = {"vkGetMemoryFd"}}),
+                 "CUDA has no device with its UUID");
+}
+
+/* Without a current context the first CUDA device copies. */
+SESSION_TEST(another_device_without_a_context)
+{
+    CUcontext current = fx.context;
+    CU(CtxSetCurrent(NULL));
+    gr_vk_device_desc info = lying(&session, (struct lies){.other_device = true});
+    info.transports = GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_COPY;
+    gr_vk_device *device = gr_vk_device_wrap(&info);
+    assert_made(device);
+    ck_assert_int_eq(gr_vk_device_get_info(device)->transport, GR_TRANSPORT_COPY);
+    gr_vk_device_free(device);
+    CU(CtxSetCurrent(current));
+}
+
+/* A device without any extension, which the validation layer checks. */
+SESSION_TEST(no_extensions_at_all)
+{
+    struct own own;
+    own_start(&own, &session, VK_API_VERSION_1_1, false);
+    check_copies(own.info, "VK_KHR_external_memory_fd (vkGetMemoryFdKHR)");
+    own_end(&own);
+}
+
+SESSION_TEST(a_missing_function_of_vulkan_is_an_error)
+{
+    gr_vk_device_desc info = lying(&session, (struct lies){.hidden = {"vkCmdCopyBuffer"}});
+    info.transports = GR_TRANSPORT_ANY;
+    assert_null(gr_vk_device_wrap(&info), GR_ERR_VULKAN, 0, "vkCmdCopyBuffer");
+    info = lying(&session, (struct lies){.listing = VK_ERROR_OUT_OF_HOST_MEMORY});
+    info.transports = GR_TRANSPORT_ANY;
+    assert_null(gr_vk_device_wrap(&info), GR_ERR_NO_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY,
+                "extensions");
+}
+
+SESSION_TEST(transports_are_checked)
+{
+    gr_vk_device_desc info = session.info;
+    info.transports = 64;
+    assert_null(gr_vk_device_wrap(&info), GR_ERR_INVALID_VALUE, 0, "unknown bits");
+    info.transports = GR_TRANSPORT_INTEROP | GR_TRANSPORT_SHARED;
+    assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0, "GR_TRANSPORT_COPY");
+    info.transports = GR_TRANSPORT_EXTERNAL;
+    gr_vk_device *device = gr_vk_device_wrap(&info);
+    assert_made(device);
+    ck_assert_int_eq(gr_vk_device_get_info(device)->transport, GR_TRANSPORT_EXTERNAL);
+    gr_vk_device_free(device);
+}

@@ -55,7 +55,7 @@ static unsigned check_formats(const struct vulkan_shape *shape, unsigned width, 
     return count;
 }
 
-GROUP("bytes", add_vulkan_case)
+GROUP("bytes", add_vulkan_case, add_copied_vulkan_case)
 
 VULKAN_IMAGE_TEST(bytes_of_every_format, vulkan_shape_count)
 {

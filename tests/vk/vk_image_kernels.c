@@ -129,7 +129,14 @@ static TCase *add_case_with_kernels(Suite *suite, const char *name)
     return made;
 }
 
-GROUP("surfaces", add_case_with_kernels)
+static TCase *add_copied_with_kernels(Suite *suite, const char *name)
+{
+    TCase *made = add_copied_vulkan_case(suite, name);
+    tcase_add_checked_fixture(made, begin_kernels, end_kernels);
+    return made;
+}
+
+GROUP("surfaces", add_case_with_kernels, add_copied_with_kernels)
 
 KERNEL_TEST(surfaces_of_every_shape, 7)
 {
@@ -247,7 +254,7 @@ static struct colour known(float x, float y, float layer, float level)
     return (struct colour){40 * x / 255, 30 * y / 255, 20 * layer / 255, (50 * level + 5) / 255};
 }
 
-GROUP("textures", add_case_with_kernels)
+GROUP("textures", add_case_with_kernels, add_copied_with_kernels)
 
 KERNEL_TEST(textures_give_texels_as_floats)
 {

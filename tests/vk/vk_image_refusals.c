@@ -20,7 +20,7 @@ static void check_known(const struct vulkan_format *format, const gr_vk_format_i
                   info->depth, info->swapped);
 }
 
-GROUP("formats", add_vulkan_case)
+GROUP("formats", add_vulkan_case, add_copied_vulkan_case)
 
 TEST(every_format_is_supported_or_refused_with_a_reason)
 {
@@ -69,7 +69,7 @@ VULKAN_IMAGE_TEST(images_of_other_formats_are_refused, sizeof(refused) / sizeof(
     assert_error(GR_ERR_UNSUPPORTED, 0, refused[_i].instead);
 }
 
-GROUP("images that are refused", add_vulkan_case)
+GROUP("images that are refused", add_vulkan_case, add_copied_vulkan_case)
 
 static VkImageCreateInfo good_info(const char *shape)
 {

@@ -7,8 +7,11 @@
 
 #define SIZE 65536
 
+/* Devices, and with COPIED the same without external memory. */
 #define WITH_SYNCHRONIZATION2 0
 #define PLAIN                 1
+#define COPIED                2
+#define DEVICE_KINDS          4
 
 /*
  * The device of a case, with counters of its calls: created command pools, and submits by

@@ -19,7 +19,7 @@ static void assert_works(gr_resource *resource)
     vulkan_finish();
 }
 
-GROUP("semaphores used wrongly", add_vulkan_case)
+GROUP("semaphores used wrongly", add_vulkan_case, add_copied_vulkan_case)
 
 VULKAN_TEST(a_value_that_goes_backwards_is_refused)
 {
@@ -127,7 +127,7 @@ VULKAN_TEST(wrong_points_are_refused)
     free_pair(&pair);
 }
 
-GROUP("resources and submits used wrongly", add_vulkan_case)
+GROUP("resources and submits used wrongly", add_vulkan_case, add_copied_vulkan_case)
 
 VULKAN_TEST(set_sync_is_refused_where_impossible)
 {
@@ -233,7 +233,7 @@ static gr_submit *begin_handover(gr_resource *resource, gr_vk_submit_desc *desc)
     return begin_submit(resource);
 }
 
-GROUP("new images", add_vulkan_case)
+GROUP("new images", add_vulkan_case, add_copied_vulkan_case)
 
 /*
  * Also with the program's semaphores, and for every kind of map. A cancelled submit hands nothing
@@ -284,7 +284,7 @@ VULKAN_IMAGE_TEST(a_new_image_can_be_mapped_after_a_barrier_or_unordered)
     vulkan_image_own_free(&own);
 }
 
-GROUP("resources and submits used wrongly", add_vulkan_case)
+GROUP("resources and submits used wrongly", add_vulkan_case, add_copied_vulkan_case)
 
 VULKAN_TEST(impossible_barriers_are_refused)
 {

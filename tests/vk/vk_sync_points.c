@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-GROUP("points by hand, own semaphores, binary ones", add_vulkan_case)
+GROUP("points by hand, own semaphores, binary ones", add_vulkan_case, add_copied_vulkan_case)
 
 VULKAN_TEST(manual_signals_and_waits_order_two_streams)
 {

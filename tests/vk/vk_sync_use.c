@@ -40,7 +40,7 @@ uint64_t counter(const gr_semaphore *semaphore)
     return value;
 }
 
-GROUP("values", add_vulkan_case)
+GROUP("values", add_vulkan_case, add_copied_vulkan_case)
 
 VULKAN_TEST(values_grow_by_one_with_each_use)
 {
@@ -110,7 +110,7 @@ VULKAN_TEST(one_semaphore_of_the_two)
     free_pair(&pair);
 }
 
-GROUP("several resources", add_vulkan_case)
+GROUP("several resources", add_vulkan_case, add_copied_vulkan_case)
 
 /* Vulkan reads both in one submit, and they are freed. */
 static void check_both(gr_resource *const both[2], gr_submit *submit, int first, int second)
@@ -194,7 +194,7 @@ VULKAN_TEST(two_pairs_do_not_wait_for_each_other)
     free_pair(&quick);
 }
 
-GROUP("submits that did not happen", add_vulkan_case)
+GROUP("submits that did not happen", add_vulkan_case, add_copied_vulkan_case)
 
 VULKAN_TEST(a_cancelled_submit_is_not_waited_for)
 {
@@ -259,7 +259,7 @@ VULKAN_TEST(submits_are_cancelled_in_any_order)
     free_pair(&pair);
 }
 
-GROUP("submits of several pairs", add_vulkan_case)
+GROUP("submits of several pairs", add_vulkan_case, add_copied_vulkan_case)
 
 /* One wait and one signal per pair, one pair with only one semaphore, and an OpenGL object. */
 VULKAN_TEST(a_submit_of_several_pairs)
@@ -297,7 +297,7 @@ VULKAN_TEST(a_submit_of_several_pairs)
     free_pair(&two);
 }
 
-GROUP("resources that end", add_vulkan_case)
+GROUP("resources that end", add_vulkan_case, add_copied_vulkan_case)
 
 /* One is closed and one freed, before the commit or before the submit is cancelled. */
 VULKAN_TEST(resources_may_end_while_a_submit_has_begun, 2)
@@ -319,7 +319,7 @@ VULKAN_TEST(resources_may_end_while_a_submit_has_begun, 2)
     gr_resource_free(r[2]);
 }
 
-GROUP("barriers", add_vulkan_case)
+GROUP("barriers", add_vulkan_case, add_copied_vulkan_case)
 
 /* Vulkan clears and CUDA copies in turn, with grinterop's barriers and without host waits. */
 VULKAN_IMAGE_TEST(images_change_hands_with_their_layouts)

@@ -66,7 +66,8 @@ static bool open_vulkan(struct trial *t, struct vulkan *vk)
         return try_error(t);
     }
     vk->made = gr_vk_headless_get(vk->headless);
-    const gr_vk_device_desc desc = vulkan_desc(vk->headless);
+    gr_vk_device_desc desc = vulkan_desc(vk->headless);
+    desc.transports = strstr(t->way.what, "/copy") ? GR_TRANSPORT_COPY : GR_TRANSPORT_EXTERNAL;
     vk->device = gr_vk_device_wrap(&desc);
     if (!vk->device)
         return try_error(t);
@@ -211,7 +212,7 @@ static bool take_turn(struct trial *t, unsigned number, size_t bytes)
 
 static bool exchange(struct trial *t, struct vulkan *vk)
 {
-    const bool image = strcmp(t->way.what, "image") == 0;
+    const bool image = strncmp(t->way.what, "image", strlen("image")) == 0;
     const size_t bytes = image ? TRY_IMAGE_BYTES : TRY_BUFFER_BYTES;
     vk->both[0] = image ? make_image(t) : make_buffer(t, bytes);
     vk->both[1] = vk->both[0] ? make_buffer(t, bytes) : NULL;

@@ -79,7 +79,10 @@ static void say_device(const struct loader *loader, VkPhysicalDevice device, uns
     int cuda = cuda_device_of(loader, device);
     const char *is = cuda >= 0 ? text_of("CUDA device %d", cuda) : "no CUDA device";
     say(text_of("vulkan/device/%u", number), MARK_NOTE,
-        text_of("Vulkan device %u: %s, %s", number, its.name, is), "%s", "");
+        text_of("Vulkan device %u: %s, %s", number, its.name, is), "%s",
+        cuda >= 0 ? ""
+                  : "CUDA shares no memory with it. gr_vk_device_wrap() copies if "
+                    "gr_vk_device_desc.transports has GR_TRANSPORT_COPY.");
     say_fact("uuid", "%s", uuid);
     say_fact("version", "%u.%u", VK_API_VERSION_MAJOR(its.api_version),
              VK_API_VERSION_MINOR(its.api_version));

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Vulkan buffers that are copied through host memory: the bytes in both directions and of parts,
+ * the order without waits, and what a device says. The cases of test_vk_submit run with copies,
+ * too.
+ */
+#define _GNU_SOURCE
+#include "vk_copy.h"
+
+#include <string.h>
+
+#include "tests/drivers/fault_driver.h"
+
+#define FRAMES 24
+
+/* ---- Devices that copy ----------------------------------------------------------------------- */
+
+static bool hides_import;
+bool refuses_images;
+
+static VKAPI_ATTR VkResult VKAPI_CALL refuse_image(VkPhysicalDevice device, VkFormat format,
+                                                   VkImageType type, VkImageTiling tiling,
+                                                   VkImageUsageFlags usage,
+                                                   VkImageCreateFlags flags,
+                                                   VkImageFormatProperties *found)
+{
+    (void)device, (void)format, (void)type, (void)tiling, (void)usage, (void)flags, (void)found;
+    return VK_ERROR_FORMAT_NOT_SUPPORTED;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice device, const char *name)
+{
+    static PFN_vkGetDeviceProcAddr get;
+    if (!get)
+        get = (PFN_vkGetDeviceProcAddr)vk.h->get_instance_proc_addr(vk.h->instance,
+                                                                    "vkGetDeviceProcAddr");
+    return hides_import && strcmp(name, "vkGetMemoryHostPointerPropertiesEXT") == 0
+               ? NULL
+               : get(device, name);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instance_function(VkInstance instance,
+                                                                  const char *name)
+{
+    if (refuses_images && strcmp(name, "vkGetPhysicalDeviceImageFormatProperties") == 0)
+        return (PFN_vkVoidFunction)refuse_image;
+    return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (PFN_vkVoidFunction)device_function
+                                                    : vk.h->get_instance_proc_addr(instance, name);
+}
+
+gr_vk_device *copying;
+static int way_of_copying;
+
+void begin_copying_by(int way, bool synchronization2)
+{
+    hides_import = way != IMPORTED;
+    way_of_copying = way;
+    copying = gr_vk_device_wrap(&GR_INIT(
+        gr_vk_device_desc, .get_instance_proc_addr = instance_function, .instance = vk.h->instance,
+        .physical_device = vk.h->physical_device, .device = vk.h->device, .queue = vk.h->graphics,
+        .queue_family = vk.h->graphics_family, .synchronization2 = synchronization2,
+        .transports = GR_TRANSPORT_COPY));
+    assert_made(copying);
+}
+
+void begin_copying(int way)
+{
+    begin_copying_by(way, vk.h->synchronization2);
+}
+
+void end_copying(void)
+{
+    VK(QueueWaitIdle(vk.h->graphics));
+    CU(StreamSynchronize(fx.stream));
+    gr_vk_device_free(copying);
+}
+
+gr_resource *must_copy(size_t size, unsigned flags)
+{
+    const VkBufferCreateInfo info = vulkan_buffer_info(size);
+    if (way_of_copying == BY_CPU)
+        ck_assert(fault->set("cuMemHostRegister", CUDA_ERROR_NOT_SUPPORTED, 0));
+    gr_resource *resource = gr_vk_buffer_create(copying, &info, flags);
+    fault->reset();
+    assert_made(resource);
+    return resource;
+}
+
+/* ---- Submits --------------------------------------------------------------------------------- */
+
+gr_vk_use transfers(VkImageLayout layout)
+{
+    return GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
+                   .access = VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT,
+                   .layout = layout);
+}
+
+gr_status submit_with(gr_resource *const resources[], size_t n, VkCommandBuffer commands,
+                      const gr_vk_use *first, const gr_vk_use *last)
+{
+    const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+                                              .commandBuffer = commands};
+    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                .commandBufferInfoCount = commands != VK_NULL_HANDLE,
+                                .pCommandBufferInfos = &buffer};
+    if (commands)
+        VK(EndCommandBuffer(commands));
+    GR_AUTO(gr_submit) *submit = gr_submit_begin(resources, n);
+    assert_made(submit);
+    return gr_vk_submit(submit,
+                        &GR_INIT(gr_vk_submit_desc, .info = &info, .first = first, .last = last));
+}
+
+void must_submit(gr_resource *resource, VkCommandBuffer commands)
+{
+    const gr_vk_use use = transfers(VK_IMAGE_LAYOUT_UNDEFINED);
+    assert_ok(submit_with(&resource, 1, commands, &use, &use));
+}
+
+void fill_by_vulkan(gr_resource *resource, int value)
+{
+    VkCommandBuffer commands = vulkan_begin();
+    vk.CmdFillBuffer(commands, gr_vk_buffer(resource), 0, VK_WHOLE_SIZE,
+                     (uint32_t)(unsigned char)value * 0x01010101u);
+    must_submit(resource, commands);
+}
+
+/* Records a copy for the host, after everything that the submit takes back. */
+static void record_read(VkCommandBuffer commands, gr_resource *resource,
+                        const struct vulkan_host *to)
+{
+    const VkBufferCopy all = {.size = to->size};
+    const VkMemoryBarrier seen = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                  .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+                                  .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
+    vk.CmdCopyBuffer(commands, gr_vk_buffer(resource), to->buffer, 1, &all);
+    vk.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0,
+                          1, &seen, 0, NULL, 0, NULL);
+}
+
+static struct vulkan_host *read_by_vulkan(gr_resource *resource)
+{
+    struct vulkan_host *seen = vulkan_host(gr_resource_get_info(resource)->size);
+    VkCommandBuffer commands = vulkan_begin();
+    record_read(commands, resource, seen);
+    must_submit(resource, commands);
+    VK(QueueWaitIdle(vk.h->graphics));
+    return seen;
+}
+
+void check_by_vulkan(gr_resource *resource, const unsigned char *bytes)
+{
+    struct vulkan_host *seen = read_by_vulkan(resource);
+    for (size_t i = 0; i < seen->size; i++)
+        ck_assert_msg(seen->bytes[i] == bytes[i], "byte %zu is 0x%02x, not 0x%02x", i,
+                      seen->bytes[i], bytes[i]);
+    vulkan_host_end(seen);
+}
+
+void check_all_by_vulkan(gr_resource *resource, int value)
+{
+    struct vulkan_host *seen = read_by_vulkan(resource);
+    assert_bytes(seen->bytes, seen->size, value);
+    vulkan_host_end(seen);
+}
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+GROUP("bytes", add_vulkan_case)
+
+static const size_t sizes[] = {4, 100, 4096, 65536, 65540, 3000004};
+#define SIZES (sizeof(sizes) / sizeof(sizes[0]))
+
+VULKAN_TEST(bytes_both_ways, SIZES *WAYS)
+{
+    begin_copying(_i % WAYS);
+    GR_AUTO(gr_resource) *resource = must_copy(sizes[_i / WAYS], GR_READ_WRITE);
+    for (int round = 0; round < 3; round++) {
+        fill_by_vulkan(resource, 0x10 + round);
+        gr_buffer *buffer = must_map(resource);
+        assert_cuda_bytes(buffer, 0x10 + round);
+        cuda_fill(buffer, 0x20 + round);
+        assert_ok(gr_buffer_release(buffer));
+        check_all_by_vulkan(resource, 0x20 + round);
+    }
+    end_copying();
+}
+
+/* Each direction alone, for a buffer of the application. */
+VULKAN_TEST(only_what_the_flags_need, WAYS)
+{
+    begin_copying(_i);
+    VkMemoryRequirements needs;
+    VkBuffer own = vulkan_buffer(SIZE, &needs);
+    VkDeviceMemory memory =
+        vulkan_memory(needs.size, needs.memoryTypeBits, MEMORY_EXPORT, VK_NULL_HANDLE, NULL);
+    VK(BindBufferMemory(vk.h->device, own, memory, 0));
+    const gr_vk_buffer_desc desc = GR_INIT(gr_vk_buffer_desc, .buffer = own, .memory = memory,
+                                           .memory_size = needs.size, .size = SIZE);
+    gr_resource *input = gr_from_vk_buffer(copying, &desc, GR_READ_ONLY);
+    gr_resource *output = must_copy(SIZE, GR_WRITE_DISCARD);
+    assert_made(input);
+    for (int i = 0; i < FRAMES; i++) {
+        fill_by_vulkan(input, i);
+        gr_buffer *from = must_map(input), *to = must_map(output);
+        CU(MemcpyDtoDAsync(gr_buffer_ptr(to), gr_buffer_ptr(from), SIZE, fx.stream));
+        cuda_fill(from, 0xEE); /* is not copied back */
+        assert_ok(gr_buffer_release(from));
+        assert_ok(gr_buffer_release(to));
+        check_all_by_vulkan(output, i);
+        check_all_by_vulkan(input, i);
+    }
+    gr_resource_free(input);
+    gr_resource_free(output);
+    end_copying();
+}
+
+/* ---- Parts ----------------------------------------------------------------------------------- */
+
+static void write_part(gr_resource *resource, size_t offset, size_t size, int value,
+                       unsigned char *expected)
+{
+    gr_buffer *buffer = NULL;
+    const gr_map_options part = GR_INIT(gr_map_options, .offset = offset, .size = size);
+    assert_ok(gr_map_many(&resource, 1, fx.stream, &part, &buffer));
+    ck_assert_uint_eq(gr_buffer_size(buffer), size);
+    cuda_fill(buffer, value);
+    assert_ok(gr_buffer_release(buffer));
+    memset(expected + offset, value, size);
+}
+
+/* Also overlapping and adjacent ones, more than one command takes, with the bytes in between. */
+VULKAN_TEST(parts_move_alone, 2 * WAYS)
+{
+    static unsigned char expected[SIZE];
+    begin_copying(_i / 2);
+    GR_AUTO(gr_resource) *resource = must_copy(SIZE, _i % 2 ? GR_WRITE_DISCARD : GR_READ_WRITE);
+    fill_by_vulkan(resource, 0x77);
+    memset(expected, 0x77, SIZE);
+    for (size_t i = 0; i < 80; i++)
+        write_part(resource, 4096 + 512 * i, 100, (int)i, expected);
+    write_part(resource, 4096 + 50, 512, 0xA1, expected);
+    write_part(resource, 4096 + 562, 100, 0xA2, expected);
+    write_part(resource, SIZE - 8, 8, 0xA3, expected);
+    write_part(resource, 20000, 2000, 0xA4, expected);
+    check_by_vulkan(resource, expected);
+    write_part(resource, 0, 4, 0xA5, expected);
+    check_by_vulkan(resource, expected);
+    end_copying();
+}
+
+VULKAN_TEST(a_part_of_what_vulkan_wrote)
+{
+    begin_copying(IMPORTED);
+    GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_ONLY);
+    fill_by_vulkan(resource, 0x31);
+    gr_buffer *buffer = NULL;
+    const gr_map_options part = GR_INIT(gr_map_options, .offset = 1000, .size = 500);
+    assert_ok(gr_map_many(&resource, 1, fx.stream, &part, &buffer));
+    assert_cuda_bytes(buffer, 0x31);
+    must_release(buffer);
+    end_copying();
+}
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+GROUP("order", add_vulkan_case)
+
+/* Neither a map nor a release nor a submit blocks, though nothing can run yet. */
+VULKAN_TEST(no_call_of_a_frame_waits, 2)
+{
+    begin_copying(_i ? REGISTERED : IMPORTED);
+    GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
+    struct vulkan_gate *gate = vulkan_gate();
+    VkCommandBuffer nothing = vulkan_begin();
+    vulkan_submit(nothing, NULL, gate); /* blocks the queue */
+    fill_by_vulkan(resource, 0x41);
+    gr_buffer *buffer = must_map(resource);
+    CU(MemsetD8Async(gr_buffer_ptr(buffer) + 100, 0x42, 100, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    must_submit(resource, VK_NULL_HANDLE);
+    ck_assert(!vulkan_gate_is_open(gate));
+    CU_GIVES(CUDA_ERROR_NOT_READY, StreamQuery(fx.stream));
+    vulkan_gate_open(gate);
+    static unsigned char expected[SIZE];
+    memset(expected, 0x41, SIZE);
+    memset(expected + 100, 0x42, 100);
+    check_by_vulkan(resource, expected);
+    vulkan_finish();
+    end_copying();
+}
+
+/* Bytes that a submit has taken back are not copied again, over newer ones of Vulkan. */
+VULKAN_TEST(bytes_are_taken_back_once, 2)
+{
+    begin_copying_by(IMPORTED, _i == 0 && vk.h->synchronization2);
+    GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_WRITE_DISCARD);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x51);
+    assert_ok(gr_buffer_release(buffer));
+    gr_submit_free(gr_submit_begin(&resource, 1)); /* takes nothing */
+    check_all_by_vulkan(resource, 0x51);
+    fill_by_vulkan(resource, 0x52);
+    check_all_by_vulkan(resource, 0x52);
+    end_copying();
+}
+
+/* The same if the program records the commands, in which whole buffers are copied. */
+VULKAN_TEST(commands_of_the_program, 2)
+{
+    const gr_vk_use use = transfers(VK_IMAGE_LAYOUT_UNDEFINED);
+    begin_copying(_i ? REGISTERED : IMPORTED);
+    GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
+    for (int i = 0; i < 4; i++) {
+        gr_buffer *buffer = must_map(resource);
+        if (i > 0)
+            assert_cuda_bytes(buffer, 0x60 + i);
+        cuda_fill(buffer, 0x70 + i);
+        assert_ok(gr_buffer_release(buffer));
+        struct vulkan_host *seen = vulkan_host(SIZE);
+        VkCommandBuffer commands = vulkan_begin();
+        assert_ok(gr_vk_cmd_from_cuda(commands, &resource, 1, &use));
+        record_read(commands, resource, seen);
+        const VkMemoryBarrier after = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                       .srcAccessMask = VK_ACCESS_TRANSFER_READ_BIT,
+                                       .dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT};
+        vk.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                              VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 1, &after, 0, NULL, 0, NULL);
+        vk.CmdFillBuffer(commands, gr_vk_buffer(resource), 0, SIZE,
+                         (uint32_t)(0x61 + i) * 0x01010101u);
+        assert_ok(gr_vk_cmd_to_cuda(commands, &resource, 1, &use));
+        vulkan_submit_begun(commands, vulkan_begin_submit(&resource, 1), NULL);
+        vulkan_finish();
+        assert_bytes(seen->bytes, SIZE, 0x70 + i);
+        vulkan_host_end(seen);
+    }
+    check_all_by_vulkan(resource, 0x64);
+    end_copying();
+}
+
+/* CUDA's bytes stay until Vulkan takes them back. */
+VULKAN_TEST(maps_in_a_row)
+{
+    begin_copying(IMPORTED);
+    GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0x11);
+    assert_ok(gr_buffer_release(buffer));
+    buffer = must_map_on(resource, fx.other);
+    CU(StreamSynchronize(fx.other));
+    assert_cuda_bytes(buffer, 0x11);
+    cuda_fill(buffer, 0x12);
+    CU(StreamSynchronize(fx.stream));
+    assert_ok(release_on(buffer, fx.stream));
+    check_all_by_vulkan(resource, 0x12);
+    end_copying();
+}
+
+/* A buffer of the application may have contents, which only a submit can copy. */
+VULKAN_TEST(a_buffer_with_contents_is_handed_over_first)
+{
+    begin_copying(IMPORTED);
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    const gr_vk_buffer_desc desc =
+        GR_INIT(gr_vk_buffer_desc, .buffer = own.buffer, .memory = own.memory,
+                .memory_size = own.memory_size, .size = SIZE, .dedicated = own.dedicated);
+    gr_resource *resource = gr_from_vk_buffer(copying, &desc, GR_READ_WRITE);
+    assert_made(resource);
+    assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "The resource is new");
+    const gr_vk_use use = transfers(VK_IMAGE_LAYOUT_UNDEFINED);
+    assert_ok(submit_with(&resource, 1, VK_NULL_HANDLE, NULL, &use));
+    must_release(must_map(resource));
+    gr_resource_free(resource);
+    resource = gr_from_vk_buffer(copying, &desc, GR_WRITE_DISCARD);
+    assert_made(resource);
+    must_release(must_map(resource));
+    gr_resource_free(resource);
+    end_copying();
+}
+
+/* ---- Rings ----------------------------------------------------------------------------------- */
+
+#define SLOTS 3
+
+static void fill_slot(const gr_slot *slot, int value)
+{
+    CU(MemsetD8Async(gr_buffer_ptr(slot->buffer), (unsigned char)value, SIZE, fx.stream));
+}
+
+static void submit_slot(const gr_slot *slot, VkCommandBuffer commands)
+{
+    const gr_vk_use use = transfers(VK_IMAGE_LAYOUT_UNDEFINED);
+    const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+                                              .commandBuffer = commands};
+    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                .commandBufferInfoCount = 1,
+                                .pCommandBufferInfos = &buffer};
+    VK(EndCommandBuffer(commands));
+    assert_ok(gr_vk_submit(
+        slot->submit, &GR_INIT(gr_vk_submit_desc, .info = &info, .first = &use, .last = &use)));
+}
+
+/* All slots are in flight before any is checked. */
+VULKAN_TEST(frames_in_flight_to_vulkan)
+{
+    gr_resource *resources[SLOTS];
+    struct vulkan_host *seen[FRAMES];
+    begin_copying(IMPORTED);
+    for (int i = 0; i < SLOTS; i++)
+        resources[i] = must_copy(SIZE, GR_WRITE_DISCARD);
+    gr_ring *ring = gr_ring_create(resources, SLOTS, NULL);
+    assert_made(ring);
+    const gr_slot *slot;
+    gate_open_after(gate_put(fx.stream), 30);
+    for (int i = 0; i < FRAMES; i++) {
+        assert_ok(gr_ring_acquire_write(ring, fx.stream, &slot, 1, GR_WAIT_FOREVER));
+        fill_slot(slot, i);
+        assert_ok(gr_ring_hand_over(ring, &slot, 1));
+        assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, GR_WAIT_FOREVER));
+        VkCommandBuffer commands = vulkan_begin();
+        seen[i] = vulkan_host(SIZE);
+        record_read(commands, slot->resource, seen[i]);
+        submit_slot(slot, commands);
+        assert_ok(gr_ring_give_back(ring, &slot, 1));
+    }
+    VK(QueueWaitIdle(vk.h->graphics));
+    for (int i = 0; i < FRAMES; i++)
+        assert_bytes(seen[i]->bytes, SIZE, i);
+    gr_ring_free(ring);
+    for (int i = 0; i < SLOTS; i++)
+        gr_resource_free(resources[i]);
+    end_copying();
+}
+
+VULKAN_TEST(frames_in_flight_to_cuda)
+{
+    gr_resource *resources[SLOTS];
+    unsigned char seen[FRAMES][64];
+    begin_copying(REGISTERED);
+    for (int i = 0; i < SLOTS; i++)
+        resources[i] = must_copy(SIZE, GR_READ_ONLY);
+    gr_ring *ring =
+        gr_ring_create(resources, SLOTS, &GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS));
+    assert_made(ring);
+    const gr_slot *slot;
+    for (int i = 0; i < FRAMES; i++) {
+        assert_ok(gr_ring_acquire_write(ring, GR_STREAM_NONE, &slot, 1, GR_WAIT_FOREVER));
+        VkCommandBuffer commands = vulkan_begin();
+        vk.CmdFillBuffer(commands, gr_vk_buffer(slot->resource), 0, SIZE,
+                         (uint32_t)i * 0x01010101u);
+        submit_slot(slot, commands);
+        assert_ok(gr_ring_hand_over(ring, &slot, 1));
+        assert_ok(gr_ring_acquire_read(ring, fx.stream, &slot, 1, GR_WAIT_FOREVER));
+        CU(MemcpyDtoHAsync(seen[i], gr_buffer_ptr(slot->buffer) + SIZE - 64, 64, fx.stream));
+        assert_ok(gr_ring_give_back(ring, &slot, 1));
+    }
+    CU(StreamSynchronize(fx.stream));
+    VK(QueueWaitIdle(vk.h->graphics));
+    for (int i = 0; i < FRAMES; i++)
+        assert_bytes(seen[i], 64, i);
+    gr_ring_free(ring);
+    for (int i = 0; i < SLOTS; i++)
+        gr_resource_free(resources[i]);
+    end_copying();
+}
+
+START(fault_control_start())

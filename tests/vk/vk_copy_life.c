@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Copied Vulkan resources: what they need and leave, failing calls, and what is refused. */
+#define _GNU_SOURCE
+#include "vk_copy.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <grinterop/share.h>
+
+#include "tests/drivers/fault_driver.h"
+#include "tests/support/allocations.h"
+
+GROUP("life", add_vulkan_case)
+
+VULKAN_TEST(frames_allocate_nothing)
+{
+    const gr_vk_use use = transfers(VK_IMAGE_LAYOUT_UNDEFINED);
+    need_counting();
+    begin_copying_by(IMPORTED, false);
+    GR_AUTO(gr_resource) *resource = must_copy(4096, GR_READ_WRITE);
+    for (int i = 0; i < 100; i++) {
+        if (i == 20)
+            start_counting();
+        gr_buffer *buffer = must_map(resource);
+        unsigned long before = allocations;
+        assert_ok(gr_buffer_release(buffer));
+        ck_assert(i < 20 || allocations == before);
+        assert_ok(submit_with(&resource, 1, VK_NULL_HANDLE, &use, &use));
+        VK(QueueWaitIdle(vk.h->graphics));
+    }
+    end_copying();
+}
+
+VULKAN_TEST(freeing_does_not_wait_for_the_stream, 2)
+{
+    begin_copying(_i ? REGISTERED : IMPORTED);
+    gr_resource *resource = must_copy(SIZE, GR_READ_WRITE);
+    struct gate *gate = gate_put(fx.stream);
+    gate_open_after(gate, 5000);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 1);
+    assert_ok(gr_buffer_release(buffer));
+    assert_ok(gr_resource_close(resource, fx.stream));
+    gr_resource_free(resource);
+    ck_assert_msg(!gate_is_open(gate), "a call waited for the stream");
+    gate_open(gate);
+    end_copying();
+}
+
+/* The last resource of a freed device ends everything that uses the VkDevice. */
+VULKAN_TEST(the_device_may_go_first, 2)
+{
+    begin_copying(_i ? REGISTERED : IMPORTED);
+    gr_resource *resource = must_copy(SIZE, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 1);
+    gr_vk_device_free(copying);
+    gate_open_after(gate_put(fx.stream), 30);
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(resource);
+    CU_GIVES(CUDA_SUCCESS, StreamQuery(fx.stream));
+}
+
+/* The copies of a map that fails later stay in the stream. */
+VULKAN_TEST(a_map_that_is_undone_keeps_its_memory)
+{
+    begin_copying(IMPORTED);
+    gr_resource *resource = must_copy(SIZE, GR_READ_WRITE);
+    struct gate *gate = gate_put(fx.stream);
+    gr_buffer *buffer = NULL;
+    CUevent event;
+    CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    ck_assert(fault->set("cuEventRecord", CUDA_ERROR_INVALID_HANDLE, 0));
+    assert_fails(gr_map_many(&resource, 1, fx.stream,
+                             &GR_INIT(gr_map_options, .ready_event = event), &buffer),
+                 GR_ERR_CUDA, CUDA_ERROR_INVALID_HANDLE, "ready_event");
+    fault->reset();
+    gr_resource_free(resource);
+    ck_assert(!gate_is_open(gate));
+    gate_open(gate);
+    CU(EventDestroy(event));
+    end_copying();
+}
+
+VULKAN_TEST(copies_that_cuda_refuses)
+{
+    begin_copying(IMPORTED);
+    GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    ck_assert(fault->set("cuMemcpyDtoHAsync", CUDA_ERROR_UNKNOWN, 0));
+    assert_fails(gr_buffer_release(buffer), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, "Vulkan buffer");
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert(fault->set("cuMemcpyHtoDAsync", CUDA_ERROR_UNKNOWN, 0));
+    assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, "Vulkan buffer");
+    must_release(must_map(resource));
+    end_copying();
+}
+
+/* The copies of the CPU, which go through a host function. */
+VULKAN_TEST(host_functions_that_cuda_refuses)
+{
+    begin_copying(BY_CPU);
+    GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
+    gr_buffer *buffer = must_map(resource);
+    ck_assert(fault->set("cuLaunchHostFunc", CUDA_ERROR_UNKNOWN, 0));
+    assert_fails(gr_buffer_release(buffer), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, "CPU's copy");
+    assert_ok(gr_buffer_release(buffer));
+    ck_assert(fault->set("cuLaunchHostFunc", CUDA_ERROR_UNKNOWN, 0));
+    assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN, "CPU's copy");
+    must_release(must_map(resource));
+    end_copying();
+}
+
+/* Memory that cannot be imported is allocated by Vulkan instead. */
+VULKAN_TEST(without_pinned_memory)
+{
+    char text[700];
+    begin_copying(IMPORTED);
+    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    gr_clear_error();
+    ck_assert(fault->set("cuMemAllocHost", CUDA_ERROR_OUT_OF_MEMORY, 0));
+    GR_AUTO(gr_resource) *resource = gr_vk_buffer_create(copying, &info, GR_READ_WRITE);
+    fault->reset();
+    assert_made(resource);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, "that CUDA registered"), "%s", text);
+    ck_assert(fault->set("cuMemAlloc", CUDA_ERROR_OUT_OF_MEMORY, 0));
+    assert_null(gr_vk_buffer_create(copying, &info, GR_READ_WRITE), GR_ERR_NO_MEMORY,
+                CUDA_ERROR_OUT_OF_MEMORY, "device memory");
+    end_copying();
+}
+
+GROUP("what is said and refused", add_vulkan_case)
+
+VULKAN_TEST(what_is_said, WAYS)
+{
+    static const char *const ways[] = {"Vulkan imported", "CUDA registered", "CPU copies"};
+    char text[700];
+    begin_copying(_i);
+    GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
+    gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, "transport copy"), "%s", text);
+    ck_assert_msg(strstr(text, ways[_i]), "%s", text);
+    ck_assert_msg(strstr(text, "GR_TRANSPORT_EXTERNAL is not allowed"), "%s", text);
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
+    ck_assert_ptr_null(gr_resource_get_info(resource)->external_memory);
+    ck_assert_int_eq(gr_vk_device_get_info(copying)->transport, GR_TRANSPORT_COPY);
+    ck_assert_int_eq(gr_vk_device_get_info(vk.wrap)->transport, GR_TRANSPORT_EXTERNAL);
+    assert_ok(gr_resource_close(resource, fx.stream));
+    gr_resource_describe(resource, text, sizeof(text));
+    ck_assert_msg(strstr(text, "closed"), "%s", text);
+    end_copying();
+}
+
+/* The memory holds the bytes of one buffer, and no other process sees them. */
+VULKAN_TEST(what_is_refused)
+{
+    begin_copying(IMPORTED);
+    GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
+    const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .size = 16);
+    assert_null(gr_from_same_memory(resource, &part, GR_READ_WRITE), GR_ERR_STATE, 0,
+                "transport copy");
+    int ends[2];
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    assert_fails(gr_resource_send(ends[0], resource, NULL, 0, 0), GR_ERR_UNSUPPORTED, 0,
+                 "transport copy");
+    close(ends[0]);
+    close(ends[1]);
+    end_copying();
+}
+
+/* Each direction needs a usage; the application's image may lack it. */
+VULKAN_IMAGE_TEST(usages_that_copies_need, 2)
+{
+    begin_copying(IMPORTED);
+    const unsigned flags = _i ? GR_WRITE_DISCARD : GR_READ_ONLY;
+    VkImageCreateInfo info =
+        vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM), vulkan_shape("2D"), 8, 8, 1, 0);
+    VkImage image = VK_NULL_HANDLE;
+    info.usage = _i ? VK_IMAGE_USAGE_TRANSFER_DST_BIT : VK_IMAGE_USAGE_TRANSFER_SRC_BIT;
+    VK(CreateImage(vk.h->device, &info, NULL, &image));
+    VkMemoryRequirements needs;
+    vk.GetImageMemoryRequirements(vk.h->device, image, &needs);
+    const gr_vk_image_desc desc =
+        GR_INIT(gr_vk_image_desc, .create_info = &info, .image = image,
+                .memory = vulkan_memory(needs.size, needs.memoryTypeBits, 0, VK_NULL_HANDLE,
+                                        VK_NULL_HANDLE),
+                .memory_size = needs.size);
+    VK(BindImageMemory(vk.h->device, image, desc.memory, 0));
+    assert_null_invalid(gr_from_vk_image(copying, &desc, GR_READ_WRITE),
+                        _i ? "TRANSFER_SRC_BIT" : "TRANSFER_DST_BIT");
+    gr_resource *resource = gr_from_vk_image(copying, &desc, flags);
+    assert_made(resource);
+    gr_resource_free(resource);
+    vk.DestroyImage(vk.h->device, image, NULL);
+    end_copying();
+}
+
+VULKAN_IMAGE_TEST(images_that_cannot_be_created)
+{
+    begin_copying(IMPORTED);
+    VkImageCreateInfo info =
+        vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM), vulkan_shape("2D"), 8, 8, 1, 0);
+    info.extent.width = 1u << 20;
+    assert_null_invalid(gr_vk_image_create(copying, &info, GR_READ_WRITE), "at most");
+    info.extent.width = 8;
+    ck_assert(fault->set("cuMipmappedArrayCreate", CUDA_ERROR_OUT_OF_MEMORY, 0));
+    info.usage = VK_IMAGE_USAGE_SAMPLED_BIT;
+    assert_null(gr_vk_image_create(copying, &info, GR_READ_WRITE), GR_ERR_NO_MEMORY,
+                CUDA_ERROR_OUT_OF_MEMORY, "array");
+    end_copying();
+}
+
+VULKAN_IMAGE_TEST(formats_that_the_device_lacks)
+{
+    const VkImageCreateInfo info =
+        vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM), vulkan_shape("2D"), 8, 8, 1, 0);
+    refuses_images = true;
+    begin_copying(IMPORTED);
+    refuses_images = false;
+    assert_null(gr_vk_image_create(copying, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED,
+                VK_ERROR_FORMAT_NOT_SUPPORTED, "cannot create images");
+    end_copying();
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The CUDA side of the copy transport; see copy.h. */
+#include "vk/copy/copy.h"
+
+#include <stdlib.h>
+
+#include "lib/driver.h"
+#include "lib/error.h"
+#include "lib/external/make_resource.h"
+#include "lib/plural.h"
+#include "lib/retire.h"
+
+/* ---- What is owed ---------------------------------------------------------------------------- */
+
+/* Makes room for one part more, so that a release cannot fail. Only many parts need more memory. */
+static gr_status reserve(struct vk_owed *owed, const char *call)
+{
+    if (owed->count < owed->room)
+        return GR_OK;
+    uint32_t room = owed->room ? 2 * owed->room : 4;
+    VkBufferCopy *parts = realloc(owed->parts, room * sizeof(*parts));
+    if (!parts)
+        return gr_fail_memory(call);
+    owed->parts = parts;
+    owed->room = room;
+    return GR_OK;
+}
+
+/* Adds a part, merged with those that it overlaps or touches. */
+static void add_part(struct vk_owed *owed, VkDeviceSize first, VkDeviceSize end)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < owed->count; i++) {
+        const VkBufferCopy *p = &owed->parts[i];
+        if (p->srcOffset > end || p->srcOffset + p->size < first) {
+            owed->parts[kept++] = *p;
+            continue;
+        }
+        end = p->srcOffset + p->size > end ? p->srcOffset + p->size : end;
+        first = p->srcOffset < first ? p->srcOffset : first;
+    }
+    owed->parts[kept] = (VkBufferCopy){.srcOffset = first, .size = end - first};
+    owed->count = kept + 1;
+}
+
+const struct vk_owed *vk_copy_owed(const struct gr_external *r)
+{
+    static const struct vk_owed none;
+    return r->sync.owes ? &vk_copy_of(r)->owed : &none;
+}
+
+/* ---- Map and release ------------------------------------------------------------------------- */
+
+static gr_status check_cuda(CUresult result, const char *driver_call, const gr_resource *resource)
+{
+    char text[160];
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    gr_external_of(resource)->kind->describe(resource, text, sizeof(text));
+    return gr_fail_work(result, driver_call, "The copy of %s failed.", text);
+}
+
+/* Copies the mapped part between staging memory and memory of CUDA. */
+static gr_status move(gr_resource *resource, const gr_buffer *buffer, bool in, CUstream stream)
+{
+    const struct vk_copy *copy = vk_copy_of(gr_external_of(resource));
+    unsigned char *host = copy->staging.bytes + buffer->offset;
+    const CUdeviceptr ptr = copy->ptr + buffer->offset;
+    if (copy->image)
+        return check_cuda(vk_copy_image_move(copy->image, host, in, stream), "cuMemcpy3DAsync",
+                          resource);
+    if (in)
+        return check_cuda(gr_driver()->MemcpyHtoDAsync(ptr, host, buffer->part, stream),
+                          "cuMemcpyHtoDAsync", resource);
+    return check_cuda(gr_driver()->MemcpyDtoHAsync(host, ptr, buffer->part, stream),
+                      "cuMemcpyDtoHAsync", resource);
+}
+
+gr_status vk_copy_in(gr_resource *resource, CUstream stream)
+{
+    const struct gr_external *r = gr_external_of(resource);
+    struct vk_copy *copy = vk_copy_of(r);
+    copy->owed.count = vk_copy_owed(r)->count;
+    GR_TRY(reserve(&copy->owed, "gr_map"));
+    if (!vk_copy_reads(r))
+        return GR_OK;
+    GR_TRY(vk_staging_before_read(&copy->staging, stream));
+    return move(resource, resource->pending, true, stream);
+}
+
+gr_status vk_copy_out(gr_resource *resource, CUstream stream)
+{
+    struct gr_external *r = gr_external_of(resource);
+    struct vk_copy *copy = vk_copy_of(r);
+    const gr_buffer *buffer = resource->mapped;
+    if (!vk_copy_writes(r))
+        return GR_OK;
+    GR_TRY(move(resource, buffer, false, stream));
+    GR_TRY(vk_staging_after_write(&copy->staging, stream));
+    add_part(&copy->owed, buffer->offset, buffer->offset + buffer->part);
+    r->sync.owes = true;
+    return GR_OK;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+static void end(struct gr_import *import, bool alive)
+{
+    struct vk_copy *copy = (struct vk_copy *)import;
+    if (alive && copy->ptr)
+        gr_driver()->MemFree(copy->ptr);
+    vk_staging_end(&copy->staging, copy->device, alive);
+    vk_device_drop(copy->device);
+    free(copy->owed.parts);
+    free(copy->image);
+    free(copy);
+}
+
+static gr_status allocate_buffer(struct vk_copy *copy, size_t size, const char *call)
+{
+    CUresult result = gr_driver()->MemAlloc(&copy->ptr, size);
+    if (result == CUDA_SUCCESS)
+        return GR_OK;
+    copy->ptr = 0;
+    return gr_fail_cuda(result, "cuMemAlloc",
+                        "%s: %zu byte%s of device memory for the copy could not be allocated.",
+                        call, size, gr_s(size));
+}
+
+/* After an error the caller ends the copy, but not r->mipmapped, which does not exist then. */
+static gr_status allocate(struct vk_copy *copy, struct gr_external *r,
+                          const gr_external_part_desc *part, unsigned flags, const char *call)
+{
+    size_t size = part->size;
+    if (part->image) {
+        copy->image = calloc(1, sizeof(*copy->image));
+        if (!copy->image)
+            return gr_fail_memory(call);
+        size = vk_copy_image_layout(copy->image, part->image);
+    }
+    GR_TRY(reserve(&copy->owed, call));
+    GR_TRY(vk_staging_make(&copy->staging, copy->device, size, call));
+    copy->import.size = size;
+    return part->image
+               ? vk_copy_image_allocate(copy->image, part->image, flags, &r->mipmapped, call)
+               : allocate_buffer(copy, size, call);
+}
+
+static struct vk_copy *new_copy(gr_vk_device *device, const char *call)
+{
+    struct vk_copy *copy = calloc(1, sizeof(*copy));
+    if (!copy) {
+        gr_fail_memory(call);
+        return NULL;
+    }
+    copy->import = (struct gr_import){.holds = 1, .dedicated = true, .end_part = end};
+    copy->device = device;
+    vk_device_hold(device);
+    return copy;
+}
+
+gr_status vk_copy_make(struct gr_external *r, gr_vk_device *device,
+                       const struct gr_context *context, const gr_external_part_desc *part,
+                       unsigned flags, const char *call)
+{
+    bool pushed;
+    gr_retired_collect();
+    GR_TRY(gr_context_enter(context, &pushed, call));
+    struct vk_copy *copy = new_copy(device, call);
+    gr_status status = copy ? allocate(copy, r, part, flags, call) : GR_ERR_NO_MEMORY;
+    if (copy && status != GR_OK)
+        gr_import_drop(&copy->import, true);
+    gr_context_leave(pushed);
+    if (status != GR_OK)
+        return status;
+    r->ptr = copy->ptr;
+    gr_external_make_copied(r, context, &copy->import, part, flags);
+    return GR_OK;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * The copy transport: CUDA has memory of its own, and the bytes pass through staging memory.
+ *
+ *     submit that hands over    Vulkan: object -> staging     record.h     unless write_discard
+ *     map                       CUDA: staging -> own memory   copy_in      unless write_discard
+ *     release                   CUDA: own memory -> staging   copy_out     unless read_only
+ *     submit that takes back    Vulkan: staging -> object     record.h     unless read_only
+ *
+ * The semaphores of a resource order these steps, as they order the two sides of shared memory. So
+ * each resource needs only one staging memory, and no thread waits.
+ */
+#ifndef GR_VK_COPY_COPY_H
+#define GR_VK_COPY_COPY_H
+
+#include "lib/external/external.h"
+#include "vk/copy/image.h"
+#include "vk/copy/staging.h"
+
+/* Bytes that CUDA wrote, which the object lacks. */
+struct vk_owed {
+    VkBufferCopy *parts; /* `srcOffset` and `size`, in the object; they do not touch */
+    uint32_t count, room;
+};
+
+/* The copy of a resource; its gr_external.memory. */
+struct vk_copy {
+    struct gr_import import; /* without a handle */
+    struct vk_staging staging;
+    gr_vk_device *device; /* held */
+    CUdeviceptr ptr;      /* of a buffer, owned */
+    struct vk_owed owed;
+    struct vk_copy_image *image; /* of an image, whose arrays the resource owns; or NULL */
+};
+
+/* The copy of a resource; NULL if it is shared without copies, or closed. */
+static inline struct vk_copy *vk_copy_of(const struct gr_external *r)
+{
+    return r->sync.copies ? (struct vk_copy *)r->memory : NULL;
+}
+
+/* Whether CUDA reads or writes the resource. */
+static inline bool vk_copy_reads(const struct gr_external *r)
+{
+    return !(r->base.flags & GR_WRITE_DISCARD);
+}
+
+static inline bool vk_copy_writes(const struct gr_external *r)
+{
+    return !(r->base.flags & GR_READ_ONLY);
+}
+
+/* Makes `r` a resource that is copied. Like gr_external_make(). */
+gr_status vk_copy_make(struct gr_external *r, gr_vk_device *device,
+                       const struct gr_context *context, const gr_external_part_desc *part,
+                       unsigned flags, const char *call);
+
+/* As in struct gr_external_kind. */
+gr_status vk_copy_in(gr_resource *resource, CUstream stream);
+gr_status vk_copy_out(gr_resource *resource, CUstream stream);
+
+/*
+ * The bytes that the object lacks. None after a committed submit, which took them back by commands
+ * of grinterop or of the application.
+ */
+const struct vk_owed *vk_copy_owed(const struct gr_external *r);
+
+#endif

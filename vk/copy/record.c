@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+#include "vk/copy/record.h"
+
+#define ALL VK_PIPELINE_STAGE_ALL_COMMANDS_BIT
+
+/* The most parts per command; they are on the stack. */
+#define PARTS_AT_ONCE 32
+
+static void record_barrier(const struct vk_resource *r, VkCommandBuffer commands,
+                           VkPipelineStageFlags from, VkAccessFlags written,
+                           VkPipelineStageFlags to, VkAccessFlags access)
+{
+    const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                     .srcAccessMask = written,
+                                     .dstAccessMask = access};
+    r->binding.device->vk.vkCmdPipelineBarrier(commands, from, to, 0, 1, &barrier, 0, NULL, 0,
+                                               NULL);
+}
+
+/* ---- Buffers --------------------------------------------------------------------------------- */
+
+static void fetch_buffer(VkCommandBuffer commands, const struct vk_resource *r)
+{
+    const struct vk_copy *copy = vk_copy_of(&r->external);
+    const VkBufferCopy whole = {.dstOffset = copy->staging.offset, .size = r->external.base.size};
+    copy->device->vk.vkCmdCopyBuffer(commands, r->binding.buffer, copy->staging.buffer, 1, &whole);
+}
+
+static void store_parts(VkCommandBuffer commands, const struct vk_resource *r,
+                        const VkBufferCopy parts[], uint32_t n)
+{
+    const struct vk_copy *copy = vk_copy_of(&r->external);
+    VkBufferCopy regions[PARTS_AT_ONCE];
+    for (uint32_t i = 0; i < n; i++)
+        regions[i] = (VkBufferCopy){.srcOffset = parts[i].srcOffset + copy->staging.offset,
+                                    .dstOffset = parts[i].srcOffset,
+                                    .size = parts[i].size};
+    copy->device->vk.vkCmdCopyBuffer(commands, copy->staging.buffer, r->binding.buffer, n, regions);
+}
+
+static void store_buffer(VkCommandBuffer commands, const struct vk_resource *r, bool all)
+{
+    const VkBufferCopy whole = {.size = r->external.base.size};
+    const struct vk_owed *owed = vk_copy_owed(&r->external);
+    if (all) {
+        store_parts(commands, r, &whole, 1);
+        return;
+    }
+    for (uint32_t done = 0, n; done < owed->count; done += n) {
+        n = owed->count - done < PARTS_AT_ONCE ? owed->count - done : PARTS_AT_ONCE;
+        store_parts(commands, r, owed->parts + done, n);
+    }
+}
+
+/* ---- Images ---------------------------------------------------------------------------------- */
+
+static void move_image(VkCommandBuffer commands, const struct vk_resource *r, bool fetch)
+{
+    const struct vk_copy *copy = vk_copy_of(&r->external);
+    const struct vk_functions *vk = &copy->device->vk;
+    const VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL;
+    const struct vk_copy_image *image = copy->image;
+    VkBufferImageCopy regions[VK_COPY_MOST_LEVELS];
+    for (uint32_t i = 0; i < image->levels; i++)
+        regions[i] = (VkBufferImageCopy){
+            .bufferOffset = copy->staging.offset + image->level[i].offset,
+            .imageSubresource = {r->aspect, i, 0, image->layers},
+            .imageExtent = image->level[i].extent,
+        };
+    if (fetch)
+        vk->vkCmdCopyImageToBuffer(commands, r->binding.image, layout, copy->staging.buffer,
+                                   image->levels, regions);
+    else
+        vk->vkCmdCopyBufferToImage(commands, copy->staging.buffer, r->binding.image, layout,
+                                   image->levels, regions);
+}
+
+/* ---- Both directions ------------------------------------------------------------------------- */
+
+void vk_copy_record_fetch(VkCommandBuffer commands, const struct vk_resource *const list[],
+                          size_t n)
+{
+    bool some = false;
+    for (size_t i = 0; i < n; i++) {
+        if (!vk_copy_reads(&list[i]->external))
+            continue;
+        if (list[i]->binding.image)
+            move_image(commands, list[i], true);
+        else
+            fetch_buffer(commands, list[i]);
+        some = true;
+    }
+    if (some)
+        record_barrier(list[0], commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                       VK_ACCESS_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT,
+                       VK_ACCESS_HOST_READ_BIT);
+}
+
+static bool is_stored(const struct vk_resource *r, bool all)
+{
+    return vk_copy_writes(&r->external) && (all || vk_copy_owed(&r->external)->count > 0);
+}
+
+/* CUDA writes to the staging memory after the submit, so a barrier must make the bytes visible. */
+void vk_copy_record_store(VkCommandBuffer commands, const struct vk_resource *const list[],
+                          size_t n, bool all)
+{
+    bool some = false;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_stored(list[i], all))
+            continue;
+        if (!some)
+            record_barrier(list[0], commands, ALL | VK_PIPELINE_STAGE_HOST_BIT,
+                           VK_ACCESS_HOST_WRITE_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                           VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
+        if (list[i]->binding.image)
+            move_image(commands, list[i], false);
+        else
+            store_buffer(commands, list[i], all);
+        some = true;
+    }
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Staging memory. Memory of CUDA that Vulkan imports comes first, because CUDA copies from and to
+ * it at full speed. Vulkan memory that CUDA registers works without VK_EXT_external_memory_host.
+ */
+#include "vk/copy/staging.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "lib/driver.h"
+#include "lib/log.h"
+#include "lib/platform/machine.h"
+#include "lib/plural.h"
+#include "vk/error.h"
+
+#define HOST_HANDLE VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
+#define VISIBLE     (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
+
+/* Families that may use the buffer without ownership transfers. More are not known. */
+#define MOST_FAMILIES 16
+
+static size_t rounded(size_t size, size_t alignment)
+{
+    return (size + alignment - 1) / alignment * alignment;
+}
+
+static unsigned char *aligned(void *memory, size_t alignment)
+{
+    return (unsigned char *)memory + (alignment - (uintptr_t)memory % alignment) % alignment;
+}
+
+/* ---- The Vulkan buffer ----------------------------------------------------------------------- */
+
+static gr_status make_buffer(struct vk_staging *s, const gr_vk_device *device, VkDeviceSize size,
+                             const void *chain)
+{
+    uint32_t families[MOST_FAMILIES];
+    uint32_t count = device->family_count < MOST_FAMILIES ? device->family_count : MOST_FAMILIES;
+    for (uint32_t i = 0; i < count; i++)
+        families[i] = i;
+    const VkBufferCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .pNext = chain,
+        .size = size,
+        .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+        .sharingMode = count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
+        .queueFamilyIndexCount = count > 1 ? count : 0,
+        .pQueueFamilyIndices = families,
+    };
+    VkResult result = device->vk.vkCreateBuffer(device->device, &info, NULL, &s->buffer);
+    if (result == VK_SUCCESS)
+        return GR_OK;
+    s->buffer = VK_NULL_HANDLE;
+    return vk_fail(result, "vkCreateBuffer",
+                   "A buffer of %llu byte%s for copies through host memory was refused.",
+                   (unsigned long long)size, gr_s(size));
+}
+
+/*
+ * The best type of coherent memory: cached, because the CPU may read it, and not on the device,
+ * whose memory the bus makes slow for CUDA. UINT32_MAX if there is none.
+ */
+static uint32_t find_type(const gr_vk_device *device, uint32_t types)
+{
+    uint32_t best = UINT32_MAX;
+    int best_value = -1;
+    for (uint32_t i = 0; i < device->memory.memoryTypeCount; i++) {
+        VkMemoryPropertyFlags has = device->memory.memoryTypes[i].propertyFlags;
+        int value = !!(has & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) * 2 +
+                    !(has & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
+        if ((types >> i & 1) && (has & VISIBLE) == VISIBLE && value > best_value) {
+            best = i;
+            best_value = value;
+        }
+    }
+    return best;
+}
+
+static gr_status allocate_and_bind(struct vk_staging *s, const gr_vk_device *device,
+                                   VkDeviceSize size, uint32_t types, const void *chain,
+                                   const char *call)
+{
+    const VkMemoryAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .pNext = chain,
+        .allocationSize = size,
+        .memoryTypeIndex = find_type(device, types),
+    };
+    if (info.memoryTypeIndex == UINT32_MAX)
+        return gr_fail(GR_ERR_VULKAN, call,
+                       "The device has no host-visible and coherent memory among the types 0x%x.",
+                       types);
+    VkResult result = device->vk.vkAllocateMemory(device->device, &info, NULL, &s->memory);
+    if (result != VK_SUCCESS) {
+        s->memory = VK_NULL_HANDLE;
+        return vk_fail(result, "vkAllocateMemory",
+                       "%llu byte%s of host memory for copies could not be %s.",
+                       (unsigned long long)size, gr_s(size), chain ? "imported" : "allocated");
+    }
+    result = device->vk.vkBindBufferMemory(device->device, s->buffer, s->memory, 0);
+    return result == VK_SUCCESS ? GR_OK
+                                : vk_fail(result, "vkBindBufferMemory",
+                                          "The host memory for copies could not be bound.");
+}
+
+/* ---- Memory of CUDA -------------------------------------------------------------------------- */
+
+static gr_status import_pages(struct vk_staging *s, const gr_vk_device *device, size_t size,
+                              const char *call)
+{
+    const VkExternalMemoryBufferCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO, .handleTypes = HOST_HANDLE};
+    const VkImportMemoryHostPointerInfoEXT import = {
+        .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
+        .handleType = HOST_HANDLE,
+        .pHostPointer = s->bytes,
+    };
+    VkMemoryHostPointerPropertiesEXT pages = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
+    VkMemoryRequirements need;
+    VkResult result = device->vk.vkGetMemoryHostPointerPropertiesEXT(device->device, HOST_HANDLE,
+                                                                     s->bytes, &pages);
+    if (result != VK_SUCCESS)
+        return vk_fail(result, "vkGetMemoryHostPointerPropertiesEXT",
+                       "Pinned memory of CUDA cannot be imported.");
+    GR_TRY(make_buffer(s, device, size, &external));
+    device->vk.vkGetBufferMemoryRequirements(device->device, s->buffer, &need);
+    if (need.size > size)
+        return gr_fail(GR_ERR_VULKAN, call,
+                       "A buffer of imported memory (bytes: %zu) needs more (%llu).", size,
+                       (unsigned long long)need.size);
+    return allocate_and_bind(s, device, size, need.memoryTypeBits & pages.memoryTypeBits, &import,
+                             call);
+}
+
+static gr_status allocate_pinned(struct vk_staging *s, size_t size, size_t alignment)
+{
+    CUresult result = gr_driver()->MemAllocHost(&s->allocated, size + alignment);
+    if (result != CUDA_SUCCESS) {
+        s->allocated = NULL;
+        return gr_fail_cuda(result, "cuMemAllocHost",
+                            "%zu byte%s of pinned host memory could not be allocated.", size,
+                            gr_s(size));
+    }
+    s->bytes = aligned(s->allocated, alignment);
+    return GR_OK;
+}
+
+static gr_status import_memory(struct vk_staging *s, const gr_vk_device *device, size_t size,
+                               const char *call)
+{
+    size_t alignment = (size_t)device->host_alignment;
+    size_t whole = rounded(size, alignment);
+    s->way = VK_STAGING_IMPORTED;
+    GR_TRY(allocate_pinned(s, whole, alignment));
+    return import_pages(s, device, whole, call);
+}
+
+/* ---- Memory of Vulkan ------------------------------------------------------------------------ */
+
+/* Registers whole pages, so that no other allocation shares a page. */
+static gr_status register_memory(struct vk_staging *s, size_t whole, void *mapping)
+{
+    const char *name = "";
+    s->mapped = aligned(mapping, gr_machine_page());
+    s->offset = (VkDeviceSize)(s->mapped - (unsigned char *)mapping);
+    CUresult result = gr_driver()->MemHostRegister(s->mapped, whole, 0);
+    if (result == CUDA_SUCCESS) {
+        s->way = VK_STAGING_REGISTERED;
+        s->bytes = s->mapped;
+        return GR_OK;
+    }
+    gr_driver()->GetErrorName(result, &name);
+    gr_log(GR_LOG_INFO, "the CPU copies, since cuMemHostRegister refused memory of Vulkan: %s",
+           name ? name : "");
+    return allocate_pinned(s, whole, 1);
+}
+
+static gr_status map_memory(struct vk_staging *s, const gr_vk_device *device, size_t size,
+                            const char *call)
+{
+    const size_t page = gr_machine_page(), whole = rounded(size, page);
+    VkMemoryRequirements need;
+    void *mapping = NULL;
+    GR_TRY(make_buffer(s, device, whole + page, NULL));
+    device->vk.vkGetBufferMemoryRequirements(device->device, s->buffer, &need);
+    GR_TRY(allocate_and_bind(s, device, need.size, need.memoryTypeBits, NULL, call));
+    VkResult mapped =
+        device->vk.vkMapMemory(device->device, s->memory, 0, VK_WHOLE_SIZE, 0, &mapping);
+    if (mapped != VK_SUCCESS)
+        return vk_fail(mapped, "vkMapMemory", "Memory for copies (bytes: %zu) could not be mapped.",
+                       whole);
+    return register_memory(s, whole, mapping);
+}
+
+/* ---- Copies by the CPU, on the driver's thread ----------------------------------------------- */
+
+/* Always all bytes, so that a copy needs no arguments that live until it runs. */
+static void CUDA_CB copy_from_mapped(void *user)
+{
+    const struct vk_staging *s = user;
+    memcpy(s->bytes, s->mapped, s->size);
+}
+
+static void CUDA_CB copy_to_mapped(void *user)
+{
+    const struct vk_staging *s = user;
+    memcpy(s->mapped, s->bytes, s->size);
+}
+
+static gr_status enqueue(struct vk_staging *s, CUhostFn copy, CUstream stream)
+{
+    if (s->way != VK_STAGING_BY_CPU)
+        return GR_OK;
+    CUresult result = gr_driver()->LaunchHostFunc(stream, copy, s);
+    return result == CUDA_SUCCESS
+               ? GR_OK
+               : gr_fail_work(result, "cuLaunchHostFunc",
+                              "The CPU's copy could not be enqueued into the stream.");
+}
+
+gr_status vk_staging_before_read(struct vk_staging *s, CUstream stream)
+{
+    return enqueue(s, copy_from_mapped, stream);
+}
+
+gr_status vk_staging_after_write(struct vk_staging *s, CUstream stream)
+{
+    return enqueue(s, copy_to_mapped, stream);
+}
+
+/* ---- Both ------------------------------------------------------------------------------------ */
+
+void vk_staging_end(struct vk_staging *s, const gr_vk_device *device, bool alive)
+{
+    if (alive && s->way == VK_STAGING_REGISTERED)
+        gr_driver()->MemHostUnregister(s->mapped);
+    device->vk.vkDestroyBuffer(device->device, s->buffer, NULL);
+    device->vk.vkFreeMemory(device->device, s->memory, NULL);
+    if (alive && s->allocated)
+        gr_driver()->MemFreeHost(s->allocated);
+    *s = (struct vk_staging){.way = VK_STAGING_BY_CPU};
+}
+
+gr_status vk_staging_make(struct vk_staging *s, const gr_vk_device *device, size_t size,
+                          const char *call)
+{
+    gr_status status = GR_ERR_UNSUPPORTED;
+    struct gr_error_record before;
+    *s = (struct vk_staging){.way = VK_STAGING_BY_CPU};
+    if (size > SIZE_MAX / 2)
+        return gr_fail(GR_ERR_NO_MEMORY, call,
+                       "Memory for copies (bytes: %zu) cannot be allocated.", size);
+    if (device->host_alignment) {
+        gr_error_save(&before);
+        gr_attempt_begin();
+        status = import_memory(s, device, size, call);
+        gr_attempt_end();
+        if (status != GR_OK)
+            vk_staging_end(s, device, true);
+        gr_error_restore(&before);
+    }
+    if (status != GR_OK)
+        GR_TRY(map_memory(s, device, size, call));
+    s->size = size;
+    memset(s->bytes, 0, size);
+    if (s->mapped)
+        memset(s->mapped, 0, size);
+    return GR_OK;
+}
+
+const char *vk_staging_text(const struct vk_staging *s)
+{
+    return s->way == VK_STAGING_IMPORTED ? "through pinned memory that Vulkan imported"
+           : s->way == VK_STAGING_REGISTERED
+               ? "through Vulkan memory that CUDA registered"
+               : "through pinned memory, from and to which the CPU copies";
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Host memory that CUDA and a Vulkan device copy from and to. */
+#ifndef GR_VK_COPY_STAGING_H
+#define GR_VK_COPY_STAGING_H
+
+#include "vk/device.h"
+
+/* How both sides access the bytes. */
+enum vk_staging_way {
+    VK_STAGING_IMPORTED,   /* allocated by CUDA, imported by Vulkan */
+    VK_STAGING_REGISTERED, /* allocated by Vulkan, registered with CUDA */
+    VK_STAGING_BY_CPU      /* allocated by both; the CPU copies in between, in stream order */
+};
+
+struct vk_staging {
+    enum vk_staging_way way;
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    VkDeviceSize offset; /* of the bytes in `buffer` */
+    size_t size;
+    unsigned char *bytes;  /* as CUDA accesses them */
+    unsigned char *mapped; /* as Vulkan has mapped them, unless imported */
+    void *allocated;       /* by CUDA, or NULL */
+};
+
+/*
+ * Allocates `size` bytes, which are zero. After an error vk_staging_end() frees what exists. The
+ * CUDA context is current.
+ */
+gr_status vk_staging_make(struct vk_staging *staging, const gr_vk_device *device, size_t size,
+                          const char *call);
+
+/*
+ * Enqueue the CPU's copies, if there are any: before CUDA copies from `bytes`, and after it has
+ * copied to them.
+ */
+gr_status vk_staging_before_read(struct vk_staging *staging, CUstream stream);
+gr_status vk_staging_after_write(struct vk_staging *staging, CUstream stream);
+
+/* Frees it. `alive`: the CUDA context still exists, and is current. */
+void vk_staging_end(struct vk_staging *staging, const gr_vk_device *device, bool alive);
+
+/* "through host memory that Vulkan imported"; static. */
+const char *vk_staging_text(const struct vk_staging *staging);
+
+#endif
