@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Handles: a slot in one table, the slot's generation and the kind of object, packed into a number
- * that is not a valid address. A slot's generation changes when its handle is dropped, so a stale
- * handle matches nothing.
+ * Handles. A handle is a number that is not a valid address. It consists of a slot in one table,
+ * the slot's generation and the kind of object. A slot's generation changes when its handle is
+ * dropped, so a stale handle matches nothing.
  */
 #include "softcuda/driver/soft.h"
 

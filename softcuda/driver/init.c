@@ -28,7 +28,10 @@ static void after_fork(void)
     atomic_store(&state, STATE_FORKED);
 }
 
-/* Stream threads may run until the very end of the process, so this file is never unloaded. */
+/*
+ * Stream threads may run until the very end of the process, so the driver library is never
+ * unloaded.
+ */
 static void stay_loaded(void)
 {
     Dl_info self;

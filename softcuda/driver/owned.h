@@ -5,16 +5,17 @@
 
 #include "softcuda/driver/soft.h"
 
-/* A member of each object. */
+/* A member of the struct of each object. */
 typedef struct soft_owned {
     soft_context *context;
     void *handle;
-    struct soft_owned *next; /* in its list */
+    struct soft_owned *next; /* the next object in its list */
 } soft_owned;
 
 typedef struct {
     enum soft_kind kind;
-    void (*end)(void *object); /* the handle has ended; has to call soft_owned_remove */
+    /* destroys an object whose handle was dropped; must call soft_owned_remove */
+    void (*end)(void *object);
     pthread_mutex_t lock;
     soft_owned *first;
 } soft_owned_list;

@@ -18,8 +18,9 @@ static size_t smaller(size_t a, size_t b)
 }
 
 /*
- * The buffer may have new storage: the part that both sizes share is fetched. The driver's
- * registration keeps a deleted buffer alive; here its bytes are no longer accessible.
+ * The buffer may have storage of another size than at its registration: only bytes within both
+ * sizes are fetched. With the NVIDIA driver a registration keeps a deleted buffer alive; here the
+ * bytes of a deleted buffer are no longer accessible.
  */
 static CUresult fetch_bytes(soft_graphics *resource)
 {
@@ -62,7 +63,7 @@ static CUresult open_buffer(soft_graphics *resource, bool blank)
     return result;
 }
 
-/* The bytes of a buffer that was deleted meanwhile are dropped. */
+/* If the buffer was deleted while it was mapped, its bytes are dropped. */
 static CUresult store_bytes(soft_graphics *resource)
 {
     const soft_gl_resource *buffer = of(resource);
@@ -145,7 +146,10 @@ SOFT_API cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, GLuint bu
     return register_buffer(context, &gl, buffer, size, Flags, pCudaResource);
 }
 
-/* All contexts draw on the same device, which may be hidden from the program. */
+/*
+ * All OpenGL contexts draw on the same device, which CUDA_VISIBLE_DEVICES may hide from the
+ * program.
+ */
 SOFT_API cuGLGetDevices_v2(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices,
                            unsigned int cudaDeviceCount, CUGLDeviceList deviceList)
 {

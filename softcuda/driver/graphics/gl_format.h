@@ -8,7 +8,7 @@
 #include "softcuda/driver/soft.h"
 
 typedef struct {
-    unsigned internal; /* as OpenGL reports it */
+    unsigned internal; /* the internal format that OpenGL reports */
     CUarray_format format;
     unsigned channels; /* per element in CUDA: 4 where OpenGL has 3 */
     unsigned transfer; /* format and type with which OpenGL transfers elements of this layout */
@@ -19,7 +19,7 @@ typedef struct {
 /* NULL for an internal format that CUDA refuses. */
 const soft_gl_format *soft_gl_format_of(unsigned internal);
 
-/* Whether images of the target can be registered; GL_RENDERBUFFER counts as one. */
+/* Whether images of the target can be registered. GL_RENDERBUFFER counts as a target. */
 bool soft_gl_target_registers(unsigned target);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A registered OpenGL texture or renderbuffer: its life and arrays (gl_image.c), and the transfer
- * of its pixels to CUDA and back (gl_exchange.c).
+ * A registered OpenGL texture or renderbuffer: its lifetime and arrays (gl_image.c), and the
+ * transfer of its pixels to CUDA and back (gl_exchange.c).
  */
 #ifndef GR_SOFTCUDA_DRIVER_GL_IMAGE_H
 #define GR_SOFTCUDA_DRIVER_GL_IMAGE_H

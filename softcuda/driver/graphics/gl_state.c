@@ -6,7 +6,7 @@
 
 #include <epoxy/gl.h>
 
-/* Without the parameters for compressed pixels, which are never transferred. */
+/* The pixel store parameters, except those for compressed pixels, which are never transferred. */
 static const struct {
     GLenum name;
     GLint plain;

@@ -60,7 +60,7 @@ CUresult soft_image_new(const soft_image *image, enum gr_cuhost_kind kind, unsig
         soft_image *record = record_of(slot);
         uint64_t handle = (uint64_t)kind << GR_CUHOST_KIND_SHIFT |
                           (uint64_t)++generations[slot] << GR_CUHOST_SLOT_BITS | slot;
-        /* Kernels with a dead handle of this slot may read the first member meanwhile. */
+        /* Kernels with an old handle of this slot may read the first member now: skip it. */
         const size_t first = sizeof(record->image.handle);
         memcpy((char *)record + first, (const char *)image + first, sizeof(*record) - first);
         __atomic_store_n(&record->image.handle, handle, __ATOMIC_RELEASE);
@@ -129,7 +129,7 @@ static void end_locked(uint32_t slot)
     first_free = slot;
 }
 
-/* Frees objects that were destroyed before the task with that number was queued. */
+/* Frees the objects that were destroyed before the task with this number was queued. */
 static void end_before_locked(uint64_t task)
 {
     for (uint32_t slot; (slot = first_destroyed) != 0 && record_of(slot)->last_task < task;) {

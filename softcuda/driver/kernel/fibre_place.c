@@ -2,10 +2,10 @@
 /*
  * Switches between stacks. makecontext() creates the first frame, where debuggers find the end of
  * the stack. swapcontext() makes two system calls for the signal mask, which all fibres of a thread
- * share, so _setjmp() and _longjmp() switch, in a tenth of the time. Sanitizers intercept those, so
- * they use swapcontext().
+ * share. So _setjmp() and _longjmp() switch instead, in a tenth of the time. Sanitizers intercept
+ * those two functions, so builds with sanitizers use swapcontext().
  */
-/* Its check of longjmp mistakes another stack for an error. */
+/* The longjmp check of _FORTIFY_SOURCE would take a switch to another stack for an error. */
 #undef _FORTIFY_SOURCE
 #define _FORTIFY_SOURCE 0
 
@@ -72,7 +72,7 @@ void soft_place_here(soft_place *host)
 #endif
 }
 
-/* makecontext() can only pass ints. */
+/* Has two parameters, because makecontext() can only pass ints. */
 static void begin(unsigned high, unsigned low)
 {
     soft_place *place = (soft_place *)((uintptr_t)high << 32 | (uintptr_t)low);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The pool of threads that helps streams to run launches. A stream's own thread always takes part,
- * and only waits for helpers that are inside a block, so a launch finishes even if the pool is busy
- * or has no threads.
+ * The pool of threads that helps streams to run launches. The thread of a stream always takes part
+ * itself, and only waits for helpers that are inside a block. So a launch finishes even if the pool
+ * is busy or has no threads.
  */
 #include "softcuda/driver/kernel/kernel_run.h"
 #include "softcuda/driver/kernel/fault.h"
@@ -20,7 +20,7 @@ typedef struct job {
     struct job *next;
     const soft_grid *grid;
     uint64_t total;
-    uint64_t chunk; /* blocks that are claimed at a time */
+    uint64_t chunk; /* the number of blocks that a thread claims at a time */
     _Atomic uint64_t taken;
     _Atomic bool failed;
     _Atomic bool stopped;
@@ -35,7 +35,7 @@ static job *jobs;        /* jobs that may have blocks left */
 static unsigned waiting; /* streams that wait for `left` */
 static unsigned pool_size;
 
-/* Where this thread continues when its block is stopped. */
+/* Where this thread continues after its block was stopped. */
 static _Thread_local jmp_buf *stop;
 
 static gr_cuhost_block block_at(const soft_grid *grid, uint64_t number, void *shared)
@@ -53,8 +53,11 @@ static gr_cuhost_block block_at(const soft_grid *grid, uint64_t number, void *sh
     return block;
 }
 
-/* Advances by some blocks of the row, without divisions, which take as long as small blocks. */
-static void go_on(gr_cuhost_block *block, unsigned count)
+/*
+ * Advances by `count` blocks within the row. There are no divisions, because they take as long as a
+ * small block.
+ */
+static void advance(gr_cuhost_block *block, unsigned count)
 {
     block->block_idx[0] += count;
     for (int i = 0; i < 2 && block->block_idx[i] == block->grid_dim[i]; i++) {
@@ -63,7 +66,7 @@ static void go_on(gr_cuhost_block *block, unsigned count)
     }
 }
 
-/* Runs as many blocks as one call can: at most one row. */
+/* Runs as many blocks as one kernel call can run: at most one row. */
 static unsigned run_some(const soft_grid *grid, gr_cuhost_block *block, uint64_t most, bool *good)
 {
     if (grid->kernel->flags & GR_CUHOST_SYNC) {
@@ -86,7 +89,7 @@ static bool run_chunk(const soft_grid *grid, uint64_t first, uint64_t end, void 
         const unsigned count = run_some(grid, &block, end - first, &good);
         all = all && good;
         first += count;
-        go_on(&block, count);
+        advance(&block, count);
     }
     return all;
 }
@@ -134,7 +137,7 @@ static bool has_blocks(job *j)
     return atomic_load_explicit(&j->taken, memory_order_relaxed) < j->total;
 }
 
-/* Called without the lock, because the woken threads take it first. */
+/* Called without the lock, because the woken threads need the lock first. */
 static void wake_streams(void)
 {
     pthread_mutex_unlock(&lock);
@@ -175,7 +178,10 @@ static unsigned cores(void)
     return online > 0 ? (unsigned)online : 1;
 }
 
-/* Signals are left to the application's own threads; blocking signals of faults has no effect. */
+/*
+ * Starts the threads of the pool. They block signals, which are left to the application's own
+ * threads; blocking the signals of faults has no effect.
+ */
 static void start_pool(void)
 {
     sigset_t mask, before;
@@ -206,8 +212,9 @@ static void unlist(const job *j)
 }
 
 /*
- * About eight chunks per thread: few enough to be cheap, many enough to finish together. Whole rows
- * if there are enough, because one kernel call runs a row.
+ * The number of blocks in a chunk. There are about eight chunks per thread: few enough for a low
+ * overhead, and many enough for all threads to finish at about the same time. A chunk is whole rows
+ * if there are enough rows, because one kernel call runs a row.
  */
 static uint64_t chunk_of(const soft_grid *grid, uint64_t blocks)
 {
@@ -229,7 +236,7 @@ CUresult soft_grid_run(const soft_grid *grid)
     j.next = jobs;
     jobs = &j;
     pthread_mutex_unlock(&lock);
-    pthread_cond_broadcast(&work); /* they take the lock first */
+    pthread_cond_broadcast(&work); /* without the lock, because the helpers need it first */
 
     run_blocks(&j);
 

@@ -39,7 +39,7 @@ static void run_fill(void *copy)
     soft_work_end();
 }
 
-/* Checks the block and finds the place of its memory. Fills never use the host. */
+/* Checks the block and finds its kind of memory. Fills never use pageable host memory. */
 static CUresult check(const fill_block *block, const soft_context *context, enum copy_place *place)
 {
     soft_range range;
