@@ -14,7 +14,7 @@ typedef struct soft_owned {
 
 typedef struct {
     enum soft_kind kind;
-    /* destroys an object whose handle was dropped; must call soft_owned_remove */
+    /* Destroys an object whose handle was dropped; must call soft_owned_remove. */
     void (*end)(void *object);
     pthread_mutex_t lock;
     soft_owned *first;

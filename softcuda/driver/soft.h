@@ -249,7 +249,7 @@ typedef struct {
     size_t size; /* as requested, in bytes */
     enum soft_memory kind;
     const char *what; /* for fault messages; NULL if the driver did not allocate the memory */
-    /* flags of the call that created it; for virtual memory, its handle types */
+    /* Flags of the call that created it; for virtual memory, its handle types. */
     unsigned flags;
     soft_context *context; /* may be NULL */
     CUdevice device;       /* set by soft_range_add if there is a context */

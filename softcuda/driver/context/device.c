@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define DEVICE_NAME "grinterop software CUDA device (no GPU)"
-/* matches no real PCI device, since software devices are on no bus */
+/* Matches no real PCI device, since software devices are on no bus. */
 #define PCI_BUS_ID        "0000:00:%02x.0"
 #define PCI_BUS_ID_SIZE   13
 #define PCI_DOMAIN_SIZE   5 /* the length of the domain "0000:", which is optional */
@@ -178,7 +178,7 @@ static const struct {
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_HEIGHT, 32768},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_WIDTH, 32768},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH, 32768},
-    /* a multiple of 6, for whole cubes */
+    /* A multiple of 6, for whole cubes. */
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS, 2046},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, 1 << 28},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH, 131072},

@@ -24,7 +24,7 @@ typedef struct {
     size_t size;
     size_t backed; /* bytes of `size` that OpenGL has now */
     unsigned char *pages;
-    /* the fetched bytes until they are filled in; NULL before the first map that fetches */
+    /* The fetched bytes until they are filled in; NULL before the first map that fetches. */
     unsigned char *fetched;
     char name_text[40]; /* for fault messages while the resource is mapped */
     char what[200];     /* for fault messages while the resource is not mapped */

@@ -15,7 +15,7 @@ typedef struct {
     int store[SOFT_GL_STORE_PARAMETERS];
     int pack_buffer;
     int unpack_buffer;
-    /* a compatibility context, whose pixel transfer state can also modify pixels */
+    /* A compatibility context, whose pixel transfer state can also modify pixels. */
     bool has_transfer;
     float transfer[SOFT_GL_TRANSFER_PARAMETERS];
     bool has_invert;

@@ -59,7 +59,7 @@ struct soft_graphics {
     const soft_graphics_ops *ops;
     soft_owned owned;
     _Atomic int state;
-    /* references: the handle, and each task that may still access the resource */
+    /* References: the handle, and each task that may still access the resource. */
     _Atomic unsigned holds;
     unsigned flags;        /* CUgraphicsMapResourceFlags of the next map */
     unsigned mapped_flags; /* the CUgraphicsMapResourceFlags of the present map */

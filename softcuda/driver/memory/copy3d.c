@@ -8,7 +8,7 @@ typedef struct {
     const void *host;
     CUdeviceptr device;
     size_t pitch; /* bytes between rows; 0: the smallest pitch for x and the width of the copy */
-    /* rows between planes; 0: the smallest height for y and the height of the copy */
+    /* Rows between planes; 0: the smallest height for y and the height of the copy. */
     size_t height;
     CUarray array;
     size_t x, y, z;

@@ -110,7 +110,7 @@ static CUresult put_default(void *data, unsigned attribute)
     case CU_POINTER_ATTRIBUTE_MAPPED:
     case IS_HW_DECOMPRESS_CAPABLE:
         return put_int(data, 0);
-    /* the NVIDIA driver leaves these values unchanged */
+    /* The NVIDIA driver leaves these values unchanged. */
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
         return CUDA_SUCCESS;

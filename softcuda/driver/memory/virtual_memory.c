@@ -155,7 +155,7 @@ SOFT_API cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
     mapping wanted = {at(ptr), size, soft_allocation_map(handle), {0}, NULL};
     if (!wanted.allocation)
         return CUDA_ERROR_INVALID_VALUE;
-    /* what the NVIDIA driver returns for another size */
+    /* What the NVIDIA driver returns for another size. */
     CUresult result = CUDA_ERROR_NOT_SUPPORTED;
     if (size == wanted.allocation->size) {
         pthread_mutex_lock(&lock);

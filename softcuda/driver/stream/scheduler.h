@@ -14,7 +14,7 @@ typedef struct soft_event soft_event;
 
 enum soft_stream_kind {
     SOFT_STREAM_LEGACY,
-    /* ordered with the legacy stream; default streams of threads are also of this kind */
+    /* Ordered with the legacy stream; default streams of threads are also of this kind. */
     SOFT_STREAM_BLOCKING,
     SOFT_STREAM_NON_BLOCKING,
 };
@@ -47,7 +47,7 @@ struct soft_context {
     bool primary;
     CUresult sticky;
     size_t limits[CU_LIMIT_MAX];
-    /* the number of cuCtxDetach calls that precede the one that ends the context */
+    /* The number of cuCtxDetach calls that precede the one that ends the context. */
     unsigned attached;
     unsigned cache_settings[2]; /* context_setting.c */
     soft_stream *legacy;

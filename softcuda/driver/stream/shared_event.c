@@ -42,7 +42,7 @@
 typedef struct {
     _Atomic uint64_t latest;
     _Atomic uint32_t changes;
-    /* the greatest number that was reached, of the records with this index */
+    /* The greatest number that was reached, of the records with this index. */
     _Atomic uint64_t reached[RECORDS];
     _Atomic uint64_t started[RECORDS]; /* the start time for the latest record with this index */
 } shared_state;
@@ -52,7 +52,7 @@ _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
 
 struct soft_shared_event {
     _Atomic unsigned holders;
-    /* created by this process: the file stays open, so that other processes can open it */
+    /* Created by this process: the file stays open, so that other processes can open it. */
     bool is_own;
     soft_memfd file;
     soft_ipc_handle handle; /* the handle, if is_own */

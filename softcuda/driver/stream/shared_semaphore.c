@@ -35,7 +35,7 @@ typedef struct {
     uint32_t magic;
     uint32_t version;
     uint32_t timeline;
-    /* the number of signals; futexes have 32 bits, but the value has 64 */
+    /* The number of signals; futexes have 32 bits, but the value has 64. */
     _Atomic uint32_t changes;
     _Atomic uint64_t value;
 } shared_state;

@@ -56,7 +56,7 @@ static void run_write(void *copy)
                          __ATOMIC_RELEASE);
 }
 
-/* the NVIDIA driver refuses the only flag in cuda.h */
+/* The NVIDIA driver refuses the only flag in cuda.h. */
 #define WRITE_FLAGS 0u
 #define WAIT_FLAGS  (CU_STREAM_WAIT_VALUE_NOR) /* both bits of the comparison */
 
