@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The cost of barriers: alone, and in a sum of many numbers. */
+/*
+ * The cost of barriers: in a kernel that only has barriers, and in kernels that add many numbers.
+ */
 #include <string.h>
 
 #include "softcuda/bench/softcuda.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * bench_softcuda: the speed of the software CUDA driver, compared with the same machine without it:
- * kernels with OpenMP loops, barriers with loops without barriers, maps with memcpy().
+ * bench_softcuda: the speed of the software CUDA driver, compared with the same work without the
+ * driver: kernels with OpenMP loops, barriers with loops without barriers, maps with memcpy().
  */
 #define _GNU_SOURCE
 #include <sched.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Measures variants side by side: warmed up, in turn, medians. */
+/* Measures the variants of a row: after a warm-up, in turns, with the median of each. */
 #define _GNU_SOURCE
 #include <time.h>
 #include <unistd.h>
@@ -8,10 +8,13 @@
 
 #define MOST_TIMES 100000u
 
-/* OpenMP's threads spin before they sleep, and would take cores from the next variant. */
+/*
+ * The rest between variants. OpenMP threads spin before they sleep, and would take cores from the
+ * next variant.
+ */
 #define REST_US 5000
 
-/* CPU time excludes other programs and waits. */
+/* The time so far. If the bench measures CPU time, waits and other programs do not count. */
 static double now_us(const struct soft_bench *bench)
 {
     struct timespec t;
@@ -31,7 +34,7 @@ static bool timed(struct soft_bench *bench, const struct soft_way *way, void *ro
     return true;
 }
 
-/* The number of repetitions that fill a sample. */
+/* Finds the number of repetitions that take as long as a sample must. */
 static bool find_times(struct soft_bench *bench, const struct soft_way *way, void *row,
                        unsigned *times)
 {
