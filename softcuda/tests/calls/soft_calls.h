@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Declarations shared by the files of test_soft_calls. */
+/* Declarations that the files of test_soft_calls share. */
 #ifndef GR_TESTS_SOFT_CALLS_H
 #define GR_TESTS_SOFT_CALLS_H
 
 #include "tests/support/driver_symbol.h"
 #include "softcuda/tests/kernels/soft_launch.h"
 
-/* Loads a module of the tests' kernels, and gets a kernel from it (soft_calls_module.c). */
+/* Load a module with the kernels of the tests, and get a kernel from it (soft_calls_module.c). */
 CUmodule new_module(void);
 CUfunction function_of(CUmodule module, const char *name);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Declarations shared by the files of test_client_calls. */
+/* Declarations that the files of test_client_calls share. */
 #ifndef GR_TESTS_CLIENT_CALLS_H
 #define GR_TESTS_CLIENT_CALLS_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Pools of stream-ordered memory that is not on a device: pinned on the host, and managed. */
+/*
+ * Pools of stream-ordered memory that is not on a device: host pools of pinned memory, and pools of
+ * managed memory.
+ */
 #define _GNU_SOURCE
 #include "client_calls.h"
 
@@ -42,8 +45,11 @@ static unsigned asked_of(CUdeviceptr memory, CUpointer_attribute attribute)
 
 GROUP("pools", add_case)
 
-/* The host writes at once, and a copy in the stream reads what it wrote. */
-HOST_POOL_TEST(a_pool_on_the_host)
+/*
+ * The host writes the memory directly, and a copy in the stream reads the bytes that the host
+ * wrote.
+ */
+HOST_POOL_TEST(host_pool_memory_is_accessible_to_host_and_device)
 {
     CUmemoryPool pool = new_pool(CU_MEM_ALLOCATION_TYPE_PINNED, host);
     CUmemAccessDesc access = {.location = device(), .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
@@ -72,7 +78,7 @@ HOST_POOL_TEST(a_pool_on_the_host)
     DRV(cuMemPoolDestroy, (pool));
 }
 
-TEST(a_managed_pool)
+TEST(managed_pool_allocates_managed_memory)
 {
     CUmemoryPool pool = new_pool(CU_MEM_ALLOCATION_TYPE_MANAGED, nowhere);
     CUdeviceptr memory = 0;
@@ -103,7 +109,7 @@ static CUmemoryPool pool_of(CUmemLocation location, CUmemAllocationType type)
     return pool;
 }
 
-HOST_POOL_TEST(pools_of_locations)
+HOST_POOL_TEST(current_pool_can_be_set_per_location)
 {
     CUmemLocation here = device(), there = host;
     CUmemoryPool of_device = NULL, current = NULL;
@@ -118,7 +124,10 @@ HOST_POOL_TEST(pools_of_locations)
     DRV(cuMemGetMemPool, (&current, &there, CU_MEM_ALLOCATION_TYPE_PINNED));
     ck_assert_ptr_eq(current, other);
     INVALID(cuMemSetMemPool, (&here, CU_MEM_ALLOCATION_TYPE_PINNED, other));
-    /* When the current host pool is destroyed, NVIDIA's driver uses the device's pool. */
+    /*
+     * When the current host pool is destroyed, the NVIDIA driver uses the pool of the device
+     * instead.
+     */
     if (!gr_cuda_is_software())
         DRV(cuMemSetMemPool, (&there, CU_MEM_ALLOCATION_TYPE_PINNED, pinned));
     DRV(cuMemPoolDestroy, (other));
@@ -126,7 +135,7 @@ HOST_POOL_TEST(pools_of_locations)
 }
 
 /* Each place has its own pools, for each kind of memory. */
-HOST_POOL_TEST(each_location_has_a_pool)
+HOST_POOL_TEST(each_location_and_kind_has_its_own_pool)
 {
     const CUmemLocation places[] = {device(), host, {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA}};
     CUmemoryPool pools[6];
@@ -138,7 +147,7 @@ HOST_POOL_TEST(each_location_has_a_pool)
     }
 }
 
-TEST(locations_without_a_pool)
+TEST(locations_without_a_pool_are_refused)
 {
     CUmemLocation none = nowhere;
     CUmemoryPool pool = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Entry points of the CUDA driver that grinterop does not use but other programs do: PyCUDA,
- * cuda.core, numba-cuda. Each case runs on the software driver and on a GPU.
+ * cuda.core and numba-cuda. Each case runs on the software driver and on a GPU.
  */
 #define _GNU_SOURCE
 #include "client_calls.h"

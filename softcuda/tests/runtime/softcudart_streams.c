@@ -60,7 +60,7 @@ CASE(wait_for_events)
     return NULL;
 }
 
-CASE(measured)
+CASE(measured_between_two_events)
 {
     cudaEvent_t start = NULL, end = NULL, untimed = NULL;
     float ms = -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The semaphores of the software CUDA driver: shared helpers, and result codes. */
+/* The semaphores of the software CUDA driver: helpers that the files share, and result codes. */
 #define _GNU_SOURCE
 #include "soft_semaphore.h"
 
@@ -113,7 +113,7 @@ SEMAPHORE_TEST(creation_checks_its_arguments)
     close(fd);
 }
 
-SEMAPHORE_TEST(imports)
+SEMAPHORE_TEST(import_takes_the_descriptor_if_it_succeeds)
 {
     CUexternalSemaphore a = NULL, b = NULL;
     int timeline = make_fd(true, 5), binary = make_fd(false, 1);
@@ -127,8 +127,8 @@ SEMAPHORE_TEST(imports)
                   try_import(timeline, (CUexternalSemaphoreHandleType)11, &a), "type 11");
     ck_assert_ptr_eq(a, NULL);
     /*
-     * After failed imports the caller still owns the descriptors; after these two successes no
-     * longer.
+     * After a failed import the caller still owns the descriptor. After these two successful
+     * imports the driver owns it.
      */
     assert_result(CUDA_SUCCESS, try_import(timeline, TIMELINE, &a), "timeline");
     assert_result(CUDA_SUCCESS, try_import(binary, BINARY, &b), "binary");
@@ -150,7 +150,7 @@ static void refuse_and_close(int fd, const char *what)
     ck_assert_int_eq(close(fd), 0);
 }
 
-/* A file that looks like a semaphore, with or without its seals. */
+/* Creates a file that looks like a semaphore, with or without its seals. */
 static int imitation(const void *bytes, size_t size, bool sealed)
 {
     int fd = memfd_create("imitation", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -160,7 +160,7 @@ static int imitation(const void *bytes, size_t size, bool sealed)
     return fd;
 }
 
-SEMAPHORE_TEST(foreign_descriptors)
+SEMAPHORE_TEST(foreign_descriptors_are_refused)
 {
     CUexternalSemaphore semaphore = NULL;
     unsigned char bytes[256] = {0};
@@ -182,7 +182,7 @@ SEMAPHORE_TEST(foreign_descriptors)
     refuse_and_close(imitation(bytes, (size_t)size - 1, true), "too short");
     refuse_and_close(imitation(bytes, (size_t)size + 1, true), "too long");
     refuse_and_close(imitation(bytes, 0, true), "empty");
-    /* With the right bytes it is a semaphore, and each byte of the first two words matters. */
+    /* A file with the right bytes is a semaphore, and each byte of the first two words matters. */
     assert_result(CUDA_SUCCESS,
                   try_import(imitation(bytes, (size_t)size, true), TIMELINE, &semaphore), "a copy");
     CU(DestroyExternalSemaphore(semaphore));
@@ -220,7 +220,10 @@ SEMAPHORE_TEST(invalid_calls_are_refused)
     stale[1] = (CUexternalSemaphore)(void *)fx.stream;
     BOTH(CUDA_ERROR_INVALID_HANDLE, stale, 2, fx.stream);
 #undef BOTH
-    /* None of these has waited or signalled: 1 can still be signalled and waited for. */
+    /*
+     * None of these calls has waited or signalled: the value 1 can still be signalled and waited
+     * for.
+     */
     CU(StreamQuery(fx.stream));
     put_wait(two[0], 1, fx.stream);
     assert_waits(fx.stream);
@@ -229,7 +232,7 @@ SEMAPHORE_TEST(invalid_calls_are_refused)
     CU(DestroyExternalSemaphore(two[0]));
 }
 
-SEMAPHORE_TEST(contexts)
+SEMAPHORE_TEST(semaphore_ends_with_its_context)
 {
     CUcontext second = NULL;
     CUexternalSemaphore here = make_semaphore(TIMELINE), there = NULL;
@@ -240,7 +243,7 @@ SEMAPHORE_TEST(contexts)
              SignalExternalSemaphoresAsync(&here, &one, 1, CU_STREAM_LEGACY));
     CU_GIVES(CUDA_ERROR_INVALID_HANDLE, SignalExternalSemaphoresAsync(&there, &one, 1, fx.stream));
     CU(SignalExternalSemaphoresAsync(&here, &one, 1, fx.stream));
-    /* It ends with its context. */
+    /* The semaphore is destroyed with its context. */
     CU(CtxDestroy(second));
     CU_GIVES(CUDA_ERROR_INVALID_HANDLE, DestroyExternalSemaphore(there));
     CU(CtxSetCurrent(fx.context));
