@@ -16,7 +16,7 @@ struct loops {
     float *to;
     const float *from;
     unsigned width, height;
-    /* the block size of the stencil; other kernels have rows of as many threads */
+    /* The block size of the stencil; other kernels have rows of as many threads. */
     unsigned block_x, block_y;
 };
 

@@ -105,7 +105,7 @@ typedef struct gr_cuhost_kernel {
     const char *name;
     const uint32_t *param_sizes; /* bytes */
     const uint32_t
-        /* the offsets in the buffer of cuLaunchKernel's `extra`, as nvcc lays it out */
+        /* The offsets in the buffer of cuLaunchKernel's `extra`, as nvcc lays it out. */
         *param_offsets;
     uint32_t params_size; /* the size of that buffer in bytes */
     uint32_t reserved;
