@@ -25,7 +25,7 @@ void openmp_loop(enum loop_kind kind, const struct loops *l);
 /* Runs on one core. */
 void sequential_sums(unsigned *sums, const unsigned *from, unsigned rows, unsigned width);
 
-/* launches.cu: false if the launch failed. */
+/* launches.cu: launches a kernel, and waits for all launches. Both return false on failure. */
 bool launch_loop(enum loop_kind kind, const struct loops *l);
 bool launch_wait(void);
 

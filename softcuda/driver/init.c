@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Start and exit of the driver in a process, and its version. */
+/* The start and exit of the driver in a process, and its version. */
 #include "softcuda/driver/stream/scheduler.h"
 
 #include <dlfcn.h>

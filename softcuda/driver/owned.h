@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Objects destroyed together with their context, in one list per kind. */
+/* Objects that are destroyed together with their context, in one list per kind. */
 #ifndef GR_SOFTCUDA_DRIVER_OWNED_H
 #define GR_SOFTCUDA_DRIVER_OWNED_H
 
@@ -23,7 +23,9 @@ typedef struct {
 /* Adds an object whose context and handle are set. */
 void soft_owned_add(soft_owned_list *list, soft_owned *owned);
 
-/* Called after dropping the object's handle. No effect on an object that was never added. */
+/*
+ * Called after the handle of the object was dropped. No effect on an object that was never added.
+ */
 void soft_owned_remove(soft_owned_list *list, const soft_owned *owned);
 
 /* Destroys all objects of a context, for a hook of soft_context_at_destroy. If another thread has

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * cuGetProcAddress: maps a base name and a CUDA version to the symbol with the newest suffix that
- * is not newer than the version. Only names with several variants are listed; any other name is its
- * own symbol.
+ * is not newer than the version. Only names with several variants are listed; any other name is
+ * itself the symbol.
  */
 #include "softcuda/driver/soft.h"
 
@@ -18,7 +18,7 @@
 static const struct variant {
     int since;
     const char *suffix;
-    const char *names; /* separated and enclosed by spaces */
+    const char *names; /* the names, separated and enclosed by spaces */
 } variants[] = {
     {13000, "_v2", " cuCtxGetDevice cuCtxSynchronize cuMemcpy3DBatchAsync cuMemcpyBatchAsync "},
     {12080, "_v2", " cuEventElapsedTime "},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Common internals of the software CUDA driver: exporting entry points, handles, contexts, streams
- * and their tasks, memory ranges, and the log.
+ * Declarations for all files of the software CUDA driver: exporting entry points, handles,
+ * contexts, streams and their tasks, memory ranges, and the log.
  */
 #ifndef GR_SOFTCUDA_DRIVER_SOFT_H
 #define GR_SOFTCUDA_DRIVER_SOFT_H
@@ -67,7 +67,7 @@ CUresult soft_unsupported(int *logged, const char *what);
 
 /* ---- Devices (device_list.c, device.c) ------------------------------------------------------- */
 
-/* The maximum number of devices. A valid CUdevice is below it. */
+/* The maximum number of devices. Each valid CUdevice is below this number. */
 #define SOFT_MAX_DEVICES 8
 
 /*
@@ -80,8 +80,10 @@ CUresult soft_devices_init(void);
 int soft_device_count(void);
 int soft_device_all(void);
 
-/* Convert between a CUdevice and its number among all devices, which is the same in every process.
- * A hidden device is CU_DEVICE_INVALID. */
+/*
+ * Convert between a CUdevice and its number among all devices, which is the same in every process.
+ * For a hidden device the CUdevice is CU_DEVICE_INVALID.
+ */
 int soft_device_number(CUdevice device);
 CUdevice soft_device_of_number(int number);
 
@@ -95,7 +97,7 @@ CUresult soft_check_device(CUdevice dev);
 
 /* ---- Handles (handle_table.c) ---------------------------------------------------------------- */
 
-/* An unused number for a context, stream or thread. Needs no lock. */
+/* Returns a new number for a context, stream or thread. Needs no lock. */
 uint64_t soft_next_id(void);
 
 /*
@@ -116,7 +118,7 @@ enum soft_kind {
     SOFT_KIND_LIBRARY,
     SOFT_KIND_KERNEL,
     SOFT_KIND_EXTERNAL_MEMORY,
-    SOFT_KIND_ALLOCATION, /* of cuMemCreate */
+    SOFT_KIND_ALLOCATION, /* allocated by cuMemCreate */
     SOFT_KIND_SEMAPHORE,
     SOFT_KIND_OTHER,
 };
@@ -159,8 +161,10 @@ CUdevice soft_context_device(const soft_context *context);
 /* The application's handle of the context. */
 CUcontext soft_context_handle(const soft_context *context);
 
-/* Sets the sticky error: every later call in the context returns it, as after a kernel fault. The
- * first error stays. */
+/*
+ * Sets the sticky error: every later call in the context returns it, as after a kernel fault. If
+ * the context already has a sticky error, that error stays.
+ */
 void soft_context_fail(soft_context *context, CUresult error);
 
 /*
@@ -169,9 +173,11 @@ void soft_context_fail(soft_context *context, CUresult error);
  */
 void soft_contexts_fail(CUresult error);
 
-/* Calls hook whenever a context is about to be destroyed or reset, after its pending work has
- * completed and while its streams and memory still exist. At most 12 hooks; register them from a
- * constructor function. */
+/*
+ * Registers a hook, which is called whenever a context is about to be destroyed or reset: after its
+ * pending work has completed, and while its streams and memory still exist. There can be at most 12
+ * hooks. They must be registered in a constructor function.
+ */
 void soft_context_at_destroy(void (*hook)(soft_context *context));
 
 /* ---- Streams (stream.c, scheduler.c) --------------------------------------------------------- */
@@ -255,9 +261,12 @@ typedef struct {
     CUdevice device;       /* set by soft_range_add if there is a context */
     unsigned access;       /* virtual memory only: the devices that may access it, one bit each */
     bool syncs_copies;     /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
-    void *owner;           /* the pool, resource or other object that owns the range; used only
-                            * by the file that added it */
-    uint64_t id;           /* unique in the process; set by soft_range_add */
+    /*
+     * the pool, resource or other object that owns the range; only the file that added the range
+     * uses it
+     */
+    void *owner;
+    uint64_t id; /* unique in the process; set by soft_range_add */
 } soft_range;
 
 /*

@@ -12,7 +12,7 @@
 
 typedef struct reach reach;
 
-/* Analyses all declarations. */
+/* Analyses all declarations of the program. */
 reach *reach_find(const source *s, const declarations *found);
 
 bool reach_has_barrier(const reach *r, const declaration *kernel);
@@ -21,8 +21,8 @@ bool reach_has_barrier(const reach *r, const declaration *kernel);
 bool reach_uses_index(const reach *r, const declaration *kernel);
 
 /*
- * Whether the order of the threads may matter: because of shared memory, atomics, `volatile`
- * accesses, or printed lines.
+ * Whether the order of the kernel's threads may matter, because of shared memory, atomics,
+ * `volatile` accesses, or printed lines.
  */
 bool reach_needs_order(const reach *r, const declaration *kernel);
 

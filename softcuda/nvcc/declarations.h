@@ -9,7 +9,7 @@
 #include "softcuda/nvcc/source.h"
 
 enum declared {
-    DECLARED_OTHER, /* variables, types, using ... */
+    DECLARED_OTHER, /* variables, types, using declarations and others */
     DECLARED_FUNCTION,
     DECLARED_CLASS,
 };

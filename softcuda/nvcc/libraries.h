@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Libraries that run only on GPUs. */
+/* Recognises libraries that run only on GPUs. */
 #ifndef GR_SOFTCUDA_NVCC_LIBRARIES_H
 #define GR_SOFTCUDA_NVCC_LIBRARIES_H
 
@@ -8,7 +8,9 @@
  */
 const char *library_refusal(const char *library);
 
-/* The same for the path of a header, as the program included it or as it was found. */
+/*
+ * Like library_refusal(), for the path of a header, as the program included it or as it was found.
+ */
 const char *header_refusal(const char *path);
 
 /* Prints the sentence if the compiler's errors report that such a header was not found. */

@@ -17,7 +17,7 @@ static const char *const openers[] = {";", "{", "}", "else", "do", NULL};
 
 /* The variables of one function whose `volatile` writes are rewritten. */
 typedef struct {
-    words values;   /* arrays and variables */
+    words values;   /* the names of arrays and variables */
     words pointers; /* pointers, to which values may also be assigned */
 } targets;
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 enum token_kind {
-    TOKEN_NAME, /* includes keywords */
+    TOKEN_NAME, /* names and keywords */
     TOKEN_NUMBER,
     TOKEN_STRING,
     TOKEN_CHARACTER,
@@ -38,7 +38,7 @@ typedef struct source {
     token *tokens;
     size_t count;
     size_t room;
-    const char *file; /* the reader's position */
+    const char *file; /* the file at the reader's position */
     unsigned line;
     bool system;
     size_t depth; /* the number of nested includes */

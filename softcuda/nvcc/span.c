@@ -112,7 +112,7 @@ bool span_is_condition(const source *s, size_t first, size_t end, const char *jo
         if (token_is_twice(s, i, join))
             return span_is_condition(s, first, i, join, own) &&
                    span_is_condition(s, i + 2, end, join, own);
-        if (token_is_twice(s, i, "|")) /* binds weaker than && */
+        if (token_is_twice(s, i, "|")) /* || has a lower precedence than && */
             return false;
     }
     return is_comparison(s, first, end, own);

@@ -41,7 +41,7 @@ void words_add_options(words *list, const char *text);
 bool ends_with(const char *text, const char *end);
 bool begins_with(const char *text, const char *begin);
 
-/* The part after the last slash. */
+/* Returns the part of a path after its last slash. */
 const char *base_name(const char *path);
 
 /*

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* The memory type of the source pointer in a copy of this kind. */
+/* The memory type of the source pointer of a copy of this kind. */
 static CUmemorytype source_type(enum cudaMemcpyKind kind)
 {
     if (kind == cudaMemcpyDefault)

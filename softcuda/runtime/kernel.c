@@ -18,7 +18,7 @@ struct kernel {
     struct kernel *next;
     const void *key; /* the address, or the record of the closure */
     const void *address;
-    const gr_cuhost_kernel *record; /* NULL only while an entry is being added */
+    const gr_cuhost_kernel *record; /* NULL only until the entry is complete */
     CUfunction function;            /* NULL until it is created at first use */
     int max_dynamic_shared;         /* -1 until set */
 };
@@ -40,7 +40,7 @@ static struct kernel *find_locked(const void *key)
     return kernel;
 }
 
-/* The existing entry, or a new one without a record; NULL if out of memory. */
+/* Returns the entry of the key, or adds an entry without a record; NULL if out of memory. */
 static struct kernel *get_locked(const void *key, const void *address)
 {
     struct kernel *kernel = find_locked(key);

@@ -42,7 +42,7 @@ CUresult rt_begin(void);
 /* The device of the calling thread. Starts no context. */
 int rt_device(void);
 
-/* The active primary context of a device. */
+/* Gets the primary context of a device, which is then active. */
 CUresult rt_primary(int device, CUcontext *context);
 
 /*

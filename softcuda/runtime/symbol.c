@@ -43,7 +43,7 @@ SOFT_EXPORTED void gr_cuhost_add_variable(const char *name, void *address, size_
     (void)name; /* variables are identified by address */
     struct variable *variable = calloc(1, sizeof(*variable));
     if (!variable)
-        return; /* calls will return cudaErrorInvalidSymbol */
+        return; /* calls for the variable will return cudaErrorInvalidSymbol */
     variable->address = address;
     variable->size = size;
     variable->is_managed = kind == GR_CUHOST_MANAGED;

@@ -32,7 +32,7 @@ size_t soft_context_stack_size(const soft_context *context);
 
 /* ---- The end (context_end.c) ----------------------------------------------------------------- */
 
-/* Waits for the context's work, then ends it with all its objects. */
+/* Waits for the context's work, then ends the context with all its objects. */
 void soft_context_end(soft_context *context);
 
 #endif

@@ -17,7 +17,7 @@
 
 static int all = 1;
 static int count = 1;
-static int numbers[SOFT_MAX_DEVICES]; /* of the visible devices */
+static int numbers[SOFT_MAX_DEVICES]; /* the numbers of the visible devices */
 
 int soft_device_count(void)
 {

@@ -2,7 +2,7 @@
 /* The primary context of each device: alive while it is retained, always with the same handle. */
 #include "softcuda/driver/context/context.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* taken before soft_lock */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* must be taken before soft_lock */
 static struct {
     soft_context *context;
     unsigned wanted_flags;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* See process.h. */
+/* Implements process.h through /proc. */
 #include "softcuda/driver/context/process.h"
 
 #include <errno.h>

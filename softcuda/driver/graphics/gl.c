@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The driver's view of OpenGL, see gl.h. */
+/* The driver's access to OpenGL (gl.h). */
 #include "softcuda/driver/graphics/gl.h"
 
 #include <dlfcn.h>
@@ -190,7 +190,7 @@ static bool bound_is_locked(GLenum target, gl_mapping *mapping)
     return !(mapping->access & GL_MAP_PERSISTENT_BIT);
 }
 
-/* The number of the first `size` bytes that are mapped. */
+/* How many of the first `size` bytes are mapped. */
 static size_t mapped_part(const gl_mapping *mapping, size_t size)
 {
     if (size <= mapping->offset)

@@ -36,7 +36,7 @@ CUresult soft_gl_has_context(soft_graphics *resource);
 /* False for OpenGL ES, whose buffers cannot be read. Requires a current context. */
 bool soft_gl_is_desktop(void);
 
-/* The context that was current before a visit to another one. */
+/* The OpenGL context that was current before soft_gl_enter(), for soft_gl_leave(). */
 typedef struct {
     bool switched;
     soft_gl_context before;

@@ -20,7 +20,7 @@
 typedef struct {
     soft_graphics base;
     unsigned name;
-    soft_gl_context context; /* in which the name was created */
+    soft_gl_context context; /* the OpenGL context in which the name was created */
     size_t size;
     size_t backed; /* bytes of `size` that OpenGL has now */
     unsigned char *pages;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Pixel store, pixel transfer and the active texture unit (gl_state.h). */
+/* Saves, sets and restores pixel store, pixel transfer and the active texture unit (gl_state.h). */
 #include "softcuda/driver/graphics/gl_state.h"
 
 #include <stddef.h>

@@ -13,7 +13,7 @@
 enum state {
     UNMAPPED,
     MAPPED,
-    CHANGING, /* claimed by a call */
+    CHANGING, /* claimed by a call that maps or unmaps */
 };
 
 /* The resources of one call. The task on the stream gets a copy. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Graphics resources: the part of cuGraphicsMapResources and related calls that all kinds share
- * (graphics.c), and the operations in which kinds differ (gl_buffer.c for OpenGL buffers,
- * gl_image.c for textures and renderbuffers).
+ * Graphics resources: the part of cuGraphicsMapResources and related calls that is the same for all
+ * kinds of resources (graphics.c), and the operations that differ between kinds (gl_buffer.c for
+ * OpenGL buffers, gl_image.c for textures and renderbuffers).
  */
 #ifndef GR_SOFTCUDA_DRIVER_GRAPHICS_H
 #define GR_SOFTCUDA_DRIVER_GRAPHICS_H
@@ -16,7 +16,7 @@ typedef struct soft_graphics soft_graphics;
  * comment says otherwise.
  */
 typedef struct {
-    /* Map, step 1: fetches what the graphics API has drawn. Changes nothing visible. */
+    /* Map, step 1: fetches the bytes from the graphics API. The application sees no change. */
     CUresult (*fetch)(soft_graphics *resource);
     /*
      * Map, step 2: makes the memory accessible, filled with wrong bytes if `blank`. After a failure
@@ -63,7 +63,7 @@ struct soft_graphics {
     _Atomic unsigned holds;
     unsigned flags;        /* CUgraphicsMapResourceFlags of the next map */
     unsigned mapped_flags; /* the CUgraphicsMapResourceFlags of the present map */
-    pthread_mutex_t lock;  /* for the two fields below, which tasks read */
+    pthread_mutex_t lock;  /* protects the two fields below, which tasks read */
     uint64_t serial;       /* the map whose bytes may still be filled in; 0 if there is none */
     bool filled;           /* the bytes were filled in */
 };

@@ -11,7 +11,7 @@
 
 typedef struct soft_mipmap soft_mipmap;
 
-/* The mipmap levels of the largest possible array. */
+/* The number of mipmap levels of the largest possible array. */
 #define SOFT_MAX_LEVELS 16
 
 /*
@@ -26,15 +26,16 @@ typedef struct {
 } soft_array_place;
 
 typedef struct soft_array {
-    soft_owned owned;                   /* in the list if the memory is the driver's own */
-    CUDA_ARRAY3D_DESCRIPTOR descriptor; /* as the application sees it; missing dimensions are 0 */
-    unsigned element;                   /* bytes */
-    size_t width;                       /* elements */
-    size_t height;                      /* rows, at least 1 */
-    size_t depth;                       /* slices, at least 1 */
+    soft_owned owned; /* in the list if the memory is the driver's own */
+    /* As the application sees it; extents of missing dimensions are 0. */
+    CUDA_ARRAY3D_DESCRIPTOR descriptor;
+    unsigned element; /* bytes */
+    size_t width;     /* elements */
+    size_t height;    /* rows, at least 1 */
+    size_t depth;     /* slices, at least 1 */
     soft_array_place place;
-    size_t size;         /* bytes of its own pages, or 0 */
-    soft_mipmap *mipmap; /* the mipmapped array whose level it is, or NULL */
+    size_t size;         /* the size of the array's own pages in bytes, or 0 */
+    soft_mipmap *mipmap; /* the mipmapped array of which this array is a level, or NULL */
     const char *what;    /* for messages, such as "OpenGL texture 3" */
     _Atomic bool mapped; /* the elements are accessible; always true for own arrays */
     _Atomic bool told;   /* it was logged that a GPU allows no surface of this array */
@@ -48,7 +49,7 @@ struct soft_mipmap {
     unsigned char *pages; /* the array's own pages, or NULL */
 };
 
-/* Bytes per element; 0 if the format and number of channels are not supported. */
+/* The number of bytes per element; 0 if the format and number of channels are not supported. */
 unsigned soft_array_element(CUarray_format format, unsigned channels);
 
 /*
@@ -59,9 +60,9 @@ CUDA_ARRAY3D_DESCRIPTOR soft_array_level_descriptor(const CUDA_ARRAY3D_DESCRIPTO
                                                     unsigned level);
 
 /*
- * Creates an array over memory of the caller. It starts unmapped. `place` may be inaccessible until
- * soft_array_set_mapped(), and its address must not change. `what` must live as long as the array.
- * Only the descriptor's format is checked.
+ * Creates an array over memory of the caller. The array starts unmapped. `place` may be
+ * inaccessible until soft_array_set_mapped(), and its address must not change. `what` must live as
+ * long as the array. Of the descriptor, only the format is checked.
  */
 CUresult soft_array_wrap(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
                          const soft_array_place *place, const char *what, soft_array **array);
@@ -95,8 +96,8 @@ soft_mipmap *soft_mipmap_get(CUmipmappedArray handle);
 CUresult soft_array_check(const CUDA_ARRAY3D_DESCRIPTOR *descriptor);
 
 /*
- * Creates an unmapped array with its handle, to be freed by soft_array_unwrap(). NULL if memory is
- * out.
+ * Creates an unmapped array with its handle, which soft_array_unwrap() frees. NULL if out of
+ * memory.
  */
 soft_array *soft_array_new(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
                            const soft_array_place *place, const char *what);

@@ -14,7 +14,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static gr_cuhost_images images;
 static uint32_t generations[GR_CUHOST_SLOTS];
-static uint32_t next_slot[GR_CUHOST_SLOTS]; /* in one of the two lists below; 0 ends a list */
+/* The next slot in one of the two lists below; 0 ends a list. */
+static uint32_t next_slot[GR_CUHOST_SLOTS];
 static uint32_t first_free;
 static _Atomic uint32_t first_destroyed; /* sorted by last_task */
 static uint32_t last_destroyed;
@@ -174,7 +175,7 @@ soft_context *soft_image_context(uint64_t handle)
     return context;
 }
 
-/* Objects end with their context. */
+/* Objects are destroyed with their context. */
 static void end_images(soft_context *context)
 {
     pthread_mutex_lock(&lock);

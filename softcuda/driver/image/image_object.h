@@ -15,7 +15,7 @@ typedef struct {
     CUDA_RESOURCE_VIEW_DESC view;
     bool has_view;
     bool is_destroyed;  /* destroyed, but tasks up to last_task may still use it */
-    uint64_t last_task; /* the newest task when it was destroyed */
+    uint64_t last_task; /* the number of the newest task at the time when it was destroyed */
 } soft_image;
 
 /* The table that a launch passes to its kernel. */
@@ -38,14 +38,14 @@ CUresult soft_image_new(const soft_image *image, enum gr_cuhost_kind kind,
 CUresult soft_image_query(uint64_t handle, enum gr_cuhost_kind kind, const void *answer,
                           soft_image *image);
 
-/* The resource of an object, for the entry points of both kinds. */
+/* Gets the resource of an object, for the entry points of textures and of surfaces. */
 CUresult soft_image_resource(uint64_t handle, enum gr_cuhost_kind kind,
                              CUDA_RESOURCE_DESC *resource);
 
 /*
  * Destroys the object for the application. Work queued before may still use the object, so it
- * exists until that work has finished. Accepts any number, like a GPU driver, but logs a number
- * that is not the handle of a `what`.
+ * exists until that work has finished. Accepts any number as a handle, like a GPU driver, but logs
+ * a number that is not a handle of this kind; `what` is the name of the kind.
  */
 CUresult soft_image_destroy(uint64_t handle, enum gr_cuhost_kind kind, const char *call,
                             const char *what);
@@ -56,7 +56,9 @@ CUresult soft_image_destroy(uint64_t handle, enum gr_cuhost_kind kind, const cha
  */
 void soft_images_end_unused(void);
 
-/* The context of a texture or surface object that kernels can use; NULL for an invalid handle. */
+/*
+ * Gets the context of a texture or surface object that kernels can use; NULL for an invalid handle.
+ */
 soft_context *soft_image_context(uint64_t handle);
 
 /* Fill in the format, level 0, or all levels of an image. False if the format is unsupported. */

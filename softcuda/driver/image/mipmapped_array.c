@@ -109,7 +109,10 @@ unsigned soft_mipmap_levels(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned 
     return count <= SOFT_MAX_LEVELS ? count : 0;
 }
 
-/* Places the levels one after the other. Their addresses start at NULL, until there is memory. */
+/*
+ * Places the levels one after the other. Their addresses are relative to NULL until the memory is
+ * allocated.
+ */
 static bool lay_out(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned count,
                     soft_array_place *places, size_t *offsets, size_t *size)
 {

@@ -105,7 +105,7 @@ static CUresult set_resource(soft_image *object)
 
 /* ---- The view -------------------------------------------------------------------------------- */
 
-/* Formats are numbered in threes, for 1, 2 and 4 channels. */
+/* The values of formats are in groups of three: for 1, 2 and 4 channels. */
 static bool set_view_format(gr_cuhost_image *image, unsigned format)
 {
     static const CUarray_format formats[] = {
@@ -185,7 +185,7 @@ static bool is_small_integer(const gr_cuhost_image *image)
 /* Rounds the value to a multiple of 1/highest, as an element of the array could contain it. */
 static float nearest_step(float value, float lowest, float highest)
 {
-    float clamped = !(value > lowest) ? lowest : value > 1 ? 1 : value; /* NaN becomes the lowest */
+    float clamped = !(value > lowest) ? lowest : value > 1 ? 1 : value; /* a NaN becomes `lowest` */
     /*
      * The operand is positive before the conversion, so that halves are rounded up as by floor().
      */
@@ -193,8 +193,8 @@ static float nearest_step(float value, float lowest, float highest)
 }
 
 /*
- * A component of the border colour in the array's format. Integers take the lowest bits of the
- * application's value.
+ * Converts a component of the border colour to the format of the array. Integers have the lowest
+ * bits of the application's value.
  */
 static uint32_t border_component(const gr_cuhost_image *image, float value)
 {

@@ -16,21 +16,21 @@
 
 /* A stack and the inaccessible bytes below it. */
 typedef struct {
-    const unsigned char *lowest; /* the lowest usable byte; NULL: unknown */
+    const unsigned char *lowest; /* the lowest usable byte; NULL if unknown */
     size_t size;
     size_t guard;
 } soft_stack;
 
 /* The dynamic shared memory of a block (shared_memory.c). */
 typedef struct {
-    const unsigned char *base; /* NULL: the thread has not run a kernel yet */
+    const unsigned char *base; /* NULL until the thread runs a kernel */
     size_t size;
     const unsigned char *lowest; /* the lowest byte, including the guards */
     const unsigned char *end;
 } soft_shared;
 
 typedef struct {
-    const char *kind; /* "kernel", "a copy", ...; NULL: no work of the driver */
+    const char *kind; /* "kernel", "a copy", ...; NULL if the thread does no work of the driver */
     const char *name; /* the name of the kernel, or NULL */
     soft_stack stack; /* the stack of the thread */
     soft_shared shared;
@@ -51,7 +51,7 @@ void soft_work_end(void);
 void *soft_fault_begin_thread(void);
 void soft_fault_end_thread(void *signal_stack);
 
-/* Enables fault messages. Earlier handlers still receive the faults. */
+/* Enables fault messages. Handlers that were installed before still receive the faults. */
 void soft_fault_watch(void);
 
 #endif

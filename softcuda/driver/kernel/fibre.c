@@ -20,8 +20,8 @@
 #define MOST_STACK ((size_t)4 << 30)
 
 /*
- * The last word of a stack without a guard. A kernel that changes it has overflowed its stack.
- * Guards are omitted if memory maps are scarce (soft.h).
+ * The value of the last word of a stack without a guard. A kernel that changes this word has
+ * overflowed its stack. Guards are omitted if memory maps are scarce (soft.h).
  */
 #define CANARY UINT64_C(0x6b63617473206e6f)
 
@@ -129,7 +129,9 @@ static size_t stack_size_for(size_t wanted)
     return wanted <= MOST_STACK ? (wanted + page - 1) / page * page : 0;
 }
 
-/* This thread's fibres: at least `count`, with stacks of at least `stack_size`. */
+/*
+ * Returns the fibres of this thread: at least `count`, with stacks of at least `stack_size` bytes.
+ */
 static soft_fibres *get_set(unsigned count, size_t stack_size)
 {
     pthread_once(&key_once, make_key);

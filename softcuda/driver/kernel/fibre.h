@@ -25,7 +25,7 @@ enum soft_fibre_state {
     SOFT_FIBRE_STOPPED, /* stopped for good in the middle of its CUDA thread */
 };
 
-/* What a fibre waits for at an exchange. */
+/* What a fibre contributes to an exchange, at which it waits for other lanes. */
 typedef struct {
     unsigned mask;
     unsigned came;
@@ -72,7 +72,7 @@ soft_fibres *soft_fibres_get(unsigned count, size_t stack);
 void soft_fibre_leave(soft_fibre *f);
 void soft_fibre_enter(soft_fibre *f);
 
-/* Frees this thread's fibres, none of which is running. (fibre.c) */
+/* Frees the fibres of this thread. None of them may be running. (fibre.c) */
 void soft_fibres_drop(soft_fibres *set);
 
 #endif

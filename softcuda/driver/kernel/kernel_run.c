@@ -24,15 +24,16 @@ typedef struct job {
     _Atomic uint64_t taken;
     _Atomic bool failed;
     _Atomic bool stopped;
-    unsigned helpers; /* inside run_blocks(); protected by the lock */
+    unsigned helpers; /* threads inside run_blocks(); protected by the lock */
 } job;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* for the pool: there is a new job */
-static pthread_cond_t left = PTHREAD_COND_INITIALIZER; /* for streams: a helper has left its job */
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* wakes the pool: there is a new job */
+/* Wakes streams: a helper has left its job. */
+static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
 static pthread_once_t start_once = PTHREAD_ONCE_INIT;
 static job *jobs;        /* jobs that may have blocks left */
-static unsigned waiting; /* streams that wait for `left` */
+static unsigned waiting; /* the number of streams that wait for `left` */
 static unsigned pool_size;
 
 /* Where this thread continues after its block was stopped. */

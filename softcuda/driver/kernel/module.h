@@ -28,7 +28,7 @@ typedef struct soft_function {
 } soft_function;
 
 struct soft_module {
-    soft_owned owned;       /* the context is NULL for a library */
+    soft_owned owned;       /* its context is NULL for a library */
     _Atomic unsigned holds; /* references: the handle, and each launch that is queued or running */
     void *object;           /* the handle that dlopen() returned */
     pthread_mutex_t lock;

@@ -26,7 +26,7 @@
 #error "the software CUDA driver supports x86-64 and AArch64 only"
 #endif
 
-#define CUDA_MACHINE 190 /* e_machine of a cubin */
+#define CUDA_MACHINE 190 /* the e_machine of a cubin */
 
 /*
  * The first bytes of a fat binary, and of the record with which the host code of nvcc refers to it.

@@ -5,7 +5,7 @@
 
 #include "softcuda/driver/memory/memfd.h"
 
-/* The unit of sizes, offsets and addresses: 2 MiB, as on GPUs. */
+/* The unit of sizes, offsets and addresses of virtual memory: 2 MiB, as on GPUs. */
 #define SOFT_GRANULARITY ((size_t)2 << 20)
 
 typedef struct {
@@ -15,7 +15,7 @@ typedef struct {
     size_t size;
     size_t booked;     /* bytes counted as used on the device; 0 for imported memory */
     unsigned holders;  /* the number of holders; each cuMemRelease removes one */
-    unsigned mappings; /* holders and mappings keep the memory alive */
+    unsigned mappings; /* the number of mappings; holders and mappings keep the memory alive */
 } soft_allocation;
 
 /* Adds a mapping to the allocation; NULL for an invalid handle. */

@@ -74,13 +74,13 @@ typedef struct {
 CUresult copy_3d(const CUDA_MEMCPY3D *given, const copy_peers *peers, CUstream handle,
                  bool asynchronous);
 
-/* One side of a linear copy: memory, or an array from an offset in its first row. */
+/* One side of a linear copy: memory, or the first row of an array from an offset. */
 typedef struct {
     CUmemorytype type; /* the type that the application gave */
     const void *address;
     CUarray array;
     size_t offset;
-    const soft_context *party; /* NULL: see copy_party() */
+    const soft_context *party; /* if NULL, copy_party() is used */
 } copy_end;
 
 static inline copy_end in_host(const void *address)

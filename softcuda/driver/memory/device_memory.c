@@ -15,7 +15,7 @@ static _Atomic size_t in_use[SOFT_MAX_DEVICES];
 /* The driver itself uses this fraction of device memory: 552 MB of 150 GB on an H200. */
 #define OWN_PART 256
 
-/* The bytes that applications can use. */
+/* The number of bytes of device memory that applications can use. */
 static size_t usable_size(size_t total)
 {
     return total - total / OWN_PART;

@@ -27,7 +27,7 @@ void soft_device_memory_free(const soft_range *range, const char *what);
 bool soft_device_memory_charge(CUdevice device, size_t size);
 void soft_device_memory_uncharge(CUdevice device, size_t size);
 
-/* The device's memory in bytes, total and unused. */
+/* Gets the size of the device's memory and its unused part, in bytes. */
 void soft_device_memory_count(CUdevice device, size_t *unused, size_t *total);
 
 /*

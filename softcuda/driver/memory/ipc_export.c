@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Memory that other processes can open. */
+/* Memory that other processes can open, in a list. */
 typedef struct exported {
     struct exported *next;
     const unsigned char *base;

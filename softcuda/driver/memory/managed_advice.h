@@ -7,7 +7,7 @@
 
 #include "softcuda/driver/soft.h"
 
-/* The values of CUmemLocationType. An older cuda.h lacks some. */
+/* The values of CUmemLocationType, of which an older cuda.h lacks some. */
 enum soft_place_type {
     SOFT_PLACE_NONE = 0,
     SOFT_PLACE_DEVICE = 1,

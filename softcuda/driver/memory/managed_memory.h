@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Which memory is managed, and which is host memory. */
+/* Determines which memory is managed, and which is host memory. */
 #ifndef GR_SOFTCUDA_DRIVER_MANAGED_MEMORY_H
 #define GR_SOFTCUDA_DRIVER_MANAGED_MEMORY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* cuMemRangeGetAttribute: the advice about managed memory. */
+/* cuMemRangeGetAttribute: queries of the advice about managed memory. */
 #include "softcuda/driver/memory/managed_advice.h"
 #include "softcuda/driver/memory/managed_memory.h"
 

@@ -36,9 +36,9 @@ typedef struct {
 static const char mark_name[12] = "grinterop";
 
 /*
- * The first bytes of SHA1("llvmpipe"). Mesa only imports files with its own UUID. Builds from
- * Mesa's git repository add their commit to the text, so they reject this driver's memory;
- * importing into Mesa needs a release. This driver accepts any UUID.
+ * The first bytes of SHA1("llvmpipe"). Mesa only imports files with its own UUID. Builds from the
+ * git repository of Mesa add their commit to the hashed text, so they reject this driver's memory,
+ * and only a release of Mesa can import it. This driver accepts any UUID.
  */
 static const unsigned char mesa_uuid[16] = {0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 0xad, 0x7b,
                                             0x01, 0x2e, 0x1b, 0xe9, 0x69, 0x7e, 0x53, 0x0f};

@@ -12,7 +12,7 @@
 typedef struct {
     int fd;        /* the driver's own descriptor */
     size_t offset; /* where the data begin in the file */
-    size_t size;   /* bytes of data */
+    size_t size;   /* the size of the data in bytes */
     int device;    /* the ordinal of the device that the data are on */
     bool is_own;   /* created by soft_memfd_create(), in any process */
 } soft_memfd;

@@ -7,7 +7,7 @@
 
 typedef struct {
     CUmemoryPool handle; /* NULL once the pool is destroyed */
-    unsigned holders;    /* the handle and each allocation */
+    unsigned holders;    /* the number of holders: the handle and each allocation */
     int reuse[3];        /* the values of the three CU_MEMPOOL_ATTR_REUSE_... attributes */
     cuuint64_t threshold;
     cuuint64_t used;

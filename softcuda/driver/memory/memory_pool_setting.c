@@ -43,7 +43,7 @@ static void *place_of(soft_pool *pool, CUmemPool_attribute attribute)
 typedef struct {
     soft_pool *pool;
     void *place;
-    size_t size; /* attributes have one of two types */
+    size_t size; /* the size of its type; attributes have one of two types */
 } pool_attribute;
 
 /* Finds the attribute of a call, and checks that the caller has passed memory for its value. */

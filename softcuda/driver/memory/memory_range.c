@@ -162,7 +162,7 @@ bool soft_range_holds(const void *address, size_t size)
 
 /* ---- Faults ---------------------------------------------------------------------------------- */
 
-/* The distance of the address from the range; 0 inside. */
+/* The distance of the address from the range in bytes; 0 if the address is inside. */
 static size_t distance_to(const soft_range *range, const unsigned char *address)
 {
     if (address < range->base)

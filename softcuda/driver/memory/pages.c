@@ -43,7 +43,7 @@ static size_t round_up(size_t size, size_t multiple)
     return (size + multiple - 1) & ~(multiple - 1);
 }
 
-/* The whole pages that contain the object. */
+/* The range of whole pages that contains the object. */
 static guarded_range pages_of(void *base, size_t size, const char *what)
 {
     size_t lead = (uintptr_t)base % page_size();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Pinned host memory, allocated here or registered by the application. */
+/* Pinned host memory, which the driver allocates or the application registers. */
 #include "softcuda/driver/memory/device_memory.h"
 
 #include <unistd.h>

@@ -197,7 +197,7 @@ static bool is_run(const unsigned char *base, size_t size)
 
 /* ---- Access ---------------------------------------------------------------------------------- */
 
-/* The devices with any access, one bit each. */
+/* The devices that have any access, one bit each. */
 static unsigned access_mask(const unsigned access[SOFT_MAX_DEVICES])
 {
     unsigned devices = 0;

@@ -15,7 +15,7 @@ typedef struct soft_mark {
     struct soft_mark *next; /* in the list of unused marks */
     unsigned holders;
     bool done;
-    uint64_t nanoseconds; /* time of completion */
+    uint64_t nanoseconds; /* the time of completion */
     pthread_cond_t completed;
 } soft_mark;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Functions of event.c for ipc_event.c. */
+/* Functions that event.c provides to ipc_event.c. */
 #ifndef GR_SOFTCUDA_DRIVER_EVENT_H
 #define GR_SOFTCUDA_DRIVER_EVENT_H
 

@@ -85,7 +85,7 @@ static bool head_is_ready(const soft_stream *stream)
     return true;
 }
 
-/* Wakes the streams that this stream's finished task may have made ready. */
+/* Wakes the streams that may have become ready because this stream has finished a task. */
 static void announce(const soft_stream *stream)
 {
     const soft_context *context = stream->context;
@@ -196,7 +196,7 @@ static CUresult enqueue(soft_stream *stream, soft_task *task, void (*run)(void *
     if (result != CUDA_SUCCESS)
         task_free_locked(task);
     pthread_mutex_unlock(&soft_lock);
-    if (result == CUDA_SUCCESS) /* without the lock, like wake_waiters() */
+    if (result == CUDA_SUCCESS) /* signalled without the lock, like in wake_waiters() */
         pthread_cond_signal(&stream->wake);
     return result;
 }

@@ -28,19 +28,19 @@ struct soft_stream {
     int priority;
     uint64_t id;
     uint64_t owner;  /* the thread whose default stream it is; 0 for other streams */
-    bool open;       /* accepts new tasks */
+    bool open;       /* the stream accepts new tasks */
     bool started;    /* its thread was started */
     soft_task *head; /* the oldest unfinished task; it may be running */
     soft_task *tail;
     unsigned waiters;        /* the number of threads that wait for `progress` */
-    pthread_cond_t wake;     /* for the stream's thread: the head may have become ready */
-    pthread_cond_t progress; /* for waiters: a task has finished */
+    pthread_cond_t wake;     /* wakes the stream's thread: the head may have become ready */
+    pthread_cond_t progress; /* wakes waiters: a task has finished */
 };
 
 struct soft_context {
     soft_context *next; /* in the list of all contexts */
     CUcontext handle;
-    uint64_t id; /* different each time the context is reused */
+    uint64_t id; /* has another value each time the context is reused */
     CUdevice device;
     unsigned flags;
     bool alive;
@@ -49,9 +49,10 @@ struct soft_context {
     size_t limits[CU_LIMIT_MAX];
     /* The number of cuCtxDetach calls that precede the one that ends the context. */
     unsigned attached;
-    unsigned cache_settings[2]; /* context_setting.c */
+    unsigned cache_settings[2]; /* stored by context_setting.c */
     soft_stream *legacy;
-    soft_stream *streams; /* all of them, including the legacy stream and closing ones */
+    /* All streams, including the legacy stream and streams that are closing. */
+    soft_stream *streams;
     soft_event *events;
 };
 
@@ -59,7 +60,7 @@ extern pthread_mutex_t soft_lock;
 
 /* ---- Process state (init.c) ------------------------------------------------------------------ */
 
-/* True once the process has begun to exit: no further task starts. Needs no lock. */
+/* True after the process has begun to exit: no further task starts. Needs no lock. */
 bool soft_is_exiting(void);
 
 /*
@@ -94,7 +95,10 @@ uint64_t soft_oldest_task(void);
 
 soft_stream *soft_stream_open(soft_context *context, enum soft_stream_kind kind, int priority);
 
-/* Drops the handle. Queued work still runs; then the thread ends and the stream can be reused. */
+/*
+ * Drops the handle of the stream. Queued work still runs; then the thread ends and the stream can
+ * be reused.
+ */
 void soft_stream_close(soft_stream *stream);
 
 bool soft_stream_idle(const soft_stream *stream);

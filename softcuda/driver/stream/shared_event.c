@@ -38,7 +38,7 @@
 
 #define LOW_BITS(word, bits) ((word) & (((uint64_t)1 << (bits)) - 1))
 
-/* Shared by all processes. */
+/* The state in the shared memory. */
 typedef struct {
     _Atomic uint64_t latest;
     _Atomic uint32_t changes;

@@ -30,7 +30,7 @@
 /* The number of messages per semaphore. Without a limit another process could fill the log. */
 #define MOST_COMPLAINTS 8
 
-/* Shared by all processes. */
+/* The state in the shared memory. */
 typedef struct {
     uint32_t magic;
     uint32_t version;

@@ -25,8 +25,8 @@ typedef struct gr_softcuda_semaphore gr_softcuda_semaphore;
 /*
  * Creates a semaphore and its descriptor, which belongs to the caller and is closed on exec.
  * `value` is the initial value: any number for a timeline, 0 (unsignalled) or 1 for a binary
- * semaphore. CUDA_ERROR_INVALID_VALUE for another value or NULL; CUDA_ERROR_OPERATING_SYSTEM if the
- * kernel provides no memory or descriptor.
+ * semaphore. CUDA_ERROR_INVALID_VALUE for another value, or if `fd` is NULL;
+ * CUDA_ERROR_OPERATING_SYSTEM if the kernel provides no memory or descriptor.
  */
 SOFT_SEMAPHORE_API CUresult gr_softcuda_semaphore_create(int timeline, unsigned long long value,
                                                          int *fd);

@@ -58,7 +58,7 @@ static void run_write(void *copy)
 
 /* The NVIDIA driver refuses the only flag in cuda.h. */
 #define WRITE_FLAGS 0u
-#define WAIT_FLAGS  (CU_STREAM_WAIT_VALUE_NOR) /* both bits of the comparison */
+#define WAIT_FLAGS  (CU_STREAM_WAIT_VALUE_NOR) /* both bits that select the comparison */
 
 static CUresult check(const word_operation *operation, const soft_context *context, bool waits)
 {

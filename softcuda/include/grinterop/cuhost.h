@@ -305,7 +305,7 @@ template <class... A, void (*Kernel)(A...)> struct entry<Kernel> {
 #define GR_KERNEL_SYNC(name) GR_CUHOST_REGISTER(name, GR_CUHOST_SYNC)
 
 #define GR_CUHOST_REGISTER(name, flags)                                                            \
-    extern "C" decltype(name) name; /* nvcc uses this name for lookups */                          \
+    extern "C" decltype(name) name; /* nvcc finds the kernel by this name */                       \
     using gr_cuhost_entry_##name = gr_cuhost::entry<&name>;                                        \
     extern "C" {                                                                                   \
     extern __attribute__((visibility("default"))) const gr_cuhost_kernel gr_cuhost_kernel_##name;  \

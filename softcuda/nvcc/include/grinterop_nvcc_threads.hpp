@@ -288,8 +288,8 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
     }
 
     /*
-     * The largest number of threads that a row of blocks with several rows advances in x before the
-     * next row. Rows share data, which must still be in the caches for the next row: a row of a
+     * If blocks have several rows, at most about this number of threads runs in x before the next
+     * row runs. The rows share data, which must still be in the caches for the next row: a row of a
      * transposition writes to as many cache lines as it has numbers.
      */
     static constexpr unsigned widest = 512;

@@ -44,7 +44,7 @@ SOFT_TEST(device_properties_match_attributes)
     DRV(cuDeviceTotalMem_v2, (&total, fx.device));
     DRV(cuMemGetInfo_v2, (&unused, &all));
     ck_assert_uint_eq(total, all);
-    ck_assert_uint_lt(unused, all); /* the driver keeps a part for itself */
+    ck_assert_uint_lt(unused, all); /* the driver itself uses a part */
     INVALID(cuDeviceComputeCapability, (&major, NULL, fx.device));
 }
 
@@ -189,7 +189,7 @@ SOFT_TEST(destroyed_context_stays_current_if_pushed_twice)
     DRV(cuMemFree_v2, (0));
 }
 
-#define DEEPEST 64 /* the most contexts on one thread's stack */
+#define DEEPEST 64 /* the maximum number of contexts on the stack of a thread */
 
 SOFT_TEST(context_stack_has_64_entries)
 {

@@ -168,7 +168,7 @@ SOFT_TEST(launch_attributes_are_ignored_or_refused)
     INVALID(cuLaunchKernelEx, (NULL, function, NULL, NULL));
     GIVES(ERROR_INVALID_HANDLE, cuLaunchKernelEx, (&config, NULL, NULL, NULL));
     CU(StreamSynchronize(fx.stream));
-    ck_assert_uint_eq(counter_of(module), 7); /* three launches ran */
+    ck_assert_uint_eq(counter_of(module), 7); /* three launches have run */
     DRV(cuModuleUnload, (module));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Modules and libraries, and their variables. */
+/* Modules, libraries, and their variables. */
 #define _GNU_SOURCE
 #include "soft_calls.h"
 
@@ -92,7 +92,7 @@ SOFT_TEST(truncated_module_files_are_refused)
     }
 }
 
-/* A copy of the image, whose header the caller changes. */
+/* Returns a copy of the image, whose header the caller then changes. */
 static ElfW(Ehdr) * copy_image(void)
 {
     void *copy = must_allocate(image_size());

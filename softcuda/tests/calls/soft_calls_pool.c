@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Pools of memory. */
+/* Pools of stream-ordered memory. */
 #define _GNU_SOURCE
 #include "soft_calls.h"
 

@@ -59,7 +59,7 @@ SOFT_TEST(several_buffers_can_be_mapped_by_opengl_name)
         DRV(cuGLUnregisterBufferObject, (names[i]));
 }
 
-/* Catches: a name stayed registered after its context had ended. */
+/* Catches: a name was still registered after its context had ended. */
 TEST(name_can_be_registered_again_after_its_context_ended)
 {
     CUcontext context = NULL;

@@ -74,7 +74,7 @@ TEST(second_process_writes_shared_memory)
 #define PIECES ((size_t)16384)
 #define PIECE  ((size_t)1024)
 
-/* Simulates a kernel that runs for a while and writes the beginning last. */
+/* Simulates a kernel that runs for some time and writes the beginning of the memory last. */
 static void CUDA_CB write_slowly(void *user)
 {
     unsigned char *bytes = user;
@@ -190,7 +190,7 @@ CHILD(opens_in_two_contexts)
     return 0;
 }
 
-/* Runs the child with the handle of existing memory. */
+/* Runs the child with the handle of memory that exists until the child ends. */
 static void expect_child_of_memory(const char *child)
 {
     CUipcMemHandle handle;

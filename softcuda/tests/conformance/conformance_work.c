@@ -133,7 +133,7 @@ TEST(memory_operation_codes)
     CALL(SUCCESS, StreamBatchMemOp(fx.stream, 1, &all[1], 0));
     CALL(SUCCESS, StreamBatchMemOp(CU_STREAM_LEGACY, 1, &all[1], 0));
     CALL(ERROR_INVALID_VALUE, StreamBatchMemOp(fx.stream, 1, &all[1], 1));
-    if (gr_cuda_is_software()) { /* the NVIDIA driver reads the missing operations */
+    if (gr_cuda_is_software()) { /* the NVIDIA driver would access the missing array */
         CALL(ERROR_INVALID_VALUE, StreamBatchMemOp(fx.stream, 1, NULL, 0));
         CALL(ERROR_INVALID_VALUE, StreamBatchMemOp(fx.stream, 1000, all, 0));
     }
@@ -248,7 +248,8 @@ TEST(launch_codes)
     CU(MemAlloc(&memory, 16));
     void *p[] = {&memory, &count};
     unsigned long long none = 0;
-    void *idle[] = {&memory, &none}; /* for shapes in which many threads have the same index */
+    /* parameters for launches in which many threads have the same index */
+    void *idle[] = {&memory, &none};
     struct {
         CUdeviceptr memory;
         unsigned long long count;

@@ -38,7 +38,7 @@ TWO_TEST(peer_access_can_be_enabled_only_once)
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, CtxEnablePeerAccess(two.context[1], 1));
     CU(CtxEnablePeerAccess(two.context[1], 0));
     CU_GIVES(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, CtxEnablePeerAccess(two.context[1], 0));
-    use_device(1); /* access in the other direction is independent */
+    use_device(1); /* peer access in the other direction is independent */
     CU_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CtxDisablePeerAccess(two.context[0]));
     use_device(0);
     CU(CtxDisablePeerAccess(two.context[1]));
@@ -122,7 +122,7 @@ static CUmemAccess_flags pool_access(CUmemoryPool pool, int i)
     return flags;
 }
 
-/* A new pool on the first device. */
+/* Creates a pool on the first device. */
 static CUmemoryPool make_pool(void)
 {
     const CUmemPoolProps props = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Launches kernels of soft_kernels.cu and checks that child processes crash, for the tests of the
- * software CUDA driver.
+ * Launches of the kernels in soft_kernels.cu, and checks that child processes crash, for the tests
+ * of the software CUDA driver.
  */
 #ifndef GR_TESTS_SOFT_LAUNCH_H
 #define GR_TESTS_SOFT_LAUNCH_H

@@ -61,7 +61,10 @@ static void assert_number(const unsigned *values, unsigned i, unsigned wanted)
     ck_assert_msg(values[i] == wanted, "number %u is %u, expected %u", i, values[i], wanted);
 }
 
-/* Waits for the stream, copies the memory and frees it. The caller frees the copy. */
+/*
+ * Waits for the stream, copies the memory to the host and frees the memory. The caller frees the
+ * copy.
+ */
 static void *read_and_free(CUdeviceptr memory, size_t size)
 {
     CU(StreamSynchronize(fx.stream));

@@ -18,8 +18,9 @@
 #define SIZE 1000
 
 /* The values with which the driver fills uninitialised memory. */
-#define FRESH     0xCB /* a new allocation */
-#define DISCARDED 0xCD /* a mapped buffer before its data arrives, or with data discarded */
+#define FRESH 0xCB /* the value of bytes in a new allocation */
+/* the value of bytes in a mapped buffer before its data is filled in, and of discarded bytes */
+#define DISCARDED 0xCD
 
 static unsigned char *pinned(size_t size)
 {
@@ -115,7 +116,8 @@ SOFT_TEST(release_does_not_wait_for_other_streams)
     CU(MemAlloc(&copy, SIZE));
     CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
     CU(MemsetD8Async(copy, 0x77, SIZE, fx.other));
-    assert_ok(gr_buffer_release(buffer)); /* returns, although the other stream is blocked */
+    /* the release returns, although the other stream is blocked */
+    assert_ok(gr_buffer_release(buffer));
     ck_assert(!gate_is_open(gate));
     assert_gl_bytes(name, SIZE, 0x3a);
     gate_open(gate);
@@ -247,7 +249,7 @@ static bool waits_for(CUstream second, CUstream first)
     CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
     struct gate *gate = gate_put(first);
     CU(EventRecord(event, second));
-    /* Work that does not wait finishes long before 100 ms. */
+    /* Work that does not wait finishes in much less than 100 ms. */
     CUresult result = CUDA_ERROR_NOT_READY;
     for (int i = 0; i < 100 && result == CUDA_ERROR_NOT_READY; i++) {
         sleep_ms(1);

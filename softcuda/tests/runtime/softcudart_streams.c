@@ -84,7 +84,7 @@ CASE(measured_between_two_events)
 struct called {
     cudaStream_t stream;
     cudaError_t status;
-    cudaError_t inside; /* the result of a CUDA call in the callback */
+    cudaError_t inside; /* the result of a CUDA call inside the callback */
     int times;
 };
 

@@ -7,7 +7,7 @@
 
 #include "softcuda/driver/stream/shared_semaphore.h"
 
-/* Functions that only the software driver has. */
+/* The functions that only the software driver has. */
 struct soft_semaphore_api {
     PFN_gr_softcuda_semaphore_create create;
     PFN_gr_softcuda_semaphore_open open;
