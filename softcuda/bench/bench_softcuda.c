@@ -19,7 +19,7 @@ struct options {
     const char *json;
 };
 
-static bool be_quick(const char *text, void *into)
+static bool set_quick(const char *text, void *into)
 {
     struct options *o = into;
     (void)text;
@@ -42,7 +42,7 @@ static void read_options(int argc, char *argv[], struct options *o)
         {"cpu-time", 0, NULL, "measure CPU time instead of elapsed time",
          .flag = &o->bench.processor},
         {"mebibytes", 0, "N", "size of the largest buffers", .count = {&o->mebibytes, 1, 1024}},
-        {"quick", 0, NULL, "3 samples of 100 us, buffers of 1 MiB", .own = {be_quick, o}},
+        {"quick", 0, NULL, "3 samples of 100 us, buffers of 1 MiB", .own = {set_quick, o}},
         {"json", 0, "FILE", "also write the numbers as JSON", .text = &o->json},
         {0},
     };

@@ -23,8 +23,8 @@ static double now_us(const struct soft_bench *bench)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-static bool timed(struct soft_bench *bench, const struct soft_way *way, void *row, unsigned times,
-                  double *us)
+static bool measure_once(struct soft_bench *bench, const struct soft_way *way, void *row,
+                         unsigned times, double *us)
 {
     usleep(REST_US);
     const double begin = now_us(bench);
@@ -40,10 +40,10 @@ static bool find_times(struct soft_bench *bench, const struct soft_way *way, voi
 {
     double us = 0;
     *times = 1;
-    if (!timed(bench, way, row, 1, &us))
+    if (!measure_once(bench, way, row, 1, &us))
         return false;
     do {
-        if (!timed(bench, way, row, *times, &us))
+        if (!measure_once(bench, way, row, *times, &us))
             return false;
         if (us * *times >= bench->sample_us)
             return true;
@@ -62,7 +62,7 @@ bool soft_measure(struct soft_bench *bench, const struct soft_way *ways, unsigne
             return false;
     for (unsigned i = 0; i < bench->samples; i++)
         for (unsigned w = 0; w < count; w++) {
-            if (!timed(bench, &ways[w], row, repeats[w], &us[w][i]))
+            if (!measure_once(bench, &ways[w], row, repeats[w], &us[w][i]))
                 return false;
             speed[w][i] = us[0][i] / us[w][i];
         }

@@ -60,14 +60,15 @@ static void add_common(const options *o, words *command, const char *path)
 }
 
 /* Returns the path of the file in the -odir folder. */
-static const char *placed(const options *o, const char *name)
+static const char *in_output_folder(const options *o, const char *name)
 {
     return o->output_dir ? keep_text("%s/%s", o->output_dir, name) : name;
 }
 
 static const char *object_of(const options *o, const char *path)
 {
-    return o->output && o->phase == PHASE_COMPILE ? o->output : placed(o, renamed(path, ".o"));
+    return o->output && o->phase == PHASE_COMPILE ? o->output
+                                                  : in_output_folder(o, renamed(path, ".o"));
 }
 
 /* Returns the output file of a command that has a single output for all its files. */
@@ -76,7 +77,7 @@ static const char *output_of(const options *o)
     const char *name = o->phase == PHASE_ARCHIVE       ? "a.a"
                        : o->phase == PHASE_DEVICE_LINK ? "a_dlink.o"
                                                        : "a.out";
-    return o->output ? o->output : placed(o, name);
+    return o->output ? o->output : in_output_folder(o, name);
 }
 
 /* Returns the path of the dependency file; NULL if the options request none. */

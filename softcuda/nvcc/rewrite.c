@@ -97,7 +97,7 @@ static void refuse_assembly(const source *s, const declaration *d)
  * Makes a __device__ name local to its file. Under nvcc each file may have its own function or
  * variable of the same name, because nvcc does not link device code without -dc.
  */
-static void keep_in_file(source *s, const declaration *d)
+static void make_local_to_file(source *s, const declaration *d)
 {
     if (d->in_class || d->is_host || d->is_static || d->is_inline || d->is_extern ||
         d->is_extern_c || d->is_friend || d->is_qualified || d->header != NO_TOKEN ||
@@ -110,7 +110,7 @@ static void rewrite_function(source *s, const declaration *d, const reach *r,
                              const rewrite_options *options)
 {
     if (d->is_device && !options->separate && d->params != NO_TOKEN)
-        keep_in_file(s, d);
+        make_local_to_file(s, d);
     if (d->body == NO_TOKEN)
         return;
     if (d->is_device || d->is_global)

@@ -149,7 +149,7 @@ RT_API cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
 }
 
 /* The number of properties that match. Fields of `wanted` that are 0 are not compared. */
-static int agreement(const struct cudaDeviceProp *wanted, const struct cudaDeviceProp *has)
+static int count_matches(const struct cudaDeviceProp *wanted, const struct cudaDeviceProp *has)
 {
     int points = 0;
     points += wanted->name[0] && strncmp(wanted->name, has->name, sizeof(has->name)) == 0;
@@ -168,7 +168,7 @@ static CUresult choose(int *device, const struct cudaDeviceProp *wanted)
     for (int i = 0; i < count && result == CUDA_SUCCESS; i++) {
         struct cudaDeviceProp has;
         result = read_properties(&has, i);
-        int points = result == CUDA_SUCCESS ? agreement(wanted, &has) : 0;
+        int points = result == CUDA_SUCCESS ? count_matches(wanted, &has) : 0;
         if (points > best) {
             best = points;
             *device = i;

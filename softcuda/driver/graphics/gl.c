@@ -35,7 +35,7 @@ static pthread_mutex_t find_lock = PTHREAD_MUTEX_INITIALIZER;
  * Returns the library if the application has loaded it. The handle is never closed, so the library
  * stays loaded.
  */
-static void *loaded(const char *name)
+static void *loaded_library(const char *name)
 {
     return dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
 }
@@ -49,7 +49,7 @@ static void *loaded(const char *name)
 static bool find_egl(void)
 {
     pthread_mutex_lock(&find_lock);
-    void *library = egl_found ? NULL : loaded("libEGL.so.1");
+    void *library = egl_found ? NULL : loaded_library("libEGL.so.1");
     if (library) {
         GET(egl.display, library, "eglGetCurrentDisplay");
         GET(egl.context, library, "eglGetCurrentContext");
@@ -65,9 +65,9 @@ static bool find_egl(void)
 static bool find_glx(void)
 {
     pthread_mutex_lock(&find_lock);
-    void *library = glx_found ? NULL : loaded("libGLX.so.0");
+    void *library = glx_found ? NULL : loaded_library("libGLX.so.0");
     if (!library && !glx_found)
-        library = loaded("libGL.so.1");
+        library = loaded_library("libGL.so.1");
     if (library) {
         GET(glx_context, library, "glXGetCurrentContext");
         glx_found = glx_context;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *of(soft_graphics *resource)
+static void *buffer_of(soft_graphics *resource)
 {
     return resource;
 }
@@ -24,7 +24,7 @@ static size_t smaller(size_t a, size_t b)
  */
 static CUresult fetch_bytes(soft_graphics *resource)
 {
-    soft_gl_resource *buffer = of(resource);
+    soft_gl_resource *buffer = buffer_of(resource);
     size_t size = buffer->size;
     bool deleted = !soft_gl_buffer_size(buffer->name, &size);
     if (deleted)
@@ -49,7 +49,7 @@ static CUresult fetch(soft_graphics *resource)
 
 static CUresult open_buffer(soft_graphics *resource, bool blank)
 {
-    soft_gl_resource *buffer = of(resource);
+    soft_gl_resource *buffer = buffer_of(resource);
     SOFT_TRY(soft_gl_resource_open(buffer, blank));
     const soft_range range = {.base = buffer->pages,
                               .size = buffer->backed,
@@ -66,7 +66,7 @@ static CUresult open_buffer(soft_graphics *resource, bool blank)
 /* If the buffer was deleted while it was mapped, its bytes are dropped. */
 static CUresult store_bytes(soft_graphics *resource)
 {
-    const soft_gl_resource *buffer = of(resource);
+    const soft_gl_resource *buffer = buffer_of(resource);
     size_t size = 0;
     if (soft_gl_buffer_size(buffer->name, &size) && size > 0)
         soft_gl_buffer_write(buffer->name, buffer->pages, smaller(size, buffer->backed));
@@ -80,19 +80,20 @@ static void store(soft_graphics *resource)
 
 static void close_buffer(soft_graphics *resource)
 {
-    const soft_gl_resource *buffer = of(resource);
+    const soft_gl_resource *buffer = buffer_of(resource);
     soft_range_remove(buffer->pages, SOFT_MEMORY_GRAPHICS, NULL);
     soft_gl_resource_close(buffer);
 }
 
 static void free_buffer(soft_graphics *resource)
 {
-    soft_gl_resource_free(of(resource), "an OpenGL buffer, after cuGraphicsUnregisterResource");
+    soft_gl_resource_free(buffer_of(resource),
+                          "an OpenGL buffer, after cuGraphicsUnregisterResource");
 }
 
 static void pointer(soft_graphics *resource, CUdeviceptr *address, size_t *size)
 {
-    const soft_gl_resource *buffer = of(resource);
+    const soft_gl_resource *buffer = buffer_of(resource);
     *address = (CUdeviceptr)(uintptr_t)buffer->pages;
     *size = buffer->size;
 }

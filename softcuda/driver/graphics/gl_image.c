@@ -21,7 +21,7 @@
 /* The offset of each level in the pages is a multiple of this. */
 #define LEVEL_ALIGNMENT 512
 
-static void *of(soft_graphics *resource)
+static void *image_of(soft_graphics *resource)
 {
     return resource;
 }
@@ -42,7 +42,7 @@ static bool begin(const soft_gl_image *image, soft_gl_pixels *pixels)
 /* If the name was deleted, there are no pixels to copy, as with buffers. */
 static CUresult fetch_pixels(soft_graphics *resource)
 {
-    soft_gl_image *image = of(resource);
+    soft_gl_image *image = image_of(resource);
     if (!soft_gl_resource_is_read(&image->gl))
         return CUDA_SUCCESS;
     SOFT_TRY(soft_gl_resource_alloc_buffer(&image->gl));
@@ -76,7 +76,7 @@ static void set_open(soft_gl_image *image, bool is_open)
 
 static CUresult open_image(soft_graphics *resource, bool blank)
 {
-    soft_gl_image *image = of(resource);
+    soft_gl_image *image = image_of(resource);
     SOFT_TRY(soft_gl_resource_open(&image->gl, blank));
     set_open(image, true);
     return CUDA_SUCCESS;
@@ -84,7 +84,7 @@ static CUresult open_image(soft_graphics *resource, bool blank)
 
 static CUresult store_pixels(soft_graphics *resource)
 {
-    const soft_gl_image *image = of(resource);
+    const soft_gl_image *image = image_of(resource);
     soft_gl_pixels pixels;
     if (begin(image, &pixels)) {
         soft_gl_image_write(image, &pixels);
@@ -100,14 +100,14 @@ static void store(soft_graphics *resource)
 
 static void close_image(soft_graphics *resource)
 {
-    soft_gl_image *image = of(resource);
+    soft_gl_image *image = image_of(resource);
     set_open(image, false);
     soft_gl_resource_close(&image->gl);
 }
 
 static void free_image(soft_graphics *resource)
 {
-    soft_gl_image *image = of(resource);
+    soft_gl_image *image = image_of(resource);
     soft_mipmap_unwrap(image->mipmap);
     for (size_t i = 0; image->arrays && i < (size_t)image->level_count * image->layers; i++)
         soft_array_unwrap(image->arrays[i]);
@@ -144,7 +144,7 @@ static CUresult make_array(soft_gl_image *image, unsigned layer, unsigned l, sof
 
 static CUresult get_array(soft_graphics *resource, unsigned layer, unsigned level, CUarray *handle)
 {
-    soft_gl_image *image = of(resource);
+    soft_gl_image *image = image_of(resource);
     if (layer >= image->layers || level >= image->level_count)
         return CUDA_ERROR_INVALID_VALUE;
     soft_array **array = &image->arrays[(size_t)level * image->layers + layer];
@@ -177,7 +177,7 @@ static CUresult make_mipmap(soft_gl_image *image)
 
 static CUresult get_mipmap(soft_graphics *resource, CUmipmappedArray *handle)
 {
-    soft_gl_image *image = of(resource);
+    soft_gl_image *image = image_of(resource);
     CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&image->lock);
     if (!image->mipmap)

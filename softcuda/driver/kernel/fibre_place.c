@@ -22,12 +22,12 @@
 #endif
 
 #if SOFT_WITH_ASAN || SOFT_WITH_TSAN
-static void go(soft_place *from, soft_place *to)
+static void switch_stacks(soft_place *from, soft_place *to)
 {
     swapcontext(&from->context, &to->context);
 }
 #else
-static void go(soft_place *from, soft_place *to)
+static void switch_stacks(soft_place *from, soft_place *to)
 {
     if (_setjmp(from->registers) != 0)
         return;
@@ -47,7 +47,7 @@ void soft_place_switch(soft_place *from, soft_place *to)
 #if SOFT_WITH_TSAN
     __tsan_switch_to_fiber(to->tsan, 0);
 #endif
-    go(from, to);
+    switch_stacks(from, to);
 #if SOFT_WITH_ASAN
     __sanitizer_finish_switch_fiber(fake_stack, NULL, NULL);
 #endif

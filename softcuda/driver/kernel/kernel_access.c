@@ -19,8 +19,8 @@
 #define LEAST_ADDRESS    UINT64_C(0x100000000)
 #define END_OF_ADDRESSES UINT64_C(0x800000000000)
 
-static void say_memory(const soft_context *context, const char *kernel, uint64_t address,
-                       const soft_range *range)
+static void print_memory_message(const soft_context *context, const char *kernel, uint64_t address,
+                                 const soft_range *range)
 {
     soft_log(SOFT_WARN,
              "kernel %s was given address 0x%llx, which is byte %zu of %s (%zu bytes at %p) on "
@@ -35,7 +35,7 @@ static bool is_memory_of_others(const soft_context *context, const char *kernel,
     soft_range range;
     if (!soft_range_find((const void *)(uintptr_t)word, &range) || soft_can_access(context, &range))
         return false;
-    say_memory(context, kernel, word, &range);
+    print_memory_message(context, kernel, word, &range);
     return true;
 }
 

@@ -146,7 +146,7 @@ static void wake_streams(void)
     pthread_mutex_lock(&lock);
 }
 
-static void *help(void *unused)
+static void *pool_thread_main(void *unused)
 {
     (void)unused;
     soft_fault_begin_thread();
@@ -196,7 +196,7 @@ static void start_pool(void)
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     for (unsigned n = cores(); n > 1; n--) {
         pthread_t thread;
-        if (pthread_create(&thread, &attributes, help, NULL) != 0)
+        if (pthread_create(&thread, &attributes, pool_thread_main, NULL) != 0)
             break;
         pool_size++;
     }
@@ -204,7 +204,7 @@ static void start_pool(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static void unlist(const job *j)
+static void remove_job(const job *j)
 {
     job **at = &jobs;
     while (*at != j)
@@ -242,7 +242,7 @@ CUresult soft_grid_run(const soft_grid *grid)
     run_blocks(&j);
 
     pthread_mutex_lock(&lock);
-    unlist(&j);
+    remove_job(&j);
     waiting++;
     while (j.helpers > 0)
         pthread_cond_wait(&left, &lock);

@@ -86,7 +86,7 @@ static bool head_is_ready(const soft_stream *stream)
 }
 
 /* Wakes the streams that may have become ready because this stream has finished a task. */
-static void announce(const soft_stream *stream)
+static void wake_ready_streams(const soft_stream *stream)
 {
     const soft_context *context = stream->context;
     if (stream->kind == SOFT_STREAM_BLOCKING && context->legacy && context->legacy->head)
@@ -137,7 +137,7 @@ static void *stream_main(void *argument)
         pthread_mutex_lock(&soft_lock);
         stream->head = task->next;
         task_free_locked(task);
-        announce(stream);
+        wake_ready_streams(stream);
         if (stream->waiters)
             wake_waiters(stream);
     }

@@ -187,7 +187,7 @@ static void note_signal(gr_softcuda_semaphore *semaphore, uint64_t value)
         ;
 }
 
-static void complain(gr_softcuda_semaphore *semaphore, uint64_t value, uint64_t old)
+static void log_refused_signal(gr_softcuda_semaphore *semaphore, uint64_t value, uint64_t old)
 {
     unsigned number = atomic_fetch_add(&semaphore->complaints, 1) + 1;
     if (number <= MOST_COMPLAINTS)
@@ -205,7 +205,7 @@ static bool advance(gr_softcuda_semaphore *semaphore, uint64_t value)
     uint64_t old = atomic_load(present);
     do {
         if (value <= old) {
-            complain(semaphore, value, old);
+            log_refused_signal(semaphore, value, old);
             return false;
         }
     } while (!atomic_compare_exchange_weak(present, &old, value));

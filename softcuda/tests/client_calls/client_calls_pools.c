@@ -36,7 +36,7 @@ static CUmemoryPool new_pool(CUmemAllocationType type, CUmemLocation location)
     return pool;
 }
 
-static unsigned asked_of(CUdeviceptr memory, CUpointer_attribute attribute)
+static unsigned attribute_of(CUdeviceptr memory, CUpointer_attribute attribute)
 {
     unsigned value = 99;
     DRV(cuPointerGetAttribute, (&value, attribute, memory));
@@ -62,8 +62,8 @@ HOST_POOL_TEST(host_pool_memory_is_accessible_to_host_and_device)
     DRV(cuMemAllocFromPoolAsync, (&memory, SIZE, pool, fx.stream));
     CU(StreamSynchronize(fx.stream));
     memset((void *)(uintptr_t)memory, 9, SIZE);
-    ck_assert_uint_eq(asked_of(memory, CU_POINTER_ATTRIBUTE_MEMORY_TYPE), CU_MEMORYTYPE_HOST);
-    ck_assert_uint_eq(asked_of(memory, CU_POINTER_ATTRIBUTE_IS_MANAGED), 0);
+    ck_assert_uint_eq(attribute_of(memory, CU_POINTER_ATTRIBUTE_MEMORY_TYPE), CU_MEMORYTYPE_HOST);
+    ck_assert_uint_eq(attribute_of(memory, CU_POINTER_ATTRIBUTE_IS_MANAGED), 0);
     DRV(cuMemAlloc_v2, (&copy, SIZE));
     DRV(cuMemcpyAsync, (copy, memory, SIZE, fx.stream));
     DRV(cuMemsetD8Async, (memory, 4, SIZE / 2, fx.stream));
@@ -87,7 +87,7 @@ TEST(managed_pool_allocates_managed_memory)
     DRV(cuMemsetD8Async, (memory, 6, SIZE, fx.stream));
     CU(StreamSynchronize(fx.stream));
     ck_assert_int_eq(((unsigned char *)(uintptr_t)memory)[SIZE - 1], 6);
-    ck_assert_uint_eq(asked_of(memory, CU_POINTER_ATTRIBUTE_IS_MANAGED), 1);
+    ck_assert_uint_eq(attribute_of(memory, CU_POINTER_ATTRIBUTE_IS_MANAGED), 1);
     GIVES(ERROR_NOT_SUPPORTED, cuMemAdvise,
           (memory, SIZE, CU_MEM_ADVISE_SET_READ_MOSTLY, fx.device));
     DRV(cuMemRangeGetAttribute,

@@ -154,7 +154,7 @@ SOFT_TEST(opengl_draws_on_the_first_device)
  * Prints the result of cuInit and the bus addresses of all devices, in a process with these
  * variables.
  */
-static void say_devices(const char *devices, const char *visible)
+static void print_devices(const char *devices, const char *visible)
 {
     char bus[32];
     int count = 0;
@@ -222,7 +222,7 @@ static const struct {
 CHILD(environment)
 {
     int row = atoi(getenv(ROW));
-    say_devices(environments[row].devices, environments[row].visible);
+    print_devices(environments[row].devices, environments[row].visible);
     return 0;
 }
 

@@ -177,7 +177,7 @@ static void begin_child(void)
 }
 
 /* Runs one block, so that its first thread accesses the memory first. */
-static int use(CUdeviceptr memory)
+static int run_kernel_on(CUdeviceptr memory)
 {
     kernel_add_one(memory, 256, fx.stream);
     fx.cu->StreamSynchronize(fx.stream);
@@ -192,7 +192,7 @@ CHILD(use_after_unmap)
     CUdeviceptr stale = gr_buffer_ptr(buffer);
     child_check(gr_resource_unmap(NULL, fx.stream) != GR_OK);
     child_check(gr_buffer_release(buffer) == GR_OK);
-    return use(stale);
+    return run_kernel_on(stale);
 }
 
 CHILD(use_between_maps)
@@ -204,7 +204,7 @@ CHILD(use_between_maps)
     child_check(buffer);
     CUdeviceptr stale = gr_buffer_ptr(buffer);
     child_check(gr_buffer_release(buffer) == GR_OK);
-    return use(stale);
+    return run_kernel_on(stale);
 }
 
 CHILD(use_after_free)
@@ -213,7 +213,7 @@ CHILD(use_after_free)
     CUdeviceptr memory = 0;
     CU(MemAlloc(&memory, SIZE));
     CU(MemFree(memory));
-    return use(memory);
+    return run_kernel_on(memory);
 }
 
 SOFT_TEST(stale_pointers_fault_with_a_message)

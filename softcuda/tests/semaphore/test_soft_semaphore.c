@@ -151,7 +151,7 @@ static void refuse_and_close(int fd, const char *what)
 }
 
 /* Creates a file that looks like a semaphore, with or without its seals. */
-static int imitation(const void *bytes, size_t size, bool sealed)
+static int make_imitation(const void *bytes, size_t size, bool sealed)
 {
     int fd = memfd_create("imitation", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     ck_assert_int_eq(write(fd, bytes, size), (ssize_t)size);
@@ -178,18 +178,19 @@ SEMAPHORE_TEST(foreign_descriptors_are_refused)
     refuse_and_close(ends[0], "a pipe");
     close(ends[1]);
     refuse_and_close(open(path, O_RDONLY | O_CLOEXEC), "a read-only semaphore");
-    refuse_and_close(imitation(bytes, (size_t)size, false), "not sealed");
-    refuse_and_close(imitation(bytes, (size_t)size - 1, true), "too short");
-    refuse_and_close(imitation(bytes, (size_t)size + 1, true), "too long");
-    refuse_and_close(imitation(bytes, 0, true), "empty");
+    refuse_and_close(make_imitation(bytes, (size_t)size, false), "not sealed");
+    refuse_and_close(make_imitation(bytes, (size_t)size - 1, true), "too short");
+    refuse_and_close(make_imitation(bytes, (size_t)size + 1, true), "too long");
+    refuse_and_close(make_imitation(bytes, 0, true), "empty");
     /* A file with the right bytes is a semaphore, and each byte of the first two words matters. */
     assert_result(CUDA_SUCCESS,
-                  try_import(imitation(bytes, (size_t)size, true), TIMELINE, &semaphore), "a copy");
+                  try_import(make_imitation(bytes, (size_t)size, true), TIMELINE, &semaphore),
+                  "a copy");
     CU(DestroyExternalSemaphore(semaphore));
     semaphore = NULL;
     for (int i = 0; i < 8; i++) {
         bytes[i] ^= 0x40;
-        refuse_and_close(imitation(bytes, (size_t)size, true), "another byte");
+        refuse_and_close(make_imitation(bytes, (size_t)size, true), "another byte");
         bytes[i] ^= 0x40;
     }
     close(fd);
