@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# What driver/unsupported.awk and runtime/unsupported.awk share: both read the CUDA headers into
-# `declared`, and the symbols that there are into `implemented`. It is given to awk before them.
+# The common part of driver/unsupported.awk and runtime/unsupported.awk, which precedes them on the
+# command line of awk. Both read the functions that the CUDA headers declare into `declared`, and
+# the symbols that are implemented into `implemented`.
 
 FILENAME == ARGV[1] {
     implemented[$1] = 1
     next
 }
 
-# The C source of a stub for each function that is declared but not implemented.
-#   api        what the API is called
-#   header     what declares log_call
-#   prototype  a function's return type and calling convention
-#   log_call   logs a name once, and gives what the stub returns
+# Prints the C source of a stub for each function that is declared but not implemented.
+#   api        the name of the API
+#   header     the header that declares log_call
+#   prototype  the return type and calling convention of the functions
+#   log_call   the function that logs a name once and returns what the stub returns
 #
-# Callers pass arguments, which no stub looks at. The headers have declared the symbols with them, so
-# each stub has a name of its own and gets the symbol's as its assembler name.
+# Callers pass arguments, which the stubs ignore. The headers have declared the symbols with
+# parameters, so each stub has its own C name and gets the name of the symbol as its assembler name.
 function write_stubs(api, header, prototype, log_call,    name, list, count, i, j) {
     print "/* Generated: the functions of " api " that are not implemented. */"
     print "#include \"" header "\"\n"

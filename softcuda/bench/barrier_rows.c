@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The cost of barriers: alone, and in a sum of many numbers. */
+/*
+ * The cost of barriers: in a kernel that only has barriers, and in kernels that add many numbers.
+ */
 #include <string.h>
 
 #include "softcuda/bench/softcuda.h"
@@ -14,8 +16,8 @@ struct barrier_row {
 
 /* ---- Barriers alone -------------------------------------------------------------------------- */
 
-static bool meet(struct soft_bench *bench, const struct barrier_row *row, unsigned rounds,
-                 unsigned times)
+static bool launch_barriers(struct soft_bench *bench, const struct barrier_row *row,
+                            unsigned rounds, unsigned times)
 {
     const unsigned grid[2] = {1, 1}, block[2] = {row->threads, 1};
     for (unsigned i = 0; i < times; i++)
@@ -24,19 +26,20 @@ static bool meet(struct soft_bench *bench, const struct barrier_row *row, unsign
     return soft_wait(bench);
 }
 
-static bool without(struct soft_bench *bench, void *row, unsigned times)
+static bool run_without_barriers(struct soft_bench *bench, void *row, unsigned times)
 {
-    return meet(bench, row, 0, times);
+    return launch_barriers(bench, row, 0, times);
 }
 
-static bool with_rounds(struct soft_bench *bench, void *row, unsigned times)
+static bool run_with_barriers(struct soft_bench *bench, void *row, unsigned times)
 {
-    return meet(bench, row, ROUNDS, times);
+    return launch_barriers(bench, row, ROUNDS, times);
 }
 
-static bool alone(struct soft_bench *bench, unsigned threads)
+static bool measure_barriers(struct soft_bench *bench, unsigned threads)
 {
-    static const struct soft_way ways[] = {{"no barrier", without}, {"64 barriers", with_rounds}};
+    static const struct soft_way ways[] = {{"no barrier", run_without_barriers},
+                                           {"64 barriers", run_with_barriers}};
     struct barrier_row row = {.threads = threads};
     struct soft_time times[MOST_WAYS];
     char text[64];
@@ -125,7 +128,7 @@ bool soft_barrier_rows(struct soft_bench *bench)
     const unsigned count = bench->most_bytes < 4u << 20 ? 1u << 14 : 1u << 20;
     soft_heading("barriers: one block, on one core");
     for (unsigned i = 0; i < 3; i++)
-        if (!alone(bench, blocks[i]))
+        if (!measure_barriers(bench, blocks[i]))
             return false;
     soft_heading("a sum per block, by a tree in shared memory, beside a loop: its time / theirs");
     for (unsigned i = 0; i < 2; i++)

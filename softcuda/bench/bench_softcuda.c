@@ -19,7 +19,7 @@ static struct {
     const struct bench_machine *machine;
 } o = {.bench.samples = 15, .sample_us = 20000, .mebibytes = 64};
 
-static bool be_quick(const char *text, void *into)
+static bool set_quick(const char *text, void *into)
 {
     (void)text;
     (void)into;
@@ -39,7 +39,7 @@ static const struct option_row rows[] = {
      .count = {&o.sample_us, 1, 1000000}},
     {"cpu-time", 0, NULL, "measure CPU time instead of elapsed time", .flag = &o.bench.processor},
     {"mebibytes", 0, "N", "size of the largest buffers", .count = {&o.mebibytes, 1, 1024}},
-    {"quick", 0, NULL, "3 samples of 100 us, buffers of 1 MiB", .own = {be_quick, NULL}},
+    {"quick", 0, NULL, "3 samples of 100 us, buffers of 1 MiB", .own = {set_quick, NULL}},
     {"json", 0, "FILE", "also write the numbers as JSON", .text = &o.json},
     {0},
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Kernels without barriers beside the same OpenMP loops, on the same memory. */
+/* Compares kernels without barriers with the same loops in OpenMP, on the same memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ static bool launch(struct soft_bench *bench, const struct kernel_row *row)
     return soft_launch(bench, names[row->kind], grid, block, parameters);
 }
 
-/* Waits for each launch, like OpenMP, so the time of a launch is included. */
+/* Waits for each launch, as OpenMP does, so the result includes the time of launches. */
 static bool by_module(struct soft_bench *bench, void *data, unsigned times)
 {
     for (unsigned i = 0; i < times; i++)
@@ -55,7 +55,7 @@ static bool by_module(struct soft_bench *bench, void *data, unsigned times)
     return true;
 }
 
-/* Waits once. */
+/* Queues all launches and waits once. */
 static bool by_module_in_a_row(struct soft_bench *bench, void *data, unsigned times)
 {
     for (unsigned i = 0; i < times; i++)
@@ -76,7 +76,7 @@ static bool by_nvcc(struct soft_bench *bench, void *data, unsigned times)
     return true;
 }
 
-/* ---- Whether all variants produce the same bytes --------------------------------------------- */
+/* ---- Check that all variants produce the same bytes ------------------------------------------ */
 
 static void fill(const struct kernel_row *row)
 {

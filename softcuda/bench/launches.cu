@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The kernels of loops.cu as grinterop-nvcc compiles them, launched by <<< >>>.
+// The kernels of loops.cu, compiled by grinterop-nvcc and launched by <<< >>>.
 #include "loops.cu"
 #include "launches.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The same loops, by OpenMP and by kernels that grinterop-nvcc compiled. */
+/* The same loops in two forms: OpenMP loops, and kernels that grinterop-nvcc compiled. */
 #ifndef BENCH_SOFTCUDA_LAUNCHES_H
 #define BENCH_SOFTCUDA_LAUNCHES_H
 
@@ -11,20 +11,21 @@ extern "C" {
 
 enum loop_kind { LOOP_SAXPY, LOOP_POLYNOMIAL, LOOP_STENCIL, LOOP_NOTHING };
 
-/* A row of width * height numbers, or a picture. */
+/* The data of a loop: a row of width * height numbers, or a picture. */
 struct loops {
     float *to;
     const float *from;
     unsigned width, height;
-    unsigned block_x, block_y; /* of the stencil; the others use rows of the same size */
+    /* The block size of the stencil; other kernels have rows of as many threads. */
+    unsigned block_x, block_y;
 };
 
-/* loops_openmp.cc: run on all cores, and finished when they return. */
+/* loops_openmp.cc: runs the loop on all cores and returns when it is finished. */
 void openmp_loop(enum loop_kind kind, const struct loops *l);
-/* On one core. */
+/* Runs on one core. */
 void sequential_sums(unsigned *sums, const unsigned *from, unsigned rows, unsigned width);
 
-/* launches.cu: false if the launch failed. */
+/* launches.cu: launches a kernel, and waits for all launches. Both return false on failure. */
 bool launch_loop(enum loop_kind kind, const struct loops *l);
 bool launch_wait(void);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// The kernels of bench_softcuda. loops_openmp.cc has the same loops.
+// The kernels of bench_softcuda. loops_openmp.cc contains the same loops.
 #include <grinterop/cuhost.h>
 
 extern "C" __global__ void saxpy(float *y, const float *x, unsigned n)
@@ -40,7 +40,7 @@ extern "C" __global__ void nothing(void)
 }
 GR_KERNEL(nothing)
 
-// The sum of each block, by a tree in shared memory.
+// Each block adds its numbers, by a tree in shared memory.
 extern "C" __global__ void sum_tree(unsigned *sums, const unsigned *from)
 {
     __shared__ unsigned part[1024];
@@ -57,7 +57,7 @@ extern "C" __global__ void sum_tree(unsigned *sums, const unsigned *from)
 }
 GR_KERNEL_SYNC(sum_tree)
 
-// The same without barriers: one thread does what a block of sum_tree does.
+// The same sums without barriers: one thread does the work of a block of sum_tree.
 extern "C" __global__ void sum_row(unsigned *sums, const unsigned *from, unsigned rows,
                                    unsigned width)
 {
@@ -71,7 +71,7 @@ extern "C" __global__ void sum_row(unsigned *sums, const unsigned *from, unsigne
 }
 GR_KERNEL(sum_row)
 
-// Barriers and nothing else.
+// Only executes barriers.
 extern "C" __global__ void meet(unsigned *out, unsigned rounds)
 {
     unsigned mine = threadIdx.x;

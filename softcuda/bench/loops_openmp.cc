@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The kernels of loops.cu as loops. */
+/* The kernels of loops.cu as OpenMP loops. */
 #include "softcuda/bench/launches.h"
 
 static void saxpy(float *y, const float *x, unsigned n)

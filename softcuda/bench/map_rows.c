@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Maps and releases of OpenGL buffers and images on the CPU, beside memcpy(). */
+/* Compares maps and releases of OpenGL buffers and images on the CPU with memcpy(). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 struct map_row {
     size_t bytes;
-    unsigned side; /* of an image; 0: a buffer */
+    unsigned side; /* width and height of an image; 0 for a buffer */
     unsigned name;
     gr_resource *read, *write;
     unsigned char *to, *from;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The objects of bench_softcuda: OpenGL on the CPU, two buffers, the module of kernels. */
+/*
+ * The objects that bench_softcuda uses: OpenGL on the CPU, two buffers, and the module of kernels.
+ */
 #include "softcuda/bench/softcuda.h"
 
 #include "examples/support/kernel_image.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The tables of bench_softcuda, and its file of numbers. */
+/* The tables that bench_softcuda prints, and the JSON file that it writes. */
 #include "softcuda/bench/softcuda.h"
 
 void soft_heading(const char *text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Measures variants side by side: warmed up, in turn, medians. */
+/* Measures the variants of a row: after a warm-up, in turns, with the median of each. */
 #define _GNU_SOURCE
 #include <time.h>
 #include <unistd.h>
@@ -8,10 +8,13 @@
 
 #define MOST_TIMES 100000u
 
-/* OpenMP's threads spin before they sleep, and would take cores from the next variant. */
+/*
+ * The rest between variants. OpenMP threads spin before they sleep, and would take cores from the
+ * next variant.
+ */
 #define REST_US 5000
 
-/* CPU time excludes other programs and waits. */
+/* The time so far. If the bench measures CPU time, waits and other programs do not count. */
 static double now_us(const struct soft_bench *bench)
 {
     struct timespec t;
@@ -20,8 +23,8 @@ static double now_us(const struct soft_bench *bench)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-static bool timed(struct soft_bench *bench, const struct soft_way *way, void *row, unsigned times,
-                  double *us)
+static bool measure_once(struct soft_bench *bench, const struct soft_way *way, void *row,
+                         unsigned times, double *us)
 {
     usleep(REST_US);
     const double begin = now_us(bench);
@@ -31,16 +34,16 @@ static bool timed(struct soft_bench *bench, const struct soft_way *way, void *ro
     return true;
 }
 
-/* The number of repetitions that fill a sample. */
+/* Finds the number of repetitions that take as long as a sample must. */
 static bool find_times(struct soft_bench *bench, const struct soft_way *way, void *row,
                        unsigned *times)
 {
     double us = 0;
     *times = 1;
-    if (!timed(bench, way, row, 1, &us))
+    if (!measure_once(bench, way, row, 1, &us))
         return false;
     do {
-        if (!timed(bench, way, row, *times, &us))
+        if (!measure_once(bench, way, row, *times, &us))
             return false;
         if (us * *times >= bench->sample_us)
             return true;
@@ -59,7 +62,7 @@ bool soft_measure(struct soft_bench *bench, const struct soft_way *ways, unsigne
             return false;
     for (unsigned i = 0; i < bench->samples; i++)
         for (unsigned w = 0; w < count; w++) {
-            if (!timed(bench, &ways[w], row, repeats[w], &us[w][i]))
+            if (!measure_once(bench, &ways[w], row, repeats[w], &us[w][i]))
                 return false;
             speed[w][i] = us[0][i] / us[w][i];
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Declarations shared by the files of bench_softcuda. */
+/* Declarations that the files of bench_softcuda share. */
 #ifndef BENCH_SOFTCUDA_H
 #define BENCH_SOFTCUDA_H
 
@@ -19,47 +19,52 @@ struct soft_bench {
     gr_egl *egl;
     CUmodule module;
     unsigned samples;
-    double sample_us;  /* the least duration of a sample */
-    bool processor;    /* measure the CPU time of all threads */
-    size_t most_bytes; /* of a buffer */
+    double sample_us;  /* the minimum duration of a sample */
+    bool processor;    /* measure the CPU time of all threads instead of the elapsed time */
+    size_t most_bytes; /* the size of the largest buffer */
     CUdeviceptr to, from;
-    struct json *json; /* NULL: none */
-    unsigned wrong;    /* variants whose bytes differ from the first one's */
+    struct json *json; /* the JSON file; NULL if there is none */
+    unsigned wrong;    /* variants whose results differ from those of the first variant */
 };
 
 /*
- * One variant of a row's work: runs it so many times and waits until it is done. False after an
- * error, which it has printed.
+ * One variant of the work of a row. Runs the work the given number of times and waits until it is
+ * complete. After an error, prints it and returns false.
  */
 struct soft_way {
     const char *name;
     bool (*run)(struct soft_bench *bench, void *row, unsigned times);
 };
 
-/* Microseconds per run of the work, and the first variant's time divided by this one's. */
+/* The microseconds per run of the work, and how many times faster the variant is than the first. */
 struct soft_time {
     struct bench_spread us, speed;
 };
 
-/* sample.c: measures the variants in turn, so that disturbances affect all of them. */
+/* sample.c: measures the variants in turns, so that a disturbance affects all of them. */
 bool soft_measure(struct soft_bench *bench, const struct soft_way *ways, unsigned count, void *row,
                   struct soft_time *times);
 
 /*
- * report.c: writes to the table, and to the file if there is one. `each` is the size of the work,
- * such as a number of items; `unit` names them.
+ * report.c: writes a row to the table and, if there is one, to the JSON file. `each` is the size of
+ * the work, such as the number of items; `unit` is the name of the items.
  */
 void soft_report(struct soft_bench *bench, const char *group, const char *name,
                  const struct soft_way *ways, unsigned count, const struct soft_time *times,
                  double each, const char *unit);
 void soft_heading(const char *text);
 
-/* kernel_rows.c, barrier_rows.c, map_rows.c: false after an error. */
+/*
+ * kernel_rows.c, barrier_rows.c and map_rows.c: measure and report the rows. False after an error.
+ */
 bool soft_kernel_rows(struct soft_bench *bench);
 bool soft_barrier_rows(struct soft_bench *bench);
 bool soft_map_rows(struct soft_bench *bench);
 
-/* objects.c: these print their errors. soft_close() also accepts a partly opened bench. */
+/*
+ * objects.c: open and close the bench. These functions print their errors. soft_close() also
+ * accepts a bench that was only partly opened.
+ */
 bool soft_open(struct soft_bench *bench);
 bool soft_open_opengl(struct soft_bench *bench);
 void soft_close(struct soft_bench *bench);

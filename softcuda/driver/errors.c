@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The driver's error codes with names and messages. */
+/* The error codes of the driver API with their names and messages. */
 #include "softcuda/driver/soft.h"
 
-/* Numbers instead of cuda.h's constants, because an older header lacks newer ones. */
+/* The table contains numbers, because an older cuda.h lacks the constants of newer codes. */
 #define ERRORS(X)                                                                                  \
     X(0, SUCCESS, "no error")                                                                      \
     X(1, ERROR_INVALID_VALUE, "invalid argument")                                                  \
@@ -116,7 +116,7 @@ static const struct {
 #undef ROW
 };
 
-/* The row of a code, or -1. */
+/* The index of the code's row, or -1. */
 static int find_error(CUresult error)
 {
     for (int i = 0; i < (int)(sizeof(errors) / sizeof(*errors)); i++)

@@ -6,8 +6,10 @@
 #ifndef GR_SOFTCUDA_DRIVER_EXPORT_H
 #define GR_SOFTCUDA_DRIVER_EXPORT_H
 
-/* Makes CUDA's headers declare every versioned symbol under its own name, so that the compiler
- * checks each entry point against the header and no macro renames it. */
+/*
+ * Makes the CUDA headers declare every versioned symbol under its own name, so that the compiler
+ * checks each entry point against the header and no macro renames it.
+ */
 #ifndef __CUDA_API_VERSION_INTERNAL
 #define __CUDA_API_VERSION_INTERNAL
 #endif
@@ -32,10 +34,10 @@
         return result;                                                                             \
     }
 
-/* The list in brackets without them, to append to it. */
+/* Removes the brackets around a list, so that a macro can append to it. */
 #define SOFT_LIST(...) __VA_ARGS__
 
-/* Returns from the function if the call fails. */
+/* Makes the calling function return the error if the call fails. */
 #define SOFT_TRY(...)                                                                              \
     do {                                                                                           \
         CUresult tried_ = (__VA_ARGS__);                                                           \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The undocumented tables by which NVIDIA's libraries call NVIDIA's driver. They do not exist here,
- * so such a library cannot work.
+ * NVIDIA libraries call the NVIDIA driver through undocumented tables. This driver has no such
+ * tables, so those libraries cannot work with it.
  */
 #include "softcuda/driver/soft.h"
 

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Handles: a slot in one table, the slot's generation and the kind of object, packed into a number
- * that is not a valid address. A slot's generation changes when its handle is dropped, so a stale
- * handle matches nothing.
+ * Handles. A handle is a number that is not a valid address. It consists of a slot in one table,
+ * the slot's generation and the kind of object. A slot's generation changes when its handle is
+ * dropped, so a stale handle matches nothing.
  */
 #include "softcuda/driver/soft.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Layout of a handle, from the lowest bit: kind 4, slot 24, generation 32; the top bits stay 0. */
+/*
+ * The number of bits of each part of a handle, from the lowest bit: kind 4, slot 24, generation 32.
+ * The top bits are always 0.
+ */
 #define KIND_BITS 4
 #define SLOT_BITS 24
 #define MAX_SLOTS (1u << SLOT_BITS)
 
 typedef struct {
-    void *object; /* NULL: the slot is free */
+    void *object; /* NULL if the slot is free */
     uint32_t generation;
     uint32_t next_free;
     enum soft_kind kind;

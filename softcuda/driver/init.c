@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Start and exit of the driver in a process, and its version. */
+/* The start and exit of the driver in a process, and its version. */
 #include "softcuda/driver/stream/scheduler.h"
 
 #include <dlfcn.h>
@@ -28,7 +28,10 @@ static void after_fork(void)
     atomic_store(&state, STATE_FORKED);
 }
 
-/* Stream threads may run until the very end of the process, so this file is never unloaded. */
+/*
+ * Stream threads may run until the very end of the process, so the driver library is never
+ * unloaded.
+ */
 static void stay_loaded(void)
 {
     Dl_info self;

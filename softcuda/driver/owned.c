@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Lists of the objects that end with their context. */
+/* Lists of the objects that are destroyed with their context. */
 #include "softcuda/driver/owned.h"
 
 void soft_owned_add(soft_owned_list *list, soft_owned *owned)
@@ -21,7 +21,7 @@ void soft_owned_remove(soft_owned_list *list, const soft_owned *owned)
     pthread_mutex_unlock(&list->lock);
 }
 
-/* Returns the handle, not the object, because another thread may free that now. */
+/* Returns the handle instead of the object, because another thread may free the object now. */
 static void *next_of_context(soft_owned_list *list, const soft_context *context)
 {
     pthread_mutex_lock(&list->lock);

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Objects destroyed together with their context, in one list per kind. */
+/* Objects that are destroyed together with their context, in one list per kind. */
 #ifndef GR_SOFTCUDA_DRIVER_OWNED_H
 #define GR_SOFTCUDA_DRIVER_OWNED_H
 
 #include "softcuda/driver/soft.h"
 
-/* A member of each object. */
+/* A member of the struct of each object. */
 typedef struct soft_owned {
     soft_context *context;
     void *handle;
-    struct soft_owned *next; /* in its list */
+    struct soft_owned *next; /* the next object in its list */
 } soft_owned;
 
 typedef struct {
     enum soft_kind kind;
-    void (*end)(void *object); /* the handle has ended; has to call soft_owned_remove */
+    /* Destroys an object whose handle was dropped; must call soft_owned_remove. */
+    void (*end)(void *object);
     pthread_mutex_t lock;
     soft_owned *first;
 } soft_owned_list;
@@ -22,7 +23,9 @@ typedef struct {
 /* Adds an object whose context and handle are set. */
 void soft_owned_add(soft_owned_list *list, soft_owned *owned);
 
-/* Called after dropping the object's handle. No effect on an object that was never added. */
+/*
+ * Called after the handle of the object was dropped. No effect on an object that was never added.
+ */
 void soft_owned_remove(soft_owned_list *list, const soft_owned *owned);
 
 /* Destroys all objects of a context, for a hook of soft_context_at_destroy. If another thread has

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * cuGetProcAddress: maps a base name and a CUDA version to the symbol with the newest suffix that
- * is not newer than the version. Only names with several variants are listed; any other name is its
- * own symbol.
+ * is not newer than the version. Only names with several variants are listed; any other name is
+ * itself the symbol.
  */
 #include "softcuda/driver/soft.h"
 
@@ -10,11 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The newest first. A name that no row admitted by its version contains has no suffix. */
+/*
+ * The suffixes of functions with several variants, the newest first. The first row that contains
+ * the name and is not newer than the requested version gives the suffix. Without such a row the
+ * name has no suffix.
+ */
 static const struct variant {
     int since;
     const char *suffix;
-    const char *names; /* separated and enclosed by spaces */
+    const char *names; /* the names, separated and enclosed by spaces */
 } variants[] = {
     {13000, "_v2", " cuCtxGetDevice cuCtxSynchronize cuMemcpy3DBatchAsync cuMemcpyBatchAsync "},
     {12080, "_v2", " cuEventElapsedTime "},
@@ -76,8 +80,8 @@ static const char *suffix_of(const char *name, int version)
 }
 
 /*
- * The symbol with the first of these endings that this driver exports; symbols of other libraries
- * do not count.
+ * The exported symbol with the first possible one of these endings; NULL if this driver exports
+ * none. Symbols of other libraries do not count.
  */
 static void *find_symbol(const char *name, const char *suffix, const char *const endings[])
 {
@@ -91,7 +95,7 @@ static void *find_symbol(const char *name, const char *suffix, const char *const
     return NULL;
 }
 
-/* The version that introduced the function; 0 if the toolkit's headers lack it. */
+/* The version that introduced the function; 0 if the headers of the CUDA Toolkit lack it. */
 static int first_version(const char *name)
 {
     for (size_t i = 0; soft_since[i].name; i++)
@@ -100,7 +104,7 @@ static int first_version(const char *name)
     return 0;
 }
 
-/* Only base names are valid, as in NVIDIA's driver; cuMemAlloc_v2 is not. */
+/* Only base names are valid, as in the NVIDIA driver: cuMemAlloc_v2 is not valid. */
 static bool has_suffix(const char *name)
 {
     const char *suffix = strrchr(name, '_');
@@ -142,7 +146,7 @@ SOFT_API cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cu
     return find_variant(symbol, pfn, cudaVersion, flags, symbolStatus ? symbolStatus : &status);
 }
 
-/* The old variant leaves *pfn unchanged if nothing is found. */
+/* Unlike cuGetProcAddress_v2, leaves *pfn unchanged if nothing is found. */
 SOFT_API cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
 {
     CUdriverProcAddressQueryResult status;

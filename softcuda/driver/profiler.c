@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Calls that delimit what a profiler records. There is no profiler. */
+/* Calls that start and stop recording by a profiler. There is no profiler. */
 #include "softcuda/driver/soft.h"
 
-/* Not every toolkit has the header that declares them. */
+/* The header that declares these functions is not in every CUDA Toolkit. */
 SOFT_API cuProfilerStart(void);
 SOFT_API cuProfilerStop(void);
 SOFT_API cuProfilerInitialize(const char *configFile, const char *outputFile, int outputMode);
@@ -17,7 +17,7 @@ SOFT_API cuProfilerStop(void)
     return soft_check_context(NULL);
 }
 
-/* Behaves like the driver of CUDA 13, which has no profiler either. */
+/* Behaves like the driver of CUDA 13, which has no such profiler either. */
 SOFT_API cuProfilerInitialize(const char *configFile, const char *outputFile, int outputMode)
 {
     (void)configFile, (void)outputFile, (void)outputMode;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# Writes the table of the CUDA version that each function of the driver API came with, for
-# cuGetProcAddress. The user's cudaTypedefs.h knows it: PFN_cuMemAlloc_v2000, PFN_cuMemAlloc_v3020.
-# Called by the Makefile as
+# Writes the table of the CUDA versions that introduced each function of the driver API, for
+# cuGetProcAddress. The cudaTypedefs.h of the installed CUDA Toolkit has these versions in its type
+# names, such as PFN_cuMemAlloc_v2000 and PFN_cuMemAlloc_v3020. Called by the Makefile as
 #
 #     awk -f since.awk cudaTypedefs.h cudaGLTypedefs.h > since.c
 

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# Writes a C file with a stub for every function of the driver API that isn't implemented: it
-# returns CUDA_ERROR_NOT_SUPPORTED and logs its name once. Called by the Makefile as
+# Writes a C file with a stub for every function of the driver API that is not implemented. A stub
+# returns CUDA_ERROR_NOT_SUPPORTED and logs the name of its function once. Called by the Makefile as
 #
 #     awk -f ../stubs.awk -f unsupported.awk implemented.txt cuda.h cudaGL.h > unsupported.c
 #
-# where implemented.txt has one symbol a line, as nm found it in the objects, and the headers are the
-# user's; cudaProfiler.h can follow. The symbols are those that the headers declare
-# when __CUDA_API_VERSION_INTERNAL is defined, so the #define and #undef lines that rename functions
-# are followed in the order of the file.
+# implemented.txt has one symbol per line, as nm lists them for the objects. The headers are those
+# of the installed CUDA Toolkit; cudaProfiler.h can follow. Stubs are written for the symbols that
+# the headers declare when __CUDA_API_VERSION_INTERNAL is defined. Functions are renamed by #define
+# and #undef lines, which are therefore evaluated in the order of the file.
 
-# #define cuX cuX_v2, #define cuX __CUDA_API_PTSZ(cuX_v2)
+# Matches #define cuX cuX_v2 and #define cuX __CUDA_API_PTSZ(cuX_v2).
 /^[ \t]*#[ \t]*define[ \t]+cu[A-Z]/ {
     sub(/^[ \t]*#[ \t]*define[ \t]+/, "")
     name = $1
@@ -32,8 +32,8 @@
     next
 }
 
-# A declaration. The name is on the line of its type, or begins the next. Functions for Windows are
-# left out.
+# A declaration. The name of the function follows its type on the same line, or begins the next
+# line. Functions for Windows are skipped.
 /CUresult[ \t]+CUDAAPI[ \t]+cu[A-Z]/ {
     sub(/^.*CUresult[ \t]+CUDAAPI[ \t]+/, "")
     name_follows = 1

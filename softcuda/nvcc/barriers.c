@@ -73,11 +73,12 @@ static const char *const orders[] = {"__shared__",
                                      "__asm",
                                      NULL};
 
-/* The names that have a property. */
+/* The names of all functions, variables and classes that have a property. */
 typedef struct {
     words names;
-    bool whole;  /* the parameters and the return type count, not only the body */
-    bool passed; /* a class or host function has it, which may be an argument of a template */
+    bool whole; /* the parameters and the return type count, too, not only the body */
+    /* A class or host function has the property, and a template may receive it as an argument. */
+    bool passed;
 } property;
 
 struct reach {
@@ -104,7 +105,10 @@ static bool is_known(const source *s, size_t name, const property *p)
     return token_in(s, name, p->names.items);
 }
 
-/* Calls through a table of functions are found by the table's name. */
+/*
+ * The name of a declaration. A table of functions is declared under the name of the table, by which
+ * calls through it are found.
+ */
 static size_t name_of(const source *s, const declaration *d)
 {
     if (d->name != NO_TOKEN || d->what != DECLARED_OTHER || d->is_type)
@@ -124,7 +128,7 @@ static bool names_word(const source *s, const declaration *d, const char *word)
     return false;
 }
 
-/* Whether a kernel may call it by name, or receive it as an argument. */
+/* Whether kernels may call the function by name, or receive the object as an argument. */
 static bool is_for_kernels(const source *s, const declaration *d)
 {
     if (d->is_global || (d->what == DECLARED_FUNCTION && d->body == NO_TOKEN))
@@ -137,7 +141,7 @@ static size_t first_of(const declaration *d, const property *p)
     return d->body != NO_TOKEN && !p->whole ? d->body : d->first;
 }
 
-/* One pass over all declarations; true if it added a name. */
+/* Makes one pass over all declarations; true if it added a name. */
 static bool propagate(const source *s, const declarations *found, property *p,
                       const char *const *seeds)
 {
@@ -168,7 +172,7 @@ static bool is_defined(const source *s, const declarations *found, size_t name)
     return false;
 }
 
-/* A __device__ function of another file may do anything. */
+/* Adds the __device__ functions of other files, because they may do anything. */
 static void add_external(const source *s, const declarations *found, property *p)
 {
     for (size_t k = 0; k < found->count; k++) {

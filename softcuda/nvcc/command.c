@@ -16,9 +16,9 @@
 
 extern char **environ;
 
-static words files; /* removed at exit */
+static words files; /* intermediate files that are removed at exit */
 static const char *folder;
-static volatile pid_t running; /* 0: none */
+static volatile pid_t running; /* the running child; 0 if there is none */
 
 static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
 #define END_COUNT (sizeof(ends) / sizeof(*ends))
@@ -33,7 +33,7 @@ static void remove_files(void)
     folder = NULL;
 }
 
-/* Ends the child first, since it writes these files. */
+/* Ends the child before it removes the files, because the child may write them. */
 static void handle_signal(int signal_number)
 {
     if (running) {
@@ -45,7 +45,10 @@ static void handle_signal(int signal_number)
     raise(signal_number);
 }
 
-/* Blocks the signals that end the program while it changes data that handle_signal() uses. */
+/*
+ * Blocks the signals that end the program, while the program changes data that handle_signal()
+ * uses.
+ */
 static sigset_t block_signals(void)
 {
     sigset_t held, before;
@@ -65,7 +68,7 @@ static void handle_signals(void)
             sigaction(ends[i], &action, NULL);
 }
 
-/* Quotes a word for a shell if it contains any other characters. */
+/* Prints a word, quoted for a shell if it contains characters other than these. */
 static void print_word(const char *word)
 {
     if (*word && word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -140,7 +143,7 @@ void command_run(const options *o, const words *command)
         exit(status);
 }
 
-/* Everything written to the pipe, which is also printed as it arrives. */
+/* Reads everything that is written to the pipe, and prints it as it arrives. */
 static const char *read_errors(int from)
 {
     size_t length = 0, room = 1 << 16;

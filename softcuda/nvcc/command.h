@@ -5,13 +5,13 @@
 
 #include "softcuda/nvcc/invocation.h"
 
-/* Runs a command; exits with its status if that is not 0. */
+/* Runs a command. If its exit status is not 0, exits with the same status. */
 void command_run(const options *o, const words *command);
 
-/* Runs a preprocessor, and explains its errors about headers. */
+/* Runs a preprocessor. Explains its errors about headers of GPU libraries. */
 void command_preprocess(const options *o, const words *command);
 
-/* A path for an intermediate file, which is removed at exit unless --keep is set. */
+/* Returns a path for an intermediate file, which is removed at exit unless --keep is set. */
 const char *command_file(const options *o, const char *name);
 
 #endif

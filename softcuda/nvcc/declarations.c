@@ -15,7 +15,7 @@ static const char *const with_arguments[] = {
     "__maxnreg__",   "__local_maxnreg__", "throw",
     "asm",           "__asm__",           NULL};
 
-/* The declaration being read, and what is known of it so far. */
+/* The declaration that is being read, and what is known about it so far. */
 typedef struct {
     const source *s;
     declarations *found;
@@ -23,8 +23,8 @@ typedef struct {
     size_t last_name;
     size_t class_key;
     bool is_enum;
-    bool has_value; /* after a = */
-    bool has_list;  /* after the : of a constructor */
+    bool has_value; /* a = was read */
+    bool has_list;  /* the : of a constructor's initialisers was read */
     size_t end;
 } reader;
 
@@ -67,7 +67,7 @@ static void note_word(reader *r, size_t i)
     r->last_name = i;
 }
 
-/* `template <...>`; returns the token after it. */
+/* Reads `template <...>`; returns the token after it. */
 static size_t read_header(reader *r, size_t i)
 {
     if (!token_is(r->s, i + 1, "<"))
@@ -79,7 +79,7 @@ static size_t read_header(reader *r, size_t i)
     return close + 1;
 }
 
-/* `operator` and its symbol or type, up to the parameters. */
+/* Reads `operator` and its symbol or type; returns the token of the parameters. */
 static size_t read_operator(reader *r, size_t i)
 {
     r->last_name = i++;
@@ -90,7 +90,7 @@ static size_t read_operator(reader *r, size_t i)
     return i;
 }
 
-/* `(` at i: a function's parameters, or part of a declarator. */
+/* Reads the `(` at i, which begins the parameters of a function or a part of a declarator. */
 static size_t read_parentheses(reader *r, size_t i)
 {
     const source *s = r->s;
@@ -107,7 +107,7 @@ static size_t read_parentheses(reader *r, size_t i)
     return close + 1;
 }
 
-/* The name after the class key, which may have attributes before it. */
+/* Finds the name after the class key. Attributes may be between the class key and the name. */
 static size_t class_name(const reader *r, size_t body)
 {
     size_t name = NO_TOKEN;
@@ -122,7 +122,9 @@ static size_t class_name(const reader *r, size_t body)
     return name;
 }
 
-/* `{` at i. Returns true if it is a function's body, which ends the declaration. */
+/*
+ * Reads the `{` at i. Returns true if it begins the body of a function, which ends the declaration.
+ */
 static bool read_braces(reader *r, size_t i)
 {
     const source *s = r->s;
@@ -150,7 +152,10 @@ static bool read_braces(reader *r, size_t i)
     return true;
 }
 
-/* Reads the inside of `namespace a::b {` or `extern "C" {`. Returns the token after it, or `i`. */
+/*
+ * Reads the inside of `namespace a::b {` or `extern "C" {`. Returns the token after the block, or
+ * `i` if no block begins there.
+ */
 static size_t read_block(reader *r, size_t i)
 {
     const source *s = r->s;
@@ -189,7 +194,7 @@ static size_t read_name_token(reader *r, size_t i)
     return i + 1;
 }
 
-/* Reads one token, or what it opens; returns the token after it. */
+/* Reads one token, or the brackets that it opens; returns the token after that. */
 static size_t read_step(reader *r, size_t i)
 {
     const source *s = r->s;
@@ -210,7 +215,7 @@ static size_t read_step(reader *r, size_t i)
     return i + 1;
 }
 
-/* Returns the token after the declaration that begins at `at`. */
+/* Reads the declaration that begins at `at`; returns the token after it. */
 static size_t read_declaration(const source *s, declarations *found, size_t at, size_t end,
                                bool in_class)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What the program declares in namespaces and classes. Found by the shape of the tokens, not by a
- * C++ grammar: a body belongs to a class, a function or an initialiser.
+ * The declarations of a program in namespaces and classes. They are found by the shape of the
+ * tokens, not by a C++ grammar: a body belongs to a class, a function or an initialiser.
  */
 #ifndef GR_SOFTCUDA_NVCC_DECLARATIONS_H
 #define GR_SOFTCUDA_NVCC_DECLARATIONS_H
@@ -9,17 +9,17 @@
 #include "softcuda/nvcc/source.h"
 
 enum declared {
-    DECLARED_OTHER, /* variables, types, using ... */
+    DECLARED_OTHER, /* variables, types, using declarations and others */
     DECLARED_FUNCTION,
     DECLARED_CLASS,
 };
 
 typedef struct declaration {
     enum declared what;
-    size_t first, last; /* its tokens, including the ; or the } of a function */
-    size_t name;        /* NO_TOKEN if none was found */
+    size_t first, last; /* the tokens of the declaration, including the ; or the } of a function */
+    size_t name;        /* the token of its name; NO_TOKEN if none was found */
     size_t params;      /* the ( of a function's parameters */
-    size_t body;        /* its {, or NO_TOKEN */
+    size_t body;        /* the { of its body, or NO_TOKEN */
     size_t header;      /* the < after the last `template`, or NO_TOKEN */
     bool in_class;
     bool is_global, is_device, is_host, is_constant, is_managed, is_shared;

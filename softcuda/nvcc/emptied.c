@@ -7,11 +7,11 @@
 
 #include "softcuda/nvcc/text.h"
 
-/* Types of variables that may be declared before such an #if. */
+/* Types of the variables that may be declared before an #if that tests __CUDA_ARCH__. */
 static const char *const types[] = {"const", "unsigned", "int",  "long", "size_t",
                                     "float", "double",   "auto", NULL};
 
-/* Whether the body is empty or only declares plain variables. */
+/* Whether the body of the kernel is empty or only declares variables of these types. */
 static bool does_nothing(const source *s, const declaration *kernel)
 {
     bool begins = true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * grinterop-nvcc: replaces nvcc, and compiles CUDA runtime API programs for the CPU. The host
- * preprocessor reads a program with our headers before CUDA's, CUDA's extensions of C++ are
- * rewritten, and the host compiler does the rest. Line numbers are preserved, so errors and
- * debuggers show those of the program.
+ * grinterop-nvcc replaces nvcc: it compiles CUDA runtime API programs for the CPU. The host
+ * preprocessor reads a program, with the headers of grinterop-nvcc before those of CUDA. Then the
+ * extensions of C++ by CUDA are rewritten, and the host compiler compiles the result. Line numbers
+ * are preserved, so errors and debuggers show the lines of the program.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,9 @@
 #include "softcuda/nvcc/paths.h"
 #include "softcuda/nvcc/rewrite.h"
 
-/* -ccbin is a compiler, or the folder that contains one. */
+/*
+ * Returns the host compiler. -ccbin is the path of a compiler, or of the folder that contains it.
+ */
 static const char *compiler(const options *o)
 {
     const char *path = o->compiler ? o->compiler : secure_getenv("NVCC_CCBIN");
@@ -35,7 +37,7 @@ static bool is_c(const options *o, const char *path)
     return o->language ? strcmp(o->language, "c") == 0 : ends_with(path, ".c");
 }
 
-/* Options for both steps of a compilation. */
+/* Adds options that both steps of a compilation need. */
 static void add_common(const options *o, words *command, const char *path)
 {
     bool standard = false;
@@ -43,38 +45,42 @@ static void add_common(const options *o, words *command, const char *path)
         standard = standard || begins_with(o->compile.items[i], "-std=");
     if (!standard && !is_c(o, path))
         words_add(command, "-std=c++17");
-    /* nvcc also optimises kernels by default. -O3 vectorises the loop over a block. */
+    /*
+     * nvcc optimises kernels by default as well. With -O3 the compiler vectorises the loop over a
+     * block.
+     */
     if (!o->optimised && is_cuda(o, path))
         words_add(command, "-O3");
-    /* nvcc lets a program read a float's bits through a pointer to int. */
+    /* Under nvcc, a program may read the bits of a float through a pointer to int. */
     if (is_cuda(o, path))
         words_add(command, "-fno-strict-aliasing");
     words_add_all(command, &o->compile);
-    if (is_cuda(o, path)) /* #pragma unroll */
+    if (is_cuda(o, path)) /* programs contain #pragma unroll */
         words_add(command, "-Wno-unknown-pragmas");
 }
 
-/* In the -odir folder. */
-static const char *placed(const options *o, const char *name)
+/* Returns the path of the file in the -odir folder. */
+static const char *in_output_folder(const options *o, const char *name)
 {
     return o->output_dir ? keep_text("%s/%s", o->output_dir, name) : name;
 }
 
 static const char *object_of(const options *o, const char *path)
 {
-    return o->output && o->phase == PHASE_COMPILE ? o->output : placed(o, renamed(path, ".o"));
+    return o->output && o->phase == PHASE_COMPILE ? o->output
+                                                  : in_output_folder(o, renamed(path, ".o"));
 }
 
-/* The single output of all files together. */
+/* Returns the output file of a command that has a single output for all its files. */
 static const char *output_of(const options *o)
 {
     const char *name = o->phase == PHASE_ARCHIVE       ? "a.a"
                        : o->phase == PHASE_DEVICE_LINK ? "a_dlink.o"
                                                        : "a.out";
-    return o->output ? o->output : placed(o, name);
+    return o->output ? o->output : in_output_folder(o, name);
 }
 
-/* NULL if no dependency file is wanted. */
+/* Returns the path of the dependency file; NULL if the options request none. */
 static const char *dependency_file_of(const options *o, const char *path)
 {
     if (o->dependency_file || !o->dependency_kind)
@@ -100,7 +106,7 @@ static void add_dependencies(const options *o, words *command, const char *path)
         words_add(command, "-MP");
 }
 
-/* The command up to the source; `step` is -E or -c. */
+/* Begins a command with everything that precedes the source; `step` is -E or -c. */
 static void begin_preprocess(const options *o, words *command, const char *path, const char *step)
 {
     bool cuda = is_cuda(o, path);
@@ -170,7 +176,7 @@ static void compile(const options *o, const char *path, const char *object)
     command_run(o, &command);
 }
 
-/* A source or an object file; `i` is its index in o->link. */
+/* Whether o->link[i] is a source or an object file. */
 static bool is_object(const options *o, size_t i)
 {
     const char *word = o->link.items[i];
@@ -180,8 +186,9 @@ static bool is_object(const options *o, size_t i)
 }
 
 /*
- * Adds the linker's arguments. Compiles each source and adds its object file instead. Libraries
- * come behind the objects, as with nvcc: with --as-needed the linker drops those before.
+ * Adds the arguments of the linker. Compiles each source and adds its object file in place of the
+ * source. Libraries follow all objects, as with nvcc: with --as-needed the linker drops libraries
+ * that precede the objects.
  */
 static void add_linked(const options *o, words *command)
 {
@@ -223,7 +230,10 @@ static void link_program(const options *o)
     }
 }
 
-/* nvcc links the device code of all objects into this file. There is none here, so it is empty. */
+/*
+ * With nvcc this file contains the linked device code of all objects. Here there is no device code,
+ * so the file is empty.
+ */
 static void link_device(const options *o)
 {
     words command = {0};
@@ -245,7 +255,7 @@ static void archive(const options *o)
     command_run(o, &command);
 }
 
-/* -clean: removes the outputs instead of making them. */
+/* Runs -clean: removes the outputs instead of creating them. */
 static void remove_outputs(const options *o)
 {
     bool each = o->phase == PHASE_COMPILE;

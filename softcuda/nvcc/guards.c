@@ -10,11 +10,11 @@
 #define MOST_GUARDS 8
 
 typedef struct {
-    size_t open[MOST_GUARDS]; /* the ( of the condition */
+    size_t open[MOST_GUARDS]; /* the ( of each condition */
     size_t count;
     bool goes;  /* the last guard is `if (condition) { rest of the kernel }` */
-    bool other; /* some guard may pass threads anywhere in a row */
-    size_t end; /* the token after the guards */
+    bool other; /* the threads of a row that pass some guard may not be neighbours */
+    size_t end; /* the first token after the guards */
 } found_guards;
 
 static const char *const types[] = {
@@ -23,7 +23,7 @@ static const char *const types[] = {
     "ulong",   "size_t",   "ssize_t",  "int8_t",   "int16_t",  "int32_t",   "int64_t",
     "uint8_t", "uint16_t", "uint32_t", "uint64_t", "intptr_t", "uintptr_t", NULL};
 
-/* Functions that depend only on their arguments. */
+/* Functions whose results depend only on their arguments. */
 static const char *const functions[] = {"min", "max", "__mul24", "__umul24", "sizeof", NULL};
 
 static const char *const places[] = {"threadIdx", "blockIdx", "blockDim", "gridDim", NULL};
@@ -31,7 +31,7 @@ static const char *const truths[] = {"true", "false", NULL};
 
 static const char *const type_marks[] = {"*", "__restrict__", "__restrict", NULL};
 
-/* A parameter's name is its last token, if only types and stars precede it. */
+/* Whether the last token is the name of a parameter: only types and stars may precede it. */
 static bool is_parameter(const source *s, size_t first, size_t end)
 {
     if (end < first + 2 || !token_is_name(s, end - 1) || token_in(s, end - 1, types))
@@ -62,19 +62,20 @@ static bool is_assignment(const source *s, size_t i)
     if (!token_is(s, i, "=") || token_is(s, i + 1, "=") || token_is(s, i - 1, "=") ||
         token_is(s, i - 1, "!"))
         return false;
-    if (token_is(s, i - 1, "<") || token_is(s, i - 1, ">")) /* <= is not an assignment, <<= is */
+    /* `<=` and `>=` are not assignments, `<<=` and `>>=` are */
+    if (token_is(s, i - 1, "<") || token_is(s, i - 1, ">"))
         return token_is(s, i - 2, "<") || token_is(s, i - 2, ">");
     return true;
 }
 
-/* The initialiser of a variable that is declared here. */
+/* Whether the = at i initialises a variable that is declared in this statement. */
 static bool is_initialisation(const source *s, size_t i)
 {
     return is_assignment(s, i) && token_is_name(s, i - 1) &&
            (token_in(s, i - 2, types) || token_is(s, i - 2, ",")) && !token_in(s, i - 1, types);
 }
 
-/* `(int)` */
+/* Whether the parentheses are a cast such as `(int)`. */
 static bool is_cast(const source *s, size_t open, size_t close)
 {
     for (size_t i = open + 1; i < close; i++)
@@ -94,7 +95,10 @@ static bool is_call(const source *s, size_t i)
     return token_is(s, i - 1, ">") || token_is(s, i - 1, "]");
 }
 
-/* `*p` and `(int)*p`, but not `a * b` or `(a + b) * c`. */
+/*
+ * Whether the * at i is a dereference as in `*p` and `(int)*p`, not a product as in `a * b` or `(a
+ * + b) * c`.
+ */
 static bool is_dereference(const source *s, size_t i)
 {
     if (!token_is(s, i, "*"))
@@ -109,7 +113,10 @@ static bool is_step(const source *s, size_t i)
     return token_is_twice(s, i, "+") || token_is_twice(s, i, "-");
 }
 
-/* A member is known only if it is one of threadIdx and the like: threadIdx.x. */
+/*
+ * Whether the kind of the name is known. Of members, only those of threadIdx and the like are
+ * known, such as threadIdx.x.
+ */
 static bool is_known_name(const source *s, size_t i, const names *own)
 {
     if (token_is(s, i - 1, "."))
@@ -118,7 +125,7 @@ static bool is_known_name(const source *s, size_t i, const names *own)
            token_in(s, i, truths) || names_find(s, i, own) != NAME_UNKNOWN;
 }
 
-/* The kind of a variable whose initialiser begins at i, in the declaration that begins at first. */
+/* The kind of a variable. Its declaration begins at `first` and its initialiser at i. */
 static enum name_kind kind_of_value(const source *s, size_t first, size_t i, size_t end,
                                     const names *own)
 {
@@ -135,8 +142,8 @@ static enum name_kind kind_of_value(const source *s, size_t first, size_t i, siz
 }
 
 /*
- * Whether the code may run a second time: it changes nothing and reads no memory, which other
- * threads may change. After a guard, the threads that it excludes run the code too, so it must not
+ * Whether the code may run twice: it changes nothing, and it reads no memory, which other threads
+ * may change. Code after a guard is also run for threads that the guard excludes, so it must not
  * divide.
  */
 static bool is_pure(const source *s, size_t first, size_t end, bool guarded, names *own)
@@ -176,7 +183,7 @@ static size_t end_of_statement(const source *s, size_t i, size_t last)
     return i;
 }
 
-/* The token after `return;` or `{ return; }`, or NO_TOKEN. */
+/* The token after `return;` or `{ return; }`; NO_TOKEN if i is neither. */
 static size_t after_return(const source *s, size_t i)
 {
     const bool braces = token_is(s, i, "{");
@@ -189,8 +196,8 @@ static size_t after_return(const source *s, size_t i)
 }
 
 /*
- * Accepts the `if` at *i as a guard and moves past it. Returns false if it is not a guard that can
- * be evaluated in advance, or if it is the last one.
+ * If the `if` at *i is a guard that can be evaluated in advance, records it and moves *i past it.
+ * Returns true if further guards may follow.
  */
 static bool accept_if(const source *s, const declaration *kernel, size_t *i, names *own,
                       found_guards *found)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What --help and --version print. */
+/* The output of --help and --version. */
 #ifndef GR_SOFTCUDA_NVCC_HELP_H
 #define GR_SOFTCUDA_NVCC_HELP_H
 
 void help_print(void);
 
-/* CMake parses this text for nvcc's version, and needs both names in it. */
+/*
+ * CMake recognises nvcc and its version by this text. It searches for "nvcc: NVIDIA (R) Cuda
+ * compiler driver" and "Cuda compilation tools, release".
+ */
 void help_print_version(void);
 
 #endif

@@ -9,13 +9,16 @@
 #include "softcuda/nvcc/names.h"
 #include "softcuda/nvcc/text.h"
 
-/* Words that make a function callable on the device, including --expt-relaxed-constexpr. */
+/*
+ * Words that make a function callable on the device. constexpr counts because of
+ * --expt-relaxed-constexpr.
+ */
 static const char *const for_device[] = {"__device__", "device",    "__global__",
                                          "constexpr",  "consteval", NULL};
 static const char *const unevaluated[] = {"decltype",    "sizeof",     "noexcept", "alignof",
                                           "typeid",      "__typeof__", "typeof",   "static_assert",
                                           "__alignof__", NULL};
-/* A name after one of these is not being declared. */
+/* Words after which a name is not the declared one. */
 static const char *const before_calls[] = {"return",    "else",     "do",  "case",   "throw",
                                            "co_return", "goto",     "not", "and",    "or",
                                            "xor",       "co_yield", "new", "delete", NULL};
@@ -26,14 +29,17 @@ static bool is_inside(const declaration *outer, size_t i)
     return outer->first <= i && i <= outer->last;
 }
 
-/* `# 12 "name" 3` */
+/* Whether the line marker, such as `# 12 "name" 3`, begins a part of a system header. */
 static bool marks_system(const char *marker)
 {
     char flags[16];
     return sscanf(marker, "# %*u \"%*[^\"]\"%15[^\n]", flags) == 1 && strchr(flags, '3');
 }
 
-/* After #pragma GCC system_header, which tokens.c takes for a system macro. */
+/*
+ * Whether the token follows a #pragma GCC system_header. tokens.c treats such code as a system
+ * macro.
+ */
 static bool is_in_system_header(const source *s, size_t i)
 {
     for (const char *at = s->text + s->tokens[i].begin; at > s->text; at--)
@@ -68,7 +74,10 @@ static bool is_declared_for_host(const source *s, const declarations *found, siz
     return seen;
 }
 
-/* A variable, parameter or template of the same name would also appear without parentheses. */
+/*
+ * Whether the name only appears before parentheses. A variable, parameter or template of the same
+ * name would also appear without them.
+ */
 static bool is_only_called(const source *s, size_t name)
 {
     for (size_t i = 0; i < s->count; i++)
@@ -93,7 +102,7 @@ static bool is_in_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Whether a system header, such as those of CUDA or the C++ library, also has the word. */
+/* Whether a system header, such as a header of CUDA or the C++ library, also contains the word. */
 static bool is_in_system(const source *s, const char *word)
 {
     const size_t length = strlen(word);
@@ -109,7 +118,10 @@ static bool is_in_system(const source *s, const char *word)
     return false;
 }
 
-/* `T name(...)` or `T &name(...)`. The statement `a & name(...);` looks the same. */
+/*
+ * Whether this is a declarator, `T name(...)` or `T &name(...)`. The statement `a & name(...);`
+ * looks the same.
+ */
 static bool is_declarator(const source *s, size_t name)
 {
     size_t i = name - 1;
@@ -136,7 +148,7 @@ static bool declares(const source *s, const declaration *function, size_t name)
     return false;
 }
 
-/* `namespace a::b {` that only the program has. */
+/* Whether this is a namespace such as `namespace a::b {` that system headers do not contain. */
 static bool is_own_namespace(const source *s, size_t name)
 {
     for (size_t i = 0; i < s->count; i++) {
@@ -149,7 +161,10 @@ static bool is_own_namespace(const source *s, size_t name)
     return false;
 }
 
-/* A member, or a name from a class or from a namespace that others share. */
+/*
+ * Whether the name is a member, or a name from a class or from a namespace that system headers also
+ * contain.
+ */
 static bool is_foreign(const source *s, size_t name)
 {
     size_t i = name - 1;
@@ -193,7 +208,7 @@ static bool has_discarded(const source *s, const declaration *d)
     return false;
 }
 
-/* Whether anything but its declarations names it. */
+/* Whether the function is named anywhere except in its declarations. */
 static bool is_referenced(const source *s, const declarations *found, const declaration *function)
 {
     size_t names = 0;
@@ -216,7 +231,7 @@ static bool is_for_device(const source *s, const declarations *found, const decl
            !(d->header != NO_TOKEN && has_discarded(s, d));
 }
 
-/* nvcc checks only functions that it generates code for. */
+/* Whether nvcc would generate code for the function: nvcc checks only those functions. */
 static bool is_compiled(const source *s, const declarations *found, const declaration *d)
 {
     return (d->header == NO_TOKEN && !d->in_class && !d->is_static && !d->is_inline) ||
@@ -236,7 +251,7 @@ static bool file_names_architecture(const char *path)
     return found;
 }
 
-/* A line marker at the beginning of one of the program's files: `# 1 "name" 1`. */
+/* Whether the line marker begins one of the program's own files: `# 1 "name" 1`. */
 static bool begins_own_file(const char *marker, char path[4096])
 {
     return sscanf(marker, "# 1 \"%4095[^\"]\"", path) == 1 && !marks_system(marker);
@@ -269,7 +284,10 @@ static void report(const source *s, const declaration *function, size_t call, bo
                 text));
 }
 
-/* Returns the number of calls. The first of all calls decides whether they are refused. */
+/*
+ * Reports the calls in one function and returns their number. At the first of all calls it is
+ * decided whether calls are refused.
+ */
 static size_t report_calls(const source *s, const declarations *found, const declaration *function,
                            size_t before, bool *refused)
 {

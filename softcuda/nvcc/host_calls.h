@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Calls that nvcc refuses: host functions of the program called from device code. They are found by
- * name, so an ambiguous call is accepted.
+ * Finds calls that nvcc refuses: calls of the program's host functions in device code. They are
+ * found by name, so an ambiguous call is accepted.
  */
 #ifndef GR_SOFTCUDA_NVCC_HOST_CALLS_H
 #define GR_SOFTCUDA_NVCC_HOST_CALLS_H
@@ -9,8 +9,8 @@
 #include "softcuda/nvcc/declarations.h"
 
 /*
- * Exits after printing an error for each such call. Prints warnings instead if __CUDA_ARCH__, which
- * is not defined here, may decide what the function is.
+ * Prints an error for each such call, then exits. If __CUDA_ARCH__, which is not defined here, may
+ * decide what the function is, prints warnings instead and continues.
  */
 void refuse_host_calls(const source *s, const declarations *found);
 

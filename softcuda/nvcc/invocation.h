@@ -18,29 +18,30 @@ enum phase {
 
 typedef struct options {
     enum phase phase;
-    const char *phase_option; /* such as -c; -M and -MM share one phase */
+    /* The option that chose the phase, such as -c; -M and -MM choose the same one. */
+    const char *phase_option;
     const char *output;
-    const char *output_dir; /* for outputs that -o does not name */
-    const char *compiler;   /* -ccbin: a compiler, or the folder of one */
+    const char *output_dir; /* the folder for outputs that -o does not name */
+    const char *compiler;   /* from -ccbin: a compiler, or the folder that contains it */
     const char *archiver;
-    const char *language; /* -x */
+    const char *language; /* from -x */
     const char *cuda_include;
     const char *keep_dir;
     const char *dependency_file;
     const char *dependency_target;
     const char *dependency_kind; /* -MD or -MMD */
     words preprocess;            /* for the preprocessor only */
-    words compile;               /* for both steps of a compilation */
-    words link;                  /* files and options, in order */
-    words archive;               /* for ar */
+    words compile;               /* options for both steps of a compilation */
+    words link;                  /* files and options for the linker, in order */
+    words archive;               /* files and options for ar */
     words run_arguments;
-    words files;   /* with options, to be read next */
+    words files;   /* files that contain options, to be read next */
     words sources; /* the files in `link` that are compiled */
     bool separate;
     bool all_barriers;
     bool keep, verbose, dry_run, run, phony_targets;
-    bool clean;                  /* removes the outputs instead */
-    bool to_compiler, to_linker; /* receives unknown options */
+    bool clean;                  /* removes the outputs instead of creating them */
+    bool to_compiler, to_linker; /* the compiler or the linker gets unknown options */
     bool optimised;
     bool shared;
     bool relocatable;   /* -r */

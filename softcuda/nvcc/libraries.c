@@ -7,7 +7,10 @@
 
 #include "softcuda/nvcc/text.h"
 
-/* Prefixes of names. cuRAND's functions for kernels are entirely in its headers. */
+/*
+ * Prefixes of the files of each library. "curand." excludes curand_kernel.h: the cuRAND functions
+ * for kernels are entirely in headers.
+ */
 static const struct {
     const char *name, *title;
 } libraries[] = {
@@ -52,8 +55,8 @@ const char *header_refusal(const char *path)
 }
 
 /*
- * The missing header is the first word after "file:line:column: fatal error:", quoted or not, in
- * any language.
+ * Prints the refusal if the line reports a missing header of such a library. The header is the
+ * first word after "file:line:column: fatal error:", quoted or not, in any language.
  */
 static void print_refusal(const char *line)
 {

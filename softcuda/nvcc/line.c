@@ -24,7 +24,7 @@ size_t line_cast_end(const source *s, size_t i)
     return token_in(s, i, line_types) && token_is(s, i + 1, "(") ? i + 1 : i;
 }
 
-/* `blockIdx.x`, also with a cast or in parentheses. */
+/* The token after `blockIdx.x`, which may have a cast or parentheses. */
 static size_t place_end(const source *s, size_t i, const char *place)
 {
     i = line_cast_end(s, i);
@@ -49,7 +49,7 @@ static size_t either_end(const source *s, size_t i, const char *mark)
     return end != NO_TOKEN ? end : pair_end(s, i, "blockDim", mark, "blockIdx");
 }
 
-/* `blockIdx.x * blockDim.x` */
+/* The token after `blockIdx.x * blockDim.x`. */
 static size_t product_end(const source *s, size_t i)
 {
     const size_t end = either_end(s, i, "*");
@@ -82,7 +82,10 @@ size_t line_stride_end(const source *s, size_t i)
     return end != NO_TOKEN ? end : pair_end(s, i, "blockDim", "*", "gridDim");
 }
 
-/* After one of marks_before and not before one of marks_behind, the sum stands alone. */
+/*
+ * The sum is a whole expression if one of marks_before precedes it and none of marks_behind follows
+ * it.
+ */
 static const char *const marks_before[] = {"=", "(", ",", "[",      "{", "<",
                                            ">", "?", ":", "return", NULL};
 static const char *const marks_behind[] = {"*", "/", "%", ".", "->", "[", "(", NULL};

@@ -14,7 +14,7 @@ static void ignore(options *o, const option *option, const char *value)
 static void set_phase(options *o, const option *option, const char *value)
 {
     (void)value;
-    const char *letters = "lcEMda"; /* in the order of enum phase */
+    const char *letters = "lcEMda"; /* one letter per phase, in the order of enum phase */
     o->phase = (enum phase)(strchr(letters, option->word[0]) - letters);
     o->phase_option = option->name;
     o->separate = o->separate || option->word[1] == 's';
@@ -52,7 +52,7 @@ static void add_word(options *o, const option *option, const char *value)
     words_add(MEMBER(words), option->word);
 }
 
-/* The value may contain commas. */
+/* Adds the whole value, which may contain commas. */
 static void add_value(options *o, const option *option, const char *value)
 {
     words_add(MEMBER(words), keep_text("%s%s", option->word, value));
@@ -63,7 +63,7 @@ static void add_options(options *o, const option *option, const char *value)
     words_add_options(MEMBER(words), value);
 }
 
-/* nvcc accepts several paths or names, separated by commas. */
+/* Adds each part of the value: nvcc accepts several paths or names, separated by commas. */
 static void add_preprocess(options *o, const option *option, const char *value)
 {
     words parts = {0};
@@ -89,7 +89,7 @@ static void set_device_debug(options *o, const option *option, const char *value
     words_add(&o->compile, "-O0");
 }
 
-/* The kernels' header needs C++17; newer standards are passed on. */
+/* Uses at least C++17, which the header for kernels needs. Newer standards are passed on. */
 static void set_standard(options *o, const option *option, const char *value)
 {
     (void)option;
@@ -240,7 +240,7 @@ static void refuse_script(options *o, const option *option, const char *value)
     MEMBER_OPTION(name, long_name, TAKES_NOTHING, add_word, member, word, help)
 #define REFUSED(name, long_name, act)                                                              \
     OPTION(name, long_name, TAKES_NOTHING, act, NULL, "refused: it is about GPU code")
-/* For options about GPU code or Windows. */
+/* An option about GPU code or Windows, which is accepted without an effect. */
 #define IGNORED(name, long_name, takes) OPTION(name, long_name, takes, ignore, NULL, NULL)
 
 const option option_table[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* All options, in one table. */
+/* The table of all options. */
 #ifndef GR_SOFTCUDA_NVCC_OPTION_TABLE_H
 #define GR_SOFTCUDA_NVCC_OPTION_TABLE_H
 
@@ -8,20 +8,20 @@
 enum takes {
     TAKES_NOTHING,
     TAKES_VALUE,  /* -o x, -o=x */
-    TAKES_JOINED, /* the same, and -Ix */
+    TAKES_JOINED, /* like TAKES_VALUE, and also -Ix */
 };
 
 typedef struct option {
-    const char *name;      /* with one dash */
-    const char *long_name; /* with two dashes */
+    const char *name;      /* the name after one dash */
+    const char *long_name; /* the name after two dashes */
     enum takes takes;
     void (*act)(options *o, const struct option *option, const char *value);
-    size_t member;    /* the offset in options of what act sets */
-    const char *word; /* for act */
-    const char *help; /* NULL: accepted without effect */
+    size_t member;    /* the offset in `options` of the member that act() sets */
+    const char *word; /* an argument for act() */
+    const char *help; /* NULL if the option is accepted without an effect */
 } option;
 
-/* Ended by an option without a name. */
+/* The table ends with an option that has no name. */
 extern const option option_table[];
 
 #endif

@@ -54,7 +54,10 @@ static void read_option_file(options *o, const char *path)
     read_words(o, &list);
 }
 
-/* The value inside the option's own word, after = or directly; NULL if there is none. */
+/*
+ * Whether the word is this option. *value is the value inside the word, after = or directly after
+ * the name; NULL if there is none.
+ */
 static bool fits(const option *option, const char *name, const char *word, const char **value)
 {
     size_t length = strlen(name);
@@ -73,7 +76,10 @@ static bool fits(const option *option, const char *name, const char *word, const
     return option->takes == TAKES_JOINED && word[1] != '-';
 }
 
-/* A whole name takes precedence over a prefix: -lineinfo is not the library "ineinfo". */
+/*
+ * Finds the option that a word begins with. A whole name takes precedence over a prefix: -lineinfo
+ * does not link the library "ineinfo".
+ */
 static const option *find_option(const char *word, const char **value)
 {
     const option *joined = NULL;
@@ -97,19 +103,22 @@ static void read_unknown(options *o, const char *word)
         die("nvcc has no option %s. Pass options of the host compiler with -Xcompiler: -Xcompiler "
             "%s",
             word, word);
-    if (o->to_compiler || !o->to_linker) /* the linker also gets the compiler's options */
+    if (o->to_compiler || !o->to_linker) /* the linker also gets the options of the compiler */
         words_add(&o->compile, word);
     else
         words_add(&o->link, word);
 }
 
-/* Compilers take -O as -O1; nvcc also accepts -O 3. */
+/*
+ * Whether an option that takes a value may have none. Compilers treat -O as -O1; nvcc also accepts
+ * -O 3.
+ */
 static bool may_stand_alone(const option *option, const char *next)
 {
     return strcmp(option->name, "-O") == 0 && (!next || !isdigit((unsigned char)next[0]));
 }
 
-/* Returns the number of words used. */
+/* Reads one option. Returns the number of words that it uses. */
 static size_t read_option(options *o, const words *list, size_t i)
 {
     const char *word = list->items[i], *value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Parses the command line, which is nvcc's. */
+/* Parses the command line, which has the options of nvcc. */
 #ifndef GR_SOFTCUDA_NVCC_OPTIONS_H
 #define GR_SOFTCUDA_NVCC_OPTIONS_H
 

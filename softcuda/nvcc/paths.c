@@ -9,7 +9,7 @@
 
 #define RUNTIME "libgrinterop-softcudart.so"
 
-/* The folder of this program; "" if it is unknown. */
+/* The folder that contains this program; "" if it is unknown. */
 static const char *own_folder(void)
 {
     char path[PATH_MAX];
@@ -21,7 +21,9 @@ static const char *own_folder(void)
     return keep_text("%s", path);
 }
 
-/* The folder that configure called `planned`, relative to this program's actual folder. */
+/*
+ * The folder that configure called `planned`, found relative to the actual folder of this program.
+ */
 static const char *relocated(const char *planned)
 {
     static const char from[] = GR_NVCC_BINDIR;
@@ -37,8 +39,9 @@ static const char *relocated(const char *planned)
 }
 
 /*
- * The folder that contains `file`: relative to this program, as an installation may have been moved
- * or installed with DESTDIR; else as configured, as the program may have been copied alone.
+ * The folder that contains `file`. It is first searched relative to this program, because an
+ * installation may have been moved, or installed with DESTDIR. Otherwise it is the configured
+ * folder, because the program may have been copied without the rest.
  */
 static const char *installed(const char *planned, const char *file)
 {
@@ -51,7 +54,10 @@ static bool has_headers(const char *folder)
     return access(keep_text("%s/grinterop_nvcc.h", folder), R_OK) == 0;
 }
 
-/* The source folder that the Makefile of a build folder names; NULL if this is not one. */
+/*
+ * The source folder that the Makefile in the program's folder names; NULL if that is not a build
+ * folder.
+ */
 static const char *source_folder(void)
 {
     const char *found = NULL;
@@ -66,7 +72,10 @@ static const char *source_folder(void)
     return found && has_headers(keep_text("%s/softcuda/nvcc/include", found)) ? found : NULL;
 }
 
-/* The folders that the variable sets for an uninstalled build; NULL if it is unset. */
+/*
+ * The folders that the environment variable sets for a build that is not installed; NULL if it is
+ * unset.
+ */
 static const char *folders_from_env(const char *variable)
 {
     const char *value = secure_getenv(variable);
@@ -93,7 +102,10 @@ static const char *cuda_folder(const char *given)
         places[0]);
 }
 
-/* `given`: the folder is not part of an installation. */
+/*
+ * Reports a missing file. `given` is true if the user set the folder, so that it is not part of an
+ * installation.
+ */
 _Noreturn static void die_missing(const char *file, const char *folder, bool given)
 {
     const char *remedy =
@@ -124,7 +136,10 @@ static void find_headers(words *folders)
         die_missing("grinterop_nvcc.h", folders->items[0], given != NULL);
 }
 
-/* Our headers come first: CUDA's are for nvcc. */
+/*
+ * The headers of grinterop-nvcc come first, because they replace CUDA headers that only work with
+ * nvcc.
+ */
 void paths_add_headers(const options *o, words *command)
 {
     words folders = {0};

@@ -19,7 +19,10 @@ bool is_qualifier(const char *word, size_t length)
     return false;
 }
 
-/* In __attribute__((__noinline__)) the word is the compiler's own. */
+/*
+ * Whether the word is an argument of __attribute__, as in __attribute__((__noinline__)): it then
+ * belongs to the host compiler.
+ */
 static bool is_attribute(const source *s, size_t i)
 {
     return i > 0 &&

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The words that CUDA adds to declarations, which the host compiler does not know. */
+/*
+ * The qualifiers that CUDA adds to declarations, such as __device__. The host compiler does not
+ * know them.
+ */
 #ifndef GR_SOFTCUDA_NVCC_QUALIFIERS_H
 #define GR_SOFTCUDA_NVCC_QUALIFIERS_H
 
@@ -8,10 +11,10 @@
 
 #include "softcuda/nvcc/source.h"
 
-/* Whether the word means nothing on the host. */
+/* Whether the word is such a qualifier, which has no meaning on the host. */
 bool is_qualifier(const char *word, size_t length);
 
-/* Removes them and their arguments. */
+/* Removes the qualifiers and their arguments from the program. */
 void remove_qualifiers(source *s);
 
 #endif

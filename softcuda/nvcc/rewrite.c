@@ -12,7 +12,7 @@
 #include "softcuda/nvcc/qualifiers.h"
 #include "softcuda/nvcc/text.h"
 
-/* `[` that begins a lambda, not an index or an attribute. */
+/* Whether the `[` begins a lambda. It may also be an index or an attribute. */
 static bool begins_lambda(const source *s, size_t i)
 {
     if (!token_is(s, i, "[") || i == 0 || token_is(s, i + 1, "[") || token_is(s, i - 1, "["))
@@ -23,7 +23,10 @@ static bool begins_lambda(const source *s, size_t i)
            s->tokens[i - 1].kind == TOKEN_MARK;
 }
 
-/* Local classes and lambdas cannot see the parameters that are added to the body. */
+/*
+ * Whether the body contains a local class or a lambda, which cannot see the parameters that are
+ * added to the body.
+ */
 static bool has_inner_function(const source *s, const declaration *d)
 {
     for (size_t i = d->body + 1; i < d->last; i++)
@@ -54,7 +57,7 @@ static bool has_rows(const source *s, const declaration *kernel)
     return false;
 }
 
-/* How to run the threads of a row in a kernel where they share nothing. */
+/* The flags that tell how to run the threads of a row, for a kernel whose threads share nothing. */
 static unsigned flags_of_rows(source *s, const declaration *kernel, const reach *r)
 {
     static const unsigned of_guards[] = {[GUARDS_ANY] = LAUNCH_GUARD,
@@ -62,13 +65,16 @@ static unsigned flags_of_rows(source *s, const declaration *kernel, const reach 
                                          [GUARDS_STRIDE] = LAUNCH_GUARD | LAUNCH_STRIDE};
     bool far;
     const unsigned flags = of_guards[guards_rewrite(s, kernel, &far)];
-    /* A transposition is faster block by block, since its blocks are square. */
+    /* A transposition runs faster block by block, since its blocks are square. */
     const bool is_line = line_uses_index_only(s, kernel) && !reach_needs_order(r, kernel) &&
                          !(far && has_rows(s, kernel));
     return is_line ? flags | LAUNCH_LINE : flags & ~(LAUNCH_SPAN | LAUNCH_STRIDE);
 }
 
-/* asm with an empty string is a compiler barrier, and means the same here. */
+/*
+ * Whether this is assembly code. asm with an empty string is not: it is a compiler barrier, and has
+ * the same meaning here.
+ */
 static bool is_assembly(const source *s, size_t i)
 {
     if (!token_is(s, i, "asm") && !token_is(s, i, "__asm__") && !token_is(s, i, "__asm"))
@@ -87,8 +93,11 @@ static void refuse_assembly(const source *s, const declaration *d)
                       "asm where __GRINTEROP_NVCC__ is defined");
 }
 
-/* nvcc lets each file have these names for itself, as it does not link device code without -dc. */
-static void keep_in_file(source *s, const declaration *d)
+/*
+ * Makes a __device__ name local to its file. Under nvcc each file may have its own function or
+ * variable of the same name, because nvcc does not link device code without -dc.
+ */
+static void make_local_to_file(source *s, const declaration *d)
 {
     if (d->in_class || d->is_host || d->is_static || d->is_inline || d->is_extern ||
         d->is_extern_c || d->is_friend || d->is_qualified || d->header != NO_TOKEN ||
@@ -101,7 +110,7 @@ static void rewrite_function(source *s, const declaration *d, const reach *r,
                              const rewrite_options *options)
 {
     if (d->is_device && !options->separate && d->params != NO_TOKEN)
-        keep_in_file(s, d);
+        make_local_to_file(s, d);
     if (d->body == NO_TOKEN)
         return;
     if (d->is_device || d->is_global)

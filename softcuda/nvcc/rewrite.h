@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Rewrites CUDA's language as C++ for the host; each function handles one part of it. */
+/*
+ * Rewrites the CUDA language as C++ for the host. Each function handles one part of the language.
+ */
 #ifndef GR_SOFTCUDA_NVCC_REWRITE_H
 #define GR_SOFTCUDA_NVCC_REWRITE_H
 
@@ -8,8 +10,8 @@
 #include "softcuda/nvcc/source.h"
 
 typedef struct rewrite_options {
-    bool all_barriers; /* every kernel may meet a barrier */
-    bool separate;     /* -dc: other files see __device__ names */
+    bool all_barriers; /* treat every kernel as if it may reach a barrier */
+    bool separate;     /* -dc: other files may use __device__ names of this file */
 } rewrite_options;
 
 /* Rewrites a preprocessed file into another file. (rewrite.c) */
@@ -22,18 +24,22 @@ void rewrite_file(const char *from, const char *to, const rewrite_options *optio
  */
 void rewrite_kernel(source *s, const declaration *kernel, unsigned flags);
 
-/* f<<<grid, block>>>(x)  ->  (configure(grid, block), f(x)), everywhere. (rewrite_launch.c) */
+/*
+ * Rewrites all launches: f<<<grid, block>>>(x)  ->  (configure(grid, block), f(x)).
+ * (rewrite_launch.c)
+ */
 void rewrite_launches(source *s);
 
 /*
- * __shared__ variables become thread_local, since one host thread runs a block; `extern __shared__`
- * arrays become the memory that the launch requested. (rewrite_shared.c)
+ * Makes __shared__ variables thread_local, since one host thread runs a block. An `extern
+ * __shared__` array becomes a reference to the memory that the launch requested. (rewrite_shared.c)
  */
 void rewrite_shared(source *s, const declarations *found);
 
 /*
- * Writes to `volatile` shared memory, which kept lanes in step before CUDA 9. Runs before the
- * search for barriers, since the calls are barriers. (rewrite_steps.c)
+ * Rewrites writes to `volatile` shared memory, which kept the lanes of a warp synchronised before
+ * CUDA 9, as calls. The calls are barriers, so this must precede the search for barriers.
+ * (rewrite_steps.c)
  */
 void rewrite_steps(source *s, const declarations *found);
 

@@ -12,12 +12,12 @@ static const char *const types[] = {
     "struct", "volatile", "wchar_t", "enum",  "__restrict__", "__restrict", "__grid_constant__",
     NULL};
 
-/* Words that are not a type on their own. */
+/* Words in a type that are not a type by themselves. */
 static const char *const additions[] = {
     "const",        "volatile",   "typename",          "struct", "class", "enum",
     "__restrict__", "__restrict", "__grid_constant__", NULL};
 
-/* The end of the part that begins at i: a comma, or `end`. */
+/* The end of the parameter that begins at i: the token of a comma, or `end`. */
 static size_t end_of_part(const source *s, size_t i, size_t end)
 {
     bool value = false;
@@ -37,7 +37,10 @@ static size_t end_of_part(const source *s, size_t i, size_t end)
     return end;
 }
 
-/* The name that `T x = value`, `T x[]`, `T (*x)(int)` or `class T` declares, or NO_TOKEN. */
+/*
+ * The token of the name that a parameter such as `T x = value`, `T x[]`, `T (*x)(int)` or `class T`
+ * declares; NO_TOKEN if there is none.
+ */
 static size_t declared_name(const source *s, size_t i, size_t end, bool *pack)
 {
     size_t name = NO_TOKEN;
@@ -63,7 +66,7 @@ static size_t declared_name(const source *s, size_t i, size_t end, bool *pack)
     return name;
 }
 
-/* Whether a type precedes the parameter's name: `const T` and `A::B` are only a type. */
+/* Whether the parameter has a name after its type: `const T` and `A::B` are only types. */
 static bool is_named(const source *s, size_t first, size_t name)
 {
     if (name == NO_TOKEN || token_is(s, name - 1, "::"))
@@ -87,7 +90,7 @@ static const char *unnamed_type(const source *s, size_t first, size_t end)
     return end > first ? tokens_text(s, first, end - 1) : NULL;
 }
 
-/* The names of a template's parameters, separated by commas; NULL if one has no name. */
+/* The names of the template's parameters, separated by commas; NULL if a parameter has no name. */
 static const char *arguments_of(const source *s, size_t open, size_t close)
 {
     char *text = keep_text("%s", "");
@@ -103,7 +106,7 @@ static const char *arguments_of(const source *s, size_t open, size_t close)
     return text;
 }
 
-/* The types of a function's parameters, separated by commas; NULL if one is unknown. */
+/* The types of the function's parameters, separated by commas; NULL if a type is unknown. */
 static const char *types_of(const source *s, size_t open, size_t close)
 {
     char *text = keep_text("%s", "");
@@ -123,7 +126,9 @@ static const char *types_of(const source *s, size_t open, size_t close)
     return text;
 }
 
-/* The kernel's name with its template arguments, cast to its type; "" if that is unknown. */
+/*
+ * The name of the kernel with its template arguments, cast to its type; "" if the type is unknown.
+ */
 static const char *typed_address_of(const source *s, const declaration *k)
 {
     const char *name = tokens_text(s, k->name, k->params - 1);
@@ -132,7 +137,7 @@ static const char *typed_address_of(const source *s, const declaration *k)
         const char *arguments = arguments_of(s, k->header, close);
         if (!arguments)
             return "";
-        if (*arguments) /* not template <> */
+        if (*arguments) /* the list of template <> is empty */
             name = keep_text("%s<%s>", name, arguments);
     }
     const char *params = types_of(s, k->params, s->tokens[k->params].match);
@@ -141,7 +146,7 @@ static const char *typed_address_of(const source *s, const declaration *k)
     return keep_text(", static_cast<void (*)(%s)>(&%s)", params, name);
 }
 
-/* Specifiers of the function object, as grinterop_nvcc_launch.hpp requests them. */
+/* The specifiers that the function object needs, as grinterop_nvcc_launch.hpp declares. */
 static const char *specifiers_of(const source *s)
 {
     if (strstr(s->text, "kernels_are_called"))
@@ -150,7 +155,7 @@ static const char *specifiers_of(const source *s)
                                                         : "mutable __attribute__((always_inline))";
 }
 
-/* A specialisation such as name<int> is reported by its plain name. */
+/* In reports, a specialisation such as name<int> has the plain name. */
 void rewrite_kernel(source *s, const declaration *k, unsigned flags)
 {
     const char *name = token_text(s, k->name);

@@ -3,7 +3,10 @@
 
 #include "softcuda/nvcc/text.h"
 
-/* `<<<`, but not operator<< with template arguments. */
+/*
+ * Whether a launch begins at i with `<<<`. An operator<< with template arguments also contains
+ * these tokens.
+ */
 static bool begins_launch(const source *s, size_t i)
 {
     return token_is(s, i, "<") && token_is(s, i + 1, "<") && token_is(s, i + 2, "<") &&
@@ -16,7 +19,7 @@ static bool ends_launch(const source *s, size_t i)
            token_is(s, i + 3, "(");
 }
 
-/* The >>> that matches the <<< at i. Brackets in between are skipped. */
+/* The >>> that matches the <<< at i. Brackets between the two are skipped. */
 static size_t launch_end(const source *s, size_t i)
 {
     for (i += 3; i < s->count; i++) {
@@ -46,13 +49,16 @@ static size_t angle_open(const source *s, size_t i)
     }
 }
 
-/* The first token of the operand that ends before i: k, k<T>, a[i], (*f), a.b, a->b, ns::k. */
+/*
+ * The first token of the operand that ends before i, such as k, k<T>, a[i], (*f), a.b, a->b or
+ * ns::k.
+ */
 static size_t operand_begin(const source *s, size_t i)
 {
     for (;;) {
         size_t at = i - 1;
         if (token_is(s, at, ">"))
-            at = angle_open(s, at) - 1; /* the name before it */
+            at = angle_open(s, at) - 1; /* the name before the < */
         while (token_is(s, at, "]") || token_is(s, at, ")")) {
             at = s->tokens[at].match;
             if (at > 0 &&
@@ -80,7 +86,7 @@ static size_t operand_begin(const source *s, size_t i)
     }
 }
 
-/* Moves what is called after the configuration, which is evaluated first. */
+/* Moves the called function after the configuration, which must be evaluated first. */
 static void rewrite_one(source *s, size_t open)
 {
     size_t close = launch_end(s, open);

@@ -39,7 +39,7 @@ static bool is_in_function(const declarations *found, size_t i)
     return false;
 }
 
-/* The memory is aligned for any type, so the array's own alignment is removed. */
+/* Removes the alignment of the array itself, because its memory is aligned for any type. */
 static void remove_alignment(source *s, size_t first, size_t last)
 {
     for (size_t i = first; i < last; i++)
@@ -49,8 +49,9 @@ static void remove_alignment(source *s, size_t first, size_t last)
 }
 
 /*
- * extern __shared__ T x[][2];  ->  T (&x)[][2] = *(T (*)[][2])shared();
- * At file scope there is no block yet: x becomes an object that looks the memory up at each use.
+ * Makes an array a reference to the block's memory:
+ *     extern __shared__ T x[][2];  ->  T (&x)[][2] = *(T (*)[][2])shared();
+ * At file scope there is no block yet, so x becomes an object that looks up the memory at each use.
  */
 static void rewrite_extern(source *s, const declarations *found, size_t first, size_t last)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Warp-synchronous code. Before CUDA 9 the lanes of a warp ran in step, and programs relied on that
- * where they wrote `volatile` shared memory. Here a lane runs alone until it meets others, so each
- * such write becomes a call in which the lanes meet before and after it:
+ * Rewrites warp-synchronous code. Before CUDA 9 the lanes of a warp executed each instruction
+ * together, and programs relied on this where they wrote `volatile` shared memory. Here a lane runs
+ * alone until it waits for other lanes. So each such write becomes a call, in which the lanes wait
+ * for each other before and after the write:
  *     s[i] += s[i + 16];  ->  ::gr_cuhost::step<1, '+'>(s[i], (s[i + 16]));
  */
 #include "softcuda/nvcc/rewrite.h"
@@ -14,10 +15,10 @@
 static const char *const heads[] = {"if", "for", "while", "switch", NULL};
 static const char *const openers[] = {";", "{", "}", "else", "do", NULL};
 
-/* Targets of `volatile` writes in one function. */
+/* The variables of one function whose `volatile` writes are rewritten. */
 typedef struct {
-    words values;   /* arrays and variables */
-    words pointers; /* may also be assigned themselves */
+    words values;   /* the names of arrays and variables */
+    words pointers; /* pointers, to which values may also be assigned */
 } targets;
 
 static bool is_in_list(const source *s, size_t i, const words *names)
@@ -33,7 +34,10 @@ static bool is_shared(const source *s, size_t i)
     return false;
 }
 
-/* Whether the value after the = at i uses a parameter, which points to memory of all blocks. */
+/*
+ * Whether the value after the = at i uses a parameter of the kernel: parameters point to memory
+ * that all blocks share.
+ */
 static bool is_from_parameter(const source *s, size_t i, size_t params)
 {
     if (params == NO_TOKEN || !token_is(s, i, "="))
@@ -46,7 +50,10 @@ static bool is_from_parameter(const source *s, size_t i, size_t params)
     return false;
 }
 
-/* Records what is declared after the `volatile` at i, in a kernel with these parameters. */
+/*
+ * Records the variable that is declared after the `volatile` at i, in a kernel with these
+ * parameters.
+ */
 static void record_target(const source *s, size_t i, size_t end, size_t params, targets *t)
 {
     bool shared = is_shared(s, i);
@@ -75,7 +82,7 @@ static void record_targets(const source *s, size_t first, size_t last, size_t pa
             record_target(s, i + 1, last, params, t);
 }
 
-/* Whether `case 1:` or `default:` ends before i. */
+/* Whether a label, `case 1:` or `default:`, ends before i. */
 static bool is_labelled(const source *s, size_t i)
 {
     if (!token_is(s, i - 1, ":"))
@@ -101,7 +108,10 @@ static bool are_joined(const source *s, size_t i)
     return i + 1 < s->count && s->tokens[i].end == s->tokens[i + 1].begin;
 }
 
-/* The number of tokens of the assignment at i, and its letter; 0 if it is not one. */
+/*
+ * The number of tokens of the assignment operator at i, and the letter for it; 0 if i is no
+ * assignment operator.
+ */
 static size_t assignment(const source *s, size_t i, char *letter)
 {
     char mark = s->text[s->tokens[i].begin];
@@ -118,14 +128,14 @@ static size_t assignment(const source *s, size_t i, char *letter)
     return are_joined(s, i) && token_is(s, i + 1, "=") ? 2 : 0;
 }
 
-/* After p: an index that differs between lanes, unlike the single word of a lock. */
+/* Whether p at i has an index that differs between lanes. The single word of a lock has none. */
 static bool is_indexed(const source *s, size_t i)
 {
     return token_is(s, i, "[") &&
            (s->tokens[i].match != i + 2 || s->tokens[i + 1].kind != TOKEN_NUMBER);
 }
 
-/* Whether the write at i is to such a target: p[i], *(p + i), ((volatile int *)p)[i]. */
+/* Whether the write at i is to one of the targets: p[i], *(p + i) or ((volatile int *)p)[i]. */
 static bool is_target(const source *s, size_t i, const targets *t)
 {
     size_t first = i;
@@ -138,7 +148,7 @@ static bool is_target(const source *s, size_t i, const targets *t)
             (is_indexed(s, i + 1) || (i > first + 1 && !token_is(s, i + 1, ")"))));
 }
 
-/* The statement's assignment, or NO_TOKEN. */
+/* The assignment operator in the statement; NO_TOKEN if there is none. */
 static size_t find_assignment(const source *s, size_t i, size_t end, size_t *count, char *letter)
 {
     while (token_is(s, i, "*"))
@@ -155,7 +165,7 @@ static size_t find_assignment(const source *s, size_t i, size_t end, size_t *cou
     return NO_TOKEN;
 }
 
-/* The next ; or comma operator after i; NO_TOKEN if it is another kind of statement. */
+/* The next ; or comma operator after i; NO_TOKEN if the statement is not an expression. */
 static size_t end_of_part(const source *s, size_t i, size_t last)
 {
     while (i < last && !token_is(s, i, ";") && !token_is(s, i, ",") && !token_is(s, i, "{") &&
@@ -170,7 +180,7 @@ static const char *begin_step(char letter)
     return keep_text("::gr_cuhost::step<%uu, '%c'>(", ++count, letter);
 }
 
-/* ++x and --x precede their target; all other operators follow it. */
+/* Rewrites one expression. ++x and --x precede their target; all other operators follow it. */
 static void rewrite_part(source *s, size_t i, size_t end, const targets *t)
 {
     char letter;
@@ -204,7 +214,7 @@ static void rewrite_statement(source *s, size_t i, size_t last, const targets *t
     }
 }
 
-/* Warns of writes within other expressions, which are not rewritten. */
+/* Warns about writes within other expressions, because those writes are not rewritten. */
 static void warn_of_nested(const source *s, size_t first, size_t last, const targets *t)
 {
     for (size_t i = first; i < last; i++) {
@@ -225,7 +235,9 @@ static void warn_of_nested(const source *s, size_t first, size_t last, const tar
     }
 }
 
-/* A kernel's parameters point to memory of all blocks, so they are not targets. */
+/*
+ * The parameters of a kernel are not targets, because they point to memory that all blocks share.
+ */
 static void rewrite_function(source *s, const declaration *d, const words *outside)
 {
     targets t = {0};

@@ -3,14 +3,17 @@
 
 #include "softcuda/nvcc/text.h"
 
-/* Whether the part of a declarator after its name begins at i. */
+/* Whether the part of a declarator that follows its name begins at i. */
 static bool ends_name(const source *s, size_t i)
 {
     return token_is(s, i, "[") || token_is(s, i, "=") || token_is(s, i, "{") ||
            token_is(s, i, "(") || token_is(s, i, ",") || token_is(s, i, ";");
 }
 
-/* The name declared before the next , or ;, which *behind is set to. */
+/*
+ * Finds the name that is declared before the next , or ;. *behind is set to the token of that , or
+ * ;.
+ */
 static size_t next_name(const source *s, size_t i, size_t last, size_t *behind)
 {
     size_t name = NO_TOKEN;
@@ -42,7 +45,7 @@ static size_t next_name(const source *s, size_t i, size_t last, size_t *behind)
     return name;
 }
 
-/* A constant of grinterop/cuhost_launch.h. */
+/* The kind of the variable, a constant of grinterop/cuhost_launch.h. */
 static const char *kind_of(const declaration *v)
 {
     if (v->is_managed)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Conditions that pass neighbours: `x < 1 || x >= width - 1` excludes the threads of a row before
- * one index and after another. Everything else in it is the same for the whole row.
+ * Finds conditions for which the passing threads of a row are neighbours: `x < 1 || x >= width - 1`
+ * excludes the threads before one index and after another one. All other values in such a condition
+ * are the same for the whole row.
  */
 #ifndef GR_SOFTCUDA_NVCC_SPAN_H
 #define GR_SOFTCUDA_NVCC_SPAN_H
@@ -11,16 +12,17 @@
 /* Whether the expression from first to end is the same for threads that differ only in x. */
 bool span_is_uniform(const source *s, size_t first, size_t end, const names *own);
 
-/* Whether it is the index blockIdx.x * blockDim.x + threadIdx.x. */
+/* Whether the expression is the index blockIdx.x * blockDim.x + threadIdx.x. */
 bool span_is_index(const source *s, size_t first, size_t end, const names *own);
 
 /*
- * Whether it is such a condition. Joined by "|" it excludes threads, joined by "&" it passes them.
+ * Whether the expression is such a condition. Conditions joined by "|" exclude threads, those
+ * joined by "&" pass them.
  */
 bool span_is_condition(const source *s, size_t first, size_t end, const char *join,
                        const names *own);
 
-/* Whether it compares the index, and holds up to one value and for none after it. */
+/* Whether the expression compares the index, and is true up to one value and false after it. */
 bool span_is_limit(const source *s, size_t first, size_t end, const names *own);
 
 #endif

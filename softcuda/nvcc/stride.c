@@ -6,7 +6,7 @@
 
 typedef struct {
     size_t open, first, second, close; /* the parentheses and semicolons of the loop's head */
-    size_t name;                       /* the variable that it counts */
+    size_t name;                       /* the variable that the loop counts */
 } loop;
 
 static const char *const keywords[] = {"if", "for", "while", "do", "switch", "return", NULL};
@@ -38,7 +38,7 @@ static bool find_loop(const source *s, size_t i, loop *l)
     return l->second < l->close && l->name > l->open + 1 && token_is_name(s, l->name);
 }
 
-/* `i += gridDim.x * blockDim.x` */
+/* Whether the loop's step is `i += gridDim.x * blockDim.x`. */
 static bool is_step(const source *s, const loop *l, const names *own)
 {
     const size_t i = l->second + 1;
@@ -48,7 +48,9 @@ static bool is_step(const source *s, const loop *l, const names *own)
            (i + 4 == l->close && names_find(s, i + 3, own) == NAME_STRIDE);
 }
 
-/* Whether the variable at i may change here: `x = 1`, `x += 1`, `x <<= 1`, `x++`, `--x`, `&x`. */
+/*
+ * Whether the variable at i may be changed here: `x = 1`, `x += 1`, `x <<= 1`, `x++`, `--x`, `&x`.
+ */
 static bool is_changed(const source *s, size_t i)
 {
     static const char *const marks[] = {"+", "-", "*", "/", "%", "&", "|", "^", NULL};
@@ -64,13 +66,13 @@ static bool is_changed(const source *s, size_t i)
     return token_is(s, i - 1, "&") && !token_is(s, i - 2, "&");
 }
 
-/* Functions and statements that take numbers by value. */
+/* Functions and statements that take their arguments by value. */
 static const char *const functions[] = {"min",   "max",  "fma",   "fmaf",   "fminf",  "fmaxf",
                                         "fmin",  "fmax", "powf",  "pow",    "atan2f", "hypotf",
                                         "sqrtf", "sqrt", "expf",  "rsqrtf", "sinf",   "cosf",
                                         "fabsf", "if",   "while", "switch", "sizeof", NULL};
 
-/* Whether it may be passed to a function by reference. */
+/* Whether the name may be passed to a function by reference. */
 static bool is_passed_on(const source *s, size_t i)
 {
     const bool alone = (token_is(s, i - 1, "(") || token_is(s, i - 1, ",")) &&
@@ -84,7 +86,7 @@ static bool is_passed_on(const source *s, size_t i)
     return !token_in(s, open - 1, functions);
 }
 
-/* Whether a round may affect another one, or depend on which thread runs it. */
+/* Whether a round may affect another round, or depend on which thread runs it. */
 static bool has_dependency(const source *s, size_t first, size_t last, const loop *l,
                            const names *own)
 {

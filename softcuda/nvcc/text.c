@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The header of each piece of memory that keep() returns. */
+/* The header before each piece of memory that keep() returns. */
 typedef union piece {
     union piece *next;
     max_align_t align;

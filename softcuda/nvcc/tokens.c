@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Implements the reader of source.h: text into tokens. */
+/* The reader of source.h, which converts text to tokens. */
 #include "softcuda/nvcc/source.h"
 
 #include <ctype.h>
@@ -23,8 +23,9 @@ static bool is_in_name(char c)
 }
 
 /*
- * The flags after a marker's file: 1 where a file begins, 2 where the including file continues, 3
- * in a system header. A 3 alone is a system macro in a line of the program.
+ * The flags of a line marker, which follow the name of its file. 1 means that the file begins, 2
+ * that the including file continues, and 3 that it is a system header. A 3 without another flag
+ * marks a system macro in a line of the program.
  */
 static void read_flags(source *s, const char *flags)
 {
@@ -41,7 +42,7 @@ static void read_flags(source *s, const char *flags)
     s->system = s->systems[s->depth];
 }
 
-/* Refuses a GPU library's system header that a line of the program includes. */
+/* Refuses a line of the program that includes a system header of a GPU library. */
 static void refuse_header(const source *s, const char *header, const char *from, unsigned line)
 {
     const char *refusal = s->system ? header_refusal(header) : NULL;
@@ -51,7 +52,7 @@ static void refuse_header(const source *s, const char *header, const char *from,
     exit(1);
 }
 
-/* `# 12 "name" 1 3`: the origin of the text after it. */
+/* Reads a line marker, `# 12 "name" 1 3`: the origin of the text after it. */
 static void read_marker(source *s, const char *line)
 {
     line += 1 + strspn(line + 1, " \t");
@@ -62,7 +63,7 @@ static void read_marker(source *s, const char *line)
     if (end == line)
         return;
     unsigned line_before = s->line;
-    s->line = (unsigned)number - 1; /* the end of this line adds one */
+    s->line = (unsigned)number - 1; /* the end of the marker's line adds 1 */
     const char *open = strchr(end, '"'), *newline = strchr(end, '\n');
     if (!open || (newline && open > newline))
         return;
@@ -105,7 +106,7 @@ static void add(source *s, enum token_kind kind, size_t begin, size_t end)
         memset(s->text + begin, ' ', end - begin);
 }
 
-/* What the preprocessor leaves: #pragma and line markers. Returns the end of the line. */
+/* Skips what the preprocessor leaves: #pragma and line markers. Returns the end of the line. */
 static size_t skip_directive(source *s, size_t at)
 {
     read_marker(s, s->text + at);
@@ -133,7 +134,7 @@ static size_t end_of_quoted(const source *s, size_t at)
     return s->text[at] == quote ? at + 1 : at;
 }
 
-/* The end of R"delimiter( ... )delimiter", from its quote. */
+/* The end of the raw string R"delimiter( ... )delimiter", whose quote is at `at`. */
 static size_t end_of_raw(source *s, size_t at)
 {
     size_t length = strcspn(s->text + at + 1, "(");
@@ -145,7 +146,7 @@ static size_t end_of_raw(source *s, size_t at)
     return after;
 }
 
-/* Numbers as the preprocessor defines them: 1'000.5e-3f. */
+/* The end of a number as the preprocessor defines it, such as 1'000.5e-3f. */
 static size_t end_of_number(const source *s, size_t at)
 {
     for (;; at++) {
@@ -159,7 +160,7 @@ static size_t end_of_number(const source *s, size_t at)
     }
 }
 
-/* A name, or a string or character with a prefix, such as u8"text". */
+/* Reads a name, or a string or character with a prefix, such as u8"text". */
 static size_t read_name(source *s, size_t at)
 {
     size_t end = at;
@@ -208,7 +209,7 @@ static size_t read_token(source *s, size_t at)
 
 static void read_tokens(source *s)
 {
-    bool fresh = true; /* only blanks on this line so far */
+    bool fresh = true; /* there were only blanks on this line so far */
     s->line = 1;
     for (size_t at = 0; at < s->length;) {
         char c = s->text[at];

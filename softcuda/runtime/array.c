@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Arrays and mipmapped arrays. A cudaArray_t is a CUarray, and flags have the same values. */
+/*
+ * Arrays and mipmapped arrays. A cudaArray_t is a CUarray, and the flags have the same values as in
+ * the driver API.
+ */
 #include "softcuda/runtime/channel.h"
 
 static CUresult describe(CUDA_ARRAY3D_DESCRIPTOR *to, const struct cudaChannelFormatDesc *desc,
@@ -80,7 +83,7 @@ RT_API cudaArrayGetPlane(cudaArray_t *pPlaneArray, cudaArray_t hArray, unsigned 
     return RT_IN_CONTEXT(cuArrayGetPlane((CUarray *)pPlaneArray, (CUarray)hArray, planeIdx));
 }
 
-/* desc, extent and flags may each be NULL. */
+/* Reads the description of an array. desc, extent and flags may each be NULL. */
 static CUresult read_array(cudaArray_const_t array, struct cudaChannelFormatDesc *desc,
                            struct cudaExtent *extent, unsigned *flags)
 {

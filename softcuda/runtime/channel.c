@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "softcuda/runtime/channel.h"
 
-/* The formats that a width and a basic kind identify. */
+/* The formats that the width of a channel and one of the basic kinds identify. */
 static const struct {
     CUarray_format format;
     int bits;
@@ -17,7 +17,10 @@ static const struct {
     {CU_AD_FORMAT_FLOAT, 32, cudaChannelFormatKindFloat},
 };
 
-/* Formats read as numbers from 0 or -1 to 1, in the order of their cudaChannelFormatKind values. */
+/*
+ * Formats that kernels read as numbers between 0 or -1 and 1, in the order of their
+ * cudaChannelFormatKind values.
+ */
 static const struct {
     CUarray_format format;
     int bits;
@@ -32,7 +35,9 @@ static const struct {
 };
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-/* The number of leading channels of equal width; 0 for any other layout. */
+/*
+ * The number of channels: one, two or four leading channels of equal width. 0 for any other layout.
+ */
 static unsigned channels_of(const struct cudaChannelFormatDesc *desc)
 {
     const int bits[4] = {desc->x, desc->y, desc->z, desc->w};

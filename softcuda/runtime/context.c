@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Each thread's device, and the context that a call uses: the current one, whoever created it, or
- * else the primary context of the thread's device.
+ * The device of each thread, and the context that a call uses. A call uses the current context,
+ * whoever created it. If there is none, it uses the primary context of the thread's device.
  */
 #include "softcuda/runtime/runtime.h"
 
@@ -13,7 +13,7 @@ _Thread_local bool rt_per_thread;
 _Thread_local CUresult rt_begun;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static CUcontext primaries[MAX_DEVICES]; /* each is retained once */
+static CUcontext primaries[MAX_DEVICES]; /* retained once each */
 
 static _Thread_local int chosen_device;
 
@@ -42,7 +42,7 @@ static bool is_active(int device)
     return cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS && active;
 }
 
-/* The device's primary context, retained again if a reset ended it. */
+/* Gets the primary context of the device. Retains it again if a reset ended it. */
 static CUresult retain_primary(int device, CUcontext *context)
 {
     CUresult result = CUDA_SUCCESS;
@@ -60,7 +60,7 @@ CUresult rt_primary(int device, CUcontext *context)
     return retain_primary(device, context);
 }
 
-/* The device whose primary context this is, or -1. */
+/* The device whose primary context this is; -1 if it is not a primary context. */
 static int device_of_primary(CUcontext context)
 {
     int found = -1;
@@ -127,7 +127,10 @@ RT_API cudaGetDevice(int *device)
     return RT_STARTED(get_device(device));
 }
 
-/* The order in which to try devices. None is ever refused here, so the first is taken. */
+/*
+ * `devices` is the order in which to try the devices. No device is ever refused here, so the first
+ * is chosen.
+ */
 static CUresult choose_device(const int *devices, int length)
 {
     int count = 0;
@@ -145,7 +148,7 @@ RT_API cudaSetValidDevices(int *device_arr, int len)
     return RT_STARTED(choose_device(device_arr, len));
 }
 
-/* Pinned memory can always be mapped, with or without cudaDeviceMapHost. */
+/* cudaDeviceMapHost has no effect: pinned memory can always be mapped. */
 static CUresult set_flags(int device, unsigned flags)
 {
     SOFT_TRY(check_device(device));
@@ -184,7 +187,7 @@ RT_API cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags)
     return RT_STARTED(init_device(device, deviceFlags, flags));
 }
 
-/* The next call that needs a context starts it again. */
+/* The next call that needs a context starts the primary context again. */
 static CUresult reset(int device)
 {
     pthread_mutex_lock(&lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Byte copies, within a device and between devices. */
+/* Copies of bytes, within a device and between devices. */
 #include "softcuda/runtime/copy.h"
 
 #include <stdint.h>

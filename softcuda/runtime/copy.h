@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by all kinds of copies. */
+/* Declarations for all kinds of copies. */
 #ifndef GR_SOFTCUDA_RUNTIME_COPY_H
 #define GR_SOFTCUDA_RUNTIME_COPY_H
 
 #include "softcuda/runtime/runtime.h"
 
-/* Whether a call's copies are done when it returns, or are queued on the stream. */
+/* Whether a call's copies are complete when it returns, or are queued on the stream. */
 typedef struct {
     bool queued;
     CUstream stream;
@@ -14,8 +14,10 @@ typedef struct {
 #define RT_BLOCKING         ((rt_order){.queued = false})
 #define RT_QUEUED_ON(named) ((rt_order){.queued = true, .stream = rt_stream(named)})
 
-/* Defines a function and its variant NAMEAsync, which has a stream as the last parameter. `call`
- * uses `order`. */
+/*
+ * Defines a function and its variant NAMEAsync, which has a stream as the last parameter. `call`
+ * uses the variable `order`.
+ */
 #define RT_API_both(name, params, args, call)                                                      \
     RT_API_ptds(name, params, args)                                                                \
     {                                                                                              \
@@ -28,15 +30,17 @@ typedef struct {
         return RT_IN_CONTEXT(call);                                                                \
     }
 
-/* Copies bytes between addresses. Returns cudaErrorInvalidMemcpyDirection for an invalid kind. */
+/* Copies bytes between addresses; cudaErrorInvalidMemcpyDirection for an invalid kind. */
 CUresult rt_copy_bytes(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
                        rt_order order);
 
-/* Copies a box between pitched memory and arrays, whose types are already set. */
+/* Copies a box between pitched memory and arrays. The memory types in the box are already set. */
 CUresult rt_copy_box(const CUDA_MEMCPY3D *box, rt_order order);
 
-/* Set one side of a box, but not its position: the array, or else the memory, whose type follows
- * from the kind of the copy. */
+/*
+ * Set one side of a box, except its position: the array or, if it is NULL, the memory. The kind of
+ * the copy determines the type of the memory.
+ */
 void rt_box_from(CUDA_MEMCPY3D *box, cudaArray_const_t array, const void *memory, size_t pitch,
                  enum cudaMemcpyKind kind);
 void rt_box_to(CUDA_MEMCPY3D *box, cudaArray_const_t array, void *memory, size_t pitch,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The older copies to and from arrays: rectangles, and byte ranges that wrap around at row ends.
- * Offsets within rows are in bytes.
+ * The older functions that copy to and from arrays: rectangles, and byte ranges that continue in
+ * the next row at the end of a row. Offsets within rows are in bytes.
  */
 #include "softcuda/runtime/channel.h"
 #include "softcuda/runtime/copy.h"
@@ -38,7 +38,9 @@ static CUresult copy_sides(const struct side *to, const struct side *from, size_
 
 /* ---- Rectangles ------------------------------------------------------------------------------ */
 
-/* Between an array and memory. A single row needs no pitch: CUDA's samples pass 0 for it. */
+/*
+ * Copies between an array and memory. A single row needs no pitch: the CUDA samples pass 0 for it.
+ */
 static CUresult copy_rectangle(struct side to, struct side from, size_t width, size_t height,
                                enum cudaMemcpyKind kind, rt_order order)
 {
@@ -84,7 +86,7 @@ RT_API_ptds(cudaMemcpy2DArrayToArray,
                                         ARRAY(src, wOffsetSrc, hOffsetSrc), width, height, kind));
 }
 
-/* ---- Byte ranges that wrap around at row ends ------------------------------------------------ */
+/* ---- Byte ranges that continue in the next row ----------------------------------------------- */
 
 static CUresult row_of(cudaArray_const_t array, size_t *row)
 {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Copies of rectangles and boxes between pitched memory and arrays, all by the driver's 3D copy. */
+/*
+ * Copies of rectangles and boxes between pitched memory and arrays. All use the 3D copy of the
+ * driver API.
+ */
 #include "softcuda/runtime/channel.h"
 #include "softcuda/runtime/copy.h"
 
 #include <stdint.h>
 
-/* The memory type of the source pointer in a copy of this kind. */
+/* The memory type of the source pointer of a copy of this kind. */
 static CUmemorytype source_type(enum cudaMemcpyKind kind)
 {
     if (kind == cudaMemcpyDefault)
@@ -73,7 +76,7 @@ RT_API_both(cudaMemcpy2D,
 
 /* ---- Three dimensions ------------------------------------------------------------------------ */
 
-/* Bytes per array element; 1 for memory. */
+/* The number of bytes per element of the array; 1 for memory. */
 static CUresult element_size(cudaArray_const_t array, size_t *size)
 {
     CUDA_ARRAY3D_DESCRIPTOR has;
@@ -85,13 +88,13 @@ static CUresult element_size(cudaArray_const_t array, size_t *size)
     return CUDA_SUCCESS;
 }
 
-/* Sets both sides. Each is an array, or memory with elements of one byte. */
+/* Sets both sides of the box. Each side is an array, or memory with elements of one byte. */
 static CUresult set_sides(CUDA_MEMCPY3D *box, const struct cudaMemcpy3DParms *p, size_t from_size,
                           size_t to_size)
 {
     if (p->srcArray && p->dstArray && from_size != to_size)
         return CUDA_ERROR_INVALID_VALUE;
-    /* If either side is an array, the width counts its elements. */
+    /* If a side is an array, the width is a number of its elements. */
     *box = (CUDA_MEMCPY3D){.srcXInBytes = p->srcPos.x * from_size,
                            .srcY = p->srcPos.y,
                            .srcZ = p->srcPos.z,

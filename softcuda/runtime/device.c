@@ -7,7 +7,7 @@ RT_API cudaGetDeviceCount(int *count)
     return count ? RT_STARTED(cuDeviceGetCount(count)) : rt_fail(cudaErrorInvalidValue);
 }
 
-/* Attribute numbers are the same as the driver's. */
+/* The attributes have the same numbers as in the driver API. */
 RT_API cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device)
 {
     return RT_STARTED(cuDeviceGetAttribute(value, (CUdevice_attribute)attr, device));
@@ -78,7 +78,9 @@ RT_API cudaDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPriorit
     return RT_IN_CONTEXT(cuCtxGetStreamPriorityRange(leastPriority, greatestPriority));
 }
 
-/* Caches and banks are the CPU's: preferences are accepted and have no effect. */
+/*
+ * Preferences for caches and banks are stored without an effect: kernels use the caches of the CPU.
+ */
 static _Thread_local enum cudaFuncCache cache_config = cudaFuncCachePreferNone;
 
 RT_API cudaDeviceSetCacheConfig(enum cudaFuncCache cacheConfig)
@@ -133,8 +135,8 @@ RT_API cudaRuntimeGetVersion(int *runtimeVersion)
 }
 
 /*
- * Programs use these to bracket code for a profiler; there is no profiler here. Not every toolkit
- * has the header that declares them.
+ * Programs mark the code that a profiler should record with these calls. There is no profiler here.
+ * The header that declares them is not in every CUDA Toolkit.
  */
 cudaError_t cudaProfilerStart(void);
 cudaError_t cudaProfilerStop(void);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Driver functions by name, and kernel libraries, which the driver implements. */
+/* Lookup of driver functions by name, and kernel libraries, which the driver implements. */
 #include "softcuda/runtime/runtime.h"
 
-/* Reports a missing symbol through `status`; without `status`, the call fails. */
+/*
+ * Reports a missing symbol through `status`. If `status` is NULL, the call fails for a missing
+ * symbol.
+ */
 static CUresult look_up(const char *symbol, void **function, int version, unsigned long long flags,
                         enum cudaDriverEntryPointQueryResult *status)
 {
@@ -34,8 +37,8 @@ RT_API_ptsz(cudaGetDriverEntryPointByVersion,
 /* ---- Libraries ------------------------------------------------------------------------------- */
 
 /*
- * The options are for a JIT compiler, which does not exist here. The driver only checks that they
- * are present.
+ * The options are for a JIT compiler, which does not exist here. The driver only checks that their
+ * arrays are not NULL.
  */
 RT_API cudaLibraryLoadData(cudaLibrary_t *library, const void *code, enum cudaJitOption *jitOptions,
                            void **jitOptionsValues, unsigned int numJitOptions,

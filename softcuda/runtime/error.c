@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Each thread's last error. */
+/* The last error of each thread. */
 #include "softcuda/runtime/runtime.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ cudaError_t rt_fail(cudaError_t error)
     return error;
 }
 
-/* "Not ready" is an answer, not an error to keep. */
+/* cudaErrorNotReady is a result, not an error to store. */
 cudaError_t rt_end(CUresult result)
 {
     if (result == CUDA_ERROR_NOT_READY)
@@ -25,7 +25,7 @@ void rt_error_clear(void)
     last_error = cudaSuccess;
 }
 
-/* Errors that a kernel's fault leaves behind until the context ends. */
+/* Whether the error comes from a kernel that failed, and the context still returns it. */
 static bool is_sticky(cudaError_t error)
 {
     switch ((int)error) {

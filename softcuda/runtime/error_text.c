@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Names and one-line descriptions of errors, as programs print and compare them. */
+/*
+ * Names and one-line descriptions of errors, spelled as in CUDA, because programs print and compare
+ * them.
+ */
 #include "softcuda/runtime/runtime.h"
 
-/* In numeric order. Plain numbers, since older headers lack the newer constants. */
+/*
+ * The errors in numeric order. The codes are numbers, since older headers lack the newer constants.
+ */
 static const struct text {
     int code;
     const char *name;

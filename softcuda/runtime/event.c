@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Events. A cudaEvent_t is a CUevent, and flags have the same values. */
+/* Events. A cudaEvent_t is a CUevent, and the flags have the same values as in the driver API. */
 #include "softcuda/runtime/runtime.h"
 
 RT_API cudaEventCreate(cudaEvent_t *event)

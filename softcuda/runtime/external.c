@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Memory and semaphores of other APIs. Handle types and flags have the driver's values. */
+/*
+ * Memory and semaphores of other APIs. Handle types and flags have the same values as in the driver
+ * API.
+ */
 #include "softcuda/runtime/channel.h"
 
 #include <stdint.h>

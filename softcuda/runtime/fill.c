@@ -27,7 +27,7 @@ RT_API_both(cudaMemset, (void *devPtr, int value, size_t count), (devPtr, value,
 RT_API_both(cudaMemset2D, (void *devPtr, size_t pitch, int value, size_t width, size_t height),
             (devPtr, pitch, value, width, height), fill(devPtr, pitch, value, width, height, order))
 
-/* Slices are `ysize` rows apart, as allocated. */
+/* Fills a box. Its slices are `ysize` rows apart in memory. */
 static CUresult fill_3d(struct cudaPitchedPtr to, int value, struct cudaExtent extent,
                         rt_order order)
 {

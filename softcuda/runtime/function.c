@@ -30,7 +30,7 @@ RT_API cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *func)
     return RT_IN_CONTEXT(read_attributes(attr, func));
 }
 
-/* Attribute numbers are the same as the driver's. */
+/* The attributes have the same numbers as in the driver API. */
 RT_API cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attr, int value)
 {
     return RT_IN_CONTEXT(rt_function_set(func, (CUfunction_attribute)attr, value));
@@ -48,7 +48,7 @@ RT_API cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache cacheConfig)
     return RT_IN_CONTEXT(set_cache(func, cacheConfig));
 }
 
-/* Shared memory has no banks here. */
+/* Only checks the arguments: shared memory has no banks here. */
 RT_API cudaFuncSetSharedMemConfig(const void *func, enum cudaSharedMemConfig config)
 {
     CUfunction function;
@@ -112,7 +112,10 @@ RT_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, co
     return RT_IN_CONTEXT(active_blocks(numBlocks, func, blockSize, dynamicSMemSize, flags));
 }
 
-/* A multiprocessor's shared memory divided by the number of blocks, at most the limit per block. */
+/*
+ * The shared memory of a multiprocessor divided by the number of blocks, but at most the limit per
+ * block.
+ */
 static CUresult available_shared(size_t *size, const void *address, int blocks, int block)
 {
     int most = 0, of_processor = 0, active = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* OpenGL resources. A cudaGraphicsResource_t is a CUgraphicsResource, with the same flags. */
+/*
+ * OpenGL resources. A cudaGraphicsResource_t is a CUgraphicsResource, and the flags have the same
+ * values as in the driver API.
+ */
 #include "softcuda/runtime/runtime.h"
 
 #include <epoxy/gl.h>
@@ -89,7 +92,7 @@ RT_API cudaGLGetDevices(unsigned int *pCudaDeviceCount, int *pCudaDevices,
         gl_devices(pCudaDeviceCount, pCudaDevices, cudaDeviceCount, (CUGLDeviceList)deviceList));
 }
 
-/* Since CUDA 5 every device works with OpenGL, so this only selects the device. */
+/* Only selects the device: since CUDA 5 every device works with OpenGL. */
 RT_API cudaGLSetGLDevice(int device)
 {
     return cudaSetDevice(device);

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Texture and surface objects: converts the runtime's descriptions to the driver's, and back. */
+/*
+ * Texture and surface objects. Converts descriptions of the runtime API to those of the driver API,
+ * and back.
+ */
 #include "softcuda/runtime/channel.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* Resource types, address modes, filter modes and view formats have the driver's values. */
+/*
+ * Resource types, address modes, filter modes and view formats have the same values as in the
+ * driver API.
+ */
 static CUresult resource_to_driver(const struct cudaResourceDesc *from, CUDA_RESOURCE_DESC *to)
 {
     rt_format format = {0};
@@ -68,7 +74,7 @@ static void resource_to_runtime(const CUDA_RESOURCE_DESC *from, struct cudaResou
     }
 }
 
-/* CU_TRSF_READ_AS_INTEGER has no effect on floats. */
+/* CU_TRSF_READ_AS_INTEGER may also be set for float formats, on which it has no effect. */
 static void texture_to_driver(const struct cudaTextureDesc *from, CUDA_TEXTURE_DESC *to)
 {
     memset(to, 0, sizeof(*to));
@@ -135,7 +141,7 @@ RT_API cudaCreateTextureObject(cudaTextureObject_t *pTexObject,
     return RT_IN_CONTEXT(create_texture(pTexObject, pResDesc, pTexDesc, pResViewDesc));
 }
 
-/* Destroying 0 is allowed. */
+/* An object of 0 is allowed, and ignored. */
 RT_API cudaDestroyTextureObject(cudaTextureObject_t texObject)
 {
     return RT_IN_CONTEXT(texObject ? cuTexObjectDestroy(texObject) : CUDA_SUCCESS);

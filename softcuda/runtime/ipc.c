@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Memory and events of other processes. A handle holds the same bytes as the driver's. */
+/* Memory and events of other processes. A handle contains the same bytes as in the driver API. */
 #include "softcuda/runtime/runtime.h"
 
 #include <stdint.h>
@@ -50,7 +50,10 @@ static CUresult describe_event(cudaIpcEventHandle_t *handle, cudaEvent_t event)
     return CUDA_SUCCESS;
 }
 
-/* libcudart returns cudaErrorInvalidValue for NULL; the driver would report an invalid event. */
+/*
+ * For a NULL event, libcudart returns cudaErrorInvalidValue. The driver would report an invalid
+ * event.
+ */
 RT_API cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event)
 {
     return RT_IN_CONTEXT(handle && event ? describe_event(handle, event)

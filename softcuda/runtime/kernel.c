@@ -10,15 +10,16 @@
 #include <stdlib.h>
 
 /*
- * A kernel may have two entries: one for the address that the program calls, with the function's
- * own parameters, and one for its closure's record, which <<< >>> launches run.
+ * A kernel may have two entries. One is for the address that the program calls; its record has the
+ * parameters of the function. The other is for the record of the kernel's closure, which <<< >>>
+ * launches run; its parameter is the closure.
  */
 struct kernel {
     struct kernel *next;
-    const void *key; /* the address or the closure's record */
+    const void *key; /* the address, or the record of the closure */
     const void *address;
-    const gr_cuhost_kernel *record; /* NULL only while an entry is being added */
-    CUfunction function;            /* NULL until the driver was asked */
+    const gr_cuhost_kernel *record; /* NULL only until the entry is complete */
+    CUfunction function;            /* NULL until it is created at first use */
     int max_dynamic_shared;         /* -1 until set */
 };
 
@@ -39,7 +40,7 @@ static struct kernel *find_locked(const void *key)
     return kernel;
 }
 
-/* The existing entry, or a new one without a record; NULL if out of memory. */
+/* Returns the entry of the key, or adds an entry without a record; NULL if out of memory. */
 static struct kernel *get_locked(const void *key, const void *address)
 {
     struct kernel *kernel = find_locked(key);
@@ -56,7 +57,7 @@ static struct kernel *get_locked(const void *key, const void *address)
 SOFT_EXPORTED void gr_cuhost_add_kernel(const gr_cuhost_kernel *kernel, const char *name,
                                         const void *address)
 {
-    (void)name; /* the record has it */
+    (void)name; /* the record contains the name */
     pthread_mutex_lock(&lock);
     struct kernel *added = get_locked(address, address);
     if (added)
@@ -109,7 +110,10 @@ CUresult rt_closure_function(const gr_cuhost_kernel *record, const void *address
     return result;
 }
 
-/* Closures, which <<< >>> launches run, have functions of their own. */
+/*
+ * Sets the limit of the address's closures, which <<< >>> launches run: they have functions of
+ * their own.
+ */
 static void set_closures_locked(const void *address, int value)
 {
     for (size_t i = 0; i < BUCKETS; i++)

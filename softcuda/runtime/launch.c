@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Launches: by a kernel's address, and by <<< >>>, which makes two calls. */
+/* Launches by the address of a kernel, and by <<< >>>, which makes two calls. */
 #include "softcuda/runtime/kernel.h"
 
 #include "softcuda/driver/kernel/program.h"
 
 #include <grinterop/cuhost_launch.h>
 
-/* Checks the launch configuration. The driver would only return CUDA_ERROR_INVALID_VALUE. */
+/*
+ * Checks the launch configuration. The driver would return CUDA_ERROR_INVALID_VALUE instead of
+ * cudaErrorInvalidConfiguration.
+ */
 static bool is_configuration(const unsigned grid[3], const unsigned block[3])
 {
     unsigned long long threads = 1;
@@ -69,7 +72,7 @@ SOFT_EXPORTED void gr_cuhost_assert(const char *expression, const char *file, un
     gr_softcuda_assert(expression, file, line, block, thread);
 }
 
-/* ---- By address ------------------------------------------------------------------------------ */
+/* ---- Launches by address --------------------------------------------------------------------- */
 
 static CUresult launch_address(const void *address, const gr_cuhost_config *config, void **params)
 {

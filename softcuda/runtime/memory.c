@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A size of 0 gives NULL, which cudaFree accepts. */
+/* For a size of 0 the pointer is NULL, which cudaFree accepts. */
 static CUresult allocate(void **pointer, size_t size)
 {
     CUdeviceptr made = 0;
@@ -163,7 +163,7 @@ RT_API_ptsz(cudaStreamAttachMemAsync,
 
 /* ---- Pointers -------------------------------------------------------------------------------- */
 
-/* Memory unknown to CUDA is plain host memory, not an error. */
+/* Memory that CUDA does not know is described as host memory. This is not an error. */
 static CUresult describe(struct cudaPointerAttributes *to, const void *pointer)
 {
     CUdeviceptr at = (CUdeviceptr)(uintptr_t)pointer;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Stream-ordered memory, and the pools that it comes from. */
+/* Stream-ordered memory, and the pools that allocate it. */
 #include "softcuda/runtime/runtime.h"
 
 #include <stdint.h>
 
-/* The runtime's structs and numbers match the driver's. */
+/*
+ * The structs and constants of the runtime API have the same layout and values as in the driver
+ * API.
+ */
 _Static_assert(sizeof(struct cudaMemPoolProps) == sizeof(CUmemPoolProps), "cudaMemPoolProps");
 _Static_assert(offsetof(struct cudaMemPoolProps, maxSize) == offsetof(CUmemPoolProps, maxSize),
                "cudaMemPoolProps");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Device properties: the driver's attributes as one struct, and the choice of a device by them. */
+/*
+ * Device properties: the attributes of the driver API as one struct, and the choice of a device by
+ * its properties.
+ */
 #include "softcuda/runtime/runtime.h"
 
 #include <string.h>
@@ -14,11 +17,12 @@
         offsetof(struct cudaDeviceProp, field), cudaDevAttr##attribute, 0                          \
     }
 
-/* The attributes that are properties. */
+/* The properties that are attributes in the driver API. */
 static const struct property {
     size_t offset;
-    enum cudaDeviceAttr attribute; /* the first of those in an array, which follow one another */
-    size_t count;                  /* of ints; 0: one size_t */
+    /* The first of consecutive attributes if the property is an array. */
+    enum cudaDeviceAttr attribute;
+    size_t count; /* the number of ints; 0 if the property is a size_t */
 } properties[] = {
     WIDE(sharedMemPerBlock, MaxSharedMemoryPerBlock),
     IN(regsPerBlock, MaxRegistersPerBlock),
@@ -105,7 +109,7 @@ static const struct property {
     IN(hostNumaId, HostNumaId),
 };
 
-/* An attribute that the driver does not know is 0. */
+/* The value of an attribute; 0 if the driver does not have it. */
 static int read_attribute(int attribute, int device)
 {
     int value = 0;
@@ -144,8 +148,8 @@ RT_API cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
     return prop ? RT_STARTED(read_properties(prop, device)) : rt_fail(cudaErrorInvalidValue);
 }
 
-/* The number of matching properties. Fields of `wanted` that are 0 are not compared. */
-static int agreement(const struct cudaDeviceProp *wanted, const struct cudaDeviceProp *has)
+/* The number of properties that match. Fields of `wanted` that are 0 are not compared. */
+static int count_matches(const struct cudaDeviceProp *wanted, const struct cudaDeviceProp *has)
 {
     int points = 0;
     points += wanted->name[0] && strncmp(wanted->name, has->name, sizeof(has->name)) == 0;
@@ -164,7 +168,7 @@ static CUresult choose(int *device, const struct cudaDeviceProp *wanted)
     for (int i = 0; i < count && result == CUDA_SUCCESS; i++) {
         struct cudaDeviceProp has;
         result = read_properties(&has, i);
-        int points = result == CUDA_SUCCESS ? agreement(wanted, &has) : 0;
+        int points = result == CUDA_SUCCESS ? count_matches(wanted, &has) : 0;
         if (points > best) {
             best = points;
             *device = i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Shared by the files of the runtime API: how a function is exported, how it begins and ends, and
- * which default stream it uses. The software driver does the work.
+ * Declarations for all files of the runtime API: how a function is exported, how it begins and
+ * ends, and which default stream it uses. The software driver does the work.
  */
 #ifndef GR_SOFTCUDA_RUNTIME_RUNTIME_H
 #define GR_SOFTCUDA_RUNTIME_RUNTIME_H
@@ -11,8 +11,8 @@
 #include <cuda_runtime_api.h>
 
 /*
- * RT_API starts the definition of a function. RT_API_ptsz and RT_API_ptds also define its twin for
- * the per-thread default stream.
+ * RT_API starts the definition of a function. RT_API_ptsz and RT_API_ptds also define the twin of
+ * the function for the per-thread default stream.
  */
 #define RT_API SOFT_EXPORTED cudaError_t CUDARTAPI
 #define RT_TWIN(twin, name, params, args)                                                          \
@@ -22,7 +22,7 @@
 
 extern _Thread_local bool rt_per_thread;
 
-/* The stream that a caller named. In a twin's call, NULL is the thread's own stream. */
+/* The stream that a caller passed. In the call of a twin, NULL is the per-thread default stream. */
 CUstream rt_stream(cudaStream_t stream);
 
 /* Calls a driver function that uses the default stream. */
@@ -30,24 +30,24 @@ CUstream rt_stream(cudaStream_t stream);
 
 /* ---- Begin and end of a call (context.c, error.c) -------------------------------------------- */
 
-/* Starts the driver. */
+/* Initialises the driver. */
 CUresult rt_start(void);
 
 /*
- * Starts the driver and ensures that the thread has a current context: the one already current,
- * whoever created it, or else the primary context of its device.
+ * Initialises the driver and ensures that the thread has a current context. If there is none, the
+ * primary context of the thread's device becomes current.
  */
 CUresult rt_begin(void);
 
-/* The calling thread's device. Starts no context. */
+/* The device of the calling thread. Starts no context. */
 int rt_device(void);
 
-/* The active primary context of a device. */
+/* Gets the primary context of a device, which is then active. */
 CUresult rt_primary(int device, CUcontext *context);
 
 /*
- * Converts the driver's result to the runtime's code, which has the same number. Any error except
- * "not ready" becomes the thread's last error.
+ * Converts a result of the driver to the runtime's code, which has the same number. Any error
+ * except cudaErrorNotReady becomes the last error of the thread.
  */
 cudaError_t rt_end(CUresult result);
 cudaError_t rt_fail(cudaError_t error);
@@ -55,14 +55,14 @@ cudaError_t rt_fail(cudaError_t error);
 /* Clears the thread's last error after its context was reset. */
 void rt_error_clear(void);
 
-/* The whole body of a function that forwards to the driver: begin, call, end. */
+/* The whole body of a function that calls the driver: begin, call, end. */
 #define RT_IN_CONTEXT(call) rt_end((rt_begun = rt_begin()) != CUDA_SUCCESS ? rt_begun : (call))
 #define RT_STARTED(call)    rt_end((rt_begun = rt_start()) != CUDA_SUCCESS ? rt_begun : (call))
 extern _Thread_local CUresult rt_begun;
 
 /*
- * For functions and cases that are not implemented: reports it once on stderr and returns
- * cudaErrorNotSupported. *logged is a static that starts as 0 and records the report.
+ * For functions and cases that are not implemented: reports `what` once on stderr and returns
+ * cudaErrorNotSupported. *logged is a static variable of the caller; it is 0 until the report.
  */
 cudaError_t rt_unsupported(int *logged, const char *what);
 

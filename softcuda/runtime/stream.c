@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Streams. A cudaStream_t is a CUstream, and flags have the same values. */
+/*
+ * Streams. A cudaStream_t is a CUstream, and the flags have the same values as in the driver API.
+ */
 #include "softcuda/runtime/runtime.h"
 
 #include <stdlib.h>
@@ -19,7 +21,7 @@ RT_API cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigned int flags, i
     return RT_IN_CONTEXT(cuStreamCreateWithPriority(pStream, flags, priority));
 }
 
-/* The default streams live as long as their context. */
+/* Fails for default streams, which live as long as their context. */
 RT_API cudaStreamDestroy(cudaStream_t stream)
 {
     return RT_IN_CONTEXT(cuStreamDestroy_v2(stream));
@@ -62,7 +64,7 @@ RT_API_ptsz(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsign
     return RT_IN_CONTEXT(cuStreamWaitEvent(rt_stream(stream), event, flags));
 }
 
-/* Capture is not implemented: the driver reports that no stream is capturing. */
+/* Capture is not implemented, so the driver reports that no stream is capturing. */
 RT_API_ptsz(cudaStreamIsCapturing,
             (cudaStream_t stream, enum cudaStreamCaptureStatus *pCaptureStatus),
             (stream, pCaptureStatus))
@@ -79,10 +81,13 @@ RT_API_ptsz(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t fn, void *use
     return RT_IN_CONTEXT(cuLaunchHostFunc(rt_stream(stream), fn, userData));
 }
 
-/* Data for the driver's callback, since the program's own takes a cudaError_t. */
+/*
+ * The data of a callback for the driver, which calls the callback of the program. The two callbacks
+ * have different types.
+ */
 struct callback {
     cudaStreamCallback_t call;
-    cudaStream_t stream; /* as the program passed it */
+    cudaStream_t stream; /* the stream that the program passed */
     void *data;
 };
 

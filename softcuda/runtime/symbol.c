@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Device variables. A program names one by its address, which is also its device address here. */
+/*
+ * Device variables. A program identifies a variable by its address, which is also its device
+ * address here.
+ */
 #include "softcuda/runtime/copy.h"
 
 #include <grinterop/cuhost_launch.h>
@@ -14,7 +17,7 @@ struct variable {
     void *address;
     size_t size;
     bool is_managed;
-    bool is_known; /* registered with the driver */
+    bool is_known; /* the driver has registered it */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -32,15 +35,15 @@ static CUresult register_variable(struct variable *variable)
 }
 
 /*
- * Programs may pass the address of a managed variable to any call, so it is registered at once. Any
- * other variable is registered by the first call that looks it up.
+ * A managed variable is registered with the driver at once, since programs may pass its address to
+ * any call. Any other variable is registered by the first call that looks it up.
  */
 SOFT_EXPORTED void gr_cuhost_add_variable(const char *name, void *address, size_t size, int kind)
 {
-    (void)name; /* variables are no longer looked up by name */
+    (void)name; /* variables are identified by address */
     struct variable *variable = calloc(1, sizeof(*variable));
     if (!variable)
-        return; /* calls will return cudaErrorInvalidSymbol */
+        return; /* calls for the variable will return cudaErrorInvalidSymbol */
     variable->address = address;
     variable->size = size;
     variable->is_managed = kind == GR_CUHOST_MANAGED;
@@ -100,7 +103,7 @@ RT_API cudaGetSymbolSize(size_t *size, const void *symbol)
     return RT_IN_CONTEXT(size ? find(symbol, size) : CUDA_ERROR_INVALID_VALUE);
 }
 
-/* `host_kind` is the kind of a copy whose other side is host memory. */
+/* `host_kind` is the kind of copy in which the other side is host memory. */
 static CUresult check(const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind,
                       enum cudaMemcpyKind host_kind)
 {

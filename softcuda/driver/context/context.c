@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Contexts: the list of all, each thread's stack of current ones, and queries of the current one.
- * The stack contains handles, not addresses, so that a current context that was destroyed is
- * noticed.
+ * Contexts: the list of all contexts, each thread's stack of current contexts, and queries of the
+ * current context. The stack contains handles instead of addresses, so that a destroyed context is
+ * noticed while it is still current.
  */
 #include "softcuda/driver/context/context.h"
 
@@ -18,7 +18,7 @@ soft_context *soft_contexts;
 static _Thread_local CUcontext stack[MAX_DEPTH];
 static _Thread_local unsigned depth;
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Creation -------------------------------------------------------------------------------- */
 
 static void set_default_limits(soft_context *context)
 {
@@ -141,7 +141,7 @@ void soft_contexts_fail(CUresult error)
     pthread_mutex_unlock(&soft_lock);
 }
 
-/* The context of an argument where NULL means the current one. */
+/* Finds the context of an argument where NULL means the current context. */
 static CUresult resolve_context(CUcontext handle, soft_context **context)
 {
     SOFT_TRY(soft_check_init());
@@ -149,8 +149,8 @@ static CUresult resolve_context(CUcontext handle, soft_context **context)
 }
 
 /*
- * For the few calls that accept a destroyed current context; *context is then NULL or the primary
- * one's record.
+ * For the few calls that accept a current context that was destroyed. *context is then NULL, or the
+ * record if the context was a primary context.
  */
 static CUresult current_or_destroyed(soft_context **context)
 {
@@ -282,7 +282,10 @@ SOFT_API cuCtxSynchronize(void)
     return cuCtxSynchronize_v2(NULL);
 }
 
-/* The only query of a destroyed context that a GPU driver answers like this. */
+/*
+ * For a handle that was destroyed, a GPU driver returns CUDA_ERROR_CONTEXT_IS_DESTROYED from this
+ * query and CUDA_ERROR_INVALID_CONTEXT from all others.
+ */
 SOFT_API cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
 {
     soft_context *context;
@@ -315,7 +318,7 @@ SOFT_API cuCtxGetFlags(unsigned int *flags)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&soft_lock);
     *flags = context ? context->flags : 0;
-    if (context && context->primary) /* the driver reports it for every primary context */
+    if (context && context->primary) /* a GPU driver reports this flag for every primary context */
         *flags |= CU_CTX_MAP_HOST;
     pthread_mutex_unlock(&soft_lock);
     return CUDA_SUCCESS;
@@ -332,8 +335,8 @@ SOFT_API cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
 }
 
 /*
- * As on an H200. Two limits are read-only: the largest shared memory of a block, and whether the
- * context is part of a graphics context. The next one is not supported.
+ * On an H200, two limits are read-only: the largest shared memory of a block, and whether the
+ * context is part of a graphics context. The values after these two are unsupported limits.
  */
 static bool is_read_only_limit(CUlimit limit)
 {
@@ -375,7 +378,7 @@ SOFT_API cuCtxSetLimit(CUlimit limit, size_t value)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&soft_lock);
     __atomic_store_n(&context->limits[limit], value,
-                     __ATOMIC_RELAXED); /* launches read it without the lock */
+                     __ATOMIC_RELAXED); /* launches read the limit without the lock */
     pthread_mutex_unlock(&soft_lock);
     return CUDA_SUCCESS;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The start and end of contexts, both those of applications and primary ones. */
+/* The start and end of contexts: those that applications create, and primary contexts. */
 #ifndef GR_SOFTCUDA_DRIVER_CONTEXT_H
 #define GR_SOFTCUDA_DRIVER_CONTEXT_H
 
 #include "softcuda/driver/stream/scheduler.h"
 
-/* Stream priorities range from 0, the lowest, to this. */
+/* The highest stream priority. The lowest is 0. */
 #define SOFT_GREATEST_PRIORITY (-5)
 
 /*
@@ -15,12 +15,13 @@
 CUresult soft_context_start(soft_context **context, CUdevice device, unsigned flags, bool primary);
 
 /*
- * CUDA_ERROR_INVALID_CONTEXT for an invalid handle, CUDA_ERROR_CONTEXT_IS_DESTROYED for an ended
- * context, or its sticky error. *context is set unless the handle is invalid.
+ * Finds the context of a handle. Returns CUDA_ERROR_INVALID_CONTEXT for an invalid handle,
+ * CUDA_ERROR_CONTEXT_IS_DESTROYED if the context has ended, or the context's sticky error. *context
+ * is set unless the handle is invalid.
  */
 CUresult soft_context_get(CUcontext handle, soft_context **context);
 
-/* Removes it from the thread's stack if it is on top. */
+/* Removes the context from the calling thread's stack if it is on top of the stack. */
 void soft_context_leave_if_current(CUcontext handle);
 
 /* CUDA_ERROR_INVALID_VALUE for flags that cuCtxCreate and cuDevicePrimaryCtxSetFlags reject. */
@@ -31,7 +32,7 @@ size_t soft_context_stack_size(const soft_context *context);
 
 /* ---- The end (context_end.c) ----------------------------------------------------------------- */
 
-/* Waits for the context's work, then ends it with all its objects. */
+/* Waits for the context's work, then ends the context with all its objects. */
 void soft_context_end(soft_context *context);
 
 #endif

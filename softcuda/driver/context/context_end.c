@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The end of a context: its work, then its objects, in order of their dependencies. */
+/*
+ * Ends a context: waits for its work, then destroys its objects in the order of their dependencies.
+ */
 #include "softcuda/driver/context/context.h"
 #include "softcuda/driver/memory/peer_access.h"
 
@@ -28,7 +30,10 @@ void soft_context_end(soft_context *context)
     pthread_mutex_lock(&soft_lock);
     soft_context_drain(context);
     pthread_mutex_unlock(&soft_lock);
-    /* Before the streams, because another context may reuse a record without streams. */
+    /*
+     * Memory is destroyed before the streams: once a record has no streams, another context may
+     * reuse the record.
+     */
     soft_memory_destroy_all(context);
     soft_peers_remove(context);
 

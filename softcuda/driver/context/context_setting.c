@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Settings of the current context that are only stored: how its threads wait, and how a GPU would
- * divide its caches. Also the old calls that count the users of a context.
+ * Settings of the current context that are stored without an effect: how its threads wait, and how
+ * a GPU would divide its caches. Also the old calls that count the users of a context.
  */
 #include "softcuda/driver/context/context.h"
 
@@ -78,7 +78,7 @@ SOFT_API cuCtxResetPersistingL2Cache(void)
     return soft_check_context(NULL);
 }
 
-/* ---- Users ----------------------------------------------------------------------------------- */
+/* ---- Number of users ------------------------------------------------------------------------- */
 
 SOFT_API cuCtxAttach(CUcontext *pctx, unsigned int flags)
 {
@@ -103,7 +103,7 @@ static bool detach(soft_context *context)
     return was_attached;
 }
 
-/* The call of the last user ends the context. */
+/* Removes one user. Without users the context ends. */
 SOFT_API cuCtxDetach(CUcontext ctx)
 {
     soft_context *context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Resources that green contexts could divide. No device has them. */
+/* Device resources that green contexts could divide. No device has such resources. */
 #include "softcuda/driver/context/context.h"
 
 #include <string.h>

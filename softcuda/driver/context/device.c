@@ -7,10 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEVICE_NAME       "grinterop software CUDA device (no GPU)"
-#define PCI_BUS_ID        "0000:00:%02x.0" /* of no PCI device: these are on no bus */
+#define DEVICE_NAME "grinterop software CUDA device (no GPU)"
+/* Matches no real PCI device, since software devices are on no bus. */
+#define PCI_BUS_ID        "0000:00:%02x.0"
 #define PCI_BUS_ID_SIZE   13
-#define PCI_DOMAIN_SIZE   5 /* which is optional */
+#define PCI_DOMAIN_SIZE   5 /* the length of the domain "0000:", which is optional */
 #define COMPUTE_MAJOR     8
 #define COMPUTE_MINOR     0
 #define MAX_THREADS       1024
@@ -23,7 +24,7 @@ CUresult soft_check_device(CUdevice dev)
     return dev >= 0 && dev < soft_device_count() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
-/* Checks the device, and that there is room for the result. */
+/* Checks the device, and that the caller has passed memory for the result. */
 static CUresult query(CUdevice dev, bool has_room)
 {
     CUresult result = soft_check_device(dev);
@@ -74,7 +75,7 @@ SOFT_API cuDeviceGetLuid(char *luid, unsigned int *deviceNodeMask, CUdevice dev)
     return result != CUDA_SUCCESS ? result : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* The devices share the machine's memory. */
+/* Each device reports the machine's memory, which all devices share. */
 SOFT_API cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 {
     SOFT_TRY(query(dev, bytes));
@@ -114,7 +115,7 @@ SOFT_API cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
     return CUDA_SUCCESS;
 }
 
-/* Attributes that are not 0. One that exists but is not listed is 0. */
+/* The device attributes that are not 0. All other existing attributes are 0. */
 static const struct {
     CUdevice_attribute attribute;
     int value;
@@ -177,7 +178,8 @@ static const struct {
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_HEIGHT, 32768},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_WIDTH, 32768},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH, 32768},
-    {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS, 2046}, /* whole cubes */
+    /* A multiple of 6, for whole cubes. */
+    {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS, 2046},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, 1 << 28},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH, 131072},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT, 65000},
@@ -209,7 +211,7 @@ static const struct {
     {(CUdevice_attribute)144, 1},
 };
 
-/* The highest value in CUDA 13.0; all lower ones are in use. */
+/* The highest attribute in CUDA 13.0. All lower values exist. */
 #define LAST_ATTRIBUTE 147
 
 SOFT_API cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The list of devices: GR_SOFT_DEVICES sets their number, and CUDA_VISIBLE_DEVICES selects some of
- * them. Without GR_SOFT_DEVICES that variable refers to the machine's GPUs and is ignored: a
- * program that may use GPU 3, or none, still has its software device.
+ * them. Without GR_SOFT_DEVICES, CUDA_VISIBLE_DEVICES refers to the machine's GPUs and is ignored:
+ * a program that may use GPU 3, or no GPU, still has its software device.
  */
 #include "softcuda/driver/context/drawing_uuid.h"
 #include "softcuda/driver/soft.h"
@@ -17,7 +17,7 @@
 
 static int all = 1;
 static int count = 1;
-static int numbers[SOFT_MAX_DEVICES]; /* of the visible devices */
+static int numbers[SOFT_MAX_DEVICES]; /* the numbers of the visible devices */
 
 int soft_device_count(void)
 {
@@ -42,7 +42,7 @@ CUdevice soft_device_of_number(int number)
     return CU_DEVICE_INVALID;
 }
 
-/* They differ in the last byte. */
+/* The devices' own UUIDs differ in the last byte. */
 static void own_uuid(int number, CUuuid *uuid)
 {
     static const char bytes[] = "libgrinterop-sof";
@@ -50,7 +50,10 @@ static void own_uuid(int number, CUuuid *uuid)
     uuid->bytes[sizeof(uuid->bytes) - 1] += (char)number;
 }
 
-/* The drawing device has Vulkan's UUID, so that programs that match devices by UUID find it. */
+/*
+ * The drawing device has the UUID that Vulkan reports for it, so that programs that match devices
+ * by UUID find it.
+ */
 void soft_device_uuid(int number, CUuuid *uuid)
 {
     if (number != SOFT_DRAWING_DEVICE || !soft_drawing_uuid((unsigned char *)uuid->bytes))
@@ -76,8 +79,9 @@ static bool has_prefix(const CUuuid *uuid, const char *entry, size_t length)
 }
 
 /*
- * The device whose UUID begins with the entry; -1 if no device or several do. The drawing device
- * also keeps its own UUID. Vulkan is queried last because that takes time.
+ * Returns the device whose UUID begins with the entry; -1 if there is no such device, or more than
+ * one. The drawing device is also found by its own UUID. Vulkan is queried last, because the query
+ * takes time.
  */
 static int find_uuid(const char *entry, size_t length)
 {
@@ -106,7 +110,7 @@ static bool is_uuid(const char *entry)
     return strncmp(entry, "GPU-", 4) == 0;
 }
 
-/* Characters after a number are ignored as well. */
+/* Characters after a number are ignored, as after a UUID. */
 static int find_number(const char *entry)
 {
     char *end;
@@ -114,7 +118,10 @@ static int find_number(const char *entry)
     return end != entry && number >= 0 && number < all ? (int)number : -1;
 }
 
-/* An invalid entry ends the list, and so does a UUID among numbers or a number among UUIDs. */
+/*
+ * Selects the devices of a CUDA_VISIBLE_DEVICES list. An invalid entry ends the list, and so does a
+ * UUID among numbers or a number among UUIDs.
+ */
 static CUresult choose(const char *list)
 {
     bool by_uuid = is_uuid(list);
@@ -135,7 +142,7 @@ static CUresult choose(const char *list)
 
 /* ---- GR_SOFT_DEVICES ------------------------------------------------------------------------- */
 
-/* False if the variable does not set it. */
+/* False if GR_SOFT_DEVICES is unset or invalid. */
 static bool read_number_of_devices(void)
 {
     const char *text = secure_getenv("GR_SOFT_DEVICES");

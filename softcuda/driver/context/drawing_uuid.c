@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * lavapipe derives its UUID from Mesa's version, differently from version to version, so Vulkan is
- * queried for it. The instance for that is kept: destroying the last one makes Vulkan's loader
- * unload the drivers, and lavapipe leaves threads and memory behind.
+ * Queries Vulkan for the UUID of lavapipe, because lavapipe derives it from the version of Mesa,
+ * and each version does so differently. The Vulkan instance of this query is kept: destroying the
+ * last instance makes the Vulkan loader unload the drivers, and an unloaded lavapipe leaves threads
+ * and memory behind.
  */
 #include "softcuda/driver/context/drawing_uuid.h"
 
@@ -34,7 +35,10 @@ struct vulkan {
 
 #define GET(vulkan, name) ((PFN_##name)(vulkan)->get((vulkan)->instance, #name))
 
-/* Type and driver ID identify lavapipe; Vulkan 1.1 has no driver ID. */
+/*
+ * Stores the UUID if the device is lavapipe, which its type and driver ID identify. In Vulkan 1.1
+ * the type must suffice, because there is no driver ID.
+ */
 static bool read_uuid(const struct vulkan *vulkan, VkPhysicalDevice device)
 {
     VkPhysicalDeviceDriverProperties driver = {
@@ -71,7 +75,7 @@ static void find_lavapipe_uuid(const struct vulkan *vulkan)
         found = read_uuid(vulkan, devices[i]);
 }
 
-/* Vulkan 1.0 has no UUIDs: its loader lacks this function. */
+/* Vulkan 1.0 has no UUIDs. Its loader lacks vkEnumerateInstanceVersion. */
 static bool make_instance(struct vulkan *vulkan)
 {
     const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
@@ -97,7 +101,8 @@ static void query_vulkan(void)
 bool soft_drawing_uuid(unsigned char uuid[SOFT_UUID_SIZE])
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    static _Thread_local bool asking; /* a Vulkan layer may query CUDA's devices itself */
+    /* A Vulkan layer may query the CUDA devices during the query. */
+    static _Thread_local bool asking;
     if (asking)
         return false;
     asking = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The Vulkan UUID of the drawing device. */
+/* The UUID that Vulkan reports for the drawing device. */
 #ifndef GR_SOFTCUDA_DRIVER_DRAWING_UUID_H
 #define GR_SOFTCUDA_DRIVER_DRAWING_UUID_H
 
@@ -7,7 +7,7 @@
 
 #define SOFT_UUID_SIZE 16
 
-/* Queries Vulkan on the first call; false without lavapipe, or if it reports no UUID. */
+/* The first call queries Vulkan. False if there is no lavapipe, or if lavapipe reports no UUID. */
 bool soft_drawing_uuid(unsigned char uuid[SOFT_UUID_SIZE]);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Each device's primary context: alive while it is retained, always with the same handle. */
+/* The primary context of each device: alive while it is retained, always with the same handle. */
 #include "softcuda/driver/context/context.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* taken before soft_lock */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* must be taken before soft_lock */
 static struct {
     soft_context *context;
     unsigned wanted_flags;
@@ -54,7 +54,7 @@ SOFT_API cuDevicePrimaryCtxRelease_v2(CUdevice dev)
     return result;
 }
 
-/* Contexts that were retained still have to be released. */
+/* A reset does not change the retain count: each retain still needs its release. */
 SOFT_API cuDevicePrimaryCtxReset_v2(CUdevice dev)
 {
     SOFT_TRY(soft_check_device(dev));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* See process.h. */
+/* Implements process.h through /proc. */
 #include "softcuda/driver/context/process.h"
 
 #include <errno.h>
@@ -17,7 +17,10 @@ typedef struct {
     uint64_t start;
 } status;
 
-/* Reads fields 3, 20 and 22. The second is a name in parentheses, which may contain anything. */
+/*
+ * Reads fields 3, 20 and 22 of /proc/PID/stat. Field 2 is a name in parentheses that may contain
+ * anything.
+ */
 static bool parse(const char *text, status *found)
 {
     const char *behind = strrchr(text, ')');
@@ -52,7 +55,7 @@ uint64_t soft_process_own_start(void)
     return start;
 }
 
-/* A process is also a zombie if its first thread has ended while others run. */
+/* A process whose first thread has ended is shown as a zombie even while its other threads run. */
 bool soft_process_has_ended(pid_t process, uint64_t start)
 {
     if (kill(process, 0) != 0 && errno == ESRCH)

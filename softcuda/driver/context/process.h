@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Checks whether another process is alive. Its PID alone is not enough, since PIDs are reused. */
+/*
+ * Checks whether another process is alive. PIDs are reused, so the start time is compared as well.
+ */
 #ifndef GR_SOFTCUDA_DRIVER_PROCESS_H
 #define GR_SOFTCUDA_DRIVER_PROCESS_H
 
@@ -7,12 +9,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Start time of this process, in ticks since boot; 0 if /proc does not provide it. */
+/* The start time of this process, in ticks since boot; 0 if /proc does not provide it. */
 uint64_t soft_process_own_start(void);
 
 /*
- * Whether the process with this start time has ended, even if it was not waited for. A start of 0
- * matches any. False if it cannot be determined.
+ * Whether the process with this PID and start time has ended, even if its parent has not waited for
+ * it. A start time of 0 matches any process. False if /proc does not show it.
  */
 bool soft_process_has_ended(pid_t process, uint64_t start);
 

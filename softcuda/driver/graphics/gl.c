@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The driver's view of OpenGL, see gl.h. */
+/* The driver's access to OpenGL (gl.h). */
 #include "softcuda/driver/graphics/gl.h"
 
 #include <dlfcn.h>
@@ -9,8 +9,8 @@
 #include <epoxy/gl.h>
 
 /*
- * Copied from EGL's registry instead of including its header, because only libraries that the
- * application has loaded may be used.
+ * Constants copied from the EGL registry. The EGL header is not included, because the driver may
+ * only use libraries that the application has loaded.
  */
 #define EGL_DRAW 0x3059
 #define EGL_READ 0x305A
@@ -31,22 +31,25 @@ static pthread_mutex_t find_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- The current context --------------------------------------------------------------------- */
 
-/* The handle is never closed, so the library stays loaded. */
-static void *loaded(const char *name)
+/*
+ * Returns the library if the application has loaded it. The handle is never closed, so the library
+ * stays loaded.
+ */
+static void *loaded_library(const char *name)
 {
     return dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
 }
 
 /*
- * ISO C cannot convert dlsym's pointer to a function pointer; POSIX allows it through the object's
- * bytes.
+ * ISO C cannot convert the pointer that dlsym() returns to a function pointer. POSIX allows copying
+ * the bytes of the pointer.
  */
 #define GET(function, library, name) (*(void **)(void *)&(function) = dlsym(library, name))
 
 static bool find_egl(void)
 {
     pthread_mutex_lock(&find_lock);
-    void *library = egl_found ? NULL : loaded("libEGL.so.1");
+    void *library = egl_found ? NULL : loaded_library("libEGL.so.1");
     if (library) {
         GET(egl.display, library, "eglGetCurrentDisplay");
         GET(egl.context, library, "eglGetCurrentContext");
@@ -62,9 +65,9 @@ static bool find_egl(void)
 static bool find_glx(void)
 {
     pthread_mutex_lock(&find_lock);
-    void *library = glx_found ? NULL : loaded("libGLX.so.0");
+    void *library = glx_found ? NULL : loaded_library("libGLX.so.0");
     if (!library && !glx_found)
-        library = loaded("libGL.so.1");
+        library = loaded_library("libGL.so.1");
     if (library) {
         GET(glx_context, library, "glXGetCurrentContext");
         glx_found = glx_context;
@@ -123,7 +126,7 @@ void soft_gl_leave(const soft_gl_visit *visit)
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
-/* Binding points that do not affect drawing, where they exist. */
+/* A binding point that does not affect drawing, if this OpenGL version has one. */
 static GLenum read_target(void)
 {
     return epoxy_gl_version() >= 31 ? GL_COPY_READ_BUFFER : GL_ARRAY_BUFFER;
@@ -154,7 +157,7 @@ static size_t bound_size(GLenum target)
     return (size_t)size;
 }
 
-/* The application's mapping of a buffer, which excludes other uses. */
+/* The application's mapping of a buffer. OpenGL allows no other use of a mapped buffer. */
 typedef struct {
     unsigned char *bytes;
     size_t offset;
@@ -187,7 +190,7 @@ static bool bound_is_locked(GLenum target, gl_mapping *mapping)
     return !(mapping->access & GL_MAP_PERSISTENT_BIT);
 }
 
-/* The number of the first `size` bytes that are mapped. */
+/* How many of the first `size` bytes are mapped. */
 static size_t mapped_part(const gl_mapping *mapping, size_t size)
 {
     if (size <= mapping->offset)
@@ -195,7 +198,9 @@ static size_t mapped_part(const gl_mapping *mapping, size_t size)
     return size - mapping->offset < mapping->length ? size - mapping->offset : mapping->length;
 }
 
-/* Immutable storage refuses glBufferSubData unless it was created for it. */
+/*
+ * glBufferSubData cannot write immutable storage that was created without GL_DYNAMIC_STORAGE_BIT.
+ */
 static bool bound_is_writable(GLenum target)
 {
     if (epoxy_gl_version() < 44 && !epoxy_has_gl_extension("GL_ARB_buffer_storage"))
@@ -233,7 +238,7 @@ void soft_gl_buffer_read(unsigned name, void *to, size_t size, unsigned char unr
     glBindBuffer(target, before);
 }
 
-/* Immutable storage accepts copies from other buffers. */
+/* Writes immutable storage: it accepts copies from other buffers. */
 static void copy_into_bound(GLenum target, const void *from, size_t size)
 {
     GLuint scratch = 0;

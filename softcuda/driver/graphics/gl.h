@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The driver's access to OpenGL: the current context, and the bytes of a buffer. Nothing changes
- * state that the application can see: bindings are restored, and no call can leave an OpenGL error.
+ * The driver's access to OpenGL: the current context, and the bytes of a buffer. No function
+ * changes OpenGL state that the application can see: all bindings are restored, and no OpenGL error
+ * remains.
  */
 #ifndef GR_SOFTCUDA_DRIVER_GL_H
 #define GR_SOFTCUDA_DRIVER_GL_H
@@ -23,16 +24,19 @@ typedef struct {
     void *context;
 } soft_gl_context;
 
-/* The calling thread's context; false if there is none. Loads no library for that. */
+/* Gets the calling thread's OpenGL context; false if there is none. Never loads a library. */
 bool soft_gl_current(soft_gl_context *context);
 
-/* An operation of graphics.h: unmap and unregister require a current context. */
+/*
+ * The operations can_store and can_end of graphics.h: unmap and unregister require a current
+ * context.
+ */
 CUresult soft_gl_has_context(soft_graphics *resource);
 
-/* False for OpenGL ES, whose buffers cannot be read. A context is current. */
+/* False for OpenGL ES, whose buffers cannot be read. Requires a current context. */
 bool soft_gl_is_desktop(void);
 
-/* The context that was current before a visit to another one. */
+/* The OpenGL context that was current before soft_gl_enter(), for soft_gl_leave(). */
 typedef struct {
     bool switched;
     soft_gl_context before;
@@ -41,22 +45,23 @@ typedef struct {
 } soft_gl_visit;
 
 /*
- * Makes the context current in which a name is valid. If that fails, because the context is current
- * on another thread or was destroyed, the current one stays, since it may share objects with it.
- * False if no context is current.
+ * Makes `context`, in which a name is valid, the current context. If that fails, because it is
+ * current on another thread or was destroyed, the thread's current context stays, since the two may
+ * share objects. False if the thread has no current context.
  */
 bool soft_gl_enter(const soft_gl_context *context, soft_gl_visit *visit);
 
 void soft_gl_leave(const soft_gl_visit *visit);
 
-/* The size in bytes; false if no buffer has the name. */
+/* Gets the size in bytes; false if no buffer has the name. */
 bool soft_gl_buffer_size(unsigned name, size_t *size);
 
 /*
- * Accesses the first bytes of a buffer that has at least that many. Reading waits for OpenGL's work
- * on the buffer. If the application has mapped it, not persistently, OpenGL allows no other use:
- * bytes within the application's mapping are then accessed through it. Bytes that cannot be read
- * become `unreadable`; bytes that cannot be written are lost.
+ * Read and write the first `size` bytes of a buffer, which must have at least that many. Reading
+ * waits for the OpenGL work on the buffer. While the application has mapped a buffer, except
+ * persistently, OpenGL allows no other use of it: bytes within the application's mapping are then
+ * accessed through that mapping. Bytes that cannot be read become `unreadable`; bytes that cannot
+ * be written are lost.
  */
 void soft_gl_buffer_read(unsigned name, void *to, size_t size, unsigned char unreadable);
 void soft_gl_buffer_write(unsigned name, const void *from, size_t size);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *of(soft_graphics *resource)
+static void *buffer_of(soft_graphics *resource)
 {
     return resource;
 }
@@ -18,12 +18,13 @@ static size_t smaller(size_t a, size_t b)
 }
 
 /*
- * The buffer may have new storage: the part that both sizes share is fetched. The driver's
- * registration keeps a deleted buffer alive; here its bytes are no longer accessible.
+ * The buffer may have storage of another size than at its registration: only bytes within both
+ * sizes are fetched. With the NVIDIA driver a registration keeps a deleted buffer alive; here the
+ * bytes of a deleted buffer are no longer accessible.
  */
 static CUresult fetch_bytes(soft_graphics *resource)
 {
-    soft_gl_resource *buffer = of(resource);
+    soft_gl_resource *buffer = buffer_of(resource);
     size_t size = buffer->size;
     bool deleted = !soft_gl_buffer_size(buffer->name, &size);
     if (deleted)
@@ -48,7 +49,7 @@ static CUresult fetch(soft_graphics *resource)
 
 static CUresult open_buffer(soft_graphics *resource, bool blank)
 {
-    soft_gl_resource *buffer = of(resource);
+    soft_gl_resource *buffer = buffer_of(resource);
     SOFT_TRY(soft_gl_resource_open(buffer, blank));
     const soft_range range = {.base = buffer->pages,
                               .size = buffer->backed,
@@ -62,10 +63,10 @@ static CUresult open_buffer(soft_graphics *resource, bool blank)
     return result;
 }
 
-/* The bytes of a buffer that was deleted meanwhile are dropped. */
+/* If the buffer was deleted while it was mapped, its bytes are dropped. */
 static CUresult store_bytes(soft_graphics *resource)
 {
-    const soft_gl_resource *buffer = of(resource);
+    const soft_gl_resource *buffer = buffer_of(resource);
     size_t size = 0;
     if (soft_gl_buffer_size(buffer->name, &size) && size > 0)
         soft_gl_buffer_write(buffer->name, buffer->pages, smaller(size, buffer->backed));
@@ -79,19 +80,20 @@ static void store(soft_graphics *resource)
 
 static void close_buffer(soft_graphics *resource)
 {
-    const soft_gl_resource *buffer = of(resource);
+    const soft_gl_resource *buffer = buffer_of(resource);
     soft_range_remove(buffer->pages, SOFT_MEMORY_GRAPHICS, NULL);
     soft_gl_resource_close(buffer);
 }
 
 static void free_buffer(soft_graphics *resource)
 {
-    soft_gl_resource_free(of(resource), "an OpenGL buffer, after cuGraphicsUnregisterResource");
+    soft_gl_resource_free(buffer_of(resource),
+                          "an OpenGL buffer, after cuGraphicsUnregisterResource");
 }
 
 static void pointer(soft_graphics *resource, CUdeviceptr *address, size_t *size)
 {
-    const soft_gl_resource *buffer = of(resource);
+    const soft_gl_resource *buffer = buffer_of(resource);
     *address = (CUdeviceptr)(uintptr_t)buffer->pages;
     *size = buffer->size;
 }
@@ -145,7 +147,10 @@ SOFT_API cuGraphicsGLRegisterBuffer(CUgraphicsResource *pCudaResource, GLuint bu
     return register_buffer(context, &gl, buffer, size, Flags, pCudaResource);
 }
 
-/* All contexts draw on the same device, which may be hidden from the program. */
+/*
+ * All OpenGL contexts draw on the same device, which CUDA_VISIBLE_DEVICES may hide from the
+ * program.
+ */
 SOFT_API cuGLGetDevices_v2(unsigned int *pCudaDeviceCount, CUdevice *pCudaDevices,
                            unsigned int cudaDeviceCount, CUGLDeviceList deviceList)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Copies a registered image's pixels between OpenGL and the pages (gl_image.h). The image may have
- * new storage since its registration, and may have been registered with another target. The part
- * that both sides share is exchanged, level by level.
+ * Copies the pixels of a registered image between OpenGL and the pages (gl_image.h). Since its
+ * registration the image may have got new storage, and it may have been registered with another
+ * target. So only the part that exists in both OpenGL and the pages is copied, level by level.
  */
 #include "softcuda/driver/graphics/gl_image.h"
 
@@ -22,8 +22,8 @@ size_t soft_gl_image_slice(const soft_gl_image *image, const soft_gl_image_level
 }
 
 /*
- * The part of a level or cube face that both sides share; all 0 if OpenGL's storage has another
- * type now.
+ * The part of a level or cube face that exists in both OpenGL and the pages; all 0 if the type of
+ * the OpenGL storage has changed.
  */
 static soft_gl_level common_part(const soft_gl_image *image, const soft_gl_image_level *level,
                                  const soft_gl_level *theirs)
@@ -35,7 +35,9 @@ static soft_gl_level common_part(const soft_gl_image *image, const soft_gl_image
                            .slices = smaller(level->slices, theirs->slices)};
 }
 
-/* CUDA treats cube faces as slices. An image registered with another target may have fewer. */
+/*
+ * CUDA treats cube faces as slices. An image registered with another target may have fewer faces.
+ */
 static unsigned faces_of(const soft_gl_pixels *pixels, const soft_gl_image_level *level)
 {
     return pixels->target == GL_TEXTURE_CUBE_MAP ? smaller(6, level->slices) : 1;
@@ -50,7 +52,9 @@ static void finish(const soft_gl_image *image, unsigned char *elements, size_t s
         memset(elements + at, 0, channel);
 }
 
-/* Uses a copy, because old OpenGL versions can only read a whole level. */
+/*
+ * Reads the level into a temporary copy, because old OpenGL versions can only read a whole level.
+ */
 static CUresult read_part(soft_gl_image *image, soft_gl_pixels *pixels, unsigned l, unsigned face,
                           const soft_gl_level *theirs, const soft_gl_level *part)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The table of OpenGL's internal formats (gl_format.h). It contains those that NVIDIA's driver
- * registers; that driver refuses all signed normalised, packed, depth and compressed formats and,
- * of the common ones, RGB16F.
+ * The table of OpenGL internal formats (gl_format.h). It contains the formats that the NVIDIA
+ * driver registers. The NVIDIA driver refuses all signed normalised, packed, depth and compressed
+ * formats and, of the common formats, RGB16F.
  *
- * OpenGL converts between its storage and these elements. NVIDIA's driver stores whole elements for
- * formats with fewer bits (RGBA2, RGBA4, RGB12, RGBA12). An OpenGL that stores fewer bits loses the
- * others when CUDA writes. sRGB formats exchange their bytes unchanged. Where OpenGL has three
- * channels, the fourth has the value of NVIDIA's driver: 1 in integer formats, 0 in the others.
+ * OpenGL converts between its storage and the elements in this table. For formats with fewer bits
+ * (RGBA2, RGBA4, RGB12, RGBA12) the NVIDIA driver stores whole elements. An OpenGL implementation
+ * that stores fewer bits loses the others when CUDA writes. The bytes of sRGB formats are exchanged
+ * unchanged. Where OpenGL has three channels, the fourth has the same value as with the NVIDIA
+ * driver: 1 in integer formats, 0 in the others.
  */
 #include "softcuda/driver/graphics/gl_format.h"
 
@@ -72,7 +73,10 @@ static const soft_gl_format formats[] = {
     {GL_RGBA12, UINT16, 4, GL_RGBA, GL_UNSIGNED_SHORT, false},
     {GL_STENCIL_INDEX8, UINT8, 1, GL_STENCIL_INDEX, GL_UNSIGNED_BYTE, false},
 
-    /* Unsized formats. OpenGL chooses the number of bits by the application's data, usually 8. */
+    /*
+     * Unsized formats. OpenGL chooses the number of bits from the type of the application's data,
+     * usually 8.
+     */
     {GL_RGBA, UINT8, 4, GL_RGBA, GL_UNSIGNED_BYTE, false},
     {GL_RGB, UINT8, 4, GL_RGBA, GL_UNSIGNED_BYTE, true},
     {GL_RG, UINT8, 2, GL_RG, GL_UNSIGNED_BYTE, false},

@@ -8,18 +8,21 @@
 #include "softcuda/driver/soft.h"
 
 typedef struct {
-    unsigned internal; /* as OpenGL reports it */
+    unsigned internal; /* the internal format that OpenGL reports */
     CUarray_format format;
-    unsigned channels; /* per element in CUDA: 4 where OpenGL has 3 */
+    unsigned channels; /* per element in CUDA; 4 if OpenGL has 3 */
     unsigned transfer; /* format and type with which OpenGL transfers elements of this layout */
     unsigned type;
-    bool zero_fourth; /* OpenGL has no fourth channel and reads it as one; CUDA reads zero */
+    /*
+     * the fourth channel, which OpenGL does not have, is 0 in CUDA, although OpenGL reads it as 1
+     */
+    bool zero_fourth;
 } soft_gl_format;
 
-/* NULL for an internal format that CUDA refuses. */
+/* The row of an internal format; NULL if CUDA refuses the format. */
 const soft_gl_format *soft_gl_format_of(unsigned internal);
 
-/* Whether images of the target can be registered; GL_RENDERBUFFER counts as one. */
+/* Whether images of the target can be registered. GL_RENDERBUFFER counts as a target. */
 bool soft_gl_target_registers(unsigned target);
 
 #endif

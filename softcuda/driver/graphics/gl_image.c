@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * OpenGL textures and renderbuffers as graphics resources. A resource has its own pages for all
- * levels and layers that the image had at its registration, and arrays in them, which stay the same
- * for all maps. The pages are inaccessible while it is not mapped. Map and unmap copy the pixels.
+ * levels and layers that the image had at its registration, and CUDA arrays in these pages. Pages
+ * and arrays stay the same for all maps. While the resource is not mapped, the pages are
+ * inaccessible. Map and unmap copy the pixels.
  *
- * As in NVIDIA's driver, an image has the target that the call names, and a full chain of levels if
- * OpenGL has more than one. Parts that OpenGL does not have start as SOFT_GL_NO_BYTES and are
- * dropped.
+ * As in the NVIDIA driver, an image has the target that the registering call names, and a full
+ * chain of levels if the OpenGL image has more than one level. A map fills the parts that OpenGL
+ * does not have with SOFT_GL_NO_BYTES, and an unmap drops them.
  */
 #include "softcuda/driver/graphics/gl_image.h"
 
@@ -17,17 +18,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Levels begin at multiples of this. */
+/* The offset of each level in the pages is a multiple of this. */
 #define LEVEL_ALIGNMENT 512
 
-static void *of(soft_graphics *resource)
+static void *image_of(soft_graphics *resource)
 {
     return resource;
 }
 
 /* ---- Map and unmap --------------------------------------------------------------------------- */
 
-/* False if the name was deleted, or the texture has another type now. */
+/* False if the name was deleted, or if the texture has another type now. */
 static bool begin(const soft_gl_image *image, soft_gl_pixels *pixels)
 {
     if (soft_gl_pixels_begin(pixels, image->gl.name, image->target) != SOFT_GL_FOUND)
@@ -38,10 +39,10 @@ static bool begin(const soft_gl_image *image, soft_gl_pixels *pixels)
     return false;
 }
 
-/* If the name was deleted there are no pixels to copy, as with buffers. */
+/* If the name was deleted, there are no pixels to copy, as with buffers. */
 static CUresult fetch_pixels(soft_graphics *resource)
 {
-    soft_gl_image *image = of(resource);
+    soft_gl_image *image = image_of(resource);
     if (!soft_gl_resource_is_read(&image->gl))
         return CUDA_SUCCESS;
     SOFT_TRY(soft_gl_resource_alloc_buffer(&image->gl));
@@ -75,7 +76,7 @@ static void set_open(soft_gl_image *image, bool is_open)
 
 static CUresult open_image(soft_graphics *resource, bool blank)
 {
-    soft_gl_image *image = of(resource);
+    soft_gl_image *image = image_of(resource);
     SOFT_TRY(soft_gl_resource_open(&image->gl, blank));
     set_open(image, true);
     return CUDA_SUCCESS;
@@ -83,7 +84,7 @@ static CUresult open_image(soft_graphics *resource, bool blank)
 
 static CUresult store_pixels(soft_graphics *resource)
 {
-    const soft_gl_image *image = of(resource);
+    const soft_gl_image *image = image_of(resource);
     soft_gl_pixels pixels;
     if (begin(image, &pixels)) {
         soft_gl_image_write(image, &pixels);
@@ -99,14 +100,14 @@ static void store(soft_graphics *resource)
 
 static void close_image(soft_graphics *resource)
 {
-    soft_gl_image *image = of(resource);
+    soft_gl_image *image = image_of(resource);
     set_open(image, false);
     soft_gl_resource_close(&image->gl);
 }
 
 static void free_image(soft_graphics *resource)
 {
-    soft_gl_image *image = of(resource);
+    soft_gl_image *image = image_of(resource);
     soft_mipmap_unwrap(image->mipmap);
     for (size_t i = 0; image->arrays && i < (size_t)image->level_count * image->layers; i++)
         soft_array_unwrap(image->arrays[i]);
@@ -143,7 +144,7 @@ static CUresult make_array(soft_gl_image *image, unsigned layer, unsigned l, sof
 
 static CUresult get_array(soft_graphics *resource, unsigned layer, unsigned level, CUarray *handle)
 {
-    soft_gl_image *image = of(resource);
+    soft_gl_image *image = image_of(resource);
     if (layer >= image->layers || level >= image->level_count)
         return CUDA_ERROR_INVALID_VALUE;
     soft_array **array = &image->arrays[(size_t)level * image->layers + layer];
@@ -165,8 +166,8 @@ static CUresult make_mipmap(soft_gl_image *image)
     SOFT_TRY(soft_mipmap_wrap(image->gl.base.owned.context, &image->descriptor, image->level_count,
                               places, image->gl.name_text, &image->mipmap));
     /*
-     * As in NVIDIA's driver, the descriptor of a cube's level has no depth although it has six
-     * slices.
+     * As in the NVIDIA driver, the descriptor of a cube's level has depth 0, although the level has
+     * six slices.
      */
     for (unsigned l = 0; l < image->level_count; l++)
         image->mipmap->levels[l]->depth = image->levels[l].slices;
@@ -176,7 +177,7 @@ static CUresult make_mipmap(soft_gl_image *image)
 
 static CUresult get_mipmap(soft_graphics *resource, CUmipmappedArray *handle)
 {
-    soft_gl_image *image = of(resource);
+    soft_gl_image *image = image_of(resource);
     CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&image->lock);
     if (!image->mipmap)
@@ -298,7 +299,7 @@ static CUresult allocate(soft_gl_image *image)
                                  "an array of it");
 }
 
-/* Setting both directions is the same to the driver as setting none. */
+/* A GPU driver handles both directions together like no direction. */
 static unsigned first_map_flags(unsigned flags)
 {
     unsigned directions =

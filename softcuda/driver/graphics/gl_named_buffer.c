@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The oldest OpenGL interop calls, which identify buffers by OpenGL name: a table of the resource
- * of each registered name.
+ * The oldest OpenGL interop calls, which identify buffers by their OpenGL names. A table contains
+ * the resource of each registered name.
  */
 #include "softcuda/driver/graphics/graphics.h"
 
@@ -32,7 +32,7 @@ static void remove_locked(struct buffer **at)
     free(found);
 }
 
-/* A resource ends with its context; the name can then be registered again. */
+/* A resource is destroyed with its CUDA context. Its name can then be registered again. */
 static bool is_registered_locked(GLuint name)
 {
     struct buffer **at = find_locked(name);
@@ -131,7 +131,7 @@ SOFT_API cuGLUnmapBufferObject(GLuint buffer)
     return cuGLUnmapBufferObjectAsync(buffer, NULL);
 }
 
-/* ---- Contexts, which once had to be created for OpenGL --------------------------------------- */
+/* ---- Creation of CUDA contexts for OpenGL, once necessary ------------------------------------ */
 
 SOFT_API cuGLCtxCreate_v2(CUcontext *pCtx, unsigned int Flags, CUdevice device)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The pixels of a texture or renderbuffer (gl_pixels.h). A texture is bound to its target
- * meanwhile. Its state has no influence, except that old OpenGL versions can be set to generate
- * mipmap levels when level 0 changes, so levels must be written in order.
+ * The pixels of a texture or renderbuffer (gl_pixels.h). A texture stays bound to its target from
+ * soft_gl_pixels_begin() to soft_gl_pixels_end(). The state of the texture does not affect
+ * transfers, except that old OpenGL versions can generate mipmap levels when level 0 changes, so
+ * levels must be written in order.
  *
  * The pixels of a renderbuffer are copied through a texture of the same format, without conversion.
  */
@@ -48,7 +49,7 @@ static GLint bound_to(GLenum binding)
 
 /*
  * Binds a texture to its own target. GL_TEXTURE_TARGET cannot be queried in every context, so the
- * target is found by the binding that changed.
+ * target is found as the one whose binding changed.
  */
 static void bind_any(soft_gl_pixels *pixels)
 {
@@ -64,8 +65,8 @@ static void bind_any(soft_gl_pixels *pixels)
 }
 
 /*
- * False, with nothing bound, if it has another target. The resulting OpenGL error is hidden from
- * the application.
+ * False, with nothing bound, if the texture has another target. The application does not see the
+ * resulting OpenGL error.
  */
 static bool bind_claimed(soft_gl_pixels *pixels)
 {
@@ -144,7 +145,7 @@ void soft_gl_pixels_describe(const soft_gl_pixels *pixels, unsigned level, unsig
         return;
     }
     if (pixels->target == GL_TEXTURE_RECTANGLE && level > 0)
-        return; /* a query would be an error */
+        return; /* a query of this level would be an OpenGL error */
     GLenum target = image_target(pixels, face);
     GLint width = 0, height = 0, slices = 0, internal = 0;
     glGetTexLevelParameteriv(target, (GLint)level, GL_TEXTURE_WIDTH, &width);
@@ -158,7 +159,7 @@ void soft_gl_pixels_describe(const soft_gl_pixels *pixels, unsigned level, unsig
 
 /* ---- Transfers ------------------------------------------------------------------------------- */
 
-/* Stays bound until the end. */
+/* Creates and binds the scratch texture, which stays bound until soft_gl_pixels_end(). */
 static void need_scratch(soft_gl_pixels *pixels, const soft_gl_format *format)
 {
     if (pixels->scratch)

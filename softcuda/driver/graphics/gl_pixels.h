@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The pixels of an OpenGL texture or renderbuffer. As in gl.h, nothing changes that the application
- * can see.
+ * The pixels of an OpenGL texture or renderbuffer. As in gl.h, no function changes anything that
+ * the application can see.
  *
- * A level of a cube is six images, its faces in OpenGL's order; a level of any other image is one.
+ * A level of a cube consists of six images: its faces, in OpenGL's order. A level of any other
+ * texture is one image.
  */
 #ifndef GR_SOFTCUDA_DRIVER_GL_PIXELS_H
 #define GR_SOFTCUDA_DRIVER_GL_PIXELS_H
@@ -14,33 +15,37 @@
 enum soft_gl_found {
     SOFT_GL_FOUND,
     SOFT_GL_NO_SUCH_NAME,
-    SOFT_GL_OTHER_TARGET, /* a texture without an array type in CUDA */
+    SOFT_GL_OTHER_TARGET, /* the texture's target has no array type in CUDA */
 };
 
-/* One image between soft_gl_pixels_begin() and soft_gl_pixels_end(). */
+/* A texture or renderbuffer between soft_gl_pixels_begin() and soft_gl_pixels_end(). */
 typedef struct {
     unsigned name;
-    unsigned target; /* of the image itself: the requested one, another one, or GL_TEXTURE_1D */
+    unsigned target; /* the object's own target: the requested one, another one, or GL_TEXTURE_1D */
     int bound_before;
-    unsigned scratch; /* a texture in place of a renderbuffer, or 0 */
+    unsigned scratch; /* a texture that replaces a renderbuffer, or 0 */
     int scratch_before;
     soft_gl_state before;
 } soft_gl_pixels;
 
-/* All 0 if the level does not exist. A slice is a layer, or a plane of a 3D texture. */
+/* A level or face; all 0 if it does not exist. A slice is a layer, or a plane of a 3D texture. */
 typedef struct {
     unsigned width, height, slices;
     unsigned internal;
     bool multisampled;
 } soft_gl_level;
 
-/* Renderbuffers need a function that not every OpenGL has. A context is current, here and below. */
+/*
+ * Whether this OpenGL version can transfer the target: renderbuffers need a function that old
+ * versions lack. This function and those below require a current context.
+ */
 bool soft_gl_pixels_supported(unsigned target);
 
 /*
- * `target` passes soft_gl_target_registers() and soft_gl_pixels_supported(). Call
- * soft_gl_pixels_end() only after SOFT_GL_FOUND. Before OpenGL 4.5 a texture's target cannot be
- * queried: a wrong one returns SOFT_GL_OTHER_TARGET and leaves an OpenGL error.
+ * Begins to access an object. `target` must have passed soft_gl_target_registers() and
+ * soft_gl_pixels_supported(). Call soft_gl_pixels_end() only after SOFT_GL_FOUND. Before OpenGL 4.5
+ * the target of a texture cannot be queried: for a wrong `target` the function then returns
+ * SOFT_GL_OTHER_TARGET and leaves an OpenGL error.
  */
 enum soft_gl_found soft_gl_pixels_begin(soft_gl_pixels *pixels, unsigned name, unsigned target);
 void soft_gl_pixels_end(const soft_gl_pixels *pixels);
@@ -49,14 +54,15 @@ void soft_gl_pixels_describe(const soft_gl_pixels *pixels, unsigned level, unsig
                              soft_gl_level *found);
 
 /*
- * Reads a whole level or face, contiguous, of the size that soft_gl_pixels_describe() reports.
- * Waits for OpenGL's drawing.
+ * Reads a whole level or face, without gaps between rows, of the size that
+ * soft_gl_pixels_describe() reports. Waits until OpenGL has drawn it.
  */
 void soft_gl_pixels_read(soft_gl_pixels *pixels, unsigned level, unsigned face,
                          const soft_gl_format *format, void *to);
 
 /*
- * Writes the first part of one, of size `part`, from rows of `width` and slices of `height` rows.
+ * Writes the part of a level or face that begins at its first pixel and has the size `part`. In
+ * `from`, rows have `width` elements, and slices have `height` rows.
  */
 void soft_gl_pixels_write(soft_gl_pixels *pixels, unsigned level, unsigned face,
                           const soft_gl_format *format, const soft_gl_level *part, unsigned width,

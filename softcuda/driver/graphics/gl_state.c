@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Pixel store, pixel transfer and the active texture unit (gl_state.h). */
+/* Saves, sets and restores pixel store, pixel transfer and the active texture unit (gl_state.h). */
 #include "softcuda/driver/graphics/gl_state.h"
 
 #include <stddef.h>
 
 #include <epoxy/gl.h>
 
-/* Without the parameters for compressed pixels, which are never transferred. */
+/* The pixel store parameters, except those for compressed pixels, which are never transferred. */
 static const struct {
     GLenum name;
     GLint plain;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Saves and restores the application's OpenGL state that affects pixel transfers, around those of
- * the driver.
+ * Saves the application's OpenGL state that affects pixel transfers before the driver's transfers,
+ * and restores it afterwards.
  */
 #ifndef GR_SOFTCUDA_DRIVER_GL_STATE_H
 #define GR_SOFTCUDA_DRIVER_GL_STATE_H
@@ -15,17 +15,19 @@ typedef struct {
     int store[SOFT_GL_STORE_PARAMETERS];
     int pack_buffer;
     int unpack_buffer;
-    bool has_transfer; /* a compatibility context, which can also modify pixels in transfer */
+    /* A compatibility context, whose pixel transfer state can also modify pixels. */
+    bool has_transfer;
     float transfer[SOFT_GL_TRANSFER_PARAMETERS];
     bool has_invert;
     int invert;
     int unit;
-    unsigned spare_unit; /* the active one meanwhile, counted from 0 */
+    unsigned spare_unit; /* the unit that is active during transfers, counted from 0 */
 } soft_gl_state;
 
 /*
- * Afterwards rows are contiguous, in process memory and unmodified, and a texture unit is active
- * that applications hardly use.
+ * Saves the state in *before and changes it for transfers: rows are contiguous and in process
+ * memory, and pixels are not modified. The active texture unit becomes one that applications rarely
+ * use.
  */
 void soft_gl_state_set(soft_gl_state *before);
 void soft_gl_state_restore(const soft_gl_state *before);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * cuGraphics...: the life of a resource of any kind. A list of resources is mapped or unmapped as a
- * whole or not at all: each is first claimed through its state, which also detects a resource that
- * is listed twice.
+ * cuGraphics...: the lifetime of a resource of any kind. A list of resources is mapped or unmapped
+ * as a whole or not at all: each resource is first claimed by a change of its state. This also
+ * detects a resource that is listed twice.
  */
 #include "softcuda/driver/graphics/graphics.h"
 
@@ -13,17 +13,17 @@
 enum state {
     UNMAPPED,
     MAPPED,
-    CHANGING, /* claimed by a call */
+    CHANGING, /* claimed by a call that maps or unmaps */
 };
 
-/* The resources of one call. The stream's task gets a copy. */
+/* The resources of one call. The task on the stream gets a copy. */
 typedef struct {
     uint64_t serial;
     size_t count;
     soft_graphics *resources[];
 } batch;
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
 static void end_with_context(void *resource);
 static soft_owned_list all = {
@@ -54,7 +54,7 @@ CUresult soft_graphics_register(soft_graphics *resource, const soft_graphics_ops
     return CUDA_SUCCESS;
 }
 
-/* The bytes of a mapped resource are lost. */
+/* Destroys a resource with its context. The bytes of a mapped resource are lost. */
 static void end_with_context(void *object)
 {
     soft_graphics *resource = object;
@@ -97,8 +97,8 @@ SOFT_API cuGraphicsUnregisterResource(CUgraphicsResource handle)
 /* ---- Lists of resources ---------------------------------------------------------------------- */
 
 /*
- * `small` has SOFT_PAYLOAD bytes and is used if it is large enough, so that a steady loop does not
- * allocate.
+ * Creates a batch. It is placed in `small`, which has SOFT_PAYLOAD bytes, if it fits, so that a
+ * steady loop does not allocate.
  */
 static CUresult batch_new(unsigned count, const CUgraphicsResource *handles, void *small,
                           batch **made)
@@ -137,8 +137,9 @@ static void set_states(const batch *b, size_t count, enum state state)
 }
 
 /*
- * All or none: changes the state of all resources if they belong to the stream's context and have
- * the state `from`. A resource that is listed twice has another state the second time.
+ * Changes the state of all resources, if all belong to the stream's context and have the state
+ * `from`. Otherwise changes none. A resource that is listed twice no longer has the state `from`
+ * the second time.
  */
 static CUresult claim(const batch *b, const soft_stream *stream, enum state from)
 {
@@ -187,7 +188,7 @@ static CUresult open_one(soft_graphics *resource, uint64_t serial, bool fill)
     return result;
 }
 
-/* True if the bytes of this map were filled in; otherwise they never will be. */
+/* True if the bytes of this map were filled in. If not, they will not be filled in later. */
 static bool end_fill(soft_graphics *resource)
 {
     pthread_mutex_lock(&resource->lock);
@@ -226,9 +227,10 @@ static CUresult open_all(const batch *b, soft_stream *stream)
 }
 
 /*
- * The graphics API's bytes are fetched at the call, because only the caller can use its context,
- * and filled in when the stream reaches the map, at once if nothing is queued. Until then the
- * memory contains other bytes, so that access by another stream without a wait is visible.
+ * The call fetches the bytes from the graphics API, because only the caller's thread can use the
+ * graphics context. The bytes are filled in when the stream reaches the map, or at once if the
+ * stream has no queued work. Until then the memory contains other bytes, so that a missing wait in
+ * another stream shows.
  */
 static CUresult map_batch(const batch *b, soft_stream *stream)
 {
@@ -247,8 +249,8 @@ static CUresult map_batch(const batch *b, soft_stream *stream)
 static void unmap_one(soft_graphics *resource)
 {
     /*
-     * If the bytes were never filled in, because this stream is not ordered after the stream of the
-     * map, the graphics API keeps its own bytes.
+     * The bytes were never filled in if this stream is not ordered after the stream of the map. The
+     * graphics API then keeps its own bytes.
      */
     bool filled = end_fill(resource);
     if (filled && resource->mapped_flags != CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY)
@@ -257,8 +259,8 @@ static void unmap_one(soft_graphics *resource)
 }
 
 /*
- * The host waits for the stream, unlike with NVIDIA's driver: graphics work on the CPU cannot wait
- * for a stream, so the bytes must be in place when the call returns.
+ * Unlike the NVIDIA driver, this driver lets the host wait for the stream: graphics work on the CPU
+ * cannot wait for a stream, so the bytes must be in place when the call returns.
  */
 static CUresult unmap_batch(const batch *b, soft_stream *stream)
 {
@@ -349,7 +351,7 @@ SOFT_API cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *pDevPtr, size_t *pSi
         result = CUDA_ERROR_NOT_MAPPED_AS_POINTER;
     if (result == CUDA_SUCCESS)
         resource->ops->pointer(resource, &address, &size);
-    /* NVIDIA's driver sets these after a failure, too. */
+    /* The NVIDIA driver sets the results after a failure, too. */
     if (pDevPtr)
         *pDevPtr = address;
     if (pSize)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* CUDA arrays: checks of descriptors, and the life of own and wrapped arrays. */
+/*
+ * CUDA arrays: checks of descriptors, and the lifetime of arrays with own memory and of wrapped
+ * arrays.
+ */
 #include "softcuda/driver/image/array.h"
 
 #include "softcuda/driver/memory/device_memory.h"
@@ -93,7 +96,7 @@ CUresult soft_array_check(const CUDA_ARRAY3D_DESCRIPTOR *d)
                            CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_COLOR_ATTACHMENT |
                            CUDA_ARRAY3D_DEPTH_TEXTURE;
     const unsigned other = CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING |
-                           0x100; /* the last is VIDEO of CUDA 12.9 */
+                           0x100; /* 0x100 is the VIDEO flag of CUDA 12.9 */
     static int logged_format, logged_flag;
     if (d->Flags & ~(known | other))
         return CUDA_ERROR_INVALID_VALUE;
@@ -160,7 +163,7 @@ void soft_array_set_mapped(soft_array *array, bool mapped)
     atomic_store(&array->mapped, mapped);
 }
 
-/* ---- The driver's own ------------------------------------------------------------------------ */
+/* ---- Arrays in the driver's own memory ------------------------------------------------------- */
 
 static void end_with_context(void *array);
 static soft_owned_list own = {
@@ -260,7 +263,7 @@ SOFT_API cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAlloca
     return cuArray3DCreate_v2(pHandle, &descriptor);
 }
 
-/* CUDA_ERROR_INVALID_HANDLE for an invalid handle. */
+/* Finds the array; CUDA_ERROR_INVALID_HANDLE for an invalid handle. */
 static CUresult find(CUarray handle, soft_array **array)
 {
     SOFT_TRY(soft_check_context(NULL));
@@ -268,7 +271,7 @@ static CUresult find(CUarray handle, soft_array **array)
     return *array ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* Finds the array, and checks that there is room for the result. */
+/* Finds the array, and checks that the caller has passed memory for the result. */
 static CUresult query(CUarray handle, const void *answer, soft_array **array)
 {
     CUresult result = find(handle, array);
@@ -295,8 +298,8 @@ SOFT_API cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarra
 }
 
 /*
- * The memory of a wrapped array, and the mipmapped array of a level, belong to others. Like
- * cuMemFree, waits for work that may still use the memory.
+ * Refuses wrapped arrays and levels of mipmapped arrays, because their memory belongs to other
+ * objects. Like cuMemFree, waits for work that may still use the memory.
  */
 SOFT_API cuArrayDestroy(CUarray hArray)
 {

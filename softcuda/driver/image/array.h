@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * CUDA arrays and mipmapped arrays. An array is linear rows of elements in pages: in the driver's
- * own memory (cuArrayCreate and related calls in array.c; views of external memory in
- * external_image.c), or over memory of others (soft_array_wrap(), for graphics resources).
+ * CUDA arrays and mipmapped arrays. An array consists of linear rows of elements. They are in the
+ * driver's own pages (cuArrayCreate and related calls in array.c; views of external memory in
+ * external_image.c), or in another object's memory (soft_array_wrap(), for graphics resources).
  */
 #ifndef GR_SOFTCUDA_DRIVER_ARRAY_H
 #define GR_SOFTCUDA_DRIVER_ARRAY_H
@@ -11,7 +11,7 @@
 
 typedef struct soft_mipmap soft_mipmap;
 
-/* The mipmap levels of the largest possible array. */
+/* The number of mipmap levels of the largest possible array. */
 #define SOFT_MAX_LEVELS 16
 
 /*
@@ -26,61 +26,63 @@ typedef struct {
 } soft_array_place;
 
 typedef struct soft_array {
-    soft_owned owned;                   /* in the list if it is the driver's own */
-    CUDA_ARRAY3D_DESCRIPTOR descriptor; /* as the application sees it; missing dimensions are 0 */
-    unsigned element;                   /* bytes */
-    size_t width;                       /* elements */
-    size_t height;                      /* rows, at least 1 */
-    size_t depth;                       /* slices, at least 1 */
+    soft_owned owned; /* in the list if the memory is the driver's own */
+    /* As the application sees it; extents of missing dimensions are 0. */
+    CUDA_ARRAY3D_DESCRIPTOR descriptor;
+    unsigned element; /* bytes */
+    size_t width;     /* elements */
+    size_t height;    /* rows, at least 1 */
+    size_t depth;     /* slices, at least 1 */
     soft_array_place place;
-    size_t size;         /* bytes of its own pages, or 0 */
-    soft_mipmap *mipmap; /* the mipmapped array whose level it is, or NULL */
+    size_t size;         /* the size of the array's own pages in bytes, or 0 */
+    soft_mipmap *mipmap; /* the mipmapped array of which this array is a level, or NULL */
     const char *what;    /* for messages, such as "OpenGL texture 3" */
     _Atomic bool mapped; /* the elements are accessible; always true for own arrays */
-    _Atomic bool told;   /* it was logged that a GPU supports no surface of it */
+    _Atomic bool told;   /* it was logged that a GPU allows no surface of this array */
 } soft_array;
 
 struct soft_mipmap {
-    soft_owned owned;                   /* in the list if it is the driver's own */
+    soft_owned owned;                   /* in the list if the memory is the driver's own */
     CUDA_ARRAY3D_DESCRIPTOR descriptor; /* of level 0 */
     unsigned level_count;
     soft_array *levels[SOFT_MAX_LEVELS];
-    unsigned char *pages; /* its own, or NULL */
+    unsigned char *pages; /* the array's own pages, or NULL */
 };
 
-/* Bytes per element; 0 if the format and number of channels are not supported. */
+/* The number of bytes per element; 0 if the format and number of channels are not supported. */
 unsigned soft_array_element(CUarray_format format, unsigned channels);
 
 /*
- * The descriptor of a level of a mipmapped array: extents are halved down to 1, and the number of
- * layers stays.
+ * The descriptor of one level of a mipmapped array: each extent is halved, down to 1, and the
+ * number of layers stays.
  */
 CUDA_ARRAY3D_DESCRIPTOR soft_array_level_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *base,
                                                     unsigned level);
 
 /*
- * Creates an array over memory of the caller. It starts unmapped. `place` may be inaccessible until
- * soft_array_set_mapped(), and its address must not change. `what` must live as long as the array.
- * Only the descriptor's format is checked.
+ * Creates an array over memory of the caller. The array starts unmapped. `place` may be
+ * inaccessible until soft_array_set_mapped(), and its address must not change. `what` must live as
+ * long as the array. Of the descriptor, only the format is checked.
  */
 CUresult soft_array_wrap(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
                          const soft_array_place *place, const char *what, soft_array **array);
 
 /*
- * The same for a mipmapped array, with one place per level. Its levels are arrays, created with it.
+ * Like soft_array_wrap() for a mipmapped array, with one place per level. The levels are arrays,
+ * which this call also creates.
  */
 CUresult soft_mipmap_wrap(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
                           unsigned level_count, const soft_array_place *places, const char *what,
                           soft_mipmap **mipmap);
 
 /*
- * While an array is not mapped, copies log a message and fail with CUDA_ERROR_NOT_MAPPED. Queued
- * work and kernels can do what the pages allow.
+ * While an array is not mapped, copies log a message and fail with CUDA_ERROR_NOT_MAPPED. For
+ * queued work and kernels, only the protection of the pages decides.
  */
 void soft_array_set_mapped(soft_array *array, bool mapped);
 void soft_mipmap_set_mapped(soft_mipmap *mipmap, bool mapped);
 
-/* Drops the handles of a wrapped array and frees the struct, not the memory; NULL is allowed. */
+/* Drop the handles of a wrapped array and free the struct, but not the memory. NULL is allowed. */
 void soft_array_unwrap(soft_array *array);
 void soft_mipmap_unwrap(soft_mipmap *mipmap);
 
@@ -94,8 +96,8 @@ soft_mipmap *soft_mipmap_get(CUmipmappedArray handle);
 CUresult soft_array_check(const CUDA_ARRAY3D_DESCRIPTOR *descriptor);
 
 /*
- * Creates an unmapped array with its handle, to be freed by soft_array_unwrap(). NULL if memory is
- * out.
+ * Creates an unmapped array with its handle, which soft_array_unwrap() frees. NULL if out of
+ * memory.
  */
 soft_array *soft_array_new(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
                            const soft_array_place *place, const char *what);
@@ -105,22 +107,23 @@ bool soft_array_lay_out(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, soft_array_pl
                         size_t *size);
 
 /*
- * The memory of own arrays, a range with the array as its owner. `what` describes it in fault
- * messages: while it exists, and after that.
+ * Allocates the memory of an array with own memory: a range whose owner is the array. `what`
+ * describes the memory in fault messages, while it exists and after it was freed.
  */
 CUresult soft_array_pages_new(soft_context *context, void *owner, size_t size, const char *what,
                               unsigned char **pages);
 void soft_array_pages_free(unsigned char *pages, const char *what);
 
 /*
- * The number of levels for a call, limited to the chain down to one element; 0 if it is impossible.
+ * The number of levels that a call creates: `wanted`, but at most the whole chain down to one
+ * element. 0 if that is more than SOFT_MAX_LEVELS.
  */
 unsigned soft_mipmap_levels(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned wanted);
 
 /*
- * Turns a wrapped mipmapped array into an own one and returns its handle: its levels are at the
- * offsets in `pages`, which begin a known range. cuMipmappedArrayDestroy or the end of the context
- * frees both.
+ * Turns a wrapped mipmapped array into one that owns its memory, and returns its handle. The levels
+ * are at `offsets` in `pages`, the start of a known range. cuMipmappedArrayDestroy or the end of
+ * the context frees the array and the memory.
  */
 CUmipmappedArray soft_mipmap_adopt(soft_mipmap *mipmap, unsigned char *pages,
                                    const size_t *offsets);

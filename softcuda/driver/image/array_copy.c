@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Copies from or to arrays: their checks, and the entry points of linear copies. */
+/* Copies from or to arrays: the checks, and the entry points of linear copies. */
 #include "softcuda/driver/image/array.h"
 #include "softcuda/driver/memory/copy.h"
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Mipmapped arrays over external memory. An image of lavapipe, of either tiling, or a texture of
- * llvmpipe has linear rows; so has an array of this driver, with other pitches. The layout, found
- * by vkGetImageSubresourceLayout and by the bytes after copies (Mesa 22.3, and 25.0 for 2D; 1D, 2D,
- * 3D, cubes and arrays of them, 1 to 16 bytes per element, with and without mip levels):
- * - a row is the width rounded up to 4 elements, then to 64 bytes, on AArch64 to 8 (Mesa 22.3,
- *   which uses the CPU's cache line size and does not know it there);
- * - a slice is the height rounded up to 4 rows, or 1 row for a 1D image;
- * - a slice is a layer, a face, or one z of a 3D image; slices are contiguous;
- * - all slices of a level precede those of the next level, which begins at a multiple of 64 bytes.
+ * Mipmapped arrays over external memory. The rows of a lavapipe image, of either tiling, and of an
+ * llvmpipe texture are linear, like those of an array of this driver, but with other pitches. Their
+ * layout was found with vkGetImageSubresourceLayout and from the bytes after copies (Mesa 22.3, and
+ * 25.0 for 2D; 1D, 2D, 3D, cubes and arrays of them, 1 to 16 bytes per element, with and without
+ * mip levels):
+ * - A row is the width rounded up to 4 elements, then to 64 bytes. On AArch64 it is rounded up to 8
+ *   bytes instead (Mesa 22.3): Mesa uses the CPU's cache line size, which it does not know there.
+ * - A slice is the height rounded up to 4 rows, or 1 row for a 1D image.
+ * - A slice is a layer, a face, or one z of a 3D image. Slices are contiguous.
+ * - All slices of a level precede those of the next level, which begins at a multiple of 64 bytes.
  *
  * So the offset plus the end of the last level is the size in VkMemoryRequirements.
  */
@@ -26,7 +27,7 @@
 
 #define LEVEL_ALIGNMENT 64
 
-/* lavapipe's alignment of an image's offset. */
+/* The alignment that lavapipe requires for the offset of an image. */
 #define OFFSET_ALIGNMENT 16
 
 static size_t round_up(size_t number, size_t multiple)
@@ -46,13 +47,13 @@ static size_t lay_out(const CUDA_ARRAY3D_DESCRIPTOR *level, soft_array_place *pl
 
 typedef CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image_description;
 
-/* The most spare bytes at the end of memory that exactly fits an image with fewer levels. */
+/* Memory that fits an image with fewer levels has fewer spare bytes than this at its end. */
 #define MOST_SPARE 64
 
 /*
- * NVIDIA's Vulkan places layers as if the chain of levels were whole, so CUDA is given the number
- * of levels of a whole chain. Here the levels beyond the memory are left out. They would begin at
- * `end`, the next one with `bytes`.
+ * Whether the memory ends before the next level, which would begin at `end` and have `bytes`. The
+ * Vulkan driver of NVIDIA places layers as if the chain of levels were whole, so programs pass the
+ * number of levels of a whole chain to CUDA. Levels beyond the memory are left out here.
  */
 static bool ends_here(const soft_external *external, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
                       uint64_t end, size_t bytes)

@@ -14,7 +14,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static gr_cuhost_images images;
 static uint32_t generations[GR_CUHOST_SLOTS];
-static uint32_t next_slot[GR_CUHOST_SLOTS]; /* in one of the two lists below; 0 ends a list */
+/* The next slot in one of the two lists below; 0 ends a list. */
+static uint32_t next_slot[GR_CUHOST_SLOTS];
 static uint32_t first_free;
 static _Atomic uint32_t first_destroyed; /* sorted by last_task */
 static uint32_t last_destroyed;
@@ -60,7 +61,7 @@ CUresult soft_image_new(const soft_image *image, enum gr_cuhost_kind kind, unsig
         soft_image *record = record_of(slot);
         uint64_t handle = (uint64_t)kind << GR_CUHOST_KIND_SHIFT |
                           (uint64_t)++generations[slot] << GR_CUHOST_SLOT_BITS | slot;
-        /* Kernels with a dead handle of this slot may read the first member meanwhile. */
+        /* Kernels with an old handle of this slot may read the first member now: skip it. */
         const size_t first = sizeof(record->image.handle);
         memcpy((char *)record + first, (const char *)image + first, sizeof(*record) - first);
         __atomic_store_n(&record->image.handle, handle, __ATOMIC_RELEASE);
@@ -129,7 +130,7 @@ static void end_locked(uint32_t slot)
     first_free = slot;
 }
 
-/* Frees objects that were destroyed before the task with that number was queued. */
+/* Frees the objects that were destroyed before the task with this number was queued. */
 static void end_before_locked(uint64_t task)
 {
     for (uint32_t slot; (slot = first_destroyed) != 0 && record_of(slot)->last_task < task;) {
@@ -174,7 +175,7 @@ soft_context *soft_image_context(uint64_t handle)
     return context;
 }
 
-/* Objects end with their context. */
+/* Objects are destroyed with their context. */
 static void end_images(soft_context *context)
 {
     pthread_mutex_lock(&lock);

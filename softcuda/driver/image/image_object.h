@@ -10,18 +10,18 @@
 typedef struct {
     gr_cuhost_image image; /* its handle is set last */
     soft_context *context;
-    CUDA_RESOURCE_DESC resource; /* as the application passed them */
+    CUDA_RESOURCE_DESC resource; /* the descriptors as the application passed them */
     CUDA_TEXTURE_DESC texture;
     CUDA_RESOURCE_VIEW_DESC view;
     bool has_view;
-    bool is_destroyed;  /* tasks up to last_task may still use it */
-    uint64_t last_task; /* the newest task when it was destroyed */
+    bool is_destroyed;  /* destroyed, but tasks up to last_task may still use it */
+    uint64_t last_task; /* the number of the newest task at the time when it was destroyed */
 } soft_image;
 
 /* The table that a launch passes to its kernel. */
 const gr_cuhost_images *soft_images(void);
 
-/* CUDA_ERROR_PEER_ACCESS_NOT_ENABLED if the context cannot access the array's device. */
+/* CUDA_ERROR_PEER_ACCESS_NOT_ENABLED if the context cannot access the device of the array. */
 CUresult soft_image_check_reach(const soft_context *context, const soft_array *array);
 
 /*
@@ -32,35 +32,36 @@ CUresult soft_image_new(const soft_image *image, enum gr_cuhost_kind kind,
                         unsigned long long *handle);
 
 /*
- * For entry points that query an object: copies its record, if there is room for the result and the
- * handle is of this kind.
+ * For entry points that query an object: copies its record to *image. Fails if `answer` is NULL or
+ * the handle is not of this kind.
  */
 CUresult soft_image_query(uint64_t handle, enum gr_cuhost_kind kind, const void *answer,
                           soft_image *image);
 
-/* The resource of an object, for the entry points of both kinds. */
+/* Gets the resource of an object, for the entry points of textures and of surfaces. */
 CUresult soft_image_resource(uint64_t handle, enum gr_cuhost_kind kind,
                              CUDA_RESOURCE_DESC *resource);
 
 /*
- * Destroys the object for the application. It exists until the work queued so far has finished,
- * which may still use it. Accepts any number, like the driver, but logs one that is not `what`.
+ * Destroys the object for the application. Work queued before may still use the object, so it
+ * exists until that work has finished. Accepts any number as a handle, like a GPU driver, but logs
+ * a number that is not a handle of this kind; `what` is the name of the kind.
  */
 CUresult soft_image_destroy(uint64_t handle, enum gr_cuhost_kind kind, const char *call,
                             const char *what);
 
 /*
- * Frees the destroyed objects that no running or queued task may use, so that a kernel that starts
- * now and uses one is detected.
+ * Frees the destroyed objects that no running or queued task may use. A kernel that starts later
+ * and uses one of them is then detected.
  */
 void soft_images_end_unused(void);
 
-/* The context of a texture or surface object that kernels can use; NULL for an invalid handle. */
+/*
+ * Gets the context of a texture or surface object that kernels can use; NULL for an invalid handle.
+ */
 soft_context *soft_image_context(uint64_t handle);
 
-/*
- * Fill in the format and level 0, or all levels, of an image. False if the format is unsupported.
- */
+/* Fill in the format, level 0, or all levels of an image. False if the format is unsupported. */
 bool soft_image_set_format(gr_cuhost_image *image, CUarray_format format, unsigned channels);
 bool soft_image_set_array(gr_cuhost_image *image, const soft_array *array);
 bool soft_image_set_mipmap(gr_cuhost_image *image, const soft_mipmap *mipmap);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Mipmapped arrays. Their levels are arrays; own ones are in one piece of memory. */
+/*
+ * Mipmapped arrays. Their levels are arrays. If a mipmapped array has its own memory, all its
+ * levels are in one block.
+ */
 #include "softcuda/driver/image/array.h"
 
 #include <stdatomic.h>
@@ -26,7 +29,7 @@ CUDA_ARRAY3D_DESCRIPTOR soft_array_level_descriptor(const CUDA_ARRAY3D_DESCRIPTO
     return descriptor;
 }
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
 soft_mipmap *soft_mipmap_get(CUmipmappedArray handle)
 {
@@ -84,9 +87,9 @@ CUresult soft_mipmap_wrap(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *
     return CUDA_SUCCESS;
 }
 
-/* ---- Own mipmapped arrays -------------------------------------------------------------------- */
+/* ---- Mipmapped arrays with their own memory -------------------------------------------------- */
 
-/* Levels down to one element. Layers and faces do not count. */
+/* The number of levels down to one element. Layers and faces are not halved. */
 static unsigned full_chain(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     size_t largest = d->Width > d->Height ? d->Width : d->Height;
@@ -106,7 +109,10 @@ unsigned soft_mipmap_levels(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned 
     return count <= SOFT_MAX_LEVELS ? count : 0;
 }
 
-/* Places the levels one after the other, from NULL. */
+/*
+ * Places the levels one after the other. Their addresses are relative to NULL until the memory is
+ * allocated.
+ */
 static bool lay_out(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned count,
                     soft_array_place *places, size_t *offsets, size_t *size)
 {
@@ -176,7 +182,7 @@ __attribute__((constructor)) static void hook_contexts(void)
 
 /* ---- Entry points ---------------------------------------------------------------------------- */
 
-/* A number of levels beyond the chain is reduced to the chain. */
+/* A number of levels beyond the whole chain is reduced to the whole chain. */
 SOFT_API cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
                                 const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc,
                                 unsigned int numMipmapLevels)
@@ -209,7 +215,7 @@ SOFT_API cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmap
     return CUDA_SUCCESS;
 }
 
-/* Like cuArrayDestroy. */
+/* Like cuArrayDestroy, waits for work that may still use the memory. */
 SOFT_API cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
 {
     soft_mipmap *mipmap;

@@ -40,7 +40,7 @@ static CUresult set_mipmap(soft_image *object, CUmipmappedArray handle)
     return soft_image_check_reach(object->context, mipmap->levels[0]);
 }
 
-/* Treats memory as an array of one level, if all of it is known. */
+/* Treats plain memory as an array of one level, if all of it is in a known range. */
 static CUresult set_memory(gr_cuhost_image *image, CUdeviceptr pointer, size_t width, size_t height,
                            size_t pitch)
 {
@@ -105,7 +105,7 @@ static CUresult set_resource(soft_image *object)
 
 /* ---- The view -------------------------------------------------------------------------------- */
 
-/* Formats are numbered in threes, for 1, 2 and 4 channels. */
+/* The values of formats are in groups of three: for 1, 2 and 4 channels. */
 static bool set_view_format(gr_cuhost_image *image, unsigned format)
 {
     static const CUarray_format formats[] = {
@@ -146,7 +146,10 @@ static bool set_view(gr_cuhost_image *image, const CUDA_RESOURCE_VIEW_DESC *view
     return true;
 }
 
-/* A view applies to an array or mipmapped array, whose descriptor it repeats. */
+/*
+ * Applies a view, which is only valid for an array or mipmapped array and must match its
+ * descriptor.
+ */
 static CUresult apply_view(gr_cuhost_image *image, const CUDA_RESOURCE_DESC *resource,
                            const CUDA_RESOURCE_VIEW_DESC *view)
 {
@@ -179,17 +182,19 @@ static bool is_small_integer(const gr_cuhost_image *image)
            image->component == GR_CUHOST_SINT8 || image->component == GR_CUHOST_SINT16;
 }
 
-/* The nearest multiple of 1/highest, as an element of the array could contain it. */
+/* Rounds the value to a multiple of 1/highest, as an element of the array could contain it. */
 static float nearest_step(float value, float lowest, float highest)
 {
-    float clamped = !(value > lowest) ? lowest : value > 1 ? 1 : value; /* NaN becomes the lowest */
-    /* Positive before the conversion, so that halves are rounded up as by floor(). */
+    float clamped = !(value > lowest) ? lowest : value > 1 ? 1 : value; /* a NaN becomes `lowest` */
+    /*
+     * The operand is positive before the conversion, so that halves are rounded up as by floor().
+     */
     return (float)((int32_t)(clamped * highest + highest + 0.5f) - (int32_t)highest) / highest;
 }
 
 /*
- * A component of the border colour in the array's format. Integers take the lowest bits of the
- * application's value.
+ * Converts a component of the border colour to the format of the array. Integers have the lowest
+ * bits of the application's value.
  */
 static uint32_t border_component(const gr_cuhost_image *image, float value)
 {
@@ -218,7 +223,10 @@ static uint32_t border_component(const gr_cuhost_image *image, float value)
     return formats[image->component].is_signed ? (uint32_t)((int32_t)bits >> shift) : bits >> shift;
 }
 
-/* Sets the array's channels; the others are 0, as in its elements. */
+/*
+ * Sets the border colour in the channels that the array has. The other channels are 0, as when an
+ * element is read.
+ */
 static void set_border(gr_cuhost_image *image, const float *colour)
 {
     for (uint32_t i = 0; i < image->channels; i++)
@@ -300,7 +308,7 @@ SOFT_API cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject texO
     return CUDA_SUCCESS;
 }
 
-/* An object that was created without a view has none. */
+/* Fails for an object that was created without a view. */
 SOFT_API cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *pResViewDesc,
                                         CUtexObject texObject)
 {

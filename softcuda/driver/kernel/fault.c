@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The handler of SIGSEGV and SIGBUS: prints in one line what the access did wrong, then lets the
- * previous action handle the signal. The interrupted thread may be anywhere, so it uses no lock, no
- * allocation and no stdio.
+ * The handler of SIGSEGV and SIGBUS: prints one line about what the access did wrong, then lets the
+ * previous action handle the signal. The handler uses no lock, no allocation and no stdio, because
+ * the interrupted thread may be inside any of them.
  */
 #include "softcuda/driver/kernel/fault.h"
 #include "softcuda/driver/object_at.h"
@@ -18,7 +18,7 @@
  */
 #define NULL_LIMIT 65536
 
-/* For this handler and one that the application installed before. */
+/* Large enough for this handler and one that the application installed before. */
 #define SIGNAL_STACK_SIZE ((size_t)128 * 1024)
 
 _Thread_local soft_work soft_this_work;
@@ -101,7 +101,7 @@ static void append_stack(line *l, const soft_stack *stack)
            "for them, or, if its threads use barriers, raise CU_LIMIT_STACK_SIZE by cuCtxSetLimit");
 }
 
-/* False if the address is not in the guards of the block's shared memory. */
+/* False if the address is not in the guards around the shared memory of the block. */
 static bool append_shared(line *l, const soft_shared *shared, const unsigned char *address)
 {
     if (!shared->base || address < shared->lowest || address >= shared->end)
@@ -142,9 +142,10 @@ static bool append_object(line *l, const unsigned char *address)
 }
 
 /*
- * An address unknown to the driver. x86-64 does not report a non-canonical or misaligned address.
+ * Appends the cause for an address that the driver does not know. x86-64 does not report a
+ * non-canonical or misaligned address.
  */
-static void append_nobody(line *l, const siginfo_t *info)
+static void append_unknown(line *l, const siginfo_t *info)
 {
     if (info->si_code == SI_KERNEL && !info->si_addr) {
         append(l, " accessed a vector type (float4, ...) at an address that is not a multiple of "
@@ -163,7 +164,7 @@ static void append_nobody(line *l, const siginfo_t *info)
     }
 }
 
-/* Accesses by the application to its own memory are left unexplained. */
+/* Prints the message, except for accesses by the application to its own memory. */
 static void explain(const siginfo_t *info)
 {
     const soft_work *work = &soft_this_work;
@@ -179,7 +180,7 @@ static void explain(const siginfo_t *info)
         if (is_below(&work->stack, info->si_addr, SOFT_LARGE_FRAME))
             append_stack(&l, &work->stack);
         else
-            append_nobody(&l, info);
+            append_unknown(&l, info);
     }
     append(&l, "\n");
     if (write(STDERR_FILENO, l.text, l.length) < 0)
@@ -189,9 +190,10 @@ static void explain(const siginfo_t *info)
 /* ---- The handler ----------------------------------------------------------------------------- */
 
 /*
- * Passes the fault to the previous handler. With the default action restored, returning repeats the
- * instruction, and the process ends as it would have; a signal that was sent has no such
- * instruction.
+ * Prints the message and passes the fault to the previous handler. If there was none, the default
+ * action is restored: after the return the CPU repeats the faulting instruction, which ends the
+ * process. No instruction repeats a signal that another process or raise() has sent, so such a
+ * signal is raised again.
  */
 static void on_fault(int number, siginfo_t *info, void *machine)
 {
@@ -253,8 +255,8 @@ static void note_stack(soft_stack *stack)
 }
 
 /*
- * AddressSanitizer has already given each thread such a stack and frees the one that it finds at
- * the end.
+ * AddressSanitizer has already given each thread its own signal stack. It frees the signal stack
+ * that it finds when the thread ends.
  */
 void *soft_fault_begin_thread(void)
 {

@@ -9,47 +9,49 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A frame of this size can step over the guard of a thread's own stack, which is one page. */
+/*
+ * A stack frame of this size can step over the guard of a host thread's stack, which is one page.
+ */
 #define SOFT_LARGE_FRAME ((size_t)1024 * 1024)
 
 /* A stack and the inaccessible bytes below it. */
 typedef struct {
-    const unsigned char *lowest; /* the lowest usable byte; NULL: unknown */
+    const unsigned char *lowest; /* the lowest usable byte; NULL if unknown */
     size_t size;
     size_t guard;
 } soft_stack;
 
 /* The dynamic shared memory of a block (shared_memory.c). */
 typedef struct {
-    const unsigned char *base; /* NULL: the thread has not run a kernel yet */
+    const unsigned char *base; /* NULL until the thread runs a kernel */
     size_t size;
-    const unsigned char *lowest; /* including its guards */
+    const unsigned char *lowest; /* the lowest byte, including the guards */
     const unsigned char *end;
 } soft_shared;
 
 typedef struct {
-    const char *kind; /* "kernel", "a copy", ...; NULL: no work of the driver */
-    const char *name; /* of the kernel, or NULL */
-    soft_stack stack; /* of the thread */
+    const char *kind; /* "kernel", "a copy", ...; NULL if the thread does no work of the driver */
+    const char *name; /* the name of the kernel, or NULL */
+    soft_stack stack; /* the stack of the thread */
     soft_shared shared;
 } soft_work;
 
-/* The work of this thread. initial-exec, because a signal handler reads it. */
+/* The work of this thread. The TLS model is initial-exec, because a signal handler reads it. */
 extern __attribute__((tls_model("initial-exec"))) _Thread_local soft_work soft_this_work;
 
-/* Enclose work for an application. They do not nest. */
+/* Mark the begin and end of work for an application. They do not nest. */
 void soft_work_begin(const char *kind, const char *name);
 void soft_work_end(void);
 
 /*
- * Called first and last by a thread that runs kernels: gives signal handlers their own stack,
- * because a handler cannot run on a full one. soft_fault_end_thread() takes the result; NULL is
- * allowed.
+ * Called first and last by a thread that runs kernels. Signal handlers get their own stack, because
+ * a handler cannot run on a full stack. soft_fault_end_thread() takes the result of
+ * soft_fault_begin_thread(); NULL is allowed.
  */
 void *soft_fault_begin_thread(void);
 void soft_fault_end_thread(void *signal_stack);
 
-/* Enables fault messages. Earlier handlers still receive the faults. */
+/* Enables fault messages. Handlers that were installed before still receive the faults. */
 void soft_fault_watch(void);
 
 #endif

@@ -10,28 +10,31 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The smallest stack of a thread. The sanitizers' frames are larger. */
+/* The smallest stack of a thread. With sanitizers, stack frames are larger. */
 #define LEAST_STACK ((size_t)(SOFT_WITH_ASAN || SOFT_WITH_TSAN ? 256 : 64) * 1024)
 
-/* For 1024 threads this is a 32nd of the process's address space. */
+/*
+ * The largest stack of a thread. Stacks for 1024 threads then take a 32nd of the process's address
+ * space.
+ */
 #define MOST_STACK ((size_t)4 << 30)
 
 /*
- * The last word of a stack without a guard. A kernel that changes it has overflowed its stack.
- * Guards are omitted if memory maps are scarce (soft.h).
+ * The value of the last word of a stack without a guard. A kernel that changes this word has
+ * overflowed its stack. Guards are omitted if memory maps are scarce (soft.h).
  */
 #define CANARY UINT64_C(0x6b63617473206e6f)
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 
-/* The distance between stacks. */
+/* The distance between two stacks of the set. */
 static size_t span_of(const soft_fibres *set)
 {
     return SOFT_STACK_GUARD + set->stack_size;
 }
 
-/* A fibre never returns: it waits for the next block, and its stack is freed with the set. */
+/* Never returns: the fibre waits for the next block, and its stack is freed with the set. */
 static void fibre_main(void *fibre)
 {
     soft_fibre *self = fibre;
@@ -82,8 +85,8 @@ static bool open_stacks(const soft_fibres *set)
 }
 
 /*
- * Omits the guards if memory maps are scarce. All stacks then share one map, without huge pages,
- * which would allocate memory for unused parts.
+ * Allocates the stacks. If memory maps are scarce, there are no guards, and all stacks share one
+ * map. Huge pages are disabled for it, because they would allocate memory for unused parts.
  */
 static bool make_stacks(soft_fibres *set)
 {
@@ -117,7 +120,7 @@ static soft_fibres *new_set(unsigned count, size_t stack_size)
     return set;
 }
 
-/* Whole pages; 0 if it is too large. */
+/* Returns the stack size in whole pages; 0 if `wanted` is too large. */
 static size_t stack_size_for(size_t wanted)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -126,7 +129,9 @@ static size_t stack_size_for(size_t wanted)
     return wanted <= MOST_STACK ? (wanted + page - 1) / page * page : 0;
 }
 
-/* This thread's fibres: at least `count`, with stacks of at least `stack_size`. */
+/*
+ * Returns the fibres of this thread: at least `count`, with stacks of at least `stack_size` bytes.
+ */
 static soft_fibres *get_set(unsigned count, size_t stack_size)
 {
     pthread_once(&key_once, make_key);

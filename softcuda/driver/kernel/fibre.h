@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Fibres: several stacks on one host thread, one for each thread of a block. A host thread keeps
- * its fibres for later blocks.
+ * Fibres: several stacks on one host thread, one stack for each thread of a block. A host thread
+ * keeps its fibres for later blocks.
  */
 #ifndef GR_SOFTCUDA_FIBRE_H
 #define GR_SOFTCUDA_FIBRE_H
@@ -11,22 +11,25 @@
 
 #include <stdint.h>
 
-/* Inaccessible bytes below each stack. A larger frame would step over them. */
+/*
+ * The number of inaccessible bytes below each stack. A stack frame larger than this would step over
+ * them.
+ */
 #define SOFT_STACK_GUARD ((size_t)1024 * 1024)
 
 enum soft_fibre_state {
-    SOFT_FIBRE_ENDED, /* has not started its thread, or has ended it */
+    SOFT_FIBRE_ENDED, /* has not started its CUDA thread, or has ended it */
     SOFT_FIBRE_RUNS,
     SOFT_FIBRE_AT_BARRIER,
     SOFT_FIBRE_AT_EXCHANGE,
-    SOFT_FIBRE_STOPPED, /* in the middle of its thread, permanently */
+    SOFT_FIBRE_STOPPED, /* stopped for good in the middle of its CUDA thread */
 };
 
-/* What a fibre waits for at an exchange. */
+/* What a fibre contributes to an exchange, at which it waits for other lanes. */
 typedef struct {
     unsigned mask;
     unsigned came;
-    const void *site; /* the call */
+    const void *site; /* the address of the call */
     uint64_t value;
     uint64_t *values;
 } soft_exchange;
@@ -43,33 +46,33 @@ typedef struct {
 typedef struct soft_fibres {
     soft_fibre *all;
     unsigned count;
-    unsigned char *stacks; /* each above its guard */
+    unsigned char *stacks; /* each stack is above its guard */
     size_t stack_size;
     bool guarded;
     soft_place host;
-    soft_fibre *current; /* NULL while the host's stack runs */
-    unsigned used;       /* by this block */
+    soft_fibre *current; /* NULL while the host thread's own stack runs */
+    unsigned used;       /* the number of fibres that this block uses */
     const gr_cuhost_kernel *kernel;
     const gr_cuhost_block *block;
     void *const *params;
-    int votes;  /* of this round */
-    int result; /* of the round before */
+    int votes;  /* threads at the present barrier whose predicate is not 0 */
+    int result; /* votes at the previous barrier */
 } soft_fibres;
 
 /*
- * This thread's fibres: at least `count`, with stacks of at least `stack`; NULL if memory is out.
+ * This thread's fibres: at least `count`, with stacks of at least `stack`; NULL if out of memory.
  * (fibre.c)
  */
 soft_fibres *soft_fibres_get(unsigned count, size_t stack);
 
 /*
- * Switch from a fibre to the host's stack, and from there to the fibre until it leaves again.
- * (fibre.c)
+ * soft_fibre_leave() switches from a fibre to the host's stack. soft_fibre_enter() switches from
+ * the host's stack to the fibre, and returns when the fibre leaves again. (fibre.c)
  */
 void soft_fibre_leave(soft_fibre *f);
 void soft_fibre_enter(soft_fibre *f);
 
-/* Frees this thread's fibres, none of which is running. (fibre.c) */
+/* Frees the fibres of this thread. None of them may be running. (fibre.c) */
 void soft_fibres_drop(soft_fibres *set);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Blocks whose threads synchronise, at barriers or lane by lane in a warp. Each thread is a fibre.
- * They run in turns, each until it waits or ends. When none can run, either all remaining ones have
- * reached the barrier and continue, or lanes wait for others that took another path and continue
- * without them.
+ * The fibres run in turns, each until it waits or ends. When no fibre can run, either all remaining
+ * fibres have reached the barrier and continue, or lanes wait for other lanes that took another
+ * path. The waiting lanes then continue without those lanes.
  */
 #include "softcuda/driver/kernel/fibre.h"
 
@@ -31,8 +31,9 @@ static unsigned lanes_of(const soft_fibres *set, const soft_fibre *warp)
 }
 
 /*
- * The lanes that wait together with the given one. The mask defines the group; without a mask, or
- * if not all have arrived, the call does.
+ * The lanes that wait together with the given lane, with the same mask. With `same_call`, only the
+ * lanes at the same call: for exchanges without a mask, or if not all lanes of the mask have
+ * arrived.
  */
 static unsigned group_of(soft_fibres *set, const soft_fibre *f, bool same_call)
 {
@@ -93,7 +94,7 @@ static unsigned exchange(void *set_of_fibres, unsigned mask, uint64_t value, uin
     return self->exchange.came;
 }
 
-/* Other lanes no longer wait for a thread that ends. */
+/* Ends a thread. Other lanes no longer wait for it. */
 static void end_thread(soft_fibres *set, const soft_fibre *f)
 {
     const soft_fibre *warp = warp_of(set, f);
@@ -123,8 +124,8 @@ static void run_all(soft_fibres *set)
     }
 }
 
-/* In each warp the first waiting lane continues with those that made the same call. */
-static bool run_on_without(soft_fibres *set)
+/* In each warp, lets the first waiting lane continue with the lanes that wait at the same call. */
+static bool continue_waiting_lanes(soft_fibres *set)
 {
     bool any = false;
     for (unsigned i = 0; i < set->used; i++) {
@@ -179,6 +180,6 @@ bool soft_fibres_run(const soft_grid *grid, gr_cuhost_block *block)
     begin_threads(set, dim);
     do
         run_all(set);
-    while (run_on_without(set) || pass_barrier(set));
+    while (continue_waiting_lanes(set) || pass_barrier(set));
     return true;
 }

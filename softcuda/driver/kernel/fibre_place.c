@@ -2,10 +2,10 @@
 /*
  * Switches between stacks. makecontext() creates the first frame, where debuggers find the end of
  * the stack. swapcontext() makes two system calls for the signal mask, which all fibres of a thread
- * share, so _setjmp() and _longjmp() switch, in a tenth of the time. Sanitizers intercept those, so
- * they use swapcontext().
+ * share. So _setjmp() and _longjmp() switch instead, in a tenth of the time. Sanitizers intercept
+ * those two functions, so builds with sanitizers use swapcontext().
  */
-/* Its check of longjmp mistakes another stack for an error. */
+/* The longjmp check of _FORTIFY_SOURCE would take a switch to another stack for an error. */
 #undef _FORTIFY_SOURCE
 #define _FORTIFY_SOURCE 0
 
@@ -22,12 +22,12 @@
 #endif
 
 #if SOFT_WITH_ASAN || SOFT_WITH_TSAN
-static void go(soft_place *from, soft_place *to)
+static void switch_stacks(soft_place *from, soft_place *to)
 {
     swapcontext(&from->context, &to->context);
 }
 #else
-static void go(soft_place *from, soft_place *to)
+static void switch_stacks(soft_place *from, soft_place *to)
 {
     if (_setjmp(from->registers) != 0)
         return;
@@ -47,7 +47,7 @@ void soft_place_switch(soft_place *from, soft_place *to)
 #if SOFT_WITH_TSAN
     __tsan_switch_to_fiber(to->tsan, 0);
 #endif
-    go(from, to);
+    switch_stacks(from, to);
 #if SOFT_WITH_ASAN
     __sanitizer_finish_switch_fiber(fake_stack, NULL, NULL);
 #endif
@@ -72,7 +72,7 @@ void soft_place_here(soft_place *host)
 #endif
 }
 
-/* makecontext() can only pass ints. */
+/* Has two parameters, because makecontext() can only pass ints. */
 static void begin(unsigned high, unsigned low)
 {
     soft_place *place = (soft_place *)((uintptr_t)high << 32 | (uintptr_t)low);

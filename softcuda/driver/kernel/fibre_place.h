@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <ucontext.h>
 
-/* The target or source of a switch. */
+/* A stack that can be the source or the target of a switch. */
 typedef struct {
-    ucontext_t context; /* where it starts */
-    jmp_buf registers;  /* where it was left */
+    ucontext_t context; /* where the place starts */
+    jmp_buf registers;  /* where the place was left */
     bool has_begun;
     void (*main)(void *argument);
     void *argument;
@@ -27,7 +27,7 @@ typedef struct {
 void soft_place_make(soft_place *place, void *stack, size_t size, void (*main)(void *argument),
                      void *argument);
 
-/* The thread's own stack, from which it will switch. (fibre_place.c) */
+/* Sets `host` to the thread's own stack, from which the thread will switch. (fibre_place.c) */
 void soft_place_here(soft_place *host);
 
 /* Must be called first by main(); `from` is the source of the first switch. (fibre_place.c) */
@@ -36,10 +36,10 @@ void soft_place_arrive(soft_place *from);
 /* Switches to a place; returns when something switches back. (fibre_place.c) */
 void soft_place_switch(soft_place *from, soft_place *to);
 
-/* Ends a place, before its stack is freed. (fibre_place.c) */
+/* Ends a place. Must be called before its stack is freed. (fibre_place.c) */
 void soft_place_end(const soft_place *place);
 
-/* The sanitizers' frames are larger. */
+/* Whether sanitizers are used: their stack frames are larger. */
 #if defined(__has_feature)
 #define SOFT_HAS_FEATURE(x) __has_feature(x)
 #else

@@ -11,7 +11,10 @@
 
 #define RECORD_PREFIX "gr_cuhost_kernel_"
 
-/* As in cuda.h; the software device has one multiprocessor per core. */
+/*
+ * As on GPUs of this device's compute capability, 8.0. The software device has one multiprocessor
+ * per core.
+ */
 #define MAX_THREADS_OF_MULTIPROCESSOR 2048
 
 static const gr_cuhost_kernel *find_record(soft_module *module, const char *name)
@@ -98,7 +101,7 @@ void soft_function_free_all(soft_module *module)
     }
 }
 
-/* CUDA_ERROR_INVALID_HANDLE for an invalid handle. */
+/* Finds the function; CUDA_ERROR_INVALID_HANDLE for an invalid handle. */
 static CUresult get(const void *handle, soft_function **function)
 {
     SOFT_TRY(soft_check_init());
@@ -161,8 +164,8 @@ SOFT_API cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfu
         break;
     default:
         /*
-         * Registers, static shared and local memory, and the version of the GPU code do not exist
-         * for a host compiler's function.
+         * A host compiler's function has no registers, no static shared and local memory, and no
+         * version of GPU code.
          */
         *pi = 0;
         break;
@@ -190,7 +193,7 @@ SOFT_API cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int v
     }
 }
 
-/* A hint, which the real driver may ignore as well. */
+/* The setting is a hint, which GPU drivers may ignore as well. */
 SOFT_API cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 {
     soft_function *function;
@@ -224,7 +227,7 @@ SOFT_API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction 
                                                                 dynamicSMemSize, 0);
 }
 
-/* The largest block of whole warps whose shared memory fits. */
+/* The number of threads in the largest block of whole warps whose shared memory fits. */
 static int potential_block(soft_function *function, CUoccupancyB2DSize shared_of, size_t shared,
                            int limit)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Checks kernel parameters. Pages are accessible to all threads or to none, and kernels of all
- * devices run in one process, so the parameters are checked instead of the accesses.
+ * Checks the parameters of kernels instead of their accesses: pages are accessible to all threads
+ * or to none, and kernels of all devices run in one process.
  */
 #include "softcuda/driver/kernel/kernel_access.h"
 
@@ -15,12 +15,12 @@
 #include "softcuda/driver/object_at.h"
 #include "softcuda/driver/memory/peer_access.h"
 
-/* The usual range of a process's addresses. Numbers are mostly smaller or larger. */
+/* The usual range of addresses in a process. Most parameters that are numbers are outside it. */
 #define LEAST_ADDRESS    UINT64_C(0x100000000)
 #define END_OF_ADDRESSES UINT64_C(0x800000000000)
 
-static void say_memory(const soft_context *context, const char *kernel, uint64_t address,
-                       const soft_range *range)
+static void print_memory_message(const soft_context *context, const char *kernel, uint64_t address,
+                                 const soft_range *range)
 {
     soft_log(SOFT_WARN,
              "kernel %s was given address 0x%llx, which is byte %zu of %s (%zu bytes at %p) on "
@@ -35,7 +35,7 @@ static bool is_memory_of_others(const soft_context *context, const char *kernel,
     soft_range range;
     if (!soft_range_find((const void *)(uintptr_t)word, &range) || soft_can_access(context, &range))
         return false;
-    say_memory(context, kernel, word, &range);
+    print_memory_message(context, kernel, word, &range);
     return true;
 }
 
@@ -54,14 +54,14 @@ static bool is_image_of_others(const soft_context *context, const char *kernel, 
 
 /* ---- Parameters ------------------------------------------------------------------------------ */
 
-/* A position in a kernel's parameters. */
+/* A position in the parameters of a kernel. */
 typedef struct {
     uint32_t parameter, at;
 } place;
 
 /*
- * Returns the next word that may be an address; false at the end. Pointers in a struct are aligned
- * to their size.
+ * Gets the next word that may be an address; false at the end. Pointers in a struct are aligned to
+ * their size.
  */
 static bool next_word(const gr_cuhost_kernel *kernel, const unsigned char *parameters, place *next,
                       uint64_t *word)
@@ -79,10 +79,10 @@ static bool next_word(const gr_cuhost_kernel *kernel, const unsigned char *param
 /* ---- Host memory ----------------------------------------------------------------------------- */
 
 /*
- * Whether the process has mapped the address, and it belongs neither to the driver nor to the
- * program or a library, whose functions may be parameters. A sanitizer's shadow memory is mapped at
- * addresses that two small integers form together, but few of its pages are resident. A page of
- * malloc() is resident, because it contains malloc()'s header.
+ * Whether the process has mapped the address, and the address belongs neither to the driver nor to
+ * the program or a library: pointers to their functions are valid parameters. Two small integers
+ * together can look like an address in the shadow memory of a sanitizer, but few pages of shadow
+ * memory are resident. A page of malloc() is resident, because it contains a header of malloc().
  */
 static bool is_host_memory(uint64_t word)
 {

@@ -8,16 +8,16 @@
 #include <grinterop/cuhost.h>
 
 /*
- * Whether a kernel of the context may have these parameters, laid out as in the buffer of `extra`.
- * An address of memory that the context has no access to prints a message and ends the program; if
- * a signal handler continues, the result is false.
+ * Whether a kernel of the context may have these parameters, which are laid out as in the buffer of
+ * `extra`. If a parameter is an address of memory that the context cannot access, prints a message
+ * and ends the program. If a signal handler continues, the result is false.
  */
 bool soft_kernel_may_have(const soft_context *context, const gr_cuhost_kernel *kernel,
                           const unsigned char *parameters);
 
 /*
- * Logs a parameter that is an address of host memory unknown to the driver. Kernels can access it
- * here, unlike on most GPUs. Makes some system calls.
+ * Logs a parameter that is an address of host memory unknown to the driver. Here kernels can access
+ * such memory; on most GPUs they cannot. Makes some system calls.
  */
 void soft_kernel_look_at(const gr_cuhost_kernel *kernel, const unsigned char *parameters);
 

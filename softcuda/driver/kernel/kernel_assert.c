@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A failed assertion of a kernel: prints a message like CUDA's, and ends only the kernel. */
+/* A failed assertion of a kernel: prints a message as CUDA does, and ends only the kernel. */
 #include "softcuda/driver/kernel/fault.h"
 #include "softcuda/driver/kernel/kernel_run.h"
 #include "softcuda/driver/kernel/program.h"
@@ -11,7 +11,7 @@ void gr_softcuda_assert(const char *expression, const char *file, unsigned line,
 {
     if (!soft_this_work.name)
         return;
-    fflush(stdout); /* the kernel's output comes first */
+    fflush(stdout); /* the kernel's output is printed first */
     fprintf(stderr,
             "%s:%u: kernel %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s' failed.\n",
             file, line, soft_this_work.name, block[0], block[1], block[2], thread[0], thread[1],

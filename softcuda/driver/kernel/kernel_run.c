@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The pool of threads that helps streams to run launches. A stream's own thread always takes part,
- * and only waits for helpers that are inside a block, so a launch finishes even if the pool is busy
- * or has no threads.
+ * The pool of threads that helps streams to run launches. The thread of a stream always takes part
+ * itself, and only waits for helpers that are inside a block. So a launch finishes even if the pool
+ * is busy or has no threads.
  */
 #include "softcuda/driver/kernel/kernel_run.h"
 #include "softcuda/driver/kernel/fault.h"
@@ -20,22 +20,23 @@ typedef struct job {
     struct job *next;
     const soft_grid *grid;
     uint64_t total;
-    uint64_t chunk; /* blocks that are claimed at a time */
+    uint64_t chunk; /* the number of blocks that a thread claims at a time */
     _Atomic uint64_t taken;
     _Atomic bool failed;
     _Atomic bool stopped;
-    unsigned helpers; /* inside run_blocks(); protected by the lock */
+    unsigned helpers; /* threads inside run_blocks(); protected by the lock */
 } job;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* for the pool: there is a new job */
-static pthread_cond_t left = PTHREAD_COND_INITIALIZER; /* for streams: a helper has left its job */
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* wakes the pool: there is a new job */
+/* Wakes streams: a helper has left its job. */
+static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
 static pthread_once_t start_once = PTHREAD_ONCE_INIT;
 static job *jobs;        /* jobs that may have blocks left */
-static unsigned waiting; /* streams that wait for `left` */
+static unsigned waiting; /* the number of streams that wait for `left` */
 static unsigned pool_size;
 
-/* Where this thread continues when its block is stopped. */
+/* Where this thread continues after its block was stopped. */
 static _Thread_local jmp_buf *stop;
 
 static gr_cuhost_block block_at(const soft_grid *grid, uint64_t number, void *shared)
@@ -53,8 +54,11 @@ static gr_cuhost_block block_at(const soft_grid *grid, uint64_t number, void *sh
     return block;
 }
 
-/* Advances by some blocks of the row, without divisions, which take as long as small blocks. */
-static void go_on(gr_cuhost_block *block, unsigned count)
+/*
+ * Advances by `count` blocks within the row. There are no divisions, because they take as long as a
+ * small block.
+ */
+static void advance(gr_cuhost_block *block, unsigned count)
 {
     block->block_idx[0] += count;
     for (int i = 0; i < 2 && block->block_idx[i] == block->grid_dim[i]; i++) {
@@ -63,7 +67,7 @@ static void go_on(gr_cuhost_block *block, unsigned count)
     }
 }
 
-/* Runs as many blocks as one call can: at most one row. */
+/* Runs as many blocks as one kernel call can run: at most one row. */
 static unsigned run_some(const soft_grid *grid, gr_cuhost_block *block, uint64_t most, bool *good)
 {
     if (grid->kernel->flags & GR_CUHOST_SYNC) {
@@ -86,7 +90,7 @@ static bool run_chunk(const soft_grid *grid, uint64_t first, uint64_t end, void 
         const unsigned count = run_some(grid, &block, end - first, &good);
         all = all && good;
         first += count;
-        go_on(&block, count);
+        advance(&block, count);
     }
     return all;
 }
@@ -134,7 +138,7 @@ static bool has_blocks(job *j)
     return atomic_load_explicit(&j->taken, memory_order_relaxed) < j->total;
 }
 
-/* Called without the lock, because the woken threads take it first. */
+/* Called without the lock, because the woken threads need the lock first. */
 static void wake_streams(void)
 {
     pthread_mutex_unlock(&lock);
@@ -142,7 +146,7 @@ static void wake_streams(void)
     pthread_mutex_lock(&lock);
 }
 
-static void *help(void *unused)
+static void *pool_thread_main(void *unused)
 {
     (void)unused;
     soft_fault_begin_thread();
@@ -175,7 +179,10 @@ static unsigned cores(void)
     return online > 0 ? (unsigned)online : 1;
 }
 
-/* Signals are left to the application's own threads; blocking signals of faults has no effect. */
+/*
+ * Starts the threads of the pool. They block signals, which are left to the application's own
+ * threads; blocking the signals of faults has no effect.
+ */
 static void start_pool(void)
 {
     sigset_t mask, before;
@@ -189,7 +196,7 @@ static void start_pool(void)
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     for (unsigned n = cores(); n > 1; n--) {
         pthread_t thread;
-        if (pthread_create(&thread, &attributes, help, NULL) != 0)
+        if (pthread_create(&thread, &attributes, pool_thread_main, NULL) != 0)
             break;
         pool_size++;
     }
@@ -197,7 +204,7 @@ static void start_pool(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static void unlist(const job *j)
+static void remove_job(const job *j)
 {
     job **at = &jobs;
     while (*at != j)
@@ -206,8 +213,9 @@ static void unlist(const job *j)
 }
 
 /*
- * About eight chunks per thread: few enough to be cheap, many enough to finish together. Whole rows
- * if there are enough, because one kernel call runs a row.
+ * The number of blocks in a chunk. There are about eight chunks per thread: few enough for a low
+ * overhead, and many enough for all threads to finish at about the same time. A chunk is whole rows
+ * if there are enough rows, because one kernel call runs a row.
  */
 static uint64_t chunk_of(const soft_grid *grid, uint64_t blocks)
 {
@@ -229,12 +237,12 @@ CUresult soft_grid_run(const soft_grid *grid)
     j.next = jobs;
     jobs = &j;
     pthread_mutex_unlock(&lock);
-    pthread_cond_broadcast(&work); /* they take the lock first */
+    pthread_cond_broadcast(&work); /* without the lock, because the helpers need it first */
 
     run_blocks(&j);
 
     pthread_mutex_lock(&lock);
-    unlist(&j);
+    remove_job(&j);
     waiting++;
     while (j.helpers > 0)
         pthread_cond_wait(&left, &lock);

@@ -19,30 +19,30 @@ typedef struct {
 } soft_grid;
 
 /*
- * Runs all blocks on this thread and on idle threads of the pool, and returns after the last one:
- * CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES if memory for a block was missing, CUDA_ERROR_ASSERT if one
- * was stopped. (kernel_run.c)
+ * Runs all blocks on this thread and on idle threads of the pool, and returns after the last block.
+ * CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES if there was no memory for a block, CUDA_ERROR_ASSERT if a
+ * block was stopped. (kernel_run.c)
  */
 CUresult soft_grid_run(const soft_grid *grid);
 
 /*
- * Stop the grid on this thread, which starts no further blocks. soft_fibre_stop() ends a fibre, and
- * returns if there is none; soft_block_stop() unwinds the thread's own stack to where
- * soft_grid_run() began the block. (fibre.c, kernel_run.c)
+ * Stop the grid that runs on this thread; no further blocks start. soft_fibre_stop() ends the
+ * current fibre, and returns if there is none. soft_block_stop() unwinds the thread's own stack to
+ * where soft_grid_run() began the block. (fibre.c, kernel_run.c)
  */
 void soft_fibre_stop(void);
 _Noreturn void soft_block_stop(void);
 
 /*
- * This thread's dynamic shared memory, reused for each block: it ends at a guard, by which the
- * fault handler recognises it. NULL if memory is out. (shared_memory.c)
+ * The dynamic shared memory of this thread, which each block reuses. It ends at a guard, by which
+ * the fault handler recognises an overflow. NULL if out of memory. (shared_memory.c)
  */
 void *soft_shared_get(size_t size);
 
 /*
  * Runs one block of the grid whose threads synchronise, and sets the block's synchronisation
- * functions. False, without having run anything, if there is no memory for the threads' stacks.
- * (fibre_block.c)
+ * functions. False, without having run anything, if there is no memory for the stacks of the
+ * threads. (fibre_block.c)
  */
 bool soft_fibres_run(const soft_grid *grid, gr_cuhost_block *block);
 

@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * The task's data: this struct, then a pointer per parameter, then the parameters' bytes, laid out
- * as in the buffer of `extra`. The pointers are set when the task runs, because the record moves
- * before that.
+ * The data of a launch task: this struct, then a pointer per parameter, then the bytes of the
+ * parameters, laid out as in the buffer of `extra`. The pointers are set when the task runs,
+ * because the queue moves the data before that.
  */
 typedef struct {
     soft_module *module;
@@ -84,7 +84,7 @@ static bool dimensions_are_valid(const unsigned grid[3], const unsigned block[3]
            block[0] * block[1] * block[2] <= SOFT_MAX_THREADS;
 }
 
-/* Copies from the application's array of pointers. */
+/* Copies the parameters from the application's array of pointers. */
 static bool pack_pointers(const gr_cuhost_kernel *kernel, void **params, unsigned char *to)
 {
     for (uint32_t i = 0; i < kernel->param_count; i++) {
@@ -95,7 +95,7 @@ static bool pack_pointers(const gr_cuhost_kernel *kernel, void **params, unsigne
     return true;
 }
 
-/* Copies from the buffer in the list of names and values. */
+/* Copies the parameters from the buffer in the application's list of names and values. */
 static bool pack_buffer(const gr_cuhost_kernel *kernel, void **extra, unsigned char *to)
 {
     const void *buffer = NULL;
@@ -179,7 +179,9 @@ SOFT_API_ptsz(cuLaunchKernel,
     return start_launch(f, grid, block, sharedMemBytes, hStream, kernelParams, extra);
 }
 
-/* Hints can be ignored, unlike attributes that change the meaning of a launch. */
+/*
+ * Attributes that are hints can be ignored, unlike attributes that change the meaning of a launch.
+ */
 static bool attribute_is_harmless(const CUlaunchAttribute *attribute)
 {
     switch (attribute->id) {

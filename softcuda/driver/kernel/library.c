@@ -3,8 +3,8 @@
 #include "softcuda/driver/kernel/module.h"
 
 /*
- * The options control a compiler that does not exist here, or the time of loading; their arrays are
- * required nevertheless.
+ * Checks the arrays of options. The options themselves have no effect: they control a compiler that
+ * does not exist here, or the time of loading.
  */
 static bool options_are_there(unsigned jit, const void *jit_options, void **jit_values,
                               unsigned library, const void *library_options)
@@ -12,7 +12,7 @@ static bool options_are_there(unsigned jit, const void *jit_options, void **jit_
     return (jit == 0 || (jit_options && jit_values)) && (library == 0 || library_options);
 }
 
-/* The image is in memory, or in the file at the path. */
+/* Loads the file at the path or, if the path is NULL, the image in memory. */
 static CUresult load(CUlibrary *library, const void *image, const char *path, bool has_options)
 {
     SOFT_TRY(soft_check_init());

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A variable that the application has looked up; a known range until the module is unloaded. */
+/*
+ * A variable that the application has looked up. It is a known range until the module is unloaded.
+ */
 typedef struct soft_global {
     struct soft_global *next;
     void *address;
@@ -79,7 +81,10 @@ __attribute__((constructor)) static void hook_contexts(void)
     soft_context_at_destroy(unload_modules);
 }
 
-/* dlsym() also finds functions, and symbols of the module's dependencies. */
+/*
+ * Finds a variable of the module itself: dlsym() also finds functions, and symbols of the module's
+ * dependencies.
+ */
 static bool find_variable(soft_module *module, const char *name, void **address, size_t *size)
 {
     struct link_map *map = NULL;
@@ -176,7 +181,7 @@ SOFT_API cuModuleLoadData(CUmodule *module, const void *image)
     return finish_load(context, object, module);
 }
 
-/* Nothing is compiled here, so the logs that a caller may print are empty. */
+/* Empties the logs, which a caller may print: nothing is compiled here. */
 static void empty_logs(unsigned count, const CUjit_option *options, void **values)
 {
     static const struct {
@@ -224,7 +229,9 @@ SOFT_API cuModuleUnload(CUmodule hmod)
     soft_module *module = soft_handle_drop(SOFT_KIND_MODULE, hmod);
     if (!module)
         return CUDA_ERROR_INVALID_HANDLE;
-    /* Copies to its globals may be queued. A sticky error of the context is ignored here. */
+    /*
+     * Copies to the module's globals may be queued. A sticky error of the context is ignored here.
+     */
     (void)soft_context_wait(module->owned.context);
     soft_module_close(module);
     return CUDA_SUCCESS;
@@ -246,7 +253,7 @@ SOFT_API cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, c
     return soft_module_global(SOFT_KIND_MODULE, hmod, name, dptr, bytes);
 }
 
-/* Kernels are loaded with the module. */
+/* Kernels are loaded together with their module. */
 SOFT_API cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 {
     SOFT_TRY(soft_check_init());

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Loads a module's image as a shared object. Each load gets its own file in memory, because two
- * loads of a module have separate globals in CUDA, but the dynamic loader would share them.
+ * Loads a module's image as a shared object. Each load gets its own file in memory: in CUDA, two
+ * loads of a module have separate globals, but the dynamic loader would share them.
  */
 #include "softcuda/driver/kernel/module.h"
 
@@ -26,9 +26,11 @@
 #error "the software CUDA driver supports x86-64 and AArch64 only"
 #endif
 
-#define CUDA_MACHINE 190 /* e_machine of a cubin */
+#define CUDA_MACHINE 190 /* the e_machine of a cubin */
 
-/* The first bytes of a fat binary, and of the record that nvcc's host code has for it. */
+/*
+ * The first bytes of a fat binary, and of the record with which the host code of nvcc refers to it.
+ */
 #define FATBIN_MAGIC         "\x50\xed\x55\xba"
 #define FATBIN_WRAPPER_MAGIC "\xb1\x43\x62\x46"
 
@@ -42,7 +44,7 @@ static CUresult refuse_gpu_image(const char *name, const char *what)
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
-/* PTX is text whose first directive, after comments, is .version. */
+/* Whether the text is PTX: its first directive, after comments, is .version. */
 static bool is_ptx(const char *text)
 {
     for (;;) {
@@ -73,8 +75,8 @@ static CUresult check_header(const ElfW(Ehdr) * header, const char *name)
 }
 
 /*
- * Identifies the kind of image; messages use `name`. strncmp(), because a text image may be shorter
- * than the magic numbers.
+ * Identifies the kind of image. `name` is for messages. strncmp() compares the magic numbers,
+ * because a text image may be shorter than they are.
  */
 static CUresult check_image(const void *image, const char *name)
 {
@@ -91,7 +93,7 @@ static CUresult check_image(const void *image, const char *name)
     return CUDA_ERROR_INVALID_IMAGE;
 }
 
-/* False if the part is beyond the limit. */
+/* Extends *size to the end of a part of the file. False if the part ends beyond the limit. */
 static bool grow(size_t *size, size_t limit, uint64_t offset, uint64_t bytes)
 {
     if (offset > limit || bytes > limit - offset)
@@ -103,7 +105,7 @@ static bool grow(size_t *size, size_t limit, uint64_t offset, uint64_t bytes)
 
 /*
  * The end of the last part of the file; 0 if it is beyond the limit. Linkers write the section
- * headers last, but they may have been cut off.
+ * headers last, but a file may have been cut off before them.
  */
 static size_t image_size(const unsigned char *image, size_t limit)
 {
@@ -125,9 +127,9 @@ static size_t image_size(const unsigned char *image, size_t limit)
 }
 
 /*
- * The loader identifies an object by its path, even if the path has another file by now, and
- * descriptor numbers are reused. Therefore each path is spelled differently: the bits of a counter
- * as "/" and "/.".
+ * Writes a path to the descriptor that was never used before. The loader identifies an object by
+ * its path, even if the path leads to another file by now, and descriptor numbers are reused. So
+ * each path is spelled differently: the bits of a counter become "/" and "/.".
  */
 static void unique_path(int fd, char *path, size_t size)
 {
@@ -187,7 +189,10 @@ CUresult soft_image_open(const void *image, void **object)
     return size == 0 ? CUDA_ERROR_INVALID_IMAGE : open_copy(image, size, "the image", object);
 }
 
-/* Reads the whole file and appends a 0 for the text search; NULL with errno set. */
+/*
+ * Reads the whole file and appends a 0, because the image may be searched as text. NULL with errno
+ * set on failure.
+ */
 static unsigned char *read_file(const char *path, size_t *size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The program as a module: loaded from the start, in every context, never unloaded. */
+/* The program itself as a module: loaded from the start, in every context, and never unloaded. */
 #include "softcuda/driver/kernel/program.h"
 
 #include "softcuda/driver/memory/managed_memory.h"

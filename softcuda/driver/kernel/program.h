@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Kernels and variables of the program itself, which are in no module: the driver interface that
- * the runtime API uses beyond the public entry points.
+ * Kernels and variables of the program itself, which are in no module. The runtime API uses this
+ * interface of the driver in addition to the public entry points.
  */
 #ifndef GR_SOFTCUDA_DRIVER_PROGRAM_H
 #define GR_SOFTCUDA_DRIVER_PROGRAM_H
@@ -15,9 +15,9 @@
 #define SOFT_PROGRAM_API __attribute__((visibility("default")))
 
 /*
- * The CUfunction of a kernel: the same at each call and valid in every context until the process
- * exits, as the record must be. For a record of another version, logs what to do and returns
- * CUDA_ERROR_NO_BINARY_FOR_GPU.
+ * Gets the CUfunction of a kernel. It is the same at each call and valid in every context until the
+ * process exits. The record must also stay valid until then. For a record of another version, logs
+ * the remedy and returns CUDA_ERROR_NO_BINARY_FOR_GPU.
  */
 SOFT_PROGRAM_API CUresult gr_softcuda_function(const gr_cuhost_kernel *kernel,
                                                CUfunction *function);
@@ -28,12 +28,13 @@ SOFT_PROGRAM_API CUresult gr_softcuda_function(const gr_cuhost_kernel *kernel,
  */
 SOFT_PROGRAM_API CUresult gr_softcuda_variable(void *address, size_t size, bool is_managed);
 
-/* Unregisters the variable, whose memory may be reused from now on. */
+/* Unregisters the variable. Its memory may then be reused. */
 SOFT_PROGRAM_API void gr_softcuda_forget_variable(const void *address);
 
 /*
- * For a failed assertion: if this thread runs a kernel, prints the message and ends the kernel, and
- * its context returns CUDA_ERROR_ASSERT from then on. Otherwise returns. (kernel_assert.c)
+ * For a failed assertion. If this thread runs a kernel, prints the message and ends the kernel, and
+ * from then on the kernel's context returns CUDA_ERROR_ASSERT. If this thread runs no kernel, the
+ * function returns. (kernel_assert.c)
  */
 SOFT_PROGRAM_API void gr_softcuda_assert(const char *expression, const char *file, unsigned line,
                                          const unsigned block[3], const unsigned thread[3]);

@@ -15,9 +15,12 @@ static const void *as_pointer(CUmemGenericAllocationHandle handle)
     return (const void *)(uintptr_t)handle;
 }
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
-/* Creates an allocation with one holder. The allocation takes over the file. */
+/*
+ * Creates an allocation with one holder. On success the allocation owns the file and closes it at
+ * its end.
+ */
 static CUresult start(const soft_memfd *file, size_t size, size_t booked,
                       const CUmemAllocationProp *prop, CUmemGenericAllocationHandle *handle)
 {
@@ -36,7 +39,10 @@ static CUresult start(const soft_memfd *file, size_t size, size_t booked,
     return CUDA_SUCCESS;
 }
 
-/* The handle stays valid while the memory is mapped, even without a holder. */
+/*
+ * Frees an allocation without holders and mappings. The handle stays valid while the memory is
+ * mapped, even without a holder.
+ */
 static void end_if_unused_locked(soft_allocation *allocation)
 {
     if (allocation->holders > 0 || allocation->mappings > 0)
@@ -86,7 +92,7 @@ CUresult soft_allocation_check_location(const CUmemLocation *location)
     unsigned type = (unsigned)location->type;
     if (type == CU_MEM_LOCATION_TYPE_DEVICE)
         return soft_check_device(location->id);
-    /* HOST, HOST_NUMA and HOST_NUMA_CURRENT, which an older cuda.h lacks. */
+    /* HOST, HOST_NUMA and HOST_NUMA_CURRENT have numbers because an older cuda.h lacks them. */
     return type >= 2 && type <= 4
                ? soft_unsupported(&logged, "virtual memory management of host memory")
                : CUDA_ERROR_INVALID_VALUE;
@@ -120,7 +126,7 @@ SOFT_API cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocatio
     if (!granularity || !prop || !is_known)
         return CUDA_ERROR_INVALID_VALUE;
     CUmemAllocationProp anywhere = *prop;
-    anywhere.location.id = 0; /* the real driver ignores it */
+    anywhere.location.id = 0; /* the NVIDIA driver ignores the ordinal */
     SOFT_TRY(check_properties(&anywhere));
     *granularity = SOFT_GRANULARITY;
     return CUDA_SUCCESS;
@@ -163,7 +169,10 @@ static CUresult create(size_t size, const CUmemAllocationProp *prop,
     return result;
 }
 
-/* Compression is optional: this device does not compress, and the properties report that. */
+/*
+ * Requested compression is ignored: it is optional, and the properties of the memory report that it
+ * is not compressed.
+ */
 SOFT_API cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
                      const CUmemAllocationProp *prop, unsigned long long flags)
 {
@@ -238,8 +247,9 @@ static CUresult import(int fd, CUmemGenericAllocationHandle *handle)
 }
 
 /*
- * The application keeps the descriptor and the memory its place. Another driver's memory has the
- * size that whole granules can map.
+ * The application keeps its descriptor. The memory stays on the device where it was created. For
+ * memory of another driver, the size is rounded down to whole granules, because only these can be
+ * mapped.
  */
 SOFT_API cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
                                         CUmemAllocationHandleType shHandleType)

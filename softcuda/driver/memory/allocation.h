@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Memory of cuMemCreate, which allocation.c provides to virtual_memory.c. */
+/* Memory allocated by cuMemCreate: functions that allocation.c provides to virtual_memory.c. */
 #ifndef GR_SOFTCUDA_DRIVER_ALLOCATION_H
 #define GR_SOFTCUDA_DRIVER_ALLOCATION_H
 
 #include "softcuda/driver/memory/memfd.h"
 
-/* The unit of sizes, offsets and addresses: 2 MiB, as on GPUs. */
+/* The unit of sizes, offsets and addresses of virtual memory: 2 MiB, as on GPUs. */
 #define SOFT_GRANULARITY ((size_t)2 << 20)
 
 typedef struct {
@@ -13,9 +13,9 @@ typedef struct {
     CUmemAllocationProp prop;
     soft_memfd file;
     size_t size;
-    size_t booked;     /* bytes counted for the device; 0 for imported memory */
-    unsigned holders;  /* each cuMemRelease removes one */
-    unsigned mappings; /* holders and mappings keep the memory alive */
+    size_t booked;     /* bytes counted as used on the device; 0 for imported memory */
+    unsigned holders;  /* the number of holders; each cuMemRelease removes one */
+    unsigned mappings; /* the number of mappings; holders and mappings keep the memory alive */
 } soft_allocation;
 
 /* Adds a mapping to the allocation; NULL for an invalid handle. */
@@ -28,8 +28,8 @@ void soft_allocation_unmap(soft_allocation *allocation);
 void soft_allocation_hold(soft_allocation *allocation);
 
 /*
- * Checks a location of memory or of an access. CUDA_ERROR_INVALID_DEVICE for an invalid device;
- * CUDA_ERROR_NOT_SUPPORTED, with a message, for the host.
+ * Checks the location of memory, or of a device that accesses it. CUDA_ERROR_INVALID_DEVICE for an
+ * invalid device; CUDA_ERROR_NOT_SUPPORTED, with a message, for the host.
  */
 CUresult soft_allocation_check_location(const CUmemLocation *location);
 

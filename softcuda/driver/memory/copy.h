@@ -5,7 +5,7 @@
 
 #include "softcuda/driver/stream/scheduler.h"
 
-/* Where the bytes of one side are, which decides what waits for what. */
+/* The kind of memory on one side of a copy. It decides whether the call waits. */
 enum copy_place {
     COPY_PAGEABLE,
     COPY_PINNED,
@@ -14,7 +14,7 @@ enum copy_place {
 };
 
 typedef struct {
-    unsigned char *address; /* of the first copied byte */
+    unsigned char *address; /* the address of the first copied byte */
     size_t pitch;           /* bytes between rows */
     size_t slice;           /* bytes between planes */
     enum copy_place place;
@@ -29,16 +29,16 @@ typedef struct {
 } copy_block;
 
 /*
- * The context that copies: the current one, or the stream's if none is current. A peer copy names
- * one per side.
+ * The context that copies: the current context or, if there is none, the context of the stream. A
+ * peer copy names one context per side instead.
  */
 const soft_context *copy_party(const soft_stream *stream);
 
 /*
- * Finds the place of `extent` bytes at `address` of the type that the application gave.
- * CUDA_ERROR_INVALID_VALUE if the type is wrong, the bytes are not all in one known range, or the
- * party has no access to virtual or stream-ordered memory. Other memory can be copied by any
- * device.
+ * Finds the kind of memory of `extent` bytes at `address`; `type` is the type that the application
+ * gave. CUDA_ERROR_INVALID_VALUE if the type is wrong, if the bytes are not all in one known range,
+ * or if the party has no access to virtual or stream-ordered memory. All devices can copy other
+ * memory.
  */
 CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
                          const soft_context *party, enum copy_place *place);
@@ -50,36 +50,37 @@ CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
 bool copy_syncs(const void *address);
 
 /*
- * Queues the copy and waits as NVIDIA documents for these places and for a synchronous or
- * asynchronous call. width, height and depth are not 0.
+ * Queues the copy. Then waits as NVIDIA documents for these kinds of memory and for a synchronous
+ * or asynchronous call. width, height and depth must not be 0.
  */
 CUresult copy_submit(soft_stream *stream, const copy_block *block, bool asynchronous);
 
 /*
- * Fills in an array's side, from byte, row and slice `at`. CUDA_ERROR_INVALID_VALUE if the bytes,
- * rows and slices are not all inside or split an element; CUDA_ERROR_NOT_MAPPED, with a message,
- * for the array of an unmapped graphics resource. (array_copy.c)
+ * Fills in the side of a copy that is an array, from byte, row and slice `at`.
+ * CUDA_ERROR_INVALID_VALUE if some bytes, rows or slices are outside the array, or if the bytes
+ * split an element. CUDA_ERROR_NOT_MAPPED, with a message, for the array of an unmapped graphics
+ * resource. (array_copy.c)
  */
 CUresult copy_find_array(CUarray array, const size_t at[3], const size_t extent[3],
                          copy_side *side);
 
-/* The contexts that a peer copy names. */
+/* The contexts that a peer copy names for its two sides. */
 typedef struct {
     soft_context *to;
     soft_context *from;
 } copy_peers;
 
-/* Copies what CUDA_MEMCPY3D describes; `peers` may be NULL. (copy3d.c) */
+/* Runs the copy that a CUDA_MEMCPY3D describes. `peers` may be NULL. (copy3d.c) */
 CUresult copy_3d(const CUDA_MEMCPY3D *given, const copy_peers *peers, CUstream handle,
                  bool asynchronous);
 
-/* One side of a linear copy: memory, or an array from an offset in its first row. */
+/* One side of a linear copy: memory, or the first row of an array from an offset. */
 typedef struct {
-    CUmemorytype type; /* as the application gave it */
+    CUmemorytype type; /* the type that the application gave */
     const void *address;
     CUarray array;
     size_t offset;
-    const soft_context *party; /* NULL: see copy_party() */
+    const soft_context *party; /* if NULL, copy_party() is used */
 } copy_end;
 
 static inline copy_end in_host(const void *address)

@@ -2,26 +2,30 @@
 /* 2D and 3D copies. A 2D copy is a 3D copy with one plane. */
 #include "softcuda/driver/memory/copy.h"
 
-/* One side as the application describes it. */
+/* One side of a copy as the application describes it. */
 typedef struct {
     CUmemorytype type;
     const void *host;
     CUdeviceptr device;
-    size_t pitch;  /* bytes between rows; 0: the minimum for x and the copy's width */
-    size_t height; /* rows between planes; 0: likewise */
+    size_t pitch; /* bytes between rows; 0: the smallest pitch for x and the width of the copy */
+    /* Rows between planes; 0: the smallest height for y and the height of the copy. */
+    size_t height;
     CUarray array;
     size_t x, y, z;
     const soft_context *party;
 } described_side;
 
-/* *sum += a * b; false on overflow. */
+/* Computes *sum += a * b; false on overflow. */
 static bool add_product(size_t *sum, size_t a, size_t b)
 {
     size_t product;
     return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(*sum, product, sum);
 }
 
-/* Replaces a pitch or height of 0, which means packed. False if one is too small. */
+/*
+ * Replaces a pitch or height of 0, which means packed. False if the pitch or the height is too
+ * small.
+ */
 static bool resolve_pitch(const described_side *described, const copy_block *block, size_t *pitch,
                           size_t *height)
 {
@@ -33,7 +37,7 @@ static bool resolve_pitch(const described_side *described, const copy_block *blo
     return row <= *pitch && rows <= *height;
 }
 
-/* Finds the first byte of the side, and the number of bytes up to its last. */
+/* Finds the first byte of the side, and the number of bytes from there to its last byte. */
 static CUresult resolve_side(const described_side *described, const copy_block *block,
                              copy_side *side)
 {
@@ -133,7 +137,10 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *given, CUstream stream, bool asynch
 SOFT_API_both(cuMemcpy2D_v2, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *pCopy), (pCopy),
               copy_2d(pCopy, stream, asynchronous))
 
-/* For pitches that the aligned call may refuse. This driver refuses none. */
+/*
+ * cuMemcpy2D may refuse some pitches that this call accepts. This driver refuses none in either
+ * call.
+ */
 SOFT_API_ptds(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D *pCopy), (pCopy))
 {
     return copy_2d(pCopy, NULL, false);

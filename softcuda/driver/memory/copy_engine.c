@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The copy engine. Calls return as NVIDIA documents under "API synchronization behavior". Whatever
- * may be late by that is late here, so that a missing wait in a program shows.
+ * The copy engine. Calls return as NVIDIA documents under "API synchronization behavior".
+ * Everything that may happen after the return by that document does happen late here, so that a
+ * missing wait in a program shows.
  */
 #include "softcuda/driver/memory/copy.h"
 #include "softcuda/driver/kernel/fault.h"
@@ -10,7 +11,9 @@
 
 #include <string.h>
 
-/* A synchronous copy of at most this many bytes from pageable memory returns before its end. */
+/*
+ * A synchronous copy of at most this many bytes from pageable memory returns before the copy ends.
+ */
 #define EARLY_RETURN_LIMIT 65536
 
 static enum copy_place place_of(const soft_range *range)
@@ -80,7 +83,7 @@ static CUresult push_and_wait(soft_stream *stream, const copy_block *block)
     return soft_stream_wait(stream);
 }
 
-/* Copies the source into the task at once. */
+/* Copies the source into the task, during the call. */
 static CUresult push_staged(soft_stream *stream, const copy_block *block, size_t bytes)
 {
     soft_task *task = soft_task_new(sizeof(*block) + bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Device memory: pages of the process, filled with a poison byte, inaccessible after they are
- * freed.
+ * Device memory: pages of the process. New pages are filled with a poison byte, and freed pages
+ * become inaccessible.
  */
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/memory/ipc_export.h"
@@ -12,10 +12,10 @@
 
 static _Atomic size_t in_use[SOFT_MAX_DEVICES];
 
-/* The driver's own share of device memory: 552 MB of an H200's 150 GB. */
+/* The driver itself uses this fraction of device memory: 552 MB of 150 GB on an H200. */
 #define OWN_PART 256
 
-/* The bytes that applications can use. */
+/* The number of bytes of device memory that applications can use. */
 static size_t usable_size(size_t total)
 {
     return total - total / OWN_PART;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * External memory: cuImportExternalMemory of file descriptors, and buffers mapped from it. Each
- * mapped buffer or array is a view of its own, which outlives the imported memory.
+ * mapped buffer or array is a separate view, which outlives the imported memory.
  */
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/memory/external_memory.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
 static void end_external(void *object);
 static soft_owned_list externals = {
@@ -70,7 +70,7 @@ static CUresult check_type(CUexternalMemoryHandleType type)
     static int logged;
     if (type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD)
         return CUDA_SUCCESS;
-    /* 9 is the dma-buf of CUDA 13.0, the last value. */
+    /* The last value, 9, is the dma-buf of CUDA 13.0. */
     return type >= CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32 && (unsigned)type <= 9
                ? soft_unsupported(&logged,
                                   "external memory of Windows, of NvSciBuf or from a dma-buf")
@@ -88,7 +88,7 @@ static CUresult open_file(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *descriptor, so
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* From Vulkan memory on another device the real driver only accepts dedicated memory. */
+/* The NVIDIA driver only accepts dedicated memory if the Vulkan memory is on another device. */
 static CUresult check_device(const soft_context *context,
                              const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *descriptor,
                              soft_external *external)
@@ -107,8 +107,8 @@ static CUresult check_device(const soft_context *context,
 }
 
 /*
- * After a success the driver owns the descriptor, does not need it any more and closes it at once,
- * so that a program that continues to use it fails soon.
+ * After a success the driver owns the descriptor. The driver no longer needs it and closes it at
+ * once, so that a program that continues to use it fails soon.
  */
 static CUresult import(soft_context *context, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *descriptor,
                        CUexternalMemory *handle)

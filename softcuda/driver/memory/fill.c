@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Fills with elements of 1, 2 and 4 bytes, linear and 2D. */
+/* Linear and 2D fills with elements of 1, 2 and 4 bytes. */
 #include "softcuda/driver/memory/copy.h"
 #include "softcuda/driver/kernel/fault.h"
 #include "softcuda/driver/memory/peer_access.h"
@@ -39,7 +39,7 @@ static void run_fill(void *copy)
     soft_work_end();
 }
 
-/* Checks the block and finds the place of its memory. Fills never use the host. */
+/* Checks the block and finds its kind of memory. Fills never use pageable host memory. */
 static CUresult check(const fill_block *block, const soft_context *context, enum copy_place *place)
 {
     soft_range range;
@@ -57,7 +57,8 @@ static CUresult check(const fill_block *block, const soft_context *context, enum
 }
 
 /*
- * A synchronous fill waits only if the host can access the memory or the application requested it.
+ * A synchronous fill waits only if the host can access the memory, or if the application has
+ * requested it for the memory (CU_POINTER_ATTRIBUTE_SYNC_MEMOPS).
  */
 static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned element, size_t width,
                      size_t height, CUstream handle, bool asynchronous)

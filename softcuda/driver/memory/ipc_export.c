@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Shares cuMemAlloc memory with other processes. The memory starts as private pages, which are the
- * fastest. The first request for a handle replaces them by the pages of a file, at the same
- * addresses.
+ * fastest. The first request for a handle replaces these pages with the pages of a file, at the
+ * same addresses.
  */
 #include "softcuda/driver/memory/ipc_export.h"
 #include "softcuda/driver/memory/ipc_handle.h"
@@ -13,16 +13,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Memory that other processes can open. */
+/* Memory that other processes can open, in a list. */
 typedef struct exported {
     struct exported *next;
     const unsigned char *base;
-    uint64_t id; /* of the range */
+    uint64_t id; /* the id of the range */
     soft_memfd file;
     soft_ipc_handle handle;
 } exported;
 
-/* `exporting` is held while waiting for streams; cuMemFree takes `lock` as well. */
+/* An export holds `exporting` while it waits for streams. `lock` protects the list. */
 static pthread_mutex_t exporting = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static exported *all;
@@ -37,7 +37,10 @@ static bool is_idle_locked(void)
     return true;
 }
 
-/* soft_lock prevents tasks from starting, so nothing writes between the copy and the exchange. */
+/*
+ * No thread writes the memory between the copy and the exchange of the pages: the caller holds
+ * soft_lock, which prevents tasks from starting.
+ */
 static bool share_pages(const soft_range *range, const soft_memfd *file)
 {
     pthread_mutex_lock(&soft_lock);

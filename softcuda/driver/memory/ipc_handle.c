@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Opens objects that other processes of the same user share, through /proc. */
+/* Opens, through /proc, objects that other processes of the same user share. */
 #include "softcuda/driver/memory/ipc_handle.h"
 
 #include <fcntl.h>
@@ -24,7 +24,8 @@ CUresult soft_ipc_describe(uint32_t magic, const soft_memfd *file, size_t start,
 }
 
 /*
- * Checks the type before opening: by now the number may belong to a device, whose open has effects.
+ * Opens the descriptor of the other process. Its type is checked first: the number may belong to a
+ * device by now, and opening a device has effects.
  */
 static int open_of_process(const soft_ipc_handle *handle)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The 64 bytes that identify an object shared with processes of the same user: a descriptor number
- * of its process, and data that identify its file. They come from another process and may contain
- * anything.
+ * in the process that owns the object, and data that identify the file. They come from another
+ * process and may contain anything.
  */
 #ifndef GR_SOFTCUDA_DRIVER_IPC_HANDLE_H
 #define GR_SOFTCUDA_DRIVER_IPC_HANDLE_H
@@ -16,23 +16,25 @@
 typedef struct {
     uint32_t magic;
     int32_t process;
-    int32_t fd; /* in that process */
+    int32_t fd; /* the descriptor in the process that owns the object */
     uint32_t reserved;
     uint64_t inode;
-    uint64_t start; /* of the object in the file's data */
+    uint64_t start; /* where the object begins in the data of the file */
     uint64_t size;
     unsigned char name[SOFT_MEMFD_NAME]; /* of the file */
 } soft_ipc_handle;
 
 _Static_assert(sizeof(soft_ipc_handle) <= CU_IPC_HANDLE_SIZE, "an application's handle is larger");
 
-/* Names the process's file and describes a part of its data. CUDA_ERROR_OPERATING_SYSTEM. */
+/*
+ * Gives the file a name and describes a part of its data. CUDA_ERROR_OPERATING_SYSTEM on failure.
+ */
 CUresult soft_ipc_describe(uint32_t magic, const soft_memfd *file, size_t start, size_t size,
                            soft_ipc_handle *handle);
 
 /*
- * Opens the described file of another process. CUDA_ERROR_INVALID_CONTEXT if it is this process,
- * CUDA_ERROR_INVALID_VALUE if the file is missing or another one.
+ * Opens the described file of another process. CUDA_ERROR_INVALID_CONTEXT if the handle is from
+ * this process. CUDA_ERROR_INVALID_VALUE if the file is missing, or if another file has its number.
  */
 CUresult soft_ipc_open(uint32_t magic, const soft_ipc_handle *handle, const char *call,
                        soft_memfd *file);

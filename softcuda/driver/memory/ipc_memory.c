@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Memory of other processes: a view of their file, for one context per device. */
+/* Memory of other processes: a view of their file, mapped for one context per device. */
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/memory/ipc_handle.h"
 
@@ -89,9 +89,9 @@ SOFT_API cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsign
 SOFT_API_v1(cuIpcOpenMemHandle, (CUdeviceptr * pdptr, CUipcMemHandle handle, unsigned int Flags),
             (pdptr, handle, Flags))
 
-/* ---- The end --------------------------------------------------------------------------------- */
+/* ---- Closing --------------------------------------------------------------------------------- */
 
-/* The object was removed from the list. */
+/* Frees an object that was removed from the list. */
 static void end(opened *o)
 {
     soft_range range;
@@ -101,8 +101,8 @@ static void end(opened *o)
 }
 
 /*
- * Removes a hold. If it was the last one, removes the object from the list and returns it in *last.
- * False if no object starts there.
+ * Drops a reference to the object that starts at `base`. If it was the last one, removes the object
+ * from the list and returns it in *last. False if there is no such object.
  */
 static bool drop_hold(const unsigned char *base, opened **last)
 {

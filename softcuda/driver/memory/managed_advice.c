@@ -21,7 +21,7 @@ static void to_pages(uintptr_t *first, uintptr_t *end)
     *end = (*end + PAGE - 1) & ~(PAGE - 1);
 }
 
-/* Inserts a span at the link; NULL if memory is out. */
+/* Inserts a span before the one that the link refers to; NULL if out of memory. */
 static span *insert(span **link, uintptr_t first, uintptr_t end, const soft_advice *advice)
 {
     span *made = malloc(sizeof(*made));
@@ -36,7 +36,10 @@ static span *insert(span **link, uintptr_t first, uintptr_t end, const soft_advi
     return made;
 }
 
-/* Splits the span that contains the address, so that one begins there. */
+/*
+ * Splits the span that contains the address, if any, so that a span begins at the address. False if
+ * out of memory.
+ */
 static bool split(uintptr_t at)
 {
     for (span *one = spans; one && one->first < at; one = one->next) {
@@ -49,7 +52,7 @@ static bool split(uintptr_t at)
     return true;
 }
 
-/* Adds spans so that they cover [first, end). */
+/* Adds spans with no advice so that spans cover all of [first, end). False if out of memory. */
 static bool cover(uintptr_t first, uintptr_t end)
 {
     span **link = &spans;
@@ -116,7 +119,7 @@ soft_advice soft_advice_get(uintptr_t first, uintptr_t end)
     return found;
 }
 
-/* Allocations start at pages of their own. */
+/* Whole pages can be dropped, because no page contains two allocations. */
 void soft_advice_drop(const void *base, size_t size)
 {
     uintptr_t first = (uintptr_t)base, end = first + size;

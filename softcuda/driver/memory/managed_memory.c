@@ -85,7 +85,7 @@ static void apply_advice(soft_advice *advice, const void *how)
     }
 }
 
-/* Checks the place if the advice concerns one. NUMA nodes do not access memory. */
+/* Checks the place, if this kind of advice has one. NUMA nodes do not access memory. */
 static CUresult check_advice(const struct advise *given)
 {
     switch (given->advice) {
@@ -116,7 +116,7 @@ static CUresult advise(CUdeviceptr pointer, size_t size, CUmem_advise advice, so
     SOFT_TRY(soft_managed_check(pointer, size));
     SOFT_TRY(check_advice(&given));
     if (is_pool_memory(pointer))
-        return CUDA_ERROR_NOT_SUPPORTED; /* as on a GPU */
+        return CUDA_ERROR_NOT_SUPPORTED; /* as on a GPU, for memory of a managed pool */
     return soft_advise((uintptr_t)pointer, (uintptr_t)pointer + size, apply_advice, &given);
 }
 

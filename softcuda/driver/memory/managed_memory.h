@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Which memory is managed, and which is host memory. */
+/* Determines which memory is managed, and which is host memory. */
 #ifndef GR_SOFTCUDA_DRIVER_MANAGED_MEMORY_H
 #define GR_SOFTCUDA_DRIVER_MANAGED_MEMORY_H
 
@@ -10,7 +10,7 @@
 #define SOFT_POOL_OF_HOST    1u
 #define SOFT_POOL_OF_MANAGED 2u
 
-/* Of cuMemAllocManaged, of a managed pool, or a managed variable. */
+/* Memory from cuMemAllocManaged or a managed pool, or a managed variable. */
 static inline bool soft_is_managed(const soft_range *range)
 {
     return range->kind == SOFT_MEMORY_MANAGED ||
@@ -24,17 +24,20 @@ static inline bool soft_is_host(const soft_range *range)
            (range->kind == SOFT_MEMORY_POOL && range->flags == SOFT_POOL_OF_HOST);
 }
 
-/* CUDA_ERROR_INVALID_VALUE unless all of it is managed memory of one allocation. */
+/* CUDA_ERROR_INVALID_VALUE unless all bytes are managed memory of one allocation. */
 CUresult soft_managed_check(CUdeviceptr pointer, size_t size);
 
-/* A place as in the first versions of the functions: a device ordinal or CU_DEVICE_CPU. */
+/*
+ * Converts the place that the first versions of the functions take: a device ordinal or
+ * CU_DEVICE_CPU.
+ */
 soft_place soft_place_of_device(CUdevice device);
 
 soft_place soft_place_of_location(const CUmemLocation *location);
 
 /*
- * CUDA_ERROR_INVALID_VALUE or CUDA_ERROR_INVALID_DEVICE for an invalid place. Host memory is one
- * node here.
+ * CUDA_ERROR_INVALID_VALUE or CUDA_ERROR_INVALID_DEVICE for an invalid place. Here the host has one
+ * NUMA node.
  */
 CUresult soft_place_check(soft_place place);
 

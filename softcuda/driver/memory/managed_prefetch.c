@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Announcements about managed memory: prefetches, singly and in batches, discarded bytes, and the
- * user of an attached range. A prefetch is stored but moves nothing.
+ * Calls that announce the use of managed memory: prefetches, singly and in batches, discarded
+ * bytes, and streams to which memory is attached. A prefetch is stored but moves nothing.
  */
 #include "softcuda/driver/memory/managed_advice.h"
 #include "softcuda/driver/memory/managed_memory.h"
@@ -45,7 +45,7 @@ SOFT_API_ptsz(cuMemPrefetchAsync_v2,
 /* ---- Batches --------------------------------------------------------------------------------- */
 
 #if CUDA_VERSION >= 13000
-/* Ranges, and the place of each. */
+/* A batch of ranges, and the place to which each is prefetched. */
 struct batch {
     const CUdeviceptr *pointers;
     const size_t *sizes;
@@ -85,7 +85,7 @@ static CUresult check_places(const struct batch *batch)
 }
 
 /*
- * Discarded bytes may be read as anything. Here they become poison when the stream reaches the
+ * The bytes are undefined after a discard. Here they become poison when the stream reaches the
  * discard.
  */
 static void run_discard(void *copy)
@@ -145,9 +145,12 @@ PREFETCH_BATCH(cuMemPrefetchBatchAsync, false)
 PREFETCH_BATCH(cuMemDiscardAndPrefetchBatchAsync, true)
 #endif
 
-/* ---- Streams --------------------------------------------------------------------------------- */
+/* ---- Attaching to streams -------------------------------------------------------------------- */
 
-/* Attaching announces who will use the memory. Here every thread and device can use it anyway. */
+/*
+ * Attaching announces which stream will use the memory. Here every thread and device can use it
+ * anyway.
+ */
 SOFT_API_ptsz(cuStreamAttachMemAsync,
               (CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags),
               (hStream, dptr, length, flags))

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* cuMemRangeGetAttribute: the advice about managed memory. */
+/* cuMemRangeGetAttribute: queries of the advice about managed memory. */
 #include "softcuda/driver/memory/managed_advice.h"
 #include "softcuda/driver/memory/managed_memory.h"
 
 #include <string.h>
 
-/* Newer attributes that an older cuda.h lacks: a place as two numbers. */
+/*
+ * Attributes that an older cuda.h lacks. They return a place as two numbers, its type and its ID.
+ */
 enum {
     PREFERRED_LOCATION_TYPE = 5,
     PREFERRED_LOCATION_ID = 6,
@@ -13,7 +15,7 @@ enum {
     LAST_PREFETCH_LOCATION_ID = 8,
 };
 
-/* A place as one number. */
+/* Converts a place to one number: a device ordinal, CU_DEVICE_CPU or CU_DEVICE_INVALID. */
 static int device_of(soft_place place)
 {
     switch (place.type) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Memory that is shared by a file descriptor: the file, its header, and the check of both. */
+/*
+ * Memory that is shared by a file descriptor: the file, its header, and the checks of a file from
+ * another process.
+ */
 #include "softcuda/driver/memory/memfd.h"
 
 #include <fcntl.h>
@@ -9,35 +12,38 @@
 #include <unistd.h>
 
 /*
- * Mesa 22 to 25 write this at the start of the file. The 8 bytes before the data repeat the offset;
- * Mesa uses them to find the start of a mapping when it frees memory.
+ * The header that Mesa 22 to 25 write at the start of the file. The 8 bytes before the data repeat
+ * the offset; Mesa uses them to find the start of a mapping when it frees memory.
  */
 typedef struct {
-    uint64_t size; /* of the file */
+    uint64_t size; /* the size of the file */
     uint64_t offset;
     unsigned char uuid[16];
 } header;
 
-/* Follows the header in this driver's files only, because all Mesa memory is on one device. */
+/*
+ * The mark follows the header in files of this driver. Mesa's files have none, because all Mesa
+ * memory is on one device.
+ */
 typedef struct {
     char name[12];
     uint32_t device;
 } mark;
 
-/* Follows the mark: zeros, or the name of soft_memfd_set_name(). */
+/* The name of soft_memfd_set_name() follows the mark; zeros if there is none. */
 #define NAME_OFFSET (sizeof(header) + sizeof(mark))
 
 static const char mark_name[12] = "grinterop";
 
 /*
- * The first bytes of SHA1("llvmpipe"). Mesa only imports files with its own UUID. Builds from
- * Mesa's git repository add their commit to the text, so they reject this driver's memory;
- * importing into Mesa needs a release. This driver accepts any UUID.
+ * The first bytes of SHA1("llvmpipe"). Mesa only imports files with its own UUID. Builds from the
+ * git repository of Mesa add their commit to the hashed text, so they reject this driver's memory,
+ * and only a release of Mesa can import it. This driver accepts any UUID.
  */
 static const unsigned char mesa_uuid[16] = {0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 0xad, 0x7b,
                                             0x01, 0x2e, 0x1b, 0xe9, 0x69, 0x7e, 0x53, 0x0f};
 
-/* llvmpipe needs a few more bytes than the buffer has. */
+/* llvmpipe accesses a few bytes after the end of a buffer. */
 #define ROOM_FOR_MESA 64
 
 /* ---- Own files ------------------------------------------------------------------------------- */
@@ -51,7 +57,9 @@ static size_t data_offset(void)
 static bool fill(int fd, size_t size, int device)
 {
     size_t offset = data_offset(), whole = offset + size + ROOM_FOR_MESA;
-    /* Allocates all pages now: a missing page would kill the process at an access. */
+    /*
+     * Allocates all pages now: an access to a page that cannot be allocated would kill the process.
+     */
     if (posix_fallocate(fd, 0, (off_t)whole) != 0)
         return false;
     unsigned char *bytes = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -94,9 +102,9 @@ bool soft_memfd_has_name(const soft_memfd *file, const unsigned char name[SOFT_M
            memcmp(found, name, sizeof(found)) == 0;
 }
 
-/* ---- Foreign files --------------------------------------------------------------------------- */
+/* ---- Files from other processes -------------------------------------------------------------- */
 
-/* Any process may have written it. */
+/* Reads the mark, into which any process may have written anything. */
 static void read_mark(int fd, soft_memfd *file)
 {
     mark found;
@@ -108,8 +116,8 @@ static void read_mark(int fd, soft_memfd *file)
 }
 
 /*
- * NULL, or the reason why the file is unusable. Checks the seals first: without them another
- * process could still shrink the file.
+ * Returns NULL, or the reason why the file is unusable. The seals are checked first: without them
+ * another process could still shrink the file.
  */
 static const char *inspect(int fd, soft_memfd *file)
 {

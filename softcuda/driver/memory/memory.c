@@ -64,7 +64,8 @@ static bool is_freeable(const soft_range *range)
 }
 
 /*
- * Like the real driver, waits for work that may still use the memory; here also for other devices.
+ * Like the NVIDIA driver, waits for work that may still use the memory. Here other devices are
+ * included.
  */
 SOFT_API cuMemFree_v2(CUdeviceptr dptr)
 {
@@ -113,7 +114,7 @@ SOFT_API cuMemGetInfo_v2(size_t *free, size_t *total)
     return CUDA_SUCCESS;
 }
 
-/* Does not find cuMemAlloc memory of a context that the current one cannot access. */
+/* Fails for cuMemAlloc memory of another context that the current context cannot access. */
 SOFT_API cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
 {
     soft_context *context;

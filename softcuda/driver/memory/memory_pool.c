@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Stream-ordered memory. Pages are allocated at the call, because reading them too early shows the
- * poison, and freed when the stream reaches the free. A pool only counts bytes.
+ * Stream-ordered memory. The pages are allocated at the call, filled with poison that shows if they
+ * are read too early, and freed when the stream reaches the free. A pool only counts bytes.
  */
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/memory/managed_memory.h"
@@ -16,8 +16,8 @@ pthread_mutex_t soft_pool_lock = PTHREAD_MUTEX_INITIALIZER;
 /* ---- Pools ----------------------------------------------------------------------------------- */
 
 /*
- * Indices of the default pools by kind of memory: pinned on each device and on the host, and
- * managed memory that prefers one of these, or none.
+ * Indices of the default pools by kind of memory: pinned memory on each device and on the host,
+ * then managed memory that prefers one of these places, or none.
  */
 enum {
     ON_DEVICE = 0,
@@ -30,7 +30,9 @@ enum {
     PLACES,
 };
 
-/* CUDA_ERROR_INVALID_VALUE if no pool is possible there. */
+/*
+ * Finds the index of the default pool. CUDA_ERROR_INVALID_VALUE if this place cannot have a pool.
+ */
 static CUresult find_place(int memory, const CUmemLocation *location, int *place)
 {
     bool is_managed = memory == ALLOCATION_MANAGED;
@@ -57,7 +59,7 @@ static CUresult find_place(int memory, const CUmemLocation *location, int *place
 }
 
 static soft_pool *default_pools[PLACES];
-static soft_pool *current_pools[PLACES]; /* used by cuMemAllocAsync, per device */
+static soft_pool *current_pools[PLACES]; /* the pools that cuMemAllocAsync uses, per device */
 
 static unsigned memory_at(int place)
 {
@@ -107,7 +109,7 @@ static void pool_drop_locked(soft_pool *pool)
         free(pool);
 }
 
-/* A pool is the owner of its ranges and outlives them. */
+/* A pool is the owner of its ranges and is freed after them. */
 CUmemoryPool soft_pool_handle(const soft_range *range)
 {
     if (range->kind != SOFT_MEMORY_POOL)
@@ -239,7 +241,7 @@ SOFT_API cuMemPoolDestroy(CUmemoryPool pool)
 
 /* ---- Allocations ----------------------------------------------------------------------------- */
 
-/* Counts `size` bytes for the pool and holds it; false if its limit is reached. */
+/* Counts `size` bytes for the pool and adds a holder; false if the pool's limit is reached. */
 static bool charge_locked(soft_pool *pool, size_t size)
 {
     if (pool->max_size && (size > pool->max_size || pool->used > pool->max_size - size))
@@ -261,7 +263,10 @@ static void uncharge(soft_pool *pool, size_t size)
     pthread_mutex_unlock(&soft_pool_lock);
 }
 
-/* handle NULL: the device's current pool. Memory without a device is counted for this one. */
+/*
+ * A handle of NULL means the device's current pool. Memory that is on no device is counted for
+ * `device`.
+ */
 static CUresult allocate(CUdeviceptr *pointer, size_t size, CUmemoryPool handle, CUdevice device)
 {
     pthread_mutex_lock(&soft_pool_lock);
@@ -328,7 +333,7 @@ static void run_free(void *copy)
 }
 
 /*
- * From here on the pointer is unknown, but the memory remains until the stream reaches the free.
+ * The pointer is unknown from the call on, but the memory exists until the stream reaches the free.
  * Also frees memory of cuMemAlloc.
  */
 SOFT_API_ptsz(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream))
@@ -352,7 +357,10 @@ SOFT_API_ptsz(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), (dptr, hStre
     return result;
 }
 
-/* The pool belongs to the device, so work of any context may still use the memory. */
+/*
+ * Waits for all contexts: the pool belongs to the device, so work of any context may still use the
+ * memory.
+ */
 CUresult soft_pool_free_now(void *base)
 {
     soft_range range;

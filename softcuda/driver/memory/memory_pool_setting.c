@@ -16,7 +16,7 @@ SOFT_API cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
     return soft_pool_get(pool, &found);
 }
 
-/* The field of an attribute; NULL if it does not exist. */
+/* The field that stores the attribute; NULL if there is no such attribute. */
 static void *place_of(soft_pool *pool, CUmemPool_attribute attribute)
 {
     switch (attribute) {
@@ -43,10 +43,10 @@ static void *place_of(soft_pool *pool, CUmemPool_attribute attribute)
 typedef struct {
     soft_pool *pool;
     void *place;
-    size_t size; /* attributes have one of two types */
+    size_t size; /* the size of its type; attributes have one of two types */
 } pool_attribute;
 
-/* Finds the attribute of a call and checks that it has a value or room for one. */
+/* Finds the attribute of a call, and checks that the caller has passed memory for its value. */
 static CUresult get_attribute(CUmemoryPool handle, CUmemPool_attribute attr, const void *value,
                               pool_attribute *attribute)
 {
@@ -67,7 +67,7 @@ SOFT_API cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
     return CUDA_SUCCESS;
 }
 
-/* A high-water mark can only be set to 0; it restarts from the current use. */
+/* A high-water mark can only be set to 0. It then restarts from the bytes in use. */
 SOFT_API cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
 {
     pool_attribute attribute;
@@ -114,8 +114,8 @@ static CUresult check_access(const soft_pool *pool, const CUmemAccessDesc *acces
 }
 
 /*
- * For existing and future allocations. The pool's own device keeps its access. Work that may still
- * access the memory finishes first.
+ * Sets the access to existing and future allocations of the pool. The pool's own device always has
+ * access. Waits for work that may still access the memory.
  */
 SOFT_API cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
 {
@@ -155,7 +155,10 @@ SOFT_API cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUme
     return CUDA_SUCCESS;
 }
 
-/* The pool outlives its memory, which the caller has found, but its access may change meanwhile. */
+/*
+ * The pool cannot be freed meanwhile, since it is freed after its memory, which the caller has
+ * found. But another thread may change the access, so the lock is taken.
+ */
 bool soft_pool_allows(const soft_range *range, CUdevice device)
 {
     const soft_pool *pool = range->owner;

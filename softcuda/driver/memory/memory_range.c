@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The memory ranges that argument checks know: an array sorted by address. */
+/* The known memory ranges, which argument checks accept: an array sorted by address. */
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/object_at.h"
 
@@ -97,7 +97,7 @@ bool soft_range_take_of_context(const soft_context *context, soft_range *removed
     return found;
 }
 
-/* The range that starts there, or NULL. */
+/* The range that starts at `base`, or NULL. */
 static soft_range *find_start(const unsigned char *base)
 {
     size_t index = starts_up_to(base);
@@ -162,7 +162,7 @@ bool soft_range_holds(const void *address, size_t size)
 
 /* ---- Faults ---------------------------------------------------------------------------------- */
 
-/* The distance of the address from the range; 0 inside. */
+/* The distance of the address from the range in bytes; 0 if the address is inside. */
 static size_t distance_to(const soft_range *range, const unsigned char *address)
 {
     if (address < range->base)
@@ -171,7 +171,7 @@ static size_t distance_to(const soft_range *range, const unsigned char *address)
     return offset < range->size ? 0 : offset - range->size + 1;
 }
 
-/* The nearest ranges are the ones before and after the address. */
+/* Finds the nearest range. It must be the one before or the one after the address. */
 static bool find_near(const unsigned char *address, size_t distance, soft_object *object)
 {
     const soft_range *nearest = NULL;
@@ -188,7 +188,10 @@ static bool find_near(const unsigned char *address, size_t distance, soft_object
     return nearest;
 }
 
-/* The signal handler must not wait for a thread that it may have interrupted. */
+/*
+ * The signal handler must not wait for a thread that it may have interrupted, so the lock is only
+ * tried.
+ */
 bool soft_range_near(const unsigned char *address, size_t distance, soft_object *object)
 {
     bool locked = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Pages for device memory, with guards around them. Freed pages stay inaccessible, and so are those
- * of an unmapped graphics resource and of virtual memory without access. A fault in one prints what
- * it was before the process dies.
+ * Pages for device memory, with guards around them. Some pages are inaccessible: freed pages, the
+ * pages of an unmapped graphics resource, and virtual memory without access. A fault in them prints
+ * what they were before the process dies.
  */
 #include "softcuda/driver/object_at.h"
 #include "softcuda/driver/soft.h"
@@ -13,13 +13,13 @@
 #include <unistd.h>
 
 /*
- * The number of freed ranges whose addresses stay unused, and of ranges that a fault can be
- * attributed to.
+ * The number of freed ranges whose addresses stay reserved, and the number of inaccessible ranges
+ * for which a fault can name the object.
  */
 #define MAX_RETIRED 64
 #define MAX_GUARDED 512
 
-/* Pages, and the object in them. */
+/* A range of pages, and the object in them. */
 typedef struct {
     unsigned char *start; /* NULL: unused */
     size_t length;
@@ -43,7 +43,7 @@ static size_t round_up(size_t size, size_t multiple)
     return (size + multiple - 1) & ~(multiple - 1);
 }
 
-/* The whole pages that contain the object. */
+/* The range of whole pages that contains the object. */
 static guarded_range pages_of(void *base, size_t size, const char *what)
 {
     size_t lead = (uintptr_t)base % page_size();
@@ -53,7 +53,7 @@ static guarded_range pages_of(void *base, size_t size, const char *what)
 
 /* ---- Faults ---------------------------------------------------------------------------------- */
 
-/* The smallest range within this distance of the address. */
+/* Finds the smallest range within this distance of the address. */
 static const guarded_range *find(const guarded_range *table, size_t length,
                                  const unsigned char *address, size_t distance)
 {
@@ -114,8 +114,8 @@ static unsigned char *map_guarded(size_t length)
 }
 
 /*
- * If memory maps are scarce: with accessible guards, neighbouring blocks share one map. Huge pages
- * are disabled because they would fill the guards with memory.
+ * For use when memory maps are scarce: the guards are accessible, so that neighbouring blocks can
+ * share one map. Huge pages are disabled, because they would fill the guards with memory.
  */
 static unsigned char *map_unguarded(size_t length)
 {
@@ -211,7 +211,7 @@ void *soft_pages_reserve(void *hint, size_t size, size_t alignment)
     return pages;
 }
 
-/* The slot of exactly these pages, or MAX_GUARDED. */
+/* The index of the slot for exactly these pages, or MAX_GUARDED. */
 static size_t find_exactly_locked(const guarded_range *range)
 {
     size_t slot = 0;
@@ -228,7 +228,7 @@ static void forget_guarded_locked(const guarded_range *range)
         guarded[slot].start = NULL;
 }
 
-/* The kernel may have no memory map left for the hole. */
+/* Unmaps the pages. The kernel may have no memory map left for the hole. */
 static void release_pages(const guarded_range *range)
 {
     if (munmap(range->start, range->length) != 0)
@@ -242,7 +242,7 @@ static void forget_guarded(const guarded_range *range)
     pthread_mutex_unlock(&lock);
 }
 
-/* Stores the range and returns the one that had the slot before. */
+/* Stores the range, and returns the range that had its slot before. */
 static guarded_range record_retired(const guarded_range *range)
 {
     pthread_mutex_lock(&lock);
@@ -276,7 +276,7 @@ static CUresult guard(void *pages, size_t size, const char *what, int protection
     if (slot == MAX_GUARDED)
         for (slot = 0; slot < MAX_GUARDED && guarded[slot].start;)
             slot++;
-    if (slot == MAX_GUARDED) /* the oldest loses its message, not its protection */
+    if (slot == MAX_GUARDED) /* the range of this slot loses its message, but not its protection */
         slot = next_guarded++ % MAX_GUARDED;
     guarded[slot] = range;
     pthread_mutex_unlock(&lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Access of one device to another's memory. All pairs of devices support it; it is disabled at
- * first.
+ * Access of one device to the memory of another device. All pairs of devices support it. It is
+ * disabled at first.
  */
 #include "softcuda/driver/memory/peer_access.h"
 
@@ -14,8 +14,8 @@
 #define ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED 5
 
 /*
- * One context may access the allocations of another. Contexts are identified by id, because records
- * are reused.
+ * Context `from` may access the allocations of context `to`. The contexts are identified by id,
+ * because their records are reused.
  */
 typedef struct pair {
     uint64_t from;
@@ -73,7 +73,8 @@ static bool is_enabled(const soft_context *from, const soft_context *to)
 }
 
 /*
- * The current context, or NULL, and the peer's. A handle of a destroyed context counts as invalid.
+ * Gets the current context, or NULL, and the context of the peer. The handle of a destroyed context
+ * counts as invalid.
  */
 static CUresult get_both(CUcontext handle, soft_context **current, soft_context **peer)
 {
@@ -113,7 +114,7 @@ SOFT_API cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
                                                        : enable(current, peer);
 }
 
-/* Work that may still access the memory finishes first. */
+/* Waits for work that may still access the memory. */
 SOFT_API cuCtxDisablePeerAccess(CUcontext peerContext)
 {
     soft_context *current, *peer;

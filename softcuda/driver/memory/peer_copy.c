@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Copies that name a context for each side, whose memory may be on two devices. */
+/*
+ * Copies that name a context for each side. The memory of the two contexts may be on two devices.
+ */
 #include "softcuda/driver/context/context.h"
 #include "softcuda/driver/memory/copy.h"
 
-/* NULL is the current context. */
+/* Finds a context by its handle. NULL means the current context. */
 static CUresult find_named(CUcontext handle, soft_context **context)
 {
     return handle ? soft_context_get(handle, context) : soft_check_context(context);
 }
 
-/* A synchronous copy is ordered with all work of both contexts. */
+/* A synchronous copy is ordered after all work of both contexts. */
 static CUresult wait_for(const copy_peers *peers)
 {
     if (peers->to == peers->from)
@@ -26,7 +28,7 @@ static CUresult find_peers(CUcontext to, CUcontext from, bool asynchronous, copy
     return asynchronous ? CUDA_SUCCESS : wait_for(peers);
 }
 
-/* A synchronous copy is complete before either context continues. */
+/* After a synchronous copy, waits until it is complete for both contexts. */
 static CUresult finish(const copy_peers *peers, bool asynchronous)
 {
     soft_stream *stream;
@@ -36,7 +38,7 @@ static CUresult finish(const copy_peers *peers, bool asynchronous)
     return soft_stream_wait(stream);
 }
 
-/* ---- Linear ---------------------------------------------------------------------------------- */
+/* ---- Linear copies --------------------------------------------------------------------------- */
 
 static CUresult copy_peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                           CUcontext from_context, size_t size, CUstream stream, bool asynchronous)
@@ -57,9 +59,9 @@ SOFT_API_both(cuMemcpyPeer, cuMemcpyPeerAsync,
               copy_peer(dstDevice, dstContext, srcDevice, srcContext, ByteCount, stream,
                         asynchronous))
 
-/* ---- 3D -------------------------------------------------------------------------------------- */
+/* ---- 3D copies ------------------------------------------------------------------------------- */
 
-/* All fields but the contexts. */
+/* Copies all fields except the contexts. */
 static CUDA_MEMCPY3D without_contexts(const CUDA_MEMCPY3D_PEER *given)
 {
     return (CUDA_MEMCPY3D){

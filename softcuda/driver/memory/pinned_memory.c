@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Pinned host memory, allocated here or registered by the application. */
+/* Pinned host memory, which the driver allocates or the application registers. */
 #include "softcuda/driver/memory/device_memory.h"
 
 #include <unistd.h>
@@ -24,7 +24,7 @@ SOFT_API cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
                         .what = "pinned memory of cuMemHostAlloc",
                         .flags = Flags,
                         .context = context};
-    /* It begins at a page, as in the real driver. */
+    /* The memory begins at a page boundary, as in the NVIDIA driver. */
     range.base = soft_pages_new(bytesize, (size_t)sysconf(_SC_PAGESIZE), false);
     if (!range.base)
         return CUDA_ERROR_OUT_OF_MEMORY;

@@ -10,8 +10,8 @@
 #define IS_HW_DECOMPRESS_CAPABLE 21
 
 /*
- * Memory that only the device may access has no host pointer, although its address is the same
- * here.
+ * Memory that only the device may access has no host pointer, although here the host could use the
+ * device pointer.
  */
 static bool has_host_pointer(const soft_range *range)
 {
@@ -92,7 +92,10 @@ SOFT_API cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
     return query(data, attribute, &range, ptr);
 }
 
-/* The value that cuPointerGetAttributes reports for an unknown pointer or a missing attribute. */
+/*
+ * Stores the value that cuPointerGetAttributes reports for an unknown pointer or a missing
+ * attribute.
+ */
 static CUresult put_default(void *data, unsigned attribute)
 {
     switch (attribute) {
@@ -107,7 +110,8 @@ static CUresult put_default(void *data, unsigned attribute)
     case CU_POINTER_ATTRIBUTE_MAPPED:
     case IS_HW_DECOMPRESS_CAPABLE:
         return put_int(data, 0);
-    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: /* the driver leaves these unchanged */
+    /* The NVIDIA driver leaves these values unchanged. */
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
         return CUDA_SUCCESS;
     default:
@@ -140,7 +144,7 @@ SOFT_API cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute 
     return CUDA_SUCCESS;
 }
 
-/* The one settable attribute belongs to the allocation, not to the pointer. */
+/* The only attribute that can be set belongs to the allocation, not to the pointer. */
 SOFT_API cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
     SOFT_TRY(soft_check_no_dead_context());

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The dynamic shared memory of blocks. A host thread runs one block at a time and keeps memory for
- * the largest possible block: between guards, at the end of its pages, so that an access beyond the
- * launch's size faults. A launch without shared memory has only guards.
+ * the largest possible block. A block's shared memory is at the end of these pages, with guards on
+ * both sides, so that an access beyond the launch's size faults. A launch without shared memory has
+ * only guards.
  */
 #include "softcuda/driver/kernel/fault.h"
 #include "softcuda/driver/kernel/kernel_run.h"
@@ -11,13 +12,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The largest alignment of a vector type, and of a warp's accesses of 4 bytes per lane. */
+/* The largest alignment of a vector type, and of the 4-byte accesses of a warp. */
 #define SHARED_ALIGNMENT ((size_t)128)
 
-/* Indices of shared memory are small, so wrong ones do not reach far. */
+/*
+ * The size of each guard. Indices into shared memory are small, so wrong indices do not reach far.
+ */
 #define SHARED_GUARD ((size_t)1024 * 1024)
 
-/* After the guard: keeps a stack overflow of a stack there from reaching the shared memory. */
+/*
+ * A gap after the second guard: a stack there that overflows by one large frame does not reach the
+ * shared memory.
+ */
 #define SHARED_GAP SOFT_LARGE_FRAME
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Addresses for memory of cuMemCreate: reservations, their mappings, and access to them. An access
- * to unmapped or inaccessible addresses faults with a message. A mapping becomes a known range, and
- * so usable for copies, when it becomes accessible.
+ * Addresses for memory of cuMemCreate: reservations, their mappings, and the access to them. An
+ * access to unmapped or inaccessible addresses faults with a message. When a mapping becomes
+ * accessible, it becomes a known range, so that copies can use it.
  */
 #include "softcuda/driver/memory/allocation.h"
 #include "softcuda/driver/memory/device_memory.h"
@@ -102,7 +102,7 @@ SOFT_API cuMemAddressFree(CUdeviceptr ptr, size_t size)
     return CUDA_SUCCESS;
 }
 
-/* The reservation that contains all of [base, base + size), or NULL. */
+/* The reservation that contains all bytes of [base, base + size), or NULL. */
 static reservation *find_reservation_locked(const unsigned char *base, size_t size)
 {
     for (reservation *r = reservations; r; r = r->next)
@@ -114,7 +114,10 @@ static reservation *find_reservation_locked(const unsigned char *base, size_t si
 
 /* ---- Map ------------------------------------------------------------------------------------- */
 
-/* The link where a mapping of these addresses belongs; NULL if something is mapped there. */
+/*
+ * The link where a mapping of these addresses must be inserted; NULL if something is mapped at
+ * them.
+ */
 static mapping **find_gap_locked(reservation *r, const unsigned char *base, size_t size)
 {
     mapping **link = &r->mappings;
@@ -152,7 +155,8 @@ SOFT_API cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
     mapping wanted = {at(ptr), size, soft_allocation_map(handle), {0}, NULL};
     if (!wanted.allocation)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = CUDA_ERROR_NOT_SUPPORTED; /* the real driver's result for another size */
+    /* What the NVIDIA driver returns for another size. */
+    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
     if (size == wanted.allocation->size) {
         pthread_mutex_lock(&lock);
         result = map_locked(&wanted);
@@ -166,7 +170,8 @@ SOFT_API cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
 /* ---- Whole mappings -------------------------------------------------------------------------- */
 
 /*
- * The link to the first of the mappings that exactly fill [base, base + size); NULL if they do not.
+ * The link to the first of the mappings that exactly fill [base, base + size); NULL if no mappings
+ * exactly fill it.
  */
 static mapping **find_run_locked(const unsigned char *base, size_t size)
 {
@@ -192,7 +197,7 @@ static bool is_run(const unsigned char *base, size_t size)
 
 /* ---- Access ---------------------------------------------------------------------------------- */
 
-/* The devices with any access, one bit each. */
+/* The devices that have any access, one bit each. */
 static unsigned access_mask(const unsigned access[SOFT_MAX_DEVICES])
 {
     unsigned devices = 0;
@@ -202,7 +207,10 @@ static unsigned access_mask(const unsigned access[SOFT_MAX_DEVICES])
     return devices;
 }
 
-/* Pages have one protection for all devices: the highest of them. */
+/*
+ * Sets the protection of the pages, which is the same for all devices: the highest access of any
+ * device.
+ */
 static CUresult protect(const mapping *m, const unsigned access[SOFT_MAX_DEVICES])
 {
     unsigned most = 0;
@@ -214,7 +222,7 @@ static CUresult protect(const mapping *m, const unsigned access[SOFT_MAX_DEVICES
                                : soft_pages_guard(m->base, m->size, NO_ACCESS);
 }
 
-/* Keeps the mapping a known range while any device may access it. */
+/* Adds or removes the known range of the mapping, which exists while any device may access it. */
 static CUresult update_range(const mapping *m, unsigned before, unsigned devices)
 {
     const soft_range range = {.base = m->base,
@@ -257,7 +265,7 @@ static CUresult set_access(unsigned char *base, size_t size, const CUmemAccessDe
 {
     if (!is_run(base, size))
         return CUDA_ERROR_INVALID_VALUE;
-    /* Work that may still access it finishes first. */
+    /* Waits for work that may still access the memory. */
     if (lowers_access(desc, count))
         soft_contexts_drain();
     CUresult result = CUDA_ERROR_INVALID_VALUE;
@@ -281,12 +289,15 @@ SOFT_API cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *des
         unsigned flags = (unsigned)desc[i].flags;
         if (flags != 0 && flags != READ_ACCESS && flags != WRITE_ACCESS)
             return CUDA_ERROR_INVALID_VALUE;
-        /* Unlike cuMemCreate, the real driver has no separate code here for an invalid device. */
+        /*
+         * Unlike for cuMemCreate, the NVIDIA driver has no separate code here for an invalid
+         * device.
+         */
         CUresult result = soft_allocation_check_location(&desc[i].location);
         if (result != CUDA_SUCCESS)
             return result == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : result;
     }
-    /* The last description of a device counts. */
+    /* If a device is described twice, the last description counts. */
     return set_access(at(ptr), size, desc, count);
 }
 
@@ -331,7 +342,10 @@ SOFT_API cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
 
 /* ---- Unmap ----------------------------------------------------------------------------------- */
 
-/* Removes the name of the pages. The reservation's name stays unless the pages are the same. */
+/*
+ * Removes a mapping, and with it the name of the pages for fault messages. If the mapping had all
+ * pages of the reservation, the name of the reservation is restored.
+ */
 static void unmap_locked(mapping **link)
 {
     mapping *m = *link;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Events. A record creates a mark, which the stream completes when it reaches it; a wait uses the
- * latest mark at the time of the call. So neither a new record nor destroying the event changes an
- * earlier wait. Marks of an event that is shared with other processes are numbers in shared memory:
- * shared_event.c.
+ * Events. A record creates a mark, and the stream completes the mark when it reaches the record. A
+ * wait uses the latest mark at the time of the call. So neither a new record nor the destruction of
+ * the event changes an earlier wait. The marks of an event that is shared with other processes are
+ * numbers in shared memory: shared_event.c.
  */
 #include "softcuda/driver/stream/event.h"
 #include "softcuda/driver/stream/scheduler.h"
@@ -12,10 +12,10 @@
 #include <time.h>
 
 typedef struct soft_mark {
-    struct soft_mark *next; /* in the list of unused ones */
+    struct soft_mark *next; /* in the list of unused marks */
     unsigned holders;
     bool done;
-    uint64_t nanoseconds; /* time of completion */
+    uint64_t nanoseconds; /* the time of completion */
     pthread_cond_t completed;
 } soft_mark;
 
@@ -25,8 +25,8 @@ struct soft_event {
     soft_context *context;
     CUevent handle;
     unsigned flags;
-    soft_mark *last;           /* NULL until recorded */
-    soft_shared_event *shared; /* instead of marks, or NULL */
+    soft_mark *last;           /* NULL until the event is recorded */
+    soft_shared_event *shared; /* used instead of marks; NULL if the event is not shared */
 };
 
 static soft_mark *unused_marks;
@@ -65,7 +65,7 @@ static void mark_wait(soft_mark *mark)
     mark_drop(mark);
 }
 
-/* The two tasks. Each drops one hold. */
+/* The two tasks. Each drops one reference to its mark. */
 
 static void run_complete(void *argument)
 {
@@ -88,7 +88,7 @@ static void run_wait(void *argument)
     pthread_mutex_unlock(&soft_lock);
 }
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
 static CUresult get_event(CUevent handle, soft_event **event)
 {
@@ -192,7 +192,7 @@ CUresult soft_event_describe(CUevent handle, soft_ipc_handle *description)
 
 /* ---- Record and wait ------------------------------------------------------------------------- */
 
-/* The only flag of a record or wait is for capturing streams. */
+/* The only flag of a record or wait is for streams that capture. */
 static CUresult check_flags(unsigned flags)
 {
     if (flags == CU_EVENT_RECORD_EXTERNAL)
@@ -205,7 +205,7 @@ static CUresult record(soft_event *event, soft_stream *stream)
     pthread_mutex_lock(&soft_lock);
     soft_mark *mark = mark_new();
     if (mark)
-        mark->holders++; /* one hold for the event, one for the task */
+        mark->holders++; /* one for the event, one for the task */
     pthread_mutex_unlock(&soft_lock);
     if (!mark)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -285,7 +285,7 @@ SOFT_API cuEventQuery(CUevent hEvent)
     return pending && result == CUDA_SUCCESS ? CUDA_ERROR_NOT_READY : result;
 }
 
-/* Another thread may destroy the event meanwhile. */
+/* Releases the lock during the wait. Another thread may destroy the event meanwhile. */
 static CUresult wait_unlocked(soft_shared_event *shared)
 {
     soft_shared_event_hold(shared);

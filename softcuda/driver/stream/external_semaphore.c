@@ -19,7 +19,10 @@ typedef struct {
     gr_softcuda_semaphore *semaphore;
 } external_semaphore;
 
-/* The signals or waits of one call; the stream's task gets a copy. Each holds its semaphore. */
+/*
+ * The signals or waits of one call. The task on the stream gets a copy, and each entry has a
+ * reference to its semaphore.
+ */
 typedef struct {
     soft_context *context;
     size_t count;
@@ -29,15 +32,15 @@ typedef struct {
     } points[];
 } batch;
 
-/* Protects the meaning of a handle; taken before the list's lock. */
+/* Held while a handle is converted to its import. Taken before the lock of the list. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void end_import(void *object);
 static soft_owned_list imports = {
     .kind = SOFT_KIND_SEMAPHORE, .end = end_import, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
-/* Distinguishes unsupported types from invalid ones. */
+/* Distinguishes unsupported types from invalid types. */
 static CUresult check_type(CUexternalSemaphoreHandleType type)
 {
     static int logged;
@@ -50,7 +53,10 @@ static CUresult check_type(CUexternalSemaphoreHandleType type)
                   : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* The handle's type must match the semaphore, because a driver cannot distinguish them later. */
+/*
+ * Opens the semaphore. The type of the handle must match the semaphore, because a GPU driver could
+ * not detect a mismatch later.
+ */
 static CUresult open_as(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc,
                         gr_softcuda_semaphore **semaphore)
 {
@@ -69,7 +75,7 @@ static CUresult open_as(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc,
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Takes over the hold if it succeeds. */
+/* Takes over the caller's reference to the semaphore if it succeeds. */
 static CUresult list(soft_context *context, gr_softcuda_semaphore *semaphore,
                      CUexternalSemaphore *handle)
 {
@@ -112,8 +118,8 @@ SOFT_API cuImportExternalSemaphore(CUexternalSemaphore *extSem_out,
 }
 
 /*
- * Queued work has holds of its own. A call that has found the import by its handle takes its hold
- * under the lock, before the import is freed.
+ * Queued work has its own references to the semaphore. A call that has found the import by its
+ * handle adds its reference under the lock, before the import is freed.
  */
 static void end_import(void *object)
 {
@@ -155,7 +161,7 @@ static void drop_holds(const batch *work)
         gr_softcuda_semaphore_close(work->points[i].semaphore);
 }
 
-/* As on a GPU, signals after failed work are not executed. */
+/* As on a GPU, signals after work that failed are not executed. */
 static void run_signals(void *payload)
 {
     const batch *work = payload;
@@ -167,7 +173,7 @@ static void run_signals(void *payload)
     drop_holds(work);
 }
 
-/* At the exit of the process this thread just stops, and no longer consumes a peer's signal. */
+/* When the process exits, this thread just stops, and no longer consumes the signal of a peer. */
 static void run_waits(void *payload)
 {
     const batch *work = payload;
@@ -186,7 +192,7 @@ static void run_waits(void *payload)
 
 /* ---- Entry points ---------------------------------------------------------------------------- */
 
-/* Adds a semaphore of the batch's context. */
+/* Adds a semaphore of the batch's context to the batch. */
 static CUresult add(batch *work, CUexternalSemaphore handle, uint64_t value)
 {
     pthread_mutex_lock(&lock);
@@ -201,7 +207,9 @@ static CUresult add(batch *work, CUexternalSemaphore handle, uint64_t value)
     return is_good ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* The parameters of the two calls only share their value and flags. */
+/*
+ * The parameters of signals or of waits. The two types only have the value and the flags in common.
+ */
 typedef struct {
     const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *signals;
     const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *waits;
@@ -228,7 +236,7 @@ static CUresult push(const CUexternalSemaphore *handles, parameters of, unsigned
     if (!handles || (!of.signals && !of.waits) || count == 0)
         return CUDA_ERROR_INVALID_VALUE;
 
-    alignas(batch) unsigned char small[SOFT_PAYLOAD]; /* a steady loop does not allocate */
+    alignas(batch) unsigned char small[SOFT_PAYLOAD]; /* avoids an allocation in a steady loop */
     size_t size = sizeof(batch) + count * sizeof(*((batch *)0)->points);
     batch *work = size <= sizeof(small) ? (batch *)(void *)small : malloc(size);
     if (!work)

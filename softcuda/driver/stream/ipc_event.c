@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Event handles for other processes. */
+/* cuIpc...EventHandle: handles by which other processes open events. */
 #include "softcuda/driver/stream/event.h"
 
 #include <string.h>

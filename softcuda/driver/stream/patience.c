@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The time that a thread waits for a stream before it logs that a kernel has not ended. */
+/*
+ * The number of seconds that a thread waits for a stream before it logs that a kernel has not
+ * ended.
+ */
 #include "softcuda/driver/soft.h"
 
 #include <stdlib.h>
 
-/* In seconds. Kernels of tests and demonstrations finish by then, even on slow machines. */
+/*
+ * The default, in seconds. Kernels of tests and demonstrations finish in this time, even on slow
+ * machines.
+ */
 #define PATIENCE 30
 
 static pthread_once_t read_once = PTHREAD_ONCE_INIT;

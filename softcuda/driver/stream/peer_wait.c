@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* See peer_wait.h. */
+/* Implements peer_wait.h. */
 #include "softcuda/driver/stream/peer_wait.h"
 
-/* The time that the destruction of a context waits for another process. */
+/* The maximum time that the destruction of a context waits for another process. */
 #define MOST_SECONDS_AT_END 2
 
 static time_t seconds_now(void)

@@ -8,9 +8,10 @@
 #include <time.h>
 
 /*
- * Whether a wait must end without success: the end of a context waits for its work, but must not
- * hang on a dead peer. The context then has an error, so that its other waits end at once. *since
- * is the time when the end of the context was noticed, 0 before; `what` is for the log.
+ * Whether a wait must end without success. The destruction of a context waits for the context's
+ * work, but must not hang because a peer has died. The context then gets an error, so that its
+ * other waits end at once. *since is the time when the destruction was noticed, 0 before that.
+ * `what` is for the log.
  */
 bool soft_peer_wait_gives_up(soft_context *context, time_t *since, const char *what);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The scheduler: one thread and one queue per stream. A task's number orders it among all tasks of
- * the process; the rules of the legacy default stream compare these numbers. A task stays at the
- * head of its queue while it runs, so the head is always the oldest unfinished task.
+ * The scheduler: one thread and one queue per stream. The number of a task orders it among all
+ * tasks of the process; the rules of the legacy default stream compare these numbers. A task stays
+ * at the head of its queue while it runs, so the head is always the oldest unfinished task.
  */
 #include "softcuda/driver/stream/scheduler.h"
 #include "softcuda/driver/kernel/fault.h"
@@ -64,7 +64,7 @@ static void task_free_locked(soft_task *task)
     unused_tasks = task;
 }
 
-/* True if the head of one queue is newer than the head of the other. */
+/* True if the head of the stream's queue is newer than the head of the other stream's queue. */
 static bool is_behind(const soft_stream *stream, const soft_stream *other)
 {
     return other->head && other->head->number < stream->head->number;
@@ -85,8 +85,8 @@ static bool head_is_ready(const soft_stream *stream)
     return true;
 }
 
-/* Wakes the streams that this stream's finished task may have made ready. */
-static void announce(const soft_stream *stream)
+/* Wakes the streams that may have become ready because this stream has finished a task. */
+static void wake_ready_streams(const soft_stream *stream)
 {
     const soft_context *context = stream->context;
     if (stream->kind == SOFT_STREAM_BLOCKING && context->legacy && context->legacy->head)
@@ -99,8 +99,8 @@ static void announce(const soft_stream *stream)
 }
 
 /*
- * Called without the lock, because a woken thread may run on this core at once and takes the lock
- * first. The stream is never freed, and this thread checks the queue again.
+ * Called without the lock, because a woken thread needs the lock first and may run on this core at
+ * once. The stream is never freed, and this thread checks the queue again.
  */
 static void wake_waiters(soft_stream *stream)
 {
@@ -137,7 +137,7 @@ static void *stream_main(void *argument)
         pthread_mutex_lock(&soft_lock);
         stream->head = task->next;
         task_free_locked(task);
-        announce(stream);
+        wake_ready_streams(stream);
         if (stream->waiters)
             wake_waiters(stream);
     }
@@ -148,7 +148,8 @@ static void *stream_main(void *argument)
 }
 
 /*
- * Signals are left to the application's threads, except those that report a fault of this thread.
+ * The stream's thread blocks signals, which are left to the application's threads, except those
+ * that report a fault of the stream's thread.
  */
 static bool start_thread(soft_stream *stream)
 {
@@ -195,7 +196,7 @@ static CUresult enqueue(soft_stream *stream, soft_task *task, void (*run)(void *
     if (result != CUDA_SUCCESS)
         task_free_locked(task);
     pthread_mutex_unlock(&soft_lock);
-    if (result == CUDA_SUCCESS) /* without the lock, like wake_waiters() */
+    if (result == CUDA_SUCCESS) /* signalled without the lock, like in wake_waiters() */
         pthread_cond_signal(&stream->wake);
     return result;
 }
@@ -309,7 +310,7 @@ void soft_stream_close_owned(uint64_t owner)
     }
 }
 
-/* True if waiting for one stream (NULL: all) includes the other. */
+/* True if a wait for one stream (NULL: all streams) includes the other stream. */
 static bool wait_includes(const soft_stream *waited_for, const soft_stream *other)
 {
     if (!waited_for || waited_for == other)
@@ -318,8 +319,8 @@ static bool wait_includes(const soft_stream *waited_for, const soft_stream *othe
 }
 
 /*
- * If the stream made no progress during the wait, its head has run for that long, unless it was not
- * ready.
+ * Waits until the stream has finished a task, or for soft_patience() seconds. After that time the
+ * task at the head has run for that long, unless it was not ready.
  */
 static void wait_for_progress(soft_stream *stream)
 {
@@ -333,7 +334,7 @@ static void wait_for_progress(soft_stream *stream)
         soft_launch_log_slow(stream->head->run, stream->head->arg);
 }
 
-/* Waits until no stream has a task as old as this number. */
+/* Waits until the streams have no task with this number or a lower one. */
 static void drain(soft_context *context, const soft_stream *waited_for, uint64_t number)
 {
     soft_stream *stream = context->streams;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Declarations that contexts, streams and events share. Everything here is protected by soft_lock
- * unless a comment says otherwise; tasks run without it. Contexts and streams are reused, never
- * freed, so that a stale pointer can be checked.
+ * Declarations that contexts, streams and events share. soft_lock protects everything in this file
+ * unless a comment says otherwise; tasks run without the lock. Contexts and streams are reused and
+ * never freed, so that a stale pointer can be checked.
  */
 #ifndef GR_SOFTCUDA_DRIVER_SCHEDULER_H
 #define GR_SOFTCUDA_DRIVER_SCHEDULER_H
@@ -14,42 +14,45 @@ typedef struct soft_event soft_event;
 
 enum soft_stream_kind {
     SOFT_STREAM_LEGACY,
-    SOFT_STREAM_BLOCKING, /* ordered with the legacy stream; also a thread's default stream */
+    /* Ordered with the legacy stream; default streams of threads are also of this kind. */
+    SOFT_STREAM_BLOCKING,
     SOFT_STREAM_NON_BLOCKING,
 };
 
 struct soft_stream {
-    soft_stream *next; /* in the context's list, or in the list of unused ones */
+    soft_stream *next; /* in the context's list, or in the list of unused streams */
     soft_context *context;
     CUstream handle;
     enum soft_stream_kind kind;
     unsigned flags;
     int priority;
     uint64_t id;
-    uint64_t owner;  /* the thread whose default stream it is; 0 for others */
-    bool open;       /* accepts new tasks */
-    bool started;    /* has its thread */
+    uint64_t owner;  /* the thread whose default stream it is; 0 for other streams */
+    bool open;       /* the stream accepts new tasks */
+    bool started;    /* its thread was started */
     soft_task *head; /* the oldest unfinished task; it may be running */
     soft_task *tail;
-    unsigned waiters;        /* threads that wait for progress */
-    pthread_cond_t wake;     /* for the stream's thread: the head may have become ready */
-    pthread_cond_t progress; /* for waiters: a task has finished */
+    unsigned waiters;        /* the number of threads that wait for `progress` */
+    pthread_cond_t wake;     /* wakes the stream's thread: the head may have become ready */
+    pthread_cond_t progress; /* wakes waiters: a task has finished */
 };
 
 struct soft_context {
-    soft_context *next; /* in the list of all */
+    soft_context *next; /* in the list of all contexts */
     CUcontext handle;
-    uint64_t id; /* different each time the context is reused */
+    uint64_t id; /* has another value each time the context is reused */
     CUdevice device;
     unsigned flags;
     bool alive;
     bool primary;
     CUresult sticky;
     size_t limits[CU_LIMIT_MAX];
-    unsigned attached;          /* the number of cuCtxDetach calls, beyond one, until it ends */
-    unsigned cache_settings[2]; /* context_setting.c */
+    /* The number of cuCtxDetach calls that precede the one that ends the context. */
+    unsigned attached;
+    unsigned cache_settings[2]; /* stored by context_setting.c */
     soft_stream *legacy;
-    soft_stream *streams; /* all of them, including the legacy stream and closing ones */
+    /* All streams, including the legacy stream and streams that are closing. */
+    soft_stream *streams;
     soft_event *events;
 };
 
@@ -57,7 +60,7 @@ extern pthread_mutex_t soft_lock;
 
 /* ---- Process state (init.c) ------------------------------------------------------------------ */
 
-/* True once the process has begun to exit: no further task starts. Needs no lock. */
+/* True after the process has begun to exit: no further task starts. Needs no lock. */
 bool soft_is_exiting(void);
 
 /*
@@ -67,43 +70,49 @@ extern _Thread_local bool soft_in_callback;
 
 /* ---- Tasks (scheduler.c); these functions take the lock -------------------------------------- */
 
-/* A record with `size` bytes of payload; NULL if memory is out. */
+/* Creates a task with `size` bytes of payload; NULL if out of memory. */
 soft_task *soft_task_new(size_t size);
 
-/* The payload, aligned to 16. */
+/* The payload of the task, aligned to 16. */
 void *soft_task_payload(soft_task *task);
 
 /*
- * Queues the record, which then belongs to the stream; after a failure it is freed. run() gets the
+ * Queues the task, which then belongs to the stream; after a failure it is freed. run() gets the
  * payload.
  */
 CUresult soft_task_push(soft_stream *stream, soft_task *task, void (*run)(void *payload));
 
-/* The number of the task that was queued last, in any stream. */
+/* The number of the task that was queued last in any stream. */
 uint64_t soft_newest_task(void);
 
-/* The number of the oldest queued or running task in any stream, or else of the next task. */
+/*
+ * The number of the oldest queued or running task of all streams; if there is none, the number of
+ * the next task.
+ */
 uint64_t soft_oldest_task(void);
 
 /* ---- Streams; called with the lock held ------------------------------------------------------ */
 
 soft_stream *soft_stream_open(soft_context *context, enum soft_stream_kind kind, int priority);
 
-/* Drops the handle. Queued work still runs; then the thread ends and the stream can be reused. */
+/*
+ * Drops the handle of the stream. Queued work still runs; then the thread ends and the stream can
+ * be reused.
+ */
 void soft_stream_close(soft_stream *stream);
 
 bool soft_stream_idle(const soft_stream *stream);
 
-/* Closes the default streams of a thread that ends, in all contexts. */
+/* Closes the default streams of a thread that is ending, in all contexts. */
 void soft_stream_close_owned(uint64_t owner);
 
-/* Waits for all work that is queued in the context now. Releases the lock meanwhile. */
+/* Waits for all work that is queued in the context now. Releases the lock during the wait. */
 void soft_context_drain(soft_context *context);
 
-/* The same in every context; takes the lock. */
+/* Like soft_context_drain() for every context. Takes the lock. */
 void soft_contexts_drain(void);
 
-/* ---- Others ---------------------------------------------------------------------------------- */
+/* ---- Contexts, events and memory ------------------------------------------------------------- */
 
 /* The list of all contexts, the newest first. */
 extern soft_context *soft_contexts;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Events in shared memory. Records are numbered in the order of the calls; streams reach them in
- * any order. A hostile process may have written the shared memory, so its contents are used as
- * numbers only. A process that dies before its streams reach their records would leave others
- * waiting, so they check whether it is alive.
+ * any order. A hostile process may have written the shared memory, so its contents are only used as
+ * numbers. If a process died before its streams reached their records, other processes would wait
+ * forever, so waits check whether the process of the record is alive.
  */
 #include "softcuda/driver/stream/shared_event.h"
 #include "softcuda/driver/stream/peer_wait.h"
@@ -18,28 +18,33 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A record is remembered until the one this many later is reached. */
+/* A record is remembered until the record with a number higher by this is reached. */
 #define RECORDS 1024
 
-/* A process may die between its change and the call that wakes us. */
+/*
+ * The longest sleep. A process may die between its change and the call that wakes the waiting
+ * threads.
+ */
 #define SLICE_NANOSECONDS 50000000
 
 /*
- * One word has the number of the latest record and its process, so that both change atomically;
- * PIDs have 22 bits. Another word has the process's start time and the record's last 22 bits,
- * because it is written later and replaces that of an older record.
+ * One word contains the number of the latest record and the PID of its process, so that both change
+ * atomically; PIDs have 22 bits. Another word contains the start time of the process. It is written
+ * after the first word and replaces the start time of an older record, so it also has the last 22
+ * bits of the record's number.
  */
 #define PROCESS_BITS 22
 #define START_BITS   42
 
 #define LOW_BITS(word, bits) ((word) & (((uint64_t)1 << (bits)) - 1))
 
-/* Shared by all processes. */
+/* The state in the shared memory. */
 typedef struct {
     _Atomic uint64_t latest;
     _Atomic uint32_t changes;
-    _Atomic uint64_t reached[RECORDS]; /* the greatest number reached of those with this index */
-    _Atomic uint64_t started[RECORDS]; /* of the latest with this index */
+    /* The greatest number that was reached, of the records with this index. */
+    _Atomic uint64_t reached[RECORDS];
+    _Atomic uint64_t started[RECORDS]; /* the start time for the latest record with this index */
 } shared_state;
 
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
@@ -47,9 +52,10 @@ _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
 
 struct soft_shared_event {
     _Atomic unsigned holders;
-    bool is_own; /* the file stays open for others */
+    /* Created by this process: the file stays open, so that other processes can open it. */
+    bool is_own;
     soft_memfd file;
-    soft_ipc_handle handle; /* of an own event */
+    soft_ipc_handle handle; /* the handle, if is_own */
     shared_state *state;
 };
 
@@ -58,7 +64,7 @@ typedef struct {
     pid_t process;
 } event_record;
 
-/* A task. */
+/* The data of a task. */
 typedef struct {
     soft_shared_event *event;
     soft_context *context;
@@ -67,7 +73,7 @@ typedef struct {
 
 /* ---- Creating and opening -------------------------------------------------------------------- */
 
-/* Takes over the file. */
+/* Maps the state and creates the event, which takes over the file. */
 static CUresult map(const soft_memfd *file, bool is_own, soft_shared_event **event)
 {
     soft_shared_event *e = calloc(1, sizeof(*e));
@@ -168,11 +174,17 @@ static void reach(soft_shared_event *event, uint64_t number)
     syscall(SYS_futex, &event->state->changes, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Waits for a short time, or until another process or thread has reached a record. */
+/*
+ * Waits for a short time, or until another process or thread has reached any record. Returns
+ * whether the record with this number is reached.
+ */
 static bool wait_slice(soft_shared_event *event, uint64_t number)
 {
     const struct timespec slice = {.tv_nsec = SLICE_NANOSECONDS};
-    /* In this order: the kernel notices changes after the read. */
+    /*
+     * Reads `changes` before is_reached() checks the record: if a record is reached later, the
+     * kernel sees another value and the wait returns at once.
+     */
     uint32_t seen = atomic_load(&event->state->changes);
     if (is_reached(event, number))
         return true;
@@ -180,10 +192,7 @@ static bool wait_slice(soft_shared_event *event, uint64_t number)
     return is_reached(event, number);
 }
 
-/*
- * Whether the record can no longer be reached. Records that its process reached before it ended
- * count.
- */
+/* Whether the record can no longer be reached: its process has ended without reaching it. */
 static bool is_lost(const soft_shared_event *event, const event_record *record)
 {
     uint64_t word = atomic_load(&event->state->started[record->number % RECORDS]);
@@ -205,7 +214,10 @@ static void run_reach(void *payload)
     soft_shared_event_drop(s->event);
 }
 
-/* Work after a wait for a lost record would use wrong bytes, so the context fails. */
+/*
+ * Fails the context after a wait for a lost record, because the work after the wait would use wrong
+ * bytes.
+ */
 static void run_wait(void *payload)
 {
     const step *s = payload;
@@ -228,7 +240,10 @@ static CUresult push(soft_stream *stream, void (*run)(void *payload), const step
     return result;
 }
 
-/* The number is already published if the stream refuses the task, and others may wait for it. */
+/*
+ * If the stream refuses the task, the number is already published and other processes may wait for
+ * it, so the record is marked as reached.
+ */
 CUresult soft_shared_event_record(soft_shared_event *event, soft_stream *stream)
 {
     const step s = {event, soft_stream_context(stream), add_record(event)};

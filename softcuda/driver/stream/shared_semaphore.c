@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A semaphore in shared memory. Its state is one atomic value, changed without a lock, so that a
- * process that dies during an update leaves nothing locked. A hostile process may have written the
- * memory: seals prevent it from removing pages, and only the value is used, as a number. Values
- * that this process has signalled are also kept privately, so that no peer can take them back.
+ * A semaphore in shared memory. Its state is one atomic value. It is changed without a lock, so
+ * that a process that dies during an update leaves nothing locked. A hostile process may have
+ * written the memory: seals prevent it from removing pages, and the driver only uses the value, as
+ * a number. The driver also keeps the values that this process has signalled in private memory, so
+ * that no peer can reset them.
  */
 #include "softcuda/driver/stream/shared_semaphore.h"
 #include "softcuda/driver/soft.h"
@@ -26,15 +27,16 @@
 
 #define NANOSECONDS_PER_MILLISECOND 1000000
 
-/* Messages per semaphore: another process could otherwise fill the log. */
+/* The number of messages per semaphore. Without a limit another process could fill the log. */
 #define MOST_COMPLAINTS 8
 
-/* Shared by all processes. */
+/* The state in the shared memory. */
 typedef struct {
     uint32_t magic;
     uint32_t version;
     uint32_t timeline;
-    _Atomic uint32_t changes; /* counts signals: futexes have 32 bits, but the value has 64 */
+    /* The number of signals; futexes have 32 bits, but the value has 64. */
+    _Atomic uint32_t changes;
     _Atomic uint64_t value;
 } shared_state;
 
@@ -45,18 +47,18 @@ struct gr_softcuda_semaphore {
     gr_softcuda_semaphore *next;
     dev_t device; /* device and inode identify the file */
     ino_t inode;
-    bool timeline; /* read when it was opened; the shared field may change */
+    bool timeline; /* read when the semaphore was opened, because the shared field may change */
     unsigned holders;
     shared_state *shared;
-    _Atomic uint64_t signalled; /* of a timeline: the greatest value that this process signalled */
+    _Atomic uint64_t signalled; /* the greatest value that this process signalled, of a timeline */
     _Atomic unsigned complaints;
 };
 
-/* All open semaphores, so that each is mapped once per process. */
+/* All open semaphores. The list ensures that each is mapped once per process. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static gr_softcuda_semaphore *all;
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
 static bool write_state(int fd, const shared_state *state)
 {
@@ -81,7 +83,10 @@ CUresult gr_softcuda_semaphore_create(int timeline, unsigned long long value, in
     return CUDA_SUCCESS;
 }
 
-/* Checks the seals first: without them another process could still shrink the file. */
+/*
+ * Checks the file. The seals are checked first: without them another process could still shrink the
+ * file.
+ */
 static bool inspect(int fd, struct stat *file)
 {
     int seals = fcntl(fd, F_GET_SEALS);
@@ -89,7 +94,7 @@ static bool inspect(int fd, struct stat *file)
            S_ISREG(file->st_mode) && file->st_size == (off_t)sizeof(shared_state);
 }
 
-/* Maps a file that was checked, whose pages cannot be removed. */
+/* Maps a file whose seals were checked, so its pages cannot be removed. */
 static shared_state *map(int fd)
 {
     shared_state *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -174,7 +179,7 @@ bool soft_semaphore_is_timeline(const gr_softcuda_semaphore *semaphore)
 
 /* ---- Signal ---------------------------------------------------------------------------------- */
 
-/* Records the signal privately, since another process may overwrite the shared value. */
+/* Records the signal in private memory, since another process may overwrite the shared value. */
 static void note_signal(gr_softcuda_semaphore *semaphore, uint64_t value)
 {
     uint64_t before = atomic_load(&semaphore->signalled);
@@ -182,7 +187,7 @@ static void note_signal(gr_softcuda_semaphore *semaphore, uint64_t value)
         ;
 }
 
-static void complain(gr_softcuda_semaphore *semaphore, uint64_t value, uint64_t old)
+static void log_refused_signal(gr_softcuda_semaphore *semaphore, uint64_t value, uint64_t old)
 {
     unsigned number = atomic_fetch_add(&semaphore->complaints, 1) + 1;
     if (number <= MOST_COMPLAINTS)
@@ -200,7 +205,7 @@ static bool advance(gr_softcuda_semaphore *semaphore, uint64_t value)
     uint64_t old = atomic_load(present);
     do {
         if (value <= old) {
-            complain(semaphore, value, old);
+            log_refused_signal(semaphore, value, old);
             return false;
         }
     } while (!atomic_compare_exchange_weak(present, &old, value));
@@ -260,7 +265,8 @@ static bool try_to_take(gr_softcuda_semaphore *semaphore, uint64_t value)
 static bool wait_for(gr_softcuda_semaphore *semaphore, uint64_t value, unsigned milliseconds)
 {
     /*
-     * Read the counter before the value: if a signal comes later, the futex call returns at once.
+     * Reads the counter before the value: if a signal comes after the read, the futex call returns
+     * at once.
      */
     uint32_t seen = atomic_load(&semaphore->shared->changes);
     if (try_to_take(semaphore, value))

@@ -2,7 +2,7 @@
 /* Streams for applications: handles, default streams, queries and host functions. */
 #include "softcuda/driver/context/context.h"
 
-/* ---- From handle to stream ------------------------------------------------------------------- */
+/* ---- Handles to streams ---------------------------------------------------------------------- */
 
 static pthread_key_t thread_end;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
@@ -76,7 +76,7 @@ soft_context *soft_stream_context(const soft_stream *stream)
     return stream->context;
 }
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Creation and destruction ---------------------------------------------------------------- */
 
 SOFT_API cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
 {
@@ -125,7 +125,7 @@ SOFT_API_ptsz(cuStreamSynchronize, (CUstream hStream), (hStream))
     return soft_stream_wait(stream);
 }
 
-/* The legacy stream is idle only when the blocking streams that it waits for are idle. */
+/* The legacy stream is idle only if the blocking streams that it waits for are idle, too. */
 static bool is_idle_locked(const soft_stream *stream)
 {
     if (!soft_stream_idle(stream))
@@ -208,7 +208,7 @@ QUERY(cuStreamGetDevice, CUdevice, stream->context->device)
 QUERY(cuStreamGetFlags, unsigned int, stream->flags)
 QUERY(cuStreamGetPriority, int, stream->priority)
 QUERY(cuStreamGetId, unsigned long long, stream->id)
-/* Streams never capture: beginning a capture is not implemented. */
+/* The status is always "none", because beginning a capture is not implemented. */
 QUERY(cuStreamIsCapturing, CUstreamCaptureStatus, CU_STREAM_CAPTURE_STATUS_NONE)
 
 /* ---- Per-thread twins ------------------------------------------------------------------------ */

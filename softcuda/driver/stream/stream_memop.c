@@ -38,7 +38,7 @@ static bool is_satisfied(const word_operation *operation)
     }
 }
 
-/* The host may write the word without notification, so the word is polled. */
+/* Polls the word, because the host may write it without a notification. */
 static void run_wait(void *copy)
 {
     const struct timespec pause = {.tv_nsec = POLL_NANOSECONDS};
@@ -56,8 +56,9 @@ static void run_write(void *copy)
                          __ATOMIC_RELEASE);
 }
 
-#define WRITE_FLAGS 0u                         /* the driver refuses the only flag in cuda.h */
-#define WAIT_FLAGS  (CU_STREAM_WAIT_VALUE_NOR) /* both bits of the comparison */
+/* The NVIDIA driver refuses the only flag in cuda.h. */
+#define WRITE_FLAGS 0u
+#define WAIT_FLAGS  (CU_STREAM_WAIT_VALUE_NOR) /* both bits that select the comparison */
 
 static CUresult check(const word_operation *operation, const soft_context *context, bool waits)
 {
@@ -100,8 +101,8 @@ WORD_CALL(cuStreamWaitValue64_v2, cuuint64_t, true)
 #define MOST_OPERATIONS 256
 
 /*
- * False: a barrier, which does nothing here, because a stream's work is complete when the next
- * begins.
+ * Reads a parameter. False if it is a barrier, which does nothing here: each operation of a stream
+ * is complete before the next begins.
  */
 static bool is_word(const CUstreamBatchMemOpParams *params, word_operation *operation, bool *waits)
 {

@@ -27,7 +27,7 @@
  *                           the compiler can vectorise; for kernels without barriers
  *     GR_KERNEL_SYNC(name)  the threads of a block take turns at each __syncthreads(); slower
  *
- * A kernel with a barrier but only a GR_KERNEL line ends the program with a message.
+ * A kernel that has a barrier but only a GR_KERNEL line ends the program with a message.
  *
  * Dynamic shared memory, `extern __shared__ float tile[];`, needs one more line at file scope below
  * its last use: GR_SHARED(tile). A file has one such array, as a kernel has in CUDA.
@@ -37,8 +37,8 @@
  * atomics; fences; __ldg; the vector types; arithmetic and conversions (grinterop/cuhost_math.h);
  * texture and surface objects (grinterop/cuhost_texture.h and grinterop/cuhost_surface.h). It does
  * not support texture and surface references, or launches within a kernel. The fast intrinsics
- * (__sinf, __expf, ...) return the results of the full functions, which are more precise than a
- * GPU's.
+ * (__sinf, __expf, ...) return the results of the full functions, which are more precise than the
+ * results on a GPU.
  *
  * Files with __device__ functions that are neither static nor inline run faster if compiled with
  * -fno-semantic-interposition.
@@ -60,17 +60,17 @@
 #include <grinterop/cuhost_image.h>
 
 /*
- * The record through which the driver finds and runs a kernel: a module exports one per kernel, as
- * the symbol gr_cuhost_kernel_<name>. The driver reads this part as C.
+ * The record by which the driver finds and runs a kernel. A module exports one record per kernel,
+ * as the symbol gr_cuhost_kernel_<name>. The driver reads this part of the header as C.
  */
 
-/* The version of the records. The driver refuses a module that was built for another one. */
+/* The version of the records. The driver refuses a module that was built for another version. */
 #define GR_CUHOST_ABI        4u
 
-/* The kernel's threads synchronise at barriers: the driver runs each on its own stack. */
+/* The kernel's threads synchronise at barriers, so the driver runs each thread on its own stack. */
 #define GR_CUHOST_SYNC       1u
 
-/* The most dynamic shared memory of a block, in bytes, if the kernel's attribute allows it. */
+/* The maximum of dynamic shared memory per block, in bytes. A kernel's attribute must allow it. */
 #define GR_CUHOST_SHARED_MAX 101376u
 
 /* The state of one block. The driver fills it in, the module reads it. */
@@ -79,18 +79,19 @@ typedef struct gr_cuhost_block {
     unsigned block_dim[3];
     unsigned grid_dim[3];
     /*
-     * Waits until all remaining threads of the block have arrived; returns how many passed a
-     * predicate other than 0. NULL without GR_CUHOST_SYNC.
+     * Waits until all remaining threads of the block have arrived. Returns how many of them passed
+     * a predicate other than 0. NULL without GR_CUHOST_SYNC.
      */
     int (*barrier)(void *fibre, int predicate);
     /*
-     * Waits until the remaining lanes of the thread's warp in `mask` have arrived, and returns
-     * their values in values[lane] and the mask of those that arrived. A mask of 0 stands for all
-     * lanes that arrive before all threads of the block wait. NULL without GR_CUHOST_SYNC.
+     * Waits until the lanes in `mask` that are still running in the thread's warp have arrived.
+     * Returns their values in values[lane], and the mask of the lanes that arrived. A mask of 0
+     * means all lanes that arrive before all threads of the block wait. NULL without
+     * GR_CUHOST_SYNC.
      */
     unsigned (*exchange)(void *fibre, unsigned mask, uint64_t value, uint64_t values[32]);
     void *fibre;
-    void *shared; /* the launch's dynamic shared memory */
+    void *shared; /* the dynamic shared memory of the launch */
     size_t shared_size;
     const char *kernel;
     const gr_cuhost_images *images;
@@ -104,12 +105,13 @@ typedef struct gr_cuhost_kernel {
     const char *name;
     const uint32_t *param_sizes; /* bytes */
     const uint32_t
-        *param_offsets;   /* in the buffer of cuLaunchKernel's `extra`, laid out as by nvcc */
-    uint32_t params_size; /* bytes of that buffer */
+        /* The offsets in the buffer of cuLaunchKernel's `extra`, as nvcc lays it out. */
+        *param_offsets;
+    uint32_t params_size; /* the size of that buffer in bytes */
     uint32_t reserved;
     /*
-     * Runs all threads of `count` blocks that are adjacent in x, beginning with `first`. Threads of
-     * a block do not wait for each other.
+     * Runs all threads of `count` blocks that are adjacent in x, beginning with the block `first`.
+     * The threads of a block do not wait for each other.
      */
     void (*run_blocks)(const struct gr_cuhost_block *first, unsigned count, void *const *params);
     /* Runs one thread. */
@@ -133,7 +135,7 @@ typedef struct gr_cuhost_kernel {
 #include <type_traits>
 #include <utility>
 
-/* The toolkit's headers require this to be included individually. */
+/* The CUDA headers must be included one by one with this macro. */
 #define __CUDA_INCLUDE_COMPILER_INTERNAL_HEADERS__
 #include <crt/host_defines.h>
 #include <vector_types.h>
@@ -151,15 +153,16 @@ typedef struct gr_cuhost_kernel {
 #undef __launch_bounds__
 
 /*
- * Protected: visible to the driver's dlsym(), but can be inlined into the loop over a block's
- * threads.
+ * Protected: dlsym() in the driver finds the function, but the compiler can inline it into the loop
+ * over the threads of a block.
  */
 #define __global__ __attribute__((visibility("protected")))
 #define __device__
 #define __host__
 /*
- * A block runs on one host thread from its first thread to its last. The constant initial value of
- * an `extern __shared__` array saves a call that looks for an initialiser.
+ * thread_local, because a block runs on one host thread from its first thread to its last. The
+ * constant initial value of an `extern __shared__` array avoids a call that searches for an
+ * initialiser.
  */
 #ifdef __clang__
 #define __shared__ __attribute__((require_constant_initialization)) thread_local
@@ -170,7 +173,7 @@ typedef struct gr_cuhost_kernel {
 #define __managed__
 #define __launch_bounds__(...)
 
-/* Hidden: modules that are loaded together must not share any of it. */
+/* Hidden, because modules that are loaded together must not share any of these names. */
 #pragma GCC visibility push(hidden)
 
 inline thread_local uint3 threadIdx;
@@ -210,7 +213,7 @@ inline int barrier(int predicate)
     const gr_cuhost_block *launch = here.launch;
     if (launch->barrier == nullptr)
         refuse_barrier();
-    /* The other threads of the block use the same variable meanwhile. */
+    /* The other threads of the block change this variable during the wait. */
     const uint3 mine = threadIdx;
     const int count = launch->barrier(launch->fibre, predicate);
     threadIdx = mine;
@@ -240,7 +243,7 @@ template <class... A> struct layout {
     }
 };
 
-/* The driver's copy may not be aligned for T. */
+/* Reads a T from the driver's copy, which may not be aligned for T. */
 template <class T> inline T load(const void *from)
 {
     alignas(T) unsigned char raw[sizeof(T)];
@@ -302,7 +305,7 @@ template <class... A, void (*Kernel)(A...)> struct entry<Kernel> {
 #define GR_KERNEL_SYNC(name) GR_CUHOST_REGISTER(name, GR_CUHOST_SYNC)
 
 #define GR_CUHOST_REGISTER(name, flags)                                                            \
-    extern "C" decltype(name) name; /* nvcc uses this name for lookups */                          \
+    extern "C" decltype(name) name; /* nvcc finds the kernel by this name */                       \
     using gr_cuhost_entry_##name = gr_cuhost::entry<&name>;                                        \
     extern "C" {                                                                                   \
     extern __attribute__((visibility("default"))) const gr_cuhost_kernel gr_cuhost_kernel_##name;  \
@@ -321,14 +324,17 @@ template <class... A, void (*Kernel)(A...)> struct entry<Kernel> {
     };                                                                                             \
     }
 
-/* Kernels declare an array of unknown length; this is its storage, which the linker joins. */
+/*
+ * Kernels declare an array of unknown length. This is its storage, to which the linker resolves the
+ * declaration.
+ */
 #define GR_SHARED(name)                                                                            \
     __attribute__((visibility("protected"), used, aligned(256))) thread_local unsigned char        \
         gr_cuhost_shared_##name[GR_CUHOST_SHARED_MAX] __asm__(#name);
 
 /*
- * Built-in functions of nvcc. Those that the C library has, or may get, are macros, because a
- * second declaration would conflict with its own.
+ * Functions that are built into nvcc. Functions that the C library has or may get are macros,
+ * because a second declaration would conflict with the declaration of the C library.
  */
 
 inline void __syncthreads()
@@ -375,7 +381,7 @@ template <class T> inline T __ldg(const T *p)
 namespace gr_cuhost
 {
 
-/* The second operand is converted to the target type of the first, as by nvcc. */
+/* The second operand of an atomic is converted to the type of the target, as by nvcc. */
 template <class T> struct same_as {
     using type = T;
 };
@@ -385,7 +391,7 @@ template <class T, class... U> inline constexpr bool one_of = (std::is_same_v<T,
 template <class T>
 inline constexpr bool integer = one_of<T, int, unsigned, long long, unsigned long long>;
 
-/* Atomics only order themselves, on a GPU and here. */
+/* As on a GPU, an atomic does not order other accesses. */
 template <class T, class F> inline T update(T *p, F change)
 {
     T before;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The records of texture and surface objects, by which kernels that were built with
- * grinterop/cuhost.h access arrays. The software CUDA driver fills them in as C; the functions of
- * the module (grinterop/cuhost_texture.h, grinterop/cuhost_surface.h) read them. Kernel files only
- * include grinterop/cuhost.h. The records belong to its GR_CUHOST_ABI.
+ * The records of texture and surface objects, through which kernels that were built with
+ * grinterop/cuhost.h access arrays. The software CUDA driver, which is written in C, fills in the
+ * records. The functions of the module (grinterop/cuhost_texture.h, grinterop/cuhost_surface.h)
+ * read them. Kernel files only include grinterop/cuhost.h. The version of the records is
+ * GR_CUHOST_ABI.
  */
 #ifndef GR_CUHOST_IMAGE_H
 #define GR_CUHOST_IMAGE_H
@@ -25,8 +26,8 @@ enum gr_cuhost_kind {
 };
 
 /*
- * The type of an element's components. 8- and 16-bit integers are read as they are, or as numbers
- * from 0 (or -1) to 1.
+ * The type of the components of an element. Integers of 8 and 16 bits are read as integers, or as
+ * numbers between 0 (or -1) and 1.
  */
 enum gr_cuhost_component {
     GR_CUHOST_UINT8 = 1,
@@ -48,12 +49,12 @@ enum gr_cuhost_address {
 };
 
 /* The flags of gr_cuhost_image. */
-#define GR_CUHOST_NORMALISED_READ 1u   /* integers become numbers up to 1 */
-#define GR_CUHOST_SRGB            2u   /* and colours are decoded */
-#define GR_CUHOST_NORMALISED_AT   4u   /* coordinates are from 0 to 1 */
-#define GR_CUHOST_LINEAR          8u   /* interpolates between elements */
-#define GR_CUHOST_LINEAR_LEVELS   16u  /* interpolates between mipmap levels */
-#define GR_CUHOST_SEAMLESS        32u  /* interpolates between the faces of a cube */
+#define GR_CUHOST_NORMALISED_READ 1u   /* integers are read as numbers up to 1 */
+#define GR_CUHOST_SRGB            2u   /* the same, and sRGB colours are decoded */
+#define GR_CUHOST_NORMALISED_AT   4u   /* coordinates are between 0 and 1 */
+#define GR_CUHOST_LINEAR          8u   /* reads interpolate between elements */
+#define GR_CUHOST_LINEAR_LEVELS   16u  /* reads interpolate between mipmap levels */
+#define GR_CUHOST_SEAMLESS        32u  /* reads interpolate between the faces of a cube */
 #define GR_CUHOST_CUBE            64u  /* the slices are faces of cubes */
 #define GR_CUHOST_LAYERS          128u /* the slices are layers, or faces of several cubes */
 
@@ -64,7 +65,7 @@ typedef struct gr_cuhost_level {
     unsigned char *base;
     uint64_t row_pitch;   /* bytes */
     uint64_t slice_pitch; /* bytes */
-    uint32_t width;       /* elements; all three are at least 1 */
+    uint32_t width;       /* elements; width, height and depth are at least 1 */
     uint32_t height;
     uint32_t depth;
     uint32_t reserved;
@@ -81,12 +82,12 @@ typedef struct gr_cuhost_image {
     float level_bias;
     float level_min;
     float level_max;
-    uint32_t border[4]; /* in the form that reads return: the bits of floats, or integers */
+    uint32_t border[4]; /* the border colour as reads return it: the bits of floats, or integers */
     const char *what;   /* for messages, such as "a CUDA array" */
     gr_cuhost_level levels[GR_CUHOST_LEVELS];
 } gr_cuhost_image;
 
-/* All objects. The record of a slot never moves. */
+/* The table of all objects. The record of a slot never moves. */
 typedef struct gr_cuhost_images {
     const gr_cuhost_image *slots[GR_CUHOST_SLOTS];
 } gr_cuhost_images;

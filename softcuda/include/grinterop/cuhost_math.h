@@ -18,13 +18,16 @@
 namespace gr_cuhost
 {
 
-/* Conversions to integers saturate; a NaN becomes 0. */
+/*
+ * Converts a number to an integer. Numbers out of range become the nearest integer; a NaN becomes
+ * 0.
+ */
 template <class T, class F> inline T saturate(F value)
 {
     constexpr bool is_signed = std::is_signed_v<T>;
     constexpr T highest = static_cast<T>(~static_cast<std::make_unsigned_t<T>>(0) >> is_signed);
     constexpr T lowest = is_signed ? static_cast<T>(-highest - 1) : 0;
-    /* One more than the highest value: a power of two, which F represents exactly. */
+    /* One more than the highest value. It is a power of two, which F represents exactly. */
     const F end = static_cast<F>(highest / 2 + 1) * 2;
     if (value != value)
         return 0;
@@ -44,8 +47,8 @@ template <class To, class From> inline To bits(From from)
 }
 
 /*
- * Rounds a product separately. On CPUs with fused multiply-add (AArch64, x86-64 with -mfma) GCC
- * would combine it with a sum and round once.
+ * Rounds a product before it is added. On CPUs with fused multiply-add (AArch64, x86-64 with -mfma)
+ * GCC would combine the product with a sum and round only once.
  */
 template <class T> inline T rounded(T value)
 {
@@ -62,7 +65,7 @@ template <class T> inline T pi_times(T x)
     return static_cast<T>(3.14159265358979323846) * x;
 }
 
-/* Reduced before the multiplication by pi, to keep the precision of large arguments. */
+/* The argument is reduced before the multiplication by pi, so that large arguments stay precise. */
 template <class T> inline T sin_pi(T x)
 {
     return std::sin(pi_times(std::remainder(x, static_cast<T>(2))));
@@ -77,7 +80,8 @@ template <class T> inline T cos_pi(T x)
 #pragma GCC visibility pop
 
 /*
- * The result of two integers of different signedness is unsigned; of float and double it is double.
+ * The result for two integers of different signedness is unsigned. The result for float and double
+ * is double.
  */
 #define GR_CUHOST_MIN_MAX(type, a_type, b_type)                                                    \
     inline type min(a_type a, b_type b)                                                            \
@@ -101,7 +105,7 @@ GR_CUHOST_MIN_MAX_OF(long long)
 #undef GR_CUHOST_MIN_MAX
 #undef GR_CUHOST_MIN_MAX_OF
 
-/* Of a number and a NaN, the number. */
+/* If one operand is a NaN, the result is the other operand. */
 #define GR_CUHOST_FMIN_FMAX(type, a_type, b_type)                                                  \
     inline type min(a_type a, b_type b)                                                            \
     {                                                                                              \
@@ -151,7 +155,7 @@ inline void sincospif(float x, float *s, float *c)
     *c = cospif(x);
 }
 
-/* 0 for a NaN, as in hardware. */
+/* The result for a NaN is 0, as on a GPU. */
 GR_CUHOST_FUNCTION(float, __saturatef(float x), fminf(fmaxf(x, 0.0f), 1.0f))
 GR_CUHOST_FUNCTION(float, __fdividef(float x, float y), x / y)
 GR_CUHOST_FUNCTION(float, __fadd_rn(float x, float y),
@@ -165,7 +169,7 @@ GR_CUHOST_FUNCTION(float, __frcp_rn(float x), 1.0f / x)
 GR_CUHOST_FUNCTION(float, __fsqrt_rn(float x), sqrtf(x))
 GR_CUHOST_FUNCTION(float, __frsqrt_rn(float x), rsqrtf(x))
 
-/* rn: to nearest, rz: towards zero, ru: up, rd: down. */
+/* Rounding modes: rn: to nearest, rz: towards zero, ru: up, rd: down. */
 #define GR_CUHOST_TO_INTEGER(name, type, from)                                                     \
     inline type __##name##_rn(from x)                                                              \
     {                                                                                              \

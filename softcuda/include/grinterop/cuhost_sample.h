@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reads of texture objects, for grinterop/cuhost_texture.h: elements and their conversion,
- * coordinates, interpolation, mipmap levels. Included by grinterop/cuhost.h.
+ * Reads of texture objects, for grinterop/cuhost_texture.h: conversion of elements, coordinates,
+ * interpolation and mipmap levels. Included by grinterop/cuhost.h.
  */
 #ifndef GR_CUHOST_SAMPLE_H
 #define GR_CUHOST_SAMPLE_H
@@ -43,7 +43,9 @@ inline int clamp_index(int i, uint32_t count)
     return i < 0 ? 0 : i >= static_cast<int>(count) ? static_cast<int>(count) - 1 : i;
 }
 
-/* The hardware treats the number of a layer or face as unsigned: negative ones become the last. */
+/*
+ * GPUs treat the number of a layer or face as unsigned, so a negative number becomes the last one.
+ */
 inline int clamp_layer(int i, uint32_t count)
 {
     return static_cast<uint32_t>(i) >= count ? static_cast<int>(count) - 1 : i;
@@ -51,7 +53,7 @@ inline int clamp_layer(int i, uint32_t count)
 
 /* ---- Elements ---- */
 
-/* An element as the hardware returns it: four times 32 bits, floats or integers. */
+/* An element as a GPU returns it: four words of 32 bits, which are floats or integers. */
 struct texel {
     uint32_t bits[4];
 };
@@ -93,7 +95,7 @@ template <class T> inline T component(const unsigned char *element, uint32_t cha
     return value;
 }
 
-/* An integer as a number up to 1. */
+/* Converts an integer to a number up to 1. */
 template <class T> inline float normalised(T value)
 {
     constexpr float highest = static_cast<float>(std::numeric_limits<T>::max());
@@ -113,7 +115,7 @@ inline uint32_t decode(const gr_cuhost_image &image, const unsigned char *elemen
     return bits<uint32_t>(normalised(value));
 }
 
-/* The components of the array; missing ones, including alpha, are 0. */
+/* Reads the components that the array has. The others, including alpha, are 0. */
 inline texel load_texel(const gr_cuhost_image &image, const gr_cuhost_level &level, int x, int y,
                         int slice)
 {
@@ -148,8 +150,8 @@ inline texel load_texel(const gr_cuhost_image &image, const gr_cuhost_level &lev
 /* ---- Coordinates ---- */
 
 /*
- * The two elements of a read along one axis, and the distance from the first; -1 is the border. A
- * read without interpolation uses the first.
+ * The two elements of a read along one axis, and the distance from the first element. An index of
+ * -1 is the border. A read without interpolation uses the first element.
  */
 struct taps {
     int index[2];
@@ -170,8 +172,8 @@ inline int resolve_index(int i, int count, uint32_t mode)
 }
 
 /*
- * Repeating coordinates are first reduced to [0, 1], or to [0, 2] for mirroring. The hardware keeps
- * 21 bits of a normalised coordinate.
+ * Finds the elements for a coordinate. Repeating coordinates are first reduced to [0, 1], or to [0,
+ * 2] for mirroring. GPUs keep 21 bits of a normalised coordinate.
  */
 inline taps find_taps(float coordinate, uint32_t count, uint32_t mode, bool is_normalised,
                       bool linear)
@@ -204,7 +206,10 @@ inline taps find_taps(float coordinate, uint32_t count, uint32_t mode, bool is_n
 
 /* ---- Interpolation ---- */
 
-/* The steps up to 1 in which numbers from integers are interpolated; 0 for floats. */
+/*
+ * The number of steps between 0 and 1 in which numbers that come from integers are interpolated; 0
+ * for floats.
+ */
 inline int mixing_steps(const gr_cuhost_image &image)
 {
     switch (image.component) {
@@ -224,7 +229,7 @@ inline double nearest(double value)
     return std::floor(value + 0.5);
 }
 
-/* The nearest float with that many significant bits, halves away from zero. */
+/* The nearest float with `count` significant bits. Halves are rounded away from zero. */
 inline float keep_bits(double value, int count)
 {
     const uint64_t last = 1ull << (53 - count);
@@ -238,8 +243,8 @@ inline float keep_half(double value)
 }
 
 /*
- * A number from an integer, in interpolation steps. With 8 bits and a sign it is not a whole number
- * of them.
+ * Converts a number that comes from an integer to interpolation steps. With signed 8-bit integers
+ * the result is not always a whole number of steps.
  */
 inline double in_steps(const gr_cuhost_image &image, float number, int steps)
 {
@@ -248,7 +253,9 @@ inline double in_steps(const gr_cuhost_image &image, float number, int steps)
                : nearest(static_cast<double>(number) * steps);
 }
 
-/* The mean of texels, with the hardware's precision: values from integers are rounded to a step. */
+/*
+ * The mean of texels, as precise as on a GPU: values that come from integers are rounded to a step.
+ */
 struct colour_sum {
     const gr_cuhost_image &image;
     const int steps = mixing_steps(image);
@@ -287,9 +294,9 @@ struct colour_sum {
 };
 
 /*
- * The weights of the corners between the taps of all axes, in 256ths, rounded like the hardware's:
- * the product of two fractions, with the remainders for the neighbours. For three axes the second
- * splits the weights of the other two, and halves go to the greater x.
+ * The weights of the corners between the taps of all axes, in 256ths, rounded like on a GPU: the
+ * product of two fractions, with the remainders for the neighbours. For three axes the second axis
+ * splits the weights of the other two axes, and halves go to the greater x.
  */
 template <int Axes> inline void corner_weights(const int *fraction, int *weight)
 {
@@ -315,7 +322,7 @@ inline texel texel_or_border(const gr_cuhost_image &image, const gr_cuhost_level
     return load_texel(image, level, x, y, slice);
 }
 
-/* Reads a level along the first Axes axes; `slice` is used if the third is not one of them. */
+/* Reads a level along the first Axes axes. `slice` is used if the third axis is not one of them. */
 template <int Axes>
 inline texel read_level(const gr_cuhost_image &image, const gr_cuhost_level &level, const float *at,
                         int slice)
@@ -328,7 +335,7 @@ inline texel read_level(const gr_cuhost_image &image, const gr_cuhost_level &lev
                          linear);
     if (!linear)
         return texel_or_border(image, level, t[0].index[0], t[1].index[0], t[2].index[0]);
-    /* The hardware treats a 1D array as rows, too, and reads it at the edge of one. */
+    /* GPUs treat a 1D array as rows, too, and read it at the edge of a row. */
     if (Axes == 1 && image.address[1] == GR_CUHOST_BORDER && !(image.flags & GR_CUHOST_LAYERS))
         return read_level<2>(image, level, at, slice);
 
@@ -347,7 +354,7 @@ inline texel read_level(const gr_cuhost_image &image, const gr_cuhost_level &lev
     return sum.result();
 }
 
-/* A level in 256ths, as the hardware uses it. */
+/* Converts a level to 256ths, in which GPUs count levels. */
 inline int in_256ths(float level)
 {
     return static_cast<int>(std::floor(std::fmin(std::fmax(level, -64.0f), 64.0f) * 256));
@@ -359,7 +366,9 @@ inline int within(int value, int least, int most)
     return value > most ? most : value;
 }
 
-/* Calls read(level) for the level, or interpolates between two, as selected by lod. */
+/*
+ * Calls read(level) for the level that lod selects, or interpolates between the two nearest levels.
+ */
 template <class Read> inline texel read_levels(const gr_cuhost_image &image, float lod, Read read)
 {
     const int last = 256 * static_cast<int>(image.level_count - 1);

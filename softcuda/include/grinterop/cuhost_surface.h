@@ -5,8 +5,8 @@
  *     surf1Dread surf2Dread surf3Dread surf1DLayeredread surf2DLayeredread surfCubemapread
  *     surfCubemapLayeredread, and the same with write
  *
- * with nvcc's signatures. x is in bytes. Accesses that are undefined on a GPU, or that end its
- * kernel (cudaBoundaryModeTrap), print a message and end the program.
+ * have the same signatures as in nvcc. x is in bytes. An access that is undefined on a GPU, or that
+ * ends a kernel there (cudaBoundaryModeTrap), prints a message and ends the program.
  */
 #ifndef GR_CUHOST_SURFACE_H
 #define GR_CUHOST_SURFACE_H
@@ -30,7 +30,7 @@ namespace gr_cuhost
     abort();
 }
 
-/* The address of the bytes; NULL if they are outside and read as zero. */
+/* The address of the bytes in the array; NULL if they are outside and are read as zero. */
 inline unsigned char *surface_bytes(unsigned long long handle, size_t size, int x, int y, int slice,
                                     cudaSurfaceBoundaryMode mode)
 {

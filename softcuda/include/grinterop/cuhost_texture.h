@@ -6,11 +6,12 @@
  *     tex1DLod tex2DLod tex3DLod tex1DLayeredLod tex2DLayeredLod texCubemapLod
  *     texCubemapLayeredLod tex2Dgather tex1Dfetch
  *
- * with nvcc's signatures: tex2D<float4>(object, x, y) and tex2D(&value, object, x, y). Not
- * supported: gradients (tex2DGrad), anisotropy, and residency of sparse arrays. Interpolation
- * matches an H200: positions between two elements or levels, and weights, are multiples of 1/256,
- * and integers are interpolated as well. A function that does not match the object's array (tex2D
- * of a 3D array) is undefined on a GPU; here it stays within the array's memory.
+ * have the same signatures as in nvcc: tex2D<float4>(object, x, y) and tex2D(&value, object, x, y).
+ * Gradients (tex2DGrad), anisotropy, and residency of sparse arrays are not supported.
+ * Interpolation matches an H200: positions between two elements or levels, and weights, are
+ * multiples of 1/256, and integers are interpolated as well. A function that does not match the
+ * object's array (tex2D of a 3D array) is undefined on a GPU; here it stays within the memory of
+ * the array.
  */
 #ifndef GR_CUHOST_TEXTURE_H
 #define GR_CUHOST_TEXTURE_H
@@ -25,13 +26,19 @@ namespace gr_cuhost
 
 /* ---- Cubes ---- */
 
-/* The intersection of a direction with the cube: the face, and the position on it from -1 to 1. */
+/*
+ * The intersection of a direction with the cube: the face, and the position on the face from -1 to
+ * 1.
+ */
 struct cube_place {
     int face;
     float s, t;
 };
 
-/* The axes along which a face's s and t grow, as 1 to 3, negative if reversed. */
+/*
+ * The axes along which s and t of each face grow, from 1 to 3; negative if they grow in the
+ * opposite direction.
+ */
 inline constexpr int cube_axes[6][2] = {{-3, -2}, {3, -2}, {1, 3}, {1, -3}, {1, -2}, {-1, -2}};
 
 inline float along(const float *v, int axis)
@@ -55,8 +62,8 @@ inline cube_place place_on_cube(float x, float y, float z)
 }
 
 /*
- * The element beyond a face's edge: the adjacent one on the next face. One of the two indices is
- * outside by one.
+ * Reads the element beyond the edge of a face: the adjacent element of the next face. One of the
+ * two indices is outside the face by one.
  */
 inline texel load_beyond_edge(const gr_cuhost_image &image, const gr_cuhost_level &level, int face,
                               int first_face, int i, int j)
@@ -81,8 +88,8 @@ inline texel load_beyond_edge(const gr_cuhost_image &image, const gr_cuhost_leve
 }
 
 /*
- * Adds an element of a face or beyond it. At a corner, where three faces meet, it is the mean of
- * their elements.
+ * Adds an element of a face or beyond its edge. At a corner of the cube, where three faces meet,
+ * the element is the mean of the elements of these faces.
  */
 inline void add_seamless(colour_sum &sum, double weight, const gr_cuhost_image &image,
                          const gr_cuhost_level &level, int face, int first_face, int i, int j)
@@ -157,7 +164,7 @@ inline texel read_cube(unsigned long long handle, float x, float y, float z, int
 
 /* ---- Other reads ----------------------------------------------------------------------------- */
 
-/* One component of the four elements that interpolation would use. */
+/* Reads one component of the four elements that an interpolated read would use. */
 inline texel gather(unsigned long long handle, float x, float y, int component)
 {
     const gr_cuhost_image &image = object(handle, GR_CUHOST_TEXTURE);
@@ -173,7 +180,7 @@ inline texel gather(unsigned long long handle, float x, float y, int component)
     return t;
 }
 
-/* Reads outside of the memory return 0. */
+/* Reads an element of linear memory; 0 outside of the memory. */
 inline texel fetch(unsigned long long handle, int x)
 {
     const gr_cuhost_image &image = object(handle, GR_CUHOST_TEXTURE);

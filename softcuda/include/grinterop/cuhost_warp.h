@@ -6,12 +6,12 @@
  *     __ballot_sync __any_sync __all_sync __activemask __syncwarp
  *     __match_any_sync __match_all_sync __reduce_add_sync and the like
  *
- * and the variants without _sync and mask from before CUDA 9. A kernel that uses them needs
- * GR_KERNEL_SYNC. The lanes run one after the other between two of these calls: code that expects
- * lanes to be in lockstep in between is undefined on today's GPUs, and has other results here.
+ * and the variants without _sync and without a mask, from before CUDA 9. A kernel that uses them
+ * needs GR_KERNEL_SYNC. Between two of these calls the lanes run one after the other: code that
+ * expects lanes to be in lockstep there is undefined on today's GPUs, and has other results here.
  *
- * If a lane of the mask waits elsewhere, at a barrier or in another branch, the others continue
- * without it when nothing else can run; a GPU may hang there.
+ * If a lane of the mask waits elsewhere, at a barrier or in another branch, the other lanes
+ * continue without this lane when nothing else can run. A GPU may hang in this case.
  */
 #ifndef GR_CUHOST_WARP_H
 #define GR_CUHOST_WARP_H
@@ -22,7 +22,7 @@
 namespace gr_cuhost
 {
 
-/* The value of each lane, and the lanes that arrived. */
+/* The values of the lanes, and the mask of the lanes that arrived. */
 struct lanes {
     unsigned came;
     uint64_t values[32];
@@ -60,7 +60,7 @@ template <class T> inline T from_word(uint64_t word)
     return value;
 }
 
-/* The lane's own value if there is no other. */
+/* Returns the value of the lane `from`, or the lane's own value if `inside` is false. */
 template <class T>
 [[gnu::always_inline]] inline T shuffle(unsigned mask, T value, int from, bool inside)
 {
@@ -68,7 +68,7 @@ template <class T>
     return inside ? from_word<T>(all.values[from & 31]) : value;
 }
 
-/* The first lane of the part of the warp with `width` lanes. */
+/* The first lane of the part of the warp that has `width` lanes and contains this thread. */
 inline int part_begin(int width)
 {
     return static_cast<int>(lane()) & ~(width - 1);
@@ -147,7 +147,9 @@ GR_CUHOST_LANES void __syncwarp(unsigned mask = 0xffffffffu)
     gr_cuhost::meet(mask, 0);
 }
 
-/* The lanes that make this call as well, before the block's threads wait for others. */
+/*
+ * The mask of the lanes that also make this call before the threads of the block wait for others.
+ */
 GR_CUHOST_LANES unsigned __activemask()
 {
     return gr_cuhost::meet(0, 0).came;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * assert() in kernels. Without an include guard, as in the C library: each inclusion checks NDEBUG.
- * Files without kernels get only the library's.
+ * assert() in kernels. The header has no include guard, as in the C library: each inclusion checks
+ * NDEBUG. Files without kernels only get the assert() of the C library.
  */
 #pragma GCC system_header
 

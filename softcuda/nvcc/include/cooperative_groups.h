@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Cooperative groups on the host: thread blocks, tiles of 1 to 32 lanes, coalesced groups, and the
- * parts of grid groups that need no grid-wide barrier.
+ * Cooperative groups on the host: thread blocks, tiles of 1 to 32 lanes, and coalesced groups. Of
+ * grid groups, the parts that need no barrier of the whole grid.
  */
 #ifndef _COOPERATIVE_GROUPS_H_
 #define _COOPERATIVE_GROUPS_H_
@@ -67,7 +67,7 @@ inline grid_group this_grid()
     return {};
 }
 
-/* Lanes of one warp, named by a mask. Ranks count from the lowest lane. */
+/* The lanes of one warp that a mask selects. Ranks count from the lowest of these lanes. */
 class lane_group
 {
 protected:
@@ -139,7 +139,7 @@ public:
     }
 };
 
-/* The lanes that are active now. */
+/* The lanes that are active when the group is created. */
 class coalesced_group : public lane_group
 {
 public:
@@ -153,7 +153,7 @@ inline coalesced_group coalesced_threads()
     return coalesced_group(__activemask());
 }
 
-/* The lanes of the tile of `size` lanes that contains this thread. */
+/* The mask of the tile of `size` lanes that contains this thread. */
 inline unsigned tile_mask(unsigned size)
 {
     const unsigned first = thread_block::thread_rank() / size * size % 32;
@@ -169,7 +169,7 @@ template <unsigned Size> class thread_block_tile<Size, void> : public lane_group
 
 public:
     thread_block_tile() : lane_group(tile_mask(Size)) {}
-    /* The full size, although the last tile may have fewer threads. */
+    /* Both functions return the full size, although the last tile may have fewer threads. */
     static constexpr unsigned num_threads() { return Size; }
     static constexpr unsigned size() { return Size; }
     static unsigned thread_rank() { return thread_block::thread_rank() % Size; }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* CUDA's own header, with the functions that it provides for any host compiler. */
+/* The CUDA header of this name, with the functions that it provides for any host compiler. */
 #pragma GCC system_header
 
 #include <grinterop_nvcc_half.hpp>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Not all CUDA packages have this header. There is no profiler here. */
+/*
+ * The calls of this header have no effect, because there is no profiler here. Not all CUDA packages
+ * contain the header.
+ */
 #ifndef __CUDA_PROFILER_API_H__
 #define __CUDA_PROFILER_API_H__
 

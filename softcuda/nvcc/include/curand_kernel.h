@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* cuRAND's generators for kernels, all from its header, except MTGP32, which needs whole blocks. */
+/*
+ * The cuRAND generators for kernels, which are entirely in the cuRAND header. MTGP32 is left out,
+ * because it needs whole blocks.
+ */
 #ifndef GRINTEROP_NVCC_CURAND_KERNEL_H
 #define GRINTEROP_NVCC_CURAND_KERNEL_H
 

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* For old programs: grinterop_nvcc.h declares what this header did. */
+/* For old programs that include this header: grinterop_nvcc.h declares its functions. */
 #pragma GCC system_header

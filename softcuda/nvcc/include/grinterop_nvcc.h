@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Included before every program, as nvcc includes its own header. First CUDA's types and the device
- * functions for the host, then CUDA's headers as nvcc users see them, without the declarations of
- * nvcc's built-in functions.
+ * Included before every program, as nvcc includes its own header. Provides the types of CUDA and
+ * the device functions for the host, then the CUDA headers as they are under nvcc, without the
+ * declarations of functions that are built into nvcc.
  */
 #ifndef GRINTEROP_NVCC_H
 #define GRINTEROP_NVCC_H
@@ -11,7 +11,7 @@
 
 #ifdef __cplusplus
 
-/* Included one by one, as the runtime API's header does. */
+/* The headers of the runtime API, included one by one, as its main header does. */
 #define __CUDA_INCLUDE_COMPILER_INTERNAL_HEADERS__
 #include <builtin_types.h>
 #include <channel_descriptor.h>
@@ -36,9 +36,9 @@
 #include <grinterop_nvcc_step.hpp>
 
 /*
- * Defaults for a program under AddressSanitizer. Its table of thread-local memory goes wrong for
- * libraries that are loaded late, such as modules (gcc 12 with glibc 2.36), and LeakSanitizer then
- * crashes at exit. A program's own function and ASAN_OPTIONS take precedence.
+ * Default options for a program under AddressSanitizer. Its table of thread-local memory becomes
+ * wrong when libraries such as modules are loaded late (gcc 12 with glibc 2.36), and LeakSanitizer
+ * then crashes at exit. A function of this name in the program, and ASAN_OPTIONS, take precedence.
  */
 #ifdef __SANITIZE_ADDRESS__
 extern "C" __attribute__((weak, used, visibility("default"), no_sanitize("address"))) const char *
@@ -48,7 +48,7 @@ __asan_default_options()
 }
 #endif
 
-/* Sources for grinterop/cuhost.h use these; here, as under nvcc, they are empty. */
+/* Sources for grinterop/cuhost.h use these macros. Here they are empty, as under nvcc. */
 #undef GR_KERNEL
 #undef GR_KERNEL_SYNC
 #undef GR_SHARED
@@ -62,7 +62,10 @@ __asan_default_options()
 #define __CUDACC_VER_MINOR__ (CUDART_VERSION % 1000 / 10)
 #define __CUDACC_VER_BUILD__ 0
 
-/* The guards of headers with nvcc's own functions, which the headers above define. */
+/*
+ * The include guards of headers that declare functions built into nvcc. The headers above define
+ * these functions.
+ */
 #define __COMMON_FUNCTIONS_H__
 #define __DEVICE_ATOMIC_FUNCTIONS_H__
 #define __DEVICE_DOUBLE_FUNCTIONS_H__

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Half-type functions that CUDA's headers provide for the device only. GR_HALF_ALL(H, H2, to, from,
- * low, high, two) defines them for one type. They compute in float and round as the device does,
- * except for the last bit.
+ * Functions of half types that the CUDA headers only provide for the device. GR_HALF_ALL(H, H2, to,
+ * from, low, high, two) defines them for one type. They compute in float and round like the device,
+ * except in the last bit.
  */
 #ifndef GRINTEROP_NVCC_HALF_HPP
 #define GRINTEROP_NVCC_HALF_HPP
@@ -15,7 +15,7 @@
 namespace gr_cuhost
 {
 
-/* For types with copy functions of their own. */
+/* Updates *p through its bits, for types that have their own copy functions. */
 template <class Word, class T, class F> inline T update_bits(T *p, F change)
 {
     return bits<T>(update(reinterpret_cast<Word *>(p), [change](Word old) {
@@ -56,7 +56,10 @@ template <class Word, class T, class F> inline T update_bits(T *p, F change)
     GR_HALF_ONE(H, H2, rsqrt, to, from, low, high, two, 1.0f / sqrtf(x))                           \
     GR_HALF_ONE(H, H2, tanh, to, from, low, high, two, tanhf(x))
 
-/* A product of two halves is exact in a double, and so is nearly every sum with a third. */
+/*
+ * In a double the product of two halves is exact, and so is nearly every sum of such a product and
+ * a third half.
+ */
 #define GR_HALF_FMA(H, H2, to, from, low, high, two)                                               \
     inline H __hfma(H a, H b, H c)                                                                 \
     {                                                                                              \

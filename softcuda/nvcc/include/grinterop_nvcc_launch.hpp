@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Called by kernel functions that grinterop-nvcc has rewritten. A kernel's body is a function
- * object that contains the kernel's parameters and is passed to the runtime as bytes.
+ * The functions that kernels call after grinterop-nvcc has rewritten them. The body of a kernel is
+ * a function object that contains the kernel's parameters. It is passed to the runtime as bytes.
  */
 #ifndef GRINTEROP_NVCC_LAUNCH_HPP
 #define GRINTEROP_NVCC_LAUNCH_HPP
@@ -16,16 +16,22 @@
 namespace gr_cuhost
 {
 
-/* The position of a lambda's attributes: grinterop-nvcc checks for this name. */
+/* Where a lambda has its attributes: grinterop-nvcc checks whether this name is declared. */
 #ifdef __clang__
 using attributes_before_mutable = void;
 #endif
-/* Not inlined if unoptimised: debuggers show wrong parameters in functions always inlined. */
+/*
+ * In code that is not optimised, kernel bodies are not inlined: debuggers show wrong parameters in
+ * functions that are always inlined.
+ */
 #ifndef __OPTIMIZE__
 using kernels_are_called = void;
 #endif
 
-/* A parameter's type as in the type of its function, without the parameter's own qualifiers. */
+/*
+ * The type of a parameter in the type of its function: without the qualifiers of the parameter
+ * itself.
+ */
 template <class T> struct parameter_of {
     using type = std::remove_cv_t<T>;
 };
@@ -44,7 +50,10 @@ inline void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t str
     gr_cuhost_configure(&config);
 }
 
-/* Called by assert(): CUDA's message and error in a kernel, the host's behaviour elsewhere. */
+/*
+ * Called by a failed assert(). In a kernel, prints the message of CUDA and ends the kernel with its
+ * error; elsewhere behaves like assert() of the host.
+ */
 [[noreturn, gnu::cold, gnu::noinline]] inline void
 assert_failed(const char *expression, const char *file, unsigned line, const char *function,
               const uint3 block, const uint3 thread)
@@ -54,18 +63,18 @@ assert_failed(const char *expression, const char *file, unsigned line, const cha
     __assert_fail(expression, file, line, function);
 }
 
-/* The block's dynamic shared memory. */
+/* The dynamic shared memory of the block. */
 inline void *shared()
 {
     return here.launch->shared;
 }
 
-/* An `extern __shared__ T name[]` at file scope. */
+/* An array that is declared as `extern __shared__ T name[]` at file scope. */
 template <class T> struct shared_array {
     operator T *() const { return static_cast<T *>(shared()); }
 };
 
-/* Registers a device variable while its program or library is loaded. */
+/* A device variable, registered while its program or library is loaded. */
 class known_variable
 {
     void *const address;
@@ -82,16 +91,22 @@ public:
     ~known_variable() { gr_cuhost_remove_variable(address); }
 };
 
-/* Set when the driver calls a kernel's function, which must then run instead of launching. */
+/*
+ * Set when the driver calls the function of a kernel. The function must then run blocks instead of
+ * launching.
+ */
 struct direct_call {
     const gr_cuhost_block *launch;
-    unsigned count;         /* number of blocks */
-    const unsigned *thread; /* NULL: all threads */
+    unsigned count;         /* the number of blocks */
+    const unsigned *thread; /* the thread to run; NULL for all threads */
 };
 
 inline thread_local const direct_call *direct;
 
-/* The kernel by its function, with separate parameters; registered before main(). */
+/*
+ * The record of a kernel under the address of its function, with separate parameters. It is
+ * registered before main().
+ */
 template <unsigned Flags, class Name, auto Self> struct known;
 
 template <unsigned Flags, class Name, class... A, void (*Self)(A...)>
@@ -163,7 +178,7 @@ template <unsigned Flags, class Name, auto Self, class Body> void launch(const B
                       &body);
 }
 
-/* For kernels whose own name is unknown: only <<< >>> launches them. */
+/* Launches a kernel whose function has an unknown type. Only <<< >>> can launch such a kernel. */
 template <unsigned Flags, class Name, class Body> void launch(const Body &body)
 {
     gr_cuhost_run(&body_entry<Flags, Name, Body>::kernel, nullptr, &body);

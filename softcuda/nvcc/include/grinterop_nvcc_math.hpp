@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Device functions that programs use and grinterop/cuhost.h lacks. */
+/* Device functions that programs use and that grinterop/cuhost.h does not define. */
 #ifndef GRINTEROP_NVCC_MATH_HPP
 #define GRINTEROP_NVCC_MATH_HPP
 
@@ -153,7 +153,7 @@ inline void sincospi(double x, double *s, double *c)
 
 /* ---- Time and termination -------------------------------------------------------------------- */
 
-/* A clock of 1 GHz. */
+/* A clock of 1 GHz: it counts nanoseconds. */
 GR_CUHOST_FUNCTION(long long, clock64(),
                    std::chrono::duration_cast<std::chrono::nanoseconds>(
                        std::chrono::steady_clock::now().time_since_epoch())
@@ -170,7 +170,7 @@ inline void __nanosleep(unsigned nanoseconds)
     abort();
 }
 
-/* For profilers. */
+/* A mark for profilers, without an effect. */
 inline void __prof_trigger(int)
 {
 }

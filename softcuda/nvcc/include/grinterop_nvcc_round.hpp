@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Arithmetic that rounds towards 0 (_rz), up (_ru) or down (_rd); _rn is the C++ default. */
+/*
+ * Arithmetic that rounds towards 0 (_rz), up (_ru) or down (_rd). _rn rounds to nearest, which is
+ * the C++ default.
+ */
 #ifndef GRINTEROP_NVCC_ROUND_HPP
 #define GRINTEROP_NVCC_ROUND_HPP
 
@@ -12,7 +15,10 @@
 namespace gr_cuhost
 {
 
-/* volatile keeps the read of `value` and the write of the result between the two calls. */
+/*
+ * volatile keeps the read of `value` and the write of the result between the two calls that set the
+ * rounding mode.
+ */
 template <class To, class From, class F> inline To round_as(int mode, From value, F f)
 {
     const int before = fegetround();

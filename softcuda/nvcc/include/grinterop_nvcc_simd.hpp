@@ -12,7 +12,7 @@
 namespace gr_cuhost
 {
 
-/* Applies f to each part, as a number of type Part. */
+/* Applies f to each part of the words, as a number of type Part. */
 template <class Part, class F> inline unsigned of_parts(unsigned a, unsigned b, F f)
 {
     constexpr unsigned bits = 8 * sizeof(Part), mask = (1u << bits) - 1;
@@ -25,7 +25,7 @@ template <class Part, class F> inline unsigned of_parts(unsigned a, unsigned b, 
     return result;
 }
 
-/* The sum of f over all parts. */
+/* Sums f over all parts of the words. */
 template <class Part, class F> inline unsigned sum_of_parts(unsigned a, unsigned b, F f)
 {
     unsigned sum = 0;
@@ -67,11 +67,14 @@ inline int distance(int a, int b)
     {                                                                                              \
         return gr_cuhost::sum_of_parts<part>(x, y, gr_cuhost::distance);                           \
     }
-/* __vcmp sets a part to all ones where the condition holds, __vset sets it to 1. */
+/* Where the condition is true, __vcmp sets all bits of a part, and __vset sets the part to 1. */
 #define GR_SIMD_COMPARE(name, count, part, condition)                                              \
     GR_SIMD_TWO(__vcmp##name##count, part, (condition) ? -1 : 0)                                   \
     GR_SIMD_TWO(__vset##name##count, part, (condition) ? 1 : 0)
-/* Signed is the signed type, Whole the unsigned one. Signed averages round away from 0. */
+/*
+ * Signed and Whole are the signed and the unsigned type of a part. Signed averages are rounded away
+ * from 0.
+ */
 #define GR_SIMD(count, Signed, Whole)                                                              \
     GR_SIMD_ONE(__vabs##count, Signed, a < 0 ? -a : a)                                             \
     GR_SIMD_ONE(__vabsss##count, Signed, gr_cuhost::saturated<type>(a < 0 ? -a : a))               \

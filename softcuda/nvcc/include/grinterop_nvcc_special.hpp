@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Mathematical functions that CUDA has for kernels and C++ lacks. */
+/* Mathematical functions that kernels have in CUDA and that C++ does not have. */
 #ifndef GRINTEROP_NVCC_SPECIAL_HPP
 #define GRINTEROP_NVCC_SPECIAL_HPP
 
@@ -16,7 +16,7 @@ namespace gr_cuhost
 
 inline constexpr double root_of_pi = 1.7724538509055160273, root_of_2 = 1.4142135623730950488;
 
-/* Halley's iterations from a guess x to f(x) = 0, where f is erf or erfc minus a constant. */
+/* Finds the root of f near x by Halley's iterations. f is erf or erfc minus a constant. */
 template <class F> inline double refine(double x, double slope_sign, F f)
 {
     for (int i = 0; i < 4; i++) {
@@ -27,7 +27,10 @@ template <class F> inline double refine(double x, double slope_sign, F f)
     return x;
 }
 
-/* The x whose erfc is y, for y of at most 0.5. Hastings' guess is off by 4.5e-4. */
+/*
+ * Returns the x for which erfc(x) is y, for y of at most 0.5. The first guess, by Hastings, is off
+ * by at most 4.5e-4.
+ */
 inline double inverse_tail(double y)
 {
     const double t = std::sqrt(-2 * std::log(y / 2));
@@ -47,7 +50,7 @@ inline double erfinv(double y)
                          : std::numeric_limits<double>::quiet_NaN();
     if (size >= 0.5)
         return std::copysign(gr_cuhost::inverse_tail(1 - size), y);
-    if (size < 1e-9) /* the other terms are below the last bit */
+    if (size < 1e-9) /* the other terms of the series are below the last bit */
         return y * (gr_cuhost::root_of_pi / 2);
     return gr_cuhost::refine(y * (gr_cuhost::root_of_pi / 2), 1,
                              [y](double x) { return std::erf(x) - y; });
@@ -69,7 +72,10 @@ inline double erfcinv(double y)
 GR_CUHOST_FUNCTION(double, normcdf(double x), 0.5 * std::erfc(-x / gr_cuhost::root_of_2))
 GR_CUHOST_FUNCTION(double, normcdfinv(double p), -gr_cuhost::root_of_2 *erfcinv(2 * p))
 
-/* exp(x * x) * erfc(x). Adds back the rounding error of x * x. A short series does for large x. */
+/*
+ * Computes exp(x * x) * erfc(x). The rounding error of x * x is added back. For large x a short
+ * series is exact enough.
+ */
 inline double erfcx(double x)
 {
     if (x < 10) {
@@ -85,7 +91,7 @@ inline double erfcx(double x)
     return sum / (x * gr_cuhost::root_of_pi);
 }
 
-/* The sum of (x/2)^(2k+order) / (k! (k+order)!), whose terms all have the same sign. */
+/* Sums the series (x/2)^(2k+order) / (k! (k+order)!), whose terms all have the same sign. */
 inline double gr_bessel_i(int order, double x)
 {
     const double half = std::fabs(x) / 2;
@@ -120,7 +126,7 @@ GR_SPECIAL_FLOAT(cyl_bessel_i0)
 GR_SPECIAL_FLOAT(cyl_bessel_i1)
 #undef GR_SPECIAL_FLOAT
 
-/* ---- Lengths of vectors, without intermediate overflow --------------------------------------- */
+/* ---- Lengths of vectors, computed without overflow ------------------------------------------- */
 
 #pragma GCC visibility push(hidden)
 namespace gr_cuhost
@@ -136,7 +142,7 @@ inline double length(int count, const double *p)
 
 inline float length(int count, const float *p)
 {
-    double sum = 0; /* a double holds the square of any float */
+    double sum = 0; /* the square of any float fits in a double */
     for (int i = 0; i < count; i++)
         sum += static_cast<double>(p[i]) * p[i];
     return static_cast<float>(std::sqrt(sum));
@@ -145,7 +151,7 @@ inline float length(int count, const float *p)
 } // namespace gr_cuhost
 #pragma GCC visibility pop
 
-#undef norm3df /* macros of grinterop/cuhost.h */
+#undef norm3df /* these names are macros in grinterop/cuhost.h */
 #undef rnorm3df
 
 #define GR_SPECIAL_NORM(type, suffix)                                                              \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Writes to `volatile` shared memory, which keep the lanes of a warp in step. */
+/* Writes to `volatile` shared memory, at which the lanes of a warp wait for each other. */
 #ifndef GRINTEROP_NVCC_STEP_HPP
 #define GRINTEROP_NVCC_STEP_HPP
 
@@ -11,7 +11,9 @@
 namespace gr_cuhost
 {
 
-/* The value that `to OP= value` assigns. One letter names each operator, also << and >>. */
+/*
+ * The value that `to OP= value` assigns. Op is one letter for each operator, including << and >>.
+ */
 template <char Op, class T, class V> inline auto step_value(const T &to, const V &value)
 {
     if constexpr (Op == '=')
@@ -39,16 +41,16 @@ template <char Op, class T, class V> inline auto step_value(const T &to, const V
 }
 
 /*
- * All lanes of the warp that make this write have read before any of them writes, and have written
- * before any of them continues. Lanes elsewhere are not waited for once nothing else can run. The
- * driver distinguishes writes by the code that calls it, so each write has its own copy of this
- * function, kept apart by its number.
+ * Assigns a value in all lanes of the warp that reach this write. All lanes read before any lane
+ * writes, and all lanes have written before any lane continues. A lane that is elsewhere delays the
+ * others only until nothing else can run. The driver distinguishes writes by the address of the
+ * calling code, so each write has its own copy of this function, which its Number distinguishes.
  */
 template <unsigned Number, char Op, class T, class V>
 __attribute__((noinline, noclone)) void step(T &to, const V &value)
 {
     const auto next = step_value<Op>(to, value);
-    if (!here.launch) { /* also used by a host function */
+    if (!here.launch) { /* a host function may also contain such a write */
         to = static_cast<std::remove_volatile_t<T>>(next);
         return;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * How the threads of a kernel's blocks run: one after the other, or as loops that compilers
- * vectorise, over a block's rows or those of many blocks. A kernel's body is a function object that
- * contains the kernel's parameters, and each thread calls a copy of it.
+ * Runs the threads of a kernel's blocks: one thread after the other, or in loops that compilers
+ * vectorise, over the rows of one block or of many blocks. The body of a kernel is a function
+ * object that contains the kernel's parameters, and each thread calls a copy of it.
  */
 #ifndef GRINTEROP_NVCC_THREADS_HPP
 #define GRINTEROP_NVCC_THREADS_HPP
@@ -15,21 +15,24 @@
 namespace gr_cuhost
 {
 
-/* The flags of softcuda/nvcc/launch_flags.h. */
+/* These values must match softcuda/nvcc/launch_flags.h. */
 inline constexpr unsigned launch_sync = 1, launch_place = 2, launch_given = 4, launch_guard = 8,
                           launch_line = 16, launch_span = 32, launch_stride = 64;
 
 /*
- * Decides at a kernel's beginning whether a thread has work. Compilers do not vectorise code behind
- * such a test. So all threads first evaluate the test alone; if all have work, they run without it.
+ * Decides at the beginning of a kernel whether a thread has work. Compilers do not vectorise code
+ * after such a test. So the test alone is first evaluated for all threads (mode `ask`). If all have
+ * work, they run without the test (`none`), otherwise with the test (`decide`).
  */
 struct guard {
     enum what { decide, ask, none };
     what mode;
-    unsigned refused; /* 1 if refused; as wide as the compared values */
+    unsigned refused; /* 1 if the thread has no work; as wide as the compared values */
     bool was_round;
 
-    /* One of several tests, of which the last one ends the evaluation. */
+    /*
+     * stop() is one of several tests. last() and go() are the last test, which ends the evaluation.
+     */
     [[gnu::always_inline]] bool stop(bool refuse)
     {
         refused |= refuse ? 1u : 0u;
@@ -42,7 +45,10 @@ struct guard {
     }
     [[gnu::always_inline]] bool go(bool accept) { return !last(!accept); }
 
-    /* The test of a grid-stride loop. In mode `none` each thread runs one round, without a test. */
+    /*
+     * The test of a grid-stride loop. In mode `none` each thread runs one round of the loop,
+     * without a test.
+     */
     [[gnu::always_inline]] bool round(bool accept)
     {
         return mode == none ? !was_round : go(accept);
@@ -50,14 +56,20 @@ struct guard {
     [[gnu::always_inline]] void next() { was_round = true; }
 };
 
-/* What is copied into each thread. Read once, so that a compiler keeps it in registers. */
+/*
+ * The function object that is copied into each thread. It is read once, so that a compiler keeps it
+ * in registers.
+ */
 template <class Body, bool Plain> struct original {
     const Body body;
 
     explicit original(const void *from) : body(load<Body>(from)) {}
 };
 
-/* Parameters that C++ would not copy as bytes are copied as bytes anyway, as by nvcc. */
+/*
+ * nvcc copies all parameters as bytes. So this copies parameters as bytes that C++ would not copy
+ * as bytes.
+ */
 template <class Body> struct original<Body, false> {
     alignas(Body) unsigned char bytes[sizeof(Body)];
 
@@ -98,8 +110,9 @@ template <class Body, unsigned Flags> struct runner {
 };
 
 /*
- * Threads that do not wait for each other may run in any order, and any number of them at once:
- * CUDA guarantees no order, whatever they read and write. A thread's own steps keep their order.
+ * For loops over threads that do not wait for each other. Such threads may run in any order and at
+ * the same time, because CUDA guarantees no order, whatever they read and write. The steps of one
+ * thread keep their order.
  */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
@@ -108,7 +121,10 @@ template <class Body, unsigned Flags> struct runner {
 #define GR_CUHOST_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-/* Unoptimised, for debuggers: a thread has its own index, and no test is evaluated in advance. */
+/*
+ * In code that is not optimised, each thread has its own index, and no test is evaluated in
+ * advance. This is for debuggers.
+ */
 #ifdef __OPTIMIZE__
 inline constexpr bool is_optimised = true;
 #else
@@ -121,7 +137,7 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
     static constexpr bool has_stride = has_guard && (Flags & launch_stride) != 0;
     static constexpr bool has_line = is_optimised && (Flags & launch_line) != 0;
 
-    /* Shared by threads that run together. */
+    /* The values that are the same for all threads that run together. */
     struct scene {
         const runner<Body, Flags> &run;
         const uint3 block;
@@ -141,16 +157,16 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
     static constexpr unsigned most_threads = 1024;
     static constexpr int farthest = (1u << 31) - most_threads - 1;
 
-    /* Where blockIdx.x * blockDim.x + threadIdx.x stays below 2^31. */
+    /* Whether blockIdx.x * blockDim.x + threadIdx.x stays below 2^31. */
     static bool is_near(const unsigned last_block, const dim3 block_dim)
     {
         return (last_block + uint64_t{1}) * block_dim.x < (1u << 31) - most_threads;
     }
 
     /*
-     * Runs threads that differ only in x; returns whether all have work. The loop counts the index
-     * blockIdx.x * blockDim.x + threadIdx.x itself: the compiler sees neighbours in memory, whereas
-     * a sum might overflow.
+     * Runs threads that differ only in x. Returns whether all have work. The loop variable is the
+     * index blockIdx.x * blockDim.x + threadIdx.x itself, so the compiler sees that the threads
+     * access neighbouring memory. A sum might overflow, for all that the compiler knows.
      */
     [[gnu::always_inline]] static bool run_row(const scene &s, const int first, const int end,
                                                const unsigned y, const unsigned z,
@@ -176,7 +192,7 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
             run_row(s, first, end, y, z, guard::decide);
     }
 
-    /* ---- Rows of several blocks, for kernels that use only that index ------------------------ */
+    /* ---- Rows of several blocks, for kernels that use only the index ------------------------- */
 
     [[gnu::always_inline]] static bool passes(const scene &s, const int at, const unsigned y,
                                               const unsigned z)
@@ -184,7 +200,7 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
         return run_row(s, at, at + 1, y, z, guard::ask);
     }
 
-    /* The end of the passing threads, of which `first` is one. */
+    /* The end of the range of passing threads. The thread `first` passes. */
     [[gnu::always_inline]] static int end_of_passing(const scene &s, int first, int end,
                                                      const unsigned y, const unsigned z)
     {
@@ -198,7 +214,10 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
         return end;
     }
 
-    /* The passing threads are neighbours, so this only searches for the first and the last. */
+    /*
+     * Runs the passing threads of a row. They are neighbours, so only the first and the last are
+     * searched.
+     */
     [[gnu::always_inline]] static void run_span(const scene &s, int first, const int end,
                                                 const unsigned y, const unsigned z)
     {
@@ -209,7 +228,7 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
     }
 
     /*
-     * Runs each thread's rounds with one thread per round. After a thread without work, no thread
+     * Runs each round of each thread as a thread of its own. After a thread without work, no thread
      * has work.
      */
     [[gnu::always_inline]] static void run_rounds(const scene &s, const int first, const int end,
@@ -236,7 +255,10 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
         return is_so;
     }
 
-    /* Evaluates all tests one block at a time, so that the block's memory is still in the cache. */
+    /*
+     * Evaluates the tests and runs the threads one block at a time, so that the memory of a block
+     * is still in the cache after the tests.
+     */
     [[gnu::always_inline]] static void run_blocks_asked(const scene &s, const int first,
                                                         const int end, const unsigned y,
                                                         const unsigned z)
@@ -246,7 +268,10 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
             run_asked(s, at, at + width, y, z);
     }
 
-    /* All are threads of block 0: their index is the same, by a sum that compilers see through. */
+    /*
+     * Runs a line of threads as threads of block 0. Their index is the same, and compilers
+     * understand the simpler sum.
+     */
     [[gnu::always_inline]] static void run_line(const scene &s, const int first, const int end)
     {
         for (unsigned z = 0; z < s.block_dim.z; z++)
@@ -263,9 +288,9 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
     }
 
     /*
-     * Blocks of several rows advance in x only so far that the data their rows share is still in
-     * the caches for the next row: a row of a transposition writes to as many cache lines as it has
-     * numbers.
+     * If blocks have several rows, at most about this number of threads runs in x before the next
+     * row runs. The rows share data, which must still be in the caches for the next row: a row of a
+     * transposition writes to as many cache lines as it has numbers.
      */
     static constexpr unsigned widest = 512;
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Devices and contexts: their older entry points, what ends with a context, and refusals. */
+/*
+ * Devices and contexts: their older entry points, the objects that a context destroys at its end,
+ * and invalid arguments.
+ */
 #define _GNU_SOURCE
 #include "soft_calls.h"
 
@@ -10,7 +13,7 @@
 
 GROUP("devices", add_case)
 
-SOFT_TEST(devices_by_their_bus)
+SOFT_TEST(pci_bus_id_identifies_device)
 {
     char id[32] = "";
     CUdevice found = -1;
@@ -27,7 +30,7 @@ SOFT_TEST(devices_by_their_bus)
     ck_assert_int_eq(found, fx.device);
 }
 
-SOFT_TEST(device_properties)
+SOFT_TEST(device_properties_match_attributes)
 {
     int major = 0, minor = 0, value = 0;
     size_t total = 0, unused = 0, all = 0;
@@ -41,11 +44,11 @@ SOFT_TEST(device_properties)
     DRV(cuDeviceTotalMem_v2, (&total, fx.device));
     DRV(cuMemGetInfo_v2, (&unused, &all));
     ck_assert_uint_eq(total, all);
-    ck_assert_uint_lt(unused, all); /* the driver keeps a part for itself */
+    ck_assert_uint_lt(unused, all); /* the driver itself uses a part */
     INVALID(cuDeviceComputeCapability, (&major, NULL, fx.device));
 }
 
-SOFT_TEST(invalid_device_ordinals)
+SOFT_TEST(invalid_device_ordinals_are_refused)
 {
     int number = 0, other = 0;
     unsigned flags = 0;
@@ -75,7 +78,7 @@ SOFT_TEST(invalid_device_ordinals)
 
 GROUP("contexts", add_case)
 
-SOFT_TEST(contexts_by_older_names)
+SOFT_TEST(older_context_entry_points_work)
 {
     CUcontext made = NULL, popped = NULL, current = NULL;
     CUstream stream = NULL;
@@ -106,17 +109,19 @@ SOFT_TEST(contexts_by_older_names)
     CU(CtxGetCurrent(&current));
     ck_assert_ptr_eq(current, fx.context);
     DRV(cuCtxGetFlags, (&flags));
-    ck_assert_uint_eq(flags & CU_CTX_MAP_HOST, CU_CTX_MAP_HOST); /* the primary one */
+    /* These are the flags of the primary context. */
+    ck_assert_uint_eq(flags & CU_CTX_MAP_HOST, CU_CTX_MAP_HOST);
 }
 
-SOFT_TEST(refused_contexts)
+SOFT_TEST(invalid_context_creations_are_refused)
 {
     CUcontext made = NULL;
     CUexecAffinityParam affinity = {.type = CU_EXEC_AFFINITY_TYPE_SM_COUNT};
     INVALID(cuCtxCreate_v3, (&made, &affinity, -1, 0, fx.device));
     GIVES(ERROR_UNSUPPORTED_EXEC_AFFINITY, cuCtxCreate_v3, (&made, &affinity, 1, 0, fx.device));
     INVALID(cuCtxCreate_v2, (&made, CU_CTX_SCHED_SPIN | CU_CTX_SCHED_YIELD, fx.device));
-    GIVES(ERROR_INVALID_CONTEXT, cuCtxDestroy_v2, (fx.context)); /* it was retained, not created */
+    /* This context was retained, not created. */
+    GIVES(ERROR_INVALID_CONTEXT, cuCtxDestroy_v2, (fx.context));
     GIVES(ERROR_INVALID_CONTEXT, cuCtxSetCurrent, ((CUcontext)0x1234));
     ck_assert_ptr_eq(made, NULL);
 #if CUDA_VERSION >= 13000
@@ -130,8 +135,8 @@ SOFT_TEST(refused_contexts)
 #endif
 }
 
-/* Objects of a context end with it, and their handles become invalid. */
-SOFT_TEST(objects_end_with_their_context)
+/* The objects of a context are destroyed with it, and their handles become invalid. */
+SOFT_TEST(context_destruction_destroys_its_objects)
 {
     CUDA_ARRAY3D_DESCRIPTOR described;
     CUcontext made = NULL;
@@ -162,8 +167,8 @@ SOFT_TEST(objects_end_with_their_context)
     INVALID(cuMemHostGetFlags, (&flags, pinned));
 }
 
-/* A context that is current twice is still current after it was destroyed. */
-SOFT_TEST(current_although_destroyed)
+/* A context that is on the stack twice is still current after it was destroyed. */
+SOFT_TEST(destroyed_context_stays_current_if_pushed_twice)
 {
     CUcontext made = NULL;
     CUdeviceptr memory = 0;
@@ -184,12 +189,12 @@ SOFT_TEST(current_although_destroyed)
     DRV(cuMemFree_v2, (0));
 }
 
-#define DEEPEST 64 /* the most contexts on one thread's stack */
+#define DEEPEST 64 /* the maximum number of contexts on the stack of a thread */
 
-SOFT_TEST(contexts_in_contexts)
+SOFT_TEST(context_stack_has_64_entries)
 {
     CUcontext made = NULL;
-    int depth = 1; /* with the fixture's */
+    int depth = 1; /* the fixture has pushed one */
     for (; depth < DEEPEST; depth++)
         DRV(cuCtxPushCurrent_v2, (fx.context));
     GIVES(ERROR_OUT_OF_MEMORY, cuCtxPushCurrent_v2, (fx.context));
@@ -199,7 +204,7 @@ SOFT_TEST(contexts_in_contexts)
     ck_assert_ptr_eq(made, fx.context);
 }
 
-SOFT_TEST(limits_of_a_context)
+SOFT_TEST(context_limits_are_stored_or_refused)
 {
     size_t before = 0, value = 0;
     DRV(cuCtxGetLimit, (&before, CU_LIMIT_MALLOC_HEAP_SIZE));
@@ -228,7 +233,7 @@ SOFT_TEST(limits_of_a_context)
 #endif
 }
 
-SOFT_TEST(priorities_of_streams)
+SOFT_TEST(stream_priority_is_clamped_to_its_range)
 {
     int least = 7, greatest = 7, priority = 7;
     const int wanted[3] = {5, -2, -100};
@@ -248,7 +253,8 @@ SOFT_TEST(priorities_of_streams)
 /* ---- The primary context --------------------------------------------------------------------- */
 
 /*
- * Runs in a process without the fixture, because it ends the context for everyone who retained it.
+ * Runs in a process without the fixture, because the reset ends the context for all code that has
+ * retained it.
  */
 CHILD(primary_context_is_reset)
 {
@@ -265,7 +271,8 @@ CHILD(primary_context_is_reset)
     DRV(cuCtxSetCurrent, (context));
     DRV(cuCtxGetFlags, (&flags));
     ck_assert_uint_eq(flags, CU_CTX_SCHED_YIELD | CU_CTX_MAP_HOST);
-    DRV(cuDevicePrimaryCtxSetFlags, (0, CU_CTX_SCHED_SPIN)); /* also while it is active */
+    /* Allowed also while the context is active. */
+    DRV(cuDevicePrimaryCtxSetFlags, (0, CU_CTX_SCHED_SPIN));
     DRV(cuCtxGetFlags, (&flags));
     ck_assert_uint_eq(flags, CU_CTX_SCHED_SPIN | CU_CTX_MAP_HOST);
     DRV(cuMemAlloc_v2, (&memory, 8));
@@ -284,7 +291,7 @@ CHILD(primary_context_is_reset)
     return 0;
 }
 
-SOFT_TEST(primary_context)
+SOFT_TEST(primary_context_can_be_reset_and_retained)
 {
     expect_child("primary_context_is_reset");
     INVALID(cuDevicePrimaryCtxSetFlags_v2, (fx.device, CU_CTX_MAP_HOST));

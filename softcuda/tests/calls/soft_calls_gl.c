@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * OpenGL buffers and images that changed after their registration, and older versions of OpenGL,
- * which the software driver accesses by other calls.
+ * OpenGL buffers and images that changed after their registration, and older OpenGL versions, which
+ * the software driver accesses with other calls.
  */
 #define _GNU_SOURCE
 #include "soft_calls.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define SIZE     64
-#define NO_BYTES 0xCD /* bytes that OpenGL does not have */
+#define NO_BYTES 0xCD /* the value of bytes that OpenGL does not have */
 
 GROUP("OpenGL", add_case)
 
@@ -23,7 +23,10 @@ static CUgraphicsResource registered(GLuint name)
     return resource;
 }
 
-/* Maps, compares the bytes that CUDA sees with the expected ones, fills all of it, and unmaps. */
+/*
+ * Maps the buffer, compares the bytes that CUDA sees with the expected ones, fills the whole
+ * buffer, and unmaps it.
+ */
 static void map_and_fill(CUgraphicsResource resource, const void *expected, int value)
 {
     CUdeviceptr mapped = 0;
@@ -39,8 +42,8 @@ static void map_and_fill(CUgraphicsResource resource, const void *expected, int 
     ck_assert_mem_eq(bytes, expected, SIZE);
 }
 
-/* While the application has mapped bytes 16 to 47, CUDA only sees those. */
-SOFT_TEST(buffers_that_the_application_has_mapped)
+/* While the application has mapped bytes 16 to 47, CUDA sees only these bytes. */
+SOFT_TEST(cuda_sees_only_bytes_that_the_application_has_mapped)
 {
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
     CUgraphicsResource resource = registered(name);
@@ -74,7 +77,10 @@ SOFT_TEST(buffers_that_the_application_has_mapped)
     gl_read(name, found, SIZE);
     ck_assert_mem_eq(found, expected, SIZE);
 
-    /* A mapping for reading receives nothing, and one for writing provides nothing. */
+    /*
+     * The application's mapping for reading receives no bytes from CUDA, and its mapping for
+     * writing provides none.
+     */
     bytes = glMapBufferRange(GL_ARRAY_BUFFER, 0, SIZE, GL_MAP_READ_BIT);
     map_and_fill(resource, expected, 0x3c);
     ck_assert_mem_eq(bytes, expected, SIZE);
@@ -88,7 +94,7 @@ SOFT_TEST(buffers_that_the_application_has_mapped)
     CU(GraphicsUnregisterResource(resource));
 }
 
-SOFT_TEST(buffers_that_were_deleted)
+SOFT_TEST(deleted_buffer_maps_without_its_bytes)
 {
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
     CUgraphicsResource resource = registered(name);
@@ -100,8 +106,11 @@ SOFT_TEST(buffers_that_were_deleted)
     assert_gl_clean();
 }
 
-/* The bytes are those of the resource's own context, and the caller's context stays current. */
-SOFT_TEST(another_context_of_opengl_is_current)
+/*
+ * The map accesses the buffer of the resource's own context, and the caller's context stays
+ * current.
+ */
+SOFT_TEST(map_uses_the_opengl_context_of_its_resource)
 {
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
     CUgraphicsResource resource = registered(name);
@@ -180,8 +189,11 @@ static void read_texture(GLuint name, unsigned char *texels)
     glBindTexture(GL_TEXTURE_2D, 0);
 }
 
-/* The part that both sides have is exchanged; the rest is seen by neither. */
-SOFT_TEST(images_with_other_storage)
+/*
+ * Only the part that both the old and the new storage have is exchanged. Neither OpenGL nor CUDA
+ * sees the other bytes.
+ */
+SOFT_TEST(image_with_new_storage_exchanges_the_common_part)
 {
     GLuint name = texture_of(SIDE, GL_RGBA8, 0x3a);
     CUgraphicsResource resource = registered_image(name);
@@ -208,7 +220,7 @@ SOFT_TEST(images_with_other_storage)
         memset(all + y * 8 * 4, 0x44, SIDE * 4);
     ck_assert_mem_eq(texels, all, sizeof(all));
 
-    give_storage(name, SIDE, GL_R8, 0x45); /* of another format: no common part */
+    give_storage(name, SIDE, GL_R8, 0x45); /* another format: no common part */
     memset(expected, NO_BYTES, sizeof(expected));
     map_image_and_fill(resource, expected, 0x46);
     read_texture(name, texels);
@@ -254,7 +266,9 @@ static void exchange_an_image(void)
     GLuint name = texture_of(SIDE, GL_RGBA8, 0x3a);
     unsigned char texels[SIDE * SIDE * 4];
     CUgraphicsResource resource = NULL;
-    /* Here a texture can only be bound to its own target, so a wrong one is detected. */
+    /*
+     * In this version a texture can only be bound to its own target, so a wrong target is detected.
+     */
     CUresult claimed = fx.cu->GraphicsGLRegisterImage(&resource, name, GL_TEXTURE_3D, 0);
     ck_assert_int_eq(claimed, CUDA_ERROR_INVALID_VALUE);
     assert_gl_clean();
@@ -273,7 +287,10 @@ static void make_old_opengl(void)
     child_check(old);
 }
 
-/* Runs the fixture, which requires OpenGL 3.3, without that. Mesa reads the variable once. */
+/*
+ * Sets up what the fixture does, except that the fixture requires OpenGL 3.3. Mesa reads the
+ * variable only once.
+ */
 static int exchange_with(const char *version, int major)
 {
     GLint found = 0;
@@ -304,7 +321,7 @@ CHILD(exchange_with_opengl_3)
     return exchange_with("3.1COMPAT", 3);
 }
 
-SOFT_TEST(older_versions_of_opengl)
+SOFT_TEST(buffers_and_images_work_with_opengl_2_and_3)
 {
     expect_child("exchange_with_opengl_2");
     expect_child("exchange_with_opengl_3");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Arrays: queries and refusals. */
+/* Arrays: queries and invalid arguments. */
 #define _GNU_SOURCE
 #include "soft_calls.h"
 
@@ -8,7 +8,10 @@ GROUP("arrays", add_case)
 const CUDA_ARRAY3D_DESCRIPTOR flat = {
     .Width = 8, .Height = 8, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1};
 
-/* Expects the code for `flat` with a change; an array that is created is destroyed at once. */
+/*
+ * Creates an array like `flat` with a change, and expects the code. Destroys an array that was
+ * created.
+ */
 #define CREATE(code, ...)                                                                          \
     do {                                                                                           \
         CUDA_ARRAY3D_DESCRIPTOR changed = flat;                                                    \
@@ -19,7 +22,7 @@ const CUDA_ARRAY3D_DESCRIPTOR flat = {
             DRV(cuArrayDestroy, (made));                                                           \
     } while (0)
 
-SOFT_TEST(arrays_of_all_kinds)
+SOFT_TEST(arrays_of_all_kinds_can_be_created)
 {
     CREATE(SUCCESS, changed.Height = 0);
     CREATE(SUCCESS, changed.Depth = 3);
@@ -42,7 +45,7 @@ SOFT_TEST(arrays_of_all_kinds)
                    changed.NumChannels = channels);
 }
 
-SOFT_TEST(arrays_that_are_refused)
+SOFT_TEST(invalid_array_descriptors_are_refused)
 {
     CUarray array = NULL;
     CREATE(ERROR_INVALID_VALUE, changed.Width = 0);
@@ -84,7 +87,7 @@ SOFT_TEST(arrays_that_are_refused)
     ck_assert_ptr_eq(array, NULL);
 }
 
-SOFT_TEST(array_queries)
+SOFT_TEST(array_queries_return_the_descriptor)
 {
     const CUDA_ARRAY_DESCRIPTOR given = {
         .Width = 5, .Height = 3, .Format = CU_AD_FORMAT_HALF, .NumChannels = 2};
@@ -100,13 +103,13 @@ SOFT_TEST(array_queries)
     DRV(cuArray3DGetDescriptor_v2, (&deep, array));
     ck_assert_uint_eq(deep.Depth, 0);
     INVALID(cuArrayGetDescriptor_v2, (NULL, array));
-    INVALID(cuArrayGetPlane, (&plane, array, 0)); /* it has no planes */
+    INVALID(cuArrayGetPlane, (&plane, array, 0)); /* the array has no planes */
     DRV(cuArrayDestroy, (array));
     GIVES(ERROR_INVALID_HANDLE, cuArrayDestroy, (array));
     GIVES(ERROR_INVALID_HANDLE, cuArrayGetPlane, (&plane, array, 0));
 }
 
-SOFT_TEST(levels_of_mipmapped_arrays)
+SOFT_TEST(mipmapped_array_has_the_whole_chain_of_levels)
 {
     CUDA_ARRAY3D_DESCRIPTOR long_row = flat, described;
     CUmipmappedArray levels = NULL;
@@ -122,7 +125,8 @@ SOFT_TEST(levels_of_mipmapped_arrays)
     }
     INVALID(cuMipmappedArrayGetLevel, (&level, levels, 4));
     INVALID(cuMipmappedArrayGetLevel, (NULL, levels, 0));
-    GIVES(ERROR_INVALID_HANDLE, cuArrayDestroy, (level)); /* it is destroyed with the others */
+    /* A level is only destroyed with all levels. */
+    GIVES(ERROR_INVALID_HANDLE, cuArrayDestroy, (level));
     DRV(cuMipmappedArrayDestroy, (levels));
     GIVES(ERROR_INVALID_HANDLE, cuMipmappedArrayDestroy, (levels));
     GIVES(ERROR_INVALID_HANDLE, cuArray3DGetDescriptor_v2, (&described, level));
@@ -138,7 +142,7 @@ SOFT_TEST(levels_of_mipmapped_arrays)
     GIVES(ERROR_OUT_OF_MEMORY, cuMipmappedArrayCreate, (&levels, &huge, 15));
 }
 
-SOFT_TEST(copies_beyond_an_array)
+SOFT_TEST(copies_outside_an_array_are_refused)
 {
     const CUDA_ARRAY_DESCRIPTOR words = {
         .Width = 4, .Format = CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1};
@@ -163,8 +167,8 @@ SOFT_TEST(copies_beyond_an_array)
 
 GROUP("arrays", add_case)
 
-/* Each number, alone or with another one, overflows a sum or a product in size_t. */
-SOFT_TEST(copies_that_overflow)
+/* Each number, alone or together with another number, overflows a sum or a product in size_t. */
+SOFT_TEST(copies_whose_extents_overflow_are_refused)
 {
     const size_t huge = SIZE_MAX / 2 + 2;
     unsigned char bytes[16];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Kernels, their queries and launches. */
+/* Kernels: their queries and launches. */
 #define _GNU_SOURCE
 #include "soft_calls.h"
 
@@ -7,7 +7,7 @@
 
 GROUP("kernels", add_case)
 
-SOFT_TEST(kernels_that_cannot_be_found)
+SOFT_TEST(unregistered_and_outdated_kernels_are_refused)
 {
     CUmodule module = new_module();
     CUfunction function = NULL;
@@ -17,7 +17,7 @@ SOFT_TEST(kernels_that_cannot_be_found)
     DRV(cuModuleUnload, (module));
 }
 
-SOFT_TEST(kernel_queries)
+SOFT_TEST(kernel_queries_return_properties)
 {
     CUmodule module = new_module(), found = NULL;
     CUfunction function = function_of(module, "add_counters");
@@ -29,7 +29,7 @@ SOFT_TEST(kernel_queries)
     DRV(cuFuncGetAttribute, (&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
     ck_assert_int_eq(value, 1024);
     DRV(cuFuncGetAttribute, (&value, CU_FUNC_ATTRIBUTE_NUM_REGS, function));
-    ck_assert_int_eq(value, 0); /* does not exist for a host function */
+    ck_assert_int_eq(value, 0); /* host functions have no registers */
     INVALID(cuFuncGetAttribute, (NULL, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
     INVALID(cuFuncGetAttribute, (&value, CU_FUNC_ATTRIBUTE_MAX, function));
     INVALID(cuFuncGetAttribute, (&value, (CUfunction_attribute)-1, function));
@@ -53,7 +53,7 @@ SOFT_TEST(kernel_queries)
     GIVES(ERROR_INVALID_HANDLE, cuFuncGetModule, (&found, function));
 }
 
-SOFT_TEST(attributes_that_are_set)
+SOFT_TEST(kernel_attributes_can_be_set)
 {
     const CUfunction_attribute shared = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                carveout = CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
@@ -86,15 +86,15 @@ static size_t CUDA_CB kilobyte_per_thread(int threads)
     return (size_t)threads * 1024;
 }
 
-SOFT_TEST(occupancy)
+SOFT_TEST(occupancy_follows_the_limits_of_a_block)
 {
     CUmodule module = new_module();
     CUfunction function = function_of(module, "without_parameters");
     int blocks = -1, grid = 0, block = 0, processors = 0;
     DRV(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 128, 0));
-    ck_assert_int_eq(blocks, 16); /* of 2048 threads */
+    ck_assert_int_eq(blocks, 16); /* 2048 threads fit 16 blocks */
     DRV(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 128, 40000));
-    ck_assert_int_eq(blocks, 2); /* of 101376 bytes of shared memory */
+    ck_assert_int_eq(blocks, 2); /* 101376 bytes of shared memory fit 2 blocks */
     DRV(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 1024, 40000));
     ck_assert_int_eq(blocks, 2);
     DRV(cuOccupancyMaxActiveBlocksPerMultiprocessor, (&blocks, function, 128, 49153));
@@ -114,7 +114,7 @@ SOFT_TEST(occupancy)
     ck_assert_int_eq(grid, 20 * processors);
     DRV(cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, NULL, 0, 5000));
     ck_assert_int_eq(block, 1024);
-    /* 48 threads would fill the shared memory; 32 are whole warps. */
+    /* The shared memory would suffice for 48 threads. A block of whole warps has 32. */
     DRV(cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, kilobyte_per_thread, 0, 0));
     ck_assert_int_eq(block, 32);
     INVALID(cuOccupancyMaxPotentialBlockSize, (&grid, &block, function, NULL, 49153, 0));
@@ -139,8 +139,11 @@ static unsigned counter_of(CUmodule module)
 #define ONE_THREAD                                                                                 \
     .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1
 
-/* Optional attributes of a launch are ignored; those that change its meaning are refused. */
-SOFT_TEST(attributes_of_launches)
+/*
+ * Attributes of a launch that are hints are ignored. Attributes that change the meaning of the
+ * launch are refused.
+ */
+SOFT_TEST(launch_attributes_are_ignored_or_refused)
 {
     CUmodule module = new_module();
     CUfunction function = function_of(module, "without_parameters");
@@ -148,7 +151,7 @@ SOFT_TEST(attributes_of_launches)
                                        {.id = CU_LAUNCH_ATTRIBUTE_IGNORE}};
     CUlaunchConfig config = {ONE_THREAD, .hStream = fx.stream, .attrs = attributes, .numAttrs = 2};
     DRV(cuLaunchKernelEx, (&config, function, NULL, NULL));
-    attributes[1].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE; /* it is off */
+    attributes[1].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE; /* the value is 0: not cooperative */
     DRV(cuLaunchKernelEx, (&config, function, NULL, NULL));
     attributes[1].value.cooperative = 1;
     GIVES(ERROR_NOT_SUPPORTED, cuLaunchKernelEx, (&config, function, NULL, NULL));
@@ -165,11 +168,11 @@ SOFT_TEST(attributes_of_launches)
     INVALID(cuLaunchKernelEx, (NULL, function, NULL, NULL));
     GIVES(ERROR_INVALID_HANDLE, cuLaunchKernelEx, (&config, NULL, NULL, NULL));
     CU(StreamSynchronize(fx.stream));
-    ck_assert_uint_eq(counter_of(module), 7); /* three launches ran */
+    ck_assert_uint_eq(counter_of(module), 7); /* three launches have run */
     DRV(cuModuleUnload, (module));
 }
 
-SOFT_TEST(per_thread_variants_of_launches)
+SOFT_TEST(per_thread_launches_use_the_threads_own_stream)
 {
     CUmodule module = new_module();
     CUfunction function = function_of(module, "without_parameters");
@@ -188,8 +191,11 @@ SOFT_TEST(per_thread_variants_of_launches)
     DRV(cuModuleUnload, (module));
 }
 
-/* The other way to pass parameters: one buffer, in a list of names and values. */
-SOFT_TEST(parameters_in_one_buffer)
+/*
+ * Instead of an array of pointers, parameters can be in one buffer, which a list of names and
+ * values describes.
+ */
+SOFT_TEST(kernel_parameters_can_be_in_one_buffer)
 {
     CUmodule module = new_module();
     CUfunction function = function_of(module, "add_counters"),
@@ -226,8 +232,8 @@ SOFT_TEST(parameters_in_one_buffer)
     DRV(cuModuleUnload, (module));
 }
 
-/* More than fits in a stream's task. */
-SOFT_TEST(large_parameters)
+/* The parameters are larger than the record of a task. */
+SOFT_TEST(kernel_parameters_can_exceed_a_task_record)
 {
     CUmodule module = new_module();
     struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Memory: queries of pointers, and reserved addresses. */
+/* Memory: allocation, queries of pointers, and reserved addresses. */
 #define _GNU_SOURCE
 #include "soft_calls.h"
 
@@ -9,7 +9,7 @@
 
 GROUP("memory", add_case)
 
-SOFT_TEST(flags_of_pinned_memory)
+SOFT_TEST(pinned_memory_flags_can_be_queried)
 {
     const unsigned given[3] = {0, CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_WRITECOMBINED};
     unsigned flags = 0;
@@ -33,7 +33,7 @@ SOFT_TEST(flags_of_pinned_memory)
 
 /* ---- Managed memory and pitch ---------------------------------------------------------------- */
 
-SOFT_TEST(managed_memory)
+SOFT_TEST(managed_memory_is_accessible_to_the_host)
 {
     CUdeviceptr memory = 0;
     int value = -1;
@@ -54,7 +54,7 @@ SOFT_TEST(managed_memory)
     INVALID(cuMemAllocManaged, (&memory, 0, CU_MEM_ATTACH_GLOBAL));
 }
 
-SOFT_TEST(rows_that_are_too_many)
+SOFT_TEST(pitched_allocation_has_room_for_its_rows)
 {
     CUdeviceptr memory = 0;
     size_t pitch = 0;
@@ -71,7 +71,7 @@ SOFT_TEST(rows_that_are_too_many)
 }
 
 /* Sizes that overflow are refused. */
-SOFT_TEST(fills_that_are_too_large)
+SOFT_TEST(fills_whose_sizes_overflow_are_refused)
 {
     CUdeviceptr memory = soft_memory((unsigned char[64]){0}, 64);
     INVALID(cuMemsetD32_v2, (memory, 1, SIZE_MAX / 2));
@@ -86,7 +86,7 @@ SOFT_TEST(fills_that_are_too_large)
 
 /* ---- Queries of pointers --------------------------------------------------------------------- */
 
-/* Checks the attributes of a pointer to the middle of memory of that size. */
+/* Checks the attributes of a pointer to the middle of memory of this size. */
 static void assert_attributes(CUdeviceptr base, size_t size, int type)
 {
     CUdeviceptr start = 0, asked = base + size / 2;
@@ -124,7 +124,7 @@ static void assert_attributes(CUdeviceptr base, size_t size, int type)
     ck_assert_ptr_eq(pool, NULL);
 }
 
-SOFT_TEST(attributes_of_pointers)
+SOFT_TEST(pointer_attributes_describe_the_memory)
 {
     CUdeviceptr memory = 0;
     void *pinned = NULL;
@@ -136,8 +136,8 @@ SOFT_TEST(attributes_of_pointers)
     DRV(cuMemFreeHost, (pinned));
 }
 
-/* The plural call returns the attributes that exist, and defaults for the rest. */
-SOFT_TEST(many_attributes_of_a_pointer)
+/* cuPointerGetAttributes returns the attributes that exist, and defaults for the others. */
+SOFT_TEST(missing_pointer_attributes_have_defaults)
 {
     CUpointer_attribute names[] = {
         CU_POINTER_ATTRIBUTE_CONTEXT,          CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
@@ -172,7 +172,7 @@ SOFT_TEST(many_attributes_of_a_pointer)
     ck_assert_uint_eq(type, 0);
     ck_assert_uint_eq(pointer, 0);
     ck_assert_int_eq(ordinal, CU_DEVICE_INVALID);
-    ck_assert_uint_eq(start, 7); /* these two are unchanged */
+    ck_assert_uint_eq(start, 7); /* both values are unchanged */
     ck_assert_uint_eq(size, 7);
 
     INVALID(cuPointerGetAttributes, (count, names, NULL, memory));
@@ -216,7 +216,7 @@ static unsigned long long access_at(CUdeviceptr at)
     return flags;
 }
 
-SOFT_TEST(addresses_with_a_hint)
+SOFT_TEST(address_reservation_uses_the_hint_if_it_is_free)
 {
     CUdeviceptr first = 0, again = 0, beside = 0;
     DRV(cuMemAddressReserve, (&first, GRANULE, 0, 0, 0));
@@ -227,7 +227,7 @@ SOFT_TEST(addresses_with_a_hint)
     DRV(cuMemAddressFree, (beside, GRANULE));
     INVALID(cuMemAddressFree, (first, 2 * GRANULE));
     DRV(cuMemAddressFree, (first, GRANULE));
-    /* These are free: far below the system's own mappings. */
+    /* These addresses are free: they are far below the system's own mappings. */
     const CUdeviceptr wanted = (CUdeviceptr)1 << 36;
     DRV(cuMemAddressReserve, (&again, GRANULE, 0, wanted, 0));
     if (!sanitizer())
@@ -238,8 +238,8 @@ SOFT_TEST(addresses_with_a_hint)
     GIVES(ERROR_OUT_OF_MEMORY, cuMemAddressReserve, (&again, SIZE_MAX - 0xffff, 0, 0, 0));
 }
 
-/* Two adjacent mappings; the second is found after the first. */
-SOFT_TEST(access_to_mappings)
+/* There are two adjacent mappings. The second is found although its search begins at the first. */
+SOFT_TEST(access_to_mappings_can_be_changed)
 {
     CUdeviceptr base = 0;
     CUmemGenericAllocationHandle both[2] = {allocate_granule(), allocate_granule()}, found = 0;
@@ -278,7 +278,7 @@ SOFT_TEST(access_to_mappings)
     free(bytes);
 }
 
-SOFT_TEST(mappings_that_are_refused)
+SOFT_TEST(invalid_mappings_are_refused)
 {
     CUdeviceptr base = 0;
     CUmemGenericAllocationHandle one = allocate_granule();
@@ -302,7 +302,7 @@ SOFT_TEST(mappings_that_are_refused)
     DRV(cuMemAddressFree, (base, 3 * GRANULE));
 }
 
-SOFT_TEST(allocations_that_are_refused)
+SOFT_TEST(invalid_allocation_properties_are_refused)
 {
     CUmemGenericAllocationHandle made = 0;
     const CUmemAllocationProp good = {

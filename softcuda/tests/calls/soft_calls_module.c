@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Modules and libraries, and their variables. */
+/* Modules, libraries, and their variables. */
 #define _GNU_SOURCE
 #include "soft_calls.h"
 
@@ -43,7 +43,7 @@ static void write_image(char path[], const void *bytes, size_t size)
     ck_assert_int_eq(close(fd), 0);
 }
 
-SOFT_TEST(modules_of_files)
+SOFT_TEST(modules_can_be_loaded_from_files)
 {
     char path[32];
     CUmodule module = NULL;
@@ -68,14 +68,14 @@ CHILD(module_of_a_text)
     return 0;
 }
 
-/* Catches: the message did not name the file. */
-SOFT_TEST(files_other_than_modules)
+/* Catches: the message for such a file did not name it. */
+SOFT_TEST(message_names_a_file_that_is_no_module)
 {
     expect_message_once("module_of_a_text", ": /tmp/soft-calls-", " is neither a shared object");
 }
 
-/* At any length. */
-SOFT_TEST(files_that_are_cut_off)
+/* A file may be cut off at any length. */
+SOFT_TEST(truncated_module_files_are_refused)
 {
     const size_t sizes[] = {0, 10, sizeof(ElfW(Ehdr)) + 8, image_size() / 2, image_size() - 1};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -92,7 +92,7 @@ SOFT_TEST(files_that_are_cut_off)
     }
 }
 
-/* A copy of the image, whose header the caller changes. */
+/* Returns a copy of the image, whose header the caller then changes. */
 static ElfW(Ehdr) * copy_image(void)
 {
     void *copy = must_allocate(image_size());
@@ -100,7 +100,7 @@ static ElfW(Ehdr) * copy_image(void)
     return copy;
 }
 
-SOFT_TEST(objects_other_than_modules)
+SOFT_TEST(images_that_are_no_modules_are_refused)
 {
     CUmodule module = NULL;
     ElfW(Ehdr) *copy = copy_image();
@@ -111,7 +111,7 @@ SOFT_TEST(objects_other_than_modules)
     copy->e_machine = EM_68K;
     GIVES(ERROR_INVALID_IMAGE, cuModuleLoadData, (&module, copy));
     *copy = good;
-    copy->e_machine = 190; /* of a GPU */
+    copy->e_machine = 190; /* a GPU */
     GIVES(ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData, (&module, copy));
     *copy = good;
     copy->e_type = ET_EXEC;
@@ -120,7 +120,7 @@ SOFT_TEST(objects_other_than_modules)
     copy->e_phentsize++;
     GIVES(ERROR_INVALID_IMAGE, cuModuleLoadData, (&module, copy));
     *copy = good;
-    copy->e_version = 99; /* which the loader refuses */
+    copy->e_version = 99; /* the loader refuses this version */
     GIVES(ERROR_INVALID_IMAGE, cuModuleLoadData, (&module, copy));
     free(copy);
     GIVES(ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData, (&module, "/* a comment */ .version 8.0"));
@@ -130,8 +130,8 @@ SOFT_TEST(objects_other_than_modules)
     ck_assert_ptr_eq(module, NULL);
 }
 
-/* Nothing is compiled, so the compiler's logs are empty. */
-SOFT_TEST(options_of_a_compiler)
+/* Nothing is compiled, so the logs of the compiler are empty. */
+SOFT_TEST(compiler_logs_are_empty)
 {
     char info[8] = "before", error[8] = "before";
     CUmodule module = NULL;
@@ -146,7 +146,7 @@ SOFT_TEST(options_of_a_compiler)
     ck_assert_ptr_eq(values[2], NULL);
     ck_assert_ptr_eq(values[4], (void *)1);
     DRV(cuModuleUnload, (module));
-    /* A log without room stays unchanged. */
+    /* A log of size 0 stays unchanged. */
     strcpy(info, "before");
     values[1] = NULL;
     DRV(cuModuleLoadDataEx, (&module, soft_kernels()->host, 2, options, values));
@@ -161,7 +161,7 @@ SOFT_TEST(options_of_a_compiler)
 
 /* ---- Variables ------------------------------------------------------------------------------- */
 
-SOFT_TEST(variables_of_modules)
+SOFT_TEST(module_variables_can_be_copied)
 {
     CUmodule module = new_module();
     CUdeviceptr counters = 0, again = 0;
@@ -176,7 +176,7 @@ SOFT_TEST(variables_of_modules)
     size = 0;
     DRV(cuModuleGetGlobal_v2, (NULL, &size, module, "counters"));
     ck_assert_uint_eq(size, sizeof(numbers));
-    /* A kernel reads the copied values. */
+    /* A kernel reads the values that were copied to the variable. */
     DRV(cuMemsetD32_v2, (counters, 10, 4));
     CU(CtxSynchronize());
     CUdeviceptr out = soft_memory(&sum, sizeof(sum));
@@ -196,7 +196,7 @@ SOFT_TEST(variables_of_modules)
     GIVES(ERROR_NOT_FOUND, cuModuleGetGlobal_v2, (&again, &size, module, "no_such_variable"));
     GIVES(ERROR_NOT_FOUND, cuModuleGetGlobal_v2, (&again, &size, module, "round_each"));
     GIVES(ERROR_NOT_FOUND, cuModuleGetGlobal_v2,
-          (&again, &size, module, "environ")); /* of the C library */
+          (&again, &size, module, "environ")); /* a variable of the C library */
     INVALID(cuModuleGetGlobal_v2, (&again, &size, module, NULL));
     INVALID(cuModuleGetGlobal_v2, (NULL, NULL, module, "counters"));
     DRV(cuModuleUnload, (module));
@@ -223,7 +223,7 @@ static unsigned run_in(CUfunction function)
     return sum;
 }
 
-SOFT_TEST(libraries)
+SOFT_TEST(library_has_kernels_and_variables)
 {
     char path[32];
     CUlibrary library = NULL;
@@ -261,7 +261,7 @@ SOFT_TEST(libraries)
     INVALID(cuMemsetD32_v2, (counters, 1, 4));
 }
 
-SOFT_TEST(options_of_libraries)
+SOFT_TEST(library_options_are_checked)
 {
     const void *image = soft_kernels()->host;
     CUlibrary library = NULL;
@@ -282,10 +282,10 @@ SOFT_TEST(options_of_libraries)
 GROUP("look-ups", add_case)
 
 /*
- * The first version of the call has no status, so a missing function is an error. All results are
- * those of an H200.
+ * The first version of cuGetProcAddress returns no status, so a missing function is an error. All
+ * results are the same as on an H200.
  */
-SOFT_TEST(look_ups_without_a_status)
+SOFT_TEST(get_proc_address_without_status_returns_errors)
 {
     void *found = NULL;
     DRV(cuGetProcAddress, ("cuMemAlloc", &found, 12000, 0));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Pools of memory. */
+/* Pools of stream-ordered memory. */
 #define _GNU_SOURCE
 #include "soft_calls.h"
 
@@ -31,7 +31,7 @@ static cuuint64_t pool_number(CUmemoryPool pool, CUmemPool_attribute attribute)
     return number;
 }
 
-SOFT_TEST(pools_count_their_allocations)
+SOFT_TEST(pool_counts_its_allocated_bytes)
 {
     CUmemoryPool pool = new_pool(0);
     CUdeviceptr a = 0, b = 0;
@@ -45,7 +45,7 @@ SOFT_TEST(pools_count_their_allocations)
     ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), SIZE);
     ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH), 3 * SIZE);
     ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH), 3 * SIZE);
-    /* A mark can only be set to 0, and restarts from the current use. */
+    /* A high-water mark can only be set to 0. It then restarts from the bytes in use. */
     DRV(cuMemPoolSetAttribute, (pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &number));
     DRV(cuMemPoolSetAttribute, (pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &number));
     ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH), SIZE);
@@ -55,7 +55,7 @@ SOFT_TEST(pools_count_their_allocations)
     INVALID(cuMemPoolSetAttribute, (pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &number));
     INVALID(cuMemPoolSetAttribute, (pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &number));
     DRV(cuMemPoolTrimTo, (pool, 0));
-    /* Memory outlives its pool. */
+    /* The memory of a pool stays valid after the pool was destroyed. */
     DRV(cuMemPoolDestroy, (pool));
     INVALID(cuMemPoolTrimTo, (pool, 0));
     INVALID(cuMemPoolDestroy, (pool));
@@ -65,7 +65,7 @@ SOFT_TEST(pools_count_their_allocations)
     CU(StreamSynchronize(fx.stream));
 }
 
-SOFT_TEST(attributes_of_pools)
+SOFT_TEST(pool_attributes_can_be_set)
 {
     CUmemoryPool pool = new_pool(0);
     const CUmemPool_attribute reuse[3] = {CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES,
@@ -89,7 +89,7 @@ SOFT_TEST(attributes_of_pools)
     DRV(cuMemPoolDestroy, (pool));
 }
 
-SOFT_TEST(pool_of_a_device)
+SOFT_TEST(device_allocates_from_its_current_pool)
 {
     CUmemoryPool pool = new_pool(0), normal = NULL, current = NULL, asked = NULL;
     CUdeviceptr memory = 0;
@@ -103,7 +103,10 @@ SOFT_TEST(pool_of_a_device)
     ck_assert_ptr_eq(asked, pool);
     DRV(cuMemFree_v2, (memory));
     ck_assert_uint_eq(pool_number(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
-    /* Destroying it restores the device's default pool, which itself cannot be destroyed. */
+    /*
+     * The destruction of the pool makes the default pool current again. The default pool cannot be
+     * destroyed.
+     */
     DRV(cuMemPoolDestroy, (pool));
     DRV(cuDeviceGetMemPool, (&current, fx.device));
     ck_assert_ptr_eq(current, normal);
@@ -111,7 +114,7 @@ SOFT_TEST(pool_of_a_device)
     INVALID(cuDeviceSetMemPool, (fx.device, pool));
 }
 
-SOFT_TEST(pools_that_are_refused)
+SOFT_TEST(invalid_pool_properties_are_refused)
 {
     CUmemoryPool pool = NULL;
     CUmemPoolProps good = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -134,7 +137,7 @@ SOFT_TEST(pools_that_are_refused)
     ck_assert_ptr_eq(pool, NULL);
 }
 
-SOFT_TEST(access_to_pools)
+SOFT_TEST(pool_access_can_be_queried_and_set)
 {
     CUmemoryPool pool = new_pool(0);
     CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
@@ -159,7 +162,7 @@ SOFT_TEST(access_to_pools)
 }
 
 #if CUDA_VERSION >= 12020
-SOFT_TEST(pools_with_a_limit)
+SOFT_TEST(pool_refuses_allocations_beyond_its_limit)
 {
     CUmemoryPool pool = new_pool(2 * SIZE);
     CUdeviceptr a = 0, b = 0;
@@ -174,7 +177,7 @@ SOFT_TEST(pools_with_a_limit)
 }
 #endif
 
-SOFT_TEST(allocations_of_zero_bytes)
+SOFT_TEST(allocations_of_zero_bytes_return_null)
 {
     CUdeviceptr memory = 1;
     void *pinned = &memory, *own = aligned_alloc(SIZE, SIZE);
@@ -184,7 +187,10 @@ SOFT_TEST(allocations_of_zero_bytes)
     DRV(cuMemHostAlloc, (&pinned, 0, 0));
     ck_assert_ptr_eq(pinned, NULL);
     DRV(cuMemFreeHost, (NULL));
-    /* Memory that did not come from cuMemAllocAsync is not freed by cuMemFreeAsync. */
+    /*
+     * cuMemFreeAsync does not free memory that was allocated by other calls than cuMemAllocAsync
+     * and cuMemAlloc.
+     */
     DRV(cuMemHostRegister, (own, SIZE, 0));
     INVALID(cuMemFreeAsync, ((CUdeviceptr)(uintptr_t)own, fx.stream));
     INVALID(cuMemFree_v2, ((CUdeviceptr)(uintptr_t)own));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Calls entry points with zeros only: before cuInit(), without a context, and with one. Those that
- * would end the primary context, or change the current one, are tested elsewhere.
+ * Calls entry points with zeros as arguments: before cuInit(), without a context, and with a
+ * context. Entry points that would end the primary context or change the current context are tested
+ * elsewhere.
  */
 #define _GNU_SOURCE
 #include "soft_calls.h"
@@ -18,7 +19,7 @@ struct row {
     CUresult without_context, with_context;
 };
 
-/* ROW(name, arguments, code without a context, code with one) */
+/* ROW(name, arguments, code without a context, code with a context) */
 #define ROW(name, arguments, without, with)                                                        \
     static CUresult call_##name(void)                                                              \
     {                                                                                              \
@@ -34,7 +35,7 @@ static const struct row rows[] = {
 };
 #define ROW_COUNT (sizeof(rows) / sizeof(*rows))
 
-/* Records a wrong code and continues, so that one run shows all. */
+/* Wrong codes are recorded here and the case continues, so that one run shows all of them. */
 static char differences[3000];
 
 static void note(const char *name, CUresult got, CUresult wanted)
@@ -49,7 +50,7 @@ static void note(const char *name, CUresult got, CUresult wanted)
 
 #define DRIVER_FILE "GR_TEST_DRIVER_FILE"
 
-/* A separate process, in which cuInit() was not called. */
+/* Runs in a separate process, in which cuInit() was not called. */
 CHILD(rows_before_init)
 {
     driver_symbols_of(getenv(DRIVER_FILE));
@@ -68,7 +69,7 @@ SOFT_TEST(calls_before_init_fail)
     expect_child("rows_before_init");
 }
 
-SOFT_TEST(calls_without_a_context)
+SOFT_TEST(calls_without_a_context_return_the_expected_codes)
 {
     differences[0] = '\0';
     for (size_t i = 0; i < ROW_COUNT; i++) {
@@ -79,7 +80,7 @@ SOFT_TEST(calls_without_a_context)
     ck_assert_msg(differences[0] == '\0', "%s", differences);
 }
 
-SOFT_TEST(calls_with_zeros)
+SOFT_TEST(calls_with_zeros_return_the_expected_codes)
 {
     differences[0] = '\0';
     for (size_t i = 0; i < ROW_COUNT; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * ROW(name, arguments, code without a context, code with one) of each entry point.
+ * The ROW(name, arguments, code without a context, code with a context) of each entry point.
  * soft_calls_rows.c includes this file once for each use of the rows.
  */
 /* clang-format off */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Texture and surface objects: reads and refusals. */
+/* Texture and surface objects: reads and invalid arguments. */
 #define _GNU_SOURCE
 #include "soft_calls.h"
 
@@ -10,7 +10,9 @@ GROUP("textures", add_soft_case)
 
 #define TEXELS 64
 
-/* Unmodified texels, at texel coordinates or at normalised ones. */
+/*
+ * Describes reads that return unmodified texels, at texel coordinates or at normalised coordinates.
+ */
 static CUDA_TEXTURE_DESC plain(unsigned flags)
 {
     return (CUDA_TEXTURE_DESC){.addressMode = {CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_CLAMP,
@@ -20,7 +22,8 @@ static CUDA_TEXTURE_DESC plain(unsigned flags)
 }
 
 /*
- * Runs the kernel, which writes `size` bytes of texels, and compares them with the expected ones.
+ * Runs the kernel, which reads texels and writes `size` bytes, and compares these with the expected
+ * bytes.
  */
 static void assert_texels(const char *kernel, CUtexObject texture, int width, int height, float of,
                           const void *expected, size_t size)
@@ -35,7 +38,7 @@ static void assert_texels(const char *kernel, CUtexObject texture, int width, in
     CU(MemFree(out));
 }
 
-SOFT_TEST(textures_of_linear_memory)
+SOFT_TEST(texture_reads_linear_memory)
 {
     unsigned char bytes[TEXELS];
     pattern_fill(bytes, sizeof(bytes), 1);
@@ -80,8 +83,8 @@ SOFT_TEST(textures_of_linear_memory)
     CU(MemFree(out));
 }
 
-/* 8 rows of 32 bytes, of which the first 5 are texels. */
-SOFT_TEST(textures_of_rows)
+/* The memory has 8 rows of 32 bytes. The first 5 bytes of each row are texels. */
+SOFT_TEST(texture_reads_pitched_rows)
 {
     unsigned char bytes[8 * 32], expected[5 * 8];
     pattern_fill(bytes, sizeof(bytes), 1);
@@ -115,7 +118,7 @@ SOFT_TEST(textures_of_rows)
     CU(MemFree(memory));
 }
 
-/* An array of 4 x 2 elements, of 4 bytes each. */
+/* Creates an array of 4 x 2 elements of 4 bytes each. */
 static CUarray array_of_words(const unsigned words[8])
 {
     const CUDA_ARRAY_DESCRIPTOR shape = {
@@ -127,7 +130,7 @@ static CUarray array_of_words(const unsigned words[8])
     return array;
 }
 
-SOFT_TEST(views_of_another_format)
+SOFT_TEST(texture_view_changes_the_format)
 {
     unsigned words[8];
     pattern_fill(words, sizeof(words), 1);
@@ -175,8 +178,8 @@ static void fill_array(CUarray array, size_t width, size_t height, size_t depth,
     DRV(cuMemcpy3D_v2, (&copy));
 }
 
-/* Layer i, or level i, is filled with 0x10 + i. */
-SOFT_TEST(views_of_layers)
+/* All bytes of layer i or level i are 0x10 + i. */
+SOFT_TEST(texture_view_selects_layers)
 {
     CUDA_ARRAY3D_DESCRIPTOR shape = flat;
     shape.Width = shape.Height = 4;
@@ -203,7 +206,7 @@ SOFT_TEST(views_of_layers)
     DRV(cuArrayDestroy, (array));
 }
 
-SOFT_TEST(views_of_levels)
+SOFT_TEST(texture_view_selects_levels)
 {
     CUmipmappedArray levels = NULL;
     DRV(cuMipmappedArrayCreate, (&levels, &flat, 3));
@@ -232,7 +235,7 @@ SOFT_TEST(views_of_levels)
     DRV(cuMipmappedArrayDestroy, (levels));
 }
 
-SOFT_TEST(texture_queries)
+SOFT_TEST(texture_descriptions_can_be_queried)
 {
     unsigned words[8] = {0};
     CUarray array = array_of_words(words);
@@ -252,7 +255,7 @@ SOFT_TEST(texture_queries)
     INVALID(cuTexObjectGetTextureDesc, (NULL, texture));
     DRV(cuTexObjectDestroy, (texture));
     INVALID(cuTexObjectGetTextureDesc, (&read, texture));
-    DRV(cuTexObjectDestroy, (texture)); /* as on a GPU */
+    DRV(cuTexObjectDestroy, (texture)); /* allowed for a destroyed object, as on a GPU */
 
     for (int i = 0; i < 3; i++) {
         CUDA_TEXTURE_DESC bad = plain(0);
@@ -283,7 +286,7 @@ SOFT_TEST(texture_queries)
     DRV(cuArrayDestroy, (array));
 }
 
-SOFT_TEST(surface_queries)
+SOFT_TEST(surface_resource_can_be_queried)
 {
     CUarray array = NULL;
     CUDA_ARRAY3D_DESCRIPTOR shape = flat;
@@ -295,7 +298,7 @@ SOFT_TEST(surface_queries)
     DRV(cuSurfObjectCreate, (&surface, &good));
     DRV(cuSurfObjectGetResourceDesc, (&seen, surface));
     ck_assert_ptr_eq(seen.res.array.hArray, array);
-    INVALID(cuTexObjectGetResourceDesc, (&seen, surface)); /* not a texture */
+    INVALID(cuTexObjectGetResourceDesc, (&seen, surface)); /* the object is not a texture */
     DRV(cuSurfObjectDestroy, (surface));
     INVALID(cuSurfObjectGetResourceDesc, (&seen, surface));
     bad.flags = 1;

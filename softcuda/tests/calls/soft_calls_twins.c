@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The per-thread variants of entry points, for programs that were compiled with --default-stream
- * per-thread: a NULL or implied stream is the calling thread's default stream. While another
- * blocking stream is blocked, the legacy default stream waits for it, but the thread's own does
- * not: a variant that used the legacy one would hang here.
+ * per-thread. In these calls a NULL or implied stream is the default stream of the calling thread.
+ * While a blocking stream is blocked, the legacy default stream waits for it, but the thread's own
+ * default stream does not: a variant that used the legacy stream would hang in these tests.
  */
 #define _GNU_SOURCE
 #include "soft_calls.h"
@@ -17,7 +17,7 @@ static CUstream blocking;
 static struct gate *gate;
 static CUdeviceptr memory;
 
-static void hold_a_stream(void)
+static void block_a_stream(void)
 {
     unsigned char zeros[SIZE] = {0};
     memory = soft_memory(zeros, SIZE);
@@ -25,7 +25,7 @@ static void hold_a_stream(void)
     gate = gate_put(blocking);
 }
 
-static void let_it_go(void)
+static void unblock_the_stream(void)
 {
     ck_assert(!gate_is_open(gate));
     gate_open(gate);
@@ -34,7 +34,7 @@ static void let_it_go(void)
     CU(MemFree(memory));
 }
 
-/* Reads, by a per-thread variant, what the thread's own stream has written. */
+/* Uses a per-thread variant to read the bytes that the thread's own stream has written. */
 static const unsigned char *bytes_of(CUdeviceptr from)
 {
     static unsigned char bytes[SIZE];
@@ -44,8 +44,8 @@ static const unsigned char *bytes_of(CUdeviceptr from)
 }
 
 /*
- * Checks that `count` elements of this size have the value, and that the bytes after them are still
- * 0.
+ * Checks that `count` elements of this size have the value, and that the bytes after these elements
+ * are still 0.
  */
 static void assert_elements(uint32_t value, size_t size, size_t count)
 {
@@ -55,7 +55,7 @@ static void assert_elements(uint32_t value, size_t size, size_t count)
     ck_assert_mem_eq(bytes_of(memory), expected, SIZE);
 }
 
-/* Two rows of `count` elements. */
+/* Checks two rows of `count` elements. */
 static void assert_rows(uint32_t value, size_t size, size_t count)
 {
     unsigned char expected[SIZE] = {0};
@@ -68,9 +68,9 @@ static void assert_rows(uint32_t value, size_t size, size_t count)
 
 GROUP("per-thread twins", add_case)
 
-SOFT_TEST(per_thread_fills)
+SOFT_TEST(per_thread_fills_use_the_threads_own_stream)
 {
-    hold_a_stream();
+    block_a_stream();
     TWIN(cuMemsetD8_v2, _ptds, (memory, 0x11, 5));
     assert_elements(0x11, 1, 5);
     TWIN(cuMemsetD16_v2, _ptds, (memory, 0x2223, 4));
@@ -96,14 +96,14 @@ SOFT_TEST(per_thread_fills)
     assert_rows(0x8283, 2, 5);
     TWIN(cuMemsetD2D32Async, _ptsz, (memory, PITCH, 0x84858687, 3, 2, NULL));
     assert_rows(0x84858687, 4, 3);
-    let_it_go();
+    unblock_the_stream();
 }
 
-SOFT_TEST(per_thread_copies)
+SOFT_TEST(per_thread_copies_use_the_threads_own_stream)
 {
     unsigned char bytes[SIZE], read[SIZE] = {0};
     CUdeviceptr other = soft_memory(read, SIZE);
-    hold_a_stream();
+    block_a_stream();
     pattern_fill(bytes, SIZE, 1);
     TWIN(cuMemcpyHtoD_v2, _ptds, (memory, bytes, SIZE));
     assert_pattern(bytes_of(memory), SIZE, 1);
@@ -127,14 +127,14 @@ SOFT_TEST(per_thread_copies)
     TWIN(cuMemsetD8_v2, _ptds, (other, 0, SIZE));
     TWIN(cuMemcpyPeerAsync, _ptsz, (other, fx.context, memory, fx.context, SIZE, NULL));
     assert_pattern(bytes_of(other), SIZE, 4);
-    let_it_go();
+    unblock_the_stream();
     CU(MemFree(other));
 }
 
-/* Rows 1 and 2 of 4, the first 8 bytes of each, to rows 0 and 1. */
-SOFT_TEST(per_thread_block_copies)
+/* Copies the first 8 bytes of rows 1 and 2 of 4 to rows 0 and 1. */
+SOFT_TEST(per_thread_2d_and_3d_copies_use_the_threads_own_stream)
 {
-    hold_a_stream();
+    block_a_stream();
     unsigned char bytes[SIZE], expected[SIZE] = {0};
     pattern_fill(bytes, SIZE, 1);
 #define ROWS                                                                                       \
@@ -163,10 +163,10 @@ SOFT_TEST(per_thread_block_copies)
     EACH(TWIN(cuMemcpy3DPeer, _ptds, (&peers)));
     EACH(TWIN(cuMemcpy3DPeerAsync, _ptsz, (&peers, NULL)));
 #undef EACH
-    let_it_go();
+    unblock_the_stream();
 }
 
-SOFT_TEST(per_thread_array_copies)
+SOFT_TEST(per_thread_array_copies_use_the_threads_own_stream)
 {
     unsigned char bytes[SIZE], read[SIZE];
     const CUDA_ARRAY_DESCRIPTOR row = {
@@ -174,7 +174,7 @@ SOFT_TEST(per_thread_array_copies)
     CUarray array = NULL, second = NULL;
     DRV(cuArrayCreate_v2, (&array, &row));
     DRV(cuArrayCreate_v2, (&second, &row));
-    hold_a_stream();
+    block_a_stream();
     pattern_fill(bytes, SIZE, 1);
     TWIN(cuMemcpyHtoA_v2, _ptds, (array, 0, bytes, SIZE));
     TWIN(cuMemcpyAtoA_v2, _ptds, (second, 0, array, 0, SIZE));
@@ -190,17 +190,17 @@ SOFT_TEST(per_thread_array_copies)
     TWIN(cuMemcpyHtoAAsync_v2, _ptsz, (array, 0, bytes, SIZE, NULL));
     TWIN(cuMemcpyAtoH_v2, _ptds, (read, array, 0, SIZE));
     assert_pattern(read, SIZE, 1);
-    let_it_go();
+    unblock_the_stream();
     DRV(cuArrayDestroy, (array));
     DRV(cuArrayDestroy, (second));
 }
 
-SOFT_TEST(per_thread_variants_of_stream_ordered_allocation)
+SOFT_TEST(per_thread_allocations_use_the_threads_own_stream)
 {
     CUmemoryPool pool = NULL;
     CUdeviceptr a = 0, b = 0;
     DRV(cuDeviceGetDefaultMemPool, (&pool, fx.device));
-    hold_a_stream();
+    block_a_stream();
     TWIN(cuMemAllocAsync, _ptsz, (&a, SIZE, NULL));
     TWIN(cuMemAllocFromPoolAsync, _ptsz, (&b, SIZE, pool, NULL));
     TWIN(cuMemsetD8Async, _ptsz, (a, 0x31, SIZE, NULL));
@@ -210,7 +210,7 @@ SOFT_TEST(per_thread_variants_of_stream_ordered_allocation)
     TWIN(cuMemFreeAsync, _ptsz, (b, NULL));
     TWIN(cuStreamSynchronize, _ptsz, (NULL));
     INVALID(cuMemsetD8_v2, (a, 0, SIZE));
-    let_it_go();
+    unblock_the_stream();
 }
 
 /* ---- Streams and events ---------------------------------------------------------------------- */
@@ -229,24 +229,24 @@ static void CUDA_CB count_callback(CUstream stream, CUresult status, void *user)
         ++*(int *)user;
 }
 
-SOFT_TEST(per_thread_variants_of_host_function_calls)
+SOFT_TEST(per_thread_host_functions_use_the_threads_own_stream)
 {
     int calls = 0;
-    hold_a_stream();
+    block_a_stream();
     TWIN(cuLaunchHostFunc, _ptsz, (NULL, count_call, &calls));
     TWIN(cuStreamAddCallback, _ptsz, (NULL, count_callback, &calls, 0));
     TWIN(cuStreamSynchronize, _ptsz, (NULL));
     TWIN(cuStreamQuery, _ptsz, (NULL));
     ck_assert_int_eq(calls, 2);
-    let_it_go();
+    unblock_the_stream();
 }
 
-SOFT_TEST(per_thread_variants_of_event_calls)
+SOFT_TEST(per_thread_events_use_the_threads_own_stream)
 {
     CUevent event = NULL, later = NULL;
     CU(EventCreate(&event, 0));
     CU(EventCreate(&later, 0));
-    hold_a_stream();
+    block_a_stream();
     TWIN(cuEventRecord, _ptsz, (event, NULL));
     CU(EventSynchronize(event));
     struct gate *second = gate_put(CU_STREAM_PER_THREAD);
@@ -255,7 +255,7 @@ SOFT_TEST(per_thread_variants_of_event_calls)
     gate_open(second);
     CU(EventSynchronize(later));
 
-    /* The thread's own stream waits for fx.stream. */
+    /* The thread's own default stream waits for fx.stream. */
     second = gate_put(fx.stream);
     CU(EventRecord(event, fx.stream));
     TWIN(cuStreamWaitEvent, _ptsz, (NULL, event, 0));
@@ -263,13 +263,13 @@ SOFT_TEST(per_thread_variants_of_event_calls)
     CU_GIVES(CUDA_ERROR_NOT_READY, EventQuery(later));
     gate_open(second);
     CU(EventSynchronize(later));
-    let_it_go();
+    unblock_the_stream();
     CU(EventDestroy(event));
     CU(EventDestroy(later));
 }
 
-/* A per-thread variant returns for NULL what the plain call returns for CU_STREAM_PER_THREAD. */
-SOFT_TEST(per_thread_queries)
+/* For NULL, a per-thread variant returns the same as the plain call for CU_STREAM_PER_THREAD. */
+SOFT_TEST(per_thread_queries_describe_the_threads_own_stream)
 {
     unsigned long long id = 0, own = 0, legacy = 0;
     CUcontext context = NULL;
@@ -296,11 +296,11 @@ SOFT_TEST(per_thread_queries)
 #endif
 }
 
-SOFT_TEST(per_thread_variants_of_memory_operations)
+SOFT_TEST(per_thread_word_operations_use_the_threads_own_stream)
 {
     uint32_t word = 0;
     uint64_t wide = 0;
-    hold_a_stream();
+    block_a_stream();
     CUstreamBatchMemOpParams barrier = {
         .memoryBarrier = {.operation = CU_STREAM_MEM_OP_BARRIER,
                           .flags = CU_STREAM_MEMORY_BARRIER_TYPE_SYS}};
@@ -314,31 +314,31 @@ SOFT_TEST(per_thread_variants_of_memory_operations)
     memcpy(&wide, bytes_of(memory) + 8, sizeof(wide));
     ck_assert_uint_eq(word, 5);
     ck_assert_uint_eq(wide, 0x123456789abcdefull);
-    let_it_go();
+    unblock_the_stream();
 }
 
-SOFT_TEST(per_thread_maps)
+SOFT_TEST(per_thread_maps_use_the_threads_own_stream)
 {
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
     CUgraphicsResource resource = NULL;
     CUdeviceptr mapped = 0;
     size_t size = 0;
     CU(GraphicsGLRegisterBuffer(&resource, name, 0));
-    hold_a_stream();
+    block_a_stream();
     TWIN(cuGraphicsMapResources, _ptsz, (1, &resource, NULL));
     CU(GraphicsResourceGetMappedPointer(&mapped, &size, resource));
     ck_assert_uint_eq(size, SIZE);
     assert_bytes(bytes_of(mapped), SIZE, 0x3a);
     TWIN(cuMemsetD8Async, _ptsz, (mapped, 0x3b, SIZE, NULL));
     TWIN(cuGraphicsUnmapResources, _ptsz, (1, &resource, NULL));
-    let_it_go();
+    unblock_the_stream();
     assert_gl_bytes(name, SIZE, 0x3b);
     CU(GraphicsUnregisterResource(resource));
 }
 
 GROUP("streams", add_case)
 
-TEST(callbacks_know_their_stream)
+TEST(callback_receives_its_stream)
 {
     int calls = 0;
     called_with = NULL;
@@ -351,11 +351,11 @@ TEST(callbacks_know_their_stream)
     ck_assert_int_eq(calls, 1);
 }
 
-SOFT_TEST(events_with_flags)
+SOFT_TEST(event_flags_for_captures_are_refused)
 {
     CUevent event = NULL;
     DRV(cuEventCreate, (&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
-    /* These flags of a record and of a wait are for capturing streams. */
+    /* These flags of records and waits are for streams that capture. */
     GIVES(ERROR_ILLEGAL_STATE, cuEventRecordWithFlags,
           (event, fx.stream, CU_EVENT_RECORD_EXTERNAL));
     INVALID(cuEventRecordWithFlags, (event, fx.stream, 2));
@@ -365,9 +365,12 @@ SOFT_TEST(events_with_flags)
     DRV(cuEventDestroy_v2, (event));
 }
 
-/* ---- Words written and awaited by a stream --------------------------------------------------- */
+/* ---- Words that a stream writes or waits for ------------------------------------------------- */
 
-/* The stream waits while the word has the first value, and continues with the second. */
+/*
+ * Checks that the stream waits while the word has the first value, and continues when it has the
+ * second value.
+ */
 static void wait_for_word(uint64_t first, uint64_t second, uint64_t value, unsigned flags)
 {
     for (int wide = 0; wide < 2; wide++) {
@@ -388,17 +391,18 @@ static void wait_for_word(uint64_t first, uint64_t second, uint64_t value, unsig
     }
 }
 
-SOFT_TEST(stream_waits_for_words)
+SOFT_TEST(stream_waits_until_a_word_has_a_value)
 {
     wait_for_word(4, 5, 5, CU_STREAM_WAIT_VALUE_EQ);
     wait_for_word(4, 6, 5, CU_STREAM_WAIT_VALUE_GEQ);
-    wait_for_word(UINT64_MAX, 0, 0, CU_STREAM_WAIT_VALUE_GEQ); /* cyclic: -1 is before 0 */
+    /* The comparison is cyclic: -1 precedes 0. */
+    wait_for_word(UINT64_MAX, 0, 0, CU_STREAM_WAIT_VALUE_GEQ);
     wait_for_word(0x10, 0x01, 0x0f, CU_STREAM_WAIT_VALUE_AND);
     wait_for_word(UINT64_MAX, UINT64_MAX - 1, 0, CU_STREAM_WAIT_VALUE_NOR);
     wait_for_word(UINT64_MAX - 0xff, 0, 0xff, CU_STREAM_WAIT_VALUE_NOR);
 }
 
-SOFT_TEST(words_of_64_bits_in_one_call)
+SOFT_TEST(batch_waits_for_and_writes_64_bit_words)
 {
     uint64_t words[2] = {1, 2};
     CUdeviceptr two = soft_memory(words, sizeof(words));
@@ -421,7 +425,7 @@ SOFT_TEST(words_of_64_bits_in_one_call)
     CU(MemFree(two));
 }
 
-SOFT_TEST(refused_words)
+SOFT_TEST(invalid_word_operations_are_refused)
 {
     uint64_t word = 0;
     CUdeviceptr one = soft_memory(&word, sizeof(word));

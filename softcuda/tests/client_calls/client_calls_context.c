@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Settings of a context, the old calls that count its users, and the profiler's calls. */
+/* Settings of a context, the old calls that count its users, and the calls for profilers. */
 #define _GNU_SOURCE
 #include "client_calls.h"
 
@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Not every toolkit has the header that declares them. */
+/* The header that declares these functions is not in every CUDA Toolkit. */
 CUresult cuProfilerStart(void);
 CUresult cuProfilerStop(void);
 CUresult cuProfilerInitialize(const char *config, const char *output, int mode);
 
 GROUP("contexts", add_case)
 
-TEST(flags_of_the_current_context)
+TEST(context_flags_can_be_changed)
 {
     CUcontext context = NULL;
     unsigned flags = 99;
@@ -31,7 +31,7 @@ TEST(flags_of_the_current_context)
     DRV(cuCtxSetCurrent, (fx.context));
 }
 
-TEST(caches_of_the_current_context)
+TEST(context_cache_settings_are_stored)
 {
     CUfunc_cache cache = (CUfunc_cache)99, before;
     CUsharedconfig banks = (CUsharedconfig)99;
@@ -46,7 +46,7 @@ TEST(caches_of_the_current_context)
     ck_assert_int_eq(banks, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE);
 }
 
-TEST(users_of_a_context)
+TEST(detach_by_the_last_user_ends_the_context)
 {
     CUcontext context = NULL, attached = NULL, current = NULL;
     DRV(cuCtxCreate_v2, (&context, 0, fx.device));
@@ -58,9 +58,10 @@ TEST(users_of_a_context)
     DRV(cuCtxGetCurrent, (&current));
     ck_assert_ptr_eq(current, context);
     DRV(cuCtxSynchronize, ());
-    GIVES(ERROR_INVALID_CONTEXT, cuCtxDetach, (fx.context)); /* it is not current */
-    DRV(cuCtxDetach, (context));                             /* undoes its creation: the end */
-    if (gr_cuda_is_software()) /* NVIDIA's driver accepts it, and crashes later */
+    GIVES(ERROR_INVALID_CONTEXT, cuCtxDetach, (fx.context)); /* fx.context is not current */
+    /* Undoes the creation, and ends the context. */
+    DRV(cuCtxDetach, (context));
+    if (gr_cuda_is_software()) /* the NVIDIA driver accepts it and crashes later */
         GIVES(ERROR_INVALID_CONTEXT, cuCtxPushCurrent_v2, (context));
     DRV(cuCtxSetCurrent, (fx.context));
 }
@@ -76,8 +77,8 @@ TEST(profiler_start_and_stop_need_a_context)
     DRV(cuCtxSetCurrent, (fx.context));
 }
 
-/* Regression: the limits of images were 0, which broke a program that sizes arrays by them. */
-TEST(limits_of_images)
+/* Catches: the limits of images were 0, so a program that sizes arrays by them failed. */
+TEST(image_limits_are_not_zero)
 {
     static const CUdevice_attribute attributes[] = {
         CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_WIDTH,
@@ -103,7 +104,7 @@ TEST(limits_of_images)
     }
 }
 
-TEST(names_of_no_kernel)
+TEST(name_query_of_a_null_kernel_is_refused)
 {
 #if CUDA_VERSION >= 12030
     const char *name = "";
@@ -114,8 +115,11 @@ TEST(names_of_no_kernel)
 #endif
 }
 
-/* A synchronous fill of device memory may still be running when it returns, unless this is set. */
-TEST(memory_that_syncs)
+/*
+ * A synchronous fill of device memory may still be running when the call returns, unless this
+ * attribute is set.
+ */
+TEST(fill_of_syncing_memory_is_complete_at_return)
 {
     CUdeviceptr memory = 0;
     unsigned on = 1, seen = 99;
@@ -136,7 +140,7 @@ TEST(memory_that_syncs)
     DRV(cuMemFree_v2, (memory));
 }
 
-TEST(multiprocessors_to_divide)
+TEST(device_resource_counts_multiprocessors)
 {
 #if CUDA_VERSION >= 12040
     const CUdevResourceType sm = CU_DEV_RESOURCE_TYPE_SM, none = CU_DEV_RESOURCE_TYPE_INVALID;
@@ -182,7 +186,7 @@ CHILD(calls_before_init)
     return 0;
 }
 
-TEST(calls_before_cuInit)
+TEST(calls_before_cuInit_fail)
 {
     setenv(DRIVER_FILE, gr_cuda_driver_path(), 1);
     expect_child("calls_before_init");

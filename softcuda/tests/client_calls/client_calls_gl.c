@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The oldest interop calls, which identify OpenGL buffers by OpenGL name. */
+/* The oldest interop calls, which identify OpenGL buffers by their OpenGL names. */
 #define _GNU_SOURCE
 #include "client_calls.h"
 
@@ -16,7 +16,7 @@ static CUdeviceptr mapped(GLuint name)
 
 GROUP("OpenGL", add_case)
 
-TEST(a_buffer_by_its_name)
+TEST(buffer_can_be_mapped_by_its_opengl_name)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     DRV(cuGLInit, ());
@@ -43,7 +43,7 @@ TEST(a_buffer_by_its_name)
     INVALID(cuGLMapBufferObject_v2, (&pointer, NULL, name));
 }
 
-SOFT_TEST(several_buffers_by_their_names)
+SOFT_TEST(several_buffers_can_be_mapped_by_opengl_name)
 {
     GLuint names[] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
     CUdeviceptr pointer = 0;
@@ -59,8 +59,8 @@ SOFT_TEST(several_buffers_by_their_names)
         DRV(cuGLUnregisterBufferObject, (names[i]));
 }
 
-/* Catches: a name stayed registered after its context had ended. */
-TEST(a_context_for_opengl)
+/* Catches: a name was still registered after its context had ended. */
+TEST(name_can_be_registered_again_after_its_context_ended)
 {
     CUcontext context = NULL;
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -76,8 +76,8 @@ TEST(a_context_for_opengl)
     DRV(cuGLUnregisterBufferObject, (name));
 }
 
-/* Catches: pointer queries took the memory of a map for host memory. */
-TEST(queries_of_a_mapped_pointer)
+/* Catches: pointer queries reported mapped memory as host memory. */
+TEST(mapped_pointer_is_reported_as_device_memory)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     CUgraphicsResource resource = NULL;

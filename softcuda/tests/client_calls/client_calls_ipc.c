@@ -12,7 +12,7 @@
 
 #define LAZY CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
 
-/* Memory whose last byte is 7, and its handle. */
+/* Allocates memory whose last byte is 7, and gets its handle. */
 static CUdeviceptr exported(size_t size, CUipcMemHandle *handle)
 {
     CUdeviceptr memory = 0;
@@ -33,7 +33,7 @@ GROUP("memory of other processes", add_case)
 
 #define ODD_SIZE (SIZE + 1000)
 
-/* The parent sees the child's writes. */
+/* Opens memory of the parent and writes bytes that the parent then sees. */
 CHILD(opens_memory)
 {
     CUipcMemHandle handle;
@@ -55,11 +55,11 @@ CHILD(opens_memory)
     child_check(last_byte(memory, ODD_SIZE) == 9);
     DRV(cuIpcCloseMemHandle, (memory));
     INVALID(cuIpcCloseMemHandle, (memory));
-    DRV(cuIpcOpenMemHandle_v2, (&memory, handle, LAZY)); /* closed by the end of the process */
+    DRV(cuIpcOpenMemHandle_v2, (&memory, handle, LAZY)); /* the end of the process closes it */
     return 0;
 }
 
-TEST(memory_of_two_processes)
+TEST(second_process_writes_shared_memory)
 {
     CUipcMemHandle handle, same;
     CUdeviceptr memory = exported(ODD_SIZE, &handle);
@@ -74,7 +74,7 @@ TEST(memory_of_two_processes)
 #define PIECES ((size_t)16384)
 #define PIECE  ((size_t)1024)
 
-/* Simulates a kernel that runs for a while and writes the beginning last. */
+/* Simulates a kernel that runs for some time and writes the beginning of the memory last. */
 static void CUDA_CB write_slowly(void *user)
 {
     unsigned char *bytes = user;
@@ -85,8 +85,8 @@ static void CUDA_CB write_slowly(void *user)
     }
 }
 
-/* Nothing is lost that is written while the pages are replaced. */
-SOFT_TEST(memory_with_work_under_way)
+/* No bytes are lost that a stream writes while the pages are replaced. */
+SOFT_TEST(export_keeps_the_writes_of_running_work)
 {
     static unsigned char bytes[PIECES * PIECE];
     CUipcMemHandle handle;
@@ -103,7 +103,7 @@ SOFT_TEST(memory_with_work_under_way)
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
-TEST(memory_of_the_same_process)
+TEST(handle_of_the_same_process_is_refused)
 {
     CUipcMemHandle handle;
     CUdeviceptr memory = exported(SIZE, &handle), opened = 0;
@@ -112,8 +112,8 @@ TEST(memory_of_the_same_process)
     DRV(cuMemFree_v2, (memory));
 }
 
-/* Each is found by its own handle, until it is freed. */
-TEST(memory_of_several_handles)
+/* Each allocation has its own handle until it is freed. */
+TEST(each_allocation_keeps_its_handle)
 {
     CUipcMemHandle first, second, third, again;
     CUdeviceptr memory[] = {exported(SIZE, &first), exported(SIZE, &second),
@@ -122,7 +122,7 @@ TEST(memory_of_several_handles)
     DRV(cuMemAlloc_v2, (&plain, SIZE));
     DRV(cuIpcGetMemHandle, (&again, memory[0]));
     ck_assert_mem_eq(&again, &first, sizeof(first));
-    DRV(cuMemFree_v2, (plain)); /* other memory has a handle */
+    DRV(cuMemFree_v2, (plain)); /* the memory with handles stays */
     DRV(cuMemFree_v2, (memory[1]));
     DRV(cuIpcGetMemHandle, (&again, memory[2]));
     ck_assert_mem_eq(&again, &third, sizeof(third));
@@ -140,7 +140,7 @@ static bool has_a_handle(CUdeviceptr memory)
     return has;
 }
 
-TEST(memory_without_a_handle)
+TEST(pool_memory_has_no_ipc_handle)
 {
     CUipcMemHandle handle = {{0}};
     CUdeviceptr memory = 0, pooled = 0;
@@ -160,7 +160,7 @@ TEST(memory_without_a_handle)
     DRV(cuCtxSetCurrent, (fx.context));
 }
 
-TEST(handles_of_zero)
+TEST(zero_handle_is_refused)
 {
     CUipcMemHandle handle;
     CUdeviceptr opened = 0;
@@ -169,7 +169,7 @@ TEST(handles_of_zero)
     ck_assert_uint_eq(opened, 0);
 }
 
-/* A handle can be opened in one context per device and process. */
+/* In a process, a handle can be open in only one context per device. */
 CHILD(opens_in_two_contexts)
 {
     CUipcMemHandle handle;
@@ -184,13 +184,13 @@ CHILD(opens_in_two_contexts)
     DRV(cuIpcCloseMemHandle, (memory));
     DRV(cuCtxSetCurrent, (context));
     DRV(cuIpcOpenMemHandle_v2, (&other, handle, LAZY));
-    DRV(cuCtxDestroy_v2, (context)); /* which closes it */
+    DRV(cuCtxDestroy_v2, (context)); /* this also closes the handle */
     DRV(cuCtxSetCurrent, (fx.context));
     INVALID(cuIpcCloseMemHandle, (other));
     return 0;
 }
 
-/* Runs the child with the handle of existing memory. */
+/* Runs the child with the handle of memory that exists until the child ends. */
 static void expect_child_of_memory(const char *child)
 {
     CUipcMemHandle handle;
@@ -200,13 +200,13 @@ static void expect_child_of_memory(const char *child)
     DRV(cuMemFree_v2, (memory));
 }
 
-TEST(memory_in_two_contexts)
+TEST(handle_opens_in_one_context_per_device)
 {
     expect_child_of_memory("opens_in_two_contexts");
 }
 
-/* The handle of freed memory is refused. */
-CHILD(opens_nothing)
+/* Expects that the handle of freed memory is refused. */
+CHILD(fails_to_open_freed_memory)
 {
     CUipcMemHandle handle;
     CUdeviceptr memory = 0;
@@ -217,19 +217,20 @@ CHILD(opens_nothing)
     return 0;
 }
 
-SOFT_TEST(handles_of_freed_memory)
+SOFT_TEST(handle_of_freed_memory_is_refused)
 {
     CUipcMemHandle handle, other;
     DRV(cuMemFree_v2, (exported(SIZE, &handle)));
     put_handle("MEMORY", &handle);
-    expect_child("opens_nothing");
-    CUdeviceptr memory = exported(SIZE, &other); /* may have the same address and descriptor */
+    expect_child("fails_to_open_freed_memory");
+    /* This memory may have the same address and descriptor. */
+    CUdeviceptr memory = exported(SIZE, &other);
     ck_assert_mem_ne(&other, &handle, sizeof(handle));
-    expect_child("opens_nothing");
+    expect_child("fails_to_open_freed_memory");
     DRV(cuMemFree_v2, (memory));
 }
 
-/* Flips each byte in turn. A few have no effect. */
+/* Flips each byte of the handle in turn. A few bytes have no effect. */
 CHILD(opens_changed_handles)
 {
     CUipcMemHandle good;
@@ -252,7 +253,7 @@ CHILD(opens_changed_handles)
     return 0;
 }
 
-SOFT_TEST(handles_that_were_changed)
+SOFT_TEST(changed_memory_handles_are_refused)
 {
     expect_child_of_memory("opens_changed_handles");
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Events shared between processes by cuIpc... handles, and their use in one process. */
+/*
+ * Events shared between processes by cuIpc... handles, and the use of such events in one process.
+ */
 #define _GNU_SOURCE
 #include "client_calls.h"
 
@@ -37,7 +39,7 @@ static bool has_events(void)
     DRV(cuDeviceGetAttribute, (&has, EVENTS_SUPPORTED, fx.device));
     ck_assert(has || !gr_cuda_is_software());
     if (has && !gr_cuda_is_software()) {
-        /* NVIDIA's driver opens a file for the first one and keeps it. */
+        /* The NVIDIA driver opens a file for the first such event and keeps the file open. */
         DRV(cuEventDestroy_v2, (new_event()));
         fx.fds = open_fds();
     }
@@ -47,7 +49,7 @@ static bool has_events(void)
 #define EVENT_TEST(...)                                                                            \
     TEST_UNLESS(has_events() ? NULL : "the device has no events for other processes", __VA_ARGS__)
 
-/* Creates an event whose handle a child finds by the name. */
+/* Creates an event. A child finds its handle by the name. */
 static CUevent exported(const char *name)
 {
     CUipcEventHandle handle, same;
@@ -68,7 +70,9 @@ static CUevent opened(const char *name)
     return event;
 }
 
-/* Holds a stream until it is set, or for some seconds, because a failing case does not set it. */
+/*
+ * Blocks a stream until it is set, or for some seconds, because a test that fails does not set it.
+ */
 static atomic_bool gate;
 
 static void CUDA_CB wait_for_gate(void *unused)
@@ -78,7 +82,7 @@ static void CUDA_CB wait_for_gate(void *unused)
         usleep(100);
 }
 
-static void hold(CUstream stream)
+static void hold_until_gate(CUstream stream)
 {
     atomic_store(&gate, false);
     CU(LaunchHostFunc(stream, wait_for_gate, NULL));
@@ -86,14 +90,14 @@ static void hold(CUstream stream)
 
 GROUP("events of other processes", add_case)
 
-EVENT_TEST(a_shared_event_in_one_process)
+EVENT_TEST(shared_event_orders_streams_of_one_process)
 {
     CUevent event = new_event();
     float time = 0;
     DRV(cuEventQuery, (event));
     DRV(cuEventSynchronize, (event));
     DRV(cuStreamWaitEvent, (fx.stream, event, 0));
-    hold(fx.stream);
+    hold_until_gate(fx.stream);
     DRV(cuEventRecord, (event, fx.stream));
     DRV(cuStreamWaitEvent, (fx.other, event, 0));
     GIVES(ERROR_NOT_READY, cuEventQuery, (event));
@@ -106,13 +110,16 @@ EVENT_TEST(a_shared_event_in_one_process)
     DRV(cuEventDestroy_v2, (event));
 }
 
-/* A wait is for the record before it, even if a later record was reached first. */
-SOFT_TEST(records_out_of_order)
+/*
+ * A wait is for the latest record at the time of its call, even if a later record was reached
+ * first.
+ */
+SOFT_TEST(wait_is_for_the_record_at_its_call)
 {
     CUstream third = NULL;
     CUevent event = new_event();
     DRV(cuStreamCreate, (&third, CU_STREAM_NON_BLOCKING));
-    hold(fx.stream);
+    hold_until_gate(fx.stream);
     DRV(cuEventRecord, (event, fx.stream));
     DRV(cuStreamWaitEvent, (third, event, 0));
     DRV(cuEventRecord, (event, fx.other));
@@ -126,7 +133,7 @@ SOFT_TEST(records_out_of_order)
     DRV(cuStreamDestroy_v2, (third));
 }
 
-EVENT_TEST(events_without_a_handle)
+EVENT_TEST(plain_events_have_no_ipc_handle)
 {
     CUipcEventHandle handle;
     CUevent plain = NULL, shared = new_event(), again = NULL;
@@ -151,10 +158,10 @@ EVENT_TEST(events_without_a_handle)
 
 /* ---- Two processes --------------------------------------------------------------------------- */
 
-/* Written by a child when all its work is queued. */
+/* A child writes this when all its work is queued. */
 #define QUEUED '\001'
 
-/* Waits for the parent's fill, then fills again. */
+/* Waits for the fill of the parent, then fills the memory again. */
 CHILD(take_a_turn)
 {
     CUipcMemHandle handle;
@@ -182,7 +189,7 @@ CHILD(take_a_turn)
     return 0;
 }
 
-/* Skips the child's own output. */
+/* Waits for QUEUED, and skips all other output of the child. */
 static void await_queued(const struct child_process *child)
 {
     char byte = 0;
@@ -190,7 +197,7 @@ static void await_queued(const struct child_process *child)
         ck_assert_msg(read(child->output, &byte, 1) == 1, "the child ended too early");
 }
 
-EVENT_TEST(two_processes_in_turn)
+EVENT_TEST(events_order_the_work_of_two_processes)
 {
     CUipcMemHandle handle;
     CUdeviceptr memory = 0, copy = 0;
@@ -201,7 +208,7 @@ EVENT_TEST(two_processes_in_turn)
     DRV(cuIpcGetMemHandle, (&handle, memory));
     put_handle("MEMORY", &handle);
     CUevent filled = exported("FILLED"), answered = exported("ANSWERED");
-    hold(fx.stream);
+    hold_until_gate(fx.stream);
     DRV(cuMemsetD8Async, (memory, 5, SIZE, fx.stream));
     DRV(cuEventRecord, (filled, fx.stream));
     struct child_process child = child_start("take_a_turn");
@@ -224,7 +231,7 @@ EVENT_TEST(two_processes_in_turn)
 
 /* ---- Peers that are hostile, or die ---------------------------------------------------------- */
 
-/* Flips each byte in turn. A few have no effect. */
+/* Flips each byte of the handle in turn. A few bytes have no effect. */
 CHILD(opens_changed_events)
 {
     CUipcEventHandle good, again;
@@ -244,31 +251,34 @@ CHILD(opens_changed_events)
     child_check(refused >= 48);
     CUevent event = opened("EVENT");
     GIVES(ERROR_INVALID_HANDLE, cuIpcGetEventHandle,
-          (&again, event)); /* only its creator can export it */
+          (&again, event)); /* only the process that created the event can export it */
     INVALID(cuIpcOpenMemHandle_v2, (&(CUdeviceptr){0}, *(CUipcMemHandle *)(void *)&good, LAZY));
     DRV(cuEventDestroy_v2, (event));
     return 0;
 }
 
-SOFT_TEST(event_handles_that_were_changed)
+SOFT_TEST(changed_event_handles_are_refused)
 {
     CUevent event = exported("EVENT");
     expect_child("opens_changed_events");
     DRV(cuEventDestroy_v2, (event));
 }
 
-/* Records an event that it never reaches. */
+/* Records an event, but dies before its stream reaches the record. */
 CHILD(dies_before_the_record)
 {
     fixture_setup();
     CUevent event = opened("EVENT");
-    hold(fx.stream);
+    hold_until_gate(fx.stream);
     DRV(cuEventRecord, (event, fx.stream));
     raise(SIGKILL);
     return 1;
 }
 
-/* The closed pipe shows that the child has ended, before it is waited for. */
+/*
+ * Returns when the child has ended, as its closed pipe shows. The parent has not waited for the
+ * child yet.
+ */
 static struct child_process dead_child(void)
 {
     char text[4096];
@@ -286,7 +296,7 @@ static void reap(const struct child_process *child)
 }
 
 /* Catches: a host wait for an event of a dead process never returned. */
-SOFT_TEST(a_process_that_dies)
+SOFT_TEST(host_wait_fails_if_the_recording_process_died)
 {
     CUevent event = exported("EVENT");
     struct child_process child = dead_child();
@@ -296,7 +306,7 @@ SOFT_TEST(a_process_that_dies)
     GIVES(ERROR_EXTERNAL_DEVICE, cuEventSynchronize, (event));
     GIVES(ERROR_NOT_READY, cuEventQuery, (event));
     CU(CtxSynchronize());
-    DRV(cuEventRecord, (event, fx.stream)); /* of a live process */
+    DRV(cuEventRecord, (event, fx.stream)); /* a record by a live process */
     DRV(cuEventSynchronize, (event));
     DRV(cuEventQuery, (event));
     DRV(cuEventDestroy_v2, (event));
@@ -312,8 +322,8 @@ static CUcontext context_that_waits(CUevent event, CUstream *stream)
     return context;
 }
 
-/* Work after the wait would use wrong bytes, so its context fails. */
-SOFT_TEST(a_stream_waits_for_a_process_that_dies)
+/* Work after the wait would use wrong bytes, so the context of the wait fails. */
+SOFT_TEST(context_fails_if_its_stream_waits_for_a_dead_process)
 {
     CUstream stream = NULL;
     CUevent event = exported("EVENT");
@@ -328,7 +338,10 @@ SOFT_TEST(a_stream_waits_for_a_process_that_dies)
     DRV(cuEventDestroy_v2, (event));
 }
 
-/* Starts a process with this PID, which does nothing; 0: this user may not choose the PID. */
+/*
+ * Starts a process with this PID, which does nothing. Returns 0 if this user may not choose the
+ * PID.
+ */
 static pid_t start_as(pid_t number)
 {
     struct clone_args how = {
@@ -341,7 +354,7 @@ static pid_t start_as(pid_t number)
     return started > 0 ? (pid_t)started : 0;
 }
 
-SOFT_TEST(another_process_of_the_same_number)
+SOFT_TEST(reuse_of_a_pid_does_not_hide_a_death)
 {
     CUevent event = exported("EVENT");
     struct child_process child = dead_child();
@@ -358,7 +371,7 @@ SOFT_TEST(another_process_of_the_same_number)
 
 static CUevent to_be_reached;
 
-static void *reach_it(void *unused)
+static void *reach_later_and_exit(void *unused)
 {
     (void)unused;
     usleep(300000);
@@ -368,21 +381,21 @@ static void *reach_it(void *unused)
     _exit(0);
 }
 
-/* The system calls such a process a zombie. */
+/* The system reports such a process as a zombie. */
 CHILD(goes_on_without_its_first_thread)
 {
     pthread_t thread;
     alarm(50);
     fixture_setup();
     to_be_reached = opened("EVENT");
-    hold(fx.stream);
+    hold_until_gate(fx.stream);
     DRV(cuEventRecord, (to_be_reached, fx.stream));
-    child_check(pthread_create(&thread, NULL, reach_it, NULL) == 0);
+    child_check(pthread_create(&thread, NULL, reach_later_and_exit, NULL) == 0);
     child_check(write(STDOUT_FILENO, &(char){QUEUED}, 1) == 1);
     pthread_exit(NULL);
 }
 
-SOFT_TEST(a_process_without_its_first_thread)
+SOFT_TEST(process_without_its_first_thread_counts_as_alive)
 {
     char text[4096];
     CUevent event = exported("EVENT");
@@ -395,12 +408,15 @@ SOFT_TEST(a_process_without_its_first_thread)
     DRV(cuEventDestroy_v2, (event));
 }
 
-/* The end of a context also returns if the process is alive. Its stream is held here. */
-SOFT_TEST(a_record_that_is_never_reached)
+/*
+ * The destruction of a context returns although the recording process is alive. This process blocks
+ * the stream of the record.
+ */
+SOFT_TEST(context_ends_although_a_record_is_never_reached)
 {
     CUstream stream = NULL;
     CUevent event = new_event();
-    hold(fx.stream);
+    hold_until_gate(fx.stream);
     DRV(cuEventRecord, (event, fx.stream));
     CUcontext context = context_that_waits(event, &stream);
     time_t before = time(NULL);

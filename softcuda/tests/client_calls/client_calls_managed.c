@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Hints for managed memory: advice can be queried, and the bytes do not change. */
+/* Hints for managed memory. Advice can be queried, and no hint changes the bytes. */
 #define _GNU_SOURCE
 #include "client_calls.h"
 
@@ -35,13 +35,13 @@ static int attribute(CUdeviceptr memory, size_t size, CUmem_range_attribute whic
 
 GROUP("managed memory", add_case)
 
-CONCURRENT_TEST(reads_mostly)
+CONCURRENT_TEST(read_mostly_advice_applies_per_page)
 {
     CUdeviceptr memory = managed();
     const CUmem_range_attribute asked = CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY;
     ck_assert_int_eq(attribute(memory, SIZE, asked), 0);
     DRV(cuMemAdvise, (memory + PAGE, 2 * PAGE, CU_MEM_ADVISE_SET_READ_MOSTLY, fx.device));
-    ck_assert_int_eq(attribute(memory, SIZE, asked), 0); /* not all of it */
+    ck_assert_int_eq(attribute(memory, SIZE, asked), 0); /* only some pages have the advice */
     ck_assert_int_eq(attribute(memory + PAGE, 2 * PAGE, asked), 1);
     ck_assert_int_eq(attribute(memory + PAGE, 2 * PAGE + 1, asked), 0);
     ck_assert_int_eq(attribute(memory, PAGE, asked), 0);
@@ -53,8 +53,8 @@ CONCURRENT_TEST(reads_mostly)
     DRV(cuMemFree_v2, (memory));
 }
 
-/* Catches: memory at the address of a freed allocation had its advice. */
-CONCURRENT_TEST(advice_ends_with_the_memory)
+/* Catches: memory at the address of a freed allocation still had the advice of that allocation. */
+CONCURRENT_TEST(advice_ends_when_memory_is_freed)
 {
     for (int i = 0; i < 40; i++) {
         CUdeviceptr memory = managed();
@@ -64,7 +64,7 @@ CONCURRENT_TEST(advice_ends_with_the_memory)
     }
 }
 
-CONCURRENT_TEST(preferred_locations)
+CONCURRENT_TEST(preferred_location_can_be_set_per_page)
 {
     CUdeviceptr memory = managed();
     const CUmem_range_attribute asked = CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION;
@@ -79,7 +79,7 @@ CONCURRENT_TEST(preferred_locations)
     DRV(cuMemFree_v2, (memory));
 }
 
-CONCURRENT_TEST(accessed_by_advice)
+CONCURRENT_TEST(accessed_by_advice_lists_devices)
 {
     CUdeviceptr memory = managed();
     int list[3] = {99, 99, 99}, mostly = 99;
@@ -106,7 +106,7 @@ CONCURRENT_TEST(accessed_by_advice)
     DRV(cuMemFree_v2, (memory));
 }
 
-CONCURRENT_TEST(prefetches)
+CONCURRENT_TEST(prefetch_location_is_stored_and_bytes_stay)
 {
     CUdeviceptr memory = managed();
     const CUmem_range_attribute asked = CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION;
@@ -125,7 +125,7 @@ CONCURRENT_TEST(prefetches)
     DRV(cuMemFree_v2, (memory));
 }
 
-CONCURRENT_TEST(memory_of_a_stream)
+CONCURRENT_TEST(managed_memory_can_be_attached_to_a_stream)
 {
     CUdeviceptr memory = managed();
     DRV(cuStreamAttachMemAsync, (fx.stream, memory, 0, CU_MEM_ATTACH_SINGLE));
@@ -138,7 +138,7 @@ CONCURRENT_TEST(memory_of_a_stream)
     DRV(cuMemFree_v2, (memory));
 }
 
-CONCURRENT_TEST(hints_that_are_refused)
+CONCURRENT_TEST(invalid_hints_are_refused)
 {
     CUdeviceptr memory = managed(), plain = 0;
     int value = 0;
@@ -159,10 +159,10 @@ CONCURRENT_TEST(hints_that_are_refused)
     DRV(cuMemFree_v2, (memory));
 }
 
-/* ---- Places as in CUDA 12.2 ------------------------------------------------------------------ */
+/* ---- Places as described since CUDA 12.2 ----------------------------------------------------- */
 
 #if CUDA_VERSION >= 12020
-CONCURRENT_TEST(locations_are_chosen_by_type)
+CONCURRENT_TEST(advice_accepts_locations_by_type)
 {
     CUdeviceptr memory = managed();
     const CUmemLocation host = {.type = CU_MEM_LOCATION_TYPE_HOST},
@@ -187,9 +187,9 @@ CONCURRENT_TEST(locations_are_chosen_by_type)
 }
 #endif
 
-/* The software driver has one node. */
+/* The software driver has one host NUMA node. */
 #if CUDA_VERSION >= 12020
-CONCURRENT_TEST(host_numa_nodes_as_preferred_location)
+CONCURRENT_TEST(preferred_location_can_be_a_host_numa_node)
 {
     if (!gr_cuda_is_software())
         skip("a machine with a GPU has any number of nodes");
@@ -212,7 +212,7 @@ CONCURRENT_TEST(host_numa_nodes_as_preferred_location)
 #endif
 
 #if CUDA_VERSION >= 13000
-CONCURRENT_TEST(batches)
+CONCURRENT_TEST(batches_prefetch_and_discard_ranges)
 {
     CUdeviceptr memory = managed();
     CUdeviceptr parts[] = {memory, memory + PAGE, memory + 2 * PAGE};
@@ -243,8 +243,8 @@ CONCURRENT_TEST(batches)
     DRV(cuMemFree_v2, (memory));
 }
 
-/* Two ranges with one place; each row has one mistake. */
-CONCURRENT_TEST(batches_that_are_refused)
+/* The batch has two ranges with one place. Each row below has one mistake. */
+CONCURRENT_TEST(invalid_batches_are_refused)
 {
     CUdeviceptr memory = managed(), plain = 0;
     DRV(cuMemAlloc_v2, (&plain, SIZE));
@@ -277,7 +277,7 @@ CONCURRENT_TEST(batches_that_are_refused)
                 (rows[i].parts, rows[i].sizes, 2, rows[i].places, rows[i].first_of,
                  rows[i].place_count, rows[i].flags, rows[i].stream));
     CUmemLocation last[] = {{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}, host};
-    /* One of them has no range. NVIDIA does not document which. */
+    /* One of the two places has no range. NVIDIA does not document which place. */
     DRV(cuMemPrefetchBatchAsync, (parts, sizes, 2, last, empty, 2, 0, fx.stream));
     CU(StreamSynchronize(fx.stream));
     if (gr_cuda_is_software()) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Pools of stream-ordered memory that is not on a device: pinned on the host, and managed. */
+/*
+ * Pools of stream-ordered memory that is not on a device: host pools of pinned memory, and pools of
+ * managed memory.
+ */
 #define _GNU_SOURCE
 #include "client_calls.h"
 
@@ -33,7 +36,7 @@ static CUmemoryPool new_pool(CUmemAllocationType type, CUmemLocation location)
     return pool;
 }
 
-static unsigned asked_of(CUdeviceptr memory, CUpointer_attribute attribute)
+static unsigned attribute_of(CUdeviceptr memory, CUpointer_attribute attribute)
 {
     unsigned value = 99;
     DRV(cuPointerGetAttribute, (&value, attribute, memory));
@@ -42,8 +45,11 @@ static unsigned asked_of(CUdeviceptr memory, CUpointer_attribute attribute)
 
 GROUP("pools", add_case)
 
-/* The host writes at once, and a copy in the stream reads what it wrote. */
-HOST_POOL_TEST(a_pool_on_the_host)
+/*
+ * The host writes the memory directly, and a copy in the stream reads the bytes that the host
+ * wrote.
+ */
+HOST_POOL_TEST(host_pool_memory_is_accessible_to_host_and_device)
 {
     CUmemoryPool pool = new_pool(CU_MEM_ALLOCATION_TYPE_PINNED, host);
     CUmemAccessDesc access = {.location = device(), .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
@@ -56,8 +62,8 @@ HOST_POOL_TEST(a_pool_on_the_host)
     DRV(cuMemAllocFromPoolAsync, (&memory, SIZE, pool, fx.stream));
     CU(StreamSynchronize(fx.stream));
     memset((void *)(uintptr_t)memory, 9, SIZE);
-    ck_assert_uint_eq(asked_of(memory, CU_POINTER_ATTRIBUTE_MEMORY_TYPE), CU_MEMORYTYPE_HOST);
-    ck_assert_uint_eq(asked_of(memory, CU_POINTER_ATTRIBUTE_IS_MANAGED), 0);
+    ck_assert_uint_eq(attribute_of(memory, CU_POINTER_ATTRIBUTE_MEMORY_TYPE), CU_MEMORYTYPE_HOST);
+    ck_assert_uint_eq(attribute_of(memory, CU_POINTER_ATTRIBUTE_IS_MANAGED), 0);
     DRV(cuMemAlloc_v2, (&copy, SIZE));
     DRV(cuMemcpyAsync, (copy, memory, SIZE, fx.stream));
     DRV(cuMemsetD8Async, (memory, 4, SIZE / 2, fx.stream));
@@ -72,7 +78,7 @@ HOST_POOL_TEST(a_pool_on_the_host)
     DRV(cuMemPoolDestroy, (pool));
 }
 
-TEST(a_managed_pool)
+TEST(managed_pool_allocates_managed_memory)
 {
     CUmemoryPool pool = new_pool(CU_MEM_ALLOCATION_TYPE_MANAGED, nowhere);
     CUdeviceptr memory = 0;
@@ -81,7 +87,7 @@ TEST(a_managed_pool)
     DRV(cuMemsetD8Async, (memory, 6, SIZE, fx.stream));
     CU(StreamSynchronize(fx.stream));
     ck_assert_int_eq(((unsigned char *)(uintptr_t)memory)[SIZE - 1], 6);
-    ck_assert_uint_eq(asked_of(memory, CU_POINTER_ATTRIBUTE_IS_MANAGED), 1);
+    ck_assert_uint_eq(attribute_of(memory, CU_POINTER_ATTRIBUTE_IS_MANAGED), 1);
     GIVES(ERROR_NOT_SUPPORTED, cuMemAdvise,
           (memory, SIZE, CU_MEM_ADVISE_SET_READ_MOSTLY, fx.device));
     DRV(cuMemRangeGetAttribute,
@@ -103,7 +109,7 @@ static CUmemoryPool pool_of(CUmemLocation location, CUmemAllocationType type)
     return pool;
 }
 
-HOST_POOL_TEST(pools_of_locations)
+HOST_POOL_TEST(current_pool_can_be_set_per_location)
 {
     CUmemLocation here = device(), there = host;
     CUmemoryPool of_device = NULL, current = NULL;
@@ -118,15 +124,18 @@ HOST_POOL_TEST(pools_of_locations)
     DRV(cuMemGetMemPool, (&current, &there, CU_MEM_ALLOCATION_TYPE_PINNED));
     ck_assert_ptr_eq(current, other);
     INVALID(cuMemSetMemPool, (&here, CU_MEM_ALLOCATION_TYPE_PINNED, other));
-    /* When the current host pool is destroyed, NVIDIA's driver uses the device's pool. */
+    /*
+     * When the current host pool is destroyed, the NVIDIA driver uses the pool of the device
+     * instead.
+     */
     if (!gr_cuda_is_software())
         DRV(cuMemSetMemPool, (&there, CU_MEM_ALLOCATION_TYPE_PINNED, pinned));
     DRV(cuMemPoolDestroy, (other));
     ck_assert_ptr_eq(pool_of(host, CU_MEM_ALLOCATION_TYPE_PINNED), pinned);
 }
 
-/* Each place has its own pools, for each kind of memory. */
-HOST_POOL_TEST(each_location_has_a_pool)
+/* Each place has two pools of its own: one for pinned and one for managed memory. */
+HOST_POOL_TEST(each_location_and_kind_has_its_own_pool)
 {
     const CUmemLocation places[] = {device(), host, {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA}};
     CUmemoryPool pools[6];
@@ -138,7 +147,7 @@ HOST_POOL_TEST(each_location_has_a_pool)
     }
 }
 
-TEST(locations_without_a_pool)
+TEST(locations_without_a_pool_are_refused)
 {
     CUmemLocation none = nowhere;
     CUmemoryPool pool = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* See handle_text.h. */
+/* Implements handle_text.h. */
 #define _GNU_SOURCE
 #include "handle_text.h"
 #include "tests/support/child_check.h"

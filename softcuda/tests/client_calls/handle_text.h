@@ -3,7 +3,10 @@
 #ifndef GR_TESTS_HANDLE_TEXT_H
 #define GR_TESTS_HANDLE_TEXT_H
 
-/* Both take a CUipcMemHandle or a CUipcEventHandle, and the name of a variable. */
+/*
+ * Both functions take a CUipcMemHandle or a CUipcEventHandle, and the name of an environment
+ * variable.
+ */
 void put_handle(const char *name, const void *handle);
 void take_handle(const char *name, void *handle);
 

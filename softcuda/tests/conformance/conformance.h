@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Raw calls of the CUDA driver with the expected codes, which are the same on a GPU and on the
- * software driver: those of NVIDIA's driver 580 on an H200.
+ * Raw calls of the CUDA driver with the codes that they must return. The codes are the same on a
+ * GPU and on the software driver: those of version 580 of the NVIDIA driver on an H200.
  */
 #ifndef GR_TESTS_CONFORMANCE_H
 #define GR_TESTS_CONFORMANCE_H
@@ -10,13 +10,11 @@
 
 /*
  * One row: the call must return CUDA_<code>. A wrong code is recorded and the case continues, so
- * that one run shows them all; the case fails at its end.
+ * that one run shows all wrong codes. The case fails at its end.
  */
 #define CALL(code, call) conformance_note("cu" #call, fx.cu->call, CUDA_##code)
 
-/*
- * The same with a description that equals `good` except for one field; the call names it `changed`.
- */
+/* Like CALL for a call with a description `changed`, which equals `good` except for one field. */
 #define CALL_WITH(code, change, call)                                                              \
     do {                                                                                           \
         __typeof__(good) changed = good;                                                           \
@@ -24,7 +22,10 @@
         conformance_note("cu" #call " with " #change, fx.cu->call, CUDA_##code);                   \
     } while (0)
 
-/* For calls that crash NVIDIA's driver, or that it accepts: the software driver's code. */
+/*
+ * A row for a call that crashes the NVIDIA driver, or that the NVIDIA driver accepts. The code is
+ * only checked on the software driver.
+ */
 #define CALL_SOFT(code, call)                                                                      \
     do {                                                                                           \
         if (gr_cuda_is_software())                                                                 \
@@ -33,7 +34,7 @@
 
 void conformance_note(const char *call, CUresult got, CUresult wanted);
 
-/* Adds a case whose rows are recorded. */
+/* Adds a case with such rows. It fails at its end if a row recorded a wrong code. */
 TCase *add_conformance_case(Suite *suite, const char *name);
 
 #endif

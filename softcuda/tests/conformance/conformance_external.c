@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The driver's codes for external memory (cuImportExternalMemory, and buffers mapped from it), and
- * the bytes that both sides see. test_external covers Vulkan memory.
+ * The codes for external memory (cuImportExternalMemory, and buffers mapped from it), and the bytes
+ * that exporter and importer share. test_external covers Vulkan memory.
  */
 #define _GNU_SOURCE
 #include "conformance_share.h"
@@ -12,7 +12,7 @@
 
 GROUP("external memory", add_conformance_case)
 
-TEST(imports_that_fail)
+TEST(invalid_import_codes)
 {
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
     int fd = share_export(handle), file = memfd_create("no memory", MFD_CLOEXEC);
@@ -41,7 +41,7 @@ TEST(imports_that_fail)
     ck_assert_int_eq(ftruncate(file, 2 * SHARE_SIZE), 0);
     d = share_description(file, SHARE_SIZE);
     CALL_SOFT(ERROR_INVALID_VALUE, ImportExternalMemory(&memory, &d));
-    /* After a failure the caller still owns them. */
+    /* After a failure the caller still owns the descriptors. */
     ck_assert(share_is_open(file) && share_is_open(fd));
     ck_assert_ptr_null(memory);
     CU(CtxSetCurrent(NULL));
@@ -53,7 +53,7 @@ TEST(imports_that_fail)
     CU(MemRelease(handle));
 }
 
-IMPORT_TEST(dedicated_memory)
+IMPORT_TEST(dedicated_import_codes)
 {
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC d = share_description(share_export(handle), SHARE_SIZE);
@@ -74,7 +74,7 @@ IMPORT_TEST(dedicated_memory)
                          fx.cu->ExternalMemoryGetMappedBuffer(&p, memory, &desc_), CUDA_##code);   \
     } while (0)
 
-IMPORT_TEST(buffer_codes)
+IMPORT_TEST(mapped_buffer_codes)
 {
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
     CUexternalMemory memory = share_import(handle, SHARE_SIZE - 4096);
@@ -97,7 +97,7 @@ IMPORT_TEST(buffer_codes)
     CU(MemRelease(handle));
 }
 
-IMPORT_TEST(bytes_of_buffers)
+IMPORT_TEST(mapped_buffers_share_bytes)
 {
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
     CUdeviceptr all = share_map(handle, SHARE_SIZE), base = 0;
@@ -136,7 +136,7 @@ IMPORT_TEST(bytes_of_buffers)
     CALL(ERROR_INVALID_VALUE, MemcpyDtoH(b, p, 4));
 }
 
-IMPORT_TEST(kernels_on_buffers)
+IMPORT_TEST(kernels_access_mapped_buffers)
 {
     need_kernels();
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
@@ -152,8 +152,8 @@ IMPORT_TEST(kernels_on_buffers)
     CU(MemFree(q));
 }
 
-/* Objects that are left in a context end with it. */
-IMPORT_TEST(context_with_imports)
+/* Objects that the application leaves in a context are destroyed with it. */
+IMPORT_TEST(context_end_destroys_its_imports)
 {
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
     CUcontext second = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Mipmapped arrays over external memory: the driver's codes, and the software driver's placement of
- * rows, which must match lavapipe's.
+ * Mipmapped arrays over external memory: the codes, and the layout of rows, which must be the same
+ * in the software driver and in lavapipe.
  */
 #define _GNU_SOURCE
 #include "conformance_share.h"
@@ -17,7 +17,7 @@ KERNEL_IMAGE(image_kernels);
 
 typedef CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image_description;
 
-/* Extents as in a CUDA_ARRAY3D_DESCRIPTOR. */
+/* The extents of an array, as in a CUDA_ARRAY3D_DESCRIPTOR. */
 struct shape {
     const char *name;
     size_t width, height, depth;
@@ -50,7 +50,7 @@ static image_description describe(const struct shape *shape, size_t offset)
     };
 }
 
-/* One level, its extents at least 1, and its place in lavapipe. */
+/* One level: its extents, which are at least 1, and its layout in lavapipe. */
 struct level {
     size_t row, rows, slices, pitch, slice_pitch;
 };
@@ -86,7 +86,9 @@ static void copy_level(CUarray array, const struct level *level, void *bytes, bo
     CU(StreamSynchronize(fx.stream));
 }
 
-/* Checks that the rows in linear memory, at lavapipe's offsets, equal the packed bytes. */
+/*
+ * Checks that the rows in linear memory, at the offsets that lavapipe uses, equal the packed bytes.
+ */
 static void assert_rows(CUdeviceptr memory, const struct level *level, const unsigned char *packed,
                         const char *name, unsigned index)
 {
@@ -102,7 +104,7 @@ static void assert_rows(CUdeviceptr memory, const struct level *level, const uns
     free(linear);
 }
 
-/* Returns the size of the image in bytes. */
+/* Checks all levels. Returns the size of the image in bytes. */
 static size_t check_levels(CUmipmappedArray mipmap, const struct shape *shape, CUdeviceptr memory)
 {
     size_t offset = 0;
@@ -127,7 +129,7 @@ static size_t check_levels(CUmipmappedArray mipmap, const struct shape *shape, C
 
 GROUP("images in external memory", add_conformance_case)
 
-IMPORT_TEST(layout_of_images)
+IMPORT_TEST(image_rows_match_the_layout_of_lavapipe)
 {
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
     for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
@@ -151,7 +153,7 @@ IMPORT_TEST(layout_of_images)
         CALL(SUCCESS, MipmappedArrayDestroy(mipmap));
         CU(MemFree(linear));
 
-        /* It fits exactly. */
+        /* The image fits the memory exactly. */
         exact = share_import(handle, offset + size - 1);
         CALL(ERROR_INVALID_VALUE, ExternalMemoryGetMappedMipmappedArray(&mipmap, exact, &d));
         CU(DestroyExternalMemory(exact));
@@ -163,7 +165,7 @@ IMPORT_TEST(layout_of_images)
     CU(MemRelease(handle));
 }
 
-IMPORT_TEST(image_codes)
+IMPORT_TEST(mapped_image_codes)
 {
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
     CUexternalMemory memory = share_import(handle, SHARE_SIZE);
@@ -194,8 +196,8 @@ IMPORT_TEST(image_codes)
     CU(MemRelease(handle));
 }
 
-/* One z of a copy is one layer. */
-IMPORT_TEST(one_layer_of_an_image)
+/* In a copy, one z is one layer. */
+IMPORT_TEST(copy_reaches_one_layer_of_an_image)
 {
     const struct shape *shape = &shapes[3];
     CUmemGenericAllocationHandle handle = share_create(SHARE_SIZE);
@@ -225,7 +227,7 @@ IMPORT_TEST(one_layer_of_an_image)
     CU(MemRelease(handle));
 }
 
-/* Writes `in` through a surface of the array, by a kernel. */
+/* A kernel writes `in` through a surface of the array. */
 static void store(CUarray array, CUdeviceptr in, int width, int height)
 {
     const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY,
@@ -244,7 +246,7 @@ static void store(CUarray array, CUdeviceptr in, int width, int height)
     CU(ModuleUnload(module));
 }
 
-IMPORT_TEST(surface_of_an_image)
+IMPORT_TEST(surface_writes_an_external_image)
 {
     if (image_kernels_image.host[0] == 0)
         skip("the kernels were not built for the software driver");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The driver's codes for devices, contexts, memory, copies, fills and pointer queries. */
+/* The codes for devices, contexts, memory, copies, fills and pointer queries. */
 #define _GNU_SOURCE
 #include "conformance.h"
 
@@ -7,7 +7,7 @@
 
 GROUP("devices and contexts", add_conformance_case)
 
-TEST(devices)
+TEST(device_call_codes)
 {
     int count = 0, value = 0;
     char name[64];
@@ -37,7 +37,7 @@ TEST(devices)
     CALL(ERROR_INVALID_DEVICE, DeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 999));
 }
 
-TEST(names_of_codes)
+TEST(names_and_texts_of_error_codes)
 {
     const char *text = "";
     CALL(SUCCESS, GetErrorName(CUDA_ERROR_ALREADY_MAPPED, &text));
@@ -51,7 +51,7 @@ TEST(names_of_codes)
     CALL_SOFT(ERROR_INVALID_VALUE, GetErrorString(CUDA_SUCCESS, NULL));
 }
 
-TEST(contexts)
+TEST(context_call_codes)
 {
     CUcontext context = NULL, popped = NULL;
     CUdevice device;
@@ -90,7 +90,7 @@ TEST(contexts)
     CALL(SUCCESS, CtxSetCurrent(fx.context));
 }
 
-TEST(limits)
+TEST(context_limit_codes)
 {
     size_t limit = 0;
     CALL(SUCCESS, CtxGetLimit(&limit, CU_LIMIT_STACK_SIZE));
@@ -101,7 +101,7 @@ TEST(limits)
 
 GROUP("memory", add_conformance_case)
 
-TEST(device_memory)
+TEST(device_memory_codes)
 {
     CUdeviceptr q = 0;
     size_t pitch = 0, free_bytes, total;
@@ -109,7 +109,7 @@ TEST(device_memory)
     CALL(ERROR_INVALID_VALUE, MemAlloc(NULL, 100));
     CALL(ERROR_OUT_OF_MEMORY, MemAlloc(&q, (size_t)1 << 50));
     CALL(SUCCESS, MemAlloc(&q, 100));
-    CALL(SUCCESS, MemcpyPeer(q, NULL, q + 50, NULL, 50)); /* NULL: the current context */
+    CALL(SUCCESS, MemcpyPeer(q, NULL, q + 50, NULL, 50)); /* NULL means the current context */
     CALL(SUCCESS, MemFree(0));
     CALL(ERROR_INVALID_VALUE, MemFree(q + 4));
     CALL(SUCCESS, MemFree(q));
@@ -127,7 +127,7 @@ TEST(device_memory)
     CALL(ERROR_INVALID_VALUE, MemAllocPitch(&q, NULL, 100, 10, 4));
 }
 
-TEST(memory_in_stream_order)
+TEST(stream_ordered_memory_codes)
 {
     CUdeviceptr q = 0;
     CALL(SUCCESS, MemAllocAsync(&q, 100, fx.stream));
@@ -144,7 +144,7 @@ TEST(memory_in_stream_order)
     CALL(SUCCESS, MemFree(q));
 }
 
-TEST(pinned_memory)
+TEST(pinned_memory_codes)
 {
     void *pinned = NULL, *own = aligned_alloc(4096, 8192);
     CUdeviceptr q = 0;
@@ -173,7 +173,7 @@ TEST(pinned_memory)
 
 /* ---- Copies and fills ------------------------------------------------------------------------ */
 
-TEST(copies)
+TEST(linear_copy_codes)
 {
     CUdeviceptr q = 0, gone = 0;
     char b[256] = "";
@@ -198,7 +198,7 @@ TEST(copies)
     CU(MemFree(q));
 }
 
-TEST(fills)
+TEST(fill_codes)
 {
     CUdeviceptr q = 0;
     CU(MemAlloc(&q, 100));
@@ -216,7 +216,7 @@ TEST(fills)
     CU(MemFree(q));
 }
 
-TEST(copies_in_two_and_three_dimensions)
+TEST(copy_codes_in_2d_and_3d)
 {
     char b[256] = "";
     CUdeviceptr q = 0;
@@ -262,7 +262,7 @@ TEST(copies_in_two_and_three_dimensions)
     CU(MemFree(q));
 }
 
-TEST(beyond_the_end)
+TEST(codes_beyond_the_end_of_memory)
 {
     CUdeviceptr q = 0;
     char b[256] = "";
@@ -275,7 +275,7 @@ TEST(beyond_the_end)
 
 /* ---- Pointers -------------------------------------------------------------------------------- */
 
-TEST(pointers)
+TEST(pointer_query_codes)
 {
     CUdeviceptr q = 0, base = 0, seen = 0;
     size_t size = 0;

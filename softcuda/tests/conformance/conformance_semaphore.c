@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The driver's codes for arguments of external semaphores. Which handles can be imported depends on
- * the driver, so the behaviour of semaphores is tested in test_soft_semaphore.c, and with the APIs
- * that create them.
+ * The codes for arguments of external semaphores. The driver determines which handles can be
+ * imported, so test_soft_semaphore.c and the tests of the APIs that create semaphores test the
+ * behaviour of semaphores.
  */
 #define _GNU_SOURCE
 #include "conformance.h"
 
 GROUP("external semaphores", add_conformance_case)
 
-TEST(import_arguments)
+TEST(semaphore_import_codes)
 {
     CUexternalSemaphore kept = (CUexternalSemaphore)&kept, semaphore = kept;
     CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {.type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,
@@ -31,7 +31,7 @@ TEST(import_arguments)
     CALL(SUCCESS, CtxSetCurrent(fx.context));
 }
 
-TEST(signal_and_wait_arguments)
+TEST(semaphore_signal_and_wait_codes)
 {
     CUexternalSemaphore none = NULL;
     CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS signal = {.params.fence.value = 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Allocations, mappings and imports for the cases about shared memory. */
+/* Allocations, mappings and imports for the cases of shared memory. */
 #define _GNU_SOURCE
 #include "conformance_share.h"
 

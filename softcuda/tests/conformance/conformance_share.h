@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the cases of virtual and of external memory; implemented in conformance_share.c. */
+/*
+ * Functions that the cases of virtual memory and of external memory share; implemented in
+ * conformance_share.c.
+ */
 #ifndef GR_TESTS_CONFORMANCE_SHARE_H
 #define GR_TESTS_CONFORMANCE_SHARE_H
 
@@ -7,20 +10,20 @@
 
 /* ---- Virtual memory -------------------------------------------------------------------------- */
 
-/* Pinned memory of the device, and access from it. */
+/* The properties of pinned memory on the fixture's device, and the access of this device to it. */
 CUmemAllocationProp share_properties(CUmemAllocationHandleType types);
 CUmemAccessDesc share_access(CUmemAccess_flags flags);
 size_t share_granule(void);
 
-/* An allocation that can be exported, and a new descriptor for it. */
+/* Create an allocation that can be exported, and export a new descriptor for it. */
 CUmemGenericAllocationHandle share_create(size_t size);
 int share_export(CUmemGenericAllocationHandle handle);
 
-/* Maps the whole allocation to new addresses, accessible; and unmaps it. */
+/* Map the whole allocation to new addresses and make them accessible; unmap it. */
 CUdeviceptr share_map(CUmemGenericAllocationHandle handle, size_t size);
 void share_unmap(CUdeviceptr pointer, size_t size);
 
-/* Write the pattern of this seed, and check it. */
+/* Write the pattern of this seed, and check that memory contains it. */
 void share_write(CUdeviceptr pointer, size_t size, unsigned seed);
 void share_assert(CUdeviceptr pointer, size_t size, unsigned seed);
 
@@ -29,7 +32,10 @@ void share_assert(CUdeviceptr pointer, size_t size, unsigned seed);
 /* The size of the allocations that the cases import. */
 #define SHARE_SIZE ((size_t)2 << 20)
 
-/* Memory of cuMemCreate, imported. A GPU driver may not support importing such a descriptor. */
+/*
+ * A case that imports memory of cuMemCreate. A GPU driver may not support the import of such a
+ * descriptor.
+ */
 #define IMPORT_TEST(...)                                                                           \
     TEST_UNLESS(gr_cuda_is_software() ? NULL                                                       \
                                       : "external memory must come from a graphics API here",      \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The driver's codes for virtual memory management (cuMemCreate, cuMemMap, cuMemSetAccess, ...),
- * and the bytes that two mappings of one allocation share.
+ * The codes for virtual memory management (cuMemCreate, cuMemMap, cuMemSetAccess, ...), and the
+ * bytes that two mappings of one allocation share.
  */
 #define _GNU_SOURCE
 #include "conformance_share.h"
@@ -17,7 +17,7 @@ static void *as_handle(int fd)
 
 GROUP("virtual memory", add_conformance_case)
 
-TEST(granularity)
+TEST(granularity_codes)
 {
     CUmemAllocationProp prop = share_properties(CU_MEM_HANDLE_TYPE_NONE);
     size_t least = 0, best = 0;
@@ -43,7 +43,7 @@ TEST(granularity)
     ck_assert_int_eq(value, 1);
 }
 
-TEST(allocations)
+TEST(allocation_codes)
 {
     CUmemAllocationProp prop = share_properties(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), seen;
     CUmemGenericAllocationHandle a = 0, b = 0;
@@ -76,7 +76,7 @@ TEST(allocations)
     CALL_SOFT(ERROR_INVALID_VALUE, MemRelease(0));
 }
 
-TEST(reservations)
+TEST(reservation_codes)
 {
     CUdeviceptr p = 0, q = 0;
     size_t size = share_granule();
@@ -96,7 +96,7 @@ TEST(reservations)
     CALL_SOFT(ERROR_INVALID_VALUE, MemAddressFree(q, size));
 }
 
-TEST(mappings)
+TEST(mapping_codes)
 {
     size_t size = share_granule();
     CUmemGenericAllocationHandle one = share_create(size), two = share_create(2 * size);
@@ -107,7 +107,7 @@ TEST(mappings)
     CALL(ERROR_NOT_SUPPORTED, MemMap(p, size / 2, 0, one, 0));
     CALL(ERROR_INVALID_VALUE, MemMap(p + size / 2, size, 0, one, 0));
     CALL(ERROR_NOT_SUPPORTED, MemMap(p, 2 * size, 0, one, 0));
-    /* NVIDIA's driver maps beyond the end of the reservation. */
+    /* The NVIDIA driver maps beyond the end of the reservation. */
     CALL_SOFT(ERROR_INVALID_VALUE, MemMap(p + 3 * size, 2 * size, 0, two, 0));
     CALL_SOFT(ERROR_INVALID_VALUE, MemMap(p, size, size, two, 0));
     CALL_SOFT(ERROR_INVALID_VALUE, MemMap(p, size, 0, 0, 0));
@@ -118,7 +118,7 @@ TEST(mappings)
     CALL(ERROR_INVALID_VALUE, MemMap(p + 2 * size, size, 0, one, 0));
     CALL_SOFT(ERROR_INVALID_VALUE, MemAddressFree(p, 4 * size));
     CALL(ERROR_INVALID_VALUE, MemUnmap(p + size, size));
-    /* NVIDIA's driver accepts unmapping where nothing is mapped. */
+    /* The NVIDIA driver accepts an unmap of addresses at which nothing is mapped. */
     CALL_SOFT(ERROR_INVALID_VALUE, MemUnmap(p + 3 * size, size));
     CALL_SOFT(ERROR_INVALID_VALUE, MemUnmap(p, 4 * size));
     CALL_SOFT(ERROR_INVALID_VALUE, MemFree(p));
@@ -132,7 +132,7 @@ TEST(mappings)
     CU(MemRelease(two));
 }
 
-TEST(accesses)
+TEST(access_codes)
 {
     size_t size = share_granule();
     CUmemGenericAllocationHandle handle = share_create(size);
@@ -173,7 +173,7 @@ TEST(accesses)
 }
 
 /* Two adjacent mappings act as one, and one allocation at two addresses is the same memory. */
-TEST(bytes_of_mappings)
+TEST(two_mappings_share_the_bytes_of_an_allocation)
 {
     size_t size = share_granule();
     CUmemGenericAllocationHandle a = share_create(size), b = share_create(size);
@@ -201,8 +201,8 @@ TEST(bytes_of_mappings)
     CU(MemRelease(b));
 }
 
-/* Memory lives while it has a mapping or a handle. */
-TEST(life_of_allocations)
+/* Memory exists while it has a mapping or a handle. */
+TEST(allocation_lives_while_mapped_or_held)
 {
     size_t size = share_granule();
     CUmemGenericAllocationHandle handle = share_create(size), again = 0;
@@ -223,7 +223,7 @@ TEST(life_of_allocations)
     share_unmap(p, size);
 }
 
-TEST(virtual_pointers)
+TEST(virtual_memory_pointer_queries)
 {
     size_t size = share_granule(), extent = 0;
     CUmemGenericAllocationHandle handle = share_create(size);
@@ -243,7 +243,7 @@ TEST(virtual_pointers)
     share_unmap(p, size);
 }
 
-TEST(kernels_in_virtual_memory)
+TEST(kernels_access_virtual_memory)
 {
     need_kernels();
     size_t size = share_granule();
@@ -257,7 +257,7 @@ TEST(kernels_in_virtual_memory)
     share_unmap(p, 2 * size);
 }
 
-TEST(shareable_handles)
+TEST(shareable_handle_codes)
 {
     const CUmemAllocationProp none = share_properties(CU_MEM_HANDLE_TYPE_NONE);
     const CUmemAllocationHandleType posix = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
@@ -349,7 +349,7 @@ static void expect_fault(const char *child, const char *message)
     ck_assert_msg(strstr(text, message), "%s said: %s", child, text);
 }
 
-TEST(access_that_was_not_enabled)
+TEST(access_without_permission_faults)
 {
     if (!gr_cuda_is_software())
         skip("the host can't access a GPU's memory");

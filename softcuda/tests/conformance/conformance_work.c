@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The driver's codes for streams, events, host functions, modules, launches and symbol lookups. */
+/* The codes for streams, events, host functions, modules, launches and symbol lookups. */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
 #include "conformance.h"
@@ -11,7 +11,7 @@
 
 GROUP("streams and events", add_conformance_case)
 
-TEST(streams)
+TEST(stream_codes)
 {
     CUstream s = NULL;
     CUevent event = NULL;
@@ -47,7 +47,7 @@ TEST(streams)
     CALL(ERROR_INVALID_HANDLE, StreamDestroy(NULL));
 }
 
-TEST(events)
+TEST(event_codes)
 {
     CUevent event = NULL, later = NULL, untimed = NULL;
     float ms = -1;
@@ -87,7 +87,7 @@ TEST(events)
     CALL_SOFT(ERROR_INVALID_HANDLE, EventDestroy(event));
 }
 
-TEST(event_of_another_context)
+TEST(codes_for_an_event_of_another_context)
 {
     CUcontext second = NULL;
     CUevent event = NULL;
@@ -101,13 +101,13 @@ TEST(event_of_another_context)
 
 /* ---- Memory operations in a stream ----------------------------------------------------------- */
 
-TEST(memory_operations)
+TEST(memory_operation_codes)
 {
     CUdeviceptr word;
     uint32_t found = 0;
     CU(MemAlloc(&word, 8));
     CU(MemsetD8(word, 0, 8));
-    CU(CtxSynchronize()); /* the stream below does not wait for the default one */
+    CU(CtxSynchronize()); /* the stream below does not wait for the default stream */
     CUstreamBatchMemOpParams all[3] = {
         {.waitValue = {.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32,
                        .address = word,
@@ -133,7 +133,7 @@ TEST(memory_operations)
     CALL(SUCCESS, StreamBatchMemOp(fx.stream, 1, &all[1], 0));
     CALL(SUCCESS, StreamBatchMemOp(CU_STREAM_LEGACY, 1, &all[1], 0));
     CALL(ERROR_INVALID_VALUE, StreamBatchMemOp(fx.stream, 1, &all[1], 1));
-    if (gr_cuda_is_software()) { /* NVIDIA's driver reads the missing operations */
+    if (gr_cuda_is_software()) { /* the NVIDIA driver would access the missing array */
         CALL(ERROR_INVALID_VALUE, StreamBatchMemOp(fx.stream, 1, NULL, 0));
         CALL(ERROR_INVALID_VALUE, StreamBatchMemOp(fx.stream, 1000, all, 0));
     }
@@ -161,7 +161,7 @@ static void CUDA_CB call_driver(void *user)
     inside[2] = fx.cu->CtxGetCurrent(&context);
 }
 
-TEST(host_functions)
+TEST(host_function_codes)
 {
     CALL(ERROR_INVALID_VALUE, LaunchHostFunc(fx.stream, NULL, NULL));
     memset(inside, 0x7f, sizeof(inside));
@@ -173,7 +173,7 @@ TEST(host_functions)
 
 GROUP("modules and launches", add_conformance_case)
 
-/* support.c embeds them; these are its symbols. */
+/* The symbols of the images that support.c embeds. */
 KERNEL_IMAGE_SYMBOLS(kernel_image_test_kernels_gpu)
 KERNEL_IMAGE_SYMBOLS(kernel_image_test_kernels_host)
 static const struct kernel_image image = {
@@ -184,7 +184,7 @@ static const struct kernel_image image = {
     kernel_image_test_kernels_host_end,
 };
 
-TEST(modules)
+TEST(module_codes)
 {
     need_kernels();
     CUmodule module = NULL;
@@ -208,8 +208,11 @@ TEST(modules)
 #define LAUNCH(code, f, gx, gy, gz, bx, by, bz, shared, stream, params, extra)                     \
     CALL(code, LaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra))
 
-/* Grids and blocks without threads or with too many, and too much shared memory. */
-static void launches_that_are_refused(CUfunction f, void **p)
+/*
+ * Checks launches with grids and blocks that have no threads or too many, and with too much shared
+ * memory.
+ */
+static void check_refused_launches(CUfunction f, void **p)
 {
     static const struct {
         unsigned grid[3], block[3], shared;
@@ -233,7 +236,7 @@ static void launches_that_are_refused(CUfunction f, void **p)
     }
 }
 
-TEST(launches)
+TEST(launch_codes)
 {
     need_kernels();
     CUmodule module = NULL;
@@ -245,7 +248,8 @@ TEST(launches)
     CU(MemAlloc(&memory, 16));
     void *p[] = {&memory, &count};
     unsigned long long none = 0;
-    void *idle[] = {&memory, &none}; /* for shapes in which many threads have the same index */
+    /* parameters for launches in which many threads have the same index */
+    void *idle[] = {&memory, &none};
     struct {
         CUdeviceptr memory;
         unsigned long long count;
@@ -257,7 +261,7 @@ TEST(launches)
     LAUNCH(SUCCESS, f, 1, 1, 1, 32, 1, 1, 0, fx.stream, NULL, extra);
     LAUNCH(SUCCESS, f, 1, 65535, 1, 1, 1, 1, 0, fx.stream, idle, NULL);
     LAUNCH(SUCCESS, f, 1, 1, 1, 1, 1, 64, 0, fx.stream, idle, NULL);
-    launches_that_are_refused(f, p);
+    check_refused_launches(f, p);
     LAUNCH(ERROR_INVALID_VALUE, f, 1, 1, 1, 32, 1, 1, 0, fx.stream, p, extra);
     LAUNCH(ERROR_INVALID_VALUE, f, 1, 1, 1, 32, 1, 1, 0, fx.stream, NULL, NULL);
     LAUNCH(ERROR_INVALID_HANDLE, NULL, 1, 1, 1, 32, 1, 1, 0, fx.stream, p, NULL);
@@ -266,7 +270,7 @@ TEST(launches)
     CU(ModuleUnload(module));
 }
 
-TEST(launch_in_another_context)
+TEST(codes_for_a_launch_in_another_context)
 {
     need_kernels();
     CUmodule module = NULL;
@@ -288,7 +292,7 @@ TEST(launch_in_another_context)
 
 GROUP("look-ups", add_conformance_case)
 
-TEST(look_ups)
+TEST(symbol_lookup_codes)
 {
     PFN_cuGetProcAddress_v12000 look_up = NULL;
     CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The driver's codes: recording of rows, and the rows of graphics resources. CONFORMANCE_SHOW=1
- * prints each row with the returned code, which is how the expected codes were found on a GPU.
+ * The recording of rows, and the codes for graphics resources. CONFORMANCE_SHOW=1 prints each row
+ * with the returned code; the expected codes were found by this on a GPU.
  */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"
@@ -58,7 +58,7 @@ static GLuint empty_name(void)
     return name;
 }
 
-TEST(register_names)
+TEST(codes_for_registered_names)
 {
     CUgraphicsResource kept = (CUgraphicsResource)&kept, r = kept;
     GLuint unbound = empty_name(), empty = empty_name(), deleted = gl_buffer(NULL, SIZE);
@@ -75,7 +75,7 @@ TEST(register_names)
     CALL(ERROR_INVALID_VALUE, GraphicsGLRegisterBuffer(NULL, gl_buffer(NULL, SIZE), 0));
 }
 
-TEST(register_flags)
+TEST(codes_for_register_flags)
 {
     GLuint name = gl_buffer(NULL, SIZE);
     CUgraphicsResource r = NULL;
@@ -95,7 +95,7 @@ static CUgraphicsResource make(size_t size)
     return r;
 }
 
-TEST(contexts_are_missing)
+TEST(codes_without_contexts)
 {
     GLuint name = gl_buffer(NULL, SIZE);
     CUgraphicsResource r = NULL, g = make(SIZE);
@@ -106,7 +106,7 @@ TEST(contexts_are_missing)
     CALL(SUCCESS, CtxSetCurrent(NULL));
     CALL(ERROR_INVALID_CONTEXT, GraphicsGLRegisterBuffer(&r, name, 0));
     CALL(SUCCESS, GLGetDevices(&count, devices, 4, 1));
-    /* The context follows from the resource and the stream. */
+    /* The resource and the stream determine the context. */
     CALL(SUCCESS, GraphicsMapResources(1, &g, fx.stream));
     CALL(SUCCESS, GraphicsResourceGetMappedPointer(&pointer, &size, g));
     CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
@@ -126,7 +126,7 @@ TEST(contexts_are_missing)
 
 /* ---- Map and unmap --------------------------------------------------------------------------- */
 
-TEST(map_and_unmap)
+TEST(map_and_unmap_codes)
 {
     CUgraphicsResource g = make(SIZE), none = NULL;
     CUdeviceptr pointer = 0;
@@ -162,7 +162,7 @@ TEST(map_and_unmap)
     CALL(SUCCESS, GraphicsUnregisterResource(g));
 }
 
-TEST(lists)
+TEST(codes_for_lists_of_resources)
 {
     CUgraphicsResource g = make(SIZE), r = make(100);
     CUgraphicsResource twice[2] = {g, g}, both[2] = {r, g};
@@ -191,7 +191,7 @@ TEST(lists)
     CALL(SUCCESS, GraphicsUnregisterResource(g));
 }
 
-TEST(two_resources_of_one_buffer)
+TEST(codes_for_two_resources_of_one_buffer)
 {
     GLuint name = gl_buffer(NULL, SIZE);
     CUgraphicsResource a = NULL, b = NULL;
@@ -210,7 +210,7 @@ TEST(two_resources_of_one_buffer)
     CALL(SUCCESS, GraphicsUnregisterResource(b));
 }
 
-TEST(map_flags)
+TEST(codes_for_map_flags)
 {
     CUgraphicsResource g = make(SIZE);
     CALL(SUCCESS, GraphicsResourceSetMapFlags(g, 1));
@@ -225,10 +225,10 @@ TEST(map_flags)
 }
 
 /*
- * A buffer is not an image. (The pointer queries of the driver may or may not recognise its memory;
- * this differs from one map to the next.)
+ * A buffer is not an image. (Pointer queries of the NVIDIA driver recognise the memory of some maps
+ * of the buffer and not of others.)
  */
-TEST(a_mapped_buffer_is_not_an_image)
+TEST(mapped_buffer_is_not_an_image)
 {
     CUgraphicsResource g = make(SIZE);
     CUarray array;
@@ -247,11 +247,11 @@ TEST(a_mapped_buffer_is_not_an_image)
     CALL(SUCCESS, GraphicsUnregisterResource(g));
 }
 
-/* ---- Calls that NVIDIA's driver does not survive --------------------------------------------- */
+/* ---- Calls that the NVIDIA driver does not survive ------------------------------------------- */
 
 /*
- * After these calls the next one for the same resource may crash the process, or never succeed.
- * Therefore each has its own process, which exits without cleaning up.
+ * After these calls the next call for the same resource may crash the process, or may never
+ * succeed. So each of these calls has its own process, which exits without cleaning up.
  */
 static CUgraphicsResource begin_child(void)
 {
@@ -306,14 +306,14 @@ CHILD(unmap_without_gl)
     return end_child();
 }
 
-TEST(calls_with_consequences)
+TEST(codes_of_calls_that_crash_later_calls)
 {
     expect_child("unregister_while_mapped");
     expect_child("unregister_without_gl");
     expect_child("unmap_without_gl");
 }
 
-TEST(stale_handles)
+TEST(codes_for_stale_handles)
 {
     if (!gr_cuda_is_software())
         skip("NVIDIA's driver does not survive the handle of a destroyed resource");
@@ -332,7 +332,7 @@ TEST(stale_handles)
     CALL(SUCCESS, GraphicsUnregisterResource(kept));
 }
 
-TEST(another_cuda_context)
+TEST(codes_in_another_cuda_context)
 {
     CUcontext second = NULL;
     CUgraphicsResource g = make(SIZE);

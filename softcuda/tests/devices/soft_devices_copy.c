@@ -8,8 +8,10 @@
 
 GROUP("copies between devices", add_two_case)
 
-/* Memory of cuMemAlloc can be copied between devices from any context and without access. */
-TWO_TEST(copies_between_devices, 4)
+/*
+ * Memory of cuMemAlloc can be copied between devices from any context. No peer access is necessary.
+ */
+TWO_TEST(copies_between_devices_need_no_access, 4)
 {
     CUdeviceptr a = two.memory[0], b = two.memory[1];
     use_device(_i % 2);
@@ -25,7 +27,7 @@ TWO_TEST(copies_between_devices, 4)
     assert_memory(b + HALF, HALF, DEVICE_BYTE(0));
 }
 
-TWO_TEST(copies_of_the_host_to_another_device)
+TWO_TEST(host_copies_reach_memory_of_another_device)
 {
     unsigned char bytes[SIZE];
     memset(bytes, 0x61, sizeof(bytes));
@@ -38,7 +40,7 @@ TWO_TEST(copies_of_the_host_to_another_device)
     assert_bytes(bytes, SIZE, 0x61);
 }
 
-TWO_TEST(copies_in_rows)
+TWO_TEST(row_copies_work_between_devices)
 {
     const CUDA_MEMCPY2D rows = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
                                 .srcDevice = two.memory[0],
@@ -57,7 +59,7 @@ TWO_TEST(copies_in_rows)
     assert_memory(two.memory[1] + 192, SIZE - 192, DEVICE_BYTE(1));
 }
 
-TWO_TEST(copies_between_peers, 2)
+TWO_TEST(peer_copies_work_from_either_context, 2)
 {
     CUdeviceptr a = two.memory[0], b = two.memory[1];
     CUcontext of_a = two.context[0], of_b = two.context[1];
@@ -72,10 +74,10 @@ TWO_TEST(copies_between_peers, 2)
     SOFT_GIVES(CUDA_ERROR_INVALID_CONTEXT, MemcpyPeer(b, (CUcontext)&two, a, of_a, HALF));
 }
 
-/* Catches: a synchronous copy began before the other device's earlier work. */
-TWO_TEST(copies_between_peers_are_in_order)
+/* Catches: a synchronous copy began before earlier work of the other device was complete. */
+TWO_TEST(peer_copy_waits_for_work_of_both_devices)
 {
-    CUstream blocking; /* a GPU's copy does not wait for non-blocking streams */
+    CUstream blocking; /* on a GPU the copy does not wait for non-blocking streams */
     use_device(0);
     CU(StreamCreate(&blocking, CU_STREAM_DEFAULT));
     struct gate *gate = gate_put(blocking);
@@ -101,7 +103,7 @@ static CUDA_MEMCPY3D_PEER box_of(int i, size_t width, size_t height, size_t dept
                                 .Depth = depth};
 }
 
-TWO_TEST(copies_of_boxes_between_peers, 2)
+TWO_TEST(peer_copies_of_boxes_work_from_either_context, 2)
 {
     CUDA_MEMCPY3D_PEER box = box_of(0, 16, 4, 2);
     box.dstMemoryType = CU_MEMORYTYPE_DEVICE, box.dstDevice = two.memory[1];
@@ -118,7 +120,7 @@ TWO_TEST(copies_of_boxes_between_peers, 2)
     assert_memory(two.memory[1] + 256, 64, DEVICE_BYTE(0));
     box.dstPitch = 8;
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, Memcpy3DPeerAsync(&box, two.stream[_i]));
-    SOFT_GIVES(CUDA_ERROR_INVALID_VALUE, Memcpy3DPeer(NULL)); /* NVIDIA's driver crashes */
+    SOFT_GIVES(CUDA_ERROR_INVALID_VALUE, Memcpy3DPeer(NULL)); /* the NVIDIA driver crashes */
 }
 
 static CUarray make_array(int i)
@@ -131,7 +133,7 @@ static CUarray make_array(int i)
     return array;
 }
 
-TWO_TEST(arrays_of_another_device, 2)
+TWO_TEST(array_of_another_device_can_be_copied_but_not_sampled, 2)
 {
     CUarray array = make_array(0);
     CUDA_MEMCPY3D_PEER box = box_of(1, 64, 16, 1);

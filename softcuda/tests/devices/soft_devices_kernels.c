@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Kernels and OpenGL buffers on the second device: the memory they may access, and that a kernel
- * with other memory ends the program.
+ * Kernels and OpenGL buffers on the second device: which memory they may access. A kernel that has
+ * other memory as a parameter ends the program.
  */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"
@@ -11,13 +11,13 @@
 #include <signal.h>
 #include <string.h>
 
-/* As in soft_kernels.cu. */
+/* The same struct as in soft_kernels.cu. */
 struct place {
     unsigned offset;
     CUdeviceptr base;
 };
 
-/* Launches a kernel of one thread on that device. */
+/* Launches a kernel of one thread on device i. */
 static CUmodule launch_on(int i, const char *name, void **parameters)
 {
     CUmodule module = NULL;
@@ -29,7 +29,7 @@ static CUmodule launch_on(int i, const char *name, void **parameters)
     return module;
 }
 
-/* Launches it and waits. */
+/* Launches a kernel of one thread on device i, and waits for it. */
 static CUresult run_on(int i, const char *name, void **parameters)
 {
     CUmodule module = launch_on(i, name, parameters);
@@ -39,14 +39,14 @@ static CUresult run_on(int i, const char *name, void **parameters)
     return result;
 }
 
-/* Writes 0x5a to byte 24 of the memory. */
+/* Runs a kernel that writes 0x5a to byte 24 of the memory. */
 static CUresult write_on(int i, CUdeviceptr memory)
 {
     long long offset = 24;
     return run_on(i, "write_at", (void *[]){&memory, &offset});
 }
 
-/* Only that byte was written. */
+/* Checks that only this byte was written. */
 static void assert_written(CUdeviceptr memory, int before)
 {
     assert_memory(memory, 24, before);
@@ -56,7 +56,7 @@ static void assert_written(CUdeviceptr memory, int before)
 
 GROUP("kernels of two devices", add_two_case)
 
-SOFT_TEST(kernels_of_both)
+SOFT_TEST(kernels_run_on_both_devices)
 {
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(write_on(i, two.memory[i]), CUDA_SUCCESS);
@@ -64,7 +64,7 @@ SOFT_TEST(kernels_of_both)
     }
 }
 
-SOFT_TEST(kernels_with_peer_access)
+SOFT_TEST(kernel_with_peer_access_writes_memory_of_the_peer)
 {
     use_device(1);
     CU(CtxEnablePeerAccess(two.context[0], 0));
@@ -73,8 +73,8 @@ SOFT_TEST(kernels_with_peer_access)
     CU(CtxDisablePeerAccess(two.context[0]));
 }
 
-/* Catches: a kernel that was launched with access ran after the access had ended. */
-SOFT_TEST(kernels_before_the_end_of_access)
+/* Catches: a kernel that was launched with access ran after the access was disabled. */
+SOFT_TEST(disabling_peer_access_waits_for_kernels)
 {
     long long offset = 24;
     use_device(1);
@@ -89,7 +89,7 @@ SOFT_TEST(kernels_before_the_end_of_access)
     CU(ModuleUnload(module));
 }
 
-SOFT_TEST(kernels_with_access_to_pools)
+SOFT_TEST(kernel_with_pool_access_writes_pool_memory)
 {
     CUmemoryPool pool = NULL;
     CUdeviceptr memory = 0;
@@ -105,7 +105,7 @@ SOFT_TEST(kernels_with_access_to_pools)
     CU(MemFreeAsync(memory, two.stream[0]));
 }
 
-SOFT_TEST(kernels_with_access_to_virtual_memory)
+SOFT_TEST(kernel_with_access_writes_virtual_memory)
 {
     size_t size = 0;
     CUdeviceptr memory = virtual_memory(0, &size, NULL);
@@ -119,7 +119,7 @@ SOFT_TEST(kernels_with_access_to_virtual_memory)
     CU(MemAddressFree(memory, size));
 }
 
-SOFT_TEST(kernels_with_memory_of_the_host)
+SOFT_TEST(kernel_writes_host_memory_pinned_by_another_device)
 {
     void *pinned = NULL;
     use_device(0);
@@ -152,8 +152,11 @@ static void unmap_buffer(int i, CUgraphicsResource resource)
     CU(GraphicsUnregisterResource(resource));
 }
 
-/* The driver's interop across devices: the memory belongs to the registering context. */
-TWO_TEST(buffers_of_opengl_on_either_device, 2)
+/*
+ * A buffer can be registered on either device. Its mapped memory belongs to the registering
+ * context.
+ */
+TWO_TEST(opengl_buffer_can_be_mapped_on_either_device, 2)
 {
     CUgraphicsResource resource = NULL;
     GLuint name = gl_buffer_filled(SIZE, 0x11);
@@ -173,7 +176,7 @@ TWO_TEST(buffers_of_opengl_on_either_device, 2)
     assert_gl_bytes(name, SIZE, 0x12);
 }
 
-TWO_TEST(peer_copies_into_mapped_buffers)
+TWO_TEST(peer_copy_writes_a_mapped_buffer)
 {
     CUgraphicsResource resource = NULL;
     GLuint name = gl_buffer_filled(SIZE, 0x11);
@@ -183,7 +186,7 @@ TWO_TEST(peer_copies_into_mapped_buffers)
     assert_gl_bytes(name, SIZE, DEVICE_BYTE(1));
 }
 
-TWO_TEST(images_of_opengl_on_either_device, 2)
+TWO_TEST(opengl_image_can_be_mapped_on_either_device, 2)
 {
     unsigned char texels[16 * 16 * 4], seen[sizeof(texels)] = {0};
     CUgraphicsResource resource = NULL;
@@ -285,16 +288,16 @@ CHILD(given_memory_after_the_end_of_access)
 
 static volatile sig_atomic_t caught;
 
-static void go_on(int number)
+static void count_signal(int number)
 {
     (void)number;
     caught++;
 }
 
-/* The kernel does not run, and all contexts become unusable, as on two GPUs. */
+/* The kernel is not run, and all contexts become unusable, as on two GPUs. */
 CHILD(given_memory_with_a_handler)
 {
-    child_check(signal(SIGSEGV, go_on) != SIG_ERR);
+    child_check(signal(SIGSEGV, count_signal) != SIG_ERR);
     begin();
     child_check(write_on(1, two.memory[0]) == CUDA_ERROR_ILLEGAL_ADDRESS);
     child_check(caught == 1);
@@ -309,7 +312,7 @@ CHILD(given_memory_with_a_handler)
 
 GROUP("kernels of two devices", add_two_case)
 
-SOFT_TEST(kernels_without_access)
+SOFT_TEST(kernel_without_access_ends_the_program)
 {
     expect_death("given_memory", GIVEN, ", which is byte 0 of device memory of cuMemAlloc (4096 ");
     expect_death(
@@ -325,7 +328,7 @@ SOFT_TEST(kernels_without_access)
     expect_death("given_memory_after_the_end_of_access", GIVEN, ": device 1 has no access to it ");
 }
 
-SOFT_TEST(kernels_whose_fault_is_handled)
+SOFT_TEST(handled_fault_makes_all_contexts_fail)
 {
     if (sanitizer())
         skip("the sanitizer handles SIGSEGV itself");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Access to another device's memory. */
+/* Access of one device to the memory of another device. */
 #include "soft_devices.h"
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 GROUP("access between peers", add_two_case)
 
-TWO_TEST(peer_support)
+TWO_TEST(peer_support_is_reported)
 {
     int can = 9;
     CU(DeviceCanAccessPeer(&can, two.device[0], two.device[0]));
@@ -32,13 +32,13 @@ TWO_TEST(peer_support)
              DeviceGetP2PAttribute(&can, 0, two.device[0], two.device[1]));
 }
 
-TWO_TEST(access_is_enabled_once)
+TWO_TEST(peer_access_can_be_enabled_only_once)
 {
     CU_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CtxDisablePeerAccess(two.context[1]));
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, CtxEnablePeerAccess(two.context[1], 1));
     CU(CtxEnablePeerAccess(two.context[1], 0));
     CU_GIVES(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, CtxEnablePeerAccess(two.context[1], 0));
-    use_device(1); /* access in the other direction is independent */
+    use_device(1); /* peer access in the other direction is independent */
     CU_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CtxDisablePeerAccess(two.context[0]));
     use_device(0);
     CU(CtxDisablePeerAccess(two.context[1]));
@@ -51,15 +51,18 @@ TWO_TEST(access_is_enabled_once)
     CU_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CtxDisablePeerAccess(two.context[0]));
     CU(CtxSetCurrent(NULL));
     /*
-     * A GPU driver returns this or CUDA_ERROR_INVALID_CONTEXT, depending on the context that was
-     * current before.
+     * A GPU driver returns this code or CUDA_ERROR_INVALID_CONTEXT. The context that was current
+     * before determines which.
      */
     SOFT_GIVES(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, CtxEnablePeerAccess(two.context[1], 0));
     SOFT_GIVES(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, CtxDisablePeerAccess(two.context[1]));
 }
 
-/* A context of the same device needs no access, and one that ended leaves none behind. */
-TWO_TEST(access_to_other_contexts)
+/*
+ * A context of the same device needs no access. The access to a destroyed context does not apply to
+ * its successor.
+ */
+TWO_TEST(destroyed_context_leaves_no_peer_access)
 {
     CUcontext same = NULL, peer = NULL, next = NULL;
     CU(CtxCreate(&same, 0, two.device[0]));
@@ -76,7 +79,7 @@ TWO_TEST(access_to_other_contexts)
     CU(CtxDestroy(same));
 }
 
-TWO_TEST(fills_need_access)
+TWO_TEST(fills_need_peer_access)
 {
     use_device(1);
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8(two.memory[0], 1, SIZE));
@@ -119,7 +122,7 @@ static CUmemAccess_flags pool_access(CUmemoryPool pool, int i)
     return flags;
 }
 
-/* A new pool on the first device. */
+/* Creates a pool on the first device. */
 static CUmemoryPool make_pool(void)
 {
     const CUmemPoolProps props = {
@@ -146,7 +149,7 @@ static int ordinal_of(CUdeviceptr memory)
     return ordinal;
 }
 
-TWO_TEST(pools_of_two_devices)
+TWO_TEST(each_device_has_its_own_pool)
 {
     CUmemoryPool pool[2] = {NULL, NULL};
     CUdeviceptr memory = 0;
@@ -162,7 +165,7 @@ TWO_TEST(pools_of_two_devices)
     CU(DeviceSetMemPool(two.device[1], pool[1]));
 }
 
-TWO_TEST(pools_give_access)
+TWO_TEST(pool_access_can_be_set_per_device)
 {
     CUmemoryPool pool = make_pool();
     CUmemAccessDesc access = access_of(1, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
@@ -190,8 +193,8 @@ TWO_TEST(pools_give_access)
     CU(MemPoolDestroy(pool));
 }
 
-/* Memory that is not cuMemAlloc's can only be copied with access, or by its own context. */
-TWO_TEST(copies_of_pool_memory)
+/* Memory of pools can be copied only with access to it, or if the copy names its context. */
+TWO_TEST(copies_of_pool_memory_need_access)
 {
     CUmemoryPool pool = make_pool();
     CUdeviceptr memory = pool_memory(pool), mine = two.memory[1];
@@ -202,7 +205,7 @@ TWO_TEST(copies_of_pool_memory)
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, Memcpy(memory, mine, SIZE));
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemcpyDtoH(bytes, memory, SIZE));
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8(memory, 1, SIZE));
-    CU(CtxEnablePeerAccess(two.context[0], 0)); /* does not apply to pools */
+    CU(CtxEnablePeerAccess(two.context[0], 0)); /* peer access does not apply to pools */
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemsetD8(memory, 1, SIZE));
     CU(CtxDisablePeerAccess(two.context[0]));
     assert_memory(memory, SIZE, 0x41);
@@ -236,7 +239,7 @@ static void end_virtual(CUdeviceptr memory, size_t size)
     CU(MemAddressFree(memory, size));
 }
 
-TWO_TEST(virtual_memory_gives_access)
+TWO_TEST(virtual_memory_access_can_be_set_per_device)
 {
     size_t size = 0;
     CUdeviceptr memory = virtual_memory(0, &size, NULL), mine = two.memory[1];
@@ -253,7 +256,10 @@ TWO_TEST(virtual_memory_gives_access)
     CU(StreamSynchronize(two.stream[1]));
     assert_memory(mine, SIZE, 0x51);
 
-    /* A fill uses the stream's context, a copy the current one, or the one that it names. */
+    /*
+     * A fill needs the access of the stream's context. A copy needs the access of the current
+     * context, or of the contexts that it names.
+     */
     CU(MemsetD8Async(memory, 0x51, SIZE, two.stream[0]));
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemcpyDtoDAsync(mine, memory, SIZE, two.stream[0]));
     CU_GIVES(CUDA_ERROR_INVALID_VALUE,
@@ -268,8 +274,8 @@ TWO_TEST(virtual_memory_gives_access)
     end_virtual(memory, size);
 }
 
-/* Catches: with access for only another device, memory was still accessible to its own. */
-TWO_TEST(virtual_memory_of_the_other_device_only)
+/* Catches: if only another device had access, the memory was still accessible to its own device. */
+TWO_TEST(access_for_only_another_device_excludes_the_own)
 {
     size_t size = 0;
     CUdeviceptr memory = virtual_memory(0, &size, NULL);
@@ -296,8 +302,8 @@ TWO_TEST(virtual_memory_of_the_other_device_only)
     end_virtual(memory, size);
 }
 
-/* Catches: a copy across two mappings only checked access to the first. */
-SOFT_TEST(mappings_end_to_end)
+/* Catches: a copy across two mappings only checked the access to the first mapping. */
+SOFT_TEST(copy_across_mappings_needs_access_to_both)
 {
     size_t size = 0;
     CUdeviceptr first = virtual_memory(0, &size, NULL), both = 0;
@@ -328,10 +334,10 @@ SOFT_TEST(mappings_end_to_end)
 }
 
 /*
- * Memory of cuMemCreate can be imported on any device, and all can copy imported memory, but not
- * fill it.
+ * Memory of cuMemCreate can be imported on any device. All devices can copy the imported memory,
+ * but not fill it.
  */
-TWO_TEST(external_memory_of_another_device, 2)
+TWO_TEST(external_memory_can_be_imported_on_any_device, 2)
 {
     size_t size = 0;
     CUexternalMemory imported = NULL;
@@ -362,8 +368,8 @@ TWO_TEST(external_memory_of_another_device, 2)
     end_virtual(memory, size);
 }
 
-/* Imported memory stays on its device. */
-SOFT_TEST(imported_allocations_stay_where_they_are)
+/* Imported memory stays on the device on which it was allocated. */
+SOFT_TEST(imported_allocation_stays_on_its_device)
 {
     size_t size = 0;
     int fd = -1;
@@ -397,7 +403,7 @@ TWO_TEST(pointer_queries_report_the_device)
     CU(CtxDisablePeerAccess(two.context[1]));
 }
 
-TWO_TEST(freed_by_another_device)
+TWO_TEST(memory_can_be_freed_from_another_device)
 {
     CUdeviceptr a = 0, b = 0;
     use_device(0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the cases of test_soft_devices. */
+/* The functions of soft_devices.h, which the cases of test_soft_devices share. */
 #include "soft_devices.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ void set_memory(int i, CUdeviceptr memory, size_t size, int value)
     CU(CtxSetCurrent(before));
 }
 
-/* Copies as the owner of the memory, after both devices are idle. */
+/* Waits until both devices are idle, then copies in the context that owns the memory. */
 const char *memory_differs(CUdeviceptr memory, size_t size, int value)
 {
     CUcontext before;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Several devices of the software driver: the list that GR_SOFT_DEVICES and CUDA_VISIBLE_DEVICES
- * select, and their separate contexts, streams and accounts.
+ * select, and the separate contexts, streams and used memory of each device.
  */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"
@@ -13,7 +13,7 @@
 
 GROUP("the list of devices", add_two_case)
 
-SOFT_TEST(number_of_devices)
+SOFT_TEST(device_count_is_the_requested_number)
 {
     int count = 0;
     CUdevice device = 7;
@@ -23,7 +23,7 @@ SOFT_TEST(number_of_devices)
     ck_assert_int_eq(device, 2);
 }
 
-TWO_TEST(each_is_another)
+TWO_TEST(devices_have_different_ids)
 {
     CUuuid uuid[2];
     char bus[2][32];
@@ -42,7 +42,7 @@ TWO_TEST(each_is_another)
     ck_assert_str_ne(bus[0], bus[1]);
     if (!gr_cuda_is_software())
         return;
-    /* The first one has Vulkan's UUID, if there is a Vulkan. */
+    /* The first device has the UUID of Vulkan, if there is a Vulkan driver. */
     ck_assert_mem_eq(uuid[1].bytes, "libgrinterop-sog", 16);
     ck_assert_str_eq(bus[0], "0000:00:00.0");
     ck_assert_str_eq(bus[1], "0000:00:01.0");
@@ -50,8 +50,8 @@ TWO_TEST(each_is_another)
     CU_GIVES(CUDA_ERROR_INVALID_DEVICE, DeviceGetByPCIBusId(&found, "0000:00:03.0"));
 }
 
-/* Catches: an allocation on one device was counted for the other. */
-SOFT_TEST(memory_of_each_device)
+/* Catches: an allocation on one device was counted for the other device. */
+SOFT_TEST(allocations_count_for_their_own_device)
 {
     size_t before[2], after[2], total[2], all = 0;
     CUdeviceptr memory = 0;
@@ -77,7 +77,7 @@ SOFT_TEST(memory_of_each_device)
 
 GROUP("contexts of two devices", add_two_case)
 
-TWO_TEST(contexts)
+TWO_TEST(each_device_has_its_own_contexts)
 {
     CUcontext own = NULL;
     CUdevice device = -1;
@@ -92,7 +92,7 @@ TWO_TEST(contexts)
     CU(CtxDestroy(own));
 }
 
-SOFT_TEST(primary_contexts)
+SOFT_TEST(primary_contexts_are_independent)
 {
     CUcontext again = NULL;
     unsigned flags = 9;
@@ -114,7 +114,7 @@ SOFT_TEST(primary_contexts)
     ck_assert_int_eq(active, 1);
 }
 
-TWO_TEST(streams_and_events)
+TWO_TEST(event_record_needs_a_stream_of_the_same_device)
 {
     CUcontext context = NULL;
     CUevent event[2];
@@ -138,7 +138,7 @@ TWO_TEST(streams_and_events)
 
 GROUP("the list of devices", add_two_case)
 
-SOFT_TEST(opengl_is_on_the_first)
+SOFT_TEST(opengl_draws_on_the_first_device)
 {
     unsigned count = 9;
     CUdevice devices[4] = {9, 9, 9, 9};
@@ -150,8 +150,11 @@ SOFT_TEST(opengl_is_on_the_first)
 
 /* ---- The environment ------------------------------------------------------------------------- */
 
-/* Prints the result of cuInit and the devices' addresses, in a process with these variables. */
-static void say_devices(const char *devices, const char *visible)
+/*
+ * Prints the result of cuInit and the bus addresses of all devices, in a process with these
+ * variables.
+ */
+static void print_devices(const char *devices, const char *visible)
 {
     char bus[32];
     int count = 0;
@@ -190,7 +193,7 @@ static const struct {
     {"0", NULL, "GR_SOFT_DEVICES is \"0\", not a number from 1 to 8: using 1 device\n"},
     {"two", NULL, "GR_SOFT_DEVICES is \"two\", not a number from 1 to 8: using 1 device\n"},
     {"22", NULL, "devices: 00.\n"},
-    /* Without GR_SOFT_DEVICES there is one device, whichever GPU is selected. */
+    /* Without GR_SOFT_DEVICES there is one device, whichever GPU CUDA_VISIBLE_DEVICES selects. */
     {NULL, "5", "devices: 00.\n"},
     {NULL, "", "devices: 00.\n"},
     {"3", "1", "devices: 01.\n"},
@@ -210,7 +213,7 @@ static const struct {
     {"3", UUID_OF("67") "0", "devices: 01.\n"},
     {"3", "GPU-6C696267-7269-6E74-6572-6F702D736F68", "devices: 02.\n"},
     {"3", UUID_OF("67") ",0", "devices: 01.\n"},
-    {"3", UUID_OF("66"), "devices: 00.\n"}, /* beside Vulkan's */
+    {"3", UUID_OF("66"), "devices: 00.\n"}, /* valid in addition to the UUID of Vulkan */
     {"3", "GPU-", "no devices: 100\n"},
 };
 
@@ -219,11 +222,11 @@ static const struct {
 CHILD(environment)
 {
     int row = atoi(getenv(ROW));
-    say_devices(environments[row].devices, environments[row].visible);
+    print_devices(environments[row].devices, environments[row].visible);
     return 0;
 }
 
-SOFT_TEST(the_environment_selects_devices, sizeof(environments) / sizeof(*environments))
+SOFT_TEST(environment_selects_devices, sizeof(environments) / sizeof(*environments))
 {
     char row[16], said[4096];
     snprintf(row, sizeof(row), "%d", _i);
@@ -235,7 +238,7 @@ SOFT_TEST(the_environment_selects_devices, sizeof(environments) / sizeof(*enviro
     ck_assert_msg(!complaint || !strstr(complaint + 1, "GR_SOFT_DEVICES is "), "twice: %s", said);
 }
 
-/* The program does not see OpenGL's device. */
+/* Hides the device on which OpenGL draws from the program. */
 CHILD(opengl_is_hidden)
 {
     setenv("CUDA_VISIBLE_DEVICES", "1,2", 1);
@@ -244,14 +247,14 @@ CHILD(opengl_is_hidden)
     return 0;
 }
 
-SOFT_TEST(hidden_opengl)
+SOFT_TEST(hidden_drawing_device_is_reported)
 {
     expect_child("opengl_is_hidden");
 }
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
-/* GPU drivers ignore the first variable, and apply the second to their GPUs. */
+/* GPU drivers ignore GR_SOFT_DEVICES, and apply CUDA_VISIBLE_DEVICES to their GPUs. */
 int main(int argc, char **argv)
 {
     const char *driver = getenv("GR_CUDA_DRIVER");

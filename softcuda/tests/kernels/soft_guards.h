@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the files of test_soft_guards. */
+/* Declarations that the files of test_soft_guards share. */
 #ifndef GR_TESTS_SOFT_GUARDS_H
 #define GR_TESTS_SOFT_GUARDS_H
 
@@ -12,8 +12,8 @@ bool thread_sanitizer(void);
 void allocate_managed(CUdeviceptr *memory, size_t size);
 
 /*
- * For child processes: set up the fixture and the kernels; allocated() also allocates device
- * memory.
+ * For child processes: begin() sets up the fixture and the kernels; allocated() also allocates
+ * device memory.
  */
 void begin(void);
 CUdeviceptr allocated(size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Out-of-bounds accesses to device and host memory, and how the message names that memory. */
+/* Out-of-bounds accesses to device and host memory, and the messages that name this memory. */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"
 #include "soft_guards.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Start of the guard after an object of SIZE bytes: addresses are multiples of 512. */
+/* The offset of the guard after an object of SIZE bytes: objects begin at multiples of 512. */
 #define END 1024
 
 #define GRANULE ((size_t)2 << 20)
@@ -17,7 +17,10 @@ GROUP("accesses that miss", add_case)
 
 #define KERNEL "driver: kernel write_at accessed address 0x"
 
-/* Catches: a write past the end of an allocation was not detected, unlike one after its free. */
+/*
+ * Catches: a write past the end of an allocation was not detected, although a write after its free
+ * was.
+ */
 DIES(past_an_allocation, KERNEL,
      ", which is 24 bytes past the end of device memory of cuMemAlloc (1000 bytes at ")
 {
@@ -30,7 +33,7 @@ DIES(before_an_allocation, KERNEL,
     return write_at(allocated(4096), -1);
 }
 
-/* Past the page of a small allocation, in the last bytes of the guard. */
+/* The access is beyond the page of a small allocation, in the last bytes of the guard. */
 DIES(far_past_an_allocation, KERNEL,
      ", which is 66046 bytes past the end of device memory of cuMemAlloc (1 bytes ")
 {
@@ -83,7 +86,10 @@ static gr_buffer *mapped_buffer(void)
     return buffer;
 }
 
-/* Catches: a write past the end of a mapped buffer was not detected, unlike one after its unmap. */
+/*
+ * Catches: a write past the end of a mapped buffer was not detected, although a write after its
+ * unmap was.
+ */
 DIES(past_a_mapped_buffer, KERNEL, ", which is 24 bytes past the end of OpenGL buffer ")
 {
     return write_at(gr_buffer_ptr(mapped_buffer()), END);
@@ -95,7 +101,7 @@ DIES(before_a_mapped_buffer, KERNEL, ", which is 3073 bytes before the beginning
     return write_at(pages, -1);
 }
 
-/* In the guard of an unmapped buffer. */
+/* The access is in the guard of an unmapped buffer. */
 DIES(past_an_unmapped_buffer, KERNEL, ", which is 124 bytes past the end of OpenGL buffer ")
 {
     begin();
@@ -126,7 +132,7 @@ static CUmemGenericAllocationHandle granule(int *fd)
     return handle;
 }
 
-/* A mapping that fills its reservation. */
+/* Returns memory of a mapping that fills its whole reservation. */
 static CUdeviceptr mapped_granule(void)
 {
     CUdeviceptr address = 0;
@@ -153,8 +159,8 @@ DIES(before_a_mapping, KERNEL,
 }
 
 /*
- * A view of SIZE bytes in the middle of imported memory, with accessible bytes around it in the
- * same pages.
+ * Returns a view of SIZE bytes in the middle of imported memory. The bytes around it in the same
+ * pages are accessible.
  */
 static CUdeviceptr external_buffer(void)
 {
@@ -206,7 +212,10 @@ CHILD(misaligned)
 CHILD(at_unknown_address)
 {
     begin();
-    /* The middle is too far below the next mapping to be taken for a stack overflow. */
+    /*
+     * The middle of this mapping is too far below the next mapping to be reported as a stack
+     * overflow.
+     */
     const long long size = 8 << 20;
     void *pages = mmap(NULL, (size_t)size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     child_check(pages != MAP_FAILED);
@@ -214,7 +223,7 @@ CHILD(at_unknown_address)
 }
 
 /* Catches: an access through NULL ended the program without a message. */
-SOFT_TEST(invalid_pointers)
+SOFT_TEST(invalid_pointers_are_reported)
 {
     if (thread_sanitizer())
         skip("ThreadSanitizer faults before the access does, at an address of its own");
@@ -231,8 +240,8 @@ SOFT_TEST(invalid_pointers)
 #endif
 }
 
-/* Catches: the message called a misaligned float4 pointer an invalid address. */
-SOFT_TEST(misaligned_vectors)
+/* Catches: the message for a misaligned float4 pointer said that the address was invalid. */
+SOFT_TEST(misaligned_vectors_are_reported)
 {
 #ifdef __SSE__
     if (!sanitizer())
@@ -249,7 +258,7 @@ DIES(by_the_application, "driver: the application accessed address 0x",
     return 0;
 }
 
-/* A fill or a copy of a mapped buffer that runs after the release. */
+/* Queues a fill or a copy of a mapped buffer that runs after the release of the buffer. */
 static int work_after_release(bool copies)
 {
     CUdeviceptr memory = allocated(SIZE);
@@ -267,7 +276,8 @@ static int work_after_release(bool copies)
 }
 
 /*
- * The C library chooses where a fill or a copy starts, so the test does not check the first byte.
+ * The C library chooses at which byte a fill or a copy starts, so the test does not check the byte
+ * in the message.
  */
 DIES(by_a_fill, "driver: a fill accessed address 0x",
      " of an OpenGL buffer, after cuGraphicsUnregisterResource\n")
@@ -283,7 +293,7 @@ DIES(by_a_copy, "driver: a copy accessed address 0x",
 
 /* ---- Host memory ----------------------------------------------------------------------------- */
 
-/* Writes to the first byte, twice. */
+/* A kernel writes the first byte of the memory, twice. */
 static int write_to_host(unsigned char *memory)
 {
     begin();
@@ -333,8 +343,10 @@ CHILD(to_cuda_memory)
 
 #define HOST_MEMORY "which is host memory unknown to CUDA"
 
-/* Catches: a kernel accessed malloc() memory without a message. On a GPU, it faults. */
-SOFT_TEST(host_memory)
+/*
+ * Catches: a kernel accessed memory of malloc() without a message. On a GPU such an access faults.
+ */
+SOFT_TEST(kernel_parameter_in_host_memory_is_reported)
 {
     char said[8192];
     expect_message_once("to_small_memory", HOST_MEMORY, "");

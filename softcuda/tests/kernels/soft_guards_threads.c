@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Out-of-bounds accesses to the dynamic shared memory of a block, and stack overflows of a thread.
+ * Out-of-bounds accesses to the dynamic shared memory of a block, and stack overflows of its
+ * threads.
  */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"
@@ -13,7 +14,7 @@ GROUP("shared memory", add_case)
 
 #define SHARED_KERNEL "driver: kernel write_shared_at accessed address 0x"
 
-/* Writes one byte at this offset from the dynamic shared memory of the block. */
+/* A kernel writes one byte at this offset from the beginning of its dynamic shared memory. */
 static int write_shared(unsigned size, long long offset)
 {
     begin();
@@ -23,7 +24,7 @@ static int write_shared(unsigned size, long long offset)
 }
 
 /*
- * Catches: for a launch without shared memory, the message reported an access through NULL;
+ * Catches: for a launch without shared memory, the message reported an access through NULL, and
  * accesses past the end of shared memory were not detected.
  */
 DIES(past_shared_memory, SHARED_KERNEL,
@@ -65,7 +66,7 @@ CHILD(within_shared_memory)
     return write_shared(LARGE_SHARED, 0) || write_shared(LARGE_SHARED, LARGE_SHARED - 1);
 }
 
-SOFT_TEST(dynamic_shared_memory)
+SOFT_TEST(first_and_last_bytes_of_shared_memory_are_accessible)
 {
     expect_child("within_shared_memory");
 }
@@ -101,7 +102,7 @@ DIES(endless_recursion, "kernel recurse needs more stack than the ",
 }
 
 /* Catches: a 66,000-byte frame skipped the canary and was not detected. */
-SOFT_TEST(stacks_of_threads_with_barriers)
+SOFT_TEST(stack_overflow_with_barriers_is_reported)
 {
     if (!sanitizer()) /* stacks are larger with a sanitizer */
         expect_death("frame_of_66000", "kernel frame_66000 needs more stack than the 65536 bytes",
@@ -110,8 +111,11 @@ SOFT_TEST(stacks_of_threads_with_barriers)
                  " bytes that a thread has: make its local arrays smaller, ");
 }
 
-/* The default stack holds the first frame. The second one needs cuCtxSetLimit(). */
-SOFT_TEST(a_frame_that_fits, 2)
+/*
+ * The default stack is large enough for the first kernel's frame. The second kernel needs
+ * cuCtxSetLimit().
+ */
+SOFT_TEST(large_frame_fits_if_the_stack_limit_allows, 2)
 {
     unsigned char bytes[64] = {0};
     CUdeviceptr out = soft_memory(bytes, sizeof(bytes));

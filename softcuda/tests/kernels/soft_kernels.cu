@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Kernels that inspect host threads and stacks, use barriers, or make invalid accesses. Only for
- * tests of the software CUDA driver.
+ * Kernels that inspect host threads and stacks, use barriers, or make invalid accesses. They are
+ * only for tests of the software CUDA driver.
  */
 #include <grinterop/cuhost.h>
 
@@ -14,8 +14,8 @@
 #endif
 
 /*
- * Each block records its thread, then waits for the others. All blocks arrive only if as many
- * threads run blocks concurrently. Gives up after five seconds.
+ * Each block records its host thread, then waits for the other blocks. All blocks arrive only if as
+ * many host threads run blocks at the same time. A block gives up after five seconds.
  */
 extern "C" __global__ void meet(unsigned *arrived, unsigned long long *threads)
 {
@@ -31,7 +31,7 @@ extern "C" __global__ void meet(unsigned *arrived, unsigned long long *threads)
 }
 GR_KERNEL(meet)
 
-/* Waits for the host. Gives up after ten seconds. */
+/* Waits until the host sets the word. Gives up after ten seconds. */
 extern "C" __global__ void wait_until(const unsigned *set)
 {
 #ifdef __CUDACC__
@@ -43,7 +43,7 @@ extern "C" __global__ void wait_until(const unsigned *set)
 }
 GR_KERNEL(wait_until)
 
-/* A product and a sum, which each of these calls must round separately. */
+/* Products and sums that must each be rounded separately. */
 extern "C" __global__ void round_each(float *out, float a, float b, float c)
 {
     out[0] = __fmul_rn(a, b) + c;
@@ -99,7 +99,7 @@ extern "C" __global__ void without_registration(unsigned *out)
 }
 
 #ifndef __CUDACC__
-/* As compiled with an older grinterop/cuhost.h. */
+/* A record as compiled with an older grinterop/cuhost.h. */
 extern "C" {
 extern __attribute__((visibility("default"))) const gr_cuhost_kernel gr_cuhost_kernel_of_before;
 const gr_cuhost_kernel gr_cuhost_kernel_of_before = {
@@ -149,7 +149,7 @@ extern "C" __global__ void write_to_address_in(unsigned char *const *address)
 }
 GR_KERNEL(write_to_address_in)
 
-/* Accesses the memory that grinterop-nvcc uses for an `extern __shared__` array. */
+/* Accesses the memory that grinterop-nvcc uses for `extern __shared__` arrays. */
 extern "C" __global__ void write_shared_at(long long offset)
 {
 #ifdef __CUDACC__
@@ -160,7 +160,7 @@ extern "C" __global__ void write_shared_at(long long offset)
 }
 GR_KERNEL(write_shared_at)
 
-/* Written like a float4 where the CPU requires alignment. */
+/* Writes a float4 with an instruction that requires alignment, if the CPU has one. */
 extern "C" __global__ void write_vector_at(unsigned char *base, long long offset)
 {
 #if defined(__SSE__) && !defined(__CUDACC__)
@@ -185,8 +185,8 @@ GR_KERNEL(write_at_place)
 /* ---- Stacks ---------------------------------------------------------------------------------- */
 
 /*
- * Touches only the far end of the frame, at an index unknown to the compiler, so that the compiler
- * keeps the whole frame.
+ * Accesses only the far end of the frame. The compiler does not know the index, so it keeps the
+ * whole frame.
  */
 template <unsigned Size> static __device__ unsigned char use_frame(unsigned char value)
 {
@@ -207,7 +207,7 @@ FRAME_KERNEL(16000)
 FRAME_KERNEL(66000)
 FRAME_KERNEL(300000)
 
-/* The depth is a parameter, so that no compiler turns the recursion into a loop. */
+/* The depth is a parameter, so that a compiler cannot replace the recursion by a loop. */
 static __device__ unsigned descend(unsigned depth)
 {
     volatile unsigned frame[1000];
@@ -258,7 +258,7 @@ GR_KERNEL_SYNC(block_sum)
 
 extern __shared__ unsigned ring[];
 
-/* Each round passes every value to the next thread. */
+/* In each round, every thread passes its value to the next thread. */
 extern "C" __global__ void rotate(unsigned *values, unsigned rounds)
 {
     const unsigned me = thread_in_block(), n = block_threads();
@@ -275,7 +275,10 @@ extern "C" __global__ void rotate(unsigned *values, unsigned rounds)
 GR_KERNEL_SYNC(rotate)
 GR_SHARED(ring)
 
-/* Threads from `stay` on exit before the first barrier. After each round, one more exits. */
+/*
+ * Threads with the number `stay` or a higher one exit before the first barrier. After each round,
+ * one more thread exits.
+ */
 extern "C" __global__ void leave(unsigned *counts, unsigned stay)
 {
     const unsigned me = thread_in_block();
@@ -287,8 +290,8 @@ extern "C" __global__ void leave(unsigned *counts, unsigned stay)
 GR_KERNEL_SYNC(leave)
 
 /*
- * Votes on three predicates: an odd thread number, a number below a bound, and one that is false
- * for all threads.
+ * Votes on three predicates: the thread number is odd; it is below a bound; a predicate that is
+ * false for all threads.
  */
 extern "C" __global__ void vote(int *results, unsigned limit)
 {
@@ -302,7 +305,7 @@ extern "C" __global__ void vote(int *results, unsigned limit)
 }
 GR_KERNEL_SYNC(vote)
 
-/* Each thread keeps its indices across barriers. */
+/* Stores the indices of each thread after barriers, which must not change them. */
 extern "C" __global__ void who(uint3 *seen)
 {
     const uint3 before = threadIdx;
@@ -315,7 +318,7 @@ extern "C" __global__ void who(uint3 *seen)
 }
 GR_KERNEL_SYNC(who)
 
-/* Values that the lanes of a warp exchange. Odd lanes diverge at the end. */
+/* Stores values that the lanes of a warp exchange. At the end, odd lanes take another branch. */
 extern "C" __global__ void warps(unsigned *out)
 {
     const unsigned all = 0xffffffffu, me = thread_in_block(), value = me * me + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the test programs of the software CUDA driver, see soft_launch.h. */
+/* The functions of soft_launch.h, which the test programs of the software CUDA driver share. */
 #include "soft_launch.h"
 
 #include <signal.h>
@@ -90,7 +90,7 @@ void *soft_bytes(CUdeviceptr memory, size_t size)
     return bytes;
 }
 
-/* A sanitizer turns the signal into an exit. */
+/* With a sanitizer, the child exits instead of dying by the signal. */
 void expect_death(const char *child, const char *text, const char *also)
 {
     char said[16384];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Launches kernels of soft_kernels.cu and checks that child processes crash, for the tests of the
- * software CUDA driver.
+ * Launches of the kernels in soft_kernels.cu, and checks that child processes crash, for the tests
+ * of the software CUDA driver.
  */
 #ifndef GR_TESTS_SOFT_LAUNCH_H
 #define GR_TESTS_SOFT_LAUNCH_H
@@ -10,13 +10,13 @@
 
 #include "examples/support/kernel_image.h"
 
-/* A case of what only the software driver does. */
+/* A test of behaviour that only the software driver has. */
 #define SOFT_TEST(...)                                                                             \
     TEST_UNLESS(gr_cuda_is_software() ? NULL : "it tests the software CUDA driver", __VA_ARGS__)
 
 /*
- * Adds a case with the kernels loaded; its teardown unloads them. A child that launches kernels
- * calls soft_kernels_load() first.
+ * Adds a case whose fixture loads and unloads the kernels. A child that launches kernels must call
+ * soft_kernels_load() first.
  */
 TCase *add_soft_case(Suite *suite, const char *name);
 void soft_kernels_load(void);
@@ -32,8 +32,8 @@ void soft_launch(const char *name, struct extents grid, struct extents block, CU
                  void **parameters);
 
 /*
- * Like soft_launch(), with this much dynamic shared memory; soft_launch() allocates 4 bytes per
- * thread.
+ * Like soft_launch(), with `shared` bytes of dynamic shared memory; soft_launch() allocates 4 bytes
+ * per thread.
  */
 void soft_launch_shared(const char *name, struct extents grid, struct extents block,
                         unsigned shared, CUstream stream, void **parameters);
@@ -41,17 +41,22 @@ void soft_launch_shared(const char *name, struct extents grid, struct extents bl
 /* Runs a kernel of one thread and waits for it. Returns the result of the stream. */
 CUresult soft_run(const char *name, void **parameters);
 
-/* Device memory, and a host copy of it, which the caller frees. */
+/*
+ * soft_memory() allocates device memory with these bytes. soft_bytes() returns a host copy of
+ * device memory, which the caller frees.
+ */
 CUdeviceptr soft_memory(const void *bytes, size_t size);
 void *soft_bytes(CUdeviceptr memory, size_t size);
 
-/* For the parent: the child must die of a fault, and its output must contain both texts. */
+/* Runs a child that must die of a fault. Its output must contain both texts. */
 void expect_death(const char *child, const char *text, const char *also);
 
-/* The child must return 0, and its output must contain both texts, the first one exactly once. */
+/*
+ * Runs a child that must return 0. Its output must contain both texts, the first text exactly once.
+ */
 void expect_message_once(const char *child, const char *text, const char *also);
 
-/* A child, and the test that it dies with this message. */
+/* Defines a child, and the test that it dies with this message. */
 #define DIES(title, text, also)                                                                    \
     SOFT_TEST(dies_##title)                                                                        \
     {                                                                                              \

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The extents of one launch. */
+/* The grid and block extents of one launch. */
 struct shape {
     struct extents grid, block;
 };
@@ -39,7 +39,7 @@ static void launch(const char *name, const struct shape *shape, CUstream stream,
     soft_launch(name, shape->grid, shape->block, stream, parameters);
 }
 
-/* A different number for each index. */
+/* Returns a different number for each index. */
 static unsigned number_at(unsigned i)
 {
     return (i + 1) * 2654435761u;
@@ -61,7 +61,10 @@ static void assert_number(const unsigned *values, unsigned i, unsigned wanted)
     ck_assert_msg(values[i] == wanted, "number %u is %u, expected %u", i, values[i], wanted);
 }
 
-/* Waits for the stream, copies the memory and frees it. The caller frees the copy. */
+/*
+ * Waits for the stream, copies the memory to the host and frees the memory. The caller frees the
+ * copy.
+ */
 static void *read_and_free(CUdeviceptr memory, size_t size)
 {
     CU(StreamSynchronize(fx.stream));
@@ -72,7 +75,7 @@ static void *read_and_free(CUdeviceptr memory, size_t size)
 
 GROUP("barriers", add_soft_case)
 
-SOFT_TEST(sums_of_blocks, sizeof(shapes) / sizeof(*shapes))
+SOFT_TEST(block_sums_by_barriers_are_correct, sizeof(shapes) / sizeof(*shapes))
 {
     const struct shape *shape = &shapes[_i];
     unsigned blocks = volume(shape->grid), threads = volume(shape->block);
@@ -102,7 +105,7 @@ static void assert_rotated(CUdeviceptr memory, const struct shape *shape, unsign
     free(values);
 }
 
-SOFT_TEST(barriers_in_a_loop, sizeof(shapes) / sizeof(*shapes))
+SOFT_TEST(barriers_in_a_loop_separate_its_rounds, sizeof(shapes) / sizeof(*shapes))
 {
     const struct shape *shape = &shapes[_i];
     unsigned rounds = 37;
@@ -113,7 +116,7 @@ SOFT_TEST(barriers_in_a_loop, sizeof(shapes) / sizeof(*shapes))
     CU(MemFree(values));
 }
 
-SOFT_TEST(threads_keep_their_place, sizeof(shapes) / sizeof(*shapes))
+SOFT_TEST(threads_keep_their_indices_across_barriers, sizeof(shapes) / sizeof(*shapes))
 {
     const struct shape *shape = &shapes[_i];
     unsigned x = shape->block.x, y = shape->block.y ? shape->block.y : 1;
@@ -133,8 +136,8 @@ SOFT_TEST(threads_keep_their_place, sizeof(shapes) / sizeof(*shapes))
 
 /* ---- Participating threads ------------------------------------------------------------------- */
 
-/* A barrier waits only for running threads and counts only those. */
-SOFT_TEST(threads_that_exit_early, 4)
+/* A barrier waits only for threads that are still running, and counts only their predicates. */
+SOFT_TEST(barrier_ignores_threads_that_have_exited, 4)
 {
     enum { THREADS = 100 };
     unsigned stay = _i == 0 ? THREADS : (unsigned)_i;
@@ -142,13 +145,13 @@ SOFT_TEST(threads_that_exit_early, 4)
     soft_launch("leave", (struct extents){.x = 1}, (struct extents){.x = THREADS}, fx.stream,
                 (void *[]){&memory, &stay});
     unsigned *counts = read_and_free(memory, THREADS * sizeof(*counts));
-    /* The last barrier of thread i includes all higher threads that stay. */
+    /* The last barrier of thread i includes all higher threads that have not exited. */
     for (unsigned i = 0; i < THREADS; i++)
         assert_number(counts, i, i < stay ? stay - i : number_at(i));
     free(counts);
 }
 
-SOFT_TEST(votes, sizeof(shapes) / sizeof(*shapes))
+SOFT_TEST(block_votes_count_predicates, sizeof(shapes) / sizeof(*shapes))
 {
     unsigned threads = volume(shapes[_i].block);
     struct shape shape = {.grid = {.x = 1}, .block = shapes[_i].block};
@@ -163,13 +166,13 @@ SOFT_TEST(votes, sizeof(shapes) / sizeof(*shapes))
 
 /* ---- Several launches ------------------------------------------------------------------------ */
 
-/* The value that thread `me` of the kernel contributes, or 0 if there is no such thread. */
+/* The value that thread `me` of the kernel contributes; 0 if there is no such thread. */
 static unsigned contributed(unsigned me, unsigned threads)
 {
     return me < threads ? me * me + 1 : 0;
 }
 
-/* The lanes in the warp of `me` that are threads and have this remainder. */
+/* The lanes in the warp of `me` that are threads of the block and have this remainder. */
 static unsigned lanes_with(unsigned me, unsigned threads, unsigned divisor, unsigned remainder)
 {
     unsigned set = 0, first = me / 32 * 32;
@@ -199,7 +202,7 @@ static void assert_warps(const unsigned *got, unsigned me, unsigned threads)
                       got[i], i, wanted[i]);
 }
 
-SOFT_TEST(lanes_of_warps, sizeof(shapes) / sizeof(*shapes))
+SOFT_TEST(warp_lanes_exchange_values, sizeof(shapes) / sizeof(*shapes))
 {
     const struct shape *shape = &shapes[_i];
     const unsigned blocks = volume(shape->grid), threads = volume(shape->block);
@@ -213,8 +216,11 @@ SOFT_TEST(lanes_of_warps, sizeof(shapes) / sizeof(*shapes))
 
 GROUP("launches", add_soft_case)
 
-/* A block larger than all previous ones gets new stacks, which smaller blocks reuse. */
-SOFT_TEST(blocks_of_all_sizes_in_sequence)
+/*
+ * A block that is larger than all previous blocks gets new stacks, which later smaller blocks
+ * reuse.
+ */
+SOFT_TEST(blocks_of_all_sizes_run_in_sequence)
 {
     static const unsigned sizes[] = {1, 700, 3, 1024, 64, 1024, 1};
     unsigned rounds = 3;
@@ -228,7 +234,7 @@ SOFT_TEST(blocks_of_all_sizes_in_sequence)
     }
 }
 
-SOFT_TEST(two_launches_at_once)
+SOFT_TEST(two_launches_with_barriers_run_at_once)
 {
     const struct shape first = {{.x = 9}, {.x = 200}}, second = {{.x = 8}, {.x = 333}};
     unsigned rounds = 50, other_rounds = 71;
@@ -280,7 +286,10 @@ static size_t address_space(void)
     return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The stream thread already runs, and the address space has no room for 1024 more stacks. */
+/*
+ * The thread of the stream already runs, and the address space has no room for the stacks of 1024
+ * threads.
+ */
 CHILD(no_memory_for_stacks)
 {
     const struct shape small = {{.x = 1}, {.x = 2}}, large = {{.x = 1}, {.x = 1024}};
@@ -301,7 +310,7 @@ CHILD(no_memory_for_stacks)
     return 0;
 }
 
-SOFT_TEST(out_of_memory_for_stacks)
+SOFT_TEST(launch_fails_without_memory_for_stacks)
 {
     if (sanitizer())
         skip("a sanitizer needs more address space than the limit leaves");
@@ -319,7 +328,7 @@ static void *set_later(void *word)
     return NULL;
 }
 
-/* More than three times as long as the patience. */
+/* The kernels run for more than three times the GR_SOFT_PATIENCE of this process. */
 CHILD(long_launches)
 {
     unsigned *set = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Out-of-bounds accesses end the process with a message that names the object, the distance from
- * it, and the kernel. Accesses within bounds succeed, up to the last byte.
+ * the object, and the kernel. Accesses within bounds succeed, up to the last byte.
  */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
@@ -55,7 +55,7 @@ GROUP("signals", add_case)
 static void *expected;
 static volatile sig_atomic_t caught;
 
-/* Repairs the access, like a handler that commits pages on demand. */
+/* Makes the address accessible, like a handler that commits pages on demand. */
 static void open_page(int number, siginfo_t *info, void *machine)
 {
     (void)number;
@@ -67,7 +67,8 @@ static void open_page(int number, siginfo_t *info, void *machine)
 }
 
 /*
- * This handler is installed before that of the driver, so the driver passes unknown faults to it.
+ * The application installs this handler before the driver installs its own, so the driver passes
+ * unknown faults to it.
  */
 CHILD(own_handler)
 {
@@ -85,12 +86,15 @@ CHILD(own_handler)
     return 0;
 }
 
-SOFT_TEST(faults_are_passed_on)
+SOFT_TEST(unknown_faults_reach_the_applications_handler)
 {
     expect_child("own_handler");
 }
 
-/* Catches: the driver took a signal sent by raise() or kill() for a fault that would recur. */
+/*
+ * Catches: the driver handled a signal that was sent by raise() or kill() like a fault, and
+ * expected that it recurs.
+ */
 DIES(sent_signal, "about to raise ", "the signal: yes")
 {
     CUdeviceptr memory = allocated(SIZE);
@@ -112,7 +116,7 @@ static void find_range(CUdeviceptr address, CUdeviceptr *base, size_t *size)
     ck_assert_int_eq(find(base, size, address), CUDA_SUCCESS);
 }
 
-/* A kernel writes the first and the last byte. */
+/* A kernel writes the first and the last byte of the memory. */
 static void write_ends(CUdeviceptr memory, size_t size)
 {
     long long first = 0, last = (long long)size - 1;
@@ -144,7 +148,7 @@ static void check_ends(CUdeviceptr memory, size_t size)
     free(bytes);
 }
 
-SOFT_TEST(first_and_last_bytes_of_allocations, sizeof(sizes) / sizeof(*sizes))
+SOFT_TEST(first_and_last_bytes_of_allocations_are_accessible, sizeof(sizes) / sizeof(*sizes))
 {
     size_t size = sizes[_i];
     CUdeviceptr memory = 0;
@@ -164,7 +168,7 @@ SOFT_TEST(first_and_last_bytes_of_allocations, sizeof(sizes) / sizeof(*sizes))
     CU(MemFreeHost(host));
 }
 
-SOFT_TEST(first_and_last_bytes_of_mapped_buffers, sizeof(sizes) / sizeof(*sizes))
+SOFT_TEST(first_and_last_bytes_of_mapped_buffers_are_accessible, sizeof(sizes) / sizeof(*sizes))
 {
     size_t size = sizes[_i];
     GLuint name = gl_buffer_filled(size, 1);
@@ -187,7 +191,7 @@ SOFT_TEST(first_and_last_bytes_of_mapped_buffers, sizeof(sizes) / sizeof(*sizes)
 
 /* ---- Many allocations ------------------------------------------------------------------------ */
 
-/* The last ones have no guards, because the process runs out of memory maps. */
+/* The last of these allocations have no guards, because the process runs out of memory maps. */
 #define MANY 34000
 
 static CUdeviceptr many[MANY];
@@ -200,7 +204,7 @@ static void assert_filled(int i)
     ck_assert_uint_eq(bytes[1], 0xCB);
 }
 
-SOFT_TEST(tens_of_thousands_of_allocations)
+SOFT_TEST(tens_of_thousands_of_allocations_succeed)
 {
     if (thread_sanitizer())
         skip("ThreadSanitizer needs the memory maps of the process");

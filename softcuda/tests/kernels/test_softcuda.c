@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Guarantees of the software CUDA driver only: bugs that a GPU may hide show up as a wrong byte or
- * as a fault with a message.
+ * Guarantees that only the software CUDA driver gives: a bug that a GPU may hide becomes visible as
+ * a wrong byte, or as a fault with a message.
  */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
@@ -18,8 +18,9 @@
 #define SIZE 1000
 
 /* The values with which the driver fills uninitialised memory. */
-#define FRESH     0xCB /* a new allocation */
-#define DISCARDED 0xCD /* a mapped buffer before its data arrives, or with data discarded */
+#define FRESH 0xCB /* the value of bytes in a new allocation */
+/* the value of bytes in a mapped buffer before its data is filled in, and of discarded bytes */
+#define DISCARDED 0xCD
 
 static unsigned char *pinned(size_t size)
 {
@@ -32,8 +33,8 @@ static unsigned char *pinned(size_t size)
 GROUP("missing waits", add_case)
 
 /*
- * The writer is blocked on one stream. The reader, on another stream, waits for it or does not
- * wait.
+ * The writer is blocked on one stream. The reader, on another stream, waits for the writer if
+ * `wait`. The reader must see the value `seen`.
  */
 static void read_behind_writer(bool wait, int seen)
 {
@@ -61,14 +62,14 @@ static void read_behind_writer(bool wait, int seen)
     CU(MemFreeHost(copy));
 }
 
-SOFT_TEST(missing_wait_for_a_writer)
+SOFT_TEST(missing_wait_for_a_writer_is_visible)
 {
     read_behind_writer(false, 1);
     read_behind_writer(true, 2);
 }
 
-/* The OpenGL data arrives when the stream reaches the map, not before. */
-SOFT_TEST(missing_wait_for_the_map)
+/* The OpenGL data is filled in when the stream reaches the map, not before. */
+SOFT_TEST(missing_wait_for_the_map_is_visible)
 {
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
     unsigned char *copy = pinned(SIZE);
@@ -88,8 +89,8 @@ SOFT_TEST(missing_wait_for_the_map)
     CU(MemFreeHost(copy));
 }
 
-/* If nothing is queued, the stream reaches the map immediately. */
-SOFT_TEST(map_of_an_idle_context)
+/* If no work is queued, the stream reaches the map immediately. */
+SOFT_TEST(map_in_an_idle_context_fills_the_memory_at_once)
 {
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
     gr_resource *resource = must_register_as(name, GR_READ_ONLY);
@@ -103,7 +104,7 @@ SOFT_TEST(map_of_an_idle_context)
 }
 
 /* A release on a stream other than that of the writer does not wait for the writer. */
-SOFT_TEST(missing_wait_before_the_release)
+SOFT_TEST(release_does_not_wait_for_other_streams)
 {
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
     gr_resource *resource = must_register(name);
@@ -115,7 +116,8 @@ SOFT_TEST(missing_wait_before_the_release)
     CU(MemAlloc(&copy, SIZE));
     CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
     CU(MemsetD8Async(copy, 0x77, SIZE, fx.other));
-    assert_ok(gr_buffer_release(buffer)); /* returns, although the other stream is blocked */
+    /* the release returns, although the other stream is blocked */
+    assert_ok(gr_buffer_release(buffer));
     ck_assert(!gate_is_open(gate));
     assert_gl_bytes(name, SIZE, 0x3a);
     gate_open(gate);
@@ -133,7 +135,7 @@ static void assert_device_bytes(CUdeviceptr memory, int value)
     assert_bytes(copy, SIZE, value);
 }
 
-SOFT_TEST(fresh_memory)
+SOFT_TEST(fresh_memory_is_poisoned)
 {
     CUdeviceptr memory = 0;
     for (int i = 0; i < 2; i++) {
@@ -150,7 +152,7 @@ SOFT_TEST(fresh_memory)
     }
 }
 
-SOFT_TEST(discarded_bytes)
+SOFT_TEST(discarded_bytes_are_visible)
 {
     GLuint name = gl_buffer_filled(SIZE, 0x3a);
     gr_buffer *buffer = gr_map_gl_buffer(name, GR_WRITE_DISCARD, fx.stream);
@@ -159,7 +161,7 @@ SOFT_TEST(discarded_bytes)
     assert_device_bytes(gr_buffer_ptr(buffer), DISCARDED);
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 5, SIZE / 2, fx.stream));
     assert_ok(gr_buffer_release(buffer));
-    /* Bytes that the application did not write are visible. */
+    /* OpenGL sees the bytes that the application did not write. */
     unsigned char bytes[SIZE];
     gl_read(name, bytes, SIZE);
     assert_bytes(bytes, SIZE / 2, 5);
@@ -174,8 +176,8 @@ static void begin_child(void)
     child_check(!kernels_load());
 }
 
-/* One block, so that its first thread accesses the memory first. */
-static int use(CUdeviceptr memory)
+/* Runs one block, so that its first thread accesses the memory first. */
+static int run_kernel_on(CUdeviceptr memory)
 {
     kernel_add_one(memory, 256, fx.stream);
     fx.cu->StreamSynchronize(fx.stream);
@@ -190,7 +192,7 @@ CHILD(use_after_unmap)
     CUdeviceptr stale = gr_buffer_ptr(buffer);
     child_check(gr_resource_unmap(NULL, fx.stream) != GR_OK);
     child_check(gr_buffer_release(buffer) == GR_OK);
-    return use(stale);
+    return run_kernel_on(stale);
 }
 
 CHILD(use_between_maps)
@@ -202,7 +204,7 @@ CHILD(use_between_maps)
     child_check(buffer);
     CUdeviceptr stale = gr_buffer_ptr(buffer);
     child_check(gr_buffer_release(buffer) == GR_OK);
-    return use(stale);
+    return run_kernel_on(stale);
 }
 
 CHILD(use_after_free)
@@ -211,10 +213,10 @@ CHILD(use_after_free)
     CUdeviceptr memory = 0;
     CU(MemAlloc(&memory, SIZE));
     CU(MemFree(memory));
-    return use(memory);
+    return run_kernel_on(memory);
 }
 
-SOFT_TEST(stale_pointers)
+SOFT_TEST(stale_pointers_fault_with_a_message)
 {
     need_kernels();
     expect_death("use_after_unmap", "kernel add_one accessed address 0x",
@@ -225,7 +227,7 @@ SOFT_TEST(stale_pointers)
 }
 
 /* Copies and fills are checked when they are submitted. */
-SOFT_TEST(copies_with_stale_pointers)
+SOFT_TEST(copies_and_fills_refuse_stale_pointers)
 {
     gr_buffer *buffer = gr_map_gl_buffer(gl_buffer_filled(SIZE, 1), GR_READ_WRITE, fx.stream);
     assert_made(buffer);
@@ -240,14 +242,14 @@ SOFT_TEST(copies_with_stale_pointers)
 
 GROUP("missing waits", add_case)
 
-/* Whether work submitted to `second` waits for work blocked in `first`. */
+/* Whether work submitted to `second` waits for work that is blocked in `first`. */
 static bool waits_for(CUstream second, CUstream first)
 {
     CUevent event = NULL;
     CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
     struct gate *gate = gate_put(first);
     CU(EventRecord(event, second));
-    /* Work that does not wait finishes long before 100 ms. */
+    /* Work that does not wait finishes in much less than 100 ms. */
     CUresult result = CUDA_ERROR_NOT_READY;
     for (int i = 0; i < 100 && result == CUDA_ERROR_NOT_READY; i++) {
         sleep_ms(1);
@@ -260,7 +262,7 @@ static bool waits_for(CUstream second, CUstream first)
     return result == CUDA_ERROR_NOT_READY;
 }
 
-SOFT_TEST(legacy_stream)
+SOFT_TEST(legacy_stream_waits_for_blocking_streams)
 {
     CUstream blocking = NULL, second = NULL;
     CU(StreamCreate(&blocking, CU_STREAM_DEFAULT));
@@ -285,8 +287,8 @@ GROUP("kernels", add_case)
 SOFT_TEST(kernels_run_on_all_cores)
 {
     /*
-     * It takes the thread-local variables of the kernels for a table of its own and crashes at
-     * exit.
+     * LeakSanitizer takes the thread-local variables of the kernels for a table of its own, and
+     * crashes at exit.
      */
     if (sanitizer() && strcmp(sanitizer(), "AddressSanitizer") == 0)
         skip("the leak check of AddressSanitizer crashes in this test");
@@ -319,8 +321,8 @@ SOFT_TEST(kernels_run_on_all_cores)
 GROUP("arithmetic", add_soft_case)
 
 /*
- * Catches: g++ for AArch64 fused __fmul_rn() and a sum into one rounding. Rounding the square
- * separately loses its last bit.
+ * Catches: g++ for AArch64 combined __fmul_rn() and a sum, and rounded only once. The square loses
+ * its last bit only if it is rounded separately.
  */
 SOFT_TEST(products_are_rounded_separately)
 {
@@ -339,11 +341,11 @@ SOFT_TEST(products_are_rounded_separately)
 
 GROUP("memory", add_case)
 
-static long page; /* the result of sysconf(); 0: the real page size */
+static long page; /* what sysconf() returns; 0: the real page size */
 
 /*
- * The glibc function. dlsym() would be too early for ThreadSanitizer, which calls sysconf() before
- * main().
+ * The sysconf() of glibc. ThreadSanitizer calls sysconf() before main(), when dlsym() cannot be
+ * used yet.
  */
 long __sysconf(int name);
 
@@ -353,8 +355,8 @@ __attribute__((no_sanitize("thread", "address"))) long sysconf(int name)
 }
 
 /*
- * Linux kernels for Grace use 64 KiB pages. Catches: the data began at 4 KiB, where no such page
- * can be mapped, so that exported memory could not be imported.
+ * Linux kernels for Grace use pages of 64 KiB. Catches: the data of exported memory began at 4 KiB,
+ * where a page of 64 KiB cannot be mapped, so the import failed.
  */
 SOFT_TEST(exported_memory_begins_at_a_page)
 {
@@ -381,7 +383,7 @@ SOFT_TEST(exported_memory_begins_at_a_page)
 
 GROUP("kernels", add_case)
 
-/* GPU code in any format is refused with an error that says so. */
+/* GPU code in any format is refused with an error that names the reason. */
 SOFT_TEST(modules_with_gpu_code_are_refused)
 {
     static const char ptx[] = "//\n// Generated by NVIDIA NVVM Compiler\n//\n\n.version 8.0\n"
@@ -411,13 +413,13 @@ CHILD(call_missing_function)
     return 0;
 }
 
-SOFT_TEST(missing_entry_points)
+SOFT_TEST(missing_entry_point_is_reported_once)
 {
     expect_message_once("call_missing_function", "cuGraphCreate",
                         "cuGraphCreate is not implemented");
 }
 
-/* The first call of NVIDIA's libcudart. */
+/* Makes the first call that libcudart of NVIDIA makes. */
 CHILD(get_export_table)
 {
     static const CUuuid id = {.bytes = {0x6b}};
@@ -433,7 +435,10 @@ CHILD(get_export_table)
     return 0;
 }
 
-/* Catches: a program also linked with NVIDIA's runtime got no message about it. */
+/*
+ * Catches: a program that was also linked with the runtime of NVIDIA got no message about the
+ * mistake.
+ */
 SOFT_TEST(nvidia_runtime_is_reported)
 {
     expect_message_once("get_export_table", "this program runs NVIDIA's libcudart, ",
@@ -456,7 +461,7 @@ SOFT_TEST(device_is_not_a_gpu)
 
 /* ---- Exit ------------------------------------------------------------------------------------ */
 
-/* Die of the alarm rather than hang. */
+/* If the process hangs at its exit, the alarm ends it. */
 CHILD(exit_while_a_stream_waits)
 {
     alarm(20);
@@ -471,7 +476,7 @@ CHILD(exit_while_a_stream_waits)
 
 CHILD(exit_while_mapped)
 {
-    static gr_buffer *volatile kept; /* reachable, so that it is not reported as a leak */
+    static gr_buffer *volatile kept; /* reachable, so that leak checks do not report it */
     alarm(20);
     fixture_setup();
     gate_put(fx.stream);

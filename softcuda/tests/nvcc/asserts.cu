@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A failed assertion ends the kernel, not the program. The context then has cudaErrorAssert. */
+/* A failed assertion ends the kernel, not the program. The context then returns cudaErrorAssert. */
 #include <cassert>
 
 #include "expect.h"

@@ -14,13 +14,13 @@ GR_NVCC_LIBRARY=$tools/.libs
 GR_CUDA_INCLUDE=${CUDA_CPPFLAGS#-isystem }
 export GR_NVCC_INCLUDE GR_NVCC_LIBRARY
 if [ -n "$GR_CUDA_INCLUDE" ]; then export GR_CUDA_INCLUDE; else unset GR_CUDA_INCLUDE; fi
-# The compiler does not start with the sanitizer library preloaded.
+# The compiler does not start if the sanitizer library is preloaded.
 unset LD_PRELOAD
-# Drop a leading ccache.
+# Removes ccache from the command.
 NVCC_CCBIN=${CXX##* }
 export NVCC_CCBIN
 
-# sanitize: prints the options that build a program with the sanitizer of this build, if any.
+# sanitize: prints the options that build a program with the sanitizer of this build, or nothing.
 sanitize() {
     case ${GR_SANITIZER:-no} in
     no | '') ;;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Calls in kernels that nvcc accepts, although host functions have the same names. */
+/* Calls in kernels that nvcc accepts although host functions have the same names. */
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -14,7 +14,7 @@
 #define BOTH
 #endif
 
-/* For host and device, or one function for each. */
+/* For host and device, or two functions: one for the host, one for the device. */
 BOTH inline float blend(float a, float b)
 {
     return 0.5f * (a + b);
@@ -49,7 +49,7 @@ int swap(int a)
     return a;
 }
 
-/* Names of host functions that mean something else in a kernel. */
+/* Host functions whose names have another meaning in a kernel. */
 int helper(int a)
 {
     return a;
@@ -108,7 +108,7 @@ BOTH int either(int a)
     return a;
 #endif
 }
-/* nvcc generates no code for these. */
+/* nvcc generates no code for the functions below, so it does not check their calls. */
 template <class T> __device__ T never(T a)
 {
     return unused_helper(a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Checks for the programs in this folder. Each program returns 0, or prints the first error. */
+/* Checks for the programs in this folder. Each program prints the first error, or returns 0. */
 #ifndef EXPECT_H
 #define EXPECT_H
 

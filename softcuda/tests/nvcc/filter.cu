@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A separable filter: rows use static shared memory, columns use dynamic shared memory, and the
- * weights are in constant memory.
+ * A separable filter. The kernel for rows uses static shared memory, the kernel for columns uses
+ * dynamic shared memory, and the weights are in constant memory.
  */
 #include "expect.h"
 
@@ -27,7 +27,7 @@ __global__ void rows(int *out, const int *in, int width)
     out[blockIdx.y * width + x + RADIUS] = sum;
 }
 
-/* A whole column. */
+/* Each block filters a whole column. */
 __global__ void columns(int *out, const int *in, int width, int height)
 {
     extern __shared__ __align__(16) int column[];

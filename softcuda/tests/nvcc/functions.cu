@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Device functions that C++ lacks: parts of a word, rounding modes, and special functions. */
+/*
+ * Device functions that C++ does not have: operations on parts of a word, rounding modes, and
+ * special functions.
+ */
 #include "expect.h"
 
 #include <math.h>
@@ -50,7 +53,7 @@ static void test_parts()
         EXPECT(out[i] == of_halves[i], "%08x, expected %08x at %d", out[i], of_halves[i], i);
 }
 
-/* Rounded towards 0, up and down. */
+/* The results rounded towards 0, up and down. */
 #define ROUNDED(name, ...)                                                                         \
     *out++ = __##name##_rz(__VA_ARGS__), *out++ = __##name##_ru(__VA_ARGS__),                      \
     *out++ = __##name##_rd(__VA_ARGS__)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Cooperative groups: block sums by tiles, prefix sums, and coalesced lanes. */
+/* Cooperative groups: sums of blocks by tiles, prefix sums, and coalesced lanes. */
 #include "expect.h"
 
 #include <cooperative_groups.h>

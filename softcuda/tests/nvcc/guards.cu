@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Kernels whose threads exit early in various ways, in grids larger than the data. Each element
- * must be changed exactly once, and only if the kernel's condition admits it.
+ * Kernels whose threads exit early for various conditions, in grids larger than the data. Each
+ * element must be changed exactly once, and only if the condition of the kernel is true for it.
  */
 #include "expect.h"
 
@@ -34,7 +34,7 @@ __global__ void a_block(int *out, int n)
     }
 }
 
-/* The first condition prevents a division by zero. */
+/* The first condition prevents a division by zero in the second one. */
 __global__ void several(int *out, int n, int step)
 {
     size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -57,7 +57,7 @@ __global__ void an_else(int *out, int n)
         out[i] += 1;
 }
 
-/* The condition must not be evaluated twice. */
+/* This condition counts its evaluations, so it must not be evaluated twice. */
 __global__ void counts(int *out, int n)
 {
     const int before = atomicAdd(&asked, 1);
@@ -69,7 +69,7 @@ __global__ void counts(int *out, int n)
     out[i - 1] += 1;
 }
 
-/* The condition reads the element that only this thread writes. */
+/* The condition reads an element that only its own thread writes. */
 __global__ void memory(int *out, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -96,7 +96,7 @@ template <class T> __global__ void typed(T *out, T last)
     out[i] += 1;
 }
 
-/* Threads that the first guard rejects must not access the memory of later conditions. */
+/* Threads that the first guard excludes must not access the memory that later conditions read. */
 __global__ void casts(const int *in, int *out, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -110,7 +110,7 @@ __global__ void casts(const int *in, int *out, int n)
 
 __device__ int depth;
 
-/* Whether a thread may continue depends on the threads that already did. */
+/* Whether a thread may continue depends on the threads that have run before. */
 __global__ void pushes(int *out, int n)
 {
     int at = depth;
@@ -120,7 +120,7 @@ __global__ void pushes(int *out, int n)
     }
 }
 
-/* Conditions that declare variables. */
+/* The conditions declare variables. */
 __global__ void declares(int *out, int n)
 {
     if (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n)
@@ -134,7 +134,7 @@ __global__ void declares_one(int *out, int n)
             out[i - 1] += 1;
 }
 
-/* A class whose conversion has a side effect. */
+/* A class whose conversion to int has a side effect. */
 struct counter {
     __device__ operator int() const { return atomicAdd(&asked, 1); }
 };
@@ -148,7 +148,7 @@ __global__ void converts(int *out, int n, counter count)
     out[i] += 1;
 }
 
-/* Indices that wrap around above 2^31. */
+/* The indices exceed 2^31 and wrap around. */
 __global__ void far(int *out, unsigned first)
 {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -276,7 +276,7 @@ static void wrap()
 
 int main(int argc, char *[])
 {
-    if (argc > 1) { /* takes seconds */
+    if (argc > 1) { /* this takes seconds */
         wrap();
         return 0;
     }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Managed variables, with __managed__ in each of the three places where it may be written. */
+/*
+ * Managed variables. The declarations have __managed__ in each of the three places where it is
+ * allowed.
+ */
 #include "expect.h"
 
 __managed__ int counts[5] = {1, 2, 3, 4, 5};

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# Work folder and sample program for the scripts in this folder, which all source this.
+# The work folder and the sample program of the scripts in this folder. Each of them sources this
+# file.
 #
 # suite  the name of the script without test_ and .sh
 
@@ -53,7 +54,7 @@ flags='-DVALUE=2 -Iheaders'
 # shellcheck disable=SC2086 # a list of options
 given() { "$nvcc" $flags "$@"; }
 
-# ended: prints the summary. The last command of a script.
+# ended: prints the summary. It is the last command of a script.
 ended() {
     if [ $failures -gt $checks ]; then failures=$checks; fi
     echo "$((100 * (checks - failures) / checks))%: Checks: $checks, Failures: $failures, Errors: 0"

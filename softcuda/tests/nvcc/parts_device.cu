@@ -4,7 +4,7 @@
 __device__ int total;
 __constant__ int factors[4] = {2, 3, 5, 7};
 
-/* The file with the kernel does not see this barrier. */
+/* Contains a barrier, which is not visible in the file with the kernel. */
 __device__ int rotated(int value)
 {
     __shared__ int all[32];

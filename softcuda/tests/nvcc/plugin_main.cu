@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Loads and unloads a library. Catches: an allocation at the former address of its managed variable
- * was refused.
+ * Loads and unloads a library. Catches: after that, an allocation at the former address of the
+ * library's managed variable was refused.
  */
 #include "expect.h"
 

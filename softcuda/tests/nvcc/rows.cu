@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Launches the kernels of rows_kernels.h in grids of many shapes and checks the thread and block
- * indices. test_nvcc.sh checks which row mode each kernel gets.
+ * Launches the kernels of rows_kernels.h in grids of many shapes, and checks the thread and block
+ * indices. test_nvcc.sh checks which launch flags each kernel has.
  */
 #include "expect.h"
 #include "rows_kernels.h"
@@ -21,7 +21,7 @@ static void run_line(line_kernel kernel, const char *name, int n, int threads)
     }
 }
 
-/* With fewer threads than elements. */
+/* Runs a grid-stride kernel with fewer threads than elements. */
 static void run_stride(line_kernel kernel, const char *name, int n, int blocks, int threads)
 {
     numbers<int> out(n + 1);
@@ -57,7 +57,7 @@ static void strides()
         EXPECT(out[i] == 3 + i / 10, "%d at %d", out[i], i);
 }
 
-/* Indices that wrap around above 2^31. */
+/* The indices exceed 2^31 and wrap around. */
 static void far()
 {
     const unsigned from = (1u << 31) - 700, count = 1500;
@@ -160,7 +160,7 @@ static void run_conditions()
             run_passing((enum passing)who, end[0], end[1]);
 }
 
-/* The elements that the launches add to, in blocks of one width, and how often. */
+/* Checks which elements the launches add to, and how often, in blocks of one width. */
 static void other_numbers()
 {
     const int blocks = 7, threads = 32, room = 2 * blocks * threads;
@@ -219,7 +219,7 @@ static void three_dimensions(dim3 grid, dim3 block)
         }
 }
 
-/* Rows longer than one run. */
+/* The rows are longer than the number of threads that run as one loop. */
 static void wide()
 {
     const unsigned width = 1801, height = 19;
@@ -241,7 +241,7 @@ static void wide()
 
 int main(int argc, char *[])
 {
-    if (argc > 1) { /* takes seconds */
+    if (argc > 1) { /* this takes seconds */
         far();
         return 0;
     }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Kernels that may run as rows of many blocks, and kernels that look similar but may not. */
+/*
+ * Kernels that may run as rows of many blocks, and kernels that look similar but may not run as
+ * such rows.
+ */
 #ifndef GR_TESTS_ROWS_KERNELS_H
 #define GR_TESTS_ROWS_KERNELS_H
 
@@ -55,7 +58,7 @@ __global__ void line_changes(int *out, int n)
     out[i++] += n + 1;
 }
 
-/* Writes the type that it reads, so *count might be one of the elements. */
+/* Writes the same type that it reads, so *count might be one of the elements. */
 __global__ void line_unguarded(unsigned *out, const unsigned *count)
 {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -140,7 +143,7 @@ __global__ void stride_ends(int *out, int n)
     }
 }
 
-/* Each round of a thread reads what the previous round wrote. */
+/* Each round of a thread reads the value that the previous round wrote. */
 __global__ void stride_chain(int *out, int n)
 {
     const int stride = gridDim.x * blockDim.x;
@@ -148,7 +151,7 @@ __global__ void stride_chain(int *out, int n)
         out[i] = i < stride ? 3 * i + 1 : out[i - stride] + 3 * stride;
 }
 
-/* Rounds that depend on each other or on their thread. */
+/* The rounds depend on each other or on their thread. */
 __global__ void stride_breaks(int *out, int n)
 {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
@@ -256,7 +259,7 @@ struct place {
     unsigned block[3], thread[3];
 };
 
-/* The row of all threads with the same y and z of thread and block. */
+/* The number of the row that contains all threads with the same y and z of thread and block. */
 __device__ size_t row_of(unsigned thread_y, unsigned thread_z, unsigned block_y, unsigned block_z,
                          dim3 blocks, dim3 grid)
 {

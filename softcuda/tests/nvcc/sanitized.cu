@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Parameters with adjacent integers, for a program built with AddressSanitizer. */
+/* Kernels with adjacent integer parameters, for a program built with AddressSanitizer. */
 #include "expect.h"
 
 struct extent {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Source text that may confuse a token-based parser. */
+/* Source text that may confuse a parser of tokens. */
 #include "expect.h"
 
 #include <vector>
@@ -12,7 +12,7 @@ __global__ void not_one() { __shared__ int x[1]; "}} <<<
 static const char brace = '{', quote = '\'';
 static const int separated = 1'000'000;
 
-/* Members and local variables may have the names of the built-in variables. */
+/* Members and local variables may have the same names as the built-in variables. */
 struct shape {
     dim3 gridDim, blockDim;
     int threadIdx = 3;
@@ -71,7 +71,7 @@ __global__ void sum_big(float *out, big b)
     float sum = 0;
     for (float value : b.values)
         sum += value;
-    b.values[0] = 1e9f; /* the copy of this thread */
+    b.values[0] = 1e9f; /* changes only the copy of this thread */
     out[threadIdx.x] = sum;
 }
 

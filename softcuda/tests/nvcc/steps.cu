@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Warp sums and scans as written before CUDA 9: lanes run in lockstep where they write `volatile`
- * shared memory.
+ * Sums and scans of warps, written as before CUDA 9: the lanes of a warp run in lockstep where they
+ * write `volatile` shared memory.
  */
 #include "expect.h"
 
 /*
- * The loop of NVIDIA's reduction lectures: each lane reads what other lanes wrote in the previous
- * line.
+ * The loop in NVIDIA's lectures about reductions. Each lane reads the values that other lanes wrote
+ * in the previous line.
  */
 template <unsigned Size> __device__ void reduce_warp(volatile int *data, int i)
 {
@@ -37,7 +37,7 @@ template <unsigned Size> __global__ void reduce(int *out, const int *in)
         out[blockIdx.x] = data[0];
 }
 
-/* As in the CUDA sample, with a local variable and a local pointer. */
+/* The reduction of the CUDA sample, with a local variable and a local pointer. */
 __global__ void reduce_sample(float *out, const float *in)
 {
     __shared__ float data[128];
@@ -61,7 +61,7 @@ __global__ void reduce_sample(float *out, const float *in)
         *out = data[0];
 }
 
-/* Each lane reads values of lower lanes, so no lane may write before all have read. */
+/* Each lane reads values of lower lanes, so no lane may write before all lanes have read. */
 __global__ void scan(int *out, const int *in)
 {
     volatile __shared__ int data[2][64];
@@ -80,7 +80,7 @@ __global__ void scan(int *out, const int *in)
     out[i] = data[half][lane];
 }
 
-/* Every kind of write, each followed by a read in the next lane. */
+/* Contains every kind of write. After each write, the next lane reads the value. */
 __global__ void kinds(unsigned *out)
 {
     __shared__ volatile unsigned data[33];
@@ -115,7 +115,7 @@ __global__ void kinds(unsigned *out)
         data[i] = 0;
     wrong |= (data[next] == 2) ? 0 : 1u << 8;
     winner = i;
-    out[i] = wrong | winner << 16; /* the same lane in all */
+    out[i] = wrong | winner << 16; /* the same lane wins in all lanes */
 }
 
 __host__ __device__ void put(volatile int *data, int i, int value)
@@ -123,7 +123,10 @@ __host__ __device__ void put(volatile int *data, int i, int value)
     data[i] = value;
 }
 
-/* A one-word lock, and a flag in memory of all blocks: lanes must not wait for each other there. */
+/*
+ * Uses a lock of one word, and a flag in memory that all blocks share. Lanes must not wait for each
+ * other at writes to these.
+ */
 __device__ void leave(volatile int *lock)
 {
     *lock = 0;

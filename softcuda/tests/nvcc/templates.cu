@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Kernels that are templates, overloaded, static or in namespaces; launched in macros and
- * templates, by address, with a functor or a lambda.
+ * Kernels that are templates, overloaded, static or in namespaces. They are launched in macros and
+ * templates, by their addresses, with a functor, and with a lambda.
  */
 #include "expect.h"
 
@@ -38,7 +38,7 @@ struct add {
     __host__ __device__ int operator()(int x) const { return x + term; }
 };
 
-/* Contains a barrier, so any kernel that uses it may have one. */
+/* Contains a barrier, so each kernel that uses this class may reach a barrier. */
 struct neighbour {
     __device__ int operator()(int x) const
     {
@@ -64,7 +64,7 @@ template <class T, class U> __global__ void unnamed(T *out, const T *__restrict_
     out[threadIdx.x] = in[threadIdx.x] + n;
 }
 
-/* An unused parameter has only a type. */
+/* Parameters that are not used have only a type. */
 template <>
 __global__ void unnamed<double, int>(double *out, const double *__restrict__, int, int n)
 {

@@ -39,9 +39,9 @@ else
         'asserts.cu:20: kernel meets: block: [0,0,0], thread: [2,1,0] Assertion `threadIdx.x < most'
     check assertion_on_the_host bad ./asserts host && says err 'Assertion `argc == 0'
     check debug_rows 0 compile -G "$programs/rows.cu" -o rows && check run_debug_rows 0 ./rows
-    # Built as in softcuda/docs/legacy.md, without the settings of run-test.
-    # Catches: adjacent integer parameters were taken for an address, because the shadow memory of
-    # AddressSanitizer is mapped there.
+    # The program is built as in softcuda/docs/legacy.md, without the settings of run-test. Catches:
+    # adjacent integer parameters were reported as an address, because the shadow memory of
+    # AddressSanitizer is mapped at that address.
     case ${GR_SANITIZER:-no} in
     *thread*) skip sanitized "ThreadSanitizer and AddressSanitizer exclude each other" ;;
     *)
@@ -51,7 +51,7 @@ else
         # shellcheck disable=SC2086 # a command's words
         check run_sanitized 0 $user ./sanitized
         if grep -F 'host memory unknown' err >/dev/null; then fail "integer taken as an address"; fi
-        # Catches: LeakSanitizer crashed after a library was loaded late, like a module.
+        # Catches: LeakSanitizer crashed after a library was loaded late, as modules are.
         check sanitized_options 0 env ASAN_OPTIONS=help=1 ./sanitized
         if ! grep -A2 'intercept_tls_get_addr' out err | grep -F 'Value: false' >/dev/null; then
             fail "AddressSanitizer's table of thread-local memory is not disabled"
@@ -83,7 +83,7 @@ fi
 
 # ---- Location of the headers ----
 
-# away NAME STATUS PROGRAM: check without the variables for the folders.
+# away NAME STATUS PROGRAM: like check, without the environment variables for the folders.
 away() {
     check "$1" "$2" env GR_NVCC_INCLUDE= GR_NVCC_LIBRARY= "$3" -c away.cu
 }
@@ -93,7 +93,7 @@ cp "$nvcc" copied
 away no_install 1 ./copied && says err 'no grinterop_nvcc.h' "move the whole installation" \
     GR_NVCC_INCLUDE GR_NVCC_LIBRARY
 # Catches: after its installation was moved, grinterop-nvcc searched only the old location. Its
-# message named only one variable, and setting that one made the link fail.
+# message named only one environment variable, and the link failed after this variable was set.
 mkdir -p moved/bin moved/include/grinterop
 cp "$nvcc" moved/bin
 ln -s "$source"/include/grinterop/* "$source"/softcuda/include/grinterop/* moved/include/grinterop
@@ -132,7 +132,7 @@ check gpu_options 0 given -c one.cu -arch=sm_90 -gencode arch=compute_80,code=sm
 check debug 0 given -g -G -c one.cu
 check compiler_options 0 given -c one.cu -Xcompiler -Wall,-Wextra,-Werror \
     --compiler-options '-fPIC -O1'
-# hands NAME TEXT WORD...: -Xcompiler TEXT must pass these words to the compiler, in this order.
+# hands NAME TEXT WORD...: -Xcompiler TEXT must pass these words to the compiler in this order.
 hands() {
     text=$2
     check "$1" 0 given -dryrun -c one.cu -Xcompiler "$text" || return
@@ -200,7 +200,7 @@ done
 END
 printf '#!/bin/sh\necho $$ >started.new && mv started.new started\nexec sleep 100\n' >patient
 chmod +x chatty patient
-# Catches: 4.7 MB of warnings took 2.7 GB and half a minute.
+# Catches: for 4.7 MB of warnings, grinterop-nvcc needed 2.7 GB and half a minute.
 if [ "${GR_SANITIZER:-no}" != no ]; then
     skip many_warnings 'a sanitizer needs more memory than the limit'
 else
@@ -208,7 +208,8 @@ else
         -c plain.cu -o plain.o
     if [ "$(grep -c 'warning: a line' said)" != 80000 ]; then fail "warnings lost"; fi
 fi
-# interrupt SIGNAL STATUS: Catches: SIGTERM left a folder in the temporary directory.
+# interrupt SIGNAL STATUS: interrupts grinterop-nvcc. Catches: SIGTERM left a folder in the
+# temporary directory.
 interrupt() {
     begin "interrupt_$1"
     rm -f started
@@ -237,8 +238,8 @@ begin page
 done >missing
 if [ -s missing ]; then fail "missing on the manual page:" "$(cat missing)"; fi
 
-# grinterop-nvcc must accept every option of nvcc, with a value if nvcc requires one. It takes
-# -gr-value as that value, or else refuses it as an unknown option.
+# grinterop-nvcc must accept every option of nvcc, with a value if nvcc requires one. It uses the
+# next word, -gr-value, as this value or refuses it as an unknown option.
 knows() {
     given -dryrun -c one.cu "$1" -gr-value 2>said
     case $1:$2 in
@@ -315,7 +316,8 @@ watched: guard
 with_lambda: block by block
 wraps: guard line
 END
-# kinds FILE: prints the launch flags (softcuda/nvcc/launch_flags.h) of the kernels in a kept file.
+# kinds FILE: prints the launch flags (softcuda/nvcc/launch_flags.h) of the kernels in the kept
+# file.
 kinds() {
     sed -n 's/.*return "\([a-z_]*\)"; } }; ::gr_cuhost::launch<\([0-9]*\)u.*/\1 \2/p' "$1" |
         while read -r name bits; do
@@ -342,7 +344,7 @@ else
         fail "no code for line 7 of one.cu"
     fi
     if grep -E 'cpp4|cpp1' decoded >/dev/null; then fail "names intermediate files"; fi
-    # gdb shows the parameters of a call, but not those of an always_inline function.
+    # gdb shows the parameters of a function that is called, but not of an always_inline function.
     check called_kernel 0 nm -C one.o && says out '::operator()('
 fi
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# test_nvcc_refused.sh: errors and warnings of grinterop-nvcc, and the lines that they name.
+# test_nvcc_refused.sh: the errors and warnings of grinterop-nvcc, and the lines that they report.
 #
 # GR_TOOLS  the folder of grinterop-nvcc; default: the build folder, which is the current folder
 
@@ -38,8 +38,9 @@ __device__ unsigned lane()
 }
 END
 wrong assembly 4 'cannot run PTX'
-# without NAME HEADER OTHER [OPTION]...: a program that includes HEADER must be refused with the
-# name of the library, the first part of HEADER. OTHER is included only for nvcc and is ignored.
+# without NAME HEADER OTHER [OPTION]...: a program that includes HEADER must be refused with a
+# message that names the library, the first part of HEADER. The program includes OTHER only for
+# nvcc, so OTHER must have no effect.
 without() {
     library=$1 header=$2
     printf '#ifndef __GRINTEROP_NVCC__\n#include <%s>\n#endif\n\n#include <%s>\n' \
@@ -80,7 +81,7 @@ __global__ void kernel(int *out)
 }
 END
 wrong mistake 5 missing
-# Catches: functions called by a qualified name in a kernel were not checked.
+# Catches: in kernels, calls of functions by a qualified name were not checked.
 cat >host_calls.cu <<'END'
 namespace tools
 {

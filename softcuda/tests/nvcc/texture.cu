@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A texture object rotated by quarter turns, and writes to a surface. */
+/*
+ * A kernel that reads a texture object rotated by quarter turns, and a kernel that writes to a
+ * surface.
+ */
 #include "expect.h"
 
 __global__ void turn(float *out, int size, cudaTextureObject_t image)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A prefix sum by warps, a reduction by templates, histograms with atomics, and half precision. */
+/*
+ * A prefix sum with warp functions, a reduction with templates, histograms with atomics, and half
+ * precision.
+ */
 #include "expect.h"
 
 #include <cuda_fp16.h>

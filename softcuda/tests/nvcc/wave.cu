@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A grid of points in a sine wave, as CUDA programs draw it with OpenGL, without the window. */
+/* A grid of points in a sine wave, as CUDA programs compute it for OpenGL, but without a window. */
 #include "expect.h"
 
 #include <math.h>

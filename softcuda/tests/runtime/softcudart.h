@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The tests of libgrinterop-softcudart. They use only the runtime API. Compile them with
- * -DREAL_CUDART, which leaves out features of the software runtime, and link them with NVIDIA's
- * library to compare its results on a GPU.
+ * The tests of libgrinterop-softcudart. They use only the runtime API. To compare the results with
+ * a GPU, compile them with -DREAL_CUDART, which leaves out features of the software runtime, and
+ * link them with the libcudart of NVIDIA.
  */
 #ifndef GR_TESTS_SOFTCUDART_H
 #define GR_TESTS_SOFTCUDART_H
@@ -21,7 +21,10 @@
             FAIL("%s returned %s", #call, cudaGetErrorName(got_));                                 \
     } while (0)
 
-/* A call that must fail with this error and set it as the last error, once. */
+/*
+ * A call that must fail with this error. It must set the last error, which the first query then
+ * clears.
+ */
 #define FAILS(error, call)                                                                         \
     do {                                                                                           \
         cudaError_t got_ = (call);                                                                 \
@@ -35,14 +38,14 @@
 
 struct softcudart_case {
     const char *group;
-    int line; /* the cases of a group run in this order */
+    int line; /* orders the cases of a group */
     const char *name;
     const char *(*run)(void);
     struct softcudart_case *next;
 };
 void softcudart_list(struct softcudart_case *one);
 
-/* A case of the file's GROUP. It returns NULL, or an error text from FAIL(). */
+/* A case in the GROUP of the file. It returns NULL, or the error text of FAIL(). */
 #define CASE(title)                                                                                \
     static const char *title(void);                                                                \
     __attribute__((constructor)) static void list_##title(void)                                    \
@@ -59,7 +62,7 @@ void softcudart_list(struct softcudart_case *one);
 #define SOFTCUDART_SECOND "--other"
 int softcudart_second_process(void);
 
-/* Byte i of a pattern in which adjacent bytes and adjacent rows differ. */
+/* Byte i of a pattern in which adjacent bytes, and adjacent rows, differ. */
 unsigned char softcudart_byte(size_t i);
 void softcudart_pattern(void *bytes, size_t size);
 /* Whether the bytes match the pattern from byte `first` on. */

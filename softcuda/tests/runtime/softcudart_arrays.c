@@ -31,8 +31,8 @@ CASE(report_their_format)
     return NULL;
 }
 
-/* The common channel formats, by their bits. */
-CASE(each_format)
+/* The common channel formats, with the numbers of bits of their channels. */
+CASE(created_in_each_common_format)
 {
     static const struct {
         int bits, channels;
@@ -58,7 +58,7 @@ CASE(each_format)
     return NULL;
 }
 
-CASE(refused)
+CASE(refused_if_the_format_is_invalid)
 {
     const struct cudaChannelFormatDesc three =
         cudaCreateChannelDesc(8, 8, 8, 0, cudaChannelFormatKindUnsigned);
@@ -88,12 +88,12 @@ CASE(copied_as_rectangles)
     CUDA(cudaMemcpy2DFromArray(back, sizeof(back[0]), other, 0, 0, sizeof(back[0]), HEIGHT,
                                cudaMemcpyDeviceToHost));
     REQUIRE(softcudart_is_pattern(back, sizeof(back), 0));
-    /* 8 bytes of 2 rows, starting at byte 4 of row 3. */
+    /* Copies 8 bytes of 2 rows, starting at byte 4 of row 3. */
     CUDA(cudaMemcpy2DFromArrayAsync(back, 8, array, 4, 3, 8, 2, cudaMemcpyDeviceToHost, NULL));
     CUDA(cudaStreamSynchronize(NULL));
     REQUIRE(memcmp(back[0], &bytes[3][4], 8) == 0);
     REQUIRE(memcmp(&back[0][8], &bytes[4][4], 8) == 0);
-    /* The pitch may be 0 for one row, but not for two. */
+    /* The pitch may be 0 for a copy of one row, but not of two rows. */
     CUDA(cudaMemcpy2DToArray(other, 0, 2, bytes, 0, sizeof(bytes[0]), 1, cudaMemcpyHostToDevice));
     CUDA(cudaMemcpy2DFromArray(back, 0, other, 0, 2, sizeof(back[0]), 1, cudaMemcpyDeviceToHost));
     REQUIRE(memcmp(back[0], bytes[0], sizeof(back[0])) == 0);
@@ -106,7 +106,7 @@ CASE(copied_as_rectangles)
     return NULL;
 }
 
-/* The older functions copy bytes that continue in the next row. */
+/* The older functions copy bytes that continue in the next row of the array. */
 CASE(copied_across_rows)
 {
     enum { ROW = WIDTH * 4 };
@@ -131,7 +131,7 @@ CASE(copied_across_rows)
     return NULL;
 }
 
-/* The width of a copy to or from an array is in array elements. */
+/* The width of a copy to or from an array is in elements of the array. */
 CASE(copied_as_boxes)
 {
     const struct cudaChannelFormatDesc desc = bytes4();

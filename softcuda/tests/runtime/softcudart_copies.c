@@ -35,7 +35,7 @@ CASE(in_every_direction)
     return NULL;
 }
 
-CASE(refused)
+CASE(refused_if_arguments_are_invalid)
 {
     unsigned char bytes[64];
     void *memory = NULL;
@@ -68,14 +68,14 @@ CASE(queued)
     for (size_t i = 0; i < SIZE / 4; i++)
         REQUIRE(back[i] == 0x55);
     CUDA(cudaMemcpy(back, memory, SIZE, cudaMemcpyDeviceToHost));
-    REQUIRE(back[16] == softcudart_byte(16)); /* between the rows */
+    REQUIRE(back[16] == softcudart_byte(16)); /* this byte is between two rows */
     CUDA(cudaStreamDestroy(stream));
     CUDA(cudaFreeHost(back));
     CUDA(cudaFree(memory));
     return NULL;
 }
 
-/* The variants that CUDA_API_PER_THREAD_DEFAULT_STREAM selects. */
+/* The per-thread variants, which CUDA_API_PER_THREAD_DEFAULT_STREAM selects. */
 cudaError_t CUDARTAPI cudaMemcpy_ptds(void *dst, const void *src, size_t count,
                                       enum cudaMemcpyKind kind);
 cudaError_t CUDARTAPI cudaMemsetAsync_ptsz(void *devPtr, int value, size_t count,
@@ -101,7 +101,7 @@ CASE(on_per_thread_stream)
     return NULL;
 }
 
-/* In both directions between two devices, or within one device. */
+/* Copies in both directions between two devices or, if there is only one, within it. */
 CASE(between_devices)
 {
     unsigned char bytes[SIZE], back[SIZE];

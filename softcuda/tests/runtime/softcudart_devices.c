@@ -62,7 +62,7 @@ static void *device_of_thread(void *seen)
     return NULL;
 }
 
-/* Each thread has its own current device, initially device 0. */
+/* Each thread has its own current device, which is device 0 at first. */
 CASE(current_device_per_thread)
 {
     int count = 0, device = -1, of_thread = -1;
@@ -126,7 +126,7 @@ CASE(versions)
 }
 
 /* A reset destroys all resources. The next call initialises the device again. */
-CASE(reset)
+CASE(reset_destroys_resources)
 {
     void *memory = NULL;
     cudaStream_t stream = NULL;
@@ -143,7 +143,7 @@ CASE(reset)
     return NULL;
 }
 
-CASE(peers)
+CASE(peer_access_can_be_enabled_and_disabled)
 {
     int count = 0, can = -1;
     CUDA(cudaGetDeviceCount(&count));

@@ -36,7 +36,7 @@ CASE(last_error_persists)
 {
     void *memory = NULL;
     REQUIRE(cudaFree((void *)(size_t)64) == cudaErrorInvalidValue);
-    CUDA(cudaMalloc(&memory, 64)); /* success does not clear it */
+    CUDA(cudaMalloc(&memory, 64)); /* a successful call does not clear the last error */
     REQUIRE(cudaPeekAtLastError() == cudaErrorInvalidValue);
     REQUIRE(cudaGetLastError() == cudaErrorInvalidValue);
     REQUIRE(cudaGetLastError() == cudaSuccess);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Memory and events shared by two processes. The second process is this program with an argument.
+ * Memory and events that two processes share. The second process is this program with an argument.
  */
 #define _GNU_SOURCE
 #define GROUP "ipc"
@@ -17,7 +17,7 @@
 #define SIZE ((size_t)1000)
 #define LAZY cudaIpcMemLazyEnablePeerAccess
 
-/* The standard input of the second process. */
+/* The data that the second process reads from its standard input. */
 struct handles {
     cudaIpcMemHandle_t memory;
     cudaIpcEventHandle_t filled, answered;
@@ -78,7 +78,7 @@ CASE(events_refused)
 }
 
 #ifndef REAL_CUDART
-/* NVIDIA's library crashes. */
+/* With NULL for a result, the libcudart of NVIDIA crashes. */
 CASE(null_results)
 {
     cudaIpcMemHandle_t memory_handle;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Kernels and variables registered like those in grinterop-nvcc output, but written by hand. */
+/*
+ * Kernels and variables that are registered as in the output of grinterop-nvcc, but written by
+ * hand.
+ */
 #define GROUP "kernels"
 #include "softcudart.h"
 
@@ -12,7 +15,7 @@ static float constant[8];    /* a __constant__ variable */
 static unsigned managed[5];  /* a __managed__ variable */
 static unsigned never_added[4];
 
-/* out[i] = i * factor, for each thread in the x dimension of the blocks. */
+/* Computes out[i] = i * factor for each thread in the x dimension of the blocks. */
 static void scale(const gr_cuhost_block *first, unsigned count, unsigned *out, unsigned factor)
 {
     for (unsigned t = 0; t < count * first->block_dim[0]; t++) {
@@ -21,15 +24,15 @@ static void scale(const gr_cuhost_block *first, unsigned count, unsigned *out, u
     }
 }
 
-/* Called with the parameters of the function. */
+/* Runs the kernel with the parameters of its function. */
 static void run_scale(const gr_cuhost_block *first, unsigned count, void *const *params)
 {
     scale(first, count, *(unsigned *const *)params[0], *(const unsigned *)params[1]);
 }
 
-static _Atomic size_t shared_size; /* of the last block that a closure ran */
+static _Atomic size_t shared_size; /* of the last block that run_closure() ran */
 
-/* Called with a closure. */
+/* The closure of the kernel, with which run_closure() runs it. */
 struct closure {
     unsigned *out;
     unsigned factor;
@@ -67,7 +70,7 @@ static const gr_cuhost_kernel closure_kernel = {
     .run_blocks = run_closure,
 };
 
-/* The address that the program passes to launch the kernel. */
+/* The address by which the program launches the kernel. */
 static const char stub;
 
 __attribute__((constructor)) static void add(void)
@@ -105,7 +108,7 @@ CASE(launched_as_closures)
     configure(BLOCKS, THREADS, 0, stream);
     gr_cuhost_run(&closure_kernel, &stub, &closure);
     unsigned *memory = closure.out;
-    memset(&closure, 0, sizeof(closure)); /* the launch has copied it */
+    memset(&closure, 0, sizeof(closure)); /* the launch has copied the closure */
     CUDA(cudaGetLastError());
     CUDA(cudaStreamSynchronize(stream));
     PASS_ON(is_scaled(memory, 3));
@@ -114,8 +117,8 @@ CASE(launched_as_closures)
     return NULL;
 }
 
-/* A launch returns no error; it sets the last error. */
-CASE(refused)
+/* A launch with <<< >>> returns no error. It sets the last error. */
+CASE(refused_if_the_launch_is_invalid)
 {
     const struct closure closure = {0};
     gr_cuhost_run(&closure_kernel, &stub, &closure);
@@ -134,7 +137,7 @@ CASE(refused)
     return NULL;
 }
 
-/* A program with records too old for this driver. */
+/* The program contains records that are too old for this driver. */
 CASE(built_for_older_records)
 {
     static gr_cuhost_kernel older;
@@ -190,7 +193,10 @@ CASE(attributes)
     return NULL;
 }
 
-/* Attributes set for the address apply to closure launches, before the first one and after it. */
+/*
+ * Attributes that are set for the address apply to launches of its closures, before the first
+ * launch and after it.
+ */
 CASE(attributes_of_closures)
 {
     struct closure closure = {.factor = 2};
@@ -217,7 +223,7 @@ CASE(variables)
     void *address = NULL;
     size_t size = 0;
     CUDA(cudaMemcpyToSymbol(variable, numbers, sizeof(numbers), 0, cudaMemcpyHostToDevice));
-    CUDA(cudaDeviceSynchronize()); /* such a copy may be asynchronous */
+    CUDA(cudaDeviceSynchronize()); /* the copy before may be asynchronous */
     REQUIRE(variable[3] == 4);
     CUDA(cudaMemcpyToSymbol(variable, numbers, 8, 8, cudaMemcpyDefault));
     CUDA(cudaMemcpyFromSymbol(back, variable, sizeof(back), 0, cudaMemcpyDeviceToHost));
@@ -237,7 +243,7 @@ CASE(variables)
     return NULL;
 }
 
-/* An H200 returns the same results for `__managed__ unsigned managed[5]`. */
+/* The results for `__managed__ unsigned managed[5]` are the same on an H200. */
 CASE(managed_variables)
 {
     const struct cudaMemLocation device = {.type = cudaMemLocationTypeDevice};
@@ -276,7 +282,7 @@ CASE(managed_variables)
     return NULL;
 }
 
-/* As when a library is unloaded: later allocations may reuse its addresses. */
+/* A variable is removed when its library is unloaded: later allocations may have its addresses. */
 CASE(removed_variables)
 {
     static unsigned gone[2][4];
@@ -304,7 +310,7 @@ CASE(removed_variables)
     return NULL;
 }
 
-/* GPU code is refused. */
+/* A library with GPU code is refused. */
 CASE(libraries)
 {
     static const char ptx[] = ".version 8.0\n.target sm_90\n";
@@ -317,7 +323,9 @@ CASE(libraries)
     return NULL;
 }
 
-/* An assertion fails in a thread of the third block. No thread of that block may continue. */
+/*
+ * An assertion fails in a thread of the third block. No thread of that block may continue after it.
+ */
 static unsigned went_on[2];
 
 static void fails_in_third_block(const gr_cuhost_block *block, const unsigned thread[3])
@@ -359,11 +367,12 @@ static const gr_cuhost_kernel assertion_kernels[] = {
      .run_thread = run_assertion_of_threads},
 };
 
-/* The last case, because it destroys the context. */
+/* This is the last case, because it destroys the context. */
 CASE(assertions)
 {
     static const unsigned nowhere[3];
-    gr_cuhost_assert("i < n", "host.c", 7, nowhere, nowhere); /* outside a kernel, it returns */
+    /* Outside a kernel, the call returns. */
+    gr_cuhost_assert("i < n", "host.c", 7, nowhere, nowhere);
     for (int i = 0; i < 2; i++) {
         void *memory = NULL;
         const unsigned char unused = 0;

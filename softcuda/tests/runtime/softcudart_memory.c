@@ -17,7 +17,7 @@ CASE(zero_bytes)
     return NULL;
 }
 
-CASE(refused)
+CASE(refused_if_arguments_are_invalid)
 {
     void *memory = NULL;
     unsigned char own[64];
@@ -67,7 +67,7 @@ CASE(pitched)
     return NULL;
 }
 
-CASE(boxes)
+CASE(allocated_as_boxes)
 {
     enum { W = 20, H = 5, D = 3 };
     unsigned char bytes[D][H][W], back[D][H][W];
@@ -96,7 +96,7 @@ CASE(boxes)
     return NULL;
 }
 
-CASE(of_the_host)
+CASE(pinned_on_the_host)
 {
     unsigned flags = 0;
     void *pinned = NULL, *device = NULL;
@@ -172,7 +172,7 @@ CASE(pointer_attributes)
     return NULL;
 }
 
-CASE(counted)
+CASE(counted_as_used)
 {
     size_t before = 0, during = 0, total = 0;
     void *memory = NULL;

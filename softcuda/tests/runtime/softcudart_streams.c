@@ -60,7 +60,7 @@ CASE(wait_for_events)
     return NULL;
 }
 
-CASE(measured)
+CASE(measured_between_two_events)
 {
     cudaEvent_t start = NULL, end = NULL, untimed = NULL;
     float ms = -1;
@@ -84,7 +84,7 @@ CASE(measured)
 struct called {
     cudaStream_t stream;
     cudaError_t status;
-    cudaError_t inside; /* the result of a CUDA call in the callback */
+    cudaError_t inside; /* the result of a CUDA call inside the callback */
     int times;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The runtime API as in a program compiled for the per-thread default stream, where each name maps
- * to a different symbol.
+ * The runtime API in a program that is compiled for the per-thread default stream: each name is
+ * mapped to a different symbol.
  */
 #define CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define GROUP "twins"
@@ -163,7 +163,7 @@ CASE(of_entry_points)
     CUDA(cudaGetDriverEntryPointByVersion("cuStreamQuery", &legacy, 12000, cudaEnableLegacyStream,
                                           NULL));
     REQUIRE(legacy && legacy != own);
-#ifndef REAL_CUDART /* NVIDIA's library crashes */
+#ifndef REAL_CUDART /* the libcudart of NVIDIA crashes */
     FAILS(cudaErrorInvalidValue, cudaGetDriverEntryPointByVersion(NULL, &own, 12000, 0, NULL));
 #endif
     return NULL;

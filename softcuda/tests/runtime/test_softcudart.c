@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The runtime API on the software driver: data and error codes, group by group. */
+/* The runtime API on the software driver: data and error codes, in groups of cases. */
 #include "softcudart.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ int softcudart_is_pattern(const void *bytes, size_t size, size_t first)
     return 1;
 }
 
-static struct softcudart_case *cases; /* by line */
+static struct softcudart_case *cases; /* sorted by line */
 
 void softcudart_list(struct softcudart_case *one)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The runtime API, OpenGL, the driver API and grinterop in one program: all share one driver, so
- * memory, contexts and streams are the same for all of them.
+ * The runtime API, OpenGL, the driver API and grinterop in one program. All of them use one driver,
+ * so memory, contexts and streams can be passed between them.
  */
 #define _GNU_SOURCE
 #include "tests/support/support.h"
@@ -32,7 +32,7 @@
 
 GROUP("one driver", add_case)
 
-SOFT_TEST(works_in_the_current_context)
+SOFT_TEST(runtime_uses_the_current_context)
 {
     void *memory = NULL;
     int device = -1;
@@ -42,7 +42,7 @@ SOFT_TEST(works_in_the_current_context)
     ck_assert_ptr_eq(context, fx.context);
     RT(GetDevice(&device));
     ck_assert_int_eq(device, fx.device);
-    RT(MemsetAsync(memory, 0x12, SIZE, fx.stream)); /* a stream of the driver API */
+    RT(MemsetAsync(memory, 0x12, SIZE, fx.stream)); /* the stream was created by the driver API */
     RT(StreamSynchronize(fx.stream));
     unsigned char *bytes = must_allocate(SIZE);
     CU(MemcpyDtoH(bytes, (CUdeviceptr)(uintptr_t)memory, SIZE));
@@ -50,8 +50,8 @@ SOFT_TEST(works_in_the_current_context)
     RT(Free(memory));
 }
 
-/* The runtime uses a context created by the program, which stays current. */
-SOFT_TEST(works_in_application_context)
+/* The runtime uses a context that the program has created, and this context stays current. */
+SOFT_TEST(runtime_uses_a_context_of_the_application)
 {
     void *memory = NULL;
     CUcontext own = NULL, current = NULL, owner = NULL;
@@ -65,7 +65,7 @@ SOFT_TEST(works_in_application_context)
     CU(CtxDestroy(own));
 }
 
-SOFT_TEST(accepts_mapped_memory)
+SOFT_TEST(runtime_accepts_mapped_memory)
 {
     GLuint name = gl_buffer_pattern(SIZE, 3);
     gr_resource *resource = must_register(name);
@@ -81,7 +81,7 @@ SOFT_TEST(accepts_mapped_memory)
     assert_gl_bytes(name, SIZE, 0x42);
 }
 
-SOFT_TEST(returns_driver_functions)
+SOFT_TEST(runtime_returns_driver_functions)
 {
     void *function = NULL;
     enum cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSymbolNotFound;
@@ -99,7 +99,7 @@ SOFT_TEST(returns_driver_functions)
 
 GROUP("opengl", add_case)
 
-SOFT_TEST(maps_a_buffer)
+SOFT_TEST(runtime_maps_a_buffer)
 {
     GLuint name = gl_buffer_filled(SIZE, 0x10);
     struct cudaGraphicsResource *resource = NULL;
@@ -121,7 +121,7 @@ SOFT_TEST(maps_a_buffer)
     RT_GIVES(cudaErrorInvalidValue, GraphicsMapResources(-1, &resource, NULL));
 }
 
-SOFT_TEST(maps_an_image)
+SOFT_TEST(runtime_maps_an_image)
 {
     enum { WIDTH = 16, HEIGHT = 8, ROW = WIDTH * 4 };
     unsigned char *bytes = must_allocate(ROW * HEIGHT), *seen = must_allocate(ROW * HEIGHT);
@@ -149,7 +149,7 @@ SOFT_TEST(maps_an_image)
     free(bytes);
 }
 
-SOFT_TEST(maps_buffers_by_their_names)
+SOFT_TEST(runtime_maps_buffers_by_opengl_name)
 {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -172,7 +172,7 @@ SOFT_TEST(maps_buffers_by_their_names)
 #pragma GCC diagnostic pop
 }
 
-SOFT_TEST(reports_rendering_device)
+SOFT_TEST(runtime_reports_the_rendering_device)
 {
     unsigned count = 0;
     int devices[8] = {-1};
@@ -183,7 +183,7 @@ SOFT_TEST(reports_rendering_device)
 
 GROUP("external", add_case)
 
-SOFT_TEST(imports_memory)
+SOFT_TEST(runtime_imports_memory)
 {
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                 .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
@@ -215,7 +215,7 @@ SOFT_TEST(imports_memory)
     RT_GIVES(cudaErrorInvalidValue, ImportExternalMemory(&memory, NULL));
 }
 
-SOFT_TEST(signals_and_waits)
+SOFT_TEST(runtime_signals_and_waits_for_semaphores)
 {
     PFN_gr_softcuda_semaphore_create create;
     void *symbol = dlsym(RTLD_DEFAULT, "gr_softcuda_semaphore_create");
@@ -262,14 +262,14 @@ CHILD(unset)
     return takes_software(false) ? 0 : 1;
 }
 
-/* If set, GR_CUDA_DRIVER selects the driver as usual. */
+/* If GR_CUDA_DRIVER is set, it selects the driver, as without the runtime. */
 CHILD(other)
 {
     setenv("GR_CUDA_DRIVER", "/nonexistent/libcuda.so", 1);
     return gr_cuda_load(false) == GR_ERR_NO_DRIVER ? 0 : 1;
 }
 
-SOFT_TEST(is_grinterops_driver)
+SOFT_TEST(grinterop_uses_the_driver_of_the_runtime)
 {
     char text[4096];
     ck_assert_msg(child_run("unset", text, sizeof(text)) == 0, "%s", text);
@@ -298,7 +298,7 @@ static const gr_cuhost_kernel kernel = {
     .run_blocks = do_nothing,
 };
 
-static void go_on(int number)
+static void count_signal(int number)
 {
     (void)number;
 }
@@ -314,7 +314,7 @@ CHILD(fault)
 {
     void *memory = NULL, *params[] = {&memory};
     setenv("GR_SOFT_DEVICES", "2", 1);
-    signal(SIGSEGV, go_on);
+    signal(SIGSEGV, count_signal);
     gr_cuhost_add_kernel(&kernel, kernel.name, &kernel);
     EXPECT(cudaSuccess, cudaSetDevice(1));
     EXPECT(cudaSuccess, cudaMalloc(&memory, SIZE));
@@ -334,7 +334,7 @@ CHILD(fault)
     return 0;
 }
 
-SOFT_TEST(fault_stays)
+SOFT_TEST(kernel_fault_stays_until_the_device_is_reset)
 {
     if (sanitizer())
         skip("the sanitizer's SIGSEGV handler interferes");

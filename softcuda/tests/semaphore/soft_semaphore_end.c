@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Ends with work pending: of a semaphore, a stream, a context or a process. */
+/* The end of a semaphore, a stream, a context or a process with pending work. */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"
 #include "soft_semaphore.h"
@@ -10,7 +10,7 @@
 
 GROUP("ends", add_case)
 
-SEMAPHORE_TEST(destroyed_with_work_pending)
+SEMAPHORE_TEST(destroyed_semaphore_completes_its_pending_work)
 {
     int fd = make_fd(true, 0);
     CUexternalSemaphore waited = import_copy(fd, TIMELINE), signalled = import_copy(fd, TIMELINE);
@@ -52,7 +52,7 @@ CHILD(signal_backwards)
     return 0;
 }
 
-SEMAPHORE_TEST(a_timeline_never_goes_back)
+SEMAPHORE_TEST(timeline_never_goes_back)
 {
     char text[4096];
     ck_assert_int_eq(child_run("signal_backwards", text, sizeof(text)), 0);
@@ -62,7 +62,7 @@ SEMAPHORE_TEST(a_timeline_never_goes_back)
     ck_assert_msg(!strstr(text, "signalled with 6"), "%s", text);
 }
 
-/* Dies by the alarm rather than hang. */
+/* If the process hangs at its exit, the alarm ends it. */
 CHILD(exit_while_streams_wait)
 {
     alarm(20);
@@ -78,8 +78,8 @@ CHILD(exit_while_streams_wait)
 }
 
 /*
- * Destroying the stream returns at once, and the context soon; signals after the wait are not
- * executed.
+ * Destroying the stream returns at once, and destroying the context returns soon. Signals after the
+ * wait are not executed.
  */
 CHILD(destroy_while_a_stream_waits)
 {
@@ -107,7 +107,7 @@ CHILD(destroy_while_a_stream_waits)
     return 0;
 }
 
-/* A signal during the end of the context is in time. */
+/* A signal while the context is being destroyed ends the wait in time. */
 CHILD(destroy_before_the_signal)
 {
     alarm(40);
@@ -133,7 +133,7 @@ CHILD(destroy_before_the_signal)
     return 0;
 }
 
-SEMAPHORE_TEST(nothing_hangs)
+SEMAPHORE_TEST(exit_and_destruction_do_not_hang)
 {
     char text[4096];
     expect_child("exit_while_streams_wait");

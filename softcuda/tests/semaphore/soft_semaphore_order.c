@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The order that the software driver's semaphores create between streams, and between streams and
- * the host.
+ * The order between streams, and between streams and the host, that the semaphores of the software
+ * driver ensure.
  */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
@@ -16,7 +16,10 @@
 
 GROUP("orders", add_case)
 
-/* The writer's stream is held for a while; the reader's only waits for the semaphore. */
+/*
+ * The stream of the writer is blocked for some time. The stream of the reader only waits for the
+ * semaphore.
+ */
 static void read_behind_writer(CUexternalSemaphoreHandleType type)
 {
     CUexternalSemaphore written = make_semaphore(type);
@@ -41,13 +44,13 @@ static void read_behind_writer(CUexternalSemaphoreHandleType type)
     CU(MemFreeHost(copy));
 }
 
-SEMAPHORE_TEST(writer_before_reader)
+SEMAPHORE_TEST(reader_waits_for_the_writer)
 {
     read_behind_writer(BINARY);
     read_behind_writer(TIMELINE);
 }
 
-SEMAPHORE_TEST(timeline_values)
+SEMAPHORE_TEST(timeline_wait_needs_at_least_its_value)
 {
     int fd = make_fd(true, 10);
     CUexternalSemaphore t = import_copy(fd, TIMELINE);
@@ -62,7 +65,7 @@ SEMAPHORE_TEST(timeline_values)
     put_signal(t, 11, fx.other);
     CU(StreamSynchronize(fx.other));
     assert_waits(fx.stream);
-    put_signal(t, 0x100000000, fx.other); /* more than the wait needs */
+    put_signal(t, 0x100000000, fx.other); /* a greater value than the wait needs */
     CU(StreamSynchronize(fx.stream));
     put_wait(t, 12, fx.stream); /* a wait does not consume the value */
     CU(StreamSynchronize(fx.stream));
@@ -76,7 +79,7 @@ SEMAPHORE_TEST(timeline_values)
 }
 
 /* One signal releases one wait and resets the semaphore. */
-SEMAPHORE_TEST(binary_resets)
+SEMAPHORE_TEST(binary_wait_resets_the_semaphore)
 {
     CUexternalSemaphore b = import_fd(make_fd(false, 1), BINARY);
     put_wait(b, 0, fx.stream);
@@ -100,8 +103,11 @@ SEMAPHORE_TEST(binary_resets)
     CU(DestroyExternalSemaphore(b));
 }
 
-/* More than fits the scheduler's small records; the last one in the list counts like the first. */
-SEMAPHORE_TEST(many_at_once)
+/*
+ * The list is larger than the scheduler's small records, and the last semaphore in the list counts
+ * like the first.
+ */
+SEMAPHORE_TEST(one_call_signals_or_waits_for_many_semaphores)
 {
     enum { MANY = 100 };
     CUexternalSemaphore all[MANY];
@@ -123,8 +129,8 @@ SEMAPHORE_TEST(many_at_once)
     free(waits);
 }
 
-/* A wait only blocks what the rules of the legacy default stream order after it. */
-SEMAPHORE_TEST(default_streams)
+/* A wait only blocks work that the rules of the legacy default stream order after it. */
+SEMAPHORE_TEST(wait_blocks_default_streams_by_the_legacy_rules)
 {
     CUexternalSemaphore t = make_semaphore(TIMELINE);
     CUstream blocking = NULL, second = NULL;
@@ -171,7 +177,7 @@ static void *per_thread_symbol(const char *name)
     return symbol;
 }
 
-SEMAPHORE_TEST(per_thread_variants)
+SEMAPHORE_TEST(per_thread_calls_use_the_threads_own_stream)
 {
     PFN_cuWaitExternalSemaphoresAsync_v10000_ptsz wait_ptsz = NULL;
     PFN_cuSignalExternalSemaphoresAsync_v10000_ptsz signal_ptsz = NULL;
@@ -195,7 +201,7 @@ SEMAPHORE_TEST(per_thread_variants)
 
 static void CUDA_CB count_up(void *user)
 {
-    ++*(unsigned *)user; /* not atomic: only the semaphores separate the two streams */
+    ++*(unsigned *)user; /* not atomic: only the semaphores order the two streams */
 }
 
 SEMAPHORE_TEST(two_streams_take_turns)
@@ -221,7 +227,7 @@ SEMAPHORE_TEST(two_streams_take_turns)
 
 /* ---- The host -------------------------------------------------------------------------------- */
 
-SEMAPHORE_TEST(the_host_signals_and_waits)
+SEMAPHORE_TEST(host_signals_and_waits)
 {
     int fd = make_fd(true, 3);
     gr_softcuda_semaphore *host = NULL, *again = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The software driver's semaphores between two processes. A child inherits one descriptor, whose
- * number is in CHILD_FD: a socket through which it receives the semaphores, as in an application.
+ * The semaphores of the software driver between two processes. A child inherits one descriptor,
+ * whose number is in CHILD_FD. It is a socket through which the child receives the semaphores, as
+ * in an application.
  */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"
@@ -21,7 +22,7 @@
 #define ROUNDS 100
 #define FDS    3
 
-/* What the children receive. */
+/* The indices of the descriptors that a child receives. */
 enum { HERE, THERE, MEMORY };
 
 /* ---- Passing descriptors --------------------------------------------------------------------- */
@@ -31,7 +32,7 @@ union control {
     struct cmsghdr align;
 };
 
-/* A message of one byte with room for the descriptors. */
+/* Prepares a message of one byte with room for the descriptors. */
 static struct msghdr message(struct iovec *iov, union control *control)
 {
     static char byte;
@@ -71,7 +72,10 @@ static void receive_fds(int fds[FDS])
     close(atoi(number));
 }
 
-/* Runs the child, which receives the descriptors from its socket; the caller keeps its own. */
+/*
+ * Runs the child, which receives the descriptors from its socket. The caller keeps its own
+ * descriptors.
+ */
 static int run_with(const char *child, const int fds[FDS], char *text, size_t size)
 {
     int ends[2];
@@ -90,7 +94,7 @@ static int run_with(const char *child, const int fds[FDS], char *text, size_t si
 
 GROUP("two processes", add_case)
 
-/* A number in shared memory, which the two processes write in turns. */
+/* Maps a number in shared memory, which the two processes write in turns. */
 static volatile unsigned *map_number(int fd)
 {
     void *mapped = mmap(NULL, sizeof(unsigned), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -98,7 +102,7 @@ static volatile unsigned *map_number(int fd)
     return mapped;
 }
 
-/* One step of a process: checks that the number is the other process's last one. */
+/* One step of a process: it checks that the number is the last number of the other process. */
 struct step {
     volatile unsigned *number;
     unsigned expected;
@@ -156,7 +160,8 @@ SEMAPHORE_TEST(two_processes_take_turns)
     CUexternalSemaphore here = import_copy(fds[HERE], TIMELINE);
     CUexternalSemaphore there = import_copy(fds[THERE], BINARY);
     /*
-     * All is queued before the child starts, and runs while this thread waits for the child to end.
+     * All work is queued before the child starts. It runs while this thread waits for the end of
+     * the child.
      */
     for (unsigned i = 0; i < ROUNDS; i++) {
         put_step(&steps[i], number, 2 * i, &wrong);
@@ -178,7 +183,7 @@ SEMAPHORE_TEST(two_processes_take_turns)
 
 /* ---- A peer that dies ------------------------------------------------------------------------ */
 
-/* Dies during waits and as many signals as the streams can make. */
+/* Dies while its streams wait, after as many signals as they can make. */
 CHILD(die_while_waiting)
 {
     int fds[FDS];
@@ -197,7 +202,7 @@ CHILD(die_while_waiting)
     return 1;
 }
 
-SEMAPHORE_TEST(a_peer_that_dies)
+SEMAPHORE_TEST(semaphores_still_work_after_a_peer_died)
 {
     char text[4096];
     const int fds[FDS] = {make_fd(true, 0), make_fd(false, 0), make_fd(false, 0)};
@@ -219,8 +224,10 @@ SEMAPHORE_TEST(a_peer_that_dies)
         close(fds[i]);
 }
 
-/* Simulates a peer that dies after writing the value, before waking anyone. */
-SEMAPHORE_TEST(a_value_without_a_wake_up)
+/*
+ * Simulates a peer that dies after it has written the value, before it wakes the waiting threads.
+ */
+SEMAPHORE_TEST(wait_notices_a_value_without_a_wake_up)
 {
     const unsigned long long first = 0x1122334455667788;
     int fd = make_fd(true, first);
@@ -242,8 +249,8 @@ SEMAPHORE_TEST(a_value_without_a_wake_up)
     munmap(shared, (size_t)file.st_size);
 }
 
-/* A peer that overwrites the memory only corrupts the values. */
-SEMAPHORE_TEST(a_hostile_peer)
+/* A peer that overwrites the shared memory only corrupts the values. */
+SEMAPHORE_TEST(hostile_peer_only_corrupts_the_values)
 {
     int fd = make_fd(true, 0);
     unsigned char noise[256];
@@ -260,7 +267,8 @@ SEMAPHORE_TEST(a_hostile_peer)
     assert_waits(fx.stream);
     put_signal(t, 1, fx.other);
     CU(StreamSynchronize(fx.stream));
-    CU(StreamSynchronize(fx.other)); /* its task holds the semaphore as well */
+    /* The task of fx.other also has a reference to the semaphore. */
+    CU(StreamSynchronize(fx.other));
     CU(DestroyExternalSemaphore(t));
     assert_result(CUDA_ERROR_INVALID_VALUE, try_import(fd, TIMELINE, &again), "what is left");
     close(fd);

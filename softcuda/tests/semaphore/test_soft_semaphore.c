@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The semaphores of the software CUDA driver: shared helpers, and result codes. */
+/* The semaphores of the software CUDA driver: helpers that the files share, and result codes. */
 #define _GNU_SOURCE
 #include "soft_semaphore.h"
 
@@ -82,7 +82,7 @@ SEMAPHORE_TEST(creation_checks_its_arguments)
     close(fd);
 }
 
-SEMAPHORE_TEST(imports)
+SEMAPHORE_TEST(import_takes_the_descriptor_if_it_succeeds)
 {
     CUexternalSemaphore a = NULL, b = NULL;
     int timeline = make_fd(true, 5), binary = make_fd(false, 1);
@@ -96,8 +96,8 @@ SEMAPHORE_TEST(imports)
                   try_import(timeline, (CUexternalSemaphoreHandleType)11, &a), "type 11");
     ck_assert_ptr_eq(a, NULL);
     /*
-     * After failed imports the caller still owns the descriptors; after these two successes no
-     * longer.
+     * After a failed import the caller still owns the descriptor. After these two successful
+     * imports the driver owns it.
      */
     assert_result(CUDA_SUCCESS, try_import(timeline, TIMELINE, &a), "timeline");
     assert_result(CUDA_SUCCESS, try_import(binary, BINARY, &b), "binary");
@@ -119,8 +119,8 @@ static void refuse_and_close(int fd, const char *what)
     ck_assert_int_eq(close(fd), 0);
 }
 
-/* A file that looks like a semaphore, with or without its seals. */
-static int imitation(const void *bytes, size_t size, bool sealed)
+/* Creates a file that looks like a semaphore, with or without its seals. */
+static int make_imitation(const void *bytes, size_t size, bool sealed)
 {
     int fd = memfd_create("imitation", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     ck_assert_int_eq(write(fd, bytes, size), (ssize_t)size);
@@ -129,7 +129,7 @@ static int imitation(const void *bytes, size_t size, bool sealed)
     return fd;
 }
 
-SEMAPHORE_TEST(foreign_descriptors)
+SEMAPHORE_TEST(foreign_descriptors_are_refused)
 {
     CUexternalSemaphore semaphore = NULL;
     unsigned char bytes[256] = {0};
@@ -147,18 +147,19 @@ SEMAPHORE_TEST(foreign_descriptors)
     refuse_and_close(ends[0], "a pipe");
     close(ends[1]);
     refuse_and_close(open(path, O_RDONLY | O_CLOEXEC), "a read-only semaphore");
-    refuse_and_close(imitation(bytes, (size_t)size, false), "not sealed");
-    refuse_and_close(imitation(bytes, (size_t)size - 1, true), "too short");
-    refuse_and_close(imitation(bytes, (size_t)size + 1, true), "too long");
-    refuse_and_close(imitation(bytes, 0, true), "empty");
-    /* With the right bytes it is a semaphore, and each byte of the first two words matters. */
+    refuse_and_close(make_imitation(bytes, (size_t)size, false), "not sealed");
+    refuse_and_close(make_imitation(bytes, (size_t)size - 1, true), "too short");
+    refuse_and_close(make_imitation(bytes, (size_t)size + 1, true), "too long");
+    refuse_and_close(make_imitation(bytes, 0, true), "empty");
+    /* A file with the right bytes is a semaphore, and each byte of the first two words matters. */
     assert_result(CUDA_SUCCESS,
-                  try_import(imitation(bytes, (size_t)size, true), TIMELINE, &semaphore), "a copy");
+                  try_import(make_imitation(bytes, (size_t)size, true), TIMELINE, &semaphore),
+                  "a copy");
     CU(DestroyExternalSemaphore(semaphore));
     semaphore = NULL;
     for (int i = 0; i < 8; i++) {
         bytes[i] ^= 0x40;
-        refuse_and_close(imitation(bytes, (size_t)size, true), "another byte");
+        refuse_and_close(make_imitation(bytes, (size_t)size, true), "another byte");
         bytes[i] ^= 0x40;
     }
     close(fd);
@@ -189,7 +190,10 @@ SEMAPHORE_TEST(invalid_calls_are_refused)
     stale[1] = (CUexternalSemaphore)(void *)fx.stream;
     BOTH(CUDA_ERROR_INVALID_HANDLE, stale, 2, fx.stream);
 #undef BOTH
-    /* None of these has waited or signalled: 1 can still be signalled and waited for. */
+    /*
+     * None of these calls has waited or signalled: the value 1 can still be signalled and waited
+     * for.
+     */
     CU(StreamQuery(fx.stream));
     put_wait(two[0], 1, fx.stream);
     assert_waits(fx.stream);
@@ -198,7 +202,7 @@ SEMAPHORE_TEST(invalid_calls_are_refused)
     CU(DestroyExternalSemaphore(two[0]));
 }
 
-SEMAPHORE_TEST(contexts)
+SEMAPHORE_TEST(semaphore_ends_with_its_context)
 {
     CUcontext second = NULL;
     CUexternalSemaphore here = make_semaphore(TIMELINE), there = NULL;
@@ -209,7 +213,7 @@ SEMAPHORE_TEST(contexts)
              SignalExternalSemaphoresAsync(&here, &one, 1, CU_STREAM_LEGACY));
     CU_GIVES(CUDA_ERROR_INVALID_HANDLE, SignalExternalSemaphoresAsync(&there, &one, 1, fx.stream));
     CU(SignalExternalSemaphoresAsync(&here, &one, 1, fx.stream));
-    /* It ends with its context. */
+    /* The semaphore is destroyed with its context. */
     CU(CtxDestroy(second));
     CU_GIVES(CUDA_ERROR_INVALID_HANDLE, DestroyExternalSemaphore(there));
     CU(CtxSetCurrent(fx.context));

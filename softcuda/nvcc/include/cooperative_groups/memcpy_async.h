@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Copies by all threads of a group; on the host they are done immediately. */
+/* Copies by all threads of a group. On the host they are complete when the call returns. */
 #ifndef _COOPERATIVE_GROUPS_MEMCPY_ASYNC
 #define _COOPERATIVE_GROUPS_MEMCPY_ASYNC
 

@@ -24,8 +24,9 @@ GR_CUHOST_OPERATION(bit_xor, static_cast<T>(a ^ b))
 #undef GR_CUHOST_OPERATION
 
 /*
- * The values of the group's lanes, exchanged in words of 8 bytes, since values may be larger.
- * fold() combines those of the lanes in `of`, from the lowest to the highest.
+ * The values of all lanes of the group. They are exchanged in words of 8 bytes, since a value may
+ * be larger than a word. fold() combines the values of the lanes in `of`, from the lowest lane to
+ * the highest.
  */
 template <class T> struct lane_values {
     static constexpr size_t words = (sizeof(T) + 7) / 8;
