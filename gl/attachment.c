@@ -206,6 +206,9 @@ gr_status gl_attachment_describe(unsigned int framebuffer, unsigned int attachme
                                  struct gl_attachment *a, const char *call)
 {
     *a = (struct gl_attachment){.name = native_name(framebuffer, attachment)};
+    if (a->name == GL_NONE)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "glReadBuffer() selects no buffer of the framebuffer: set `attachment`.");
     if (a->name == GL_DEPTH_STENCIL_ATTACHMENT)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "Depth and stencil are two tensors: read GL_DEPTH_ATTACHMENT, then "

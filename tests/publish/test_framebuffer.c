@@ -426,6 +426,15 @@ TEST(wrong_options)
     assert_bytes(fetched, (size_t)WIDTH * HEIGHT * 4, 0xee);
 }
 
+TEST(a_read_buffer_of_none)
+{
+    const GLuint framebuffer = make_framebuffer(rgba8, 0);
+    glReadBuffer(GL_NONE);
+    assert_invalid(
+        gr_fetch_framebuffer(framebuffer, tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4), NULL, fx.stream),
+        "set `attachment`");
+}
+
 TEST(wrong_arguments)
 {
     const gr_framebuffer_options depth =
@@ -498,7 +507,6 @@ TEST(without_a_window_there_is_none)
 TEST(a_surface_of_egl_is_read)
 {
     need_publish_kernels();
-    GLint selected = 0;
     static const EGLint sizes[] = {EGL_WIDTH, WIDTH, EGL_HEIGHT, HEIGHT, EGL_NONE};
     gr_framebuffer_options options = GR_INIT(gr_framebuffer_options, .width = WIDTH);
     EGLSurface surface = eglCreatePbufferSurface(fx.egl->display, fx.egl->config, sizes);
@@ -506,9 +514,12 @@ TEST(a_surface_of_egl_is_read)
         skip("this EGL has no pbuffers: 0x%x", (unsigned)eglGetError());
     ck_assert(eglMakeCurrent(fx.egl->display, surface, surface, fx.egl->context));
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
-    glGetIntegerv(GL_READ_BUFFER, &selected);
-    glDrawBuffer((GLenum)selected);
+    GLenum only = GL_FRONT;
+    glDrawBuffer(only);
+    if (glGetError() != GL_NO_ERROR)
+        glDrawBuffer(only = GL_BACK);
     clear(rgba8, 100);
+    options.attachment = only;
     gr_tensor *to = tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 3);
     assert_invalid(gr_fetch_framebuffer(0, to, &options, fx.stream), "set `width` and `height`");
     options.height = HEIGHT;
