@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The end of a mapping: release, unmap and close. Buffers that one driver call can unmap are
- * unmapped in one call; a single release has n == 1.
+ * Ends mappings: release, unmap and close. Buffers that one driver call can unmap are unmapped by
+ * one call; for a single release n is 1.
  */
 #include "lib/resource/release.h"
 
@@ -18,9 +18,9 @@
 #include "lib/struct_size.h"
 
 /*
- * Makes a release on another stream wait for the map and the work that followed it. Without the
- * wait, NVIDIA's driver 580 hangs the GPU after a few such releases. *ordered is the last stream
- * that was waited for.
+ * Makes a release on another stream wait for the map and for the work that followed it in the
+ * stream of the map. Without this wait the NVIDIA driver 580 hangs the GPU after a few such
+ * releases. *ordered is the last stream that was waited for.
  */
 static gr_status order_after_map(gr_resource *resource, CUstream stream, CUstream *ordered,
                                  const char *call)
@@ -34,8 +34,8 @@ static gr_status order_after_map(gr_resource *resource, CUstream stream, CUstrea
 }
 
 /*
- * Enqueues what must precede the unmap: waits for the maps and for the known users of the mappings'
- * tensors, and the write-back of linear copies.
+ * Enqueues the work that must precede the unmap: waits for the maps and for the known users of
+ * tensors of the mappings, and the write-back of linear copies.
  */
 static gr_status prepare(gr_resource *const resources[], size_t n, CUstream stream,
                          const char *call)
@@ -55,8 +55,8 @@ static gr_status prepare(gr_resource *const resources[], size_t n, CUstream stre
 }
 
 /*
- * Ends the resource's mapping: its buffer reports 0 from now on. `alive` says whether the CUDA
- * context, then current, still exists.
+ * Ends the mapping of the resource: its buffer reports 0 from now on. `alive` says whether the CUDA
+ * context still exists; if so, it is current.
  */
 static void end_one(gr_resource *resource, CUstream stream, bool alive, const char *call)
 {
@@ -74,7 +74,7 @@ static void end_one(gr_resource *resource, CUstream stream, bool alive, const ch
     resource->end_is_recorded = false;
 }
 
-/* Called after gr_context_enter() failed. A mapping ends with its CUDA context. */
+/* Ends mappings whose CUDA context was destroyed. Called after gr_context_enter() failed. */
 static gr_status end_with_context(gr_resource *const resources[], size_t n, gr_status status,
                                   const char *call)
 {
@@ -106,7 +106,7 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
     if (status == GR_OK)
         status = resources[0]->backend->unmap(resources, n, stream);
     if (status == GR_ERR_STATE)
-        gr_error_set_call(call); /* transports do not know the name of the call */
+        gr_error_set_call(call); /* sets the name of the call, which transports do not know */
     for (size_t i = 0; i < n && has_ended(status); i++)
         end_one(resources[i], stream, true, call);
     gr_context_leave(pushed);
@@ -120,7 +120,7 @@ static CUstream release_stream(const gr_buffer *buffer, CUstream stream)
     return stream == GR_STREAM_OF_MAP ? buffer->stream : stream;
 }
 
-/* Checks that the caller still holds it. */
+/* Checks that the caller has not released the buffer. */
 static gr_status check_out(const gr_buffer *buffer, const char *call)
 {
     gr_status status = gr_live_check(GR_LIVE_BUFFER, buffer, call);
@@ -139,14 +139,14 @@ static gr_status check_releasable(const gr_buffer *buffer, const char *call)
     return status == GR_OK ? gr_resource_check_thread(buffer->resource, call) : status;
 }
 
-/* Whether releasing it enqueues work on a stream. */
+/* Whether the release of the buffer enqueues work on a stream. */
 static bool is_releasable(const gr_buffer *b)
 {
     return b && gr_live_has(GR_LIVE_BUFFER, b) && b->out && !b->later && gr_buffer_is_live(b);
 }
 
 /*
- * Whether `b` can be unmapped in this context and on this stream, apart from its backend and
+ * Whether `b` can be unmapped in this context and on this stream, regardless of its backend and
  * thread.
  */
 static bool goes_with(const gr_buffer *b, CUcontext context, CUstream of_first, CUstream stream)
@@ -180,7 +180,7 @@ static gr_status release_mapped(gr_buffer *buffer, CUstream stream, const char *
     return unmap_resources(&buffer->resource, 1, release_stream(buffer, stream), call);
 }
 
-/* The same for a run of buffers; *done is its length. */
+/* Like release_mapped(), for a run of buffers; *done is the length of the run. */
 static gr_status release_together(gr_buffer *buffers[], size_t n, CUstream stream, size_t *done,
                                   const char *call)
 {
@@ -189,7 +189,7 @@ static gr_status release_together(gr_buffer *buffers[], size_t n, CUstream strea
     return unmap_resources(resources, *done, release_stream(buffers[0], stream), call);
 }
 
-/* Releases buffers[0] and the run that starts there; *done is its length. */
+/* Releases buffers[0] and the run that starts there; *done is the length of the run. */
 static gr_status release_run(gr_buffer *buffers[], size_t n, CUstream stream, size_t *done,
                              const char *call)
 {
@@ -221,13 +221,16 @@ gr_status gr_buffer_take_back(gr_buffer *buffer, const char *call)
     return status;
 }
 
-/* Whether it failed because the driver no longer knows the stream of the map. */
+/* Whether the release failed because the driver no longer knows the stream of the map. */
 static bool stream_is_gone(gr_status status)
 {
     return status == GR_ERR_CUDA && gr_last_error()->code == CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* For callers that cannot report errors: falls back to the legacy stream. */
+/*
+ * Releases a buffer for callers that cannot report errors. If the stream of the map is gone, uses
+ * the legacy stream.
+ */
 static gr_status release_anyhow(gr_buffer *buffer, const char *call)
 {
     gr_status status = release_mapped(buffer, GR_STREAM_OF_MAP, call);
@@ -251,7 +254,7 @@ gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call)
 }
 
 /*
- * Makes each stream that buffers are released on wait for the event. A default stream is a
+ * Makes each stream on which the buffers are released wait for the event. A default stream is a
  * different one in each CUDA context.
  */
 static gr_status wait_for_the_end(gr_buffer *const buffers[], size_t n, CUstream stream,
@@ -283,7 +286,7 @@ static gr_status wait_for_the_end(gr_buffer *const buffers[], size_t n, CUstream
     return status;
 }
 
-/* Releases all that can be released. Afterwards the first failure is the last error. */
+/* Releases all buffers that can be released. Afterwards the first failure is the last error. */
 static gr_status release_buffers(gr_buffer *buffers[], size_t n, CUstream stream, const char *call)
 {
     gr_status first = GR_OK;
@@ -332,11 +335,11 @@ static gr_status end_mapping(gr_resource *resource, CUstream stream, const char 
     gr_buffer *buffer = resource->mapped;
     gr_status status = unmap_resources(&resource, 1, release_stream(buffer, stream), call);
     if (has_ended(status) && gr_users_unkeep(buffer))
-        gr_buffer_give(buffer); /* no caller will */
+        gr_buffer_give(buffer); /* the buffer is returned here, because no caller will release it */
     return status;
 }
 
-/* Checks that the caller has not freed it. */
+/* Checks that the caller has not freed the resource. */
 static gr_status check_callers(const gr_resource *resource, const char *call)
 {
     gr_status status = resource ? gr_live_check(GR_LIVE_RESOURCE, resource, call)
@@ -380,7 +383,7 @@ gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const c
         status = end_mapping(resource, stream, call);
     if (!has_ended(status) || gr_resource_unregister(resource, call) == GR_OK)
         return status;
-    return gr_error_set_class(GR_ERR_PARTIAL); /* it is closed nevertheless */
+    return gr_error_set_class(GR_ERR_PARTIAL); /* the resource is closed despite the error */
 }
 
 gr_status gr_resource_close(gr_resource *resource, CUstream stream)
