@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Remedies for CUDA driver codes that name no cause. For cuInit(), the usual causes are checked:
- * device nodes and the system.
+ * Remedies for CUDA driver codes that do not name the cause. After a failed cuInit() the usual
+ * causes are checked: device nodes and the system.
  */
 #include "lib/cuda_advice.h"
 
@@ -42,7 +42,7 @@ static const char *sentence(CUresult code)
     }
 }
 
-/* Whether device nodes can be the cause. */
+/* Whether missing or inaccessible device nodes can be the cause. */
 static bool blames_nodes(CUresult code)
 {
     return code == CUDA_ERROR_NO_DEVICE || code == CUDA_ERROR_OPERATING_SYSTEM ||

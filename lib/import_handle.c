@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Rules for handles of both external memory and external semaphores. */
+/* Rules for handles that external memory and external semaphores have in common. */
 #include "lib/import_handle.h"
 
 #ifndef _WIN32
@@ -125,7 +125,7 @@ gr_status gr_handle_check(const struct gr_handle_rule *rule, const struct gr_han
                        "The handle type %s was given an NvSci object. Only the NvSci type takes "
                        "one (CUDA driver API, %s). Leave %s NULL, or set the NvSci type.",
                        rule->name, import->driver_call, import->nvsci_field);
-    /* 0 is the default; -1 is an explicit "no descriptor". */
+    /* A field that is not set is 0 by default, or -1 as an explicit "no descriptor". */
     if (rule->form != GR_HANDLE_FD && handle->fd > 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The handle type %s was given fd %d. Only file descriptor types take one "
@@ -155,7 +155,10 @@ gr_status gr_handle_unknown(int type, const struct gr_handle_import *import, con
 
 /* ---- Refused imports ------------------------------------------------------------------------- */
 
-/* On Linux only the error code shows that NvSci is unsupported: some machines support it. */
+/*
+ * On Linux only the error code shows that NvSci is unsupported, because some Linux machines support
+ * it.
+ */
 static bool is_of_another_system(enum gr_handle_form form)
 {
 #ifdef _WIN32
@@ -165,7 +168,7 @@ static bool is_of_another_system(enum gr_handle_form form)
 #endif
 }
 
-/* The codes that drivers return for an unknown handle or type. */
+/* Whether drivers return this code for an unknown handle or type. */
 static bool is_about_the_handle(CUresult code)
 {
     return code == CUDA_ERROR_NOT_SUPPORTED || code == CUDA_ERROR_INVALID_VALUE ||
