@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Polls a semaphore: see peer_probe.h. */
+/* Queries the value of a semaphore: see peer_probe.h. */
 #include "lib/ring/peer_probe.h"
 
 #include "lib/driver.h"
 #include "lib/error.h"
 
-/* A driver thread may be delayed past one look, but not past several. */
+/*
+ * The number of polls without a result that count as "no". A driver thread may be delayed past one
+ * poll, but not past several.
+ */
 #define LOOKS_FOR_NO 3
 
 static CUresult make(struct gr_peer_probe *probe)
@@ -73,7 +76,7 @@ enum gr_peer_result gr_peer_probe_poll(struct gr_peer_probe *probe)
     return probe->looks < LOOKS_FOR_NO ? GR_PEER_UNKNOWN : GR_PEER_LACKS;
 }
 
-/* Work already in its stream still completes. */
+/* Ends a probe. Work that is already in its stream still completes. */
 void gr_peer_probe_end(struct gr_peer_probe *probe)
 {
     const gr_cuda_api *cu = gr_driver();
