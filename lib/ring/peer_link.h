@@ -97,7 +97,7 @@ void gr_link_finish_claim(struct gr_link *link, const struct gr_ring_side *side,
 /* Hands slots to the peer that were handed on in the state. */
 void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n);
 
-/* Makes frames readable for the page again after their read was cancelled in the state. */
+/* Makes frames readable again in the page after their read was cancelled in the state. */
 void gr_link_cancel_read(struct gr_link *link, const struct gr_ring_side *side, size_t n);
 
 void gr_link_stop(struct gr_link *link);
