@@ -10,11 +10,11 @@
 #include "lib/plural.h"
 
 struct field {
-    size_t at; /* offset in the struct */
+    size_t at; /* the offset of the member in the struct */
     unsigned bytes;
 };
 
-/* More than the address range of any GPU. */
+/* The maximum size of memory in bytes, which is more than the address range of any GPU. */
 #define MOST_BYTES ((uint64_t)1 << 48)
 
 #define FIELD_OF_RESOURCE(name, bytes) {offsetof(struct gr_description, name), bytes},
@@ -99,7 +99,9 @@ static gr_status check_truth(const struct gr_description *d, const char *call)
     return GR_OK;
 }
 
-/* Refuses image fields of a buffer, and values of missing semaphores. */
+/*
+ * Refuses image fields in the description of a buffer, and values of semaphores that are missing.
+ */
 static gr_status check_absent(const struct gr_description *d, const char *call)
 {
 #define OR_FIELD(name, bytes) | d->name
