@@ -10,8 +10,8 @@
 #include "lib/tensor/array.h"
 
 /*
- * Queries the device of the memory. False if the driver does not know it, as may happen with a
- * mapped buffer.
+ * Queries the device of the memory. False if the driver does not know the memory, as may happen
+ * with a mapped buffer.
  */
 static bool ask_device(const gr_tensor *tensor, int *device)
 {
@@ -20,7 +20,10 @@ static bool ask_device(const gr_tensor *tensor, int *device)
                                             tensor->ptr) == CUDA_SUCCESS;
 }
 
-/* Chooses the current context, or the primary context of the memory's device if that differs. */
+/*
+ * Chooses the current context. If its device is not that of the memory, chooses the primary context
+ * of that device.
+ */
 static gr_status find_context(gr_tensor *tensor, int ordinal, const char *call)
 {
     CUdevice device;
