@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Creates resources of the copy transport. All CUDA objects are created here, so that maps allocate
- * nothing.
+ * Creates resources of the copy transport. All CUDA objects are created here, so that maps do not
+ * allocate.
  */
 #include "gl/copy/copy.h"
 
@@ -91,7 +91,7 @@ static struct gl_copy *begin_copy(const struct gl_resource *r, const char *call)
     return NULL;
 }
 
-/* The CUDA context is current. */
+/* Creates the memory and the CUDA objects. The CUDA context is current. */
 static gr_status make_side(struct gl_resource *r, unsigned flags, const char *call)
 {
     struct gl_copy *copy = begin_copy(r, call);
@@ -108,7 +108,7 @@ static gr_status make_side(struct gl_resource *r, unsigned flags, const char *ca
     return status;
 }
 
-/* Appends to the reason for this transport, if there is one. */
+/* Appends the host memory in use to the reason for this transport, if there is a reason. */
 static void describe_way(struct gl_resource *r)
 {
     size_t length = strlen(r->transport);

@@ -12,13 +12,16 @@ static struct gl_copy *copy_of(const gr_resource *resource)
 
 /* ---- OpenGL acquires ------------------------------------------------------------------------- */
 
-/* Each piece of a large buffer is waited for just before it is copied. */
+/*
+ * Whether the wait is per piece: each piece of a large buffer is waited for just before it is
+ * copied.
+ */
 static bool comes_in_pieces(const gr_resource *resource)
 {
     return gl_pieces_of(copy_of(resource), resource->size).count > 1;
 }
 
-/* The checks that can fail come before any copy. */
+/* Waits for the data. The checks that can fail come before any copy. */
 static gr_status wait_for_bytes(gr_resource *const resources[], size_t n)
 {
     gr_status status = GR_OK;
@@ -59,7 +62,7 @@ static bool is_fetched_ahead(const gr_resource *resource)
     return !gl_object_writes(resource) && copy_of(resource)->staging.bytes;
 }
 
-/* The same checks as in a map that reads. */
+/* Makes the same checks as a map that reads. */
 static gr_status check(gr_resource *const resources[], size_t n)
 {
     gr_status status = GR_OK;
