@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * libglvnd reads the EGL driver names from .json files: those listed in one variable, otherwise
- * those in the folders listed in another, otherwise those in the system folders. It does not report
- * a missing file or a library that fails to load.
+ * libglvnd reads the names of EGL drivers from .json files: the files listed in one environment
+ * variable; without it, files in the folders listed in another variable; without both, files in the
+ * system folders. It does not report a missing file, or a library that cannot be loaded.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "gl/egl_vendor.h"
@@ -19,12 +19,12 @@
 
 #define FILES   "__EGL_VENDOR_LIBRARY_FILENAMES"
 #define FOLDERS "__EGL_VENDOR_LIBRARY_DIRS"
-/* The default of libglvnd. */
+/* The default folders of libglvnd. */
 #define SYSTEM_FOLDERS "/etc/glvnd/egl_vendor.d:/usr/share/glvnd/egl_vendor.d"
 
 #define PATH_ROOM 300
 
-/* Identify the drivers, as parts of their file and library names. */
+/* The parts of file and library names that identify the drivers. */
 #define MESA   "mesa"
 #define NVIDIA "nvidia"
 
@@ -33,7 +33,7 @@ struct text {
     char *start;
     size_t size, length;
     const char *driver; /* the wanted driver */
-    bool named;         /* the message has mentioned it */
+    bool named;         /* the message has mentioned the driver */
 };
 
 static void say(struct text *t, const char *format, ...) GR_PRINTF(2, 3);
@@ -50,7 +50,7 @@ static void say(struct text *t, const char *format, ...)
         t->length = t->size - 1;
 }
 
-/* Reads the next path of a list separated by colons; NULL after the last. */
+/* Reads the next path of a list separated by colons; NULL after the last path. */
 static const char *next_path(const char *list, char path[PATH_ROOM])
 {
     while (*list == ':')
@@ -64,7 +64,7 @@ static const char *next_path(const char *list, char path[PATH_ROOM])
 
 /* ---- One file -------------------------------------------------------------------------------- */
 
-/* Reads "library_path"; false if it is missing. */
+/* Reads "library_path"; false if the file does not have it. */
 static bool read_library(const char *file, char library[PATH_ROOM])
 {
     char json[4096];
@@ -77,7 +77,10 @@ static bool read_library(const char *file, char library[PATH_ROOM])
     return at && sscanf(at, "\"library_path\" : \"%255[^\"]", library) == 1;
 }
 
-/* The loader has tried to load it too, so this has no lasting effect on the process. */
+/*
+ * Whether the library can be loaded. The loader has tried to load it, too, so this has no lasting
+ * effect on the process.
+ */
 static bool can_load(const char *library)
 {
     void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
@@ -101,7 +104,9 @@ static void say_file(struct text *t, const char *file)
 
 /* ---- Folders --------------------------------------------------------------------------------- */
 
-/* Finds the first .json file whose name contains `driver`, or any if NULL. */
+/*
+ * Finds the first .json file whose name contains `driver`, or any .json file if `driver` is NULL.
+ */
 static bool find_in(const char *folder, const char *driver, char file[2 * PATH_ROOM])
 {
     const struct dirent *entry;
@@ -162,7 +167,7 @@ static void advise_install(struct text *t)
               "container NVIDIA_DRIVER_CAPABILITIES must contain graphics)?");
 }
 
-/* A variable names drivers, but not the wanted one. */
+/* Writes the advice if a variable names drivers, but not the wanted driver. */
 static void advise_to_name(struct text *t, bool files)
 {
     char file[2 * PATH_ROOM];
