@@ -9,9 +9,10 @@
 #include "vk/device_match.h"
 
 /*
- * Uses the current context. Its device must be the CUDA device of the Vulkan device, or be able to
- * access its memory. Without a current context, retains the primary context of `device`. *computing
- * receives the context's device. Released by gr_context_drop().
+ * Uses the current context. Its device must be the CUDA device of the Vulkan device, or a device
+ * that can access the memory of that device. Without a current context, retains the primary context
+ * of `device`. *computing receives the device of the context. The reference is released by
+ * gr_context_drop().
  */
 gr_status vk_context_choose(struct gr_context *context, const struct vk_identity *identity,
                             CUdevice device, CUdevice *computing, const char *call);
