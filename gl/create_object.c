@@ -162,7 +162,7 @@ static bool may_fall_back(gr_status status)
 }
 
 /* Writes the reason why the best allowed transport was not used, for gr_resource_describe(). */
-static void say_why(gr_resource *resource, const char *best, const struct gr_error_record *why)
+static void write_reason(gr_resource *resource, const char *best, const struct gr_error_record *why)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
     char way[sizeof(r->copy->way) + 2] = "";
@@ -199,7 +199,7 @@ static gr_resource *create_best(const struct wish *wish, unsigned allowed)
         gr_attempt_end();
         if (resource) {
             if (best)
-                say_why(resource, best, &first);
+                write_reason(resource, best, &first);
             gr_error_restore(&before);
             return resource;
         }

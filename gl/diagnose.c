@@ -97,7 +97,7 @@ static const char *advice(const char *vendor, const char *renderer, CUresult cod
 }
 
 /* Writes "NVIDIA H200 (CUDA device 0, UUID GPU-...)", or "no CUDA device". */
-static void say_computing(char *text, size_t size)
+static void write_computing_device(char *text, size_t size)
 {
     CUdevice device;
     if (gr_driver()->CtxGetDevice(&device) == CUDA_SUCCESS)
@@ -113,7 +113,7 @@ static const char *gl_string(GLenum name)
 }
 
 /* Writes ", UUID GPU-...", or "" if OpenGL does not report the UUID. */
-static void say_drawing_uuid(char *text, size_t size)
+static void write_drawing_uuid(char *text, size_t size)
 {
     unsigned char uuid[16];
     char uuid_text[GR_UUID_TEXT_SIZE];
@@ -128,8 +128,8 @@ void gl_diagnose(CUresult code, char *text, size_t size)
 {
     const char *vendor = gl_string(GL_VENDOR), *renderer = gl_string(GL_RENDERER);
     char drawing[64], computing[220];
-    say_drawing_uuid(drawing, sizeof(drawing));
-    say_computing(computing, sizeof(computing));
+    write_drawing_uuid(drawing, sizeof(drawing));
+    write_computing_device(computing, sizeof(computing));
     snprintf(text, size, "OpenGL draws on %.80s (%.40s%s); CUDA computes on %s. %s", renderer,
              vendor, drawing, computing, advice(vendor, renderer, code));
 }
@@ -137,8 +137,8 @@ void gl_diagnose(CUresult code, char *text, size_t size)
 void gl_diagnose_devices(char *text, size_t size)
 {
     char drawing[64], computing[220];
-    say_drawing_uuid(drawing, sizeof(drawing));
-    say_computing(computing, sizeof(computing));
+    write_drawing_uuid(drawing, sizeof(drawing));
+    write_computing_device(computing, sizeof(computing));
     snprintf(text, size, "OpenGL draws on %.60s%s, CUDA computes on %s", gl_string(GL_RENDERER),
              drawing, computing);
 }

@@ -36,9 +36,9 @@ struct text {
     bool named;         /* the message has mentioned the driver */
 };
 
-static void say(struct text *t, const char *format, ...) GR_PRINTF(2, 3);
+static void append(struct text *t, const char *format, ...) GR_PRINTF(2, 3);
 
-static void say(struct text *t, const char *format, ...)
+static void append(struct text *t, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -89,16 +89,16 @@ static bool can_load(const char *library)
     return handle;
 }
 
-static void say_file(struct text *t, const char *file)
+static void append_file(struct text *t, const char *file)
 {
     char library[PATH_ROOM] = "";
     if (access(file, R_OK) != 0)
-        say(t, "%.150s (%s)", file, access(file, F_OK) == 0 ? "not readable" : "not there");
+        append(t, "%.150s (%s)", file, access(file, F_OK) == 0 ? "not readable" : "not there");
     else if (!read_library(file, library))
-        say(t, "%.150s (names no library)", file);
+        append(t, "%.150s (names no library)", file);
     else
-        say(t, "%.150s (its %.60s %s)", file, library,
-            can_load(library) ? "can be loaded" : "cannot be loaded");
+        append(t, "%.150s (its %.60s %s)", file, library,
+               can_load(library) ? "can be loaded" : "cannot be loaded");
     t->named = t->named || strstr(library, t->driver);
 }
 
@@ -133,34 +133,35 @@ static bool find_in_system(const char *driver, char file[2 * PATH_ROOM])
     return false;
 }
 
-static void say_folder(struct text *t, const char *folder)
+static void append_folder(struct text *t, const char *folder)
 {
     char file[2 * PATH_ROOM];
     if (find_in(folder, NULL, file))
-        say_file(t, file);
+        append_file(t, file);
     else
-        say(t, "%.150s (%s)", folder,
-            access(folder, F_OK) == 0 ? "has no .json file" : "not there");
+        append(t, "%.150s (%s)", folder,
+               access(folder, F_OK) == 0 ? "has no .json file" : "not there");
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static void say_list(struct text *t, const char *variable, const char *list,
-                     void (*say_path)(struct text *t, const char *path))
+static void append_list(struct text *t, const char *variable, const char *list,
+                        void (*append_path)(struct text *t, const char *path))
 {
     char path[PATH_ROOM];
     const char *before = "";
-    say(t, "%s names ", variable);
+    append(t, "%s names ", variable);
     for (const char *rest = list; (rest = next_path(rest, path)); before = ", ") {
-        say(t, "%s", before);
-        say_path(t, path);
+        append(t, "%s", before);
+        append_path(t, path);
     }
-    say(t, "%s. ", *before ? "" : "nothing");
+    append(t, "%s. ", *before ? "" : "nothing");
 }
 
 static void advise_install(struct text *t)
 {
-    say(t, "%s",
+    append(
+        t, "%s",
         strcmp(t->driver, MESA) == 0
             ? "Install all of Mesa's software OpenGL (on Debian libegl-mesa0 and libgl1-mesa-dri)."
             : "Is the NVIDIA EGL installed (libEGL_nvidia.so.0 and its 10_nvidia.json; in a "
@@ -172,13 +173,13 @@ static void advise_to_name(struct text *t, bool files)
 {
     char file[2 * PATH_ROOM];
     if (!find_in_system(t->driver, file)) {
-        say(t, "Unset it: it hides the system's drivers from the EGL loader. ");
+        append(t, "Unset it: it hides the system's drivers from the EGL loader. ");
         advise_install(t);
         return;
     }
     if (!files)
         *strrchr(file, '/') = '\0';
-    say(t, "Unset it, or let it name %.150s, which exists.", file);
+    append(t, "Unset it, or let it name %.150s, which exists.", file);
 }
 
 void egl_vendor_advise(bool mesa, char *text, size_t size)
@@ -188,11 +189,11 @@ void egl_vendor_advise(bool mesa, char *text, size_t size)
     char file[2 * PATH_ROOM];
     *text = '\0';
     if (files)
-        say_list(&t, FILES, files, say_file);
+        append_list(&t, FILES, files, append_file);
     else if (folders)
-        say_list(&t, FOLDERS, folders, say_folder);
+        append_list(&t, FOLDERS, folders, append_folder);
     else if (find_in_system(t.driver, file))
-        say_list(&t, "EGL's loader", file, say_file);
+        append_list(&t, "EGL's loader", file, append_file);
     if ((files || folders) && !t.named)
         advise_to_name(&t, files);
     else

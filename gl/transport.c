@@ -165,7 +165,7 @@ static void order_transports(struct choice *choice, const struct gl_resource *r)
  * Writes why this transport was chosen, for gr_resource_describe() and the log. False if there is
  * no reason to report.
  */
-static bool say_why(struct gl_resource *r, const struct choice *choice, const char *name)
+static bool write_reason(struct gl_resource *r, const struct choice *choice, const char *name)
 {
     const struct way *first = choice->order[0];
     if (choice->reason[0])
@@ -226,7 +226,7 @@ static gr_resource *try_copying(struct gl_resource *r, struct choice *choice, si
     }
     gr_error_save(&before);
     if (!is_peer)
-        say_why(r, choice, gl_copy.name);
+        write_reason(r, choice, gl_copy.name);
     if (!last)
         gr_attempt_begin();
     gr_resource *made = (is_peer ? gl_peer_make : gl_copy_make)(r, flags, choice->call);
@@ -261,7 +261,7 @@ static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed
         order_transports(&choice, r);
     for (size_t i = 0; i < choice.count && !ended; i++)
         made = try_one(r, &choice, i, flags, &ended);
-    if (made && made->backend != &gl_copy && say_why(r, &choice, made->backend->name))
+    if (made && made->backend != &gl_copy && write_reason(r, &choice, made->backend->name))
         made->transport = r->transport;
     return made;
 }

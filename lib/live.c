@@ -183,18 +183,19 @@ static void end_change(struct part *part)
     pthread_mutex_unlock(&part->lock);
 }
 
-static inline bool look(const struct part *part, enum gr_live_kind kind, const void *object)
+static inline bool is_listed(const struct part *part, enum gr_live_kind kind, const void *object)
 {
     size_t place;
     const struct array *array = __atomic_load_n(&part->array, __ATOMIC_ACQUIRE);
     return array && find(array, kind, object, &place);
 }
 
-static __attribute__((noinline, cold)) bool look_locked(struct part *part, enum gr_live_kind kind,
-                                                        const void *object)
+static __attribute__((noinline, cold)) bool is_listed_locked(struct part *part,
+                                                             enum gr_live_kind kind,
+                                                             const void *object)
 {
     pthread_mutex_lock(&part->lock);
-    bool found = look(part, kind, object);
+    bool found = is_listed(part, kind, object);
     pthread_mutex_unlock(&part->lock);
     return found;
 }
@@ -202,9 +203,9 @@ static __attribute__((noinline, cold)) bool look_locked(struct part *part, enum 
 static inline bool has(struct part *part, enum gr_live_kind kind, const void *object)
 {
     size_t before = __atomic_load_n(&part->changes, __ATOMIC_ACQUIRE);
-    bool found = look(part, kind, object);
+    bool found = is_listed(part, kind, object);
     bool changed = before & 1 || __atomic_load_n(&part->changes, __ATOMIC_RELAXED) != before;
-    return changed ? look_locked(part, kind, object) : found;
+    return changed ? is_listed_locked(part, kind, object) : found;
 }
 
 /* ---- The table ------------------------------------------------------------------------------- */
@@ -250,7 +251,7 @@ bool gr_live_has(enum gr_live_kind kind, const void *object)
  * Formats the text for a wrong kind of object: "...: it is a buffer, which gr_buffer_release()
  * ends".
  */
-static void say_kind(const void *object, char *text, size_t size)
+static void describe_kind(const void *object, char *text, size_t size)
 {
     snprintf(text, size, "it was freed already, or never was one");
     for (int kind = 0; kind < GR_LIVE_KINDS; kind++)
@@ -265,7 +266,7 @@ static gr_status refuse(enum gr_live_kind kind, const void *object, const char *
     char is[96];
     if (gr_forked)
         return gr_refuse_forked(call);
-    say_kind(object, is, sizeof(is));
+    describe_kind(object, is, sizeof(is));
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "%s was given %p, which is not a live %s: %s. Nothing was done.", call, object,
                    kinds[kind].name, is);

@@ -139,7 +139,7 @@ static CUresult unmap(struct list *list, CUstream stream)
 }
 
 /* Whether CUDA itself registered all of the resources. */
-static bool are_cudas(unsigned int count, CUgraphicsResource *resources)
+static bool are_registered_by_cuda(unsigned int count, CUgraphicsResource *resources)
 {
     for (unsigned int i = 0; i < count; i++)
         if (compat_handle_owner(resources[i]) != COMPAT_CUDAS)
@@ -160,7 +160,7 @@ static CUresult map_or_unmap(unsigned int count, CUgraphicsResource *resources, 
                              !stream      ? "The stream is NULL: pass CU_STREAM_LEGACY"
                              : !resources ? "The list is NULL"
                                           : "The list is empty: its length is 0");
-    if (are_cudas(count, resources))
+    if (are_registered_by_cuda(count, resources))
         return unmaps ? gr_driver()->GraphicsUnmapResources(count, resources, stream)
                       : gr_driver()->GraphicsMapResources(count, resources, stream);
     code = check(&list, resources, stream, unmaps);

@@ -46,7 +46,7 @@ static CUresult code_of_registration(unsigned name, unsigned target, unsigned fl
  * Whether the driver would return "invalid value": it does so for a target or format that no
  * transport supports. With another transport, which GR_COMPAT selected, grinterop decides.
  */
-static bool is_drivers_to_refuse(unsigned target, unsigned transports)
+static bool driver_reports_invalid_value(unsigned target, unsigned transports)
 {
     return target && (!transports || transports & GR_TRANSPORT_INTEROP) &&
            gr_last_error()->status == GR_ERR_UNSUPPORTED;
@@ -64,7 +64,7 @@ static gr_resource *make_first(unsigned name, unsigned target, unsigned flags, c
     gr_resource *made = make(name, target, flags, transports);
     gr_error_call_end();
     if (!made)
-        *code = is_drivers_to_refuse(target, transports)
+        *code = driver_reports_invalid_value(target, transports)
                     ? CUDA_ERROR_INVALID_VALUE
                     : code_of_registration(name, target, flags);
     return made;

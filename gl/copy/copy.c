@@ -228,7 +228,7 @@ static gr_status mark_end(const gr_resource *resource, CUstream stream)
  * Selects the next part for the writes of CUDA, because OpenGL may not have copied the last frame
  * yet.
  */
-static void next_turn(const struct gl_resource *r)
+static void select_next_part(const struct gl_resource *r)
 {
     struct gl_copy *copy = r->copy;
     if (copy->turns == 1)
@@ -243,7 +243,7 @@ static gr_status download_all(gr_resource *const resources[], size_t n, CUstream
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
         if (gl_object_writes(resources[i])) {
-            next_turn(gl_of(resources[i]));
+            select_next_part(gl_of(resources[i]));
             status = copy_down(gl_of(resources[i]), stream);
         }
     for (size_t i = 0; i < n && status == GR_OK; i++)

@@ -109,7 +109,7 @@ static gr_status make_side(struct gl_resource *r, unsigned flags, const char *ca
 }
 
 /* Appends the host memory in use to the reason for this transport, if there is a reason. */
-static void describe_way(struct gl_resource *r)
+static void describe_host_memory(struct gl_resource *r)
 {
     size_t length = strlen(r->transport);
     snprintf(r->transport + length, sizeof(r->transport) - length, "%s, %s",
@@ -124,7 +124,7 @@ gr_resource *gl_copy_make(struct gl_resource *r, unsigned flags, const char *cal
         gl_object_choose_context(r, &context, make_side, flags, call) != GR_OK)
         return NULL;
     gr_resource_init(&r->base, &gl_copy, &context, r->copy, flags);
-    describe_way(r);
+    describe_host_memory(r);
     gr_resource *made = &r->base;
     gr_resource_log_each(call, &made, 1);
     return made;

@@ -20,7 +20,7 @@ struct visit {
 };
 
 /* Makes writes by shaders visible to copies and in mapped memory. */
-static void let_shaders_finish(const struct gl_context *context)
+static void make_shader_writes_visible(const struct gl_context *context)
 {
     if (context->version >= 42)
         glMemoryBarrier(GL_ALL_BARRIER_BITS);
@@ -34,7 +34,7 @@ static void visit_begin(struct visit *visit, gr_resource *const resources[], siz
     gl_errors_begin(&visit->before);
     if (visit->images)
         gl_pixel_state_begin(&visit->pixels);
-    let_shaders_finish(&gl_of(resources[0])->context);
+    make_shader_writes_visible(&gl_of(resources[0])->context);
 }
 
 /* Ends the visit. Returns GL_NO_ERROR, or the error that OpenGL reported. */
@@ -304,7 +304,7 @@ gr_status gl_copy_wait_writable(gr_resource *const resources[], size_t n, const 
         if (gl_of(resources[i])->copy->staging.is_object && !has_fence(gl_of(resources[i])))
             last = gl_of(resources[i])->copy->scratch;
     if (last) {
-        let_shaders_finish(&gl_of(resources[0])->context);
+        make_shader_writes_visible(&gl_of(resources[0])->context);
         gl_fence_put(last);
     }
     for (size_t i = 0; i < n && status == GR_OK; i++)

@@ -42,7 +42,7 @@ static size_t whole_pages(size_t size)
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
-static bool is_ready_made(const struct gl_resource *r)
+static bool can_use_object(const struct gl_resource *r)
 {
     GLint flags = 0;
     if (!r->owned || r->base.is_image)
@@ -142,7 +142,7 @@ void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned
         return;
     }
     gl_errors_begin(&errors);
-    if (reads_only || !is_ready_made(r) || !take_object(r, copy)) {
+    if (reads_only || !can_use_object(r) || !take_object(r, copy)) {
         take_buffer(copy, reads_only ? 2 : writes_only ? GL_COPY_TURNS : 1);
         copy->turns = copy->staging.bytes && writes_only ? GL_COPY_TURNS : 1;
     }

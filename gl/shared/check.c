@@ -156,7 +156,7 @@ gr_status gl_shared_check(const struct gl_context *context, bool is_image, CUdev
 
 /* ---- For the application --------------------------------------------------------------------- */
 
-static void say_usable(const struct gl_timeline *t, char *reason, size_t size)
+static void write_usable_reason(const struct gl_timeline *t, char *reason, size_t size)
 {
     const char *renderer = (const char *)glGetString(GL_RENDERER);
     char devices[480];
@@ -187,7 +187,7 @@ static gr_status probe(char *reason, size_t size)
             gl_errors_end(&errors);
             status = t ? GR_OK : GR_ERR_UNSUPPORTED;
             if (t)
-                say_usable(t, reason, size);
+                write_usable_reason(t, reason, size);
             gl_timeline_drop(t);
         }
         gr_context_leave(pushed);

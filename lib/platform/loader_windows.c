@@ -7,7 +7,7 @@
 
 #include <windows.h>
 
-static void say_why(char *why, size_t size)
+static void write_reason(char *why, size_t size)
 {
     char words[200] = "";
     DWORD code = GetLastError();
@@ -30,7 +30,7 @@ void *gr_loader_open(const char *path, char *why, size_t size)
     wchar_t wide[GR_PATH_SIZE], full[GR_PATH_SIZE];
     HMODULE file = NULL;
     if (!widen(path, wide, GR_PATH_SIZE)) {
-        say_why(why, size);
+        write_reason(why, size);
         return NULL;
     }
     if (!strpbrk(path, "/\\")) {
@@ -44,7 +44,7 @@ void *gr_loader_open(const char *path, char *why, size_t size)
             file = LoadLibraryExW(full, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
     }
     if (!file)
-        say_why(why, size);
+        write_reason(why, size);
     return file;
 }
 

@@ -195,8 +195,8 @@ static gr_status describe_buffer(const gr_buffer *buffer, const struct gr_shaped
 }
 
 /* Whether each element is copied to the same position, regardless of its meaning. */
-static bool goes_by_elements(const struct gr_shaped *tensor, const struct gr_shaped *buffer,
-                             const gr_publish_options *o)
+static bool copies_by_element(const struct gr_shaped *tensor, const struct gr_shaped *buffer,
+                              const gr_publish_options *o)
 {
     const bool as_picture = o->bgr || o->flip || o->scale || o->bias || o->srgb || o->chroma;
     return !as_picture && tensor->layout == buffer->layout && tensor->ndim == buffer->ndim &&
@@ -214,7 +214,7 @@ static gr_status look_at_buffer(gr_buffer *buffer, const struct gr_shaped *tenso
     gr_status status = describe_buffer(buffer, tensor, o, &shaped, call);
     if (status != GR_OK)
         return status;
-    if (tensor->memory == GR_MEMORY_ARRAY || !goes_by_elements(tensor, &shaped, o)) {
+    if (tensor->memory == GR_MEMORY_ARRAY || !copies_by_element(tensor, &shaped, o)) {
         status = read_tensor(tensor, o, false, sides, call);
         return status == GR_OK ? gr_picture_read(&shaped, NULL, false, &sides->mapped, call)
                                : status;

@@ -257,7 +257,7 @@ gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream,
 /*
  * Checks that the caller has not freed the resource. NULL passes here: check_mappable() reports it.
  */
-static gr_status check_held(const gr_resource *resource, const char *call)
+static gr_status check_not_freed(const gr_resource *resource, const char *call)
 {
     return resource ? gr_live_check(GR_LIVE_RESOURCE, resource, call) : GR_OK;
 }
@@ -265,7 +265,7 @@ static gr_status check_held(const gr_resource *resource, const char *call)
 gr_buffer *gr_map(gr_resource *resource, CUstream stream)
 {
     gr_buffer *buffer = NULL;
-    if (check_held(resource, __func__) != GR_OK)
+    if (check_not_freed(resource, __func__) != GR_OK)
         return NULL;
     gr_map_for(&resource, 1, stream, NULL, &buffer, __func__);
     return buffer;
@@ -282,7 +282,7 @@ gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream,
         return gr_fail(GR_ERR_INVALID_VALUE, __func__, "There is nothing to map: n is 0.");
     gr_status status = options ? GR_TAKE(gr_map_options, &own, options, __func__) : GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = check_held(resources[i], __func__);
+        status = check_not_freed(resources[i], __func__);
     if (status != GR_OK)
         return status;
     return gr_map_for(resources, n, stream, options ? &own : NULL, out, __func__);
@@ -339,7 +339,7 @@ static gr_buffer *undo(gr_buffer *buffer)
 static gr_status check_linear(gr_resource *resource, unsigned level, unsigned layer,
                               const char *call)
 {
-    gr_status status = check_held(resource, call);
+    gr_status status = check_not_freed(resource, call);
     if (status != GR_OK || !resource)
         return status;
     if (!resource->is_image && (level || layer))

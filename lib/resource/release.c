@@ -121,7 +121,7 @@ static CUstream release_stream(const gr_buffer *buffer, CUstream stream)
 }
 
 /* Checks that the caller has not released the buffer. */
-static gr_status check_out(const gr_buffer *buffer, const char *call)
+static gr_status check_not_released(const gr_buffer *buffer, const char *call)
 {
     gr_status status = gr_live_check(GR_LIVE_BUFFER, buffer, call);
     if (status != GR_OK || (buffer->out && !buffer->later))
@@ -132,7 +132,7 @@ static gr_status check_out(const gr_buffer *buffer, const char *call)
 
 static gr_status check_releasable(const gr_buffer *buffer, const char *call)
 {
-    gr_status status = check_out(buffer, call);
+    gr_status status = check_not_released(buffer, call);
     if (status != GR_OK || !gr_buffer_is_live(buffer))
         return status;
     status = gr_resource_check_ring(buffer->resource, call);
@@ -149,7 +149,8 @@ static bool is_releasable(const gr_buffer *b)
  * Whether `b` can be unmapped in this context and on this stream, regardless of its backend and
  * thread.
  */
-static bool goes_with(const gr_buffer *b, CUcontext context, CUstream of_first, CUstream stream)
+static bool can_share_unmap(const gr_buffer *b, CUcontext context, CUstream of_first,
+                            CUstream stream)
 {
     return is_releasable(b) && !b->resource->visited && !gr_resource_is_rings(b->resource) &&
            b->resource->context.handle == context && release_stream(b, stream) == of_first;
@@ -168,7 +169,8 @@ static size_t gather(gr_buffer *const buffers[], size_t n, CUstream stream,
     do {
         resources[count] = buffers[count]->resource;
         resources[count++]->visited = true;
-    } while (count < n && count < GR_BATCH && goes_with(buffers[count], context, of_first, stream));
+    } while (count < n && count < GR_BATCH &&
+             can_share_unmap(buffers[count], context, of_first, stream));
     for (size_t i = 0; i < count; i++)
         resources[i]->visited = false;
     return resources[0]->backend->run(resources, count);
@@ -213,7 +215,7 @@ gr_status gr_buffer_release(gr_buffer *buffer)
 
 gr_status gr_buffer_take_back(gr_buffer *buffer, const char *call)
 {
-    gr_status status = check_out(buffer, call);
+    gr_status status = check_not_released(buffer, call);
     if (status == GR_OK && gr_buffer_is_live(buffer))
         status = gr_resource_check_ring(buffer->resource, call);
     if (status == GR_OK)
@@ -231,7 +233,7 @@ static bool stream_is_gone(gr_status status)
  * Releases a buffer for callers that cannot report errors. If the stream of the map is gone, uses
  * the legacy stream.
  */
-static gr_status release_anyhow(gr_buffer *buffer, const char *call)
+static gr_status release_with_fallback(gr_buffer *buffer, const char *call)
 {
     gr_status status = release_mapped(buffer, GR_STREAM_OF_MAP, call);
     if (!stream_is_gone(status))
@@ -247,7 +249,7 @@ gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call)
     if (gr_buffer_is_live(buffer))
         status = gr_resource_check_thread(buffer->resource, call);
     if (status == GR_OK && gr_buffer_is_live(buffer))
-        status = release_anyhow(buffer, call);
+        status = release_with_fallback(buffer, call);
     if (has_ended(status))
         gr_buffer_give(buffer);
     return status;
@@ -257,8 +259,8 @@ gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call)
  * Makes each stream on which the buffers are released wait for the event. A default stream is a
  * different one in each CUDA context.
  */
-static gr_status wait_for_the_end(gr_buffer *const buffers[], size_t n, CUstream stream,
-                                  CUevent event, const char *call)
+static gr_status wait_for_option_event(gr_buffer *const buffers[], size_t n, CUstream stream,
+                                       CUevent event, const char *call)
 {
     CUstream last = NULL;
     CUcontext of_last = NULL;
@@ -325,7 +327,7 @@ gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream
     if (options)
         GR_TRY(GR_TAKE(gr_release_options, &own, options, __func__));
     if (options && own.wait_event)
-        GR_TRY(wait_for_the_end(buffers, n, stream, own.wait_event, __func__));
+        GR_TRY(wait_for_option_event(buffers, n, stream, own.wait_event, __func__));
     return release_buffers(buffers, n, stream, __func__);
 }
 
@@ -340,7 +342,7 @@ static gr_status end_mapping(gr_resource *resource, CUstream stream, const char 
 }
 
 /* Checks that the caller has not freed the resource. */
-static gr_status check_callers(const gr_resource *resource, const char *call)
+static gr_status check_not_freed(const gr_resource *resource, const char *call)
 {
     gr_status status = resource ? gr_live_check(GR_LIVE_RESOURCE, resource, call)
                                 : gr_resource_check_open(resource, call);
@@ -363,7 +365,7 @@ gr_status gr_resource_unmap_anyhow(gr_resource *resource, const char *call)
 
 gr_status gr_resource_unmap(gr_resource *resource, CUstream stream)
 {
-    GR_TRY(check_callers(resource, __func__));
+    GR_TRY(check_not_freed(resource, __func__));
     GR_TRY(gr_resource_check_open(resource, __func__));
     if (!resource->mapped)
         return gr_fail(GR_ERR_STATE, __func__, "The resource is not mapped.");
@@ -388,7 +390,7 @@ gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const c
 
 gr_status gr_resource_close(gr_resource *resource, CUstream stream)
 {
-    GR_TRY(check_callers(resource, __func__));
+    GR_TRY(check_not_freed(resource, __func__));
     GR_TRY(gr_resource_check_ring(resource, __func__));
     return gr_resource_close_held(resource, stream, __func__);
 }

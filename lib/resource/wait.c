@@ -54,7 +54,7 @@ static gr_status mark_stream(gr_resource *resource, struct last *last, const cha
  * time to pass on a busy GPU, so with a new event for each poll the caller would never see one that
  * has passed.
  */
-static gr_status ask_backend(gr_resource *resource, struct last *last)
+static gr_status query_backend(gr_resource *resource, struct last *last)
 {
     gr_status status = resource->backend->last_work(resource, &last->event, &last->new);
     if (!last->event || !last->new)
@@ -72,7 +72,7 @@ static gr_status find_last(gr_resource *resource, struct last *last, const char 
         last->event = resource->end;
         return GR_OK;
     }
-    return resource->backend->last_work ? ask_backend(resource, last)
+    return resource->backend->last_work ? query_backend(resource, last)
                                         : mark_stream(resource, last, call);
 }
 

@@ -51,8 +51,8 @@ static bool is_over(const gr_ring *ring, const struct deadline *deadline)
            (now.tv_sec == deadline->until.tv_sec && now.tv_nsec >= deadline->until.tv_nsec);
 }
 
-static gr_status fail_none_ready(const gr_ring *ring, const struct gr_ring_side *side, size_t n,
-                                 unsigned timeout_ms, const char *call)
+static gr_status fail_too_few(const gr_ring *ring, const struct gr_ring_side *side, size_t n,
+                              unsigned timeout_ms, const char *call)
 {
     gr_ring_info now;
     char when[40] = "yet";
@@ -112,7 +112,7 @@ enum claim {
     CLAIM_FAILED      /* the error is recorded */
 };
 
-static enum claim none_ready(const gr_ring *ring)
+static enum claim claim_too_few(const gr_ring *ring)
 {
     return ring->state->stopped ? CLAIM_STOPPED : CLAIM_NONE_READY;
 }
@@ -126,12 +126,12 @@ static enum claim claim_shared(gr_ring *ring, struct gr_ring_side *side, size_t 
         if (side->writes && ring->state->stopped)
             return CLAIM_STOPPED;
         if (!gr_ring_side_claim(side, ring->state, n))
-            return none_ready(ring);
+            return claim_too_few(ring);
         if (gr_link_claim(ring->link, side, n))
             return CLAIM_MADE;
         gr_ring_side_undo(side, ring->state, n);
     }
-    return none_ready(ring);
+    return claim_too_few(ring);
 }
 
 /*
@@ -155,14 +155,14 @@ static enum claim claim_or_await(gr_ring *ring, struct gr_ring_side *side, size_
 static enum claim try_to_claim(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
 {
     if (ring->is_sending)
-        return none_ready(ring);
+        return claim_too_few(ring);
     if (check_number(ring, side, n, call) != GR_OK || gr_ring_side_reserve(side, n, call) != GR_OK)
         return CLAIM_FAILED;
     if (ring->link)
         return claim_or_await(ring, side, n, call);
     if (side->writes && ring->state->stopped)
         return CLAIM_STOPPED;
-    return gr_ring_side_claim(side, ring->state, n) ? CLAIM_MADE : none_ready(ring);
+    return gr_ring_side_claim(side, ring->state, n) ? CLAIM_MADE : claim_too_few(ring);
 }
 
 /* Claims n slots for the side. Waits until they are available. The lock is held. */
@@ -187,7 +187,7 @@ static gr_status claim(gr_ring *ring, struct gr_ring_side *side, size_t n,
     case CLAIM_MADE:
         return GR_OK;
     case CLAIM_NONE_READY:
-        return fail_none_ready(ring, side, n, deadline->timeout_ms, call);
+        return fail_too_few(ring, side, n, deadline->timeout_ms, call);
     case CLAIM_STOPPED:
         return fail_stopped(ring, side, call);
     default:
@@ -255,7 +255,7 @@ static bool is_stopped(gr_ring *ring)
     return stopped;
 }
 
-static gr_status fail_not_come(size_t n, const struct deadline *deadline, const char *call)
+static gr_status fail_unfinished(size_t n, const struct deadline *deadline, const char *call)
 {
     return gr_fail(deadline->timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
                    "The other process has handed on %zu slot%s, but has not finished its work with "
@@ -282,7 +282,7 @@ static gr_status await_peers_work(gr_ring *ring, const struct gr_ring_side *side
                            "The ring has been stopped, and the other process has not finished its "
                            "work with the slots that it handed on.");
         if (is_over(ring, deadline))
-            return fail_not_come(n, deadline, call);
+            return fail_unfinished(n, deadline, call);
         nanosleep(&pause, NULL);
     }
 }

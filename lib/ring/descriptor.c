@@ -29,7 +29,7 @@ static const struct gr_ring_side *side_of(const gr_ring *ring, unsigned i)
  * become free only at the next call of the consumer. The consumer is woken for this call, because
  * the producer may wait for these slots.
  */
-static bool is_there(const gr_ring *ring, const struct gr_ring_side *side)
+static bool may_get_slot(const gr_ring *ring, const struct gr_ring_side *side)
 {
     bool returned = gr_ring_state_returning(ring->state) > 0;
     if (!side->writes)
@@ -43,13 +43,13 @@ static bool is_ready(gr_ring *ring, const struct gr_ring_side *side)
     if (ring->is_sending)
         return ring->state->stopped;
     if (gr_link_update(ring->link, side, "gr_ring_descriptor") != GR_OK || ring->state->stopped ||
-        is_there(ring, side))
+        may_get_slot(ring, side))
         return true;
     if (!ring->link)
         return false;
     bool over = gr_link_await(ring->link);
     return gr_link_update(ring->link, side, "gr_ring_descriptor") != GR_OK || over ||
-           ring->state->stopped || is_there(ring, side);
+           ring->state->stopped || may_get_slot(ring, side);
 }
 
 static void set(struct gr_ring_descriptor *descriptor, bool readable)

@@ -30,7 +30,8 @@ static gr_status refuse(CUresult result, const char *call)
                         "The driver cannot report how much work the other process has finished.");
 }
 
-static gr_status ask(const struct gr_peer_probe *probe, gr_semaphore *semaphore, uint64_t value)
+static gr_status enqueue_query(const struct gr_peer_probe *probe, gr_semaphore *semaphore,
+                               uint64_t value)
 {
     const gr_cuda_api *cu = gr_driver();
     const gr_semaphore_point point =
@@ -48,8 +49,8 @@ gr_status gr_peer_probe_query(struct gr_peer_probe *probe, gr_semaphore *semapho
     if (probe->value)
         gr_peer_probe_end(probe);
     CUresult result = make(probe);
-    gr_status status =
-        result == CUDA_SUCCESS ? ask(probe, semaphore, value) : refuse(result, "cuStreamCreate");
+    gr_status status = result == CUDA_SUCCESS ? enqueue_query(probe, semaphore, value)
+                                              : refuse(result, "cuStreamCreate");
     if (status == GR_OK)
         probe->value = value;
     else

@@ -167,7 +167,7 @@ void gr_peer_semaphores_finish(struct gr_peer_semaphores *semaphores, bool alive
  * not overwrite a larger one. If the driver fails, streams keep waiting, and nothing else can be
  * done. The lock is held.
  */
-static void serve_one(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
+static void signal_one_for_peer(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
 {
     const gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = gauge->awaited);
@@ -188,9 +188,9 @@ static void serve(struct gr_peer_semaphores *semaphores)
     bool pushed;
     if (!semaphores->serving || gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
         return;
-    serve_one(&semaphores->of_theirs, semaphores->theirs);
+    signal_one_for_peer(&semaphores->of_theirs, semaphores->theirs);
     if (semaphores->serving_mine)
-        serve_one(&semaphores->of_mine, semaphores->mine);
+        signal_one_for_peer(&semaphores->of_mine, semaphores->mine);
     gr_context_leave(pushed);
 }
 
@@ -203,7 +203,7 @@ void gr_peer_semaphores_signal(struct gr_peer_semaphores *semaphores)
 }
 
 /* False if the semaphore has fallen back. The context is current, and the lock is held. */
-static bool is_sound(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
+static bool has_not_fallen(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
 {
     struct gr_peer_probe *coming = &gauge->coming, *again = &gauge->again;
     if (!coming->value && gauge->awaited > gauge->reached)
@@ -217,16 +217,16 @@ static bool is_sound(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
 }
 
 /* Whether neither semaphore has fallen back to a smaller value. The lock is held. */
-static bool are_sound(struct gr_peer_semaphores *semaphores)
+static bool have_not_fallen(struct gr_peer_semaphores *semaphores)
 {
     bool pushed, sound = true;
     if ((!semaphores->of_theirs.awaited && !semaphores->of_mine.awaited) ||
         gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
         return true;
     if (!semaphores->serving)
-        sound = is_sound(&semaphores->of_theirs, semaphores->theirs);
+        sound = has_not_fallen(&semaphores->of_theirs, semaphores->theirs);
     if (!semaphores->serving_mine)
-        semaphores->serving_mine = !is_sound(&semaphores->of_mine, semaphores->mine);
+        semaphores->serving_mine = !has_not_fallen(&semaphores->of_mine, semaphores->mine);
     gr_context_leave(pushed);
     return sound && !semaphores->serving_mine;
 }
@@ -234,7 +234,7 @@ static bool are_sound(struct gr_peer_semaphores *semaphores)
 bool gr_peer_semaphores_check(struct gr_peer_semaphores *semaphores)
 {
     pthread_mutex_lock(&semaphores->lock);
-    bool sound = are_sound(semaphores);
+    bool sound = have_not_fallen(semaphores);
     if (semaphores->serving) {
         semaphores->of_theirs.served = semaphores->of_mine.served = 0;
         serve(semaphores);
@@ -427,7 +427,7 @@ static uint64_t last_out(const struct gr_page_view *view)
 }
 
 /* Records the event after all waits of the streams. */
-static bool move_behind_streams(const struct gr_peer_semaphores *semaphores, CUevent event)
+static bool record_after_streams(const struct gr_peer_semaphores *semaphores, CUevent event)
 {
     const gr_cuda_api *cu = gr_driver();
     if (semaphores->in) {
@@ -455,7 +455,7 @@ static bool event_after_all(const struct gr_peer_semaphores *semaphores,
         return true;
     if (gr_semaphore_event_after(points, n, event) != GR_OK)
         return false;
-    if (move_behind_streams(semaphores, *event))
+    if (record_after_streams(semaphores, *event))
         return true;
     gr_driver()->EventDestroy(*event);
     *event = NULL;
@@ -467,7 +467,7 @@ static bool event_after_all(const struct gr_peer_semaphores *semaphores,
  * slots, which follows, may wait in the driver for all GPU work, and so for a peer that lives but
  * hangs.
  */
-static void serve_all(struct gr_peer_semaphores *semaphores)
+static void signal_all_for_peer(struct gr_peer_semaphores *semaphores)
 {
     pthread_mutex_lock(&semaphores->lock);
     semaphores->serving = semaphores->serving_mine = true;
@@ -483,11 +483,11 @@ CUevent gr_peer_semaphores_last_work(struct gr_peer_semaphores *semaphores,
     for (int tries = 0; !told && tries < MOST_TRIES; tries++)
         told = event_after_all(semaphores, view, &event);
     if (!told) /* the work may still be running, but nothing waits for it any more */
-        serve_all(semaphores);
+        signal_all_for_peer(semaphores);
     if (!event)
         return NULL;
     if (!passes_within(event, PEER_MS)) {
-        serve_all(semaphores);
+        signal_all_for_peer(semaphores);
         if (!passes_within(event, GRACE_MS))
             return event;
     }

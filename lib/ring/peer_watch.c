@@ -62,7 +62,7 @@ static bool drain(struct gr_peer_watch *watch)
  * Checks the semaphores when the time has come, by the clock, because a peer may send bytes all the
  * time. False if a semaphore has fallen back to a smaller value.
  */
-static bool look(struct gr_peer_watch *watch, double *due)
+static bool check_when_due(struct gr_peer_watch *watch, double *due)
 {
     double now = gr_clock_ms();
     if (now < *due)
@@ -99,7 +99,7 @@ static bool watch_peer(struct gr_peer_watch *watch)
         bool heard = ready > 0;
         if (heard)
             alive = drain(watch);
-        if (!look(watch, &due))
+        if (!check_when_due(watch, &due))
             alive = false;
         if (!alive)
             atomic_store(&watch->gone, true);

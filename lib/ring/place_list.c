@@ -50,8 +50,8 @@ static void put_first(struct gr_ring_state *state, struct gr_place_list *list, u
     list->first = number;
 }
 
-static void put_behind(struct gr_ring_state *state, struct gr_place_list *list, uint32_t number,
-                       uint32_t before)
+static void insert_after(struct gr_ring_state *state, struct gr_place_list *list, uint32_t number,
+                         uint32_t before)
 {
     struct gr_ring_place *place = &state->places[number];
     place->previous = before;
@@ -80,7 +80,7 @@ static void link_place(struct gr_ring_state *state, uint32_t number)
         uint32_t before = list->last;
         while (is_ordered(place) && key_of(place) < key_of(&state->places[before]))
             before = state->places[before].previous;
-        put_behind(state, list, number, before);
+        insert_after(state, list, number, before);
     }
     list->count++;
     list->leaving += place->leaving;

@@ -86,8 +86,8 @@ static gr_status set_call(gr_status status, const char *call)
 }
 
 /* Runs begin_use() or end_use() of backends whose map and release are not barriers in a ring. */
-static gr_status run_turn(gr_status (*turn)(gr_resource *const resources[], size_t n),
-                          gr_resource *const resources[], size_t n, const char *call)
+static gr_status run_use_hook(gr_status (*turn)(gr_resource *const resources[], size_t n),
+                              gr_resource *const resources[], size_t n, const char *call)
 {
     gr_status status = turn ? gr_resource_check_thread(resources[0], call) : GR_OK;
     if (!turn || status != GR_OK)
@@ -104,7 +104,7 @@ static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_sub
         return *submit ? GR_OK : gr_last_error()->status;
     }
     if (!kind)
-        return run_turn(resources[0]->backend->begin_use, resources, n, call);
+        return run_use_hook(resources[0]->backend->begin_use, resources, n, call);
     GR_TRY(gr_external_check_thread(kind, resources[0], call));
     return set_call(kind->begin_use(resources, n), call);
 }
@@ -113,7 +113,7 @@ static gr_status end_graphics(gr_resource *const resources[], size_t n, const ch
 {
     const struct gr_external_kind *kind = kind_with_hooks(resources[0]);
     if (!kind)
-        return run_turn(resources[0]->backend->end_use, resources, n, call);
+        return run_use_hook(resources[0]->backend->end_use, resources, n, call);
     GR_TRY(gr_external_check_thread(kind, resources[0], call));
     return set_call(kind->end_use(resources, n), call);
 }
@@ -222,7 +222,7 @@ static bool can_defer(const gr_ring *ring)
  * Makes all returned slots wait for the last signal: Vulkan submits signal in order, and OpenGL has
  * one signal for all slots.
  */
-static void wait_for_the_last(gr_ring *ring)
+static void share_last_signal(gr_ring *ring)
 {
     const struct gr_ring_state *state = ring->state;
     const struct gr_place_list *returning = &state->lists[GR_PLACE_RETURNING];
@@ -241,7 +241,7 @@ static void wait_for_the_last(gr_ring *ring)
 void gr_ring_free_returned(gr_ring *ring)
 {
     if (can_defer(ring))
-        wait_for_the_last(ring);
+        share_last_signal(ring);
     gr_ring_state_end_returning(ring->state);
 }
 
@@ -319,7 +319,7 @@ static void wait_for_release(gr_resource *resource)
  * Begins a use on an allowed thread. On other threads the next map, or the end of the resource,
  * moves the data.
  */
-static void last_begin(gr_resource *resource)
+static void begin_last_use(gr_resource *resource)
 {
     const struct gr_backend *backend = resource->backend;
     if (!gr_external_of(resource) && backend->begin_use && backend->on_thread(resource))
@@ -330,7 +330,7 @@ void gr_ring_last_use(gr_resource *resource)
 {
     const struct gr_external_kind *kind = kind_with_hooks(resource);
     if (!kind) {
-        last_begin(resource);
+        begin_last_use(resource);
         return;
     }
     if (gr_external_on_thread(kind, resource))

@@ -87,7 +87,7 @@ static gr_status refuse(const char *call, const char *what, uint64_t value)
                    (unsigned long long)value);
 }
 
-static gr_status check_truth(const struct gr_description *d, const char *call)
+static gr_status check_booleans(const struct gr_description *d, const char *call)
 {
     const uint64_t truth[] = {
         d->vmm,        d->dedicated,        d->is_image,         d->cube,
@@ -158,7 +158,7 @@ gr_status gr_description_check(const struct gr_description *d, const char *call)
     unsigned flags = GR_READ_ONLY | GR_WRITE_DISCARD;
     if (d->is_image)
         flags |= GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER;
-    GR_TRY(check_truth(d, call));
+    GR_TRY(check_booleans(d, call));
     GR_TRY(check_absent(d, call));
     GR_TRY(check_sizes(d, call));
     GR_TRY(check_memory(d, call));

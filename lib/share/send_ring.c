@@ -224,7 +224,7 @@ static bool can_be_direct(const struct sending *s)
 typedef CUresult create_fn(int timeline, unsigned long long value, int *fd);
 
 /* Creates a semaphore of the software driver that other processes can import. */
-static gr_status make_of_driver(const struct sending *s, struct shared_semaphore *shared)
+static gr_status create_driver_semaphore(const struct sending *s, struct shared_semaphore *shared)
 {
     struct gr_message message = {.fd_count = 1, .fds = {-1}};
     union {
@@ -252,7 +252,7 @@ static gr_status make_semaphore(const struct sending *s, struct shared_semaphore
     gr_semaphore_desc info;
     const struct gr_external_kind *kind = kind_of(s);
     if (gr_driver_traits()->creates_semaphores)
-        return make_of_driver(s, shared);
+        return create_driver_semaphore(s, shared);
     if (!kind->create_semaphore || !kind->export_semaphore)
         return gr_fail(GR_ERR_UNSUPPORTED, s->call,
                        "Resources of this kind have no semaphores that both processes can share.");
@@ -401,7 +401,7 @@ static void close_if(int fd)
  * writes to the socket. Wakes the waiting threads, because the other process may have their role
  * now.
  */
-static void give_ring(const struct sending *s)
+static void attach_link(const struct sending *s)
 {
     gr_ring *ring = s->ring;
     pthread_mutex_lock(&ring->lock);
@@ -416,7 +416,7 @@ static void give_ring(const struct sending *s)
 static void end_sending(struct sending *s)
 {
     if (s->began)
-        give_ring(s);
+        attach_link(s);
     close_if(s->page_fd);
     close_if(s->mine.fd);
     close_if(s->theirs.fd);

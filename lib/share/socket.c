@@ -369,8 +369,8 @@ static gr_status check_room(const struct header *header, struct gr_message *mess
  * Checks the header before reading it from the socket, if it has arrived in one piece, as senders
  * send it.
  */
-static gr_status look_at_header(int socket, enum gr_message_kind kind, struct gr_message *message,
-                                const struct gr_deadline *deadline, const char *call)
+static gr_status peek_header(int socket, enum gr_message_kind kind, struct gr_message *message,
+                             const struct gr_deadline *deadline, const char *call)
 {
     unsigned char bytes[HEADER_SIZE];
     ssize_t seen;
@@ -391,7 +391,7 @@ static gr_status receive_header(int socket, enum gr_message_kind kind, struct he
                                 const char *call)
 {
     unsigned char bytes[HEADER_SIZE];
-    GR_TRY(look_at_header(socket, kind, message, deadline, call));
+    GR_TRY(peek_header(socket, kind, message, deadline, call));
     GR_TRY(receive_all(socket, bytes, HEADER_SIZE, false, message, deadline, call));
     *header = unpack_header(bytes);
     GR_TRY(check_header(header, kind, call));

@@ -14,7 +14,7 @@ static gr_status refuse_claimed(void)
 }
 
 /* Waits for a binary signal that nothing has waited for, because only one signal can be pending. */
-static gr_status retake(gr_semaphore *semaphore, CUstream stream)
+static gr_status consume_unused_signal(gr_semaphore *semaphore, CUstream stream)
 {
     const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore);
     GR_TRY(gr_event_create(&semaphore->passed));
@@ -28,7 +28,8 @@ static gr_status wait_for_binary(gr_semaphore *semaphore, CUstream stream)
 {
     if (semaphore->claimed)
         return refuse_claimed();
-    return semaphore->signalled > semaphore->waited ? retake(semaphore, stream) : GR_OK;
+    return semaphore->signalled > semaphore->waited ? consume_unused_signal(semaphore, stream)
+                                                    : GR_OK;
 }
 
 /*

@@ -62,7 +62,7 @@ gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n
  * arrive after the signal if several processes share the GPU (seen on an H200 with driver 580,
  * docs/driver.md). With a driver or device without barriers this is tried once per semaphore.
  */
-static void settle_writes(gr_semaphore *semaphore, CUstream stream)
+static void enqueue_barrier(gr_semaphore *semaphore, CUstream stream)
 {
     if (__atomic_load_n(&semaphore->no_barriers, __ATOMIC_RELAXED))
         return;
@@ -98,7 +98,7 @@ static __attribute__((noinline)) CUresult signal_many(const gr_semaphore_point p
 
 gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t n, CUstream stream)
 {
-    settle_writes(points[0].semaphore, stream);
+    enqueue_barrier(points[0].semaphore, stream);
     for (size_t done = 0; done < n; done += at_once(n - done)) {
         unsigned count = at_once(n - done);
         CUresult result = count == 1 ? signal_one(points + done, stream)

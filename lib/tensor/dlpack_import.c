@@ -38,7 +38,7 @@ static void end_import_legacy(void *user)
 
 /* ---- The producer's struct ------------------------------------------------------------------- */
 
-static gr_status see_type(const DLTensor *from, struct parsed *parsed, const char *call)
+static gr_status read_type(const DLTensor *from, struct parsed *parsed, const char *call)
 {
     parsed->desc.dtype = gr_dlpack_dtype(from->dtype);
     if (!parsed->desc.dtype)
@@ -54,7 +54,7 @@ static gr_status see_type(const DLTensor *from, struct parsed *parsed, const cha
     return GR_OK;
 }
 
-static gr_status see_device(const DLTensor *from, struct parsed *parsed, const char *call)
+static gr_status read_device(const DLTensor *from, struct parsed *parsed, const char *call)
 {
     switch ((int)from->device.device_type) {
     case kDLCUDA:
@@ -82,7 +82,7 @@ static gr_status see_device(const DLTensor *from, struct parsed *parsed, const c
 }
 
 /* Reads the dimensions. The lanes of an element become an additional dimension of scalars. */
-static gr_status see_dimensions(const DLTensor *from, struct parsed *parsed, const char *call)
+static gr_status read_dimensions(const DLTensor *from, struct parsed *parsed, const char *call)
 {
     unsigned lanes = from->dtype.lanes > 1;
     if (from->ndim < 0 || from->ndim + (int64_t)lanes > GR_TENSOR_DIMS)
@@ -110,7 +110,7 @@ static gr_status see_dimensions(const DLTensor *from, struct parsed *parsed, con
 /*
  * Reads the strides. NULL means compact until DLPack 1.2; the same is assumed for later versions.
  */
-static gr_status see_strides(const DLTensor *from, struct parsed *parsed, const char *call)
+static gr_status read_strides(const DLTensor *from, struct parsed *parsed, const char *call)
 {
     if (!from->strides || from->ndim == 0)
         return GR_OK;
@@ -140,7 +140,7 @@ static bool has_elements(const struct parsed *parsed)
  * Reads the address. Refuses a misaligned address: if a kernel reads a misaligned element, the
  * whole CUDA context is lost.
  */
-static gr_status see_data(const DLTensor *from, struct parsed *parsed, const char *call)
+static gr_status read_data(const DLTensor *from, struct parsed *parsed, const char *call)
 {
     if (!has_elements(parsed))
         return GR_OK;
@@ -178,7 +178,7 @@ static gr_status parse_array(const DLTensor *from, struct parsed *parsed, const 
     parsed->data = from->data;
     DLTensor whole = *from;
     whole.dtype.lanes = 1;
-    return see_dimensions(&whole, parsed, call);
+    return read_dimensions(&whole, parsed, call);
 }
 
 static gr_status parse(const DLTensor *from, struct parsed *parsed, const char *call)
@@ -186,11 +186,11 @@ static gr_status parse(const DLTensor *from, struct parsed *parsed, const char *
     parsed->desc.struct_size = sizeof(parsed->desc);
     if (from->dtype.code == kDLOpaqueHandle)
         return parse_array(from, parsed, call);
-    GR_TRY(see_type(from, parsed, call));
-    GR_TRY(see_device(from, parsed, call));
-    GR_TRY(see_dimensions(from, parsed, call));
-    GR_TRY(see_strides(from, parsed, call));
-    return see_data(from, parsed, call);
+    GR_TRY(read_type(from, parsed, call));
+    GR_TRY(read_device(from, parsed, call));
+    GR_TRY(read_dimensions(from, parsed, call));
+    GR_TRY(read_strides(from, parsed, call));
+    return read_data(from, parsed, call);
 }
 
 /* ---- Imports --------------------------------------------------------------------------------- */

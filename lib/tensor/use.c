@@ -24,8 +24,8 @@ static bool is_own(const gr_tensor *tensor, CUstream stream, const struct gr_con
 }
 
 /* Makes the stream wait for other uses. The tensor's CUDA context is current. */
-static gr_status order(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
-                       bool wrote_only, const char *call)
+static gr_status wait_for_uses(const gr_tensor *tensor, CUstream stream,
+                               const struct gr_context *at, bool wrote_only, const char *call)
 {
     struct gr_told_list *told = uses_of(tensor);
     bool pushed;
@@ -56,7 +56,7 @@ static gr_status begin_checked(const gr_tensor *tensor, CUstream stream,
         return gr_fail(GR_ERR_STATE, call,
                        "The tensor is read-only: its creator does not permit writes.");
     GR_TRY(gr_context_enter(&tensor->context, &pushed, call));
-    gr_status status = order(tensor, stream, at, !write, call);
+    gr_status status = wait_for_uses(tensor, stream, at, !write, call);
     gr_context_leave(pushed);
     return status;
 }
