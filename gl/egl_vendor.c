@@ -143,7 +143,7 @@ static void append_folder(struct text *t, const char *folder)
                access(folder, F_OK) == 0 ? "has no .json file" : "not there");
 }
 
-/* ---- All ------------------------------------------------------------------------------------- */
+/* ---- All variables and folders --------------------------------------------------------------- */
 
 static void append_list(struct text *t, const char *variable, const char *list,
                         void (*append_path)(struct text *t, const char *path))

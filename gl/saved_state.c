@@ -19,7 +19,7 @@ unsigned int gl_bind_buffer(unsigned int target, unsigned int query, unsigned in
     return (GLuint)before;
 }
 
-/* ---- Pending errors: OpenGL cannot set one, so the same mistake is made again ---------------- */
+/* ---- Pending errors: restored by the same mistake, as OpenGL cannot set errors --------------- */
 
 /* The maximum number of errors to read, because a lost context reports errors without end. */
 #define MOST_ERRORS 16

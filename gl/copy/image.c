@@ -133,7 +133,7 @@ static gr_status copy_part(const CUDA_MEMCPY3D *copy, CUstream stream, const str
                         gl_object_text(&r->base).text);
 }
 
-/* ---- All layers in one ----------------------------------------------------------------------- */
+/* ---- A mipmapped array of all layers --------------------------------------------------------- */
 
 static gr_status make_whole(const struct gl_resource *r, struct gl_copy *copy)
 {

@@ -28,7 +28,7 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
                         gl_object_text(resource).text);
 }
 
-/* ---- The other GPU's side of a batch --------------------------------------------------------- */
+/* ---- A batch on the GPU that draws ----------------------------------------------------------- */
 
 /*
  * Lists the resources chosen by `which` that are mapped on the GPU that draws, or, if `mapped` is

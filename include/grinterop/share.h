@@ -86,8 +86,10 @@ GR_API gr_status gr_resource_send(int socket, gr_resource *resource, const void 
  *          is 0
  * Waits    at most timeout_ms milliseconds for the whole message
  *
- * Errors: NULL, with all received descriptors closed, after the errors below. Descriptors of
- * unexpected kinds are closed a moment later by another thread, because close() may block.
+ * After an error all received descriptors are closed. Another thread closes descriptors of
+ * unexpected kinds a moment later, because close() may block.
+ *
+ * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  `room` is too small: *size is the number of bytes, and the message can
  *                           be received again; or the message is not from grinterop, has another
  *                           version, or is inconsistent

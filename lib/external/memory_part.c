@@ -162,7 +162,7 @@ static gr_status check_image(const gr_external_part_desc *part, size_t size,
     return GR_OK;
 }
 
-/* ---- Both ------------------------------------------------------------------------------------ */
+/* ---- Buffers and images ---------------------------------------------------------------------- */
 
 gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size, bool dedicated,
                                  CUexternalMemoryHandleType type, const char *call)

@@ -26,8 +26,8 @@ void gr_objects_add(gr_buffer *buffer, enum gr_object_kind kind, unsigned long l
 void gr_objects_retire(gr_buffer *buffer, CUstream stream, bool alive);
 
 /*
- * Destroys all remaining objects after the registration has ended. If the CUDA context is gone
- * (`alive` is false), only frees memory.
+ * Destroys all remaining objects after the registration has ended. If the CUDA context was
+ * destroyed (`alive` is false), only frees memory.
  */
 void gr_objects_free(gr_resource *resource, bool alive);
 

@@ -157,7 +157,7 @@ template <int N> INLINE void store_values(const side &s, int x, int y, int z, co
         store_pixels<4, N>(s, x, y, z, elements);
 }
 
-/* ---- What is done on the way -------------------------------------------------------------------
+/* ---- Conversion steps --------------------------------------------------------------------------
  */
 
 /* Applies the steps that are the same for bits and for values. */

@@ -301,7 +301,7 @@ gr_status gr_picture_flip(struct gr_picture *p, const char *call)
     return GR_OK;
 }
 
-/* ---- Elements without a meaning -------------------------------------------------------------- */
+/* ---- Elements copied by position ------------------------------------------------------------- */
 
 /* The dimensions of two tensors of equal shape, after joining; the innermost comes first. */
 struct joined {

@@ -27,7 +27,7 @@ typedef gr_job_side side;
  */
 typedef uint32_t bits;
 
-/* ---- Words: 4 bytes each, as wide as they come -------------------------------------------------
+/* ---- Words of 4 bytes, in the widest possible accesses -----------------------------------------
  */
 
 template <int N> INLINE void load_words(const unsigned char *from, uint32_t *words)
@@ -132,7 +132,7 @@ template <class T> INLINE void texel_write(const side &s, T value, int x, int y,
         surf3Dwrite(value, s.base, x, y, z);
 }
 
-/* ---- Elements in words; S is the bytes of one --------------------------------------------------
+/* ---- Elements in words: S bytes per element ----------------------------------------------------
  */
 
 template <int S> INLINE bits extract(const uint32_t *words, int i)

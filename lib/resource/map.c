@@ -323,7 +323,7 @@ const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer)
     return info;
 }
 
-/* ---- Images by copy -------------------------------------------------------------------------- */
+/* ---- Images as linear memory ----------------------------------------------------------------- */
 
 /* Releases a mapping whose linear memory could not be filled; keeps the cause as the last error. */
 static gr_buffer *undo(gr_buffer *buffer)

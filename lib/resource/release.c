@@ -230,8 +230,8 @@ static bool stream_is_gone(gr_status status)
 }
 
 /*
- * Releases a buffer for callers that cannot report errors. If the stream of the map is gone, uses
- * the legacy stream.
+ * Releases a buffer for callers that cannot report errors. If the stream of the map was destroyed,
+ * uses the legacy stream.
  */
 static gr_status release_with_fallback(gr_buffer *buffer, const char *call)
 {

@@ -49,9 +49,9 @@
  * - when half of the slots are RETURNING,
  * - when the consumer finds nothing to read, before it waits: the producer makes progress as long
  *   as the consumer calls,
- * - when the producer finds no free slot; with OpenGL only on the context's thread, - before the
- * ring is sent to another process. If graphics writes, the end is never deferred, because a reader
- * may wait for it.
+ * - when the producer finds no free slot; with OpenGL only on the context's thread,
+ * - before the ring is sent to another process.
+ * If graphics writes, the end is never deferred, because a reader may wait for it.
  *
  * API order in Vulkan is the order of submits to one queue, with the application's barriers. A
  * claim is undone if its map or begin fails; waits already in a stream or a context are harmless.
@@ -86,13 +86,13 @@ static gr_status set_call(gr_status status, const char *call)
 }
 
 /* Runs begin_use() or end_use() of backends whose map and release are not barriers in a ring. */
-static gr_status run_use_hook(gr_status (*turn)(gr_resource *const resources[], size_t n),
+static gr_status run_use_hook(gr_status (*hook)(gr_resource *const resources[], size_t n),
                               gr_resource *const resources[], size_t n, const char *call)
 {
-    gr_status status = turn ? gr_resource_check_thread(resources[0], call) : GR_OK;
-    if (!turn || status != GR_OK)
+    gr_status status = hook ? gr_resource_check_thread(resources[0], call) : GR_OK;
+    if (!hook || status != GR_OK)
         return status;
-    return set_call(turn(resources, n), call);
+    return set_call(hook(resources, n), call);
 }
 
 static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_submit **submit,

@@ -263,7 +263,7 @@ void gr_ring_state_cancel_read(struct gr_ring_state *state, size_t n, const uint
         drop_older(state, state->last_read);
 }
 
-/* ---- Returned first, free later -------------------------------------------------------------- */
+/* ---- Slots that are returned first and become free later ------------------------------------- */
 
 bool gr_ring_state_defers(const struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
