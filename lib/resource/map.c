@@ -37,7 +37,7 @@ static gr_status check_mappable(const gr_resource *resource, const gr_resource *
     GR_TRY(gr_resource_check_open(resource, call));
     GR_TRY(gr_resource_check_ring(resource, call));
     gr_resource_collect(resource);
-    /* Another thread may have freed the last tensor since the set-aside list was checked. */
+    /* Another thread may have freed the last tensor since the deferred buffers were checked. */
     if (resource->mapped && resource->mapped->later && !gr_users_count(resource->mapped))
         gr_resource_collect(resource);
     if (resource->mapped)
