@@ -160,8 +160,8 @@ typedef struct gr_gl_options {
  *               256 KiB. The copy is an OpenGL buffer that stays mapped (GL_ARB_buffer_storage) if
  *               CUDA can access that, so that the GPUs copy the data. The CPU copies the data of
  *               write_discard objects of up to 256 KiB, which is faster. gr_resource_describe()
- *               reports which of the two copies, and why. Synchronize the streams before you
- *               destroy the OpenGL context
+ *               reports whether the GPUs or the CPU copy the data, and why. Synchronize the streams
+ *               before you destroy the OpenGL context
  *     deletion  deleting a mapped object loses its data, with a warning in the log
  *     images    a mipmapped array of all layers is for reading only
  *     Needs     OpenGL 4.3 for renderbuffers
