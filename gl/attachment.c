@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Queries an attachment, and chooses how its pixels are read unchanged. */
+/*
+ * Queries an attachment of a framebuffer, and chooses a format in which its pixels are read
+ * unchanged.
+ */
 #include "gl/attachment.h"
 
 #include <stdio.h>
@@ -38,7 +41,10 @@ struct gl_attachment_text gl_attachment_text(unsigned int framebuffer, unsigned 
     return result;
 }
 
-/* The default framebuffer has names of its own for depth and stencil. */
+/*
+ * Returns the name of an attachment in OpenGL. The default framebuffer has other names for depth
+ * and stencil.
+ */
 static unsigned int native_name(unsigned int framebuffer, unsigned int attachment)
 {
     GLint selected = 0;
@@ -65,13 +71,16 @@ static int query(const struct gl_attachment *a, unsigned int what)
     return value;
 }
 
-/* How colours of a component type, with at most so many bits per component, are read. */
+/*
+ * The formats in which colours of a component type are read, by the maximum number of bits per
+ * component.
+ */
 static const struct colour_format {
     GLenum component;
     int bits;
     GLenum type;
     gr_dtype dtype;
-    GLenum resolved[3]; /* 1, 2 and 4 channels */
+    GLenum resolved[3]; /* the formats for 1, 2 and 4 channels */
 } colour_formats[] = {
     {GL_UNSIGNED_NORMALIZED, 8, GL_UNSIGNED_BYTE, GR_DTYPE_U8, {GL_R8, GL_RG8, GL_RGBA8}},
     {GL_UNSIGNED_NORMALIZED, 16, GL_UNSIGNED_SHORT, GR_DTYPE_U16, {GL_R16, GL_RG16, GL_RGBA16}},
@@ -94,7 +103,10 @@ static const struct colour_format *colour_format_of(int component, int bits)
     return NULL;
 }
 
-/* glReadPixels() has no formats of three channels with a fixed alignment: they are read as four. */
+/*
+ * Describes a colour attachment. Three channels are read as four, because glReadPixels() has no
+ * formats of three channels with a fixed alignment.
+ */
 static bool describe_colour(struct gl_attachment *a)
 {
     static const GLenum formats[2][3] = {{GL_RED, GL_RG, GL_RGBA},
@@ -122,7 +134,7 @@ static bool describe_colour(struct gl_attachment *a)
     return true;
 }
 
-/* Depth and stencil can only be resolved to the same format. */
+/* Returns the format for resolving: depth and stencil can only be resolved to the same format. */
 static unsigned int depth_format(int depth, int stencil, bool is_float)
 {
     if (is_float)

@@ -8,25 +8,26 @@
 #include <grinterop/tensor.h>
 
 struct gl_attachment {
-    unsigned int name;         /* GL_COLOR_ATTACHMENT0, GL_DEPTH, ... as OpenGL has it here */
+    unsigned int name;         /* the name in OpenGL: GL_COLOR_ATTACHMENT0, GL_DEPTH, ... */
     unsigned int mask;         /* GL_COLOR_BUFFER_BIT, ... */
-    unsigned int format, type; /* for glReadPixels() */
-    unsigned int resolved;     /* the format of a renderbuffer that it can be resolved to */
-    gr_dtype dtype;            /* of one channel, as glReadPixels() writes it */
+    unsigned int format, type; /* the format and type for glReadPixels() */
+    /* the format of a renderbuffer to which the attachment can be resolved */
+    unsigned int resolved;
+    gr_dtype dtype; /* the type of one channel, as glReadPixels() writes it */
     unsigned channels;
-    bool numbers;      /* integers that are numbers */
+    bool numbers;      /* integers are numbers, not fractions */
     int width, height; /* 0: unknown */
     int samples;       /* 0: not multisampled */
 };
 
 /*
- * Describes `attachment` of `framebuffer`, which is bound for reading and drawing. 0 is the one
- * that glReadBuffer() selected. `direct`: there is direct state access.
+ * Describes `attachment` of `framebuffer`, which is bound for reading and drawing. An `attachment`
+ * of 0 is the one that glReadBuffer() selected. `direct`: the context has direct state access.
  */
 gr_status gl_attachment_describe(unsigned int framebuffer, unsigned int attachment, bool direct,
                                  struct gl_attachment *a, const char *call);
 
-/* "the attachment GL_DEPTH of OpenGL framebuffer 3", for messages. */
+/* The text "the attachment GL_DEPTH of OpenGL framebuffer 3", for messages. */
 struct gl_attachment_text {
     char text[96];
 };

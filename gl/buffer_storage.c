@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Queries buffer storage by direct state access if available, otherwise through a binding, which is
- * then restored.
+ * Queries buffer storage by direct state access if available, otherwise through a binding that is
+ * restored afterwards.
  */
 #include "gl/buffer_storage.h"
 

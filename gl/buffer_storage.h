@@ -11,7 +11,7 @@
 
 #include "gl/current_context.h"
 
-/* The size in bytes of an existing buffer's storage; 0 if it has none. */
+/* Returns the size of an existing buffer's storage in bytes; 0 if the buffer has no storage. */
 size_t gl_buffer_storage(unsigned int name, bool direct);
 
 /* Whether glBufferStorage allocated the storage, so that it cannot be replaced. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Checks of the OpenGL context at the start of a call, with their errors. */
+/* Checks the OpenGL context at the start of a call, and records errors. */
 #include "gl/context_check.h"
 
 #include "lib/driver.h"
@@ -7,7 +7,7 @@
 #include "lib/platform/fork.h"
 #include "gl/deferred.h"
 
-#define OLDEST 32 /* OpenGL 3.2 */
+#define OLDEST 32 /* the oldest supported version, OpenGL 3.2 */
 
 bool gl_context_find(struct gl_context *context)
 {
@@ -24,7 +24,7 @@ gr_status gl_context_refuse_found(const struct gl_context *context, const char *
     if (gr_forked)
         return gr_refuse_forked(call);
     if (!gr_driver())
-        return GR_ERR_NO_DRIVER; /* already recorded */
+        return GR_ERR_NO_DRIVER; /* the error is already recorded */
     if (!context->native.handle)
         return gr_fail(GR_ERR_GL, call,
                        "No OpenGL context is current on this thread. Make current the context that "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Checks of the OpenGL context at the start of a call, with their errors. */
+/* Checks the OpenGL context at the start of a call, and records errors. */
 #ifndef GR_GL_CONTEXT_CHECK_H
 #define GR_GL_CONTEXT_CHECK_H
 
@@ -13,7 +13,7 @@
  */
 gr_status gl_context_begin(struct gl_context *context, const char *what, const char *call);
 
-/* The same in two steps, so that `what` is formatted only for an error. */
+/* Do the same as gl_context_begin() in two steps, so that `what` is formatted only for an error. */
 bool gl_context_find(struct gl_context *context);
 gr_status gl_context_refuse_found(const struct gl_context *context, const char *what,
                                   const char *call);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Creates OpenGL objects to share with CUDA: chooses the transport, and allocates plain storage for
- * interop and copy.
+ * Creates OpenGL objects to share with CUDA: chooses the transport, and allocates ordinary storage
+ * for interop and copy.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@
 struct wish {
     size_t size;
     const gr_gl_image_desc *image;
-    bool packed; /* buffers only: several share a block */
+    bool packed; /* for buffers only: several buffers share a block */
     unsigned flags;
     const char *call;
 };
@@ -77,8 +77,8 @@ static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *in
 }
 
 /*
- * If CUDA writes and the copy is large, CUDA copies into the storage itself, if OpenGL can keep it
- * mapped.
+ * Returns the storage flags. For a large copy of data that CUDA writes, they let CUDA copy into the
+ * storage itself, if OpenGL can keep the storage mapped.
  */
 static GLbitfield storage_for(const struct gl_context *context, const struct wish *wish,
                               gr_transport transport)
@@ -151,15 +151,18 @@ static gr_resource *create_by(const struct wish *wish, gr_transport transport)
                        : gl_shared_buffer(wish->size, wish->packed, wish->flags, wish->call);
 }
 
-/* Whether another transport may work: not if the arguments or a missing context are the cause. */
+/*
+ * Whether another transport may work despite the error. It cannot if the arguments or a missing
+ * context are the cause.
+ */
 static bool may_fall_back(gr_status status)
 {
     return status == GR_ERR_UNSUPPORTED || status == GR_ERR_CUDA || status == GR_ERR_VULKAN ||
            status == GR_ERR_GL;
 }
 
-/* Writes why the best allowed transport was not used, for gr_resource_describe(). */
-static void say_why(gr_resource *resource, const char *best, const struct gr_error_record *why)
+/* Writes the reason why the best allowed transport was not used, for gr_resource_describe(). */
+static void write_reason(gr_resource *resource, const char *best, const struct gr_error_record *why)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
     char way[sizeof(r->copy->way) + 2] = "";
@@ -196,7 +199,7 @@ static gr_resource *create_best(const struct wish *wish, unsigned allowed)
         gr_attempt_end();
         if (resource) {
             if (best)
-                say_why(resource, best, &first);
+                write_reason(resource, best, &first);
             gr_error_restore(&before);
             return resource;
         }
@@ -291,7 +294,7 @@ static gr_status check_image(const gr_gl_image_desc *info, unsigned flags, const
     }
 }
 
-/* Copies the description and replaces zeros by the defaults. */
+/* Copies the description, and replaces zeros by the defaults. */
 static gr_status take_image(gr_gl_image_desc *image, const gr_gl_image_desc *desc, const char *call)
 {
     if (!desc)
@@ -315,7 +318,7 @@ gr_resource *gr_gl_image_create(const gr_gl_image_desc *desc, unsigned flags,
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
-/* The resource if it has the interop, peer or copy transport; else NULL. */
+/* Returns the resource if it has the transport interop, peer or copy; otherwise NULL. */
 static const struct gl_resource *plain_of(const gr_resource *resource)
 {
     const struct gr_backend *of = resource ? resource->backend : NULL;

@@ -27,7 +27,7 @@ gr_status gl_find_drawing_device(CUdevice *device)
         device, "No CUDA context is current, and the OpenGL context belongs to no CUDA device.");
 }
 
-/* OpenGL may draw on any GPU. If that is a CUDA device, it is the nearest. */
+/* If the GPU that OpenGL draws on is a CUDA device, this device is the nearest. */
 gr_status gl_find_nearest_device(CUdevice *device)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -55,7 +55,7 @@ bool gl_draws_on(CUdevice device)
     return false;
 }
 
-/* The CUDA ordinal of the device; -1 if CUDA does not list it. */
+/* Returns the CUDA ordinal of the device; -1 if CUDA does not list the device. */
 static gr_status find_ordinal(CUdevice device, int *ordinal, const char *call)
 {
     int count = 0;

@@ -7,14 +7,14 @@
 #include <grinterop/gl.h>
 
 /*
- * The CUDA device of the current OpenGL context, for gr_context_choose(). Records an error if there
- * is none.
+ * Finds the CUDA device of the current OpenGL context, for gr_context_choose(). Records an error if
+ * there is none.
  */
 gr_status gl_find_drawing_device(CUdevice *device);
 
 /*
- * The CUDA device for copies if no CUDA context is current: the one that draws, otherwise the
- * first.
+ * Finds the CUDA device for copies if no CUDA context is current: the device that draws, otherwise
+ * the first device.
  */
 gr_status gl_find_nearest_device(CUdevice *device);
 

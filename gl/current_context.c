@@ -7,16 +7,22 @@
 
 #include <epoxy/gl.h>
 
-/* Marked contexts. The handle of a destroyed context may be reused; its mark is not. */
+/* The marked contexts. The handle of a destroyed context may be reused, but its mark is not. */
 static pthread_mutex_t marks_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gl_context *marks;
 static size_t mark_count;
-/* Well above the names that applications use, and small enough to reach by counting up. */
+/*
+ * The first mark: well above the names that applications use, and small enough to reach by counting
+ * up.
+ */
 static GLsizei next_mark = 101;
-/* A context whose names are larger is not marked: it is queried each time. */
+/* The largest mark. A context whose names are larger is not marked: it is queried each time. */
 #define LARGEST_MARK (1u << 20)
 
-/* The NVIDIA driver also offers both in older contexts, as extensions. */
+/*
+ * Whether the context has program pipelines. The NVIDIA driver also offers them in older contexts,
+ * as extensions.
+ */
 static bool has_program_pipelines(const struct gl_context *context)
 {
     return context->direct &&
@@ -24,8 +30,8 @@ static bool has_program_pipelines(const struct gl_context *context)
 }
 
 /*
- * OpenGL returns the lowest free names. To get a chosen name, create that many objects and delete
- * all but the last.
+ * Creates the mark. OpenGL returns the lowest free names, so to get a chosen name this function
+ * creates that many objects and deletes all but the last one.
  */
 static GLuint make_mark(void)
 {
@@ -37,7 +43,10 @@ static GLuint make_mark(void)
     glDeleteProgramPipelines(count - 1, names);
     GLuint mark = names[count - 1];
     free(names);
-    /* Names in use by the application push the mark up; the next mark must be above it. */
+    /*
+     * If the application uses names up to here, OpenGL returns a larger mark; the next mark must be
+     * above it.
+     */
     if (mark > LARGEST_MARK) {
         glDeleteProgramPipelines(1, &mark);
         return 0;
@@ -73,8 +82,8 @@ static void query_context(struct gl_context *context)
 }
 
 /*
- * Whether `known` is the current context: another context lacks its mark, even with the same
- * handle.
+ * Whether `known` is the current context. Another context does not have this mark, even if it has
+ * the same handle.
  */
 static bool has_mark(const struct gl_context *known)
 {
@@ -82,8 +91,9 @@ static bool has_mark(const struct gl_context *known)
 }
 
 /*
- * Calls glIsProgramPipeline() here, where a context is current: epoxy resolves a function at its
- * first call and ends the process without a context. Later calls are safe anywhere.
+ * Marks the current context. Calls glIsProgramPipeline() here, where a context is current: epoxy
+ * resolves a function at its first call, and ends the process if no context is current. Later calls
+ * are safe anywhere.
  */
 static void mark_current(struct gl_context *context, struct gl_context *known)
 {
@@ -119,7 +129,7 @@ bool gl_context_is_current(const struct gl_context *context)
            (!context->mark || glIsProgramPipeline(context->mark));
 }
 
-/* Whether a later context has the same handle. */
+/* Whether a later context got the same handle. */
 static bool handle_was_reused(const struct gl_context *context)
 {
     bool reused = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The list of deferred deletions, and the objects that grinterop creates. */
+/* The list of deferred deletions, and the OpenGL objects that grinterop creates. */
 #include "gl/deferred.h"
 
 #include <pthread.h>
@@ -21,12 +21,13 @@ void gl_deferred_add(struct gl_deferred *left)
 }
 
 /*
- * Removes all entries of the context from the list, since ending one may call this function again.
+ * Removes all entries of the context from the list at once, because ending an entry may call this
+ * function again.
  */
 static struct gl_deferred *take_all(const struct gl_context *context)
 {
     struct gl_deferred *mine = NULL;
-    if (!__atomic_load_n(&parked, __ATOMIC_ACQUIRE)) /* the usual case */
+    if (!__atomic_load_n(&parked, __ATOMIC_ACQUIRE)) /* the usual case: nothing is deferred */
         return NULL;
     pthread_mutex_lock(&lock);
     for (struct gl_deferred **link = &parked; *link;) {
@@ -65,7 +66,7 @@ struct gl_names *gl_names_make(const struct gl_context *context, const char *cal
     return names;
 }
 
-/* A nonzero name implies that its extension exists. */
+/* Deletes the objects. If a name is not 0, its extension exists. */
 static void delete_names(struct gl_deferred *left)
 {
     struct gl_names *names = (struct gl_names *)left;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Deferred deletion. Objects that can only be deleted with their OpenGL context current wait until
- * the next call to grinterop in that context that creates or closes a resource.
+ * Deferred deletion. Objects that can be deleted only while their OpenGL context is current wait
+ * for the next call of grinterop in that context that creates or closes a resource.
  */
 #ifndef GR_GL_DEFERRED_H
 #define GR_GL_DEFERRED_H
 
 #include "gl/current_context.h"
 
-/* Embedded in the struct of each deferred object. */
+/* The list entry, which is embedded in the struct of each deferred object. */
 struct gl_deferred {
     struct gl_deferred *next;
     struct gl_context context;
-    void (*end)(struct gl_deferred *left); /* called once, with the context current */
+    void (*end)(struct gl_deferred *left); /* called once, while the context is current */
 };
 
 /* Defers an object that is not in the list yet. Thread-safe. */
@@ -25,20 +25,23 @@ void gl_deferred_run(const struct gl_context *context);
 
 #define GL_OLDER_FENCES 2
 
-/* OpenGL objects that belong to a resource; 0 for those that do not exist. */
+/* The OpenGL objects that belong to a resource; 0 for objects that do not exist. */
 struct gl_names {
     struct gl_deferred left;
     unsigned int buffer, texture, memory;
     unsigned int semaphores[2];
-    struct __GLsync *fence;                  /* after the last OpenGL commands */
-    struct __GLsync *older[GL_OLDER_FENCES]; /* earlier ones, the latest first */
+    struct __GLsync *fence;                  /* a fence after the last OpenGL commands */
+    struct __GLsync *older[GL_OLDER_FENCES]; /* earlier fences, the latest first */
 
-    /* If set, called after the objects are deleted. */
+    /* A function that is called after the objects are deleted, or NULL. */
     void (*after)(void *of_after);
     void *of_after;
 };
 
-/* The context is current. NULL, with the error, if out of memory. */
+/*
+ * Allocates the struct. The OpenGL context is current. If out of memory, records the error and
+ * returns NULL.
+ */
 struct gl_names *gl_names_make(const struct gl_context *context, const char *call);
 
 /*

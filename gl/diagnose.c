@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Finds out why CUDA refuses an OpenGL object, by querying both drivers instead of guessing from
- * the code.
+ * the error code.
  */
 #include "gl/diagnose.h"
 
@@ -24,7 +24,10 @@ static bool is_cpu_renderer(const char *renderer)
            strstr(renderer, "swrast");
 }
 
-/* The UUID of the device that OpenGL draws on, by GL_EXT_memory_object; false if not available. */
+/*
+ * Queries the UUID of the device that OpenGL draws on, by GL_EXT_memory_object. False if it is not
+ * available.
+ */
 static bool drawing_uuid(unsigned char uuid[16])
 {
     GLint count = 0;
@@ -37,13 +40,13 @@ static bool drawing_uuid(unsigned char uuid[16])
     return true;
 }
 
-/* Works between any two devices, but only if allowed. */
+/* The advice to copy, which works between any two devices, but only if the program allows it. */
 #define COPY_INSTEAD                                                                               \
     "allow a copy: GR_TRANSPORT_COPY or GR_TRANSPORT_ANY in gr_gl_options.transports."
 
 /*
- * Whether CUDA does not see the device that OpenGL draws on. With Mesa, the OpenGL UUID may differ
- * from that of the CUDA device that it draws for.
+ * Whether CUDA does not see the device that OpenGL draws on. With Mesa, OpenGL may report another
+ * UUID than the CUDA device that Mesa draws for.
  */
 static bool is_unseen(void)
 {
@@ -93,8 +96,8 @@ static const char *advice(const char *vendor, const char *renderer, CUresult cod
            "). Or " COPY_INSTEAD;
 }
 
-/* "NVIDIA H200 (CUDA device 0, UUID GPU-...)", or "no CUDA device". */
-static void say_computing(char *text, size_t size)
+/* Writes "NVIDIA H200 (CUDA device 0, UUID GPU-...)", or "no CUDA device". */
+static void write_computing_device(char *text, size_t size)
 {
     CUdevice device;
     if (gr_driver()->CtxGetDevice(&device) == CUDA_SUCCESS)
@@ -109,8 +112,8 @@ static const char *gl_string(GLenum name)
     return string ? string : "?";
 }
 
-/* ", UUID GPU-...", or "" if OpenGL does not report it. */
-static void say_drawing_uuid(char *text, size_t size)
+/* Writes ", UUID GPU-...", or "" if OpenGL does not report the UUID. */
+static void write_drawing_uuid(char *text, size_t size)
 {
     unsigned char uuid[16];
     char uuid_text[GR_UUID_TEXT_SIZE];
@@ -125,8 +128,8 @@ void gl_diagnose(CUresult code, char *text, size_t size)
 {
     const char *vendor = gl_string(GL_VENDOR), *renderer = gl_string(GL_RENDERER);
     char drawing[64], computing[220];
-    say_drawing_uuid(drawing, sizeof(drawing));
-    say_computing(computing, sizeof(computing));
+    write_drawing_uuid(drawing, sizeof(drawing));
+    write_computing_device(computing, sizeof(computing));
     snprintf(text, size, "OpenGL draws on %.80s (%.40s%s); CUDA computes on %s. %s", renderer,
              vendor, drawing, computing, advice(vendor, renderer, code));
 }
@@ -134,8 +137,8 @@ void gl_diagnose(CUresult code, char *text, size_t size)
 void gl_diagnose_devices(char *text, size_t size)
 {
     char drawing[64], computing[220];
-    say_drawing_uuid(drawing, sizeof(drawing));
-    say_computing(computing, sizeof(computing));
+    write_drawing_uuid(drawing, sizeof(drawing));
+    write_computing_device(computing, sizeof(computing));
     snprintf(text, size, "OpenGL draws on %.60s%s, CUDA computes on %s", gl_string(GL_RENDERER),
              drawing, computing);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* OpenGL contexts without a window, on the CUDA device. */
+/* Creates OpenGL contexts without a window on the device of CUDA. */
 #include <grinterop/egl.h>
 
 #include <stdio.h>
@@ -21,7 +21,7 @@
 
 struct headless {
     gr_egl shown;
-    EGLSurface surface; /* EGL_NO_SURFACE if the context needs none */
+    EGLSurface surface; /* EGL_NO_SURFACE if the context needs no surface */
     int cuda_device;
     char text[320];
 };
@@ -31,7 +31,7 @@ static const struct headless *of_shown(const gr_egl *egl)
     return (const struct headless *)egl;
 }
 
-/* The thread's EGL state, restored if no new context can be created. */
+/* The EGL state of the thread, which is restored if no context can be created. */
 struct current {
     EGLenum api;
     EGLDisplay display;
@@ -107,8 +107,9 @@ static const int versions[][2] = {{4, 6}, {4, 5}, {4, 4}, {4, 3}, {4, 2}, {4, 1}
 #define VERSIONS (sizeof(versions) / sizeof(versions[0]))
 
 /*
- * Returns the index of the newest available version, or VERSIONS if there is none. Tries each,
- * newest first: a request for 3.3 gives the newest version on Mesa, but exactly 3.3 on NVIDIA.
+ * Returns the index of the newest available version, or VERSIONS if there is none. Tries each
+ * version, the newest first: a request for 3.3 gives the newest version on Mesa, but exactly 3.3 on
+ * NVIDIA.
  */
 static size_t create_newest(struct headless *egl, const gr_egl_options *o)
 {
@@ -123,7 +124,7 @@ static size_t create_newest(struct headless *egl, const gr_egl_options *o)
 static gr_status fail_version(struct headless *egl, const gr_egl_options *o, const char *origin)
 {
     char what[160];
-    EGLint code = eglGetError(); /* before other versions are tried */
+    EGLint code = eglGetError(); /* the code of this version, before other versions are tried */
     size_t newest = create_newest(egl, o);
     const char *profile = o->compatibility ? "compatibility" : "core";
     if (newest == VERSIONS)
@@ -166,7 +167,7 @@ static gr_status make_current(struct headless *egl, const char *origin)
     return fail_egl("eglMakeCurrent", origin, "The new context could not be made current");
 }
 
-/* Checks that CUDA reports this device for the current OpenGL context. */
+/* Checks that the CUDA driver reports this device for the current OpenGL context. */
 static gr_status check_device(int cuda_device, const char *origin)
 {
     enum { room = 16 };
@@ -240,8 +241,8 @@ static gr_status check_options(const gr_egl_options *o, const char *call)
 }
 
 /*
- * Whether a driver may be missing. Not if the context was refused, for example for its version, or
- * if Mesa draws as intended but for another CUDA device.
+ * Whether a driver may be missing. It is not if the context was refused, for example for its
+ * version, or if Mesa draws as intended but for another CUDA device.
  */
 static bool driver_may_be_missing(const struct gr_error_record *last)
 {
@@ -250,7 +251,7 @@ static bool driver_may_be_missing(const struct gr_error_record *last)
 }
 
 /*
- * Reports why no context was created: the error of the best candidate, with everything that was
+ * Records why no context was created: the error of the best candidate, with the devices that were
  * found.
  */
 static gr_status explain(const gr_egl_options *o, size_t tried, const char *found, const char *call)
@@ -284,7 +285,7 @@ static gr_status open_context(struct headless *egl, const gr_egl_options *o, con
     struct gr_error_record earlier, first;
     gr_error_save(&earlier);
     while (tried < count) {
-        /* Contexts share objects on one display only. */
+        /* Contexts can share objects on one display only. */
         if (o->share && o->share->display != candidates[tried].display) {
             candidates[tried] = candidates[--count];
             continue;
@@ -293,12 +294,12 @@ static gr_status open_context(struct headless *egl, const gr_egl_options *o, con
         gr_status status = try_candidate(egl, o, &candidates[tried]);
         gr_attempt_end();
         if (status == GR_OK) {
-            gr_error_restore(&earlier); /* discards the errors of better candidates that failed */
+            gr_error_restore(&earlier); /* discards the errors of better candidates, which failed */
             return GR_OK;
         }
         restore_current(&before);
         destroy_context(egl);
-        /* Report the error of the best candidate. */
+        /* Keep the error of the best candidate, which is the first. */
         if (tried++ == 0)
             gr_error_save(&first);
     }
@@ -331,7 +332,10 @@ gr_status gr_egl_make_current(const gr_egl *egl)
 {
     EGLBoolean done;
     GR_TRY(gr_fork_check(__func__));
-    /* Without libEGL no EGL context can be current, and epoxy would end the process if called. */
+    /*
+     * Without libEGL no EGL context can be current, and epoxy would end the process if it were
+     * called.
+     */
     if (!egl && !epoxy_has_egl())
         return GR_OK;
     if (egl)

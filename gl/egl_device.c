@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Matches EGL devices and displays with CUDA devices by what they report, never by index. */
+/*
+ * Matches EGL devices and displays with CUDA devices by the properties that they report, never by
+ * index.
+ */
 #include "gl/egl_device.h"
 
 #include <stdio.h>
@@ -35,7 +38,7 @@ static void add(struct egl_candidate candidates[], size_t *count, EGLenum platfo
     ++*count;
 }
 
-/* The CUDA device that an EGL device reports, or -1. */
+/* Returns the CUDA device that an EGL device reports, or -1. */
 static int cuda_ordinal(EGLDeviceEXT device)
 {
     EGLAttrib ordinal = -1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * libglvnd reads the EGL driver names from .json files: those listed in one variable, otherwise
- * those in the folders listed in another, otherwise those in the system folders. It does not report
- * a missing file or a library that fails to load.
+ * libglvnd reads the names of EGL drivers from .json files: the files listed in one environment
+ * variable; without it, files in the folders listed in another variable; without both, files in the
+ * system folders. It does not report a missing file, or a library that cannot be loaded.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "gl/egl_vendor.h"
@@ -19,12 +19,12 @@
 
 #define FILES   "__EGL_VENDOR_LIBRARY_FILENAMES"
 #define FOLDERS "__EGL_VENDOR_LIBRARY_DIRS"
-/* The default of libglvnd. */
+/* The default folders of libglvnd. */
 #define SYSTEM_FOLDERS "/etc/glvnd/egl_vendor.d:/usr/share/glvnd/egl_vendor.d"
 
 #define PATH_ROOM 300
 
-/* Identify the drivers, as parts of their file and library names. */
+/* The parts of file and library names that identify the drivers. */
 #define MESA   "mesa"
 #define NVIDIA "nvidia"
 
@@ -33,12 +33,12 @@ struct text {
     char *start;
     size_t size, length;
     const char *driver; /* the wanted driver */
-    bool named;         /* the message has mentioned it */
+    bool named;         /* the message has mentioned the driver */
 };
 
-static void say(struct text *t, const char *format, ...) GR_PRINTF(2, 3);
+static void append(struct text *t, const char *format, ...) GR_PRINTF(2, 3);
 
-static void say(struct text *t, const char *format, ...)
+static void append(struct text *t, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -50,7 +50,7 @@ static void say(struct text *t, const char *format, ...)
         t->length = t->size - 1;
 }
 
-/* Reads the next path of a list separated by colons; NULL after the last. */
+/* Reads the next path of a list separated by colons; NULL after the last path. */
 static const char *next_path(const char *list, char path[PATH_ROOM])
 {
     while (*list == ':')
@@ -64,7 +64,7 @@ static const char *next_path(const char *list, char path[PATH_ROOM])
 
 /* ---- One file -------------------------------------------------------------------------------- */
 
-/* Reads "library_path"; false if it is missing. */
+/* Reads "library_path"; false if the file does not have it. */
 static bool read_library(const char *file, char library[PATH_ROOM])
 {
     char json[4096];
@@ -77,7 +77,10 @@ static bool read_library(const char *file, char library[PATH_ROOM])
     return at && sscanf(at, "\"library_path\" : \"%255[^\"]", library) == 1;
 }
 
-/* The loader has tried to load it too, so this has no lasting effect on the process. */
+/*
+ * Whether the library can be loaded. The loader has tried to load it, too, so this has no lasting
+ * effect on the process.
+ */
 static bool can_load(const char *library)
 {
     void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
@@ -86,22 +89,24 @@ static bool can_load(const char *library)
     return handle;
 }
 
-static void say_file(struct text *t, const char *file)
+static void append_file(struct text *t, const char *file)
 {
     char library[PATH_ROOM] = "";
     if (access(file, R_OK) != 0)
-        say(t, "%.150s (%s)", file, access(file, F_OK) == 0 ? "not readable" : "not there");
+        append(t, "%.150s (%s)", file, access(file, F_OK) == 0 ? "not readable" : "not there");
     else if (!read_library(file, library))
-        say(t, "%.150s (names no library)", file);
+        append(t, "%.150s (names no library)", file);
     else
-        say(t, "%.150s (its %.60s %s)", file, library,
-            can_load(library) ? "can be loaded" : "cannot be loaded");
+        append(t, "%.150s (its %.60s %s)", file, library,
+               can_load(library) ? "can be loaded" : "cannot be loaded");
     t->named = t->named || strstr(library, t->driver);
 }
 
 /* ---- Folders --------------------------------------------------------------------------------- */
 
-/* Finds the first .json file whose name contains `driver`, or any if NULL. */
+/*
+ * Finds the first .json file whose name contains `driver`, or any .json file if `driver` is NULL.
+ */
 static bool find_in(const char *folder, const char *driver, char file[2 * PATH_ROOM])
 {
     const struct dirent *entry;
@@ -128,52 +133,53 @@ static bool find_in_system(const char *driver, char file[2 * PATH_ROOM])
     return false;
 }
 
-static void say_folder(struct text *t, const char *folder)
+static void append_folder(struct text *t, const char *folder)
 {
     char file[2 * PATH_ROOM];
     if (find_in(folder, NULL, file))
-        say_file(t, file);
+        append_file(t, file);
     else
-        say(t, "%.150s (%s)", folder,
-            access(folder, F_OK) == 0 ? "has no .json file" : "not there");
+        append(t, "%.150s (%s)", folder,
+               access(folder, F_OK) == 0 ? "has no .json file" : "not there");
 }
 
-/* ---- All ------------------------------------------------------------------------------------- */
+/* ---- All variables and folders --------------------------------------------------------------- */
 
-static void say_list(struct text *t, const char *variable, const char *list,
-                     void (*say_path)(struct text *t, const char *path))
+static void append_list(struct text *t, const char *variable, const char *list,
+                        void (*append_path)(struct text *t, const char *path))
 {
     char path[PATH_ROOM];
     const char *before = "";
-    say(t, "%s names ", variable);
+    append(t, "%s names ", variable);
     for (const char *rest = list; (rest = next_path(rest, path)); before = ", ") {
-        say(t, "%s", before);
-        say_path(t, path);
+        append(t, "%s", before);
+        append_path(t, path);
     }
-    say(t, "%s. ", *before ? "" : "nothing");
+    append(t, "%s. ", *before ? "" : "nothing");
 }
 
 static void advise_install(struct text *t)
 {
-    say(t, "%s",
+    append(
+        t, "%s",
         strcmp(t->driver, MESA) == 0
             ? "Install all of Mesa's software OpenGL (on Debian libegl-mesa0 and libgl1-mesa-dri)."
             : "Is the NVIDIA EGL installed (libEGL_nvidia.so.0 and its 10_nvidia.json; in a "
               "container NVIDIA_DRIVER_CAPABILITIES must contain graphics)?");
 }
 
-/* A variable names drivers, but not the wanted one. */
+/* Writes the advice if a variable names drivers, but not the wanted driver. */
 static void advise_to_name(struct text *t, bool files)
 {
     char file[2 * PATH_ROOM];
     if (!find_in_system(t->driver, file)) {
-        say(t, "Unset it: it hides the system's drivers from the EGL loader. ");
+        append(t, "Unset it: it hides the system's drivers from the EGL loader. ");
         advise_install(t);
         return;
     }
     if (!files)
         *strrchr(file, '/') = '\0';
-    say(t, "Unset it, or let it name %.150s, which exists.", file);
+    append(t, "Unset it, or let it name %.150s, which exists.", file);
 }
 
 void egl_vendor_advise(bool mesa, char *text, size_t size)
@@ -183,11 +189,11 @@ void egl_vendor_advise(bool mesa, char *text, size_t size)
     char file[2 * PATH_ROOM];
     *text = '\0';
     if (files)
-        say_list(&t, FILES, files, say_file);
+        append_list(&t, FILES, files, append_file);
     else if (folders)
-        say_list(&t, FOLDERS, folders, say_folder);
+        append_list(&t, FOLDERS, folders, append_folder);
     else if (find_in_system(t.driver, file))
-        say_list(&t, "EGL's loader", file, say_file);
+        append_list(&t, "EGL's loader", file, append_file);
     if ((files || folders) && !t.named)
         advise_to_name(&t, files);
     else

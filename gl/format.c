@@ -132,7 +132,7 @@ const struct gl_target *gl_target_of(unsigned int target)
     return NULL;
 }
 
-/* The texture bindings of the active unit. */
+/* Queries the texture bindings of the active unit. */
 static void get_bindings(GLint bound[TARGET_COUNT])
 {
     for (size_t i = 0; i < TARGET_COUNT; i++) {
@@ -144,7 +144,10 @@ static void get_bindings(GLint bound[TARGET_COUNT])
 
 const struct gl_target *gl_texture_target(unsigned int name)
 {
-    /* The last unit is the least used. glBindTextureUnit() binds a texture to its own target. */
+    /*
+     * The last texture unit is the least used. glBindTextureUnit() binds a texture to its own
+     * target.
+     */
     GLint active, units, before[TARGET_COUNT], after[TARGET_COUNT];
     const struct gl_target *found = NULL;
     glGetIntegerv(GL_ACTIVE_TEXTURE, &active);

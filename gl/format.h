@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Maps OpenGL internal formats and targets to CUDA: what CUDA sees, what it refuses, and what to
- * use instead. Measured on an H200. docs/formats.md lists the table; tests/image/test_image_table
- * compares it with both drivers.
+ * Maps OpenGL internal formats and targets to CUDA: the format that CUDA sees, the formats that
+ * CUDA refuses, and what to use instead. Measured on an H200. docs/formats.md contains the table;
+ * tests/image/test_image_table compares the table with both drivers.
  */
 #ifndef GR_GL_FORMAT_H
 #define GR_GL_FORMAT_H
@@ -12,27 +12,30 @@
 #include <cuda.h>
 
 struct gl_format {
-    unsigned int internal;  /* as OpenGL reports it */
-    const char *name;       /* "GL_RGBA8" */
-    const char *refused;    /* why CUDA refuses it, or NULL */
+    unsigned int internal;  /* the format that OpenGL reports */
+    const char *name;       /* such as "GL_RGBA8" */
+    const char *refused;    /* why CUDA refuses the format, or NULL */
     const char *instead;    /* what to use instead */
-    CUarray_format format;  /* of one channel in CUDA */
-    unsigned char channels; /* in CUDA: 4 if OpenGL has 3 */
+    CUarray_format format;  /* the format of one channel in CUDA */
+    unsigned char channels; /* the number of channels in CUDA: 4 if OpenGL has 3 */
     bool normalized;        /* integers represent fractions */
     bool srgb;
 };
 
-/* NULL if the table does not list the format. */
+/* Returns the row of a format; NULL if the table does not list the format. */
 const struct gl_format *gl_format_of(unsigned int internal);
 
 struct gl_target {
     unsigned int target;
-    const char *name;     /* "GL_TEXTURE_2D" */
-    unsigned int binding; /* the glGetIntegerv query of its binding */
-    const char *instead;  /* what to use if CUDA refuses the target; else NULL */
+    const char *name;     /* such as "GL_TEXTURE_2D" */
+    unsigned int binding; /* the constant for glGetIntegerv() that returns the binding */
+    const char *instead;  /* what to use if CUDA refuses the target; otherwise NULL */
 };
 
-/* NULL if the value is not the target of a whole texture or renderbuffer. */
+/*
+ * Returns the row of a target; NULL if the value is not the target of a whole texture or
+ * renderbuffer.
+ */
 const struct gl_target *gl_target_of(unsigned int target);
 
 /*

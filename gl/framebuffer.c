@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Fetches an attachment of a framebuffer: OpenGL writes its pixels to a staging buffer that CUDA
- * can map, resolved if it is multisampled.
+ * Fetches an attachment of a framebuffer. OpenGL writes its pixels, resolved if they are
+ * multisampled, to a staging buffer that CUDA can map.
  */
 #include <grinterop/framebuffer.h>
 
@@ -20,14 +20,14 @@
 #include "gl/context_check.h"
 #include "gl/saved_state.h"
 
-/* One fetch. */
+/* The state of one fetch. */
 struct fetch {
     unsigned int framebuffer;
     gr_framebuffer_options options;
     gr_publish_options conversion;
     struct gl_attachment attachment;
-    int64_t shape[3]; /* of the pixels in the staging buffer */
-    size_t bytes;     /* of all pixels */
+    int64_t shape[3]; /* the shape of the pixels in the staging buffer */
+    size_t bytes;     /* the size of all pixels in bytes */
     bool is_distance;
     struct gr_inverse inverse;
     const char *call;
@@ -103,7 +103,7 @@ static gr_status take(struct fetch *f, const gr_tensor *tensor,
 
 /* ---- The rectangle --------------------------------------------------------------------------- */
 
-/* Replaces 0 by the rest of the attachment. The framebuffer is bound. */
+/* Replaces a width or height of 0 by the rest of the attachment. The framebuffer is bound. */
 static gr_status settle_rectangle(struct fetch *f)
 {
     const struct gl_attachment *a = &f->attachment;
@@ -136,7 +136,7 @@ static gr_status settle_rectangle(struct fetch *f)
 /* ---- Reading, with the framebuffer bound ------------------------------------------------------
  */
 
-/* The application's state that reading changes. */
+/* The state of the application that reading changes. */
 struct read_state {
     struct gl_errors errors;
     struct gl_pixel_state pixels;
@@ -162,7 +162,7 @@ static void end_reading(const struct read_state *before)
     gl_errors_end(&before->errors);
 }
 
-/* A single-sampled framebuffer for the rectangle of a multisampled one. */
+/* A framebuffer without multisampling, for the rectangle of a multisampled framebuffer. */
 struct resolved {
     GLuint framebuffer, renderbuffer;
 };
@@ -176,7 +176,7 @@ static unsigned int attachment_point(const struct gl_attachment *a)
     return a->mask == GL_DEPTH_BUFFER_BIT ? GL_DEPTH_ATTACHMENT : GL_STENCIL_ATTACHMENT;
 }
 
-/* Leaves the resolved framebuffer bound for reading. */
+/* Resolves the rectangle. Leaves the resolved framebuffer bound for reading. */
 static void resolve(const struct fetch *f, struct resolved *to)
 {
     const gr_framebuffer_options *o = &f->options;
@@ -266,7 +266,7 @@ static gr_status read_into(struct fetch *f, const gr_resource *staging)
 
 /* ---- The fetch ------------------------------------------------------------------------------- */
 
-/* Between begin_reading() and end_reading(). *staging may be created here. */
+/* Reads the attachment, between begin_reading() and end_reading(). May create *staging. */
 static gr_status read_attachment(struct fetch *f, bool direct, gr_resource **staging)
 {
     GR_TRY(bind(f));

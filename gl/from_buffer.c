@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Creates resources from OpenGL buffers; checks each before it is registered with CUDA. */
+/* Creates resources from OpenGL buffers, which are checked before they are registered with CUDA. */
 #include <grinterop/gl.h>
 
 #include "gl/from_buffer.h"
@@ -18,7 +18,7 @@
 
 #define BUFFER_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD)
 
-/* Whether `name` is a target, the first argument of glBindBuffer(). */
+/* Whether `name` is a target, which is the first argument of glBindBuffer(). */
 static bool is_target(unsigned int name)
 {
     switch (name) {
@@ -93,8 +93,8 @@ gr_buffer *gr_map_gl_buffer(unsigned int name, unsigned flags, CUstream stream)
     if (resource)
         gr_map_for(&resource, 1, stream, NULL, &buffer, __func__);
     /*
-     * From here on only the buffer holds the registration. Without a buffer the registration ends
-     * now.
+     * From here on only the gr_buffer holds the registration. If the map failed, the registration
+     * ends now.
      */
     gr_resource_free(resource);
     return buffer;

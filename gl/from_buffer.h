@@ -6,8 +6,8 @@
 #include "gl/object.h"
 
 /*
- * Checks the arguments and the object, and returns a resource without a transport yet; NULL after
- * an error. The caller makes it a resource or calls free().
+ * Checks the arguments and the object. Returns a struct without a transport; NULL after an error.
+ * The caller makes it a resource or calls free().
  */
 struct gl_resource *gl_buffer_object(unsigned int name, unsigned flags, const char *call);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Creates resources from OpenGL textures and renderbuffers; checks each before it is registered
- * with CUDA.
+ * Creates resources from OpenGL textures and renderbuffers, which are checked before they are
+ * registered with CUDA.
  */
 #include <grinterop/gl.h>
 
@@ -18,7 +18,7 @@
 
 #define IMAGE_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
 
-/* Reports swapped arguments. */
+/* Refuses arguments in the wrong order. */
 static gr_status refuse_swapped(unsigned int value, const char *given, const char *meant,
                                 const char *call)
 {
@@ -68,7 +68,7 @@ static gr_status check_name(const struct gl_resource *r, const char *call)
                            ? " There is a texture of that name: pass its target."
                            : " There is a renderbuffer of that name: pass GL_RENDERBUFFER.");
     }
-    /* Older OpenGL versions detect a wrong target when the storage is queried. */
+    /* In older OpenGL versions the query of the storage detects a wrong target. */
     if (!renderbuffer && r->context.direct)
         own = gl_texture_target(name);
     if (own && own != target)

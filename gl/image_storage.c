@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Queries the storage of textures and renderbuffers through a binding, which is then restored. */
+/*
+ * Queries the storage of textures and renderbuffers through a binding that is restored afterwards.
+ */
 #include "gl/image_storage.h"
 
 #include <string.h>
@@ -22,7 +24,10 @@ static struct gl_level renderbuffer_base(GLuint name)
     return l;
 }
 
-/* False if the texture has another target, which is only possible before OpenGL 4.5. */
+/*
+ * Binds a texture. False if the texture has another target, which can happen only before OpenGL
+ * 4.5.
+ */
 static bool bind(GLenum target, GLuint name, GLuint *before)
 {
     GLenum binding = gl_target_of(target)->binding;
@@ -70,7 +75,7 @@ static int half(int extent)
     return extent > 1 ? extent / 2 : 1;
 }
 
-/* The level after `l` in a complete texture. */
+/* Returns the level after `l` in a complete texture. */
 static struct gl_level next_level(struct gl_level l, GLenum target)
 {
     l.width = half(l.width);
@@ -106,7 +111,7 @@ static const char *check_faces(GLint level)
 
 /*
  * Counts the levels of a texture without immutable storage. CUDA sees either level 0 or the whole
- * chain. If levels are missing, the driver fails when the registration ends.
+ * chain. If levels of the chain are missing, the driver fails when the registration ends.
  */
 static void count_levels(GLenum target, struct gl_image_storage *storage)
 {

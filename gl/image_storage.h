@@ -5,24 +5,27 @@
 
 #include <stdbool.h>
 
-/* One level, or a renderbuffer. All 0 without storage. */
+/* The size and format of one level, or of a renderbuffer. All fields are 0 without storage. */
 struct gl_level {
-    int width, height, depth; /* depth: slices, layers, or 1 */
+    int width, height, depth; /* depth: the number of slices or layers, otherwise 1 */
     int internal;             /* the format */
     int samples;
 };
 
 struct gl_image_storage {
     struct gl_level base; /* level 0 */
-    unsigned int levels;  /* consecutive levels from level 0 on; 0 without storage */
+    unsigned int levels;  /* the number of consecutive levels from level 0 on; 0 without storage */
     bool immutable;
-    const char *incomplete; /* what is wrong with the levels or faces, to end a sentence; or NULL */
+    /* what is wrong with the levels or faces, as the end of a sentence; or NULL */
+    const char *incomplete;
 };
 
-/* `target` is the texture's own target. Preserves OpenGL bindings and errors. */
+/*
+ * Queries the storage. `target` is the texture's own target. Preserves OpenGL bindings and errors.
+ */
 void gl_image_storage(unsigned int name, unsigned int target, struct gl_image_storage *storage);
 
-/* Queries level 0 only: enough to detect replaced storage. */
+/* Queries level 0 only, which is enough to detect that the storage was replaced. */
 struct gl_level gl_image_base(unsigned int name, unsigned int target);
 
 #endif

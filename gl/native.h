@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The window system's interface to OpenGL: the current context and the addresses of OpenGL
- * functions. EGL and GLX on Linux (native_posix.c), WGL on Windows (native_windows.c).
+ * The interface between OpenGL and the window system: the current context and the addresses of
+ * OpenGL functions. EGL and GLX on Linux (native_posix.c), WGL on Windows (native_windows.c).
  */
 #ifndef GR_GL_NATIVE_H
 #define GR_GL_NATIVE_H
@@ -15,8 +15,8 @@ struct gl_native {
 };
 
 /*
- * Whether to query the current context before each OpenGL call. WGL answers from thread-local
- * memory, and its functions may crash without a context. With EGL the query costs a system call.
+ * Whether to query the current context before each OpenGL call. WGL has it in thread-local memory,
+ * and its functions may crash without a context. With EGL the query costs a system call.
  */
 #ifdef _WIN32
 #define GL_NATIVE_ASKS_FIRST true
@@ -25,18 +25,21 @@ struct gl_native {
 #endif
 
 /*
- * Loads nothing, and avoids epoxy, which ends the process if no context is current. False if no
- * context is current.
+ * Finds the current context. False if there is none. Loads no library, and does not call epoxy,
+ * which ends the process if no context is current.
  */
 bool gl_native_current(struct gl_native *native);
 
-/* The EGLDisplay of the current context; NULL if the interface is not EGL. */
+/* Returns the EGLDisplay of the current context; NULL if the interface is not EGL. */
 void *gl_native_display(const struct gl_native *native);
 
-/* Whether the interface reports the context as destroyed. GLX and WGL cannot be queried. */
+/* Whether the interface reports the context as destroyed. GLX and WGL cannot report this. */
 bool gl_native_is_gone(const struct gl_native *native, void *display);
 
-/* The address of an OpenGL function that epoxy does not know; NULL if it does not exist. */
+/*
+ * Returns the address of an OpenGL function that epoxy does not know; NULL if the function does not
+ * exist.
+ */
 void *gl_proc_address(const struct gl_native *native, const char *name);
 
 /* ---- Advice about the context, for messages -------------------------------------------------- */

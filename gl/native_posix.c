@@ -11,7 +11,7 @@
 typedef void *(*current_fn)(void);
 typedef void *(*address_fn)(const char *name);
 
-/* The functions that return the current context. */
+/* The functions that return the current context, and their libraries. */
 static struct place {
     const char *interface, *file, *function;
     current_fn current; /* atomic; NULL until the library is found */
@@ -22,8 +22,9 @@ static struct place {
 };
 
 /*
- * Only a library that is already loaded can have made a context current. Once found, the library
- * stays open, so that later registrations need no lookup.
+ * Finds the function in a library that is already loaded, because only such a library can have made
+ * a context current. Once found, the library stays open, so that later registrations need no
+ * lookup.
  */
 static current_fn find_current(struct place *place)
 {
@@ -40,7 +41,7 @@ static current_fn find_current(struct place *place)
     return current;
 }
 
-/* The glXGetProcAddressARB() of a loaded library, or NULL. */
+/* Returns glXGetProcAddressARB() of a loaded library, or NULL. */
 static address_fn find_glx_address(const char *file)
 {
     address_fn address = NULL;
@@ -49,7 +50,7 @@ static address_fn find_glx_address(const char *file)
         return NULL;
     void *symbol = dlsym(library, "glXGetProcAddressARB");
     memcpy(&address, &symbol, sizeof(symbol));
-    dlclose(library); /* the context keeps the library loaded */
+    dlclose(library); /* the OpenGL context keeps the library loaded */
     return address;
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Finds the current OpenGL context by WGL. epoxy links opengl32.dll too, so it is always loaded. */
+/*
+ * Finds the current OpenGL context by WGL. epoxy links opengl32.dll, so this DLL is always loaded.
+ */
 #include "gl/native.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* Without it, the Windows headers define `interface` as a macro. */
+/* Without this macro the Windows headers define `interface` as a macro. */
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 

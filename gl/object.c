@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Operations that resources of existing OpenGL objects share: context checks, storage checks and
- * destruction.
+ * Operations that all resources of existing OpenGL objects have in common: context checks, storage
+ * checks and destruction.
  */
 #include "gl/object.h"
 
@@ -183,7 +183,7 @@ bool gl_object_intact(const gr_resource *resource)
     return false;
 }
 
-/* The OpenGL context is current. */
+/* Ends a deferred resource. The OpenGL context is current. */
 static void settle(struct gl_deferred *left)
 {
     struct gl_resource *r =
@@ -198,7 +198,7 @@ void gl_object_collect(const gr_resource *resource)
 
 void gl_object_park(gr_resource *resource, bool freed)
 {
-    (void)freed; /* settle() checks it */
+    (void)freed; /* settle() checks whether the resource was freed */
     struct gl_resource *r = (struct gl_resource *)resource;
     r->parked = (struct gl_deferred){.context = r->context, .end = settle};
     gl_deferred_add(&r->parked);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Resources made from existing OpenGL objects: code that the interop, peer and copy transports
- * share.
+ * Resources made from existing OpenGL objects: code that the transports interop, peer and copy have
+ * in common.
  */
 #ifndef GR_GL_OBJECT_H
 #define GR_GL_OBJECT_H
@@ -20,18 +20,18 @@ struct gl_resource {
     gr_resource base;
     struct gl_context context;
     unsigned int name;
-    bool immutable; /* its storage can neither be replaced nor resized */
+    bool immutable; /* the storage can be neither replaced nor resized */
     /* NULL for buffers. `format` is also NULL if the table does not list the format. */
     const struct gl_target *target;
     const struct gl_format *format;
-    struct gl_level level;     /* the base level at registration */
-    struct gl_copy *copy;      /* copy transport only */
-    struct gl_peer *peer;      /* peer transport only */
-    struct gl_deferred parked; /* while it is set aside */
+    struct gl_level level;     /* level 0 at registration */
+    struct gl_copy *copy;      /* for the copy transport only */
+    struct gl_peer *peer;      /* for the peer transport only */
+    struct gl_deferred parked; /* the list entry while the end is deferred */
     struct gl_names
-        *owned;          /* objects that grinterop created and deletes with the resource, or NULL */
-    char transport[520]; /* the transport and the reason for its choice, if there is a reason to
-                            report */
+        *owned; /* objects that grinterop created and deletes with the resource, or NULL */
+    /* the name of the transport, and the reason for its choice if there is one to report */
+    char transport[520];
 };
 
 static inline const struct gl_resource *gl_of(const gr_resource *resource)
@@ -51,21 +51,21 @@ static inline bool gl_object_writes(const gr_resource *resource)
 }
 
 /*
- * The first step for buffers and images: loads the driver, remembers the current OpenGL context and
- * allocates a zeroed resource. NULL after an error, which names the object by `kind` and `name`.
+ * The first step for buffers and images: loads the driver, remembers the current OpenGL context,
+ * and allocates a zeroed struct. NULL after an error, which names the object by `kind` and `name`.
  */
 struct gl_resource *gl_resource_begin(const char *kind, unsigned int name, const char *call);
 
 /*
  * For transports that copy: chooses the CUDA context, and calls `make_side` in it. After an error
- * no context is held.
+ * the resource has no reference to the context.
  */
 gr_status gl_object_choose_context(struct gl_resource *r, struct gr_context *context,
                                    gr_status (*make_side)(struct gl_resource *r, unsigned flags,
                                                           const char *call),
                                    unsigned flags, const char *call);
 
-/* "OpenGL texture 3", for messages. */
+/* The text "OpenGL texture 3", for messages. */
 struct gl_object_text {
     char text[48];
 };
@@ -73,7 +73,7 @@ struct gl_object_text gl_object_text(const gr_resource *resource);
 
 /* ---- Operations of struct gr_backend --------------------------------------------------------- */
 
-/* Those of every transport for existing OpenGL objects. */
+/* The operations that all transports for existing OpenGL objects have in common. */
 #define GL_OBJECT_OPERATIONS                                                                       \
     .api = GR_GRAPHICS_OPENGL, .on_thread = gl_object_on_thread,                                   \
     .refuse_thread = gl_object_refuse_thread, .run = gl_object_run, .collect = gl_object_collect,  \
@@ -86,14 +86,14 @@ void gl_object_collect(const gr_resource *resource);
 void gl_object_describe(const gr_resource *resource, char *text, size_t size);
 
 /*
- * Check that the objects still exist with the same storage. The second one skips immutable
- * storage, which CUDA's registration keeps.
+ * Check that the objects still exist with the same storage. The second function skips immutable
+ * storage, because the CUDA registration keeps such storage alive.
  */
 gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, const char *call);
 gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, const char *call);
 
 /*
- * For releases that copy: whether the storage still exists. If it does not, the data is lost with a
+ * Whether the storage still exists, for releases that copy. If it does not, the data is lost with a
  * warning, and the release still succeeds.
  */
 bool gl_object_intact(const gr_resource *resource);

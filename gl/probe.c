@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reports what works between the current OpenGL context and CUDA. Interop is tried with a buffer of
- * a few bytes, which is unregistered again: no driver query covers everything that a registration
- * needs.
+ * Reports which transports work between the current OpenGL context and CUDA. Interop is tested by
+ * registering a buffer of a few bytes, because no driver query covers everything that a
+ * registration needs.
  */
 #include <stdio.h>
 
@@ -39,7 +39,7 @@ static CUresult try_to_register(void)
     return result;
 }
 
-/* A result with space for its reason. */
+/* A result, with memory for its reason. */
 struct answer {
     gr_transport_info info;
     char reason[900];
@@ -93,7 +93,7 @@ static void probe_copy(struct answer *answer)
              renderbuffers ? "" : " Renderbuffers need OpenGL 4.3 or GL_ARB_copy_image.");
 }
 
-/* The same trial in the CUDA context of the device that draws. */
+/* Like try_to_register(), in the CUDA context of the device that draws. */
 static CUresult try_to_register_there(CUdevice drawing)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -140,7 +140,7 @@ static const struct probe {
 };
 #define PROBES (sizeof(probes) / sizeof(probes[0]))
 
-/* The index of the probe; PROBES after an error, which is recorded. */
+/* Returns the index of the probe; PROBES after an error, which is recorded. */
 static size_t find_probe(gr_transport transport, const char *call)
 {
     size_t i = 0;

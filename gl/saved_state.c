@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Saves and restores the application's OpenGL state. */
+/* Saves and restores the OpenGL state of the application. */
 #include "gl/saved_state.h"
 
 #include <stddef.h>
@@ -19,9 +19,9 @@ unsigned int gl_bind_buffer(unsigned int target, unsigned int query, unsigned in
     return (GLuint)before;
 }
 
-/* ---- Pending errors: OpenGL cannot set one, so the same mistake is made again ---------------- */
+/* ---- Pending errors: restored by the same mistake, as OpenGL cannot set errors --------------- */
 
-/* A lost context reports errors without end. */
+/* The maximum number of errors to read, because a lost context reports errors without end. */
 #define MOST_ERRORS 16
 
 unsigned int gl_errors_take(void)
@@ -47,7 +47,7 @@ static void run_out_of_memory(void)
     glDeleteBuffers(1, &name);
 }
 
-/* Unmaps without a bound buffer. */
+/* Calls glUnmapBuffer() without a bound buffer, which OpenGL refuses. */
 static void unmap_nothing(void)
 {
     GLuint before = gl_bind_buffer(GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING, 0);
@@ -86,7 +86,7 @@ void gl_errors_end(const struct gl_errors *errors)
     case GL_OUT_OF_MEMORY:
         run_out_of_memory();
         break;
-    default: /* a lost context repeats its error */
+    default: /* a lost context repeats its error by itself */
         break;
     }
 }
@@ -129,7 +129,10 @@ const char *gl_error_name(unsigned int error)
 
 /* ---- State that affects texel transfers ------------------------------------------------------ */
 
-/* Compressed texels have parameters of their own, but are never transferred. */
+/*
+ * Pixel store parameters that change the transfer of texels. Those for compressed texels are not in
+ * the list, because compressed texels are never transferred.
+ */
 static const struct {
     GLenum name;
     GLint neutral;
@@ -142,7 +145,7 @@ static const struct {
     {GL_UNPACK_LSB_FIRST, 0},
 };
 
-/* Arithmetic on texels in compatibility contexts. */
+/* The pixel transfer parameters of compatibility contexts, which change texels by arithmetic. */
 static const struct {
     GLenum name;
     GLfloat neutral;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Saves and restores the application's OpenGL state around grinterop's own calls. */
+/* Saves and restores the OpenGL state of the application around calls by grinterop. */
 #ifndef GR_GL_SAVED_STATE_H
 #define GR_GL_SAVED_STATE_H
 
@@ -9,7 +9,10 @@
 
 /* ---- Bindings -------------------------------------------------------------------------------- */
 
-/* Binds a buffer. Returns the buffer bound before, which `query` names, for glBindBuffer(). */
+/*
+ * Binds a buffer. Returns the buffer that was bound before, for a later call of gl_bind_buffer().
+ * `query` is the constant for the binding.
+ */
 unsigned int gl_bind_buffer(unsigned int target, unsigned int query, unsigned int name);
 
 /* ---- Pending errors -------------------------------------------------------------------------- */
@@ -18,22 +21,22 @@ struct gl_errors {
     unsigned int before; /* usually GL_NO_ERROR */
 };
 
-/* Clears and saves the pending error, so that later errors are grinterop's own. */
+/* Saves and clears the pending error, so that later errors are those of grinterop. */
 void gl_errors_begin(struct gl_errors *errors);
 
 /* Returns the first error since gl_errors_begin() and clears all; GL_NO_ERROR if there was none. */
 unsigned int gl_errors_take(void);
 
 /*
- * Clears grinterop's own errors and restores the saved error, by a call that OpenGL refuses with
+ * Clears the errors of grinterop, and restores the saved error by a call that OpenGL refuses with
  * the same error.
  */
 void gl_errors_end(const struct gl_errors *errors);
 
-/* To call after an implausible result from OpenGL: fails if the context is lost. */
+/* Fails if the context is lost. Call this function after an implausible result from OpenGL. */
 gr_status gl_errors_check_lost(const char *call);
 
-/* "GL_OUT_OF_MEMORY"; static. */
+/* Returns the name of an error, such as "GL_OUT_OF_MEMORY". The string is static. */
 const char *gl_error_name(unsigned int error);
 
 /* ---- State that affects texel transfers ------------------------------------------------------ */
@@ -41,17 +44,18 @@ const char *gl_error_name(unsigned int error);
 #define GL_STORE_PARAMETERS    16
 #define GL_TRANSFER_PARAMETERS 14
 
-/* The application's pixel transfer state. */
+/* The pixel transfer state of the application. */
 struct gl_pixel_state {
     int pack_buffer, unpack_buffer;
     int store[GL_STORE_PARAMETERS];
-    bool compatibility; /* only compatibility contexts have `transfer` */
+    /* whether the context is a compatibility context, the only kind with `transfer` */
+    bool compatibility;
     float transfer[GL_TRANSFER_PARAMETERS];
 };
 
 /*
- * Between these calls, texels are transferred unchanged and tightly packed, to and from host
- * memory.
+ * Between gl_pixel_state_begin() and gl_pixel_state_end() texels are transferred unchanged and
+ * tightly packed, to and from host memory.
  */
 void gl_pixel_state_begin(struct gl_pixel_state *before);
 void gl_pixel_state_end(const struct gl_pixel_state *before);

@@ -49,13 +49,13 @@ gr_resource *gl_copy_image(struct gl_names *made, unsigned int target, unsigned 
  * 16 MiB                1950    1435    1026          656
  *
  * With interop and peer, CUDA works on the GPU that draws, which then has to switch between both
- * APIs. If copy is not allowed, peer is chosen where it is at least 1.3 times as fast as interop. A
- * smaller gain is not worth the memory on a second GPU. 8 MiB is interpolated between the last two
- * rows.
+ * APIs. If copy is not allowed, peer is chosen for sizes at which it is at least 1.3 times as fast
+ * as interop. A smaller gain is not worth the memory on a second GPU. The limit of 8 MiB is
+ * interpolated between the last two rows.
  */
 #define PEER_FROM ((size_t)8 << 20)
 
-/* Reports that none of the requested transports is possible. */
+/* Records that none of the requested transports is possible. */
 static void refuse_set(unsigned wanted, const char *call)
 {
     if (wanted & GR_TRANSPORT_SHARED)
@@ -94,7 +94,7 @@ unsigned gl_transports_select(const gr_gl_options *options, unsigned possible, u
 
 /* ---- Choosing among several ------------------------------------------------------------------ */
 
-/* A transport for existing objects, and why it comes first between two GPUs. */
+/* A transport for existing objects, and why it is tried first between two GPUs. */
 struct way {
     const struct gr_backend *backend;
     const char *why_across;
@@ -105,18 +105,22 @@ static const struct way
     by_peer = {&gl_peer, "from 8 MiB on faster than the driver's own interop between two GPUs"},
     by_interop = {&gl_interop, "between two GPUs, where peer gains little below 8 MiB"};
 
-/* The transports to try, in order, and why the first was not used. */
+/* The transports to try, in order, and why the first transport was not used. */
 struct choice {
     const struct way *order[3];
     size_t count;
     unsigned allowed;
-    bool is_across;       /* a buffer on one GPU, and CUDA on another that reaches it */
-    char not_across[560]; /* the reason if not */
+    /* the buffer is on one GPU, and CUDA uses another GPU with access to its memory */
+    bool is_across;
+    char not_across[560]; /* the reason if `is_across` is false */
     const char *call;
     char reason[300];
 };
 
-/* Whether a copy between two GPUs is possible. Records no error; `text` gets the reason if not. */
+/*
+ * Whether a copy between two GPUs is possible. If not, `text` receives the reason. Records no
+ * error.
+ */
 static bool can_use_peer(const struct gl_resource *r, char *text, size_t size)
 {
     CUdevice drawing;
@@ -136,8 +140,8 @@ static void add(struct choice *choice, const struct way *way)
 }
 
 /*
- * If peer would come last but is not possible, it is left out. The error then says why interop was
- * refused, not what peer reports, which is to allow interop.
+ * Orders the transports. If peer would be the last but is not possible, it is left out. The error
+ * then says why interop was refused. The error of peer would only say to allow interop.
  */
 static void order_transports(struct choice *choice, const struct gl_resource *r)
 {
@@ -158,10 +162,10 @@ static void order_transports(struct choice *choice, const struct gl_resource *r)
 }
 
 /*
- * Writes why this transport was chosen, for gr_resource_describe() and the log. False without a
- * reason.
+ * Writes why this transport was chosen, for gr_resource_describe() and the log. False if there is
+ * no reason to report.
  */
-static bool say_why(struct gl_resource *r, const struct choice *choice, const char *name)
+static bool write_reason(struct gl_resource *r, const struct choice *choice, const char *name)
 {
     const struct way *first = choice->order[0];
     if (choice->reason[0])
@@ -182,7 +186,7 @@ static void keep_reason(struct choice *choice, const char *text)
         snprintf(choice->reason, sizeof(choice->reason), "%.290s", text);
 }
 
-/* Whether another transport may work despite this error; then the error is dropped. */
+/* Whether another transport may work despite this error. If so, the error is dropped. */
 static bool can_fall_back(struct choice *choice, const struct gr_error_record *before)
 {
     struct gr_error_record error;
@@ -209,7 +213,7 @@ static gr_resource *try_interop(struct gl_resource *r, struct choice *choice, un
     return made;
 }
 
-/* Tries peer or copy. */
+/* Tries the transport peer or copy. */
 static gr_resource *try_copying(struct gl_resource *r, struct choice *choice, size_t i,
                                 unsigned flags, bool last, bool *ended)
 {
@@ -222,7 +226,7 @@ static gr_resource *try_copying(struct gl_resource *r, struct choice *choice, si
     }
     gr_error_save(&before);
     if (!is_peer)
-        say_why(r, choice, gl_copy.name);
+        write_reason(r, choice, gl_copy.name);
     if (!last)
         gr_attempt_begin();
     gr_resource *made = (is_peer ? gl_peer_make : gl_copy_make)(r, flags, choice->call);
@@ -234,7 +238,10 @@ static gr_resource *try_copying(struct gl_resource *r, struct choice *choice, si
     return made;
 }
 
-/* *ended means that no other transport is left to try: `r` became a resource or was freed. */
+/*
+ * Tries one transport. *ended is true if no other transport is left to try: `r` became a resource
+ * or was freed.
+ */
 static gr_resource *try_one(struct gl_resource *r, struct choice *choice, size_t i, unsigned flags,
                             bool *ended)
 {
@@ -254,12 +261,15 @@ static gr_resource *make(struct gl_resource *r, unsigned flags, unsigned allowed
         order_transports(&choice, r);
     for (size_t i = 0; i < choice.count && !ended; i++)
         made = try_one(r, &choice, i, flags, &ended);
-    if (made && made->backend != &gl_copy && say_why(r, &choice, made->backend->name))
+    if (made && made->backend != &gl_copy && write_reason(r, &choice, made->backend->name))
         made->transport = r->transport;
     return made;
 }
 
-/* Existing storage cannot be shared. */
+/*
+ * Returns the transports that the options allow. Shared is not among them, because existing storage
+ * cannot be shared.
+ */
 static unsigned take(const gr_gl_options *options, const char *call)
 {
     return gl_transports_select(options,

@@ -5,7 +5,7 @@
 
 #include <cuda.h>
 
-/* For the tables of formats. */
+/* Short names of CUDA array formats, for the tables of formats. */
 #define U8  CU_AD_FORMAT_UNSIGNED_INT8
 #define U16 CU_AD_FORMAT_UNSIGNED_INT16
 #define U32 CU_AD_FORMAT_UNSIGNED_INT32
@@ -15,7 +15,7 @@
 #define F16 CU_AD_FORMAT_HALF
 #define F32 CU_AD_FORMAT_FLOAT
 
-/* Bytes per channel; 0 for formats without plain channels. */
+/* Returns the bytes per channel; 0 for formats without plain channels. */
 static inline unsigned gr_channel_bytes(CUarray_format format)
 {
     switch (format) {

@@ -16,47 +16,53 @@
 #define GR_BATCH 256
 
 struct gr_backend {
-    /* The transport, and its name in describe texts, such as "interop". */
+    /* The transport, and its name in the texts of gr_resource_describe(), such as "interop". */
     gr_transport transport;
     const char *name;
 
-    /* The API that owns the objects, unless the kind overrides it. */
+    /* The API that owns the objects, unless struct gr_external_kind names another API. */
     gr_graphics_api api;
 
     /*
-     * Whether this thread may use the resource now. For OpenGL: whether its context is current. The
-     * core calls this before every operation below. Formats no text.
+     * Whether this thread may use the resource now. For OpenGL: whether the OpenGL context of the
+     * resource is current. The core calls this function before every operation below. It formats no
+     * text.
      */
     bool (*on_thread)(const gr_resource *resource);
 
-    /* Whether on_thread() is always true and park() is NULL. NULL means false. */
+    /*
+     * Whether on_thread() always returns true for this resource and park() is NULL. If this member
+     * is NULL, the answer is no.
+     */
     bool (*any_thread)(const gr_resource *resource);
 
     /* Called if on_thread() returned false: records the reason and returns the error. */
     gr_status (*refuse_thread)(const gr_resource *resource, const char *call);
 
-    /* The CUDA memory that the resource imported. NULL: the backend imports none. */
+    /* Returns the CUDA memory that the resource imported. NULL: the backend imports no memory. */
     CUexternalMemory (*external_memory)(const gr_resource *resource);
 
     /*
-     * The length of the run that begins at the first resource: consecutive resources that one call
-     * below can handle. They have the same backend and on_thread() result, and one call of their
-     * graphics API hands them over.
+     * Returns the length of the run that begins at the first resource: consecutive resources that
+     * one call of the functions below can handle. They have the same backend and on_thread()
+     * result, and one call of their graphics API hands them over.
      */
     size_t (*run)(gr_resource *const resources[], size_t n);
 
-    /* Checks that the registered storage of a run still exists. Records the error. */
+    /*
+     * Checks that the registered storage of the resources of a run still exists. Records the error.
+     */
     gr_status (*check_storage)(gr_resource *const resources[], size_t n, const char *call);
 
     /*
-     * Maps a run of n resources of one CUDA context, all or none. Sets `ptr` in the `pending`
+     * Maps a run of n resources of one CUDA context: all or none. Sets `ptr` in the `pending`
      * buffer of each resource that is not an image. The CUDA context is current.
      */
     gr_status (*map)(gr_resource *const resources[], size_t n, CUstream stream);
 
     /*
-     * Undoes a successful map() whose buffers the caller has not received. `undo_loses`:
-     * write_discard resources then lose their contents.
+     * undo_map() undoes a successful map() whose buffers the caller has not received. If
+     * `undo_loses` is set, write_discard resources then lose their contents.
      */
     bool undo_loses;
     void (*undo_map)(gr_resource *const resources[], size_t n, CUstream stream);
@@ -68,22 +74,24 @@ struct gr_backend {
     gr_status (*unmap)(gr_resource *const resources[], size_t n, CUstream stream);
 
     /*
-     * In a ring: begins the graphics side's use after CUDA's release, and ends it before CUDA's
-     * map, on an allowed thread. NULL if map and unmap are barriers.
+     * In a ring: begin_use() begins the use by the graphics side after the release by CUDA, and
+     * end_use() ends that use before the map by CUDA. Both run on an allowed thread. They are NULL
+     * if map() and unmap() are barriers.
      */
     gr_status (*begin_use)(gr_resource *const resources[], size_t n);
     gr_status (*end_use)(gr_resource *const resources[], size_t n);
 
     /*
      * Returns an event after CUDA's last work with an unmapped resource. *event stays NULL if there
-     * was no work; *owned says whether the caller owns it. The CUDA context is current. NULL: wait
-     * for the stream of the last release.
+     * was no work; *owned says whether the caller owns the event. The CUDA context is current. If
+     * this member is NULL, the core waits for the stream of the last release.
      */
     gr_status (*last_work)(gr_resource *resource, CUevent *event, bool *owned);
 
     /*
-     * For images: the array of one level and layer, and the mipmapped array. The CUDA context is
-     * current. Both functions record the error. NULL for a backend without images.
+     * For images: array() returns the array of one level and layer, and mipmapped_array() the array
+     * of all levels. The CUDA context is current. Both functions record the error. Both are NULL
+     * for a backend without images.
      */
     gr_status (*array)(const gr_resource *resource, unsigned level, unsigned layer, CUarray *array);
     gr_status (*mipmapped_array)(const gr_resource *resource, CUmipmappedArray *array,
@@ -93,15 +101,15 @@ struct gr_backend {
     gr_status (*unregister)(gr_resource *resource);
 
     /*
-     * Defers destroying a freed resource, or its buffer, because this thread may not do it. The
-     * resource lives until an allowed thread calls gr_resource_unpark().
+     * Defers the destruction of a freed resource, or the release of its buffer, because this thread
+     * may not do it. The resource lives until an allowed thread calls gr_resource_unpark().
      */
     void (*park)(gr_resource *resource, bool freed);
 
-    /* Ends all deferred objects that a thread may end if it may use this resource. */
+    /* Ends all deferred objects that this thread may end, given that it may use the resource. */
     void (*collect)(const gr_resource *resource);
 
-    /* Describes the object of the resource: "OpenGL buffer 3". */
+    /* Describes the object of the resource, such as "OpenGL buffer 3". */
     void (*describe)(const gr_resource *resource, char *text, size_t size);
 
     /* Frees the memory of the resource. */

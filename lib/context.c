@@ -15,8 +15,8 @@ void gr_context_identify(struct gr_context *context)
 }
 
 /*
- * A driver may accept the handle of a destroyed context in a push and crash later. Only this query
- * returns an error.
+ * A driver may accept the handle of a destroyed context in a push and crash later. Only the query
+ * below reports the destroyed context.
  */
 static CUresult check_alive(const struct gr_context *context)
 {

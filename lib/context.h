@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Selects the CUDA device and context of a resource, and makes it current for a call. */
+/* Selects the CUDA device and context of a resource, and makes the context current for a call. */
 #ifndef GR_LIB_CONTEXT_H
 #define GR_LIB_CONTEXT_H
 
@@ -8,7 +8,8 @@
 
 /*
  * The CUDA context of a resource. `primary_of` is the device whose primary context is retained, or
- * -1. `id` distinguishes the context from a later one at the same address; 0: unknown.
+ * -1 if none is. `id` distinguishes the context from a later context at the same address; 0:
+ * unknown.
  */
 struct gr_context {
     CUcontext handle;
@@ -20,15 +21,15 @@ struct gr_context {
 void gr_context_identify(struct gr_context *context);
 
 /*
- * Takes the current context, or else retains the primary context of the device that `find_device`
- * returns (the device that draws). `find_device` records its own error.
+ * Takes the current context. If none is current, retains the primary context of the device that
+ * `find_device` returns, which is the device that draws. `find_device` records its own error.
  */
 gr_status gr_context_choose(struct gr_context *context, gr_status (*find_device)(CUdevice *device),
                             const char *call);
 
 /*
- * Retains the primary context of a device. The message says `why` it was needed: "no CUDA context
- * is current". After an error `context` is not to be used or dropped.
+ * Retains the primary context of a device. The error message contains `why`, the reason for
+ * retaining it: "no CUDA context is current". After an error do not use or drop `context`.
  */
 gr_status gr_context_retain(struct gr_context *context, CUdevice device, const char *why,
                             const char *call);
@@ -39,10 +40,10 @@ gr_status gr_device_count(int *count, const char *call);
 gr_status gr_device_at(int ordinal, CUdevice *device, const char *call);
 gr_status gr_device_get(int ordinal, CUdevice *device, const char *call);
 
-/* For gr_context_choose(): the first device, if no other is known. */
+/* For gr_context_choose() if no device is preferred: returns the first device. */
 gr_status gr_context_first_device(CUdevice *device);
 
-/* Adds a reference; after an error the copy is empty. */
+/* Copies a context and adds a reference; after an error the copy is empty. */
 gr_status gr_context_hold(const struct gr_context *context, struct gr_context *copy,
                           const char *call);
 
@@ -50,13 +51,15 @@ gr_status gr_context_hold(const struct gr_context *context, struct gr_context *c
 void gr_context_drop(struct gr_context *context);
 
 /*
- * Whether the driver reports the context as destroyed. Drivers before CUDA 12 cannot report this.
+ * Whether the driver reports the context as destroyed. Drivers before CUDA 12 cannot report
+ * destroyed contexts.
  */
 bool gr_context_is_gone(const struct gr_context *context);
 
 /*
- * Makes the context current if necessary. *pushed says whether gr_context_leave() must restore the
- * caller's context. Checking is cheaper than pushing, and the context is usually current.
+ * gr_context_enter() makes the context current if it is not. *pushed says whether
+ * gr_context_leave() must restore the caller's context. Checking costs less than pushing, and the
+ * context is usually current.
  */
 gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const char *call);
 void gr_context_leave(bool pushed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Remedies for CUDA driver codes that name no cause. For cuInit(), the usual causes are checked:
- * device nodes and the system.
+ * Remedies for CUDA driver codes that do not name the cause. After a failed cuInit() the usual
+ * causes are checked: device nodes and the system.
  */
 #include "lib/cuda_advice.h"
 
@@ -42,8 +42,8 @@ static const char *sentence(CUresult code)
     }
 }
 
-/* Whether device nodes can be the cause. */
-static bool blames_nodes(CUresult code)
+/* Whether missing or inaccessible device nodes can be the cause. */
+static bool may_be_device_nodes(CUresult code)
 {
     return code == CUDA_ERROR_NO_DEVICE || code == CUDA_ERROR_OPERATING_SYSTEM ||
            code == CUDA_ERROR_UNKNOWN;
@@ -52,13 +52,13 @@ static bool blames_nodes(CUresult code)
 void gr_init_advise(CUresult code, char *text, size_t size)
 {
     /* A Tegra without /dev/dri returns CUDA_ERROR_NOT_SUPPORTED. */
-    if (gr_machine_is_tegra() && (blames_nodes(code) || code == CUDA_ERROR_NOT_SUPPORTED))
+    if (gr_machine_is_tegra() && (may_be_device_nodes(code) || code == CUDA_ERROR_NOT_SUPPORTED))
         snprintf(text, size,
                  "This is a Tegra, where CUDA needs /dev/nvmap, which is %s, and "
                  "/dev/dri/renderD128, which is %s: join their groups (often video and render); "
                  "start a container with --runtime nvidia.",
                  gr_machine_node("/dev/nvmap"), gr_machine_node("/dev/dri/renderD128"));
-    else if (!blames_nodes(code))
+    else if (!may_be_device_nodes(code))
         snprintf(text, size, "%s", sentence(code));
     else if (!gr_machine_has_nodes())
         snprintf(text, size, "%s", code == CUDA_ERROR_NO_DEVICE ? sentence(code) : ASK_NVIDIA_SMI);

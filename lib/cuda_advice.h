@@ -10,13 +10,13 @@
 /* Explains an error code of cuInit() on this machine, with the remedy. */
 void gr_init_advise(CUresult code, char *text, size_t size);
 
-/* Whether a CUDA context returns this code from every later call. */
+/* Whether a CUDA context that returned this code returns it from every later call, too. */
 bool gr_cuda_is_sticky(CUresult code);
 
 /*
- * The sentence, after a blank, to append to the message of any call if the code alone implies a
- * remedy: out of memory, a context broken by an earlier kernel, or a destroyed context. "" for
- * other codes.
+ * Returns a sentence, with a leading blank, to append to the message of any call if the code alone
+ * implies a remedy: out of memory, a context broken by an earlier kernel, or a destroyed context.
+ * "" for other codes.
  */
 const char *gr_cuda_advice(CUresult code);
 

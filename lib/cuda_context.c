@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Retains a device's primary context, makes it current and creates a stream, in one call. */
+/* Retains the primary context of a device, makes it current and creates a stream, in one call. */
 #include <stdlib.h>
 
 #include "lib/context.h"
@@ -9,12 +9,15 @@
 #include "lib/live.h"
 
 struct primary {
-    gr_cuda_context shown; /* `shown.context` is NULL until retained */
+    gr_cuda_context shown; /* `shown.context` is NULL until the primary context is retained */
     CUdevice device;
-    CUcontext before; /* the previously current context */
+    CUcontext before; /* the context that was current before */
 };
 
-/* Records the driver function of each step for the error message. */
+/*
+ * Retains the context and creates the stream. Records the driver function of each step for the
+ * error message.
+ */
 static gr_status open_context(struct primary *c)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -42,12 +45,12 @@ static gr_status open_context(struct primary *c)
                         "The primary context of %s with a stream could not be created.", text);
 }
 
-/* Also closes an incomplete context. */
+/* Closes the context, even one that open_context() did not complete. */
 static void close_context(struct primary *c)
 {
     const gr_cuda_api *cu = gr_driver();
     CUcontext current = NULL;
-    if (c->shown.stream) { /* before the context may end below */
+    if (c->shown.stream) { /* the lines below may end the context, so destroy the stream first */
         cu->StreamSynchronize(c->shown.stream);
         cu->StreamDestroy(c->shown.stream);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Asserts that grinterop/cuda_types.h has the values of cuda.h. Generates no code. */
+/* Asserts that grinterop/cuda_types.h has the values of cuda.h. This file generates no code. */
 #include <assert.h>
 #include <cuda.h>
 

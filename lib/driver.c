@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Finds and loads the CUDA driver at run time, so that a program linked with grinterop starts on a
- * machine without a driver. Reports which files were tried.
+ * Finds and loads the CUDA driver at run time, so that a program linked with grinterop also starts
+ * on a machine without a driver. Error messages name the files that were tried.
  */
 #include "lib/driver.h"
 
@@ -24,7 +24,10 @@ struct advice {
     const char *file, *start;
 };
 
-/* load_any() appends the software driver's error message. */
+/*
+ * The message about this driver has no remedy for `start`: load_any() appends the error message of
+ * the software driver.
+ */
 static const struct advice before_software = {"Install NVIDIA's current driver.", ""};
 static const struct advice for_software = {"Install grinterop again: this file belongs to it.", ""};
 
@@ -49,14 +52,16 @@ static const struct advice for_named = {
 #define SOFT_DRIVER_IN_FOLDER "grinterop/" SOFT_DRIVER
 #define SOFT_SYMBOL           "gr_softcuda_version"
 
-/* Looks up symbols in a driver before it is accepted. */
+/* Looks up symbols in a library before it is accepted as a driver. */
 struct library {
     void *handle;
     PFN_cuGetProcAddress_v12000 proc_address_v2;
     PFN_cuGetProcAddress_v11030 proc_address;
 };
 
-/* Written under the lock until gr_driver_table is set; constant afterwards. */
+/*
+ * These variables are written under the lock until gr_driver_table is set, and constant afterwards.
+ */
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct library library;
 static gr_cuda_api api;
@@ -94,8 +99,8 @@ static void *find_symbol(const struct library *lib, const char *name, int versio
     if (lib->proc_address)
         return lib->proc_address(name, &symbol, version, flags) == CUDA_SUCCESS ? symbol : NULL;
     /*
-     * A driver without cuGetProcAddress is older than CUDA 11.3. There, every _v2 variant is from
-     * before CUDA 11.2, and the table needs it.
+     * A driver without cuGetProcAddress is older than CUDA 11.3. In such a driver every _v2 variant
+     * dates from before CUDA 11.2, and the table needs that variant.
      */
     char second[96];
     snprintf(second, sizeof(second), "%s_v2", name);
@@ -103,7 +108,10 @@ static void *find_symbol(const struct library *lib, const char *name, int versio
     return symbol ? symbol : gr_loader_symbol(lib->handle, name);
 }
 
-/* Returns the name of the first missing required function; NULL if none is missing. */
+/*
+ * Fills the table. Returns the name of the first required function that is missing; NULL if none is
+ * missing.
+ */
 static const char *fill_api(const struct library *lib, gr_cuda_api *table)
 {
     table->missing = gr_cuda_missing;
@@ -130,7 +138,7 @@ static gr_status refuse_init(CUresult code, const char *path, const struct advic
                         advice->start);
 }
 
-/* Tries one file. If it works, sets the static variables above. */
+/* Tries to load one file. If it is a working driver, sets the static variables above. */
 static gr_status load_file(const char *path, const struct advice *advice)
 {
     char why[512];
@@ -178,15 +186,18 @@ static gr_status load_software(void)
 }
 #else
 /*
- * If the program links the software driver or its runtime API, that driver is already loaded, and
- * the program uses its memory and streams.
+ * Returns the path of the software driver if the program has loaded it, by linking this driver or
+ * its runtime API. That driver must be used, because the program has its memory and streams.
  */
 static bool software_is_loaded(char *path, size_t size)
 {
     return gr_loader_loaded(SOFT_DRIVER, SOFT_SYMBOL, path, size);
 }
 
-/* Searches grinterop's folder, installed or in a build tree, and then the installation folder. */
+/*
+ * Searches the folder of grinterop, which is installed or in a build tree, and then the
+ * installation folder.
+ */
 static gr_status load_software(void)
 {
     char beside[GR_PATH_SIZE], path[GR_PATH_SIZE];
@@ -210,7 +221,10 @@ static gr_status load_software(void)
 }
 #endif
 
-/* The class, code and call are those of the GPU driver. The message contains both reasons. */
+/*
+ * The recorded class, code and call are those of the GPU driver. The message contains the reasons
+ * of both drivers.
+ */
 static gr_status refuse_both(const struct gr_error_record *real)
 {
     struct gr_error_record soft;

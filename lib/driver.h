@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The loaded CUDA driver, for the library's own code. */
+/* The loaded CUDA driver, for the code of the library itself. */
 #ifndef GR_LIB_DRIVER_H
 #define GR_LIB_DRIVER_H
 
@@ -9,15 +9,15 @@
 
 #include "lib/printf.h"
 
-/* CU_GL_DEVICE_LIST_ALL of cudaGL.h, which includes an OpenGL header. */
+/* The value of CU_GL_DEVICE_LIST_ALL in cudaGL.h. That header needs an OpenGL header. */
 #define GR_GL_DEVICE_LIST_ALL 1
 
 /* NULL until a driver is loaded; constant afterwards. */
 extern const gr_cuda_api *_Atomic gr_driver_table;
 
 /*
- * The table of the loaded driver, or NULL. Never loads a driver and never records an error. Inline,
- * because each map calls it many times.
+ * Returns the table of the loaded driver, or NULL. Never loads a driver and never records an error.
+ * Inline, because each map calls this function many times.
  */
 static inline const gr_cuda_api *gr_driver(void)
 {
@@ -28,8 +28,8 @@ static inline const gr_cuda_api *gr_driver(void)
 const gr_cuda_api *gr_driver_load(void);
 
 /*
- * Differences between NVIDIA's driver and the software driver for which CUDA has no attribute. They
- * depend on the driver, not on the device.
+ * Differences between the NVIDIA driver and the software driver for which CUDA has no attribute.
+ * They depend on the driver, not on the device.
  */
 struct gr_driver_traits {
     const char *note; /* appended to the description of an object */
@@ -40,46 +40,50 @@ struct gr_driver_traits {
     /* A module is a shared object for the CPU, not a fatbin. */
     bool host_kernels;
 
-    /* Calls refuse destroyed streams and events. NVIDIA's driver may mistake them for new ones. */
+    /*
+     * Calls refuse destroyed streams and events. The NVIDIA driver may mistake them for new ones.
+     */
     bool refuses_destroyed;
 
-    /* gr_softcuda_semaphore_create() creates semaphores for several processes. */
+    /* gr_softcuda_semaphore_create() creates semaphores that several processes can share. */
     bool creates_semaphores;
 
     /*
-     * Mesa's llvmpipe and lavapipe draw for the first device only; NVIDIA's drivers draw for each
+     * Mesa's llvmpipe and lavapipe draw for the first device only; the NVIDIA drivers draw for each
      * of their devices.
      */
     bool mesa_draws;
 
     /*
-     * The UUID of the first device if it differs from lavapipe's, as in an older driver and in a
-     * process that hides lavapipe. Other devices differ in the last byte. NULL: each device has the
-     * UUID that its graphics drivers report.
+     * The UUID of the first device if it differs from the UUID of lavapipe. This is the case in an
+     * older driver, and in a process that hides lavapipe. Other devices differ in the last byte.
+     * NULL: each device has the UUID that its graphics drivers report.
      */
     const char *own_uuid;
 };
 
 extern const struct gr_driver_traits *_Atomic gr_driver_traits_loaded;
 
-/* The traits of the loaded driver; NVIDIA's before a driver is loaded. */
+/*
+ * Returns the traits of the loaded driver, or those of the NVIDIA driver before a driver is loaded.
+ */
 static inline const struct gr_driver_traits *gr_driver_traits(void)
 {
     return atomic_load_explicit(&gr_driver_traits_loaded, memory_order_relaxed);
 }
 
 /*
- * A symbol that the loaded driver exports besides the driver API, such as
- * gr_softcuda_semaphore_create. NULL if the driver lacks it.
+ * Returns a symbol that the loaded driver exports besides the driver API, such as
+ * gr_softcuda_semaphore_create. NULL if the driver lacks the symbol.
  */
 void *gr_driver_export(const char *name);
 
-/* Like gr_fail(), for a driver error: GR_ERR_CUDA, with the driver's name for the code. */
+/* Like gr_fail(), for a driver error: records GR_ERR_CUDA and the driver's name of the code. */
 gr_status gr_fail_cuda(CUresult code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 
 /*
- * For a call that also reports errors of earlier work. The message says so unless the code implies
- * it.
+ * Like gr_fail_cuda(), for a call that also reports errors of earlier work. The message says so
+ * unless the code implies it.
  */
 gr_status gr_fail_work(CUresult code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 

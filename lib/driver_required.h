@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The functions that grinterop itself calls, so a driver must have them. CUDA 11.2 has all of them.
+ * The driver functions that grinterop itself calls. A driver without one of them is refused. CUDA
+ * 11.2 has all of them.
  */
 #ifndef GR_LIB_DRIVER_REQUIRED_H
 #define GR_LIB_DRIVER_REQUIRED_H

@@ -9,7 +9,9 @@
 #include "lib/cuda_advice.h"
 #include "lib/log.h"
 
-/* Copied from the API headers, which a build without OpenGL or Vulkan may lack. */
+/*
+ * Constants copied from the API headers, which may be missing in a build without OpenGL or Vulkan.
+ */
 enum {
     GL_OUT_OF_MEMORY = 0x0505,
     GL_CONTEXT_LOST = 0x0507,
@@ -20,11 +22,12 @@ enum {
     VK_ERROR_DEVICE_LOST = -4
 };
 
-/* In thread-local memory, because the heap may be exhausted. */
+/* The last error is in thread-local memory, because the heap may be exhausted. */
 static _Thread_local struct gr_error_record last;
 static _Thread_local gr_error shown;
 static _Thread_local unsigned attempts;
-static _Thread_local const char *programs_call; /* NULL: use the name of the failed call */
+/* the CUDA function that the program called; NULL: use the name of the failed call */
+static _Thread_local const char *programs_call;
 
 static void copy_text(char *to, size_t size, const char *from)
 {
@@ -66,7 +69,10 @@ static bool is_device_lost(gr_error_domain domain, int code)
     }
 }
 
-/* GR_ERR_NO_DRIVER takes precedence. */
+/*
+ * Chooses the class of an error. GR_ERR_NO_DRIVER takes precedence over a class implied by the
+ * code.
+ */
 static gr_status class_of(gr_status status, gr_error_domain domain, int code)
 {
     if (status == GR_ERR_NO_DRIVER)
@@ -76,7 +82,10 @@ static gr_status class_of(gr_status status, gr_error_domain domain, int code)
     return is_device_lost(domain, code) ? GR_ERR_DEVICE_LOST : status;
 }
 
-/* NOT_READY and attempts are expected errors: logged at debug level. */
+/*
+ * Logs the last error. GR_ERR_NOT_READY and failed attempts are expected, so these are logged at
+ * debug level.
+ */
 static void log_last(void)
 {
     const struct gr_error_record *e = &last;
@@ -121,7 +130,7 @@ gr_status gr_fail_code(gr_status status, gr_error_domain domain, int code, const
     return status;
 }
 
-/* "ENOSPC", if the system knows the name. */
+/* Writes the name of an errno, such as "ENOSPC", if the system knows the name. */
 static void name_errno(int code, char *name, size_t size)
 {
     const char *known = NULL;
@@ -214,7 +223,10 @@ gr_status gr_error_set_class(gr_status status)
     return status;
 }
 
-/* Texts are copied only if there was an error. A frame loop has none. */
+/*
+ * Saves the last error. The texts are copied only if there was an error, which a frame loop does
+ * not have.
+ */
 void gr_error_save(struct gr_error_record *saved)
 {
     saved->status = last.status;

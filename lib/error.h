@@ -20,15 +20,15 @@ struct gr_error_record {
 };
 
 /*
- * Each function records the calling thread's last error and returns its class, so that a caller can
- * write `return gr_fail(...)`. gr_fail_cuda() is in driver.h. `call` is the function that failed. A
- * code for "out of memory" or "device lost" overrides `status`.
+ * Each of these functions records the calling thread's last error and returns its class, so that a
+ * caller can write `return gr_fail(...)`. gr_fail_cuda() is in driver.h. `call` is the function
+ * that failed. A code for "out of memory" or "device lost" overrides `status`.
  */
 gr_status gr_fail(gr_status status, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 gr_status gr_fail_code(gr_status status, gr_error_domain domain, int code, const char *code_name,
                        const char *call, const char *format, ...) GR_PRINTF(6, 7);
 
-/* Returns from the calling function if the status is not GR_OK. */
+/* Evaluates a status, and returns it from the calling function if it is not GR_OK. */
 #define GR_TRY(...)                                                                                \
     do {                                                                                           \
         gr_status tried_ = (__VA_ARGS__);                                                          \
@@ -39,14 +39,16 @@ gr_status gr_fail_code(gr_status status, gr_error_domain domain, int code, const
 /* Records GR_ERR_SYSTEM with the errno `code`. The message ends with the text of the code. */
 gr_status gr_fail_errno(int code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 
-/* With a va_list. */
+/* Like gr_fail_code(), with a va_list. */
 gr_status gr_fail_list(gr_status status, gr_error_domain domain, int code, const char *code_name,
                        const char *call, const char *format, va_list arguments) GR_PRINTF(6, 0);
 
-/* Reports out of memory without formatting, which could run out of memory itself. */
+/*
+ * Records GR_ERR_NO_MEMORY without formatting, because formatting could run out of memory itself.
+ */
 gr_status gr_fail_memory(const char *call) __attribute__((cold));
 
-/* Returns new memory; reports out of memory if it is NULL. */
+/* Returns `memory`; records GR_ERR_NO_MEMORY if it is NULL. */
 static inline void *gr_check_memory(void *memory, const char *call)
 {
     if (!memory)
@@ -55,8 +57,9 @@ static inline void *gr_check_memory(void *memory, const char *call)
 }
 
 /*
- * Failures between begin and end are only attempts, logged at debug level, because there is an
- * alternative. If that alternative fails, gr_error_stands() restores the error and logs it.
+ * Failures between gr_attempt_begin() and gr_attempt_end() are logged at debug level only, because
+ * the caller has an alternative. If that alternative fails, too, gr_error_stands() restores the
+ * error and logs it.
  */
 void gr_attempt_begin(void);
 void gr_attempt_end(void);
@@ -65,15 +68,18 @@ gr_status gr_error_stands(const struct gr_error_record *error);
 /* Logs the last error as a warning, for a call that cannot report it. */
 void gr_error_warn(const char *what);
 
-/* Changes the class of the last error to the result of the whole call, and returns it. */
+/* Changes the class of the last error to the result of the whole call, and returns that class. */
 gr_status gr_error_set_class(gr_status status);
 
-/* Sets the public call in the last error, for functions that do not know it. */
+/*
+ * Sets the name of the public call in the last error, for inner functions that do not know which
+ * call it is.
+ */
 gr_status gr_error_set_call(const char *call);
 
 /*
- * Between begin and end, errors of grinterop's calls name the CUDA function that the program
- * called. The pairs do not nest.
+ * Between begin and end, errors of grinterop calls name the CUDA function that the program called
+ * through grinterop/compat.h. The pairs do not nest.
  */
 void gr_error_call_begin(const char *call);
 void gr_error_call_end(void);

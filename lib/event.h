@@ -11,20 +11,20 @@
 /* Creates an event without timing if *event is NULL. */
 gr_status gr_event_create(CUevent *event);
 
-/* Makes the stream wait for the caller's event; NULL: no wait. */
+/* Makes the stream wait for the caller's event; does nothing if the event is NULL. */
 gr_status gr_event_wait(CUstream stream, CUevent wait_event);
 
 /*
- * Whether the work before an event is done. If the driver reports an error, this call waits: only
- * CUDA_ERROR_NOT_READY means unfinished. The CUDA context of the event is current. Records no
+ * Whether the work before an event is done. Only CUDA_ERROR_NOT_READY means that it is unfinished:
+ * after any other error this function waits. The CUDA context of the event is current. Records no
  * error.
  */
 bool gr_event_has_passed(CUevent event);
 
 /*
- * CUDA_ERROR_STREAM_CAPTURE_... if an event recorded in the stream would become part of a graph.
- * The next call reports other errors of the stream. The CUDA context of a default stream is
- * current. Records no error.
+ * Returns CUDA_ERROR_STREAM_CAPTURE_... if an event recorded in the stream would become part of a
+ * graph. Other errors of the stream are left to the next call. The CUDA context of a default stream
+ * is current. Records no error.
  */
 CUresult gr_event_capture(CUstream stream);
 

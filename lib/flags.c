@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Register flags: parses, prints and checks them. */
+/* Register flags: parsing, printing and checks. */
 #include "lib/flags.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ static const struct {
     unsigned bit;
 } flag_names[] = {
     {"read_write", GR_READ_WRITE},
-    {"none", GR_READ_WRITE}, /* cuda.core's name */
+    {"none", GR_READ_WRITE}, /* the name that cuda.core uses */
     {"read_only", GR_READ_ONLY},
     {"write_discard", GR_WRITE_DISCARD},
     {"surface_load_store", GR_SURFACE_LOAD_STORE},

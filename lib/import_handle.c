@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Rules for handles of both external memory and external semaphores. */
+/* Rules for handles that external memory and external semaphores have in common. */
 #include "lib/import_handle.h"
 
 #ifndef _WIN32
@@ -125,7 +125,7 @@ gr_status gr_handle_check(const struct gr_handle_rule *rule, const struct gr_han
                        "The handle type %s was given an NvSci object. Only the NvSci type takes "
                        "one (CUDA driver API, %s). Leave %s NULL, or set the NvSci type.",
                        rule->name, import->driver_call, import->nvsci_field);
-    /* 0 is the default; -1 is an explicit "no descriptor". */
+    /* A field that is not set is 0 by default, or -1 as an explicit "no descriptor". */
     if (rule->form != GR_HANDLE_FD && handle->fd > 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The handle type %s was given fd %d. Only file descriptor types take one "
@@ -155,8 +155,11 @@ gr_status gr_handle_unknown(int type, const struct gr_handle_import *import, con
 
 /* ---- Refused imports ------------------------------------------------------------------------- */
 
-/* On Linux only the error code shows that NvSci is unsupported: some machines support it. */
-static bool is_of_another_system(enum gr_handle_form form)
+/*
+ * On Linux only the error code shows that NvSci is unsupported, because some Linux machines support
+ * it.
+ */
+static bool is_for_other_platform(enum gr_handle_form form)
 {
 #ifdef _WIN32
     return form == GR_HANDLE_FD || form == GR_HANDLE_NVSCI;
@@ -165,8 +168,8 @@ static bool is_of_another_system(enum gr_handle_form form)
 #endif
 }
 
-/* The codes that drivers return for an unknown handle or type. */
-static bool is_about_the_handle(CUresult code)
+/* Whether drivers return this code for an unknown handle or type. */
+static bool is_handle_error(CUresult code)
 {
     return code == CUDA_ERROR_NOT_SUPPORTED || code == CUDA_ERROR_INVALID_VALUE ||
            code == CUDA_ERROR_INVALID_HANDLE || code == CUDA_ERROR_OPERATING_SYSTEM ||
@@ -191,14 +194,14 @@ gr_status gr_handle_refused(const struct gr_handle_rule *rule,
                             "%s: the %s was not imported, because the CUDA context is broken.",
                             call, import->what);
     if (code == CUDA_ERROR_NOT_SUPPORTED || foreign ||
-        (is_of_another_system(rule->form) && is_about_the_handle(code)))
+        (is_for_other_platform(rule->form) && is_handle_error(code)))
         return gr_fail_code(
             GR_ERR_UNSUPPORTED, GR_DOMAIN_CUDA, (int)code, code_name(code), import->driver_call,
             "%s: the CUDA driver does not import %s of the type %s here. %s", call, import->what,
             rule->name,
-            is_of_another_system(rule->form) ? "The type belongs to another operating system: "
-                                               "export the object with a type of this one."
-                                             : usual);
+            is_for_other_platform(rule->form) ? "The type belongs to another operating system: "
+                                                "export the object with a type of this one."
+                                              : usual);
     if (code == CUDA_ERROR_OUT_OF_MEMORY)
         return gr_fail_cuda(
             code, import->driver_call,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The library's kernels: embedded files, and the driver's handles. */
+/* The kernels of the library: the embedded files, and the handles from the driver. */
 #include "lib/kernel_module.h"
 
 #include <pthread.h>
@@ -9,13 +9,17 @@
 #include "lib/error.h"
 
 #ifdef _WIN32
-/* The assembler for this format has no hidden symbols, and the platform has no software driver. */
+/*
+ * The assembler for this object format has no hidden symbols, and the software driver does not
+ * exist on this platform.
+ */
 static const unsigned char gr_kernels_gpu[1], gr_kernels_host[1];
 static const unsigned char gr_kernels_gpu_built, gr_kernels_host_built;
 #else
 /*
- * -Wa,-I sets the assembler's search path. The file is empty if the compilation was not built. Each
- * symbol has its own section, so that a static program that loads no kernel omits them.
+ * -Wa,-I sets the assembler's search path for the embedded file. The file is empty if that
+ * compilation was not built. Each symbol has its own section, so that a static program that loads
+ * no kernel omits them.
  */
 #define SYMBOL(symbol)                                                                             \
     ".pushsection .rodata." symbol ",\"a\"\n"                                                      \
@@ -69,7 +73,7 @@ static gr_status refuse_load(CUresult result, const char *driver_call, const cha
                         call, advice);
 }
 
-/* Loaded once, and kept until the process ends. */
+/* The kernels are loaded once, and kept until the process ends. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static CUlibrary library;
 
@@ -96,7 +100,7 @@ static gr_status find_in_library(const char *name, CUfunction *kernel, const cha
     result = gr_driver()->LibraryGetKernel(&found, loaded, name);
     if (result != CUDA_SUCCESS)
         return refuse_load(result, "cuLibraryGetKernel", call);
-    /* The driver also launches a CUkernel. */
+    /* The driver also launches a CUkernel that is passed as a CUfunction. */
     *kernel = (CUfunction)found;
     return GR_OK;
 }

@@ -5,8 +5,8 @@
  *
  * Lookups are lock-free, since every map and release does one, and the table changes only when an
  * object is created or freed. A part counts before and after each change. A lookup that saw an odd
- * count, or another count afterwards, is repeated under the lock. Outgrown arrays are kept, because
- * a lookup may still read them. Together they are no larger than the newest array.
+ * count, or two different counts before and after, is repeated under the lock. Outgrown arrays are
+ * kept, because a lookup may still read them. Together they are no larger than the newest array.
  */
 #include "lib/live.h"
 
@@ -24,9 +24,12 @@
 #define PARTS      8   /* a power of two */
 #define FIRST_ROOM 128 /* a power of two */
 
-/* Both members are atomic. A plain pointer, so that leak checkers see the object. */
+/*
+ * Both members are accessed atomically. The object is a plain pointer, so that leak checkers see
+ * it.
+ */
 struct entry {
-    const void *object; /* NULL: free */
+    const void *object; /* NULL: the entry is free */
     enum gr_live_kind kind;
 };
 
@@ -39,9 +42,9 @@ struct array {
 struct part {
     pthread_mutex_t lock;
     size_t changes;      /* atomic; odd while a change is in progress */
-    struct array *array; /* atomic; NULL until there is an entry */
+    struct array *array; /* atomic; NULL until the part has an entry */
     size_t used;
-    bool full; /* atomic; growing failed, so absence proves nothing */
+    bool full; /* atomic; growing failed, so objects may be missing in the array */
 };
 
 #define PART                                                                                       \
@@ -52,7 +55,8 @@ static struct part parts[PARTS] = {PART, PART, PART, PART, PART, PART, PART, PAR
 #undef PART
 
 static const struct {
-    const char *name, *end; /* the call that ends the object; NULL: programs call none */
+    /* the call that ends the object; NULL: programs do not end such objects */
+    const char *name, *end;
 } kinds[GR_LIVE_KINDS] = {
     [GR_LIVE_RESOURCE] = {"resource", "gr_resource_free"},
     [GR_LIVE_BUFFER] = {"buffer", "gr_buffer_release"},
@@ -71,7 +75,7 @@ static const struct {
 
 /* ---- One part -------------------------------------------------------------------------------- */
 
-/* Addresses are multiples of 16; their middle bits differ most. */
+/* Hashes an address. Addresses are multiples of 16; their middle bits differ most. */
 static size_t hash(const void *object)
 {
     uint64_t bits = (uint64_t)(uintptr_t)object >> 4;
@@ -95,8 +99,8 @@ static void set(struct entry *entry, enum gr_live_kind kind, const void *object)
 }
 
 /*
- * Whether an object is in the array. *place is its index, or the free index for it. Most entries
- * are free; only a lock-free lookup may see none.
+ * Whether an object is in the array. *place is the index of the object, or of the free entry for
+ * it. Most entries are free; only a lock-free lookup may find no free entry.
  */
 static inline bool find(const struct array *array, enum gr_live_kind kind, const void *object,
                         size_t *place)
@@ -123,7 +127,7 @@ static void put(struct array *array, enum gr_live_kind kind, const void *object,
     set(&array->at[place], kind, object);
 }
 
-/* Empties an entry, and moves up entries that it displaced. */
+/* Empties an entry, and moves up the entries that it displaced. */
 static void take(struct array *array, size_t place)
 {
     struct entry *at = array->at;
@@ -156,7 +160,8 @@ static bool grow(struct part *part)
 }
 
 /*
- * Uses at most a quarter, so that most objects are at their first index; half if memory is short.
+ * Makes room for one more entry. At most a quarter of the entries is used, so that most objects are
+ * at their first index; or half of the entries if memory is short.
  */
 static bool make_room(struct part *part)
 {
@@ -178,18 +183,19 @@ static void end_change(struct part *part)
     pthread_mutex_unlock(&part->lock);
 }
 
-static inline bool look(const struct part *part, enum gr_live_kind kind, const void *object)
+static inline bool is_listed(const struct part *part, enum gr_live_kind kind, const void *object)
 {
     size_t place;
     const struct array *array = __atomic_load_n(&part->array, __ATOMIC_ACQUIRE);
     return array && find(array, kind, object, &place);
 }
 
-static __attribute__((noinline, cold)) bool look_locked(struct part *part, enum gr_live_kind kind,
-                                                        const void *object)
+static __attribute__((noinline, cold)) bool is_listed_locked(struct part *part,
+                                                             enum gr_live_kind kind,
+                                                             const void *object)
 {
     pthread_mutex_lock(&part->lock);
-    bool found = look(part, kind, object);
+    bool found = is_listed(part, kind, object);
     pthread_mutex_unlock(&part->lock);
     return found;
 }
@@ -197,9 +203,9 @@ static __attribute__((noinline, cold)) bool look_locked(struct part *part, enum 
 static inline bool has(struct part *part, enum gr_live_kind kind, const void *object)
 {
     size_t before = __atomic_load_n(&part->changes, __ATOMIC_ACQUIRE);
-    bool found = look(part, kind, object);
+    bool found = is_listed(part, kind, object);
     bool changed = before & 1 || __atomic_load_n(&part->changes, __ATOMIC_RELAXED) != before;
-    return changed ? look_locked(part, kind, object) : found;
+    return changed ? is_listed_locked(part, kind, object) : found;
 }
 
 /* ---- The table ------------------------------------------------------------------------------- */
@@ -241,8 +247,11 @@ bool gr_live_has(enum gr_live_kind kind, const void *object)
     return has(part, kind, object) || __atomic_load_n(&part->full, __ATOMIC_RELAXED);
 }
 
-/* Text for a wrong kind of object: "...: it is a buffer, which gr_buffer_release() ends". */
-static void say_kind(const void *object, char *text, size_t size)
+/*
+ * Formats the text for a wrong kind of object: "...: it is a buffer, which gr_buffer_release()
+ * ends".
+ */
+static void describe_kind(const void *object, char *text, size_t size)
 {
     snprintf(text, size, "it was freed already, or never was one");
     for (int kind = 0; kind < GR_LIVE_KINDS; kind++)
@@ -257,7 +266,7 @@ static gr_status refuse(enum gr_live_kind kind, const void *object, const char *
     char is[96];
     if (gr_forked)
         return gr_refuse_forked(call);
-    say_kind(object, is, sizeof(is));
+    describe_kind(object, is, sizeof(is));
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "%s was given %p, which is not a live %s: %s. Nothing was done.", call, object,
                    kinds[kind].name, is);
@@ -267,7 +276,7 @@ bool gr_live_end(enum gr_live_kind kind, const void *object, const char *call)
 {
     if (gr_live_remove(kind, object))
         return true;
-    if (!gr_forked) /* in a forked child the parent owns it */
+    if (!gr_forked) /* in a forked child the parent owns the object */
         refuse(kind, object, call);
     return false;
 }
@@ -279,7 +288,10 @@ gr_status gr_live_check(enum gr_live_kind kind, const void *object, const char *
 
 /* ---- In a forked child ----------------------------------------------------------------------- */
 
-/* Objects and arrays belong to the parent, where another thread may have been changing them. */
+/*
+ * Empties the table in the child. The objects and arrays belong to the parent, where another thread
+ * may have been changing them.
+ */
 static void forget(void)
 {
     for (size_t p = 0; p < PARTS; p++) {
@@ -296,7 +308,7 @@ __attribute__((constructor)) static void watch_fork(void)
 
 /* ---- Open objects at exit -------------------------------------------------------------------- */
 
-/* The list of objects of one kind. */
+/* The text that lists the objects of one kind. */
 struct list {
     size_t count, used;
     char text[800];
@@ -322,7 +334,7 @@ static void note(struct list *list, enum gr_live_kind kind, const void *object)
         list->used +=
             (size_t)snprintf(list->text + list->used, room, "%s%s", list->used ? "; " : "", text);
     else
-        snprintf(list->text + list->used, room, "; ..."); /* only count the other objects */
+        snprintf(list->text + list->used, room, "; ..."); /* the other objects are only counted */
 }
 
 static void list_kind(enum gr_live_kind kind)
@@ -330,7 +342,8 @@ static void list_kind(enum gr_live_kind kind)
     struct list list = {0};
     for (size_t p = 0; p < PARTS; p++) {
         struct part *part = &parts[p];
-        pthread_mutex_lock(&part->lock); /* objects in the table cannot be freed meanwhile */
+        /* while the lock is held, the objects in this part cannot be freed */
+        pthread_mutex_lock(&part->lock);
         for (size_t i = 0; part->array && i < part->array->room; i++) {
             const struct entry *e = &part->array->at[i];
             if (e->object && e->kind == kind)

@@ -4,7 +4,7 @@
  * access to an object's memory, so that a second free is detected.
  *
  * A successful constructor adds its object. The call that frees an object removes it, even if the
- * library still uses it. The table has no internal objects of the library.
+ * library still uses it. The table does not contain internal objects of the library.
  *
  * Thread   any thread, several at the same time; lookups are lock-free, changes take a few tens of
  * nanoseconds
@@ -16,11 +16,12 @@
 
 enum gr_live_kind {
     GR_LIVE_RESOURCE,
-    GR_LIVE_BUFFER, /* from allocation until its memory is freed, in use or not */
+    GR_LIVE_BUFFER, /* from allocation until the memory of the buffer is freed, mapped or not */
     GR_LIVE_SEMAPHORE,
     GR_LIVE_RING,
     GR_LIVE_SUBMIT,
-    GR_LIVE_RING_SUBMIT, /* owned by a ring and visible in its slots: the caller does not free it */
+    /* a submit that a ring owns and shows in its slots: the caller does not free it */
+    GR_LIVE_RING_SUBMIT,
     GR_LIVE_VK_DEVICE,
     GR_LIVE_VK_HEADLESS,
     GR_LIVE_EGL,
@@ -52,9 +53,10 @@ bool gr_live_end(enum gr_live_kind kind, const void *object, const char *call);
 gr_status gr_live_check(enum gr_live_kind kind, const void *object, const char *call);
 
 /*
- * Sets how the list of open objects at exit describes objects of a kind. The default is the
- * address. `describe` must not call a driver. It returns false for an object that the caller does
- * not own. For constructors of the library, on one thread.
+ * Sets the function that describes objects of a kind in the list of open objects at exit. By
+ * default the list contains their addresses. `describe` must not call a driver. It returns false
+ * for an object that the caller does not own. For constructors of the library, which run on one
+ * thread.
  */
 typedef bool (*gr_live_describe_fn)(const void *object, char *text, size_t size);
 void gr_live_describe_by(enum gr_live_kind kind, gr_live_describe_fn describe);

@@ -13,12 +13,15 @@ static const char *const level_names[] = {"none", "error", "warning", "info", "d
 
 atomic_int gr_log_threshold;
 
-/* The lock keeps the function and its argument consistent. */
+/* The lock keeps the function and its `user` argument consistent. */
 static pthread_mutex_t sink_lock = PTHREAD_MUTEX_INITIALIZER;
 static gr_log_fn sink;
 static void *sink_user;
 
-/* Another thread of the parent may have held the lock. */
+/*
+ * Creates a new lock in a forked child, because another thread of the parent may have held the
+ * lock.
+ */
 static void renew_lock(void)
 {
     pthread_mutex_init(&sink_lock, NULL);
@@ -29,7 +32,9 @@ __attribute__((constructor)) static void watch_fork(void)
     gr_machine_watch_fork(renew_lock);
 }
 
-/* An unknown word is reported, because it would otherwise disable the log silently. */
+/*
+ * Reads GR_LOG. An unknown word is reported, because it would otherwise disable the log silently.
+ */
 __attribute__((constructor)) static void read_environment(void)
 {
     const char *wanted = gr_machine_setting("GR_LOG");
@@ -55,7 +60,7 @@ void gr_log_set(gr_log_level level, gr_log_fn fn, void *user)
     atomic_store(&gr_log_threshold, (int)level);
 }
 
-/* The maximum length of a line. */
+/* The maximum length of a logged line. */
 #define LINE_SIZE 1200
 
 static void write_line(gr_log_level level, const char *line)

@@ -12,7 +12,10 @@
 /* The highest level that is logged. Set from GR_LOG when grinterop is loaded. */
 extern atomic_int gr_log_threshold;
 
-/* Whether a level is logged. A single load, because each map and release calls this. */
+/*
+ * Whether lines of a level are logged. This is a single load, because each map and release calls
+ * it.
+ */
 static inline bool gr_log_wanted(gr_log_level level)
 {
     return (int)level <= atomic_load_explicit(&gr_log_threshold, memory_order_relaxed);
@@ -20,7 +23,10 @@ static inline bool gr_log_wanted(gr_log_level level)
 
 void gr_log(gr_log_level level, const char *format, ...) GR_PRINTF(2, 3);
 
-/* Logs at exit. Logs nothing if the program set a log function, which may be gone. */
+/*
+ * Logs a line at exit. Logs nothing if the program set a log function, because that function may no
+ * longer exist.
+ */
 void gr_log_at_end(gr_log_level level, const char *format, ...) GR_PRINTF(2, 3);
 
 #endif

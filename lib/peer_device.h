@@ -8,8 +8,8 @@
 #include <grinterop/cuda.h>
 
 /*
- * Whether kernels of `device` can access memory of `owner`, which may be the same device. False for
- * an invalid device. Records an error of the query.
+ * Whether kernels of `device` can access memory of `owner`, which may be the same device. *reaches
+ * is false for an invalid device. If the query fails, its error is recorded.
  */
 gr_status gr_device_reaches(CUdevice device, CUdevice owner, bool *reaches);
 

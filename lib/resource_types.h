@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The structs of resources and buffers, for the library's own files. Their functions are in
- * resource/.
+ * The structs of resources and buffers, for files of the library. Their functions are in resource/.
  */
 #ifndef GR_LIB_RESOURCE_TYPES_H
 #define GR_LIB_RESOURCE_TYPES_H
@@ -18,23 +17,24 @@ struct gr_objects;
 struct gr_sync;
 struct gr_user;
 
-/* An image as its graphics API describes it. CUDA's view is queried at each map. */
+/* An image as its graphics API describes it. The description by CUDA is queried at each map. */
 struct gr_image {
-    size_t width, height, depth; /* of level 0, in texels; height and depth are at least 1 */
+    /* the size of level 0 in texels; height and depth are at least 1 */
+    size_t width, height, depth;
     unsigned levels, layers;
     bool is_3d, cube;
-    bool layered; /* the array of a level has all of its layers */
+    bool layered; /* the CUDA array of a level contains all layers */
     bool srgb;
     bool normalized;       /* integers represent fractions */
-    CUarray_format format; /* of one channel in CUDA */
-    unsigned channels;     /* 0: known only after a map */
+    CUarray_format format; /* the format of one channel in CUDA */
+    unsigned channels;     /* the number of channels; 0: unknown until a map */
 };
 
 /* Linear device memory for one level and layer of an image. */
 struct gr_staging {
     CUdeviceptr ptr;
-    size_t room;  /* allocated bytes */
-    CUevent done; /* recorded at the release: the next map waits for it, on any stream */
+    size_t room;  /* the allocated size in bytes */
+    CUevent done; /* an event after the release: the next map waits for it, on any stream */
 };
 
 /*
@@ -42,22 +42,23 @@ struct gr_staging {
  * releases do not allocate.
  */
 struct gr_buffer {
-    /* Used by every map and release: one cache line. */
+    /* The fields that every map and release uses: one cache line. */
     gr_resource *resource;
     CUdeviceptr ptr; /* 0 once the mapping has ended */
     size_t size;
     CUstream stream;
-    gr_buffer *next;            /* in the list of deferred or spare buffers */
-    struct gr_user *users;      /* users of the mapped bytes, */
-    unsigned user_count;        /* and their number; atomic */
-    bool out;                   /* the caller has it */
-    bool later;                 /* deferred by gr_buffer_release_later() */
-    bool kept;                  /* deferred until its users end: lib/resource/users.h */
-    struct gr_objects *objects; /* surfaces and textures of this mapping, or NULL */
+    gr_buffer *next;       /* in the list of deferred or spare buffers */
+    struct gr_user *users; /* the users of the mapped bytes */
+    unsigned user_count;   /* the number of `users`; atomic */
+    bool out;              /* the caller owns the buffer */
+    bool later;            /* deferred by gr_buffer_release_later() */
+    /* the release is deferred until its users end: lib/resource/users.h */
+    bool kept;
+    struct gr_objects *objects; /* the surfaces and textures of this mapping, or NULL */
 
-    size_t offset, part;   /* the mapped bytes of a buffer */
-    size_t pitch;          /* of the linear memory for the image, or 0 */
-    unsigned level, layer; /* of the image in linear memory */
+    size_t offset, part;   /* for a buffer: the mapped part, as offset and size in bytes */
+    size_t pitch;          /* the pitch of the linear memory of an image, or 0 */
+    unsigned level, layer; /* the level and layer of the image in linear memory */
     gr_buffer_info shown;  /* filled by gr_buffer_get_info() */
     gr_image_info info;    /* returned by gr_buffer_image_info() */
 };
@@ -66,53 +67,64 @@ struct gr_buffer {
 
 /* The common part of every resource; the struct of a backend begins with it. */
 struct gr_resource {
-    /* Used by every map and release: two cache lines, up to the count of `told`. */
+    /* The fields that every map and release uses: two cache lines, up to the count of `told`. */
     const struct gr_backend *backend;
-    void *handle; /* the driver's object, of the backend's kind; NULL once closed */
+    void *handle; /* the driver's object, whose type depends on the backend; NULL once closed */
     struct gr_context context;
-    /* The points of its semaphores; NULL if the driver's map and unmap order the work. */
+    /* The semaphore values of the resource; NULL if the driver's map and unmap order the work. */
     struct gr_sync *sync;
-    gr_buffer *mapped;    /* the live mapping, or NULL */
-    gr_buffer *set_aside; /* buffers freed by a thread that could not release them */
-    size_t size;          /* bytes */
-    gr_buffer *pending;   /* the buffer of a map in progress, else NULL */
-    CUstream checked;     /* the stream last found to belong to the right context */
+    gr_buffer *mapped;    /* the current mapping, or NULL */
+    gr_buffer *set_aside; /* buffers released by a thread that could not complete the release */
+    size_t size;          /* the size in bytes */
+    gr_buffer *pending;   /* the buffer of a map in progress, otherwise NULL */
+    CUstream checked;     /* the stream that was last found to belong to the right CUDA context */
     CUstream released_on; /* the stream of the last release, or NULL */
-    bool end_is_recorded; /* since that release */
+    bool end_is_recorded; /* `end` was recorded after the last release */
     bool is_image;
-    bool in_a_ring; /* in a ring, which alone may map it */
-    bool ring_maps; /* during calls of the ring */
-    bool visited;   /* scratch of calls over many resources */
-    bool parked;    /* deferred until its OpenGL context is current */
-    bool claimed;   /* a thread ends it: gr_resource_let_go() */
-    /* The caller's, until gr_resource_free(), and the library's own. */
+    bool in_a_ring; /* the resource is in a ring, and only the ring may map it */
+    bool ring_maps; /* a call of the ring is in progress, which may map the resource */
+    bool visited;   /* temporary mark of calls over many resources */
+    bool parked;    /* the end is deferred until its OpenGL context is current */
+    bool claimed;   /* a thread is ending the resource: gr_resource_let_go() */
+    /*
+     * Reference counts. `holds` counts the reference of the caller, which lasts until
+     * gr_resource_free(), and the references of the library.
+     */
     unsigned holds;
     unsigned buffers_out;
-    unsigned locked;          /* by gr_resource_lock(); not next to the fields that it guards */
-    unsigned run;             /* scratch of a map: the number of resources in its run */
-    unsigned turn;            /* index of the next buffer in `first` */
-    struct gr_told_list told; /* streams of ended users, until the mapping ends */
+    /* the lock of gr_resource_lock(); not next to the fields that it guards */
+    unsigned locked;
+    unsigned run;             /* temporary, during a map: the number of resources in its run */
+    unsigned turn;            /* the index of the next buffer in `first` */
+    struct gr_told_list told; /* the streams of ended users, until the mapping ends */
 
     /*
-     * Enough buffers if each mapping is released before the next. They are used in turn, so that a
-     * second release is detected for some maps more.
+     * Enough buffers if each mapping is released before the next map. They are used in rotation, so
+     * that a second release of a buffer is detected for some more maps.
      */
     gr_buffer first[GR_BUFFERS_IN_TURN];
-    gr_buffer *spare; /* other buffers that are not in use */
+    gr_buffer *spare; /* further buffers that are not in use */
 
-    gr_transport transport_bit; /* of the backend, or of a kind */
-    gr_graphics_api api;        /* of the backend, or of a kind */
-    const char *transport;      /* name in describe texts, with a reason if there is one */
+    gr_transport transport_bit; /* the transport of the backend, or of the kind of the resource */
+    /* the graphics API of the backend, or of the kind of the resource */
+    gr_graphics_api api;
+    /* the name of the transport in descriptions, with the reason for using it if there is one */
+    const char *transport;
     unsigned flags;
-    gr_resource *next_unbound; /* in the list of such resources without a thread rule */
-    CUevent end;               /* after `released_on`, if a thread waited for it; else NULL */
+    /* the next resource in the list of such resources without a thread rule */
+    gr_resource *next_unbound;
+    /* an event after the work in `released_on`, if a thread waited for it; otherwise NULL */
+    CUevent end;
     struct gr_image image;
     struct gr_staging staging;
-    CUmodule kernels; /* the library's kernels, if the driver cannot hold them; else NULL */
-    struct gr_objects *retired; /* of ended mappings, until their work is done */
-    struct gr_objects *idle;    /* for reuse */
-    CUevent ready; /* the caller's event that was last recorded after a map; never used here */
-    CUevent order; /* for a release in another stream than the map's; NULL until needed */
+    /* the kernels of the library, if the driver needs a module per context; otherwise NULL */
+    CUmodule kernels;
+    struct gr_objects *retired; /* the objects of ended mappings, until their work is done */
+    struct gr_objects *idle;    /* objects to reuse */
+    /* the caller's event that was last recorded after a map; the library never uses the event */
+    CUevent ready;
+    /* an event for a release in another stream than that of the map; NULL until needed */
+    CUevent order;
     gr_resource_info info; /* filled by gr_resource_get_info() */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The list of objects to end when streams have passed. */
+/* The list of objects that are ended after the streams have finished their work. */
 #include "lib/retire.h"
 
 #include <pthread.h>
@@ -28,7 +28,7 @@ void gr_retire_after(struct gr_retired *retired, struct gr_context *context, CUe
         return;
     }
     *retired = (struct gr_retired){.context = *context, .after = after, .end = end};
-    context->primary_of = -1; /* `retired` holds it now */
+    context->primary_of = -1; /* `retired` owns the context now */
     gr_retire(retired);
 }
 
@@ -53,13 +53,16 @@ static bool try_to_end(struct gr_retired *retired, bool wait)
     return true;
 }
 
-/* Ends what can be ended; in the CUDA context `finish`, if not NULL, everything. */
+/*
+ * Ends all objects whose work is done. If `finish` is not NULL, waits for the objects of that CUDA
+ * context, and ends them, too.
+ */
 static void end_all(CUcontext finish)
 {
     struct gr_error_record before;
     pthread_mutex_lock(&lock);
     struct gr_retired *mine = list;
-    list = NULL; /* ending one may call this again */
+    list = NULL; /* ending an object may call this function again */
     pthread_mutex_unlock(&lock);
     if (!mine)
         return;

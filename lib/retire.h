@@ -1,40 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Objects that were freed while streams may still use them. The driver ends imports at the call,
- * not in stream order, and a closing thread must not wait; so they stay in a list until their event
- * has passed.
+ * Objects that were freed while streams may still use them. The driver ends imports immediately,
+ * not in stream order, and a closing thread must not wait. So these objects stay in a list until
+ * their event has passed.
  */
 #ifndef GR_LIB_RETIRE_H
 #define GR_LIB_RETIRE_H
 
 #include "lib/context.h"
 
-/* The beginning of the struct of a retired object. */
+/* The beginning of the struct of every retired object. */
 struct gr_retired {
     struct gr_retired *next;
-    struct gr_context context; /* released after end() */
-    CUevent after;             /* destroyed with it */
+    /* the reference to the CUDA context, which is released after end() */
+    struct gr_context context;
+    CUevent after; /* an event, which is destroyed with the object */
     /*
-     * Ends and frees it. `alive` says whether its CUDA context, which is then current, still
-     * exists.
+     * Ends and frees the object. `alive` says whether its CUDA context still exists; if so, that
+     * context is current.
      */
     void (*end)(struct gr_retired *retired, bool alive);
 };
 
-/* Takes ownership. */
+/* Adds an object to the list, which takes ownership. */
 void gr_retire(struct gr_retired *retired);
 
 /*
- * Ends the object if `after` has passed, otherwise retires it. Takes `after`, and if it retires the
- * object also the context, which is current.
+ * Ends the object if `after` has passed, otherwise retires it. Takes ownership of `after`, and if
+ * it retires the object also of the context, which is current.
  */
 void gr_retire_after(struct gr_retired *retired, struct gr_context *context, CUevent after,
                      void (*end)(struct gr_retired *retired, bool alive));
 
-/* Ends those whose work is done. Called wherever such objects are created or freed. */
+/*
+ * Ends the retired objects whose work is done. Every call that creates or frees such objects calls
+ * this function.
+ */
 void gr_retired_collect(void);
 
-/* Waits until the streams have passed everything retired in the CUDA context, and ends it. */
+/*
+ * Waits until the streams have finished with all objects that were retired in the CUDA context, and
+ * ends these objects.
+ */
 void gr_retired_finish(const struct gr_context *context);
 
 #endif

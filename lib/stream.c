@@ -10,7 +10,7 @@
 #include "lib/platform/fork.h"
 #include "lib/peer_device.h"
 
-/* With the driver's code, which callers of compat.h get. */
+/* Records the error with the driver's code, which callers of compat.h receive. */
 static gr_status refuse_capture(const char *call, const char *reason)
 {
     gr_fail_cuda(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "cuStreamIsCapturing", "%s: %s", call,
@@ -79,7 +79,10 @@ static gr_status refuse_device(CUdevice is, CUdevice wanted, const char *call)
         of_stream, of_resource);
 }
 
-/* Events of the resource's context cannot be recorded in it. */
+/*
+ * Records that the stream belongs to another context: events of the resource's CUDA context cannot
+ * be recorded in it.
+ */
 static gr_status refuse_context(CUresult result, const char *call)
 {
     return gr_fail_cuda(result, "cuEventRecord",
@@ -100,8 +103,9 @@ static gr_status refuse_unknown(CUresult result, const char *call)
 }
 
 /*
- * A context that shares the resource's (a green context) accepts its events, so one is tried. The
- * resource's context is current.
+ * Checks that events of the resource's context work in the stream, by trying one: a context that
+ * shares the resource's context (a green context) accepts its events. The resource's context is
+ * current.
  */
 static gr_status check_events(gr_resource *resource, CUstream stream, const char *call)
 {
@@ -128,7 +132,8 @@ gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const 
         (stream == resource->checked && !gr_driver_traits()->refuses_destroyed))
         return GR_OK;
     CUresult result = gr_driver()->StreamGetCtx(stream, &context.handle);
-    if (result == CUDA_ERROR_NOT_SUPPORTED) /* drivers cannot query some kinds of streams */
+    /* drivers cannot query the context of some kinds of streams */
+    if (result == CUDA_ERROR_NOT_SUPPORTED)
         return GR_OK;
     if (result != CUDA_SUCCESS)
         return refuse_unknown(result, call);
@@ -147,7 +152,10 @@ CUresult gr_stream_finish(CUstream stream)
     return result == CUDA_SUCCESS ? result : cu->CtxSynchronize();
 }
 
-/* The stream was destroyed, perhaps before its work was done, or belongs to another context. */
+/*
+ * Whether the code means that the stream was destroyed, perhaps before its work was done, or
+ * belongs to another context.
+ */
 static bool is_no_stream(CUresult result)
 {
     return result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT ||

@@ -7,34 +7,37 @@
 
 #include "lib/resource_types.h"
 
-/* CU_STREAM_PER_THREAD is another stream in each thread. */
+/*
+ * Whether two handles name the same stream. CU_STREAM_PER_THREAD is a different stream in each
+ * thread.
+ */
 static inline bool gr_stream_is_same(CUstream a, CUstream b)
 {
     return a == b && a != CU_STREAM_PER_THREAD;
 }
 
 /*
- * Makes `stream` wait for the work so far in `earlier`. If that stream was destroyed or belongs to
- * another CUDA context, the thread waits instead. The resource's CUDA context is current.
+ * Makes `stream` wait for the work so far in `earlier`. If `earlier` was destroyed or belongs to
+ * another CUDA context, the calling thread waits instead. The resource's CUDA context is current.
  */
 gr_status gr_stream_order_after(gr_resource *resource, CUstream earlier, CUstream stream);
 
 /*
- * Makes the thread wait for work that no event could be recorded after. If the stream is invalid,
- * it waits for the whole current context. It records no error.
+ * Makes the calling thread wait for work after which no event could be recorded. If the stream is
+ * invalid, waits for the whole current context. Records no error.
  */
 CUresult gr_stream_finish(CUstream stream);
 
 /*
- * Refuses a destroyed stream, and one of another CUDA context than the resource's, which is
- * current. The driver is queried once per change of stream, or each time if it refuses destroyed
- * streams.
+ * Refuses a destroyed stream, and a stream of another CUDA context than that of the resource, which
+ * is current. The driver is queried once per change of stream, or at each call if the driver
+ * refuses destroyed streams.
  */
 gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const char *call);
 
 /*
- * Refuses a stream that captures a graph with GR_ERR_STATE: each launch of the graph would repeat a
- * wait, a signal or a record that is meant once. Without a driver there are no streams.
+ * Refuses a stream that captures a graph with GR_ERR_STATE, because each launch of the graph would
+ * repeat a wait, a signal or a record that must happen once. Without a driver there are no streams.
  */
 gr_status gr_stream_check_capture(CUstream stream, const char *call);
 
@@ -42,8 +45,8 @@ gr_status gr_stream_check_capture(CUstream stream, const char *call);
 gr_status gr_stream_refuse_user(const char *call);
 
 /*
- * Refuses NULL, a capture, and GR_STREAM_OF_MAP before a map. The stream behind GR_STREAM_OF_MAP is
- * not checked.
+ * Refuses NULL, a stream that captures a graph, and GR_STREAM_OF_MAP unless `of_map_allowed` is
+ * set. The stream that GR_STREAM_OF_MAP means is not checked.
  */
 gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call);
 

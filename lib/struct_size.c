@@ -5,10 +5,13 @@
 
 #include "lib/error.h"
 
-/* A larger size means that the pointer is wrong. */
+/* The largest valid size of a struct: a larger size means that the pointer is wrong. */
 #define LARGEST 4096
 
-/* Whether all bytes are 0 that a newer program has and this library does not know. */
+/*
+ * Whether all bytes beyond the struct that this library knows are 0: a newer program has fields
+ * there.
+ */
 static bool rest_is_zero(const char *given, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)

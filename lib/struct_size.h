@@ -9,15 +9,16 @@
 #include <grinterop/gr.h>
 
 /*
- * Copies `given` into `own`, of `size` bytes; fields that an older program lacks are 0. If it is
- * NULL, all are 0. Refuses a size of 0, and an unknown field of a newer program that is set.
+ * Copies the struct `given` into `own`, which has `size` bytes. Fields that an older program lacks
+ * become 0. If `given` is NULL, all fields become 0. Refuses a struct_size of 0, and a field of a
+ * newer program that is unknown here and not 0.
  */
 gr_status gr_take_struct(void *own, size_t size, const void *given, const char *type,
                          const char *call);
 
 /*
- * The same for element i of an array. The struct_size of the first is the distance between
- * elements, and all must be equal.
+ * Like gr_take_struct(), for element i of an array. The struct_size of the first element is the
+ * distance between elements, and all elements must have the same struct_size.
  */
 gr_status gr_take_element(void *own, size_t size, const void *array, size_t i, const char *type,
                           const char *call);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A list of streams that use something. */
+/* A list of streams that use an object. */
 #include "lib/told.h"
 
 #include <stdlib.h>
@@ -32,7 +32,10 @@ static void set_count(struct gr_told_list *list, size_t count)
 
 /* ---- Streams and events ---------------------------------------------------------------------- */
 
-/* CU_STREAM_PER_THREAD of another thread has no name here, but the legacy stream waits for it. */
+/*
+ * CU_STREAM_PER_THREAD of another thread cannot be named on this thread, but the legacy stream
+ * waits for it.
+ */
 CUstream gr_told_stream(CUstream stream)
 {
     return stream == CU_STREAM_PER_THREAD ? CU_STREAM_LEGACY : stream;
@@ -50,7 +53,7 @@ static CUcontext current_context(void)
     return current;
 }
 
-/* The context that distinguishes default streams. */
+/* Returns the context that distinguishes default streams; NULL for other streams. */
 static CUcontext context_of(CUstream stream, CUcontext context)
 {
     return gr_told_is_default(stream) ? context : NULL;
@@ -61,7 +64,7 @@ static bool is_same(const struct gr_told *told, CUstream stream, CUcontext of)
     return told->stream == stream && told->of == of && stream != CU_STREAM_PER_THREAD;
 }
 
-/* Makes the stream's context current, which its events must belong to. */
+/* Makes the context of the stream current, because its events must belong to that context. */
 static CUcontext enter(const struct gr_told *told, bool *pushed)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -74,7 +77,10 @@ static CUcontext enter(const struct gr_told *told, bool *pushed)
     return of_stream;
 }
 
-/* Records the stream's work so far in the event, or waits if that fails. `context` is current. */
+/*
+ * Records an event after the stream's work so far, or waits if recording fails. `context` is
+ * current.
+ */
 static void record_in(struct gr_told *told, CUcontext context)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -95,7 +101,7 @@ static void record_in(struct gr_told *told, CUcontext context)
         cu->CtxSynchronize(); /* the stream was destroyed, perhaps before its work was done */
 }
 
-/* Another thread may record a late event. */
+/* Records the event of an entry. Another thread may do so for an entry that is `late`. */
 static void record(struct gr_told *told)
 {
     bool pushed;
@@ -126,7 +132,7 @@ static struct gr_told *find(struct gr_told_list *list, CUstream stream, CUcontex
     return NULL;
 }
 
-/* Moves finished entries behind the others, where new ones are added. */
+/* Moves finished entries to the end of the array, where new entries are added. */
 static void drop_done(struct gr_told_list *list)
 {
     struct gr_told *items = items_of(list);
@@ -155,7 +161,10 @@ static bool grow(struct gr_told_list *list)
     return true;
 }
 
-/* A new entry for the stream, perhaps with an old event. NULL if out of memory. */
+/*
+ * Adds an entry for the stream, which may reuse the event of a finished entry. NULL if out of
+ * memory.
+ */
 static struct gr_told *append(struct gr_told_list *list, CUstream stream, CUcontext of)
 {
     if (list->count == room_of(list))
@@ -237,7 +246,7 @@ CUresult gr_told_wait(struct gr_told_list *list, CUstream stream, bool wrote_onl
     return result;
 }
 
-/* Waits for the work if there is no memory for an entry. */
+/* Moves an entry to another list. Waits for the work if there is no memory for the entry. */
 static void move_one(struct gr_told *told, struct gr_told_list *to)
 {
     struct gr_told *other = append(to, told->stream, told->of);
@@ -249,7 +258,7 @@ static void move_one(struct gr_told *told, struct gr_told_list *to)
     struct gr_told old = *other;
     *other = *told;
     other->open = 0;
-    told->event = old.event; /* for reuse, or to be freed with its list */
+    told->event = old.event; /* the event is reused, or freed with its list */
     told->context = old.context;
 }
 
@@ -299,7 +308,7 @@ CUevent gr_told_event(struct gr_told_list *list)
             result = cu->EventCreate(&event, CU_EVENT_DISABLE_TIMING);
         if (result == CUDA_SUCCESS)
             result = cu->EventRecord(event, stream);
-        cu->StreamDestroy(stream); /* its work is still done */
+        cu->StreamDestroy(stream); /* a destroyed stream still completes its work */
     }
     if (result == CUDA_SUCCESS)
         return event;

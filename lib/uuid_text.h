@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Writes device UUIDs of any API for messages. */
+/* Formats the UUID of a device of any API for messages. */
 #ifndef GR_LIB_UUID_TEXT_H
 #define GR_LIB_UUID_TEXT_H
 

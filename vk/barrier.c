@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Barriers between Vulkan and CUDA: they transfer the ownership between the queue family and
- * VK_QUEUE_FAMILY_EXTERNAL, and change image layouts. Semaphores make the other side wait.
+ * VK_QUEUE_FAMILY_EXTERNAL, and change image layouts. Semaphores, not barriers, make the other API
+ * wait.
  */
 #include "vk/barrier.h"
 
@@ -112,14 +113,15 @@ static gr_status check(VkCommandBuffer commands, gr_resource *const resources[],
 /* ---- Recording ------------------------------------------------------------------------------- */
 
 /*
- * One barrier for all resources: the fields that the structs of both Vulkan versions share. A
- * release changes the image layout in a separate step. A change within the ownership transfer would
- * have to be repeated by the acquiring side, and the validation layer expects that.
+ * The fields of one barrier for all resources, which the structs of both Vulkan versions have in
+ * common. A release changes the image layout in a separate step, because the acquiring side would
+ * have to repeat a layout change within the ownership transfer, and the validation layer expects
+ * that.
  */
 struct step {
     VkPipelineStageFlags2 src_stages, dst_stages;
     VkAccessFlags2 src_access, dst_access;
-    VkImageLayout old_layout, new_layout; /* images only */
+    VkImageLayout old_layout, new_layout; /* for images only */
     bool only_images;
     uint32_t src_family, dst_family;
 };
@@ -141,8 +143,8 @@ static struct step change_layout(const gr_vk_use *use)
 }
 
 /*
- * A release needs no destination stage: no later command of this queue depends on it, only the
- * signal of the submit.
+ * Returns the step that releases the ownership. It needs no destination stage: no later command of
+ * this queue depends on the release, only the signal of the submit.
  */
 static struct step release_step(const struct vk_handover *way, bool after_change)
 {
@@ -158,8 +160,8 @@ static struct step release_step(const struct vk_handover *way, bool after_change
 }
 
 /*
- * An acquire is ordered after the submit's wait because both use the same stages. With TOP_OF_PIPE
- * the layout change could happen before CUDA is done.
+ * Returns the step that acquires the ownership. It is ordered after the wait of the submit because
+ * both use the same stages. With TOP_OF_PIPE the layout change could happen before CUDA is done.
  */
 static struct step acquire_step(const struct vk_handover *way)
 {
@@ -204,7 +206,8 @@ static struct step after_store(const struct vk_handover *way)
 }
 
 /*
- * Concurrent resources have no owner family, but are still owned by Vulkan or by an external API.
+ * Returns the owner in a barrier. Concurrent resources have no owner family, but they are still
+ * owned by Vulkan or by an external API.
  */
 static uint32_t family_of(const struct vk_resource *r, uint32_t family)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Resources from Vulkan buffers: the application's, and those that grinterop creates. */
+/* Resources from Vulkan buffers: buffers of the application, and buffers that grinterop creates. */
 #include "vk/resource.h"
 
 #include "lib/error.h"
@@ -34,7 +34,10 @@ static gr_status check_range(const gr_vk_buffer_desc *info, const char *call)
     return GR_OK;
 }
 
-/* Another device imports only Vulkan memory that is dedicated to one buffer. */
+/*
+ * Checks that another device can import the memory: it can import Vulkan memory only if the memory
+ * is dedicated to one buffer.
+ */
 static gr_status check_memory_crosses(const struct vk_binding *b, const char *call)
 {
     return b->dedicated
@@ -123,7 +126,10 @@ static gr_status create_buffer(struct vk_resource *r, const VkBufferCreateInfo *
                    (unsigned long long)info.size, gr_s(info.size), info.usage);
 }
 
-/* CUDA cannot import buffers in several memory objects or in protected memory. */
+/*
+ * Refuses buffers that CUDA cannot import: buffers in several memory objects, or in protected
+ * memory.
+ */
 static gr_status check_create_flags(VkBufferCreateFlags flags, const char *call)
 {
     const VkBufferCreateFlags refused =

@@ -5,7 +5,7 @@
 
 #include <vulkan/vulkan_core.h>
 
-/* The first struct of that type in the chain; NULL if not found. */
+/* Returns the first struct of that type in the chain; NULL if there is none. */
 const void *vk_chain_find(const void *chain, VkStructureType type);
 
 #endif

@@ -9,9 +9,9 @@
 #include "vk/device_match.h"
 
 /*
- * Uses the current context, or without one retains the primary context of `device`, the CUDA device
- * of the Vulkan device. *computing receives the context's device, and *reaches whether it is that
- * device or has access to its memory. Released by gr_context_drop().
+ * Uses the current context. Without one, retains the primary context of `device`, the CUDA device
+ * of the Vulkan device. *computing receives the device of the context, and *reaches whether this is
+ * `device` or has access to its memory. The reference is released by gr_context_drop().
  */
 gr_status vk_context_choose(struct gr_context *context, CUdevice device, CUdevice *computing,
                             bool *reaches, const char *call);

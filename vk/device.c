@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The application's Vulkan device: checks it, matches it with its CUDA device, and keeps it while
- * in use.
+ * The application's Vulkan device: checks it, finds its CUDA device, and keeps the struct while it
+ * is in use.
  */
 #include "vk/device.h"
 
@@ -67,7 +67,8 @@ static void query_capabilities(gr_vk_device *device)
                                           .pNext = &timeline};
     device->vk.vkGetPhysicalDeviceMemoryProperties(device->physical_device, &device->memory);
     /*
-     * Functions exist only if the device supports the extension; otherwise it may not be queried.
+     * A function exists only if the device supports the extension; without the function the feature
+     * must not be queried.
      */
     if (device->vk.vkWaitSemaphores && device->vk.vkSignalSemaphore &&
         device->vk.vkGetSemaphoreCounterValue && device->vk.vkGetPhysicalDeviceFeatures2)
@@ -155,7 +156,10 @@ static gr_status check_synchronization2(const gr_vk_device *device, const char *
                    vk->vkCmdPipelineBarrier2 ? "vkQueueSubmit2" : "vkCmdPipelineBarrier2");
 }
 
-/* Matches the CUDA device first, because a device of another GPU may also lack the extensions. */
+/*
+ * Finds the CUDA device. This comes before the check of extensions, because a device of another GPU
+ * may also lack the extensions.
+ */
 static gr_status match(gr_vk_device *device, const char *call)
 {
     if (!device->vk.vkGetPhysicalDeviceProperties2)
@@ -341,8 +345,8 @@ void vk_device_drop_by(gr_vk_device *device, enum vk_semaphore_owner owner)
 }
 
 /*
- * Closed resources may still wait for a semaphore of the device, which the application is about to
- * destroy.
+ * Ends closed resources first: they may still wait for a semaphore of the device, which the
+ * application is about to destroy.
  */
 void gr_vk_device_free(gr_vk_device *device)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Matches Vulkan devices with CUDA devices by what they report, never by index. */
+/* Matches Vulkan devices with CUDA devices by the properties that they report, never by index. */
 #ifndef GR_VK_DEVICE_MATCH_H
 #define GR_VK_DEVICE_MATCH_H
 
@@ -11,12 +11,15 @@
 #include "vk/identity.h"
 
 /*
- * Whether it is the Vulkan device that shares memory with the first device of the software CUDA
- * driver.
+ * Whether `identity` is the Vulkan device that shares memory with the first device of the software
+ * CUDA driver.
  */
 bool vk_is_software_device(const struct vk_identity *identity);
 
-/* Whether both are the same device. The CUDA driver must be loaded. */
+/*
+ * Compares a Vulkan device with a CUDA device: whether both are the same device. The CUDA driver
+ * must be loaded.
+ */
 gr_status vk_compare_cuda_device(const struct vk_identity *identity, CUdevice device, bool *same,
                                  const char *call);
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Names of Vulkan result codes, and how they are recorded as the thread's last error. */
+/* Names Vulkan result codes, and records them as the thread's last error. */
 #include "vk/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Vulkan 1.2, and extension codes that the functions used here may return. */
+/*
+ * The result codes of Vulkan 1.2, and those of extensions that the functions of this library may
+ * return.
+ */
 #define RESULTS(X)                                                                                 \
     X(VK_SUCCESS)                                                                                  \
     X(VK_NOT_READY)                                                                                \
@@ -45,7 +48,7 @@ const char *vk_result_name(VkResult result)
     }
 }
 
-/* Advice that follows from the code alone; begins with a blank. */
+/* Returns advice that follows from the code alone. It begins with a blank. */
 static const char *advice(VkResult result)
 {
     switch (result) {

@@ -9,13 +9,13 @@
 
 #include "lib/error.h"
 
-/* Like gr_fail(), with GR_ERR_VULKAN. */
+/* Like gr_fail(), for a Vulkan error: records GR_ERR_VULKAN. */
 gr_status vk_fail(VkResult result, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 
-/* "VK_ERROR_DEVICE_LOST"; static. */
+/* Returns the name of a result, such as "VK_ERROR_DEVICE_LOST". The string is static. */
 const char *vk_result_name(VkResult result);
 
-/* For 0x%llx. Handles are pointers or integers, depending on the platform. */
+/* Converts a handle for "0x%llx". Handles are pointers or integers, depending on the platform. */
 #define GR_VK_NUMBER(handle) ((unsigned long long)(uint64_t)(handle))
 
 #endif

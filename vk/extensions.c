@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The extensions that grinterop uses, for the application to enable, and those that a device
- * supports.
+ * The extensions that grinterop uses and the application has to enable, and the extensions that a
+ * device supports.
  */
 #include "vk/extensions.h"
 
@@ -53,7 +53,10 @@ void vk_extensions_end(struct vk_extensions *extensions)
     *extensions = (struct vk_extensions){0};
 }
 
-/* The two-call idiom: returns the number, or the names with their number. */
+/*
+ * Implements the two-call idiom of Vulkan: returns the number of names, or the names and their
+ * number.
+ */
 static gr_status hand_out(const char *const found[], uint32_t n, const char *names[],
                           uint32_t *count, const char *call)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The Vulkan extensions that grinterop uses, and those that a device supports. */
+/* The Vulkan extensions that grinterop uses, and the extensions that a device supports. */
 #ifndef GR_VK_EXTENSIONS_H
 #define GR_VK_EXTENSIONS_H
 
@@ -12,7 +12,7 @@
 /*
  * X(name, required): the extensions that gr_vk_instance_extensions() and gr_vk_device_extensions()
  * list, and whether grinterop requires them. Most became part of Vulkan 1.1 or 1.2, where enabling
- * them is harmless.
+ * the extension has no effect.
  */
 #define GR_VK_INSTANCE_EXTENSIONS(X)                                                               \
     X("VK_KHR_get_physical_device_properties2", true)                                              \
@@ -35,7 +35,10 @@ struct vk_extensions {
     uint32_t count;
 };
 
-/* Lists the extensions that the device supports; freed by vk_extensions_end(). GR_ERR_VULKAN. */
+/*
+ * Lists the extensions that the device supports. The list is freed by vk_extensions_end(). Error:
+ * GR_ERR_VULKAN.
+ */
 gr_status vk_extensions_get(PFN_vkEnumerateDeviceExtensionProperties enumerate,
                             VkPhysicalDevice device, struct vk_extensions *extensions);
 bool vk_extensions_have(const struct vk_extensions *extensions, const char *name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The table of Vulkan formats: what CUDA sees of each, or why it is refused and what to use
- * instead.
+ * The table of Vulkan formats: what CUDA sees of each format, or why CUDA refuses it and what to
+ * use instead.
  */
 #include <grinterop/vk.h>
 
@@ -11,7 +11,7 @@
 struct row {
     unsigned number; /* the VkFormat */
     gr_vk_format_info info;
-    const char *refused; /* why CUDA has no such format, or NULL */
+    const char *refused; /* why CUDA does not support the format, or NULL */
     const char *instead;
 };
 
@@ -21,12 +21,15 @@ struct row {
      {"VK_FORMAT_" #vk, type, channels, normalized, srgb, depth, swapped}, NULL, NULL}
 #define PLAIN(vk, type, channels) ROW(vk, type, channels, false, false, false, false)
 #define SRGB(vk, type, channels)  ROW(vk, type, channels, true, true, false, false)
-/* Formats that older Vulkan headers lack, by number. */
+/* Rows of formats that older Vulkan headers lack, with their numbers. */
 #define NO_NUMBER(number, vk, why, instead) \
     {number, {"VK_FORMAT_" #vk, U8, 0, false, false, false, false}, why, instead}
 #define NO(vk, why, instead) NO_NUMBER(VK_FORMAT_##vk, vk, why, instead)
 
-/* Rows for all interpretations of the same channels. `instead` has channels of the same size. */
+/*
+ * Rows for all interpretations of the same channels. `instead` is a format with channels of the
+ * same size.
+ */
 #define INTEGERS(vk, pack, bits, channels, swapped, instead) \
     ROW(vk##_UNORM##pack, U##bits, channels, true, false, false, swapped), \
     ROW(vk##_SNORM##pack, S##bits, channels, true, false, false, swapped), \
@@ -53,7 +56,7 @@ struct row {
     BLOCKS(ASTC_##size, UNORM, SRGB, COPY_8), \
     NO_NUMBER(1000066000 + (number), ASTC_##size##_SFLOAT_BLOCK, COMPRESSED, COPY_FLOAT)
 
-/* `x`: the channel bits in the format names. */
+/* A row of a YCbCr format. `bits` is the channel size in the format names. */
 #define CONVERTED(vk, bits) \
     NO(vk, YCBCR, "VK_FORMAT_R" #bits "G" #bits "B" #bits "A" #bits \
                   "_UNORM that a shader converts it to")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Loads Vulkan functions, and reports which extensions to enable for missing ones. */
+/* Loads Vulkan functions. If functions are missing, reports which extensions to enable. */
 #include "vk/functions.h"
 
 #include <stddef.h>
@@ -9,7 +9,10 @@
 #include "lib/error.h"
 #include "vk/extensions.h"
 
-/* The extension's name of a function that later became core; "" if `name` already is that name. */
+/*
+ * Returns the name that the extension uses for a function that became part of Vulkan later; "" if
+ * `name` is already that name.
+ */
 static void extension_name(const char *name, char text[64])
 {
     size_t length = strlen(name);
@@ -76,7 +79,7 @@ static void add(struct list *list, const char *extension, const char *function)
 struct missing {
     const char *core;     /* a missing function of Vulkan 1.0, or NULL */
     struct list instance; /* missing instance extensions */
-    struct list disabled; /* extensions that the device supports but that are not enabled */
+    struct list disabled; /* extensions that the device supports, but that are not enabled */
     struct list absent;   /* required extensions that the device does not support */
     struct list needed;   /* all of these that sharing memory needs */
 };

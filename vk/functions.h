@@ -14,9 +14,9 @@
 #include "vk/handle_type.h"
 
 /*
- * X(name, extension): NULL for functions of Vulkan 1.0. Later functions are looked up by the core
- * name, then by the KHR name of the extension. So they are found whatever Vulkan version the
- * application requested.
+ * X(name, extension): the extension is NULL for functions of Vulkan 1.0. A later function is looked
+ * up by its core name, then by its KHR name in the extension. So it is found with any Vulkan
+ * version that the application requested.
  */
 #define GR_VK_INSTANCE_FUNCTIONS(X)                                                                \
     X(vkGetDeviceProcAddr, NULL)                                                                   \
@@ -66,8 +66,8 @@
     X(vkGetSemaphoreCounterValue, "VK_KHR_timeline_semaphore")
 
 /*
- * Functions of features that the application may enable. They are looked up like other device
- * functions.
+ * X(name, extension): functions of features that the application may enable and declare. They are
+ * looked up like other device functions.
  */
 #define GR_VK_OPTIONAL_FUNCTIONS(X)                                                                \
     X(vkGetMemoryHostPointerPropertiesEXT, "VK_EXT_external_memory_host")                          \
@@ -75,9 +75,10 @@
     X(vkQueueSubmit2, "VK_KHR_synchronization2")
 
 /*
- * The functions of one application device under their own names: device->vk.vkCreateBuffer(...).
- * Only optional functions may be NULL, semaphore functions of extensions that the device lacks, and
- * with the copy transport all functions of extensions.
+ * The functions of one device of the application, with their own names:
+ * device->vk.vkCreateBuffer(...). Optional functions may be NULL, and so may semaphore functions of
+ * extensions that the device lacks. With the copy transport all functions of extensions may be
+ * NULL.
  */
 #define GR_VK_MEMBER(name, extension) PFN_##name name;
 struct vk_functions {
@@ -87,12 +88,15 @@ struct vk_functions {
 };
 #undef GR_VK_MEMBER
 
-/* Look up the functions; missing ones are NULL. The second needs the result of the first. */
+/*
+ * Look up the functions; missing functions become NULL. vk_load_device() needs the result of
+ * vk_load_instance().
+ */
 void vk_load_instance(struct vk_functions *vk, PFN_vkGetInstanceProcAddr get, VkInstance instance);
 void vk_load_device(struct vk_functions *vk, VkDevice device);
 
 /*
- * Checks that all functions were found that grinterop needs or that the device supports.
+ * Checks that all functions were found that grinterop requires or that the device supports.
  * GR_ERR_UNSUPPORTED lists all missing extensions at once; GR_ERR_VULKAN names a missing function
  * of Vulkan 1.0. If `lacks` is not NULL, missing extensions are no error: the text receives those
  * that sharing memory needs.

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The platform's handle type for exported memory and semaphores: a file descriptor, or a Windows
- * handle.
+ * The handle type that the platform uses for exported memory and semaphores: a file descriptor, or
+ * a Windows handle.
  */
 #ifndef GR_VK_HANDLE_TYPE_H
 #define GR_VK_HANDLE_TYPE_H
 
 #include <grinterop/vk.h>
 
-/* GR_VK_HANDLE_FUNCTIONS(X) calls X(name, extension), like the lists in functions.h. */
+/*
+ * GR_VK_HANDLE_FUNCTIONS(X) lists the functions as X(name, extension), like the lists in
+ * functions.h.
+ */
 #if defined(_WIN32)
 #include <windows.h>
 #include <vulkan/vulkan_win32.h>

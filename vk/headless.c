@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Headless Vulkan: an instance, and a device on the GPU of a CUDA device. */
+/* Vulkan without a window: an instance, and a device on the GPU of a CUDA device. */
 #include "vk/headless.h"
 
 #include <pthread.h>
@@ -23,12 +23,13 @@ struct gr_vk_headless {
     uint32_t version; /* the Vulkan version of the instance */
     struct vk_identity identity;
     gr_vk_headless_info handles;
-    unsigned holds; /* the caller's, and one per wrap */
+    unsigned holds; /* the number of references: one by the caller, and one per wrap */
     struct gr_vk_headless *next;
 };
 
 /*
- * All that exist, so that a wrap finds the owner of its device. The lock also protects their holds.
+ * All existing objects, so that a wrap can find the owner of its device. The lock also protects
+ * their reference counts.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gr_vk_headless *all;
@@ -40,7 +41,7 @@ static gr_status open_instance(struct gr_vk_headless *h, const char *call)
     return vk_headless_create_messenger(&h->options, &h->vk, h->handles.instance, &h->messenger);
 }
 
-/* Also for an incomplete one. */
+/* Destroys all objects, also of an incomplete struct. */
 static void free_all(struct gr_vk_headless *h)
 {
     if (h->handles.device)

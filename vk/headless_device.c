@@ -11,7 +11,7 @@
 
 #define MOST_EXTENSIONS 16
 
-/* The first family with one of `wanted` and none of `without`. */
+/* Returns the first queue family that has one of the `wanted` flags and none of `without`. */
 static uint32_t find_family(const VkQueueFamilyProperties families[], uint32_t count,
                             VkQueueFlags wanted, VkQueueFlags without)
 {
@@ -25,7 +25,7 @@ static uint32_t find_family(const VkQueueFamilyProperties families[], uint32_t c
 static gr_status choose_families(const struct vk_headless_functions *vk,
                                  gr_vk_headless_info *handles, const char *call)
 {
-    /* Video engine families support transfers too, but not all of them. */
+    /* The queue families of video engines also support transfers, but not all kinds of them. */
     const VkQueueFlags copying_only =
         VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;
     VkPhysicalDevice device = handles->physical_device;
@@ -74,7 +74,7 @@ static bool has_name(const char *const names[], uint32_t n, const char *name)
     return false;
 }
 
-/* The enabled features, as a chain. Only features that the device knows may be queried. */
+/* The features to enable, as a pNext chain. Only features that the device knows may be queried. */
 struct features {
     VkPhysicalDeviceFeatures2 all;
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
@@ -82,8 +82,8 @@ struct features {
 };
 
 /*
- * Enables the features that grinterop uses if the device supports them, and storage images without
- * a format.
+ * Enables the features that grinterop uses, and storage images without a format, if the device
+ * supports them.
  */
 static void choose_features(const struct vk_headless_functions *vk, VkPhysicalDevice device,
                             bool knows_timeline, bool knows_synchronization2, struct features *f)
@@ -140,7 +140,7 @@ static gr_status make_device(const struct vk_headless_functions *vk,
                    identity->name);
 }
 
-/* The extensions that grinterop uses, and synchronization2 if supported. */
+/* Chooses the extensions that grinterop uses, and synchronization2 if the device supports it. */
 static gr_status choose_extensions(const gr_vk_headless_info *handles, const char *names[],
                                    uint32_t *count)
 {

@@ -5,7 +5,10 @@
 
 #include <grinterop/vk.h>
 
-/* X(name): global functions, and instance functions. */
+/*
+ * X(name): GR_VK_HEADLESS_GLOBAL lists the global functions, and the next macro the instance
+ * functions.
+ */
 #define GR_VK_HEADLESS_GLOBAL(X)                                                                   \
     X(vkEnumerateInstanceVersion)                                                                  \
     X(vkEnumerateInstanceLayerProperties)                                                          \

@@ -79,7 +79,7 @@ static gr_status make_instance(gr_vk_headless_options *options,
     VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                      .pEngineName = "grinterop",
                                      .apiVersion = version};
-    /* For messages about creating and destroying the instance itself. */
+    /* This messenger receives messages about creating and destroying the instance itself. */
     VkDebugUtilsMessengerCreateInfoEXT messenger = messenger_info(options);
     VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                  .pNext = validation ? &messenger : NULL,
@@ -106,13 +106,16 @@ gr_status vk_headless_create_instance(gr_vk_headless_options *options,
     uint32_t of_loader = VK_API_VERSION_1_0;
     vk_headless_load_global(vk, handles->get_instance_proc_addr);
     VkResult result = VK_SUCCESS;
-    if (vk->vkEnumerateInstanceVersion) /* not in Vulkan 1.0 */
+    if (vk->vkEnumerateInstanceVersion) /* Vulkan 1.0 does not have this function */
         result = vk->vkEnumerateInstanceVersion(&of_loader);
     if (result != VK_SUCCESS)
         return vk_fail(result, "vkEnumerateInstanceVersion",
                        "%s: the Vulkan loader did not report its version.", call);
     gr_status status = check_version(of_loader, call);
-    /* 1.3 has the functions that the Vulkan 1.3 headers name without KHR. */
+    /*
+     * Version 1.3 is requested at most: it has the functions that the Vulkan 1.3 headers name
+     * without KHR.
+     */
     *version = of_loader < VK_API_VERSION_1_3 ? of_loader : VK_API_VERSION_1_3;
     if (status == GR_OK && options->validation)
         status = check_layer(vk, call);

@@ -17,33 +17,38 @@
 #include "vk/error.h"
 #include "vk/headless.h"
 
-/* Nanoseconds of one wait; in between, the host checks whether the process is exiting. */
+/*
+ * The duration of one wait, in nanoseconds. Between two waits the host checks whether the process
+ * is exiting.
+ */
 #define WAIT_SLICE 100000000u
 
-/* Milliseconds that the process exit waits for host functions at most. */
+/* The maximum time, in milliseconds, that the exit of the process waits for host functions. */
 #define EXIT_PAUSES 2000
 
 /*
- * Host functions may run after the last hold is gone. They must not call CUDA, which dropping the
- * device might do, so the semaphore keeps everything that they need.
+ * A semaphore through the host. Host functions may run after the last reference is dropped. They
+ * must not call CUDA, and dropping the device might do so. Therefore the semaphore keeps all
+ * objects alive that host functions need.
  */
 struct host_semaphore {
     gr_semaphore base;
     gr_vk_device *device; /* held according to `owner` */
     VkSemaphore semaphore;
     enum vk_semaphore_owner owner;
-    bool owned; /* destroy the VkSemaphore with it */
+    bool owned; /* the VkSemaphore is destroyed with this object */
     struct vk_functions vk;
     VkDevice handle;
-    gr_vk_headless *headless; /* retained owner of the VkDevice; NULL: the application */
+    /* a reference to the owner of the VkDevice; NULL: the application owns it */
+    gr_vk_headless *headless;
     pthread_mutex_t lock;     /* protects the following members */
-    struct host_point *spare; /* unused points */
-    size_t queued;            /* points in streams */
-    bool orphaned;            /* the last hold was dropped while points were in streams */
+    struct host_point *spare; /* points that are not in use */
+    size_t queued;            /* the number of points in streams */
+    bool orphaned;            /* the last reference was dropped while points were in streams */
     VkResult failure;         /* the first error of a host function, or VK_SUCCESS */
 };
 
-/* A wait or signal in a stream, or an unused one. The points of one call form a list. */
+/* One wait or signal in a stream, or an unused point. The points of one call form a list. */
 struct host_point {
     struct host_semaphore *s;
     uint64_t value;
@@ -54,12 +59,13 @@ struct host_point {
 /* ---- Process exit ---------------------------------------------------------------------------- */
 
 /*
- * A wait for a signal that never comes must not block the exit, where the CUDA driver may wait for
- * its streams. No host function may be inside Vulkan when the libraries' exit handlers run. This
- * handler runs before them, since it is registered later.
+ * Set when the process exits. A wait for a signal that never comes must not block the exit, because
+ * the CUDA driver may wait for its streams there. And no host function may be in a Vulkan call when
+ * the exit handlers of the libraries run. The handler below runs before them, because it is
+ * registered later.
  */
 static atomic_bool exiting;
-static atomic_uint inside; /* host functions that may call Vulkan */
+static atomic_uint inside; /* the number of host functions that may be in a Vulkan call */
 static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
 
 static void begin_exit(void)
@@ -67,7 +73,7 @@ static void begin_exit(void)
     const struct timespec pause = {.tv_nsec = 1000000};
     atomic_store(&exiting, true);
     if (gr_forked)
-        return; /* those inside are threads of the parent */
+        return; /* in a forked child, the host functions counted by `inside` run in the parent */
     for (int i = 0; i < EXIT_PAUSES && atomic_load(&inside) > 0; i++)
         nanosleep(&pause, NULL);
 }
@@ -90,8 +96,8 @@ static gr_status refuse_failed(const struct host_semaphore *s, VkResult failure)
 }
 
 /*
- * Takes a point for the stream. After a failure, waits are refused, since they could not wait.
- * Signals are accepted, because mapped resources must be released, but are skipped.
+ * Takes a point for the stream. After a failure, waits are refused, because they could not wait.
+ * Signals are accepted, because mapped resources must be released, but they are skipped.
  */
 static gr_status take_point(struct host_semaphore *s, bool is_signal, const char *call,
                             struct host_point **taken)
@@ -131,7 +137,7 @@ static void end_host_part(struct host_semaphore *s)
     free(s);
 }
 
-/* The last point to return destroys the semaphore if no holds remain. */
+/* Returns a point. If there are no references, the last point destroys the semaphore. */
 static void return_point(struct host_point *point)
 {
     struct host_semaphore *s = point->s;
@@ -181,9 +187,9 @@ static void wait_here(struct host_semaphore *s, uint64_t value)
 }
 
 /*
- * Signalling a value that the timeline has passed would lose the device, so the signal is skipped;
- * waits for that value are satisfied already. The lock keeps other streams from signalling in
- * between.
+ * Signals a value on the driver's thread. If the timeline has already passed the value, the signal
+ * is skipped, because it would lose the device; waits for that value are satisfied already. The
+ * lock keeps other streams from signalling at the same time.
  */
 static void signal_here(struct host_semaphore *s, uint64_t value)
 {
@@ -225,7 +231,10 @@ static void run_each(struct host_point *point)
     }
 }
 
-/* During process exit Vulkan may be gone, so the points are leaked. */
+/*
+ * Runs the points of one call. During the exit of the process Vulkan may no longer exist, so the
+ * points are leaked.
+ */
 static void CUDA_CB run_points(void *user)
 {
     atomic_fetch_add(&inside, 1);
@@ -280,7 +289,10 @@ static void describe_host(const gr_semaphore *semaphore, char *text, size_t size
              GR_VK_NUMBER(s->semaphore));
 }
 
-/* Queued points keep the semaphore alive; the device need not wait for them. */
+/*
+ * Destroys the semaphore. Points in streams keep the struct alive, so the device need not wait for
+ * them.
+ */
 static void destroy_host(gr_semaphore *semaphore)
 {
     struct host_semaphore *s = (struct host_semaphore *)semaphore;

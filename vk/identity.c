@@ -15,7 +15,7 @@ void vk_identify(PFN_vkGetPhysicalDeviceProperties2 get_properties, VkPhysicalDe
     VkPhysicalDeviceProperties2 properties = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
     get_properties(device, &properties);
-    /* Vulkan 1.2; older devices may not be queried for it. */
+    /* Devices older than Vulkan 1.2 may not be queried for the driver. */
     if (properties.properties.apiVersion >= VK_API_VERSION_1_2) {
         properties.pNext = &driver;
         get_properties(device, &properties);

@@ -18,7 +18,7 @@ struct vk_identity {
 void vk_identify(PFN_vkGetPhysicalDeviceProperties2 get_properties, VkPhysicalDevice device,
                  struct vk_identity *identity);
 
-/* "NVIDIA H200 (UUID GPU-...)". */
+/* Writes a description, such as "NVIDIA H200 (UUID GPU-...)". */
 void vk_identity_text(const struct vk_identity *identity, char *text, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Resources from Vulkan images: the application's, and those that grinterop creates. */
+/* Resources from Vulkan images: images of the application, and images that grinterop creates. */
 #include "vk/resource.h"
 
 #include "lib/error.h"
@@ -27,9 +27,9 @@ VkImage gr_vk_image(const gr_resource *resource)
 /* ---- The image in CUDA ----------------------------------------------------------------------- */
 
 /*
- * If an image has mip levels, NVIDIA's Vulkan driver lays out its layers for the whole mip chain,
- * but CUDA lays them out for the declared number of levels (observed with driver 580). So all
- * levels are declared to CUDA.
+ * Returns the number of levels to declare to CUDA. If an image has mip levels, the NVIDIA Vulkan
+ * driver lays out its layers for the whole mip chain, but CUDA lays them out for the declared
+ * number of levels (observed with driver 580). So all levels of the chain are declared to CUDA.
  */
 static uint32_t placed_levels(const VkImageCreateInfo *info)
 {
@@ -69,7 +69,7 @@ static gr_resource *register_image(struct vk_resource *r, const VkImageCreateInf
     const gr_external_image_desc image = seen_by_cuda(info, format);
     const gr_external_part_desc part =
         GR_INIT(gr_external_part_desc, .offset = (size_t)offset, .image = &image);
-    /* If Vulkan shaders may store to it, CUDA kernels may as well. */
+    /* If Vulkan shaders may write to the image, CUDA kernels may write to it as well. */
     if (info->usage & VK_IMAGE_USAGE_STORAGE_BIT)
         flags |= GR_SURFACE_LOAD_STORE;
     return vk_resource_register(r, &part, flags, call);
@@ -171,7 +171,7 @@ static gr_status refuse_format(const gr_vk_device *device, const VkImageCreateIn
         info->tiling, device->copies ? "" : " as " GR_VK_HANDLE_NAME);
 }
 
-/* Copies of the structs in the image's pNext chain that affect device support. */
+/* Copies of those structs of the image's pNext chain that affect the support by the device. */
 struct format_query {
     VkImageFormatListCreateInfo formats;
     VkImageStencilUsageCreateInfo stencil;
@@ -274,7 +274,7 @@ static gr_status create_image(struct vk_resource *r, const VkImageCreateInfo *wi
                    gr_s(r->levels), r->layers, gr_s(r->layers), info.usage);
 }
 
-/* The application may have requested external memory itself. */
+/* Checks the pNext chain, in which the application may have requested external memory itself. */
 static gr_status check_chain(const VkImageCreateInfo *info, const char *call)
 {
     const VkExternalMemoryImageCreateInfo *external =

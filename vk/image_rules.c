@@ -78,7 +78,9 @@ static gr_status check_levels(const VkImageCreateInfo *info, const char *call)
         e->width, e->height, e->depth, most, gr_s(most), info->mipLevels);
 }
 
-/* CUDA cannot import images in several memory objects or in protected memory. */
+/*
+ * Refuses images that CUDA cannot import: images in several memory objects, or in protected memory.
+ */
 static gr_status check_create_flags(VkImageCreateFlags flags, const char *call)
 {
     const VkImageCreateFlags refused =

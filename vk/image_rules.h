@@ -9,7 +9,8 @@
 #include <grinterop/vk.h>
 
 /*
- * GR_ERR_INVALID_VALUE if the image is invalid in Vulkan, GR_ERR_UNSUPPORTED if CUDA cannot use it.
+ * Checks an image: GR_ERR_INVALID_VALUE if it is invalid in Vulkan, GR_ERR_UNSUPPORTED if CUDA
+ * cannot use it.
  */
 gr_status vk_image_check(const VkImageCreateInfo *info, const char *call);
 

@@ -17,7 +17,10 @@
 #define INSTALL "Install it (on Debian libvulkan1)."
 #endif
 
-/* Opened once and never closed: drivers leave threads and thread exit handlers behind. */
+/*
+ * Opens the loader once and never closes it, because drivers leave threads and exit handlers of
+ * threads behind.
+ */
 static void *open_once(char *why, size_t size)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Opens the Vulkan loader, for programs without their own Vulkan. */
+/* Opens the Vulkan loader, for programs that do not use Vulkan themselves. */
 #ifndef GR_VK_LOADER_H
 #define GR_VK_LOADER_H
 
 #include <grinterop/vk.h>
 
-/* GR_ERR_UNSUPPORTED: the loader is not installed. */
+/* Opens the loader. GR_ERR_UNSUPPORTED: it is not installed. */
 gr_status vk_loader_open(PFN_vkGetInstanceProcAddr *get, const char *call);
 
-/* Advice if the loader finds no driver for the CUDA device; a static sentence. */
+/*
+ * Returns advice, a static sentence, for the case that the loader finds no driver for the CUDA
+ * device.
+ */
 const char *vk_driver_hint(void);
 
 #endif

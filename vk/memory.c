@@ -122,7 +122,10 @@ gr_status vk_check_handle_types(VkExternalMemoryHandleTypeFlags types, const cha
  */
 static uint32_t find_memory_type(const gr_vk_device *device, uint32_t type_bits)
 {
-    /* These need more than an allocation, or are slow for all other uses. */
+    /*
+     * Memory types with these properties need more than an allocation, or are slow for all other
+     * uses.
+     */
     const VkMemoryPropertyFlags special =
         VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT |
         VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD | VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD;
@@ -137,9 +140,10 @@ static uint32_t find_memory_type(const gr_vk_device *device, uint32_t type_bits)
 }
 
 /*
- * llvmpipe, the OpenGL counterpart of lavapipe, accepts a buffer in imported memory only if the
- * memory has 48 bytes more than the buffer; lavapipe's own header takes 40 of them. The padding
- * lets OpenGL import it too. For dedicated memory, Vulkan requires the exact size.
+ * Returns the size to allocate. llvmpipe, the OpenGL counterpart of lavapipe, accepts a buffer in
+ * imported memory only if the memory has 48 bytes more than the buffer; the header of lavapipe
+ * takes 40 of them. The padding lets OpenGL import the memory, too. For dedicated memory, Vulkan
+ * requires the exact size.
  */
 static VkDeviceSize size_to_allocate(const struct vk_binding *b, const struct requirements *need)
 {
@@ -205,10 +209,10 @@ gr_status vk_memory_allocate(struct vk_binding *b, VkExternalMemoryFeatureFlags 
                        "(memoryTypeBits is 0x%x): share another %s, and copy on the device.",
                        b->image ? "image" : "buffer", need.memory.memoryTypeBits,
                        b->image ? "image" : "buffer");
-    b->dedicated =
-        need.prefers_dedicated || need.requires_dedicated ||
-        (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) ||
-        b->device->computing != b->device->cuda; /* another device imports only dedicated memory */
+    b->dedicated = need.prefers_dedicated || need.requires_dedicated ||
+                   (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) ||
+                   /* another device can import only dedicated memory */
+                   b->device->computing != b->device->cuda;
     b->memory_size = size_to_allocate(b, &need);
     GR_TRY(allocate(b, type, has_address));
     return bind_memory(b);

@@ -8,7 +8,7 @@
 
 #include "vk/device.h"
 
-/* A buffer or an image (the other is VK_NULL_HANDLE), and the memory that it is bound to. */
+/* A buffer or an image (the other field is VK_NULL_HANDLE), and the memory that it is bound to. */
 struct vk_binding {
     gr_vk_device *device;
     VkBuffer buffer;
@@ -22,16 +22,16 @@ struct vk_binding {
 gr_status vk_memory_check(const struct vk_binding *binding, VkDeviceSize offset, const char *call);
 
 /*
- * Checks that the handle types that the application requested in `type` include the one that CUDA
- * imports.
+ * Checks that the handle types that the application requested in the struct `type` include the
+ * handle type that CUDA imports.
  */
 gr_status vk_check_handle_types(VkExternalMemoryHandleTypeFlags types, const char *type,
                                 const char *call);
 
 /*
  * Allocates memory for the buffer or image, exportable unless the device copies, and binds it.
- * `features` are the device's external memory features. `has_address`: the buffer's device address
- * will be used. After a failed bind the memory remains allocated.
+ * `features` are the external memory features of the device. `has_address`: the device address of
+ * the buffer will be used. If the bind fails, the memory stays allocated.
  */
 gr_status vk_memory_allocate(struct vk_binding *binding, VkExternalMemoryFeatureFlags features,
                              bool has_address, const char *call);

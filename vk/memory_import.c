@@ -33,7 +33,7 @@ static gr_status export_handle(const struct vk_binding *b, gr_external_memory_de
                    GR_VK_NUMBER(b->memory));
 }
 
-/* The driver duplicates the Win32 handle, so close it in any case. */
+/* Closes the Win32 handle in any case, because the driver duplicates it. */
 static void close_handle(const gr_external_memory_desc *info, bool imported)
 {
     (void)imported;
@@ -55,7 +55,7 @@ static gr_status export_handle(const struct vk_binding *b, gr_external_memory_de
     info->fd = fd;
     if (result == VK_SUCCESS && fd >= 0)
         return GR_OK;
-    if (result == VK_SUCCESS) /* lavapipe, for memory that was not allocated for export */
+    if (result == VK_SUCCESS) /* lavapipe does this for memory that was not allocated for export */
         return gr_fail(GR_ERR_VULKAN, "vkGetMemoryFdKHR",
                        "Vulkan succeeded but returned no file descriptor (%d) for the memory "
                        "0x%llx. " ALLOCATE_LIKE_THIS,
@@ -65,7 +65,10 @@ static gr_status export_handle(const struct vk_binding *b, gr_external_memory_de
                    GR_VK_NUMBER(b->memory));
 }
 
-/* A successful import takes the file descriptor; its number may be reused by now. */
+/*
+ * Closes the file descriptor after a failed import only: a successful import takes it, and its
+ * number may be in use again.
+ */
 static void close_handle(const gr_external_memory_desc *info, bool imported)
 {
     if (!imported)

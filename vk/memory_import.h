@@ -8,13 +8,13 @@
 
 /*
  * Exports the memory and makes `resource` a resource of a part of it, like gr_external_make().
- * Afterwards CUDA owns the handle, or it is closed.
+ * Afterwards either CUDA owns the handle, or the handle is closed.
  */
 gr_status vk_memory_import(const struct vk_binding *binding, struct gr_external *resource,
                            const struct gr_context *context, const gr_external_part_desc *part,
                            unsigned flags, const char *call);
 
-/* Exports the memory again, for another process; the caller owns the descriptor. */
+/* Exports the memory once more, for another process. The caller owns the descriptor. */
 gr_status vk_memory_export(const struct vk_binding *binding, struct gr_memory_export *memory);
 
 #endif

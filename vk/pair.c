@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The pair of timeline semaphores that a device's new resources use; see pair.h. */
+/* The pair of timeline semaphores for the new resources of a device; see pair.h. */
 #include "vk/pair.h"
 
 #include "lib/sync/semaphore.h"
 #include "vk/host_semaphore.h"
 #include "vk/semaphore.h"
 
-/* Resources that are about to end may still hold the semaphores and then drop the last hold. */
+/*
+ * Ends the pair. Resources that are about to end may still hold the semaphores, and drop the last
+ * reference later.
+ */
 static void end_pair(gr_vk_device *device, bool wait)
 {
     if (wait) {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The pair of timeline semaphores that a device's new resources use. */
+/* The pair of timeline semaphores for the new resources of a device. */
 #ifndef GR_VK_PAIR_H
 #define GR_VK_PAIR_H
 
 #include "vk/device.h"
 
 /*
- * Returns the device's pair, which the first call creates. GR_OK with two NULLs if the device has
- * no timeline semaphores, or its resources should not have the pair. The device owns the pair.
+ * Returns the pair of the device, which the first call creates. If the device has no timeline
+ * semaphores, or its resources should not have the pair, returns GR_OK and two NULLs. The device
+ * owns the pair.
  */
 gr_status vk_pair_get(gr_vk_device *device, gr_semaphore **acquire, gr_semaphore **release,
                       const char *call);

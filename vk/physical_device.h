@@ -5,7 +5,7 @@
 
 #include "vk/device_match.h"
 
-/* The Vulkan functions that this needs. */
+/* The Vulkan functions that finding a device needs. */
 struct vk_device_list {
     VkInstance instance;
     PFN_vkEnumeratePhysicalDevices enumerate;
@@ -14,7 +14,8 @@ struct vk_device_list {
 
 /*
  * Finds the device and its identity. The CUDA driver must be loaded. GR_ERR_INVALID_VALUE: the CUDA
- * device does not exist. GR_ERR_UNSUPPORTED lists the Vulkan devices. GR_ERR_VULKAN.
+ * device does not exist. GR_ERR_UNSUPPORTED: no device matches, and the message lists the Vulkan
+ * devices. GR_ERR_VULKAN: the devices could not be listed.
  */
 gr_status vk_physical_device_find(const struct vk_device_list *list, int cuda_device,
                                   VkPhysicalDevice *device, struct vk_identity *identity,

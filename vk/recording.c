@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * grinterop's own command buffers; see recording.h. Each pair has its own timeline semaphore: those
- * of the resources may belong to the application and be gone.
+ * The command buffers of grinterop; see recording.h. Each pair of them has its own timeline
+ * semaphore, because those of the resources may belong to the application and may have been
+ * destroyed.
  */
 #include "vk/recording.h"
 
@@ -79,8 +80,8 @@ static struct vk_recording *new_recording(gr_vk_device *device, uint32_t family,
 /* ---- Use ------------------------------------------------------------------------------------- */
 
 /*
- * Waits for the last submit of each: an application's fence may be signalled before the timeline is
- * (Mesa 22.3).
+ * Waits for the last submit of each recording, and frees it. The timeline is waited for, because a
+ * fence of the application may be signalled before the timeline is (Mesa 22.3).
  */
 static void end_recordings(gr_vk_device *device)
 {

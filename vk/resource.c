@@ -70,7 +70,7 @@ static gr_semaphore *create_semaphore(const gr_resource *resource)
     gr_semaphore *semaphore = gr_vk_semaphore_create(vk_resource_of(resource)->binding.device,
                                                      VK_SEMAPHORE_TYPE_TIMELINE);
     if (semaphore)
-        gr_live_remove(GR_LIVE_SEMAPHORE, semaphore); /* owned by the ring */
+        gr_live_remove(GR_LIVE_SEMAPHORE, semaphore); /* the ring owns the semaphore */
     return semaphore;
 }
 
@@ -128,7 +128,10 @@ VkDeviceMemory gr_vk_memory(const gr_resource *resource)
     return r ? r->binding.memory : VK_NULL_HANDLE;
 }
 
-/* Without a pair, the order stays undecided until the application sets semaphores. */
+/*
+ * Sets the pair of a new resource. Without a pair the order stays undefined until the application
+ * sets semaphores.
+ */
 static void begin_order(struct vk_resource *r, gr_semaphore *acquire, gr_semaphore *release)
 {
     struct gr_sync *sync = &r->external.sync;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Vulkan semaphores, created here or by the application, imported into CUDA or emulated on the
- * host.
+ * Vulkan semaphores of grinterop or of the application, which are imported into CUDA, or which the
+ * host waits for and signals.
  */
 #include "vk/semaphore.h"
 
@@ -25,7 +25,7 @@ VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore)
     return imported ? imported : vk_semaphore_of_host(semaphore);
 }
 
-/* Makes a gr_semaphore of the VkSemaphore, which is unchanged after an error. */
+/* Makes a gr_semaphore of the VkSemaphore, which stays unchanged after an error. */
 static gr_semaphore *make_semaphore(gr_vk_device *device, const gr_vk_semaphore_desc *info,
                                     enum vk_semaphore_owner owner, const char *call)
 {

@@ -5,7 +5,9 @@
 
 #include "vk/device.h"
 
-/* Implements gr_vk_semaphore_create() with checked arguments, for any owner but the application. */
+/*
+ * Implements gr_vk_semaphore_create() with checked arguments, for any owner except the application.
+ */
 gr_semaphore *vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type,
                                   enum vk_semaphore_owner owner, const char *call);
 

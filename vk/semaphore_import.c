@@ -16,7 +16,7 @@ struct imported {
     gr_vk_device *device; /* held according to `owner` */
     VkSemaphore semaphore;
     enum vk_semaphore_owner owner;
-    bool owned; /* destroy the VkSemaphore with it */
+    bool owned; /* the VkSemaphore is destroyed with this object */
 };
 
 static void describe(const gr_semaphore *semaphore, char *text, size_t size)
@@ -77,7 +77,7 @@ static gr_status export_handle(const struct imported *s, bool timeline, gr_semap
                    GR_VK_NUMBER(s->semaphore));
 }
 
-/* The driver duplicates the Win32 handle, so close it in any case. */
+/* Closes the Win32 handle in any case, because the driver duplicates it. */
 static void close_handle(const gr_semaphore_desc *info, bool imported)
 {
     (void)imported;
@@ -110,7 +110,10 @@ static gr_status export_handle(const struct imported *s, bool timeline, gr_semap
                    GR_VK_NUMBER(s->semaphore));
 }
 
-/* A successful import takes the file descriptor; its number may be reused by now. */
+/*
+ * Closes the file descriptor after a failed import only: a successful import takes it, and its
+ * number may be in use again.
+ */
 static void close_handle(const gr_semaphore_desc *info, bool imported)
 {
     if (!imported)

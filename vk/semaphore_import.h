@@ -7,20 +7,20 @@
 #include "vk/device.h"
 
 /*
- * Exports the VkSemaphore and makes a gr_semaphore of it, which destroys the VkSemaphore too unless
- * the application owns it. On success it takes over the hold on the context. On an error it returns
- * NULL and nothing has changed.
+ * Exports the VkSemaphore and makes a gr_semaphore of it. Unless the application owns the
+ * VkSemaphore, the gr_semaphore destroys it. On success it takes over the reference to the context.
+ * After an error returns NULL, and nothing has changed.
  */
 gr_semaphore *vk_semaphore_import(gr_vk_device *device, const gr_vk_semaphore_desc *info,
                                   enum vk_semaphore_owner owner, const struct gr_context *context,
                                   const char *call);
 
-/* The VkSemaphore; VK_NULL_HANDLE for other semaphores. */
+/* Returns the VkSemaphore; VK_NULL_HANDLE for other kinds of semaphores. */
 VkSemaphore vk_semaphore_imported(const gr_semaphore *semaphore);
 
 /*
- * For the hook export_semaphore() of Vulkan resources. GR_ERR_UNSUPPORTED: the semaphore was not
- * made by an exported handle.
+ * Implements export_semaphore() of Vulkan resources. GR_ERR_UNSUPPORTED: the semaphore was not
+ * imported by an exported handle.
  */
 gr_status vk_semaphore_export(const gr_semaphore *semaphore, gr_semaphore_desc *info,
                               const char *call);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Submits the application's commands with everything that CUDA needs around them: waits, signals,
- * and barriers in grinterop's own command buffers.
+ * Submits the application's commands with the waits and signals for CUDA, and with barriers in
+ * command buffers of grinterop.
  */
 #include "lib/error.h"
 #include "lib/struct_size.h"
@@ -16,14 +16,14 @@ struct making {
     gr_submit *submit;
     gr_vk_submit_desc desc;
     gr_vk_device *device;
-    struct vk_handover first, last; /* valid if the description has them */
-    struct vk_recording *recording; /* NULL without barriers */
+    struct vk_handover first, last; /* valid if the application's struct has them */
+    struct vk_recording *recording; /* NULL if there are no barriers */
     const char *call;
 };
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-/* The next Vulkan resource of the submit. */
+/* Returns the next Vulkan resource of the submit. */
 static const struct vk_resource *next_resource(gr_submit *submit, size_t *place)
 {
     const gr_resource *resource;

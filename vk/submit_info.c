@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Adds to the application's VkSubmitInfo2; see submit_info.h. */
+/* Adds waits, signals and commands to the application's VkSubmitInfo2; see submit_info.h. */
 #include "vk/submit_info.h"
 
 #include "lib/error.h"
 #include "lib/sync/submit.h"
 #include "vk/copy/record.h"
 
-/* Vulkan would dereference a NULL list. */
+/* Refuses NULL lists, which Vulkan would dereference. */
 static gr_status check_lists(const VkSubmitInfo2 *info, const char *call)
 {
     const char *missing = info->waitSemaphoreInfoCount && !info->pWaitSemaphoreInfos ? "Wait"
@@ -30,7 +30,8 @@ static gr_status check_lists(const VkSubmitInfo2 *info, const char *call)
 #define BUFFER_BYTES (sizeof(VkCommandBufferSubmitInfo) + sizeof(VkCommandBuffer))
 
 /*
- * Space for that many of each, in both versions of the structs. The larger alignments come first.
+ * Reserves memory for the given number of each struct, in both versions of the structs. The structs
+ * with larger alignment come first.
  */
 static bool make_arrays(struct vk_submit_arrays *a, gr_submit *submit, size_t waits, size_t signals,
                         size_t buffers, const char *call)
@@ -205,7 +206,10 @@ static void translate_points(const VkSemaphoreSubmitInfo points[], uint32_t n,
     }
 }
 
-/* vkQueueSubmit signals after all commands, possibly later than requested. */
+/*
+ * Converts to the struct of vkQueueSubmit, which signals after all commands, and so possibly later
+ * than requested.
+ */
 void vk_submit_info_translate(struct vk_submit_info *made, bool has_timeline)
 {
     const VkSubmitInfo2 *info = &made->info;

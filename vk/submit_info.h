@@ -6,11 +6,12 @@
 #include <grinterop/submit.h>
 #include <grinterop/vk.h>
 
-/* Further additions; all 0 adds nothing. */
+/* Further waits, commands and signals to add. A struct of zeros adds nothing. */
 struct vk_submit_extra {
     VkPipelineStageFlags2 stages; /* stages that wait for CUDA; 0: all */
-    VkCommandBuffer first, last;  /* submitted before and after those of the application */
-    VkSemaphore done;             /* a timeline semaphore, signalled last */
+    /* command buffers that are submitted before and after those of the application */
+    VkCommandBuffer first, last;
+    VkSemaphore done; /* a timeline semaphore that is signalled last */
     uint64_t value;
 };
 
@@ -33,15 +34,15 @@ struct vk_submit_info {
 
 /*
  * Fills made->info. `info` is not modified and may be NULL. GR_ERR_INVALID_VALUE: a wrong sType, or
- * the submit has a semaphore that is not Vulkan's. GR_ERR_NO_MEMORY.
+ * the submit has a semaphore that is not a Vulkan semaphore. GR_ERR_NO_MEMORY.
  */
 gr_status vk_submit_info_make(struct vk_submit_info *made, gr_submit *submit,
                               const VkSubmitInfo2 *info, const struct vk_submit_extra *extra,
                               const char *call);
 
 /*
- * Checks that vkQueueSubmit can express `info`. GR_ERR_UNSUPPORTED names a part that it cannot
- * express.
+ * Checks that vkQueueSubmit can express `info`. GR_ERR_UNSUPPORTED: it cannot, and the message
+ * names the part.
  */
 gr_status vk_submit_info_check_old(const VkSubmitInfo2 *info, const char *call);
 

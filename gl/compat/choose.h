@@ -6,8 +6,9 @@
 #include <grinterop/gl.h>
 
 /*
- * As gr_transport bits; 0 if the variable is not set. An unknown word is recorded as an error, and
- * reported once on stderr, since the program does not call grinterop itself.
+ * Returns the selected transports as gr_transport bits; 0 if the variable is not set. An unknown
+ * word is recorded as an error, and printed once on stderr, because the program does not call
+ * grinterop itself.
  */
 gr_status compat_transports(unsigned *transports, const char *call);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Return codes of the compat.h calls. */
+/* Converts errors to the return codes of the functions of compat.h. */
 #include "gl/compat/code.h"
 
 #include <stdarg.h>
@@ -44,10 +44,11 @@ CUresult compat_current(CUcontext *current, const char *call)
 static CUresult code_of_class(gr_status status)
 {
     switch (status) {
-    case GR_ERR_INVALID_VALUE: /* arguments were checked before: a stream of another GPU */
+    /* the arguments were checked, so the stream belongs to another GPU */
+    case GR_ERR_INVALID_VALUE:
     case GR_ERR_CUDA:
         return CUDA_ERROR_INVALID_HANDLE;
-    case GR_ERR_STATE: /* the OpenGL object is gone or has other storage */
+    case GR_ERR_STATE: /* the OpenGL object was deleted or has other storage */
         return CUDA_ERROR_MAP_FAILED;
     case GR_ERR_GL:
         return CUDA_ERROR_INVALID_GRAPHICS_CONTEXT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Converts grinterop errors to the codes that the CUDA call would return. */
+/* Converts grinterop errors to the codes that the CUDA function would return. */
 #ifndef GR_GL_COMPAT_CODE_H
 #define GR_GL_COMPAT_CODE_H
 
@@ -14,12 +14,12 @@ CUresult compat_refuse(CUresult code, const char *call, const char *format, ...)
 /* Starts every call: loads the driver and refuses forked children. */
 CUresult compat_begin(void);
 
-/* The thread's CUDA context; an error without one. */
+/* Gets the thread's CUDA context. Returns an error if there is none. */
 CUresult compat_current(CUcontext *current, const char *call);
 
 /*
- * The code of the thread's last error: the driver's code if there is one, otherwise one for its
- * class, for maps and later calls.
+ * Returns the code of the thread's last error, for maps and later calls: the driver's code if there
+ * is one, otherwise a code for the class of the error.
  */
 CUresult compat_code(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The functions behind grinterop/compat.h, which their comments there describe. */
+/* The functions behind grinterop/compat.h, where they are described. */
 #ifndef GR_COMPAT_COMPAT_H
 #define GR_COMPAT_COMPAT_H
 

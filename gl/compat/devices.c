@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* compat.h: queries the devices that draw. */
+/* Functions of compat.h that query the devices that draw. */
 #include "gl/compat/devices.h"
 
 #include "gl/compat/compat.h"
@@ -8,7 +8,7 @@
 #include "gl/cuda_device.h"
 #include "gl/compat/code.h"
 
-/* Repeats the query in grinterop, which reports what OpenGL draws on. */
+/* Repeats the query in grinterop, which records the device that OpenGL draws on. */
 static void explain(CUresult code, const char *call)
 {
     CUdevice device;
@@ -28,7 +28,7 @@ CUresult CUDAAPI gr_compat_cu_gl_devices(unsigned int *count, CUdevice *devices,
     return code;
 }
 
-/* The runtime and the driver use the same ordinals. */
+/* The runtime API and the driver API use the same ordinals. */
 CUresult CUDAAPI gr_compat_cuda_gl_devices(unsigned int *count, int *devices, unsigned int size,
                                            unsigned int list)
 {

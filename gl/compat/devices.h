@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The functions that compat.h substitutes for cudaGLGetDevices and cuGLGetDevices. NVIDIA's headers
- * declare those with enums of their own; an int has the same calling convention.
+ * The functions that compat.h substitutes for cudaGLGetDevices and cuGLGetDevices. The CUDA headers
+ * declare these functions with enums of their own; an int has the same calling convention.
  */
 #ifndef GR_GL_COMPAT_DEVICES_H
 #define GR_GL_COMPAT_DEVICES_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* compat.h: imports call CUDA directly; grinterop explains failures. */
+/*
+ * Functions of compat.h for imports: the imports call CUDA directly, and grinterop explains
+ * failures.
+ */
 #include "gl/compat/compat.h"
 #include <grinterop/external.h>
 #include <grinterop/semaphore.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Handles live in pages that are never freed, so that a handle can be validated by its address
- * alone.
+ * Handles are in memory pages that are never freed, so that a handle can be validated by its
+ * address alone.
  */
 #include "gl/compat/handle.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The handles of compat.h registrations. The program sees a CUgraphicsResource; here it is a
- * grinterop resource with its mapping.
+ * The handles of compat.h registrations. The program gets a CUgraphicsResource, which is a pointer
+ * to this struct: a grinterop resource with its mapping.
  */
 #ifndef GR_GL_COMPAT_HANDLE_H
 #define GR_GL_COMPAT_HANDLE_H
@@ -11,23 +11,23 @@
 
 struct compat_handle {
     gr_resource *resource; /* NULL: the handle has ended */
-    gr_buffer *buffer;     /* while it is mapped */
-    unsigned name, target; /* in OpenGL; the target of a buffer is 0 */
-    unsigned map_flags;    /* for maps */
-    bool listed;           /* in the list that a call is checking */
+    gr_buffer *buffer;     /* the mapping, while the resource is mapped */
+    unsigned name, target; /* the OpenGL name and target; the target of a buffer is 0 */
+    unsigned map_flags;    /* the flags for maps */
+    bool listed;           /* the handle is in the list that a call is checking */
     struct compat_handle *next_free;
 };
 
-/* Who created a handle. */
+/* The owner of a handle. */
 enum compat_owner {
-    COMPAT_NOBODY, /* NULL, or ended */
+    COMPAT_NOBODY, /* the handle is NULL or has ended */
     COMPAT_OURS,
-    COMPAT_CUDAS /* not created here: known to the driver, or invalid */
+    COMPAT_CUDAS /* compat.h did not create the handle: CUDA did, or it is invalid */
 };
 
 /*
  * Returns a new handle without a resource; NULL if out of memory. Ended handles are reused, the
- * oldest first, and never freed. So an ended handle is never taken for a CUDA handle.
+ * oldest first, and never freed. So an ended handle is never mistaken for a CUDA handle.
  */
 struct compat_handle *compat_handle_new(void);
 void compat_handle_end(struct compat_handle *handle);
@@ -35,7 +35,7 @@ void compat_handle_end(struct compat_handle *handle);
 enum compat_owner compat_handle_owner(CUgraphicsResource handle);
 
 /*
- * Returns the struct of a handle. For a handle that was not created here, records an error, sets
+ * Returns the struct of a handle. For a handle that compat.h did not create, records an error, sets
  * *code to CUDA_ERROR_INVALID_HANDLE and returns NULL.
  */
 struct compat_handle *compat_handle_get(CUgraphicsResource handle, const char *call,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* compat.h: maps and unmaps lists of resources, all or none. */
+/* Functions of compat.h that map and unmap lists of resources: all or none. */
 #include "gl/compat/compat.h"
 
 #include <stdlib.h>
@@ -11,7 +11,10 @@
 #include "gl/compat/handle.h"
 #include "gl/compat/register.h"
 
-/* The arguments of one call. Programs map few resources at once, which need no heap memory. */
+/*
+ * The number of resources for which the arguments of a call need no heap memory. Most programs map
+ * few resources at once.
+ */
 #define FEW 16
 
 struct list {
@@ -47,7 +50,10 @@ static CUresult find_handles(struct list *list, CUgraphicsResource *resources)
     return code;
 }
 
-/* A default stream belongs to the current context. grinterop checks any other stream. */
+/*
+ * Checks that a default stream belongs to the CUDA context of the resources. grinterop checks all
+ * other streams.
+ */
 static CUresult check_context(const struct list *list, CUstream stream)
 {
     CUcontext current;
@@ -65,7 +71,7 @@ static CUresult check_context(const struct list *list, CUstream stream)
     return CUDA_SUCCESS;
 }
 
-/* Each resource must occur once, and be mapped or unmapped as the call requires. */
+/* Checks that each resource occurs once, and is mapped or unmapped as the call requires. */
 static CUresult check_states(const struct list *list, bool mapped)
 {
     size_t fine = 0;
@@ -119,7 +125,7 @@ static CUresult map(struct list *list, CUstream stream)
     return CUDA_SUCCESS;
 }
 
-/* Resources that were not released stay mapped. */
+/* Unmaps the resources. Resources that could not be released stay mapped. */
 static CUresult unmap(struct list *list, CUstream stream)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -132,8 +138,8 @@ static CUresult unmap(struct list *list, CUstream stream)
     return status == GR_OK ? CUDA_SUCCESS : compat_code();
 }
 
-/* Whether all resources were registered by CUDA itself. */
-static bool are_cudas(unsigned int count, CUgraphicsResource *resources)
+/* Whether CUDA itself registered all of the resources. */
+static bool are_registered_by_cuda(unsigned int count, CUgraphicsResource *resources)
 {
     for (unsigned int i = 0; i < count; i++)
         if (compat_handle_owner(resources[i]) != COMPAT_CUDAS)
@@ -154,7 +160,7 @@ static CUresult map_or_unmap(unsigned int count, CUgraphicsResource *resources, 
                              !stream      ? "The stream is NULL: pass CU_STREAM_LEGACY"
                              : !resources ? "The list is NULL"
                                           : "The list is empty: its length is 0");
-    if (are_cudas(count, resources))
+    if (are_registered_by_cuda(count, resources))
         return unmaps ? gr_driver()->GraphicsUnmapResources(count, resources, stream)
                       : gr_driver()->GraphicsMapResources(count, resources, stream);
     code = check(&list, resources, stream, unmaps);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* compat.h: the pointer or arrays of a mapped resource. */
+/* Functions of compat.h that return the pointer or the arrays of a mapped resource. */
 #include "gl/compat/compat.h"
 #include <grinterop/image.h>
 
@@ -36,7 +36,7 @@ static CUresult find_pointer(CUgraphicsResource resource, CUdeviceptr *pointer, 
     return CUDA_SUCCESS;
 }
 
-/* Writes zeros on failure, as the driver does. */
+/* Like the driver, this function writes zeros on failure. */
 CUresult CUDAAPI compat_pointer(CUdeviceptr *pointer, size_t *size, CUgraphicsResource resource)
 {
     CUdeviceptr found = 0;
@@ -53,7 +53,7 @@ CUresult CUDAAPI compat_pointer(CUdeviceptr *pointer, size_t *size, CUgraphicsRe
     return code;
 }
 
-/* A mapped image, with a check of the output pointer. */
+/* Returns the handle of a mapped image, after checking the output pointer. */
 static CUresult get_image(CUgraphicsResource resource, const void *place, const char *call,
                           struct compat_handle **handle)
 {
@@ -69,7 +69,7 @@ static CUresult get_image(CUgraphicsResource resource, const void *place, const 
     return CUDA_SUCCESS;
 }
 
-/* Only level and layer can be invalid here. */
+/* Returns the code of an error for an array. Only the level and the layer can be invalid here. */
 static CUresult code_of_array(void)
 {
     return gr_last_error()->status == GR_ERR_INVALID_VALUE ? CUDA_ERROR_INVALID_VALUE

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* compat.h: registers OpenGL objects, sets map flags and unregisters. */
+/* Functions of compat.h that register OpenGL objects, set map flags and unregister. */
 #include "gl/compat/register.h"
 
 #include "gl/compat/compat.h"
@@ -22,8 +22,8 @@ static gr_resource *make(unsigned name, unsigned target, unsigned flags, unsigne
 }
 
 /*
- * Converts grinterop's own errors to the driver's codes. The driver distinguishes a missing object
- * from one without storage, and has no code for a missing OpenGL context.
+ * Converts errors that grinterop itself found to the driver's codes. The driver distinguishes a
+ * missing object from an object without storage, and has no code for a missing OpenGL context.
  */
 static CUresult code_of_registration(unsigned name, unsigned target, unsigned flags)
 {
@@ -43,10 +43,10 @@ static CUresult code_of_registration(unsigned name, unsigned target, unsigned fl
 }
 
 /*
- * The driver reports a target or format that no transport supports as an invalid value. This does
- * not apply to other transports that GR_COMPAT selects.
+ * Whether the driver would return "invalid value": it does so for a target or format that no
+ * transport supports. With another transport, which GR_COMPAT selected, grinterop decides.
  */
-static bool is_drivers_to_refuse(unsigned target, unsigned transports)
+static bool driver_reports_invalid_value(unsigned target, unsigned transports)
 {
     return target && (!transports || transports & GR_TRANSPORT_INTEROP) &&
            gr_last_error()->status == GR_ERR_UNSUPPORTED;
@@ -64,7 +64,7 @@ static gr_resource *make_first(unsigned name, unsigned target, unsigned flags, c
     gr_resource *made = make(name, target, flags, transports);
     gr_error_call_end();
     if (!made)
-        *code = is_drivers_to_refuse(target, transports)
+        *code = driver_reports_invalid_value(target, transports)
                     ? CUDA_ERROR_INVALID_VALUE
                     : code_of_registration(name, target, flags);
     return made;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * compat.h: the library's support for the runtime API functions that the header defines in the
- * program.
- */
+/* Supports the functions of the runtime API that compat.h defines in the program. */
 #include "gl/compat/compat.h"
 
 #include "lib/driver.h"

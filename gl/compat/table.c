@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The table through which programs with compat.h reach the library: one exported symbol. */
+/*
+ * The table through which programs with compat.h call the library, so that one exported symbol is
+ * enough.
+ */
 #include "gl/compat/compat.h"
 
 const gr_compat_api *gr_compat(void)

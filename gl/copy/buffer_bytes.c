@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Copies bytes of OpenGL buffers through bindings, which are then restored. */
+/* Copies bytes of OpenGL buffers through bindings that are restored afterwards. */
 #include "gl/copy/buffer_bytes.h"
 
 #include <epoxy/gl.h>
@@ -30,7 +30,10 @@ void gl_buffer_read(unsigned int name, size_t offset, void *to, size_t size)
     glBindBuffer(GL_COPY_READ_BUFFER, before);
 }
 
-/* Immutable storage allows glBufferSubData only with GL_DYNAMIC_STORAGE_BIT. */
+/*
+ * Whether glBufferSubData can write to the buffer. Immutable storage allows this only with
+ * GL_DYNAMIC_STORAGE_BIT.
+ */
 static bool takes_data(GLuint name, const struct gl_context *context)
 {
     GLint flags = 0;
@@ -40,7 +43,7 @@ static bool takes_data(GLuint name, const struct gl_context *context)
     return flags & GL_DYNAMIC_STORAGE_BIT;
 }
 
-/* Writes by a copy from a scratch buffer, which any storage allows. */
+/* Writes by a copy from a scratch buffer, which is possible for any storage. */
 static void write_through(GLuint *scratch, size_t offset, const void *from, size_t size)
 {
     if (!*scratch)

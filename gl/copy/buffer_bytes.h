@@ -13,7 +13,7 @@
 
 /*
  * Whether the application has mapped the buffer non-persistently, so that OpenGL refuses other
- * access.
+ * access to it.
  */
 bool gl_buffer_is_locked(unsigned int name);
 
@@ -21,7 +21,8 @@ bool gl_buffer_is_locked(unsigned int name);
 void gl_buffer_read(unsigned int name, size_t offset, void *to, size_t size);
 
 /*
- * Immutable storage may need a scratch buffer for writes: it is created if *scratch is 0, and kept.
+ * Writes `size` bytes at `offset`. Immutable storage may need a scratch buffer: it is created if
+ * *scratch is 0, and kept.
  */
 void gl_buffer_write(unsigned int name, const struct gl_context *context, size_t offset,
                      const void *from, size_t size, unsigned int *scratch);

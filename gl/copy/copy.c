@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The copy transport's operations. A map copies the bytes from OpenGL to the stream. A release
- * copies them from the stream, waits for that, and writes them to OpenGL. The flags may make either
- * unnecessary. Host memory lies in between. If OpenGL can keep a buffer mapped, CUDA can register
- * it and it is faster, that is memory that both APIs' copy engines access (staging.h). Otherwise it
- * is CUDA memory, and the calling thread copies between it and OpenGL.
+ * The operations of the copy transport. A map copies the bytes from OpenGL to the stream. A release
+ * copies the bytes from the stream, waits for this copy, and writes the bytes to OpenGL. The flags
+ * of the resource may make either copy unnecessary. The bytes pass through host memory. This is
+ * memory that the copy engines of both APIs access (staging.h), if OpenGL can keep a buffer mapped,
+ * CUDA can register this mapping, and copying through it is faster. Otherwise it is CUDA memory,
+ * and the calling thread copies between this memory and OpenGL.
  */
 #include "gl/copy/copy.h"
 
@@ -31,7 +32,10 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
 
 /* ---- Map ------------------------------------------------------------------------------------- */
 
-/* The bytes of a mapping in a half: at its start, except in the object's own storage. */
+/*
+ * Returns the address of a mapping's bytes in a half. They are at the start of the half, or, in the
+ * object's own storage, at the offset of the mapping.
+ */
 static unsigned char *host_of(const struct gl_resource *r, unsigned half)
 {
     const struct gl_copy *copy = r->copy;
@@ -63,8 +67,8 @@ static gr_status upload(const struct gl_resource *r, CUstream stream)
 }
 
 /*
- * OpenGL copies the next piece while this one is in transit. All fences are deleted, also after an
- * error.
+ * Uploads piece by piece: OpenGL copies the next piece while CUDA transfers this one. All fences
+ * are deleted, also after an error.
  */
 static gr_status upload_pieces(const struct gl_resource *r, struct __GLsync *const fences[],
                                CUstream stream)
@@ -82,7 +86,8 @@ static gr_status upload_pieces(const struct gl_resource *r, struct __GLsync *con
 }
 
 /*
- * Selects the half that no stream reads any more, unless a ring has already fetched data into one.
+ * Selects the half that no stream reads any more, unless a ring has already fetched data into a
+ * half.
  */
 static gr_status select_half(const struct gl_resource *r)
 {
@@ -100,7 +105,7 @@ static gr_status select_half(const struct gl_resource *r)
 static gr_status prepare(const struct gl_resource *r, CUstream stream)
 {
     struct gl_copy *copy = r->copy;
-    /* Another stream may still use the memory, or still read the half. */
+    /* Another stream may still use the memory, or may still read the half. */
     gr_status status = check_cuda(gr_driver()->StreamWaitEvent(stream, copy->done, 0),
                                   "cuStreamWaitEvent", &r->base);
     if (status == GR_OK && gl_copy_writes_first(r))
@@ -115,8 +120,8 @@ static bool mark_undone(const struct gl_copy *copy, CUstream stream)
 }
 
 /*
- * The copies in the stream end at a recorded event, which the next user of the memory waits for. If
- * recording fails, this thread waits, since the memory may be freed next.
+ * Records an event after the copies in the stream, for which the next user of the memory waits. If
+ * recording fails, this thread waits, because the memory may be freed next.
  */
 static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
@@ -136,7 +141,7 @@ static void expose(gr_resource *resource)
     resource->pending->size = resource->is_image ? 0 : gl_of(resource)->copy->size;
 }
 
-/* Whether the map copies in pieces. Data that a ring fetched ahead is already complete. */
+/* Whether the map copies in pieces. It does not if a ring has fetched the data ahead. */
 static bool in_pieces(const gr_resource *resource)
 {
     const struct gl_resource *r = gl_of(resource);
@@ -159,7 +164,7 @@ static gr_status move_all(gr_resource *const resources[], size_t n, CUstream str
     return status;
 }
 
-/* CUDA copies are enqueued only if OpenGL has reported no error. */
+/* Maps the resources. CUDA copies are enqueued only if OpenGL has reported no error. */
 static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
@@ -185,7 +190,7 @@ static gr_status piece_down(const struct gl_resource *r, unsigned char *host, CU
                       &r->base);
 }
 
-/* With several pieces, an event follows each. */
+/* Downloads a buffer to host memory. With several pieces, records an event after each piece. */
 static gr_status buffer_down(const struct gl_resource *r, unsigned char *host, CUstream stream)
 {
     const struct gl_copy *copy = r->copy;
@@ -219,8 +224,11 @@ static gr_status mark_end(const gr_resource *resource, CUstream stream)
                       "cuEventRecord", resource);
 }
 
-/* CUDA now writes to another part than the last frame, which OpenGL may not have copied yet. */
-static void next_turn(const struct gl_resource *r)
+/*
+ * Selects the next part for the writes of CUDA, because OpenGL may not have copied the last frame
+ * yet.
+ */
+static void select_next_part(const struct gl_resource *r)
 {
     struct gl_copy *copy = r->copy;
     if (copy->turns == 1)
@@ -229,13 +237,13 @@ static void next_turn(const struct gl_resource *r)
     gl_fence_keep(copy->scratch);
 }
 
-/* Enqueues the copies. After an error none is still pending. */
+/* Enqueues the downloads. After an error no copy is pending. */
 static gr_status download_all(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
         if (gl_object_writes(resources[i])) {
-            next_turn(gl_of(resources[i]));
+            select_next_part(gl_of(resources[i]));
             status = copy_down(gl_of(resources[i]), stream);
         }
     for (size_t i = 0; i < n && status == GR_OK; i++)
@@ -245,7 +253,7 @@ static gr_status download_all(gr_resource *const resources[], size_t n, CUstream
     return status;
 }
 
-/* The checks that can fail, before anything is enqueued. */
+/* Makes the checks that can fail, before any copy is enqueued. */
 static gr_status check_download(gr_resource *const resources[], size_t n)
 {
     gr_status status = GR_OK;
@@ -256,8 +264,8 @@ static gr_status check_download(gr_resource *const resources[], size_t n)
 }
 
 /*
- * Waits for all resources with a single wait, except for large buffers: each of their pieces is
- * waited for later, when it is copied.
+ * Waits for all resources with a single wait. Large buffers are the exception: their pieces are
+ * waited for later, when they are copied.
  */
 static gr_status await_all(gr_resource *const resources[], size_t n)
 {
@@ -272,7 +280,10 @@ static gr_status await_all(gr_resource *const resources[], size_t n)
     return one_by_one ? GR_OK : gl_copy_wait(gl_of(last)->copy->done, last);
 }
 
-/* In a ring, the next OpenGL use waits instead, so that several frames can be in flight. */
+/*
+ * Unmaps the resources. In a ring the next use by OpenGL waits instead, so that several frames can
+ * be in flight.
+ */
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {
     GR_TRY(check_download(resources, n));
@@ -288,7 +299,7 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* Writes the data that the last ring frames left to the object. */
+/* Writes data of the last ring frames to the object that is still in host memory. */
 static void settle(gr_resource *resource)
 {
     struct gr_error_record before, why;
@@ -300,17 +311,19 @@ static void settle(gr_resource *resource)
     gr_error_restore(&before);
 }
 
-/* The OpenGL buffer is deleted after CUDA has unregistered it. */
+/*
+ * Unregisters the resource. The OpenGL buffer is deleted after CUDA has unregistered its mapping.
+ */
 static gr_status unregister(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
     struct gl_copy *copy = r->copy;
-    if (!copy) { /* park() has ended the CUDA side */
+    if (!copy) { /* park() has ended the CUDA objects */
         gl_deferred_run(&r->context);
         return GR_OK;
     }
     settle(resource);
-    if (copy->staging.is_object) /* it is freed with the resource */
+    if (copy->staging.is_object) /* the object's own storage is freed with the resource */
         gr_driver()->EventSynchronize(copy->done);
     r->copy = NULL;
     gr_retire_after(&copy->retired, &resource->context, copy->done, gl_copy_end);
@@ -320,9 +333,10 @@ static gr_status unregister(gr_resource *resource)
 }
 
 /*
- * Ends the CUDA side of a resource that was freed without its OpenGL context, if no stream uses it.
- * That context may never be current again, and destroying it unmaps the registered memory. Pending
- * data needs both sides, unless the OpenGL context is gone.
+ * Ends the CUDA objects of a resource that was freed while its OpenGL context was not current, if
+ * no stream uses them. That context may never be current again, and its destruction unmaps the
+ * registered memory. If data is pending, the objects of both APIs are needed, unless the OpenGL
+ * context no longer exists.
  */
 static void end_cuda_side(gr_resource *resource)
 {
@@ -341,7 +355,10 @@ static void end_cuda_side(gr_resource *resource)
     gr_context_leave(pushed);
 }
 
-/* Releasing a buffer needs both sides, so end the CUDA side only if the resource was freed. */
+/*
+ * Defers the end. The CUDA objects are ended now only if the resource was freed, because releasing
+ * a buffer needs the objects of both APIs.
+ */
 static void park(gr_resource *resource, bool freed)
 {
     if (freed)
@@ -352,7 +369,7 @@ static void park(gr_resource *resource, bool freed)
 static void destroy(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
-    if (r->copy) { /* its CUDA context and everything in it is gone */
+    if (r->copy) { /* all its objects ended with the CUDA context */
         gl_copy_end(&r->copy->retired, false);
         r->copy = NULL;
     }

@@ -11,7 +11,10 @@
 
 extern const struct gr_backend gl_copy;
 
-/* Makes the object a resource of this transport. NULL after an error; then the caller keeps `r`. */
+/*
+ * Makes the object a resource of the copy transport. After an error returns NULL, and the caller
+ * keeps `r`.
+ */
 gr_resource *gl_copy_make(struct gl_resource *r, unsigned flags, const char *call);
 
 #endif

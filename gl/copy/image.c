@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Images of the copy transport. Each layer has its own arrays, as in a registered image, so that
- * programs need not distinguish the transports.
+ * programs need not distinguish the two transports.
  */
 #include "gl/copy/image.h"
 
@@ -17,7 +17,7 @@
 #include "gl/copy/staging.h"
 #include "gl/copy/texels.h"
 
-/* Levels start at multiples of this, for efficient copies between host and device. */
+/* The alignment of levels in host memory, for efficient copies between host and device. */
 #define LEVEL_ALIGNMENT ((size_t)256)
 
 static size_t halved(size_t extent, unsigned times)
@@ -25,7 +25,7 @@ static size_t halved(size_t extent, unsigned times)
     return extent >> times ? extent >> times : 1;
 }
 
-/* One layer of a level, in texels and bytes. */
+/* The size of one layer of a level, in texels and bytes. */
 struct extent {
     size_t width, height, depth, row, bytes;
 };
@@ -133,7 +133,7 @@ static gr_status copy_part(const CUDA_MEMCPY3D *copy, CUstream stream, const str
                         gl_object_text(&r->base).text);
 }
 
-/* ---- All layers in one ----------------------------------------------------------------------- */
+/* ---- A mipmapped array of all layers --------------------------------------------------------- */
 
 static gr_status make_whole(const struct gl_resource *r, struct gl_copy *copy)
 {
@@ -190,7 +190,8 @@ gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmapped
         if (status == GR_OK)
             status = fill_whole(r, resource->mapped->stream);
         if (status != GR_OK && copy->whole) {
-            (void)gr_stream_finish(resource->mapped->stream); /* it may still copy into the array */
+            /* the stream may still copy into the array */
+            (void)gr_stream_finish(resource->mapped->stream);
             gr_driver()->MipmappedArrayDestroy(copy->whole);
             copy->whole = NULL;
         }
@@ -201,7 +202,7 @@ gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmapped
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
-/* `from` is an address, or an offset in the buffer that is bound for texels. */
+/* Copies one level. `from` is an address, or an offset in the buffer that is bound for texels. */
 static void move_level(const struct gl_resource *r, const struct gl_texels *texels, unsigned level,
                        uintptr_t from, bool read)
 {
@@ -231,7 +232,10 @@ static unsigned scratch_of(const struct gl_resource *r)
     return names->texture;
 }
 
-/* Levels in order: old OpenGL may regenerate the others when level 0 changes. */
+/*
+ * Copies all levels, in order: old OpenGL versions may regenerate the other levels when level 0
+ * changes.
+ */
 static void move_all(const struct gl_resource *r, unsigned half, bool read)
 {
     const struct gl_copy *copy = r->copy;

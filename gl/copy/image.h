@@ -12,23 +12,24 @@ gr_status gl_copy_image_check(const struct gl_resource *r, const char *call);
 size_t gl_copy_image_layout(const struct gl_resource *r, size_t offsets[GL_COPY_MOST_LEVELS]);
 
 /*
- * Creates the arrays. After an error, those already created stay in `copy`. The CUDA context is
+ * Creates the arrays. After an error the arrays created so far stay in `copy`. The CUDA context is
  * current.
  */
 gr_status gl_copy_image_allocate(struct gl_resource *r, struct gl_copy *copy, unsigned flags);
 
 /*
- * Copies all levels and layers between OpenGL and host memory, inside gl_pixel_state_begin() and
- * end(). Reads go to the current half, writes come from the current turn.
+ * Copy all levels and layers between OpenGL and host memory. Call these functions between
+ * gl_pixel_state_begin() and gl_pixel_state_end(). Reads go to the current half; writes come from
+ * the part of the current turn.
  */
 void gl_copy_image_read(const struct gl_resource *r);
 void gl_copy_image_write(const struct gl_resource *r);
 
-/* Copies between host memory and the arrays, in the stream. */
+/* Copy between host memory and the arrays, in the stream. */
 gr_status gl_copy_image_upload(const struct gl_resource *r, unsigned char *host, CUstream stream);
 gr_status gl_copy_image_download(const struct gl_resource *r, unsigned char *host, CUstream stream);
 
-/* Backend operations. */
+/* Operations of the backend. */
 gr_status gl_copy_image_array(const gr_resource *resource, unsigned level, unsigned layer,
                               CUarray *array);
 gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array,

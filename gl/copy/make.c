@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Creates resources of the copy transport. All CUDA objects are created here, so that maps allocate
- * nothing.
+ * Creates resources of the copy transport. All CUDA objects are created here, so that maps do not
+ * allocate.
  */
 #include "gl/copy/copy.h"
 
@@ -91,7 +91,7 @@ static struct gl_copy *begin_copy(const struct gl_resource *r, const char *call)
     return NULL;
 }
 
-/* The CUDA context is current. */
+/* Creates the memory and the CUDA objects. The CUDA context is current. */
 static gr_status make_side(struct gl_resource *r, unsigned flags, const char *call)
 {
     struct gl_copy *copy = begin_copy(r, call);
@@ -108,8 +108,8 @@ static gr_status make_side(struct gl_resource *r, unsigned flags, const char *ca
     return status;
 }
 
-/* Appends to the reason for this transport, if there is one. */
-static void describe_way(struct gl_resource *r)
+/* Appends the host memory in use to the reason for this transport, if there is a reason. */
+static void describe_host_memory(struct gl_resource *r)
 {
     size_t length = strlen(r->transport);
     snprintf(r->transport + length, sizeof(r->transport) - length, "%s, %s",
@@ -124,7 +124,7 @@ gr_resource *gl_copy_make(struct gl_resource *r, unsigned flags, const char *cal
         gl_object_choose_context(r, &context, make_side, flags, call) != GR_OK)
         return NULL;
     gr_resource_init(&r->base, &gl_copy, &context, r->copy, flags);
-    describe_way(r);
+    describe_host_memory(r);
     gr_resource *made = &r->base;
     gr_resource_log_each(call, &made, 1);
     return made;

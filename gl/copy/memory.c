@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Frees the memory and events of a copy. */
+/* Frees the memory and the events of the copy transport. */
 #include "gl/copy/memory.h"
 
 #include <stdlib.h>

@@ -19,8 +19,8 @@ struct visit {
     struct gl_errors before;
 };
 
-/* Makes shader writes visible to copies and mapped memory. */
-static void let_shaders_finish(const struct gl_context *context)
+/* Makes writes by shaders visible to copies and in mapped memory. */
+static void make_shader_writes_visible(const struct gl_context *context)
 {
     if (context->version >= 42)
         glMemoryBarrier(GL_ALL_BARRIER_BITS);
@@ -34,10 +34,10 @@ static void visit_begin(struct visit *visit, gr_resource *const resources[], siz
     gl_errors_begin(&visit->before);
     if (visit->images)
         gl_pixel_state_begin(&visit->pixels);
-    let_shaders_finish(&gl_of(resources[0])->context);
+    make_shader_writes_visible(&gl_of(resources[0])->context);
 }
 
-/* Returns GL_NO_ERROR or the error that OpenGL reported. */
+/* Ends the visit. Returns GL_NO_ERROR, or the error that OpenGL reported. */
 static GLenum visit_end(const struct visit *visit)
 {
     if (visit->images)
@@ -76,8 +76,8 @@ static gr_status check_levels(const gr_resource *resource, const char *call)
 }
 
 /*
- * Unlike a CUDA registration, a copy does not keep storage alive, so immutable storage is checked
- * too.
+ * Immutable storage is checked, too, because a copy does not keep the storage alive, unlike a CUDA
+ * registration.
  */
 gr_status gl_copy_check_storage(gr_resource *const resources[], size_t n, const char *call)
 {
@@ -124,7 +124,7 @@ static void write_piece(const struct gl_resource *r, size_t offset, size_t at, s
                         &copy->scratch->buffer);
 }
 
-/* Writes a piece while the next one is in transit to host memory. */
+/* Writes a buffer in pieces: writes each piece while the next one is in transit to host memory. */
 static gr_status write_buffer(const struct gl_resource *r, size_t offset, size_t size)
 {
     const struct gl_copy *copy = r->copy;
@@ -140,14 +140,18 @@ static gr_status write_buffer(const struct gl_resource *r, size_t offset, size_t
     return status;
 }
 
-/* Writes from the current turn's part. OpenGL has finished with it once the fence is signalled. */
+/*
+ * Writes to the object from the part of the current turn. OpenGL has finished with the part once
+ * the fence is signalled.
+ */
 static gr_status write_object(const struct gl_resource *r, size_t offset, size_t size)
 {
     const struct gl_copy *copy = r->copy;
     gr_status status = GR_OK;
     if (copy->staging.is_object)
         return GR_OK;
-    if (!gl_object_intact(&r->base)) /* still wait for the copies of the pieces */
+    /* the copies of the pieces must be waited for, even if their data is lost */
+    if (!gl_object_intact(&r->base))
         return gl_copy_wait(copy->done, &r->base);
     if (r->base.is_image)
         gl_copy_image_write(r);
@@ -158,7 +162,10 @@ static gr_status write_object(const struct gl_resource *r, size_t offset, size_t
     return status;
 }
 
-/* In a ring, the last user's fence covers the object's own storage. */
+/*
+ * Whether the resource has a fence. In a ring the fence of the last user covers the object's own
+ * storage.
+ */
 static bool has_fence(const struct gl_resource *r)
 {
     return r->copy->staging.is_object && r->base.ring_maps && r->copy->scratch->fence;
@@ -166,7 +173,9 @@ static bool has_fence(const struct gl_resource *r)
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-/* Pending data stays pending until OpenGL reports no error; the next call writes it again. */
+/*
+ * Pending data stays pending until OpenGL reports no error, so that the next call writes it again.
+ */
 gr_status gl_copy_write_objects(gr_resource *const resources[], size_t n)
 {
     struct visit visit;
@@ -203,8 +212,8 @@ gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, const
 }
 
 /*
- * Writes the pending data. Call this before any other read or write, since those use the same
- * memory.
+ * Writes the pending data. Call this function before any other read or write, because both use the
+ * same memory.
  */
 static gr_status write_owed(gr_resource *const resources[], size_t n)
 {
@@ -227,7 +236,7 @@ static void issue_reads(gr_resource *const resources[], size_t n)
             last = r->copy->scratch;
     }
     if (last)
-        gl_fence_put(last); /* after all commands of the batch */
+        gl_fence_put(last); /* the fence is after all commands of the batch */
 }
 
 static gr_status wait_for_reads(gr_resource *const resources[], size_t n)
@@ -275,7 +284,7 @@ gr_status gl_copy_read_pieces(gr_resource *resource, struct __GLsync *fences[])
     if (error == GL_NO_ERROR)
         return GR_OK;
     for (unsigned i = 0; i < GL_COPY_MOST_PIECES; i++)
-        glDeleteSync(fences[i]); /* accepts NULL */
+        glDeleteSync(fences[i]); /* NULL is allowed here */
     return refused_by_gl(error, resource, 1, "glCopyNamedBufferSubData", "read");
 }
 
@@ -295,7 +304,7 @@ gr_status gl_copy_wait_writable(gr_resource *const resources[], size_t n, const 
         if (gl_of(resources[i])->copy->staging.is_object && !has_fence(gl_of(resources[i])))
             last = gl_of(resources[i])->copy->scratch;
     if (last) {
-        let_shaders_finish(&gl_of(resources[0])->context);
+        make_shader_writes_visible(&gl_of(resources[0])->context);
         gl_fence_put(last);
     }
     for (size_t i = 0; i < n && status == GR_OK; i++)
@@ -304,7 +313,7 @@ gr_status gl_copy_wait_writable(gr_resource *const resources[], size_t n, const 
     return status;
 }
 
-/* True if it issued OpenGL commands. */
+/* Starts a copy of the data that CUDA will read. True if OpenGL commands were issued. */
 static bool fetch_ahead(const struct gl_resource *r)
 {
     struct gl_copy *copy = r->copy;

@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The OpenGL side of the copy transport: copies batches of objects to and from the host memory that
- * CUDA copies. Preserves OpenGL state. The objects' context is current.
+ * The OpenGL half of the copy transport: copies batches of objects to and from the host memory that
+ * CUDA copies. Preserves the OpenGL state. The OpenGL context of the objects is current.
  */
 #ifndef GR_GL_COPY_OBJECTS_H
 #define GR_GL_COPY_OBJECTS_H
 
 #include "gl/copy/memory.h"
 
-/* Checks that the storage is unchanged; see struct gr_backend. */
+/* Check that the storage is unchanged: the operation of struct gr_backend. */
 gr_status gl_copy_check_storage(gr_resource *const resources[], size_t n, const char *call);
 
-/* Also checks that a map can read the objects. */
+/* Like gl_copy_check_storage(), and checks that a map can read the objects. */
 gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, const char *call);
 
-/* Refuses a buffer that the application has mapped, since OpenGL then refuses other access. */
+/*
+ * Refuses a buffer that the application has mapped, because OpenGL then refuses other access to it.
+ */
 gr_status gl_copy_check_unlocked(const gr_resource *resource, const char *call);
 
 /*
- * Copies the objects that CUDA reads to host memory and waits for it. First writes data that a ring
- * release left to the objects; the streams have passed `done`. The CUDA context is current.
+ * Copies the objects that CUDA reads to host memory, and waits for these copies. First writes data
+ * of a ring release that is not in the objects yet; the streams have passed `done`. The CUDA
+ * context is current.
  */
 gr_status gl_copy_read_objects(gr_resource *const resources[], size_t n);
 
 /*
- * The same for a large buffer through mapped memory. Issues an OpenGL copy per piece; each is
- * complete when its fence is signalled. Returns up to GL_COPY_MOST_PIECES fences, none after an
- * error.
+ * Like gl_copy_read_objects(), for one large buffer through mapped memory. Issues an OpenGL copy
+ * for each piece; a copy is complete when its fence is signalled. Returns the number of fences, up
+ * to GL_COPY_MOST_PIECES; 0 after an error.
  */
 gr_status gl_copy_read_pieces(gr_resource *resource, struct __GLsync *fences[]);
 
@@ -34,14 +37,15 @@ gr_status gl_copy_read_pieces(gr_resource *resource, struct __GLsync *fences[]);
 gr_status gl_copy_wait_writable(gr_resource *const resources[], size_t n, const char *call);
 
 /*
- * Copies the data that CUDA wrote from host memory to the objects. The streams have passed `done`,
- * except for a buffer in pieces, where this waits for each piece. The CUDA context is current.
+ * Copies the data that CUDA wrote from host memory to the objects. The streams have passed `done`.
+ * For a buffer in pieces they need not, because this function waits for each piece. The CUDA
+ * context is current.
  */
 gr_status gl_copy_write_objects(gr_resource *const resources[], size_t n);
 
 /*
- * For a ring whose OpenGL side has finished with the resources: starts copying what CUDA will read
- * next, followed by a fence. The streams have read the previous data.
+ * For a ring whose OpenGL side has finished with the resources: starts copying the data that CUDA
+ * will read next, and puts a fence after the copies. The streams have read the previous data.
  */
 gr_status gl_copy_fetch_ahead(gr_resource *const resources[], size_t n);
 

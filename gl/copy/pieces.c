@@ -5,7 +5,10 @@
 
 #include "lib/driver.h"
 
-/* A piece takes about 40 µs on the bus; the per-piece overhead is small. */
+/*
+ * The minimum size of a piece. Such a piece takes about 40 µs on the bus, so the overhead per
+ * piece is small.
+ */
 #define LEAST_PIECE ((size_t)2 << 20)
 
 struct gl_pieces gl_pieces_of(const struct gl_copy *copy, size_t size)
@@ -30,10 +33,10 @@ CUresult gl_pieces_make_events(struct gl_copy *copy)
 }
 
 /*
- * A small copy is complete before OpenGL starts, and a flush would make a shared GPU switch
- * contexts.
+ * Whether OpenGL is flushed before a wait. For a small copy it is not: the copy is complete before
+ * OpenGL starts, and a flush would make a shared GPU switch contexts.
  */
-static bool is_flushed_for(const gr_resource *resource)
+static bool needs_flush(const gr_resource *resource)
 {
     return ((const struct gl_resource *)resource)->copy->size > GL_COPY_BY_CPU;
 }
@@ -41,7 +44,7 @@ static bool is_flushed_for(const gr_resource *resource)
 gr_status gl_copy_wait(CUevent event, const gr_resource *resource)
 {
     const gr_cuda_api *cu = gr_driver();
-    if (is_flushed_for(resource) && cu->EventQuery(event) == CUDA_ERROR_NOT_READY)
+    if (needs_flush(resource) && cu->EventQuery(event) == CUDA_ERROR_NOT_READY)
         glFlush();
     CUresult result = cu->EventSynchronize(event);
     if (result == CUDA_SUCCESS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Splits large buffers into pieces, so that OpenGL copies one piece while CUDA transfers the next.
- * Otherwise each side would wait for the whole buffer.
+ * Splits large buffers into pieces, so that OpenGL copies one piece while CUDA transfers the next
+ * piece. Otherwise each API would wait for the whole buffer.
  */
 #ifndef GR_GL_COPY_PIECES_H
 #define GR_GL_COPY_PIECES_H
@@ -11,18 +11,18 @@
 #include "gl/copy/memory.h"
 
 /*
- * Pieces of `step` bytes each; the last one may be shorter. A count of one means that splitting
- * does not pay.
+ * The pieces of a buffer, of `step` bytes each; the last piece may be shorter. One piece means that
+ * splitting does not pay.
  */
 struct gl_pieces {
     size_t size, step;
     unsigned count;
 };
 
-/* Splits `size` bytes of a buffer. */
+/* Splits `size` bytes of a buffer into pieces. */
 struct gl_pieces gl_pieces_of(const struct gl_copy *copy, size_t size);
 
-/* The size of the piece that starts at `at`. */
+/* Returns the size of the piece that starts at `at`. */
 static inline size_t gl_piece_size(const struct gl_pieces *pieces, size_t at)
 {
     return pieces->size - at < pieces->step ? pieces->size - at : pieces->step;

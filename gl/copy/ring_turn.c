@@ -12,13 +12,16 @@ static struct gl_copy *copy_of(const gr_resource *resource)
 
 /* ---- OpenGL acquires ------------------------------------------------------------------------- */
 
-/* Each piece of a large buffer is waited for just before it is copied. */
-static bool comes_in_pieces(const gr_resource *resource)
+/*
+ * Whether the wait is per piece: each piece of a large buffer is waited for just before it is
+ * copied.
+ */
+static bool waits_per_piece(const gr_resource *resource)
 {
     return gl_pieces_of(copy_of(resource), resource->size).count > 1;
 }
 
-/* The checks that can fail come before any copy. */
+/* Waits for the data. The checks that can fail come before any copy. */
 static gr_status wait_for_bytes(gr_resource *const resources[], size_t n)
 {
     gr_status status = GR_OK;
@@ -26,7 +29,7 @@ static gr_status wait_for_bytes(gr_resource *const resources[], size_t n)
         if (copy_of(resources[i])->owed)
             status = gl_copy_check_unlocked(resources[i], "acquire");
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (copy_of(resources[i])->owed && !comes_in_pieces(resources[i]))
+        if (copy_of(resources[i])->owed && !waits_per_piece(resources[i]))
             status = gl_copy_wait(copy_of(resources[i])->done, resources[i]);
     return status;
 }
@@ -59,7 +62,7 @@ static bool is_fetched_ahead(const gr_resource *resource)
     return !gl_object_writes(resource) && copy_of(resource)->staging.bytes;
 }
 
-/* The same checks as in a map that reads. */
+/* Makes the same checks as a map that reads. */
 static gr_status check(gr_resource *const resources[], size_t n)
 {
     gr_status status = GR_OK;

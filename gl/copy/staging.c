@@ -13,7 +13,7 @@
 
 #define ACCESS (GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT)
 
-/* In nanoseconds: the timeout of one wait; waits are repeated. */
+/* A second in nanoseconds: the timeout of one wait; waits are repeated. */
 #define A_SECOND 1000000000u
 
 bool gl_staging_supported(const struct gl_context *context)
@@ -21,19 +21,19 @@ bool gl_staging_supported(const struct gl_context *context)
     return context->direct && context->storage;
 }
 
-/* If CUDA reads, the thread waits for OpenGL either way. */
+/* False if CUDA reads, because the thread then waits for OpenGL in any case. */
 bool gl_staging_is_faster(size_t size, unsigned flags)
 {
     return !(flags & GR_WRITE_DISCARD) || size > GL_COPY_BY_CPU;
 }
 
-/* In host memory, which the copy engines of both APIs access. */
+/* The flags place the storage in host memory, which the copy engines of both APIs access. */
 unsigned int gl_staging_storage_flags(void)
 {
     return ACCESS | GL_CLIENT_STORAGE_BIT;
 }
 
-/* Registers whole pages, so that no other allocation shares a page. */
+/* Rounds up to whole pages, so that no other allocation shares a registered page. */
 static size_t whole_pages(size_t size)
 {
     size_t page = gr_machine_page();
@@ -42,7 +42,7 @@ static size_t whole_pages(size_t size)
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
-static bool is_ready_made(const struct gl_resource *r)
+static bool can_use_object(const struct gl_resource *r)
 {
     GLint flags = 0;
     if (!r->owned || r->base.is_image)
@@ -91,7 +91,7 @@ static bool register_bytes(struct gl_copy *copy, unsigned char *bytes, size_t si
     return false;
 }
 
-/* Uses the object's own storage: only CUDA copies then. */
+/* Uses the object's own storage as the staging memory: then only CUDA copies. */
 static bool take_object(const struct gl_resource *r, struct gl_copy *copy)
 {
     unsigned char *bytes = map_buffer(r->name, copy->size);
@@ -142,7 +142,7 @@ void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned
         return;
     }
     gl_errors_begin(&errors);
-    if (reads_only || !is_ready_made(r) || !take_object(r, copy)) {
+    if (reads_only || !can_use_object(r) || !take_object(r, copy)) {
         take_buffer(copy, reads_only ? 2 : writes_only ? GL_COPY_TURNS : 1);
         copy->turns = copy->staging.bytes && writes_only ? GL_COPY_TURNS : 1;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Staging memory that OpenGL allocates: a persistently mapped OpenGL buffer whose mapping is
- * registered with CUDA. The GPU copies between it and the object, so the CPU copies nothing. Fences
- * report the OpenGL progress.
+ * registered with CUDA. The GPU copies between this buffer and the object, so the CPU copies
+ * nothing. Fences report the progress of OpenGL.
  */
 #ifndef GR_GL_COPY_STAGING_H
 #define GR_GL_COPY_STAGING_H
@@ -15,49 +15,49 @@ bool gl_staging_supported(const struct gl_context *context);
 /* Whether staging is faster: false for small write-only transfers, which the CPU copies. */
 bool gl_staging_is_faster(size_t size, unsigned flags);
 
-/* The storage flags that let gl_staging_make() use a buffer directly. */
+/* Returns the storage flags that let gl_staging_make() use a buffer directly. */
 unsigned int gl_staging_storage_flags(void);
 
 /*
- * Allocates staging memory for `copy` and sets its `host`. read_only has two halves and
- * write_discard has GL_COPY_TURNS parts. Uses the object's own storage if grinterop allocated it
- * for that. If staging is not possible or not faster, copy->staging.bytes is NULL and copy->way
- * says why. Both contexts are current.
+ * Allocates staging memory for `copy` and sets its `host`. For read_only resources the memory has
+ * two halves, for write_discard GL_COPY_TURNS parts. Uses the object's own storage if grinterop
+ * allocated the storage for this purpose. If staging is not possible or not faster,
+ * copy->staging.bytes is NULL and copy->way contains the reason. Both contexts are current.
  */
 void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned flags);
 
-/* The OpenGL buffer, and the offset of a half in it. */
+/* Return the OpenGL buffer, and the offset of a half in it. */
 unsigned int gl_staging_buffer(const struct gl_resource *r);
 size_t gl_staging_offset(const struct gl_copy *copy, unsigned half);
 
 /*
- * Issues an OpenGL copy of `size` bytes of the buffer object at `offset`: to `at` in the current
- * half, or from `at` in the current turn's part.
+ * Issue an OpenGL copy of `size` bytes of the buffer object at `offset`: gl_staging_read() to `at`
+ * in the current half, gl_staging_write() from `at` in the part of the current turn.
  */
 void gl_staging_read(const struct gl_resource *r, size_t offset, size_t at, size_t size);
 void gl_staging_write(const struct gl_resource *r, size_t offset, size_t at, size_t size);
 
 /* ---- Fences ---------------------------------------------------------------------------------- */
 
-/* Puts a fence after the commands issued so far, for the next wait. */
+/* Puts a fence after the commands issued so far. The next wait waits for it. */
 void gl_fence_put(struct gl_names *names);
 
 /* Blocks the thread until the fence is signalled, if there is one. */
 gr_status gl_fence_wait(struct gl_names *names, const gr_resource *resource, const char *call);
 
-/* The same with the oldest of the kept fences. */
+/* Like gl_fence_wait(), for the oldest of the kept fences. */
 gr_status gl_fence_wait_oldest(struct gl_names *names, const gr_resource *resource,
                                const char *call);
 
 /*
- * Keeps the current fence, so that gl_fence_put() does not replace it. The oldest one must have
- * been waited for.
+ * Keeps the current fence, so that gl_fence_put() does not replace it. The oldest kept fence must
+ * have been waited for.
  */
 void gl_fence_keep(struct gl_names *names);
 
 /*
- * The same with a separate fence, which the wait deletes. NULL if OpenGL created no fence; then
- * gl_fence_make() has already waited.
+ * gl_fence_make() makes a separate fence, which gl_fence_pass() waits for and deletes.
+ * gl_fence_make() returns NULL if OpenGL created no fence; it has then waited already.
  */
 struct __GLsync *gl_fence_make(void);
 gr_status gl_fence_pass(struct __GLsync *fence, const gr_resource *resource, const char *call);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Copies the texels of textures and renderbuffers (texels.h). OpenGL has no call that transfers
- * renderbuffer texels of any format unchanged. They are copied through a texture of the same
- * format, without conversion.
+ * renderbuffer texels of any format unchanged. So renderbuffers are copied through a texture of the
+ * same format, without conversion.
  */
 #include "gl/copy/texels.h"
 
@@ -66,8 +66,8 @@ unsigned int gl_texels_scratch(unsigned int internal, struct gl_transfer transfe
     glGenTextures(1, &name);
     glBindTexture(GL_TEXTURE_2D, name);
     /*
-     * Copies need a complete texture: no further levels, and no filter that the format does not
-     * support.
+     * Copies need a complete texture: it must have no further levels, and no filter that the format
+     * does not support.
      */
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
@@ -78,7 +78,7 @@ unsigned int gl_texels_scratch(unsigned int internal, struct gl_transfer transfe
     return name;
 }
 
-/* The bound texture may be the scratch texture. */
+/* Returns the target to bind, which may be that of the scratch texture. */
 static GLenum bound_target(const struct gl_texels *texels)
 {
     return texels->scratch ? GL_TEXTURE_2D : texels->target->target;

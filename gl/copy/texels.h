@@ -10,7 +10,7 @@
 
 #include "gl/format.h"
 
-/* The format and type with which OpenGL transfers texels unchanged in CUDA's layout. */
+/* The format and type with which OpenGL transfers texels unchanged in the layout of CUDA. */
 struct gl_transfer {
     unsigned int format, type;
 };
@@ -25,8 +25,8 @@ struct gl_texels {
     const struct gl_target *target;
     struct gl_transfer transfer;
     unsigned int name;
-    unsigned int scratch; /* a texture that replaces a renderbuffer */
-    int bound;            /* the previous binding */
+    unsigned int scratch; /* the texture that replaces a renderbuffer */
+    int bound;            /* the binding before begin */
 };
 
 /* Binds the image. `scratch` is nonzero only for renderbuffers. */
@@ -34,10 +34,10 @@ void gl_texels_begin(struct gl_texels *texels, unsigned int name, const struct g
                      const struct gl_format *format, unsigned int scratch);
 void gl_texels_end(const struct gl_texels *texels);
 
-/* One level with all layers or slices, or one cube face. */
+/* A part of an image: one level with all layers or slices, or one cube face. */
 struct gl_texels_part {
     unsigned int level, face;
-    int width, height, depth; /* depth: slices or layers, else 1 */
+    int width, height, depth; /* depth: the number of slices or layers, otherwise 1 */
 };
 
 void gl_texels_read(const struct gl_texels *texels, const struct gl_texels_part *part, void *to);
@@ -45,8 +45,8 @@ void gl_texels_write(const struct gl_texels *texels, const struct gl_texels_part
                      const void *from);
 
 /*
- * Creates a texture with the internal format of a renderbuffer, inside gl_pixel_state_begin() and
- * end(). The caller owns it.
+ * Creates a texture with the internal format of a renderbuffer. Call this function between
+ * gl_pixel_state_begin() and gl_pixel_state_end(). The caller owns the texture.
  */
 unsigned int gl_texels_scratch(unsigned int internal, struct gl_transfer transfer, int width,
                                int height);

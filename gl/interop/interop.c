@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The interop transport's operations. If a resource is unmapped or unregistered on a thread without
- * an OpenGL context, the NVIDIA driver (580) returns CUDA_ERROR_INVALID_GRAPHICS_CONTEXT and loses
- * the resource: afterwards it can be neither mapped, unmapped nor freed. A wrong context goes
- * undetected. So this file checks the context first.
+ * The operations of the interop transport. If a resource is unmapped or unregistered on a thread
+ * without an OpenGL context, the NVIDIA driver (580) returns CUDA_ERROR_INVALID_GRAPHICS_CONTEXT
+ * and loses the resource: afterwards it can be neither mapped, unmapped nor freed. The driver does
+ * not detect a wrong context. So this file checks the context first.
  */
 #include "gl/interop/interop.h"
 
@@ -11,7 +11,10 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 
-/* The driver takes handles in an array; a single resource needs no such array. */
+/*
+ * The type of the driver's map and unmap calls. The driver takes handles in an array; for a single
+ * resource no array is built.
+ */
 typedef CUresult(CUDAAPI *driver_call)(unsigned n, CUgraphicsResource *handles, CUstream stream);
 
 static CUresult call_for_many(driver_call call, gr_resource *const resources[], size_t n,
@@ -42,13 +45,13 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
                         gl_object_text(resources[0]).text);
 }
 
-/* Pointers may change from one map to the next, so each map queries them. */
+/* Queries the pointers at each map, because they may change from one map to the next. */
 static gr_status fetch_pointers(gr_resource *const resources[], size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         gr_buffer *buffer = resources[i]->pending;
         if (resources[i]->is_image)
-            continue; /* arrays are queried one at a time */
+            continue; /* the arrays of images are queried one at a time */
         CUresult result = gr_driver()->GraphicsResourceGetMappedPointer(&buffer->ptr, &buffer->size,
                                                                         resources[i]->handle);
         if (result != CUDA_SUCCESS)
@@ -60,7 +63,10 @@ static gr_status fetch_pointers(gr_resource *const resources[], size_t n)
     return GR_OK;
 }
 
-/* After a failure, unmaps what the failed call had mapped, and keeps its error. */
+/*
+ * Undoes a map. If the driver's call failed, unmaps the resources that it had mapped, and keeps its
+ * error.
+ */
 static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     struct gr_error_record cause;

@@ -12,16 +12,16 @@
 #include "gl/diagnose.h"
 #include "gl/interop/interop.h"
 
-/* Whether the driver's error may be due to the device, not to the object. */
+/* Whether the driver's error may be due to the device instead of the object. */
 static bool refuses_device(CUresult code)
 {
     switch (code) {
-    case CUDA_ERROR_OPERATING_SYSTEM: /* WSL, or OpenGL on the CPU */
+    case CUDA_ERROR_OPERATING_SYSTEM: /* in WSL, or with OpenGL on the CPU */
     case CUDA_ERROR_INVALID_GRAPHICS_CONTEXT:
     case CUDA_ERROR_INVALID_DEVICE:
     case CUDA_ERROR_NO_DEVICE:
     case CUDA_ERROR_NOT_SUPPORTED:
-    case CUDA_ERROR_UNKNOWN: /* VirtualGL's EGL back end */
+    case CUDA_ERROR_UNKNOWN: /* with the EGL back end of VirtualGL */
         return true;
     default:
         return false;
@@ -65,7 +65,7 @@ static bool is_device_error(CUresult code, const char *driver_call, char *reason
     return true;
 }
 
-/* Registers in the chosen context. If a reason is written, no error is recorded. */
+/* Registers the object in the chosen context. If a reason is written, no error is recorded. */
 static gr_status register_in(struct gl_resource *r, const struct gr_context *context,
                              unsigned flags, CUgraphicsResource *handle, char *reason, size_t size,
                              const char *call)
@@ -82,7 +82,7 @@ static gr_status register_in(struct gl_resource *r, const struct gr_context *con
     return status;
 }
 
-/* Whether no CUDA context is current and OpenGL draws on no CUDA device; writes the reason. */
+/* Whether no CUDA context is current and OpenGL draws on no CUDA device. Writes the reason. */
 static bool has_no_device(char *reason, size_t size)
 {
     CUcontext current = NULL;
@@ -120,7 +120,7 @@ static gr_resource *make(struct gl_resource *r, unsigned flags, char *reason, si
     gr_resource_log_each(call, &made, 1);
     return made;
 fail:
-    if (!reason || !*reason) /* with a reason, another transport uses it */
+    if (!reason || !*reason) /* if there is a reason, another transport uses `r` */
         free(r);
     return NULL;
 }

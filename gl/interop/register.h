@@ -12,9 +12,9 @@
 gr_resource *gl_interop_register(struct gl_resource *r, unsigned flags, const char *call);
 
 /*
- * The same, but if OpenGL does not draw on the CUDA device, it writes the reason (at most `size`
- * bytes), records no error and leaves `r` to another transport. In all other cases the reason is
- * "".
+ * Like gl_interop_register(). But if OpenGL does not draw on the CUDA device, writes the reason (at
+ * most `size` bytes), records no error, and leaves `r` to another transport. In all other cases the
+ * reason is "".
  */
 gr_resource *gl_interop_try(struct gl_resource *r, unsigned flags, char *reason, size_t size,
                             const char *call);

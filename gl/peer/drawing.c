@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The buffer on the GPU that draws. The caller's CUDA context does not matter: each call enters the
- * context of the registration and then restores the caller's.
+ * The buffer on the GPU that draws. The caller's CUDA context does not matter: each function enters
+ * the context of the registration and restores the caller's context afterwards.
  */
 #include "gl/peer/drawing.h"
 
@@ -14,7 +14,10 @@
 
 /* ---- Open ------------------------------------------------------------------------------------ */
 
-/* Drops GR_WRITE_DISCARD: after a partial map the other bytes must keep what OpenGL wrote. */
+/*
+ * Returns the flags without GR_WRITE_DISCARD: after a map of a part the other bytes must keep the
+ * values that OpenGL wrote.
+ */
 static unsigned drawing_flags(unsigned flags)
 {
     return flags & GR_READ_ONLY;
@@ -45,7 +48,7 @@ static gr_status register_there(struct gl_drawing *drawing, const struct gl_reso
                         gl_object_text(&r->base).text, (int)drawing->context.primary_of);
 }
 
-/* Called once the OpenGL context is current. */
+/* Ends a deferred drawing. The OpenGL context is now current. */
 static void end_later(struct gl_deferred *left)
 {
     gl_drawing_end((struct gl_drawing *)((char *)left - offsetof(struct gl_drawing, left)));
@@ -109,7 +112,7 @@ static void unmap_again(struct gl_drawing *const drawings[], size_t n)
         drawings[i]->ptr = 0;
 }
 
-/* The context of the first one is current. */
+/* Maps the buffers. The CUDA context of the first drawing is current. */
 static gr_status map_entered(struct gl_drawing *const drawings[], size_t n)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -127,7 +130,10 @@ static gr_status map_entered(struct gl_drawing *const drawings[], size_t n)
     return status;
 }
 
-/* The caller's context is current, so that default streams are those of that context. */
+/*
+ * Makes the stream wait for the map. The caller's context is current, because default streams
+ * belong to it.
+ */
 static gr_status wait_for_map(struct gl_drawing *const drawings[], size_t n, CUstream stream)
 {
     bool pushed;
@@ -168,7 +174,10 @@ static gr_status unmap_entered(struct gl_drawing *const drawings[], size_t n, CU
         return failed(result, "cuGraphicsUnmapResources", "handed back");
     for (size_t i = 0; i < n; i++) {
         drawings[i]->ptr = 0;
-        /* Used only when the drawing ends, which is slightly early if this fails. */
+        /*
+         * This event is used only when the drawing ends, which is slightly early if recording
+         * fails.
+         */
         (void)cu->EventRecord(drawings[i]->passed, stream);
     }
     return GR_OK;
@@ -188,8 +197,9 @@ gr_status gl_drawings_unmap(struct gl_drawing *const drawings[], size_t n, CUeve
 /* ---- End ------------------------------------------------------------------------------------- */
 
 /*
- * The context is current. The documentation does not order cuGraphicsUnregisterResource() after a
- * pending unmap in a stream, so this thread waits.
+ * Unregisters the buffer. Its CUDA context is current. This thread waits for the last unmap,
+ * because the documentation does not say that cuGraphicsUnregisterResource() is ordered after a
+ * pending unmap in a stream.
  */
 static gr_status unregister(struct gl_drawing *drawing)
 {
@@ -205,7 +215,7 @@ static gr_status unregister(struct gl_drawing *drawing)
                         "The registration on the GPU that draws ended with an error.");
 }
 
-/* The context is current. */
+/* Ends the CUDA objects. Their CUDA context is current. */
 static gr_status end_parts(struct gl_drawing *drawing)
 {
     gr_status status = unregister(drawing);

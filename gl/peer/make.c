@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Creates resources of the peer transport. Memory and events are allocated here, so that maps
- * allocate nothing.
+ * Creates resources of the peer transport. Memory and events are allocated here, so that maps do
+ * not allocate.
  */
 #include "gl/peer/peer.h"
 
@@ -25,7 +25,10 @@ static gr_status allocate(struct gl_peer *peer, const struct gl_resource *r, con
         r->base.size, gr_s(r->base.size), gl_object_text(&r->base).text);
 }
 
-/* The CUDA context is current. After an error everything made here is freed. */
+/*
+ * Creates the memory and the drawing. The CUDA context is current. After an error all objects made
+ * here are freed.
+ */
 static gr_status make_sides(struct gl_resource *r, CUdevice drawing, unsigned flags,
                             const char *call)
 {
@@ -45,7 +48,7 @@ static gr_status make_sides(struct gl_resource *r, CUdevice drawing, unsigned fl
     return status;
 }
 
-/* Reports that peer access is impossible, or the driver error if the query failed. */
+/* Records that peer access is impossible, or the driver's error if the query failed. */
 static gr_status refuse(const struct gl_peer_query *asked, const char *text, const char *call)
 {
     const char *name = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Frees the memory that a resource of the peer transport has on the GPU that computes. */
+/* Frees the memory of a resource of the peer transport on the GPU that computes. */
 #include "gl/peer/peer.h"
 
 #include <stdlib.h>

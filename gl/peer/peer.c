@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The peer transport's operations. On the GPU that draws, the OpenGL buffer is mapped only for the
- * copies: with write_discard or read_only, OpenGL keeps drawing from it while CUDA kernels run. A
- * resource that is both read and written stays mapped in between, which saves a second map.
+ * The operations of the peer transport. On the GPU that draws, the OpenGL buffer is mapped only for
+ * the copies: with write_discard or read_only, OpenGL can draw from the buffer while CUDA kernels
+ * run. A read_write resource stays mapped between the two copies, which saves a second map.
  *
- * The copies run in the caller's stream and the maps in a stream of the other GPU. Events order
- * them, and no thread waits.
+ * The copies run in the caller's stream, and the maps in a stream of the GPU that draws. Events
+ * order the copies and maps, and no thread waits.
  */
 #include "gl/peer/peer.h"
 
@@ -28,11 +28,11 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
                         gl_object_text(resource).text);
 }
 
-/* ---- The other GPU's side of a batch --------------------------------------------------------- */
+/* ---- A batch on the GPU that draws ----------------------------------------------------------- */
 
 /*
- * Lists the chosen resources that are mapped on the other GPU or, if `mapped` is false, those that
- * are not. Returns their number.
+ * Lists the resources chosen by `which` that are mapped on the GPU that draws, or, if `mapped` is
+ * false, those that are not. Returns their number.
  */
 static size_t gather(gr_resource *const resources[], size_t n,
                      bool (*which)(const gr_resource *resource), bool mapped,
@@ -58,7 +58,10 @@ static bool reads_only(const gr_resource *resource)
     return !gl_object_writes(resource);
 }
 
-/* Maps the chosen buffers that are unmapped there; the stream continues after the map. */
+/*
+ * Maps the chosen buffers that are not mapped on the GPU that draws. Later work in the stream waits
+ * for the map.
+ */
 static gr_status map_chosen(gr_resource *const resources[], size_t n,
                             bool (*which)(const gr_resource *resource), CUstream stream)
 {
@@ -66,7 +69,10 @@ static gr_status map_chosen(gr_resource *const resources[], size_t n,
     return gl_drawings_map(drawings, gather(resources, n, which, false, drawings), stream);
 }
 
-/* Unmaps the chosen buffers that are mapped there, once the stream reaches this point. */
+/*
+ * Unmaps the chosen buffers that are mapped on the GPU that draws, once the stream reaches this
+ * point.
+ */
 static gr_status unmap_chosen(gr_resource *const resources[], size_t n,
                               bool (*which)(const gr_resource *resource), CUstream stream)
 {
@@ -79,7 +85,7 @@ static gr_status unmap_chosen(gr_resource *const resources[], size_t n,
     return gl_drawings_unmap(drawings, count, point);
 }
 
-/* Copies the mapped bytes of a buffer into CUDA memory or back. */
+/* Copies the mapped bytes of a buffer into CUDA memory, or back if `back` is set. */
 static gr_status copy(const gr_resource *resource, const gr_buffer *part, bool back,
                       CUstream stream)
 {
@@ -95,9 +101,9 @@ static gr_status copy(const gr_resource *resource, const gr_buffer *part, bool b
 /* ---- Map ------------------------------------------------------------------------------------- */
 
 /*
- * Waits for the work of the last mapping, which may be in another stream. This must come first: an
- * undo records the end of the batch's work in this stream, which must then come after the last
- * mapping's work.
+ * Waits for the work of the last mapping, which may be in another stream. This wait must be the
+ * first step: an undo records the end of the batch's work in this stream, and this end must come
+ * after the work of the last mapping.
  */
 static gr_status wait_for_last(gr_resource *const resources[], size_t n, CUstream stream)
 {
@@ -124,8 +130,8 @@ static gr_status map_batch(gr_resource *const resources[], size_t n, CUstream st
 }
 
 /*
- * The copies in the stream end at a recorded event, which the next user of the memory waits for. If
- * recording fails, this thread waits, since the memory may be freed next.
+ * Records an event after the copies in the stream, for which the next user of the memory waits. If
+ * recording fails, this thread waits, because the memory may be freed next.
  */
 static void undo_batch(gr_resource *const resources[], size_t n, CUstream stream)
 {
@@ -176,14 +182,17 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
 
 /* ---- Release --------------------------------------------------------------------------------- */
 
-/* False if the buffer was deleted or given other storage since the map: its bytes are lost. */
+/*
+ * Whether data has to be written to the buffer. False if the buffer was deleted or got other
+ * storage since the map: the data is then lost.
+ */
 static bool needs_write(const gr_resource *resource)
 {
     return gl_object_writes(resource) &&
            (peer_of(resource)->drawing->ptr || gl_object_intact(resource));
 }
 
-/* After an error, none of the copies is still pending. */
+/* Enqueues the copies to the GPU that draws. After an error no copy is pending. */
 static gr_status copy_back(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
@@ -212,7 +221,10 @@ static gr_status unregister(gr_resource *resource)
     struct gl_resource *r = (struct gl_resource *)resource;
     struct gl_peer *peer = r->peer;
     r->peer = NULL;
-    /* After a failed unmap, no unmap follows the copies in the stream, so wait for the copies. */
+    /*
+     * If an unmap failed, no unmap follows the copies in the stream, so this thread waits for the
+     * copies.
+     */
     if (peer->drawing->ptr)
         (void)gr_driver()->EventSynchronize(peer->done);
     gr_status status = gl_drawing_end(peer->drawing);
@@ -225,7 +237,7 @@ static gr_status unregister(gr_resource *resource)
 static void destroy(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
-    if (r->peer) { /* its CUDA context and everything in it is gone */
+    if (r->peer) { /* all its objects ended with the CUDA context */
         struct gr_error_record before;
         gr_error_save(&before);
         gl_drawing_end(r->peer->drawing);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Checks whether CUDA computes on another GPU than OpenGL draws on, and can access its memory. */
+/*
+ * Checks that CUDA computes on another GPU than OpenGL draws on, and can access the memory of the
+ * GPU that draws.
+ */
 #include "gl/peer/peer.h"
 
 #include <stdio.h>
@@ -14,7 +17,10 @@ static bool succeeds(struct gl_peer_query *asked, const char *call, CUresult res
     return result == CUDA_SUCCESS;
 }
 
-/* If OpenGL draws on no CUDA device, the driver returns a count of 0 or an error. */
+/*
+ * Finds the device that draws. If OpenGL draws on no CUDA device, the driver returns a count of 0
+ * or an error.
+ */
 static bool find_drawing(CUdevice *drawing, struct gl_peer_query *asked)
 {
     unsigned int count = 0;

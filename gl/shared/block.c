@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Small buffers packed into blocks. A part is reused only after the CUDA streams have passed its
- * last release and OpenGL has reached a fence after its last command with the part: OpenGL treats
- * two buffers at the same place as distinct memory, and does not order accesses to them.
+ * Small buffers packed into blocks. A part of a block is reused only after the CUDA streams have
+ * passed the last release of the part, and OpenGL has reached a fence after its last command with
+ * the part: OpenGL treats two buffers at the same place as distinct memory, and does not order
+ * accesses to them.
  *
- * A pool holds the blocks of one OpenGL context and one CUDA context while CUDA holds a part of it.
- * So dropping the last CUDA hold, with the CUDA context current, ends the CUDA side of all blocks.
+ * A pool contains the blocks of one OpenGL context and one CUDA context. It exists while CUDA has
+ * references to parts of its blocks. So dropping the last CUDA reference, while the CUDA context is
+ * current, ends the CUDA memory of all blocks.
  */
 #include "gl/shared/block.h"
 
@@ -20,14 +22,20 @@
 #include "lib/external/ranges.h"
 #include "gl/shared/shared.h"
 
-/* CUDA's alignment for textures in linear memory; no OpenGL use of a buffer needs more. */
+/*
+ * The alignment that CUDA requires for textures in linear memory; no use of a buffer by OpenGL
+ * needs more.
+ */
 #define ALIGNMENT ((size_t)512)
 
-/* The first block has the smallest size that CUDA can export; later ones are larger. */
+/*
+ * The sizes of blocks. The first block has the smallest size that CUDA can export; later blocks are
+ * larger.
+ */
 #define LEAST_BLOCK ((size_t)2 << 20)
 #define MOST_BLOCK  ((size_t)16 << 20)
 
-/* Query the OpenGL progress after this many deleted buffers. */
+/* The number of deleted buffers after which the progress of OpenGL is queried. */
 #define FENCE_EVERY 64
 
 struct pool;
@@ -35,7 +43,8 @@ struct pool;
 struct gl_block {
     struct gl_block *next;
     struct pool
-        *pool; /* NULL once the pool has ended; then only OpenGL holds the remaining parts */
+        /* NULL once the pool has ended; then only OpenGL has references to the remaining parts */
+        *pool;
     struct gr_import *memory;
     struct gl_names *names; /* the OpenGL memory object */
     struct gr_ranges ranges;
@@ -44,14 +53,15 @@ struct gl_block {
 struct pool {
     struct pool *next;
     struct gl_context context;
-    CUdevice device;        /* the device of the memory */
-    struct gr_context cuda; /* not retained: the CUDA parts retain it */
-    size_t cuda_parts;      /* the number of parts that CUDA holds */
-    size_t next_size;       /* the size of the next block */
-    bool emptied;           /* a block has become empty */
+    CUdevice device; /* the device with the memory */
+    /* the CUDA context, without a reference: the parts that CUDA uses retain it */
+    struct gr_context cuda;
+    size_t cuda_parts; /* the number of parts to which CUDA has a reference */
+    size_t next_size;  /* the size of the next block */
+    bool emptied;      /* a block has become empty */
     struct gl_block *blocks;
-    struct gl_part *deleted; /* deleted in OpenGL after the fence */
-    struct gl_part *fenced;  /* deleted before the fence */
+    struct gl_part *deleted; /* parts whose buffers were deleted after the last fence */
+    struct gl_part *fenced;  /* parts whose buffers were deleted before `fence` */
     size_t deleted_count;
     GLsync fence;
 };
@@ -61,14 +71,14 @@ static struct pool *pools;
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-/* Mesa's CPU drivers place every buffer at the start of its memory. */
+/* Always false for Mesa's CPU drivers, which place every buffer at the start of its memory. */
 bool gl_blocks_supported(void)
 {
     const char *version = (const char *)glGetString(GL_VERSION);
     return version && !strstr(version, "Mesa");
 }
 
-/* NULL and incomplete blocks are allowed. */
+/* Ends a block, which may be NULL or incomplete. */
 static void end_block(struct gl_block *block, bool alive)
 {
     if (!block)
@@ -84,8 +94,8 @@ static gr_status import_block(struct gl_block *block, const char *call)
     int fd;
     GR_TRY(gr_vmm_export(block->memory->vmm.handle, &fd));
     /*
-     * gl/shared/buffer.c explains why it is dedicated. The NVIDIA driver accepts several buffers in
-     * dedicated memory.
+     * The memory is imported as dedicated: gl/shared/buffer.c explains why. The NVIDIA driver
+     * accepts several buffers in dedicated memory.
      */
     return gl_shared_import(block->names, fd, block->memory->size, true, call);
 }
@@ -114,7 +124,7 @@ static struct gl_block *make_block(struct pool *pool, size_t size, const char *c
     return block;
 }
 
-/* Removes an empty block from the pool if another one is empty too. */
+/* Removes an empty block from the pool if another block is empty, too. */
 static struct gl_block *take_spare(struct pool *pool)
 {
     struct gl_block **spare = NULL;
@@ -161,7 +171,7 @@ static struct pool *make_pool(const struct gl_context *context, const struct gr_
 
 /* ---- Ending parts ---------------------------------------------------------------------------- */
 
-/* Neither API holds the part any more. */
+/* Ends a part to which neither API has a reference any more. */
 static void end_part(struct gl_part *part)
 {
     struct gl_block *block = part->block;
@@ -209,7 +219,7 @@ static void collect_fenced(struct pool *pool)
     if (!pool->fence && pool->deleted) {
         pool->fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
         if (!pool->fence)
-            return; /* for example if the context is lost: they wait for the next fence */
+            return; /* for example if the context is lost: the parts then wait for the next fence */
         pool->fenced = pool->deleted;
         pool->deleted = NULL;
         pool->deleted_count = 0;
@@ -231,10 +241,11 @@ static void collect(struct pool *pool)
 }
 
 /*
- * CUDA holds no part any more. Parts that OpenGL holds stay in blocks without a pool. The OpenGL
- * import keeps the memory alive as long as OpenGL commands need it. The memory object may be
- * deleted before the buffers: their storage "cannot be de-allocated or unreferenced until the
- * buffer is deleted" (EXT_external_objects, additions to section 6.2 of OpenGL 4.5).
+ * Ends a pool when CUDA has no reference to its parts any more. Parts that OpenGL still uses stay
+ * in blocks without a pool. The OpenGL import keeps the memory alive as long as OpenGL commands
+ * need it. The memory object may be deleted before the buffers: their storage "cannot be
+ * de-allocated or unreferenced until the buffer is deleted" (EXT_external_objects, additions to
+ * section 6.2 of OpenGL 4.5).
  */
 static void end_pool(struct pool *pool, bool alive)
 {
@@ -248,7 +259,7 @@ static void end_pool(struct pool *pool, bool alive)
         struct gl_block *block = pool->blocks;
         pool->blocks = block->next;
         block->pool = NULL;
-        block->names->fence = pool->fence; /* deleted with the first block */
+        block->names->fence = pool->fence; /* the fence is deleted with the first block */
         pool->fence = NULL;
         gl_names_end(block->names);
         block->names = NULL;
@@ -260,7 +271,10 @@ static void end_pool(struct pool *pool, bool alive)
     free(pool);
 }
 
-/* CUDA has released the part, on any thread. If the CUDA context is alive, it is current. */
+/*
+ * Drops the reference of CUDA to a part, on any thread. If the CUDA context is alive, it is
+ * current.
+ */
 static void end_cuda_hold(struct gr_import *import, bool alive)
 {
     struct gl_part *part = (struct gl_part *)import;
@@ -274,7 +288,10 @@ static void end_cuda_hold(struct gr_import *import, bool alive)
     pthread_mutex_unlock(&lock);
 }
 
-/* OpenGL has deleted the buffer. The OpenGL context is current. */
+/*
+ * Drops the reference of OpenGL to a part, after the buffer was deleted. The OpenGL context is
+ * current.
+ */
 static void end_gl_hold(void *data)
 {
     struct gl_part *part = data;

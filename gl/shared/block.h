@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Memory blocks that small buffers share. A block is CUDA memory, imported into OpenGL once. It
- * belongs to one OpenGL context and one CUDA context.
+ * Memory blocks that small buffers share. A block is CUDA memory that is imported into OpenGL once.
+ * It belongs to one OpenGL context and one CUDA context.
  */
 #ifndef GR_GL_SHARED_BLOCK_H
 #define GR_GL_SHARED_BLOCK_H
@@ -11,17 +11,17 @@
 #include "lib/external/import.h"
 #include "gl/deferred.h"
 
-/* The largest buffer in a block. Larger buffers get their own memory. */
+/* The maximum size of a buffer in a block. Larger buffers get their own memory. */
 #define GL_BLOCK_MOST ((size_t)1 << 20)
 
 struct gl_block;
 
 /* The part of a block that one buffer uses. It ends when both APIs have released it. */
 struct gl_part {
-    struct gr_import import; /* CUDA's hold */
+    struct gr_import import; /* the reference of CUDA */
     struct gl_block *block;
-    struct gl_part *next; /* next part that OpenGL may still access */
-    size_t offset, size;  /* in the block */
+    struct gl_part *next; /* the next part that OpenGL may still access */
+    size_t offset, size;  /* the offset and size in the block */
     bool cuda_has, opengl_has;
 };
 
@@ -29,17 +29,17 @@ struct gl_part {
 bool gl_blocks_supported(void);
 
 /*
- * Allocates a part of at least `size` bytes on `device`, which the OpenGL context draws on, with a
- * CUDA hold; NULL with the error. Both contexts are current, and gl_errors_begin() has been called.
- * gr_import_drop() ends the CUDA hold, on any thread.
+ * Allocates a part of at least `size` bytes on `device`, which the OpenGL context draws on. The
+ * part has a CUDA reference, which gr_import_drop() drops on any thread. After an error, which is
+ * recorded, returns NULL. Both contexts are current, and gl_errors_begin() has been called.
  */
 struct gl_part *gl_part_make(const struct gl_context *context, const struct gr_context *cuda,
                              CUdevice device, size_t size, const char *call);
 
-/* The OpenGL memory object that contains the part. */
+/* Returns the OpenGL memory object that contains the part. */
 unsigned int gl_part_memory(const struct gl_part *part);
 
-/* Adds the OpenGL hold, which lasts until `names`, which own the buffer, are deleted. */
+/* Adds a reference of OpenGL, which lasts until `names`, which own the buffer, are deleted. */
 void gl_part_hold(struct gl_part *part, struct gl_names *names);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Buffers of the shared transport: CUDA memory, exported to OpenGL. */
+/* Buffers of the shared transport: CUDA memory that is exported to OpenGL. */
 #include "gl/shared/shared.h"
 
 #include <epoxy/gl.h>
@@ -19,7 +19,10 @@ struct wish {
     bool packed;
 };
 
-/* llvmpipe reports only here that the memory could not be allocated. */
+/*
+ * Creates the storage of the buffer. llvmpipe reports only at this step that the memory could not
+ * be allocated.
+ */
 static gr_status make_storage(struct gl_shared *r, size_t size, GLuint memory, size_t offset,
                               const char *call)
 {
@@ -38,9 +41,9 @@ static gr_status make_storage(struct gl_shared *r, size_t size, GLuint memory, s
 }
 
 /*
- * Imports the memory as dedicated. Otherwise the NVIDIA driver (580) assumes that it is
- * compressible, which CUDA memory is not. Each API would then see stale bytes where the other wrote
- * long runs of one value.
+ * Creates a buffer with its own memory, which is imported as dedicated. Otherwise the NVIDIA driver
+ * (580) assumes that the memory is compressible, which CUDA memory is not. Each API would then see
+ * stale bytes where the other API wrote long runs of one value.
  */
 static gr_status make_own(struct gl_shared *r, const struct gr_context *cuda, size_t size,
                           unsigned flags, const char *call)

@@ -21,10 +21,10 @@
     "Allow GR_TRANSPORT_INTEROP, or GR_TRANSPORT_COPY if one device draws and another computes; "  \
     "GR_TRANSPORT_ANY uses the best that works."
 
-/* The most CUDA devices that one OpenGL context can have (SLI). */
+/* The maximum number of CUDA devices of one OpenGL context (SLI). */
 #define DEVICES_MAX 16
 
-/* CUDA exports memory to OpenGL as a file descriptor. */
+/* Whether CUDA exports memory to OpenGL as a file descriptor, which Windows does not have. */
 #ifdef _WIN32
 #define HAS_DESCRIPTORS false
 #else
@@ -52,7 +52,8 @@ static gr_status check_opengl(const struct gl_context *context, const char *call
 /* ---- The devices ----------------------------------------------------------------------------- */
 
 /*
- * Chooses the current CUDA context's device if OpenGL draws on it, otherwise the first that draws.
+ * Chooses the device of the current CUDA context if OpenGL draws on it, otherwise the first device
+ * that draws.
  */
 static gr_status find_drawing(CUdevice current, CUdevice *drawing, const char *call)
 {
@@ -155,7 +156,7 @@ gr_status gl_shared_check(const struct gl_context *context, bool is_image, CUdev
 
 /* ---- For the application --------------------------------------------------------------------- */
 
-static void say_usable(const struct gl_timeline *t, char *reason, size_t size)
+static void write_usable_reason(const struct gl_timeline *t, char *reason, size_t size)
 {
     const char *renderer = (const char *)glGetString(GL_RENDERER);
     char devices[480];
@@ -186,7 +187,7 @@ static gr_status probe(char *reason, size_t size)
             gl_errors_end(&errors);
             status = t ? GR_OK : GR_ERR_UNSUPPORTED;
             if (t)
-                say_usable(t, reason, size);
+                write_usable_reason(t, reason, size);
             gl_timeline_drop(t);
         }
         gr_context_leave(pushed);

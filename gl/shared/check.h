@@ -10,21 +10,22 @@
 
 /*
  * Records what is missing. The OpenGL context and a CUDA context are current. *drawing receives the
- * CUDA device that draws and has the storage. It is the CUDA context's device, or for buffers also
- * one that this device can access.
+ * CUDA device that draws and has the storage. This is the device of the CUDA context, or, for
+ * buffers, a device whose memory that device can access.
  */
 gr_status gl_shared_check(const struct gl_context *context, bool is_image, CUdevice *drawing,
                           const char *call);
 
 /*
- * Writes "storage on ..., CUDA on ..., which reaches it by peer access"; "" if both are one device.
+ * Writes "storage on ..., CUDA on ..., which reaches it by peer access"; "" if both are the same
+ * device.
  */
 void gl_shared_format_devices(CUdevice drawing, char *text, size_t size);
 
 /*
- * Whether gr_gl_buffer_create() and gr_gl_image_create() can share storage between the current
- * OpenGL and CUDA contexts, with the reason. Returns GR_OK or GR_ERR_UNSUPPORTED. Records no error
- * and leaves no OpenGL object, binding or error behind.
+ * Checks whether gr_gl_buffer_create() and gr_gl_image_create() can share storage between the
+ * current OpenGL and CUDA contexts, and writes the reason. Returns GR_OK or GR_ERR_UNSUPPORTED.
+ * Records no error, and leaves no OpenGL object, binding or error behind.
  */
 gr_status gl_shared_probe(char *reason, size_t size);
 

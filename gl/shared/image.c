@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Images of the shared transport: memory of grinterop's own Vulkan device, exported to OpenGL and
- * CUDA.
+ * Images of the shared transport: memory of grinterop's private Vulkan device that is exported to
+ * OpenGL and CUDA.
  */
 #include "gl/shared/shared.h"
 
@@ -43,9 +43,9 @@ static bool is_3d(const gr_gl_image_desc *info)
 /* ---- Vulkan ---------------------------------------------------------------------------------- */
 
 /*
- * OpenGL may use a texture in every way that its format allows, and the driver chooses the image
- * layout by the declared usages. So this declares all usages that the format supports; some support
- * fewer.
+ * Creates the Vulkan image. OpenGL may use a texture in every way that its format allows, and the
+ * driver chooses the image layout by the declared usages. So all usages that the format supports
+ * are declared; for some formats these are fewer.
  */
 static gr_resource *make_image(gr_vk_device *device, VkImageCreateInfo *image, unsigned flags)
 {
@@ -73,7 +73,8 @@ static gr_resource *make_image(gr_vk_device *device, VkImageCreateInfo *image, u
 }
 
 /*
- * Creates the image, whose memory `r` keeps. The CUDA import of the Vulkan resource is not needed.
+ * Creates the image, whose memory `r` keeps alive. The import of the Vulkan resource into CUDA is
+ * not needed.
  */
 static gr_status make_memory(struct gl_shared *r, const struct wish *wish, unsigned *flags,
                              gr_external_memory_desc *memory, const char *call)
@@ -96,10 +97,11 @@ static gr_status make_memory(struct gl_shared *r, const struct wish *wish, unsig
     gr_error_save(&before);
     gr_vk_device *device = gl_vulkan_wrap(r->device, call);
     r->vulkan = device ? make_image(device, &image, *flags) : NULL;
-    gr_vk_device_free(device); /* the image keeps it alive */
+    gr_vk_device_free(device); /* the image keeps the device alive */
     if (!r->vulkan)
         return gr_last_error()->status;
-    gr_live_remove(GR_LIVE_RESOURCE, r->vulkan); /* internal, so not tracked as the application's */
+    /* the resource is internal, so it must not be tracked as one of the application */
+    gr_live_remove(GR_LIVE_RESOURCE, r->vulkan);
     gr_error_restore(&before);
     const struct gr_import *import = gr_external_of(r->vulkan)->memory;
     memory->type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD;
@@ -126,7 +128,7 @@ static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *
     image->height = info->height;
     image->depth = is_3d(info) ? info->depth : 0;
     image->levels = info->levels;
-    /* See vk/image.c: Vulkan also lays out this image. */
+    /* Vulkan also chooses the layout of this image: see vk/image.c. */
     if (info->levels > 1 && (is_cube(info) || is_array(info)))
         image->placed_levels = gr_whole_chain(info->width, info->height, 1);
     image->layers = is_cube(info) ? 6 : is_array(info) ? info->depth : 0;
@@ -152,7 +154,10 @@ static unsigned int halved(unsigned int extent, unsigned int level)
     return extent > 0 ? extent : 1;
 }
 
-/* If the memory is too small, llvmpipe reports no error and the texture has no levels. */
+/*
+ * Whether the texture has its last level. If the memory is too small, llvmpipe reports no error,
+ * and the texture has no levels.
+ */
 static bool has_last_level(GLuint texture, const gr_gl_image_desc *info)
 {
     GLint level = (GLint)info->levels - 1, width = 0, height = 0, depth = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The private Vulkan devices. They are never closed: drivers leave threads behind, and other
- * resources may need the device.
+ * The private Vulkan devices. They are never closed, because drivers leave threads behind, and
+ * other resources may need the device.
  */
 #include "gl/shared/private_vulkan.h"
 
@@ -48,7 +48,8 @@ static struct private_vulkan *open_device(CUdevice cuda, const char *call)
         return NULL;
     }
     gr_live_remove(GR_LIVE_VK_HEADLESS,
-                   vulkan->headless); /* internal, so not tracked as the application's */
+                   /* the device is internal, so it must not be tracked as one of the application */
+                   vulkan->headless);
     vulkan->cuda = cuda;
     vulkan->handles = gr_vk_headless_get(vulkan->headless);
     load_functions(vulkan);
@@ -57,7 +58,7 @@ static struct private_vulkan *open_device(CUdevice cuda, const char *call)
     return vulkan;
 }
 
-/* A CUdevice equals its ordinal. */
+/* Finds or opens the Vulkan device of a CUDA device. A CUdevice equals its ordinal. */
 static const struct private_vulkan *find(CUdevice cuda, bool may_open, const char *call)
 {
     pthread_mutex_lock(&lock);
@@ -80,7 +81,7 @@ struct gr_vk_device *gl_vulkan_wrap(CUdevice cuda, const char *call)
         gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance,
                                    h->physical_device, h->device, h->graphics, h->graphics_family));
     if (device)
-        device->without_pair = true; /* its images are never mapped */
+        device->without_pair = true; /* the images of this device are never mapped */
     return device;
 }
 
@@ -91,13 +92,18 @@ gr_semaphore *gl_vulkan_semaphore(CUdevice cuda, bool timeline, const char *call
         return NULL;
     gr_semaphore *semaphore = gr_vk_semaphore_create(device, timeline ? VK_SEMAPHORE_TYPE_TIMELINE
                                                                       : VK_SEMAPHORE_TYPE_BINARY);
-    gr_vk_device_free(device); /* the semaphore keeps it alive */
+    gr_vk_device_free(device); /* the semaphore keeps the device alive */
     if (semaphore)
         gr_live_remove(GR_LIVE_SEMAPHORE,
-                       semaphore); /* internal, so not tracked as the application's */
+                       /*
+                        * the semaphore is internal, so it must not be tracked as one of the
+                        * application
+                        */
+                       semaphore);
     if (!semaphore || semaphore->handle)
         return semaphore;
-    gr_semaphore_drop(semaphore); /* emulated by host waits, which OpenGL cannot import */
+    /* the host waits for this semaphore, so OpenGL cannot import it */
+    gr_semaphore_drop(semaphore);
     gr_fail(GR_ERR_UNSUPPORTED, call, "The Vulkan driver exports no timeline semaphores.");
     return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The resources of the shared transport: the code that buffers and images share, and the
+ * The resources of the shared transport: the code that buffers and images have in common, and the
  * synchronisation at map and release.
  */
 #include "gl/shared/shared.h"
@@ -62,8 +62,8 @@ static gr_status refuse_thread(const gr_resource *resource, const char *call)
 }
 
 /*
- * Resources with the same OpenGL context and semaphore pair: one signal and one wait serve them
- * all.
+ * Whether two resources have the same OpenGL context and semaphore pair, so that one signal and one
+ * wait serve both.
  */
 static bool same_thread_rule(const gr_resource *a, const gr_resource *b)
 {
@@ -79,8 +79,9 @@ static void list(struct gl_barriers *barriers, gr_resource *const resources[], s
 }
 
 /*
- * A binary semaphore can be signalled again only after OpenGL has waited for CUDA's signal. If that
- * signal never came, because a map failed or a ring dropped the frame, the thread waits instead.
+ * Whether this thread has to wait for OpenGL instead of issuing a signal. A binary semaphore can be
+ * signalled again only after OpenGL has waited for CUDA's signal. If that signal never came,
+ * because a map failed or a ring dropped the frame, the thread waits instead.
  */
 static bool has_to_wait(const struct gl_timeline *t)
 {
@@ -158,7 +159,7 @@ static gr_semaphore *create_semaphore(const gr_resource *resource)
     return gl_vulkan_semaphore(gl_shared_of(resource)->device, true, "gr_ring_send");
 }
 
-/* Also for an incomplete resource. */
+/* Ends the parts of a resource, which may be incomplete. */
 static void end_parts(struct gl_shared *r)
 {
     gl_names_end(r->names);
@@ -227,7 +228,10 @@ gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool ded
         what = "glImportMemoryFdEXT";
         glImportMemoryFdEXT(names->memory, size, GL_HANDLE_TYPE_OPAQUE_FD_EXT, fd);
         error = gl_errors_take();
-        /* Only a successful import takes the fd, except that Mesa's CPU drivers always close it. */
+        /*
+         * Only a successful import takes the fd. Mesa's CPU drivers are an exception: they always
+         * close it.
+         */
         keeps = error != GL_NO_ERROR && !gr_driver_traits()->mesa_draws;
     }
     if (keeps)
@@ -255,7 +259,10 @@ static gr_status make_parts(struct gl_shared *r, const struct gr_context *cuda, 
     return status;
 }
 
-/* Destroys an incomplete resource. Once it has memory, it owns the hold on the CUDA context. */
+/*
+ * Destroys an incomplete resource. Once the resource has memory, it owns the reference to the CUDA
+ * context.
+ */
 static void discard(struct gl_shared *r, struct gr_context *cuda)
 {
     struct gr_error_record cause;
@@ -270,7 +277,7 @@ static void discard(struct gl_shared *r, struct gr_context *cuda)
     gr_error_restore(&cause);
 }
 
-/* "shared", with both devices if they differ. The CUDA context is current. */
+/* Writes "shared", with both devices if they differ. The CUDA context is current. */
 static void name_transport(struct gl_shared *r)
 {
     char devices[440];

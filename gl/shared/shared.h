@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The shared transport: OpenGL objects whose storage grinterop allocates so that both OpenGL and
- * CUDA import it.
+ * CUDA can import it.
  */
 #ifndef GR_GL_SHARED_SHARED_H
 #define GR_GL_SHARED_SHARED_H
@@ -19,22 +19,26 @@ struct gl_shared {
     struct gr_external external;
     const struct gl_shared_maker *maker;
     struct gl_context context;
-    CUdevice device;        /* draws and has the memory; CUDA may compute on another one */
+    /* the device that draws and has the memory; CUDA may compute on another device */
+    CUdevice device;
     struct gl_names *names; /* the buffer or texture, and its memory object */
-    unsigned int target;    /* GL_ARRAY_BUFFER for buffers */
+    unsigned int target;    /* the target; GL_ARRAY_BUFFER for buffers */
     struct gl_timeline *timeline;
-    struct gl_deferred parked; /* while a buffer of it is set aside */
-    char transport[480];       /* with both devices if they differ */
-    /* Images only: "GL_RGBA8", what CUDA sees, and the memory on grinterop's own Vulkan device. */
+    struct gl_deferred parked; /* the list entry while the release of a buffer is deferred */
+    char transport[480];       /* the name of the transport, with both devices if they differ */
+    /*
+     * For images only: the format such as "GL_RGBA8", the image as CUDA sees it, and the memory on
+     * the private Vulkan device.
+     */
     const char *format;
     gr_external_image_desc image;
     gr_resource *vulkan;
 };
 
-/* NULL if the resource is not shared. */
+/* Casts the resource; NULL if it does not have the shared transport. */
 struct gl_shared *gl_shared_of(const gr_resource *resource);
 
-/* The OpenGL name of the buffer or texture. */
+/* Returns the OpenGL name of the buffer or texture. */
 unsigned int gl_shared_name(const struct gl_shared *r);
 
 /* The parts that differ between buffers and images. */
@@ -43,12 +47,14 @@ struct gl_shared_maker {
     /*
      * Allocates the memory, by gr_external_make() or gr_external_make_vmm(), and then the OpenGL
      * object. Both contexts are current, and gl_errors_begin() has been called. Records errors; the
-     * caller then frees what exists.
+     * caller then frees the objects created so far.
      */
     gr_status (*make)(struct gl_shared *r, const struct gr_context *cuda, const void *info,
                       unsigned flags, const char *call);
 
-    /* See struct gr_external_kind. The CUDA context is current. */
+    /*
+     * Has the meaning of export_memory() in struct gr_external_kind. The CUDA context is current.
+     */
     gr_status (*export_memory)(const struct gl_shared *r, struct gr_memory_export *memory);
 };
 
@@ -57,8 +63,8 @@ gr_resource *gl_shared_create(const struct gl_shared_maker *maker, const void *i
                               const char *call);
 
 /*
- * Imports the memory into OpenGL as names->memory. Always takes the fd, even on an error. llvmpipe
- * reports an invalid fd only later.
+ * Imports the memory into OpenGL as names->memory. Always takes the fd, even after an error.
+ * llvmpipe reports an invalid fd only later.
  */
 gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool dedicated,
                            const char *call);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The semaphores of an OpenGL context and a CUDA context: created by Vulkan and imported by both.
+ * The semaphores of an OpenGL context and a CUDA context. Vulkan creates them, and both APIs import
+ * them.
  */
 #include "gl/shared/timeline.h"
 
@@ -18,7 +19,7 @@
 #include "gl/saved_state.h"
 #include "gl/shared/private_vulkan.h"
 
-/* GL_NV_timeline_semaphore, which epoxy does not know. */
+/* Constants and functions of GL_NV_timeline_semaphore, which epoxy does not know. */
 #define TIMELINE_SEMAPHORE_VALUE_NV 0x9595
 #define SEMAPHORE_TYPE_NV           0x95B3
 #define SEMAPHORE_TYPE_TIMELINE_NV  0x95B5
@@ -40,7 +41,7 @@ static GLuint make_timeline(const struct gl_context *context)
     GLuint name = 0;
     if (create && set) {
         create(1, &name);
-        set(name, SEMAPHORE_TYPE_NV, &type); /* must be set before the import */
+        set(name, SEMAPHORE_TYPE_NV, &type); /* the type must be set before the import */
     }
     return name;
 }
@@ -59,7 +60,7 @@ static gr_status import_semaphore(struct gl_timeline *t, const gr_semaphore *sem
     GLenum error = gl_errors_take();
     if (*name && error == GL_NO_ERROR)
         return GR_OK;
-    close(fd); /* only a successful import takes it */
+    close(fd); /* only a successful import takes the fd */
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
                         "glImportSemaphoreFdEXT", "%s: OpenGL could not import a Vulkan semaphore.",
                         call);
@@ -97,7 +98,7 @@ fail:
     return gr_last_error()->status;
 }
 
-/* Records why `wanted` is not available. */
+/* Records why semaphores of the kind `wanted` are not available. */
 static void note_failure(struct gl_timeline *t, const char *wanted)
 {
     struct gr_error_record error;
@@ -114,7 +115,10 @@ static bool try_pair(struct gl_timeline *t, const char *call)
     return status == GR_OK;
 }
 
-/* Chooses the best kind that works. Failures are not errors: the thread can always wait. */
+/*
+ * Chooses the best kind of semaphores that works. Failures are not errors, because the thread can
+ * always wait.
+ */
 static void choose(struct gl_timeline *t, const char *call)
 {
     struct gr_error_record before;
@@ -233,7 +237,7 @@ void gl_timeline_signal(const struct gl_timeline *t, uint64_t value, const struc
     set_value(t, semaphore, value);
     glSignalSemaphoreEXT(semaphore, b->buffer_count, b->buffers, b->texture_count, b->textures,
                          b->layouts);
-    glFlush(); /* CUDA waits for the signal, and nothing else may flush it */
+    glFlush(); /* CUDA waits for the signal, and no other call may flush it */
 }
 
 void gl_timeline_wait(const struct gl_timeline *t, uint64_t value, const struct gl_barriers *b)

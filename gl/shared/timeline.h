@@ -2,8 +2,8 @@
 /*
  * Synchronises one OpenGL context with one CUDA context by a pair of semaphores that all their
  * shared resources use. OpenGL signals `acquire` so that CUDA may start, and CUDA signals `release`
- * so that OpenGL may continue. A binary semaphore holds one signal at a time, so with binary
- * semaphores each resource has its own pair and strictly alternates.
+ * so that OpenGL may continue. A binary semaphore has one signal at a time, so with binary
+ * semaphores each resource has its own pair, whose signals and waits strictly alternate.
  */
 #ifndef GR_GL_SHARED_TIMELINE_H
 #define GR_GL_SHARED_TIMELINE_H
@@ -16,38 +16,40 @@
 
 enum gl_waits {
     GL_WAITS_TIMELINE, /* GL_NV_timeline_semaphore: any number of pending signals */
-    GL_WAITS_BINARY,   /* GL_EXT_semaphore_fd */
-    GL_WAITS_HOST      /* neither: the thread waits */
+    GL_WAITS_BINARY,   /* GL_EXT_semaphore_fd: one pending signal */
+    GL_WAITS_HOST      /* neither extension: the thread waits */
 };
 
-/* Reference-counted by its resources; a binary pair has one resource. */
+/* A pair of semaphores, reference-counted by its resources; a binary pair has one resource. */
 struct gl_timeline {
     struct gl_timeline *next;
     size_t holds;
     struct gl_context context;
-    struct gr_context cuda; /* retained */
-    CUdevice device;        /* draws, and its Vulkan device created the semaphores */
+    struct gr_context cuda; /* the CUDA context, retained */
+    CUdevice device;        /* the device that draws, whose Vulkan device created the semaphores */
     enum gl_waits waits;
-    gr_semaphore *acquire, *release; /* NULL if the thread waits, like `names` */
-    struct gl_names *names;          /* the same two in OpenGL */
-    bool under_way;                  /* binary: OpenGL has signalled and not yet waited */
-    char why[200];                   /* why it is not a better kind, or "" */
+    gr_semaphore *acquire, *release; /* NULL if the thread waits, as is `names` */
+    struct gl_names *names;          /* the same two semaphores in OpenGL */
+    /* for a binary pair: OpenGL has signalled and has not waited yet */
+    bool under_way;
+    char why[200]; /* why a better kind of semaphores is not available, or "" */
 };
 
 /*
- * Gets or creates the pair of the current OpenGL and CUDA contexts. OpenGL draws on `device`, which
- * the CUDA context's device can access. The hold can be dropped on any thread. gl_errors_begin()
- * has been called. NULL, with the error, only if out of memory or if CUDA fails.
+ * Gets or creates the pair of the current OpenGL and CUDA contexts, and adds a reference. OpenGL
+ * draws on `device`, which the device of the CUDA context can access. The reference can be dropped
+ * on any thread. gl_errors_begin() has been called. If out of memory or if CUDA fails, records the
+ * error and returns NULL.
  */
 struct gl_timeline *gl_timeline_hold(const struct gl_context *context,
                                      const struct gr_context *cuda, CUdevice device,
                                      const char *call);
 void gl_timeline_drop(struct gl_timeline *timeline);
 
-/* "timeline semaphores"; static. */
+/* Returns the kind of semaphores, such as "timeline semaphores". The string is static. */
 const char *gl_timeline_text(const struct gl_timeline *timeline);
 
-/* The objects to release to CUDA or to acquire: at most GR_BATCH of each. */
+/* The objects that are released to CUDA or acquired from it: at most GR_BATCH of each kind. */
 struct gl_barriers {
     unsigned int buffer_count, texture_count;
     unsigned int buffers[GR_BATCH], textures[GR_BATCH], layouts[GR_BATCH];
@@ -56,7 +58,7 @@ struct gl_barriers {
 void gl_barriers_add(struct gl_barriers *barriers, bool is_texture, unsigned int name);
 
 /*
- * Signals `acquire` in the context's command stream and flushes it. `value` is 0 for binary
+ * Signals `acquire` in the commands of the context and flushes them. `value` is 0 for binary
  * semaphores.
  */
 void gl_timeline_signal(const struct gl_timeline *timeline, uint64_t value,

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Maps OpenGL internal formats to Vulkan formats, for images that both share with CUDA. */
+/* Maps OpenGL internal formats to Vulkan formats, for images that both APIs share with CUDA. */
 #ifndef GR_GL_SHARED_VULKAN_FORMAT_H
 #define GR_GL_SHARED_VULKAN_FORMAT_H
 
 #include <grinterop/vk.h>
 
 struct gl_vulkan_format {
-    unsigned int internal; /* as for glTexStorage */
-    const char *name;      /* "GL_RGBA8" */
+    unsigned int internal; /* the format for glTexStorage */
+    const char *name;      /* such as "GL_RGBA8" */
     VkFormat vulkan;
 };
 
-/* NULL if the format cannot be shared; the error says what to use instead. */
+/*
+ * Returns the row of a format. NULL if the format cannot be shared; the error says what to use
+ * instead.
+ */
 const struct gl_vulkan_format *gl_vulkan_format_of(unsigned int internal, const char *call);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Stubs for builds without Vulkan: they replace the private Vulkan device and what depends on it.
+ * Replaces the private Vulkan device, and the functions that depend on it, in builds without
+ * Vulkan.
  */
 #include "lib/error.h"
 #include "gl/shared/private_vulkan.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * CUDA's graphics functions, implemented by grinterop, for programs whose source stays as it is.
- * They need one compiler option, or one line above the first include:
+ * The graphics functions of CUDA, implemented by grinterop, for programs whose source remains
+ * unchanged. The program needs one compiler option, or one line above the first include:
  *
  *     nvcc -include grinterop/compat.h ... -lgrinterop
  *     #include <grinterop/compat.h>
  *
  * These names of the runtime API and of the driver API then call grinterop, with the same types and
- * codes:
+ * error codes:
  *
  *     cudaGraphicsGLRegisterBuffer                  cuGraphicsGLRegisterBuffer
  *     cudaGraphicsGLRegisterImage                   cuGraphicsGLRegisterImage
@@ -24,38 +24,42 @@
  *     cudaImportExternalSemaphore                   cuImportExternalSemaphore
  *     cudaGetLastError, cudaPeekAtLastError
  *
- * All other calls stay CUDA's. So do the two imports, but grinterop explains their failures. The
- * last error combines the errors of these calls with those of the runtime.
+ * All other calls still go to CUDA. So do the two imports, but grinterop explains their failures.
+ * The last error combines the errors of the calls above with those of the runtime API.
  *
- * The program gains messages: gr_last_error() explains each failure, such as which GPU OpenGL draws
- * on, and GR_LOG=error prints them. Calls that would crash the driver later are refused. And an
- * environment variable selects the transport:
+ * The program gets messages: gr_last_error() explains each failure, for example which GPU OpenGL
+ * draws on, and GR_LOG=error prints these messages. Calls that would crash the driver later are
+ * refused. An environment variable selects the transport:
  *
- *     GR_COMPAT=interop   CUDA's own registration, the default
+ *     GR_COMPAT=interop   the registration by the CUDA driver, the default
  *     GR_COMPAT=copy      through host memory, for OpenGL on the CPU or on another GPU than CUDA
  *     GR_COMPAT=peer      from GPU to GPU, for buffers
  *     GR_COMPAT=any       the best that works here
- *     GR_COMPAT=shared    is refused: existing storage cannot be shared (gr_gl_buffer_create())
+ *     GR_COMPAT=shared    is refused, because existing storage cannot be shared (use
+ *                         gr_gl_buffer_create())
  *
- * Several names, joined by '|' or a comma, allow any of them: interop|copy. A set-uid program
- * ignores the variable.
+ * Several names, joined by '|' or a comma, allow any of these transports: interop|copy. A set-uid
+ * program ignores the variable.
  *
  * Differences:
- *     OpenGL context     map, unmap and unregister need the context of the registration; CUDA
- *                        accepts any
- *     unregister         of a mapped resource fails, and the resource stays; the driver frees it
- *     map                fails if the OpenGL object was deleted or has other storage; the driver
- *                        maps the old storage
- *     register           refuses a wrong texture target, which the driver accepts; a texture's name
- *                        as GL_RENDERBUFFER is an invalid value, for the driver an invalid handle
- *     unmap              of a list with a resource twice unmaps nothing; the driver unmaps that
- *                        one, and also fails
- *     unknown handles    are passed on to CUDA; one list must have handles of one kind
+ *     OpenGL context     map, unmap and unregister need the OpenGL context of the registration;
+ *                        CUDA accepts any context
+ *     unregister         fails for a mapped resource, which stays registered; the driver frees the
+ *                        resource
+ *     map                fails if the OpenGL object was deleted or has new storage; the driver maps
+ *                        the old storage
+ *     register           refuses a wrong texture target, which the driver accepts; returns "invalid
+ *                        value" for the name of a texture as GL_RENDERBUFFER, for which the driver
+ *                        returns "invalid handle"
+ *     unmap              fails and unmaps nothing if the list has a resource twice; the driver
+ *                        unmaps that resource, and also fails
+ *     unknown handles    are passed on to CUDA; the handles of a list must be either all of
+ *                        grinterop or all of CUDA
  *     threads            one thread at a time may use a resource
  *
- * The header includes cuda.h and, if available, cuda_runtime_api.h, but no OpenGL header: include
- * it before or after cuda_gl_interop.h, cudaGL.h and any loader. It does not affect calls by
- * pointers from cuGetProcAddress or dlsym().
+ * The header includes cuda.h and, if available, cuda_runtime_api.h, but no OpenGL header. Include
+ * it before or after cuda_gl_interop.h, cudaGL.h and any OpenGL loader. Calls through pointers from
+ * cuGetProcAddress or dlsym() are not affected.
  */
 #ifndef GR_COMPAT_H
 #define GR_COMPAT_H
@@ -72,7 +76,7 @@
 
 #ifdef __cplusplus
 extern "C" {
-/* As in cuda_runtime_api.h. */
+/* The default argument of cuda_runtime_api.h for a stream. */
 #define GR_COMPAT_STREAM_ARGUMENT = 0
 #else
 #define GR_COMPAT_STREAM_ARGUMENT
@@ -80,7 +84,7 @@ extern "C" {
 
 /* ---- Implementation -------------------------------------------------------------------------- */
 
-/* grinterop's functions behind the names below. */
+/* The grinterop functions that the names below call. */
 typedef struct gr_compat_api {
     CUresult(CUDAAPI *register_buffer)(CUgraphicsResource *resource, unsigned int buffer,
                                        unsigned int flags);
@@ -97,11 +101,13 @@ typedef struct gr_compat_api {
     CUresult(CUDAAPI *import_semaphore)(CUexternalSemaphore *semaphore,
                                         const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc);
 
-    /* NULL streams are errors here: the inline functions below pass the default stream. */
+    /*
+     * A NULL stream is an error in this table: the inline functions below pass the default stream.
+     */
     CUresult (*map)(unsigned int count, CUgraphicsResource *resources, CUstream stream);
     CUresult (*unmap)(unsigned int count, CUgraphicsResource *resources, CUstream stream);
 
-    /* Record why CUDA refused an import, and return its code. */
+    /* These functions record why CUDA refused an import, and return the error code of CUDA. */
     CUresult (*explain_memory)(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUresult code);
     CUresult (*explain_semaphore)(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc, CUresult code);
 
@@ -109,8 +115,8 @@ typedef struct gr_compat_api {
     bool (*has_context)(void);
 
     /*
-     * The thread's last error of the runtime API: the first keeps a failure and returns it; the
-     * second returns the kept one, and resets it if `take` is set.
+     * The thread's last error of the runtime API. keep_error() stores a failure and returns it. The
+     * second function returns the stored error, and resets it if `take` is set.
      */
     CUresult (*keep_error)(CUresult code);
     CUresult (*kept_error)(bool take);
@@ -118,7 +124,7 @@ typedef struct gr_compat_api {
 
 GR_API const gr_compat_api *gr_compat(void);
 
-/* If NVIDIA's headers come later, the macros below rename these in them. */
+/* If the CUDA headers are included later, the macros below rename these functions in them. */
 #ifdef __CUDA_GL_INTEROP_H__
 extern cudaError_t CUDARTAPI gr_compat_cuda_gl_devices(unsigned int *count, int *devices,
                                                        unsigned int size,
@@ -185,7 +191,7 @@ static inline CUresult CUDAAPI gr_compat_import_semaphore(
     return gr_compat()->import_semaphore(semaphore, desc);
 }
 
-/* The default stream of a NULL stream in this file. */
+/* In this file a NULL stream means this default stream. */
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
 #define GR_COMPAT_STREAM(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 #else
@@ -208,13 +214,16 @@ static inline CUresult gr_compat_cu_unmap(unsigned int count, CUgraphicsResource
 
 #ifdef GR_COMPAT_RUNTIME
 
-/* The codes of both APIs are the same numbers. */
+/* The error codes of both APIs are the same numbers. */
 static inline cudaError_t gr_compat_end(CUresult code)
 {
     return (cudaError_t)gr_compat()->keep_error(code);
 }
 
-/* Like every runtime call, this makes the device's primary context current, to register in it. */
+/*
+ * Like every runtime call, this function makes the primary context of the device current, so that
+ * objects are registered in it.
+ */
 static inline cudaError_t gr_compat_begin(void)
 {
     return gr_compat()->has_context() ? cudaSuccess : cudaFree(0);
@@ -295,7 +304,7 @@ static inline cudaError_t gr_compat_cuda_mipmapped_array(cudaMipmappedArray_t *a
         gr_compat_mipmapped_array((CUmipmappedArray *)array, (CUgraphicsResource)resource));
 }
 
-/* The descriptions of both APIs have the same fields. */
+/* The structs of both APIs have the same fields. */
 static inline cudaError_t gr_compat_cuda_import_memory(
     cudaExternalMemory_t *memory, const struct cudaExternalMemoryHandleDesc *desc)
 {
@@ -329,7 +338,7 @@ static inline cudaError_t gr_compat_cuda_import_semaphore(
     return result;
 }
 
-/* Since CUDA 5 it does what cudaSetDevice() does. */
+/* Since CUDA 5 this function does the same as cudaSetDevice(). */
 static inline cudaError_t CUDARTAPI gr_compat_cuda_set_gl_device(int device)
 {
     return cudaSetDevice(device);
@@ -355,7 +364,7 @@ static inline cudaError_t gr_compat_cuda_peek_error(void)
 
 /* ---- The names ------------------------------------------------------------------------------- */
 
-/* cudaGL.h renames cuGLGetDevices itself, whether it comes before or later. */
+/* cudaGL.h itself renames cuGLGetDevices, whether it is included before or after this header. */
 #undef cuGraphicsGLRegisterBuffer
 #undef cuGraphicsGLRegisterImage
 #undef cuGraphicsUnregisterResource
@@ -409,7 +418,7 @@ static inline cudaError_t gr_compat_cuda_peek_error(void)
 #define cudaImportExternalMemory                    gr_compat_cuda_import_memory
 #define cudaImportExternalSemaphore                 gr_compat_cuda_import_semaphore
 
-/* Device code may call these by the same names. */
+/* Device code may call functions with these names, which must not be renamed. */
 #ifndef __CUDA_ARCH__
 #undef cudaGetLastError
 #undef cudaPeekAtLastError

@@ -4,12 +4,12 @@
  * library, and runs on a GPU or on the software CUDA driver. The header includes the headers of the
  * CUDA Toolkit, 12.0 or newer.
  *
- *     const gr_cuda_api *cuda = gr_cuda();   loads the driver, unless driver.h has done so
+ *     const gr_cuda_api *cuda = gr_cuda();   loads the driver, unless it is loaded
  *     if (!cuda)
  *         gr_error_print(stderr, "CUDA");
  *     cuda->MemAlloc(&pointer, bytes);       the driver's cuMemAlloc
  *
- * Thread   any thread, several at once
+ * Thread   any thread, several at the same time
  */
 #ifndef GR_CUDA_H
 #define GR_CUDA_H
@@ -37,16 +37,19 @@ extern "C" {
 
 /*
  * For gr_cuda(). This function is in the library because all files of a program share its lock. It
- * runs `fill` once per `made`, which is NULL before and `table` afterwards. Returns `table`, or
- * NULL after GR_ERR_NO_DRIVER. `find` looks up a function by its full name ("cuMemAlloc") and the
- * CUDA version of its variant, with the flags of cuGetProcAddress. It returns NULL if the driver
- * lacks the function.
+ * calls `fill` once per `made`: *made is NULL before that call and `table` afterwards. Returns
+ * `table`, or NULL after GR_ERR_NO_DRIVER. `find` looks up a function by its full name
+ * ("cuMemAlloc") and the CUDA version of its variant, with the flags of cuGetProcAddress. `find`
+ * returns NULL if the driver lacks the function.
  */
 typedef void *(*gr_cuda_find_fn)(const char *name, int version, cuuint64_t flags);
 typedef void (*gr_cuda_fill_fn)(void *table, gr_cuda_find_fn find);
 GR_API const void *gr_cuda_table(void **made, gr_cuda_fill_fn fill, void *table);
 
-/* The types of cudaGL.h, which needs an OpenGL header. */
+/*
+ * The types of the functions of cudaGL.h. This file does not include cudaGL.h, because that needs
+ * an OpenGL header.
+ */
 typedef CUresult(CUDAAPI *gr_cuGraphicsGLRegisterBuffer_fn)(CUgraphicsResource *, unsigned int,
                                                             unsigned int);
 typedef CUresult(CUDAAPI *gr_cuGraphicsGLRegisterImage_fn)(CUgraphicsResource *, unsigned int,
@@ -57,21 +60,21 @@ typedef CUresult(CUDAAPI *gr_cuProfiler_fn)(void);
 #define GR_CUDA_MEMBER(name, version, type) type name;
 
 /*
- * The functions of the CUDA driver, named without "cu" because NVIDIA's cuda.h renames the full
- * names by macros, differently in each toolkit. Each has the signature of CUDA 12.0, also with
- * newer headers: CtxCreate() takes three arguments.
+ * The functions of the CUDA driver, named without "cu" because the cuda.h of the CUDA Toolkit
+ * renames the full names by macros, differently in each toolkit. Each has the signature of CUDA
+ * 12.0, also with newer CUDA headers: CtxCreate() takes three arguments.
  *
  * This table is not part of the ABI: gr_cuda() fills it in the program, from the list that the
  * program was compiled with.
  */
 typedef struct gr_cuda_api {
-    /* The entry of each function that the driver lacks. */
+    /* The function that replaces each function that the driver lacks. */
     CUresult(CUDAAPI *missing)(void);
     GR_CUDA_FUNCTIONS(GR_CUDA_MEMBER)
 } gr_cuda_api;
 #undef GR_CUDA_MEMBER
 
-/* The table's entry for a function that the driver lacks. */
+/* Replaces a function that the driver lacks. */
 static inline CUresult CUDAAPI gr_cuda_missing(void)
 {
     return CUDA_ERROR_NOT_SUPPORTED;
@@ -92,8 +95,8 @@ static inline bool gr_cuda_is_set(const gr_cuda_api *api, const void *member)
 }
 
 /*
- * Whether the driver has a function of the table: GR_CUDA_HAS(cuda, MemAllocAsync). A missing one
- * can be called and returns CUDA_ERROR_NOT_SUPPORTED.
+ * Whether the driver has a function of the table: GR_CUDA_HAS(cuda, MemAllocAsync). A missing
+ * function can be called and returns CUDA_ERROR_NOT_SUPPORTED.
  */
 #define GR_CUDA_HAS(api, name) gr_cuda_is_set(api, &(api)->name)
 

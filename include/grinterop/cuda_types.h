@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * CUDA's handles and the values that grinterop passes to CUDA, so that the other headers do not
- * need a CUDA Toolkit. The handles are declared exactly as in cuda.h, which may be included before
- * or after this header, and so may ffnvcodec's dynlink_cuda.h or cuew.h.
+ * The CUDA handle types, and the values that grinterop passes to CUDA, so that the other headers do
+ * not need the CUDA Toolkit. The handles are declared exactly as in cuda.h, which may be included
+ * before or after this header. So may dynlink_cuda.h of ffnvcodec, and cuew.h.
  *
- * A program whose own header declares the handles by other types of the same size, as those of
- * GStreamer and slang-rhi do, defines GR_OWN_CUDA_TYPES first, and declares those that are missing
- * there.
+ * Some headers, such as those of GStreamer and slang-rhi, declare the handles by other types of the
+ * same size. A program with such a header defines GR_OWN_CUDA_TYPES first, and declares the handles
+ * that the header lacks.
  */
 #ifndef GR_CUDA_TYPES_H
 #define GR_CUDA_TYPES_H
 
 #ifndef GR_OWN_CUDA_TYPES
-/* An address in memory of CUDA. */
+/* An address in CUDA memory. */
 #if defined(_WIN64) || defined(__LP64__)
 typedef unsigned long long CUdeviceptr;
 #else
@@ -31,7 +31,10 @@ typedef struct CUextMemory_st *CUexternalMemory;          /* imported memory */
 typedef struct CUextSemaphore_st *CUexternalSemaphore;    /* an imported semaphore */
 #endif
 
-/* The format of one channel: the values of CUarray_format. Fields also take its other values. */
+/*
+ * The format of one channel: the values of CUarray_format. Fields for a format also accept the
+ * other values of CUarray_format.
+ */
 enum {
     GR_FORMAT_UNSIGNED_INT8 = 0x01,
     GR_FORMAT_UNSIGNED_INT16 = 0x02,
@@ -43,7 +46,7 @@ enum {
     GR_FORMAT_FLOAT = 0x20
 };
 
-/* Handles of memory: the values of CUexternalMemoryHandleType. */
+/* Handle types of memory: the values of CUexternalMemoryHandleType. */
 enum {
     GR_EXTERNAL_MEMORY_OPAQUE_FD = 1,
     GR_EXTERNAL_MEMORY_OPAQUE_WIN32 = 2,
@@ -56,7 +59,7 @@ enum {
     GR_EXTERNAL_MEMORY_DMABUF_FD = 9
 };
 
-/* Handles of semaphores: the values of CUexternalSemaphoreHandleType. */
+/* Handle types of semaphores: the values of CUexternalSemaphoreHandleType. */
 enum {
     GR_EXTERNAL_SEMAPHORE_OPAQUE_FD = 1,
     GR_EXTERNAL_SEMAPHORE_OPAQUE_WIN32 = 2,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The CUDA driver, loaded at run time, and a context with a stream. A program that uses CUDA only
- * through grinterop needs no header and no library of CUDA.
+ * through grinterop needs no CUDA headers and no CUDA library.
  *
  *     gr_cuda_load(true);                    the software driver if there is no GPU
  *     GR_AUTO(gr_cuda_context) *device = gr_cuda_context_create(0);
  *     if (!device)
  *         gr_error_print(stderr, "CUDA");
  *
- * Thread   any thread, several at once
+ * Thread   any thread, several at the same time
  */
 #ifndef GR_DRIVER_H
 #define GR_DRIVER_H
@@ -22,14 +22,14 @@ extern "C" {
 /* ---- The driver ------------------------------------------------------------------------------ */
 
 /*
- * Loads the CUDA driver and starts it, unless it is loaded.
+ * Loads and starts the CUDA driver, unless a driver is loaded.
  *
- * The environment variable GR_CUDA_DRIVER selects it: "soft" is the software CUDA driver of
- * grinterop, anything else a file to load. Set-uid programs ignore the variable. The default is
- * libcuda.so.1.
+ * The environment variable GR_CUDA_DRIVER selects the driver: "soft" is the software CUDA driver of
+ * grinterop; any other value is the file to load. Set-uid programs ignore the variable. The default
+ * is libcuda.so.1.
  *
- * If that cannot start and `allow_software` is true, the software driver is loaded instead, and a
- * line on the standard error stream reports it.
+ * If the selected driver cannot start and `allow_software` is true, the software driver is loaded
+ * instead, and a line on the standard error stream says so.
  *
  * The choice lasts until the process ends. Creating a resource, a semaphore or a context also loads
  * the driver, as by gr_cuda_load(false).
@@ -41,7 +41,7 @@ extern "C" {
  */
 GR_API gr_status gr_cuda_load(bool allow_software);
 
-/* Whether the loaded driver is the software one. False before a driver is loaded. */
+/* Whether the loaded driver is the software CUDA driver. False before a driver is loaded. */
 GR_API bool gr_cuda_is_software(void);
 
 /*
@@ -66,8 +66,8 @@ typedef struct gr_cuda_context {
  *     GR_AUTO(gr_cuda_context) *device = gr_cuda_context_create(0);
  *     CUstream stream = device->stream;
  *
- * The CUDA runtime (<<<...>>>) also uses the primary context. A program with another context does
- * not need this.
+ * The CUDA runtime (<<<...>>>) also uses the primary context. A program that has another CUDA
+ * context does not need this function.
  *
  * Owner    the caller, who frees it with gr_cuda_context_free(), on the same thread
  *
@@ -83,12 +83,12 @@ GR_API gr_cuda_context *gr_cuda_context_create(int device);
 
 /*
  * Waits for the stream, destroys it, restores the context that was current before, and releases the
- * primary context. Free the resources created with it first.
+ * primary context. First free the resources created in this context.
  *
- * Thread   the one that created it
+ * Thread   the thread that created the context
  *
  * Errors: recorded only
- *     GR_ERR_INVALID_VALUE  it was freed before
+ *     GR_ERR_INVALID_VALUE  `context` was freed before
  */
 GR_API void gr_cuda_context_free(gr_cuda_context *context);
 

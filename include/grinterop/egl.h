@@ -2,7 +2,7 @@
 /*
  * OpenGL without a window: a context on the GPU of a CUDA device, or on the CPU.
  *
- *     gr_egl *egl = gr_egl_create(NULL);        (on CUDA device 0; it is current from here on)
+ *     gr_egl *egl = gr_egl_create(NULL);        (on CUDA device 0; the context is now current)
  *     if (!egl)
  *         gr_error_print(stderr, "OpenGL without a window");
  *     ... draw into a framebuffer object, share it with CUDA (gl.h), read it back ...
@@ -35,7 +35,7 @@ typedef struct gr_egl_options {
     /* The CUDA ordinal of the device to draw on. */
     int cuda_device;
 
-    /* The OpenGL version, such as 4 and 5. 0 and 0: the newest. */
+    /* The OpenGL version, such as 4 and 5. 0 and 0: the newest version. */
     int major, minor;
 
     /* A compatibility profile, with glBegin and the like. false: a core profile. */
@@ -52,16 +52,16 @@ typedef struct gr_egl_options {
  * Creates an OpenGL context without a window on a CUDA device, and makes it current.
  *
  * The EGL device is found by its CUDA ordinal (EGL_NV_device_cuda), not by its position in a list.
- * With the software CUDA driver it is Mesa's OpenGL on the CPU. The new context replaces the
- * current one of this thread, and EGL's current API becomes OpenGL. NULL as `options` means all
- * defaults.
+ * With the software CUDA driver the context uses Mesa on the CPU. The new context replaces the
+ * current context of this thread, and the current EGL API becomes OpenGL. NULL as `options` means
+ * all defaults.
  *
  * Owner    the caller frees it with gr_egl_free(). The EGL display, which the process may share, is
  *          never terminated
- * Thread   any; the context is current on this one only
+ * Thread   any; the context is current on the calling thread only
  *
  * Errors, with the previous context still current:
- *     GR_ERR_INVALID_VALUE  there is no such CUDA device, or `share` is on another one
+ *     GR_ERR_INVALID_VALUE  there is no such CUDA device, or `share` is on another CUDA device
  *     GR_ERR_GL             EGL or a context of that version is not available; the message lists
  *                           the EGL devices and what is missing
  *     GR_ERR_CUDA           CUDA failed to count its devices
@@ -84,7 +84,8 @@ GR_API gr_status gr_egl_make_current(const gr_egl *egl);
 /*
  * Destroys the context. If it is current on the calling thread, no context is current afterwards.
  *
- * Close its resources first: without the context they cannot be unregistered.
+ * First close the resources that were created in the context: they cannot be unregistered without
+ * it.
  */
 GR_API void gr_egl_free(gr_egl *egl);
 

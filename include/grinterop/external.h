@@ -29,7 +29,7 @@ extern "C" {
 typedef struct gr_external_image_desc {
     size_t struct_size;
 
-    /* The size of level 0 in texels. Height and depth are 0 if the image lacks them. */
+    /* The size of level 0 in texels. Height is 0 for a 1D image, depth for a 1D or 2D image. */
     size_t width, height, depth;
 
     /* Mip levels. 0: one. */
@@ -53,7 +53,7 @@ typedef struct gr_external_image_desc {
     /* Channels: 1, 2 or 4. Required. */
     unsigned channels;
 
-    /* The graphics API may render to it. */
+    /* The graphics API may render to the image. */
     bool color_attachment;
 
     /* Values are depths. */
@@ -76,12 +76,13 @@ typedef struct gr_external_part_desc {
     /* Size of a buffer in bytes. 0: up to the end of the memory. 0 for images. */
     size_t size;
 
-    /* The image there, read during the call. NULL: a buffer. */
+    /* The image in this part, read during the call. NULL: a buffer. */
     const gr_external_image_desc *image;
 } gr_external_part_desc;
 
 /*
- * Memory, and a resource in it. The type selects the handle; the others are 0.
+ * Memory, and a resource in it. The type selects which handle field is used; the other handle
+ * fields are 0.
  *
  *     type (GR_EXTERNAL_MEMORY_...)              handle        dedicated
  *     OPAQUE_FD                                  fd            as it was allocated
@@ -101,13 +102,19 @@ typedef struct gr_external_memory_desc {
     /* A file descriptor. The driver owns it after a success, the caller after an error. */
     int fd;
 
-    /* A HANDLE, which stays the caller's. A KMT handle does not keep the memory alive. */
+    /*
+     * A HANDLE, which the caller still owns after the call. A KMT handle does not keep the memory
+     * alive.
+     */
     void *win32_handle;
 
     /* The name of a handle, zero-terminated UTF-16, instead of `win32_handle`. */
     const void *win32_name;
 
-    /* A NvSciBufObj, which stays the caller's. Its barriers are points of semaphore.h. */
+    /*
+     * A NvSciBufObj, which the caller still owns after the call. The memory barriers for it are
+     * part of signals and waits (gr_semaphore_point.skip_nvscibuf).
+     */
     const void *nvscibuf;
 
     /* The size of the whole allocation in bytes. Required. */
@@ -116,7 +123,10 @@ typedef struct gr_external_memory_desc {
     /* The memory was allocated for this one buffer or image. */
     bool dedicated;
 
-    /* The part for the resource, read during the call. NULL: all of it, as a buffer. */
+    /*
+     * The part of the memory for the resource, read during the call. NULL: all of the memory, as a
+     * buffer.
+     */
     const gr_external_part_desc *part;
 } gr_external_memory_desc;
 
@@ -125,19 +135,20 @@ typedef struct gr_external_memory_desc {
 /*
  * Imports memory, and creates a resource in all or a part of it.
  *
- * A map is cheap: the import stays, and only semaphores are waited for and signalled. gr_map()
- * returns GR_ERR_STATE until gr_resource_set_sync() selects them.
+ * A map is cheap: the memory stays imported, and the stream only waits for a semaphore. gr_map()
+ * returns GR_ERR_STATE until gr_resource_set_sync() selects the semaphores.
  *
- * A buffer takes the flags GR_READ_ONLY and GR_WRITE_DISCARD, an image all of gr.h.
- * GR_SURFACE_LOAD_STORE and GR_TEXTURE_GATHER are passed to CUDA; the others are promises. The
- * array of an image's level has all of its layers.
+ * Buffers accept the flags GR_READ_ONLY and GR_WRITE_DISCARD; images accept all flags of gr.h.
+ * GR_SURFACE_LOAD_STORE and GR_TEXTURE_GATHER are passed to CUDA; the other flags are promises. The
+ * CUDA array of an image level contains all layers of that level.
  *
  * Owner    the caller frees the resource, which keeps the memory imported; the exporter may free
  *          its own handle at any time
  * Context  the current CUDA context, or else the primary context of device 0
- * Closing  does not wait for streams that use the resource. A later call that creates or frees such
- *          a resource frees what they need. It waits for all work in the CUDA context, as cuMemFree
- *          does, so do not close one while a stream waits for later work of this thread
+ * Closing  does not wait for streams that use the resource. The memory is freed by a later call
+ *          that creates or frees such a resource. That call waits for all work in the CUDA context,
+ *          as cuMemFree does, so do not close a resource while a stream waits for later work of
+ *          this thread
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  the handle, offset, size or image breaks a rule, which the message

@@ -18,8 +18,8 @@
  *                                                  (ring.h)
  *     gr_map_gl_buffer()                           for a single use
  *
- * All use the OpenGL context that is current on the calling thread, by EGL, GLX or WGL: that of
- * your window, or one of egl.h. It must be OpenGL 3.2 or newer.
+ * All functions use the OpenGL context that is current on the calling thread, by EGL, GLX or WGL:
+ * the context of your window, or one of egl.h. It must have OpenGL 3.2 or newer.
  *
  * OpenGL names and constants are unsigned ints here, so this header needs no OpenGL header and
  * works with any loader.
@@ -39,16 +39,16 @@ extern "C" {
  * Registers an existing OpenGL buffer with CUDA, zero-copy.
  *
  * `flags` is GR_READ_WRITE, GR_READ_ONLY or GR_WRITE_DISCARD. Registering is slow compared with a
- * map: do it once, and map in each frame.
+ * map: register once, and map in each frame.
  *
- * Owner    the caller frees the resource; the OpenGL buffer stays the caller's
+ * Owner    the caller frees the resource, and still owns the OpenGL buffer
  * Valid    while the buffer keeps its storage: close the resource before you delete the buffer. A
- *          map fails if the buffer was deleted or resized by glBufferData. CUDA keeps immutable
- *          storage (glBufferStorage), which is not checked
+ *          map fails if the buffer was deleted or resized by glBufferData. Immutable storage
+ *          (glBufferStorage) is not checked, because CUDA keeps it alive
  * Thread   where the OpenGL context is current, now and at each map and release
  *
  * Do not use glBufferSubData right after a release: with NVIDIA's driver (580) it may overtake
- * pending CUDA work. Draws, dispatches, copies, clears and glMapBufferRange do not.
+ * pending CUDA work. Draws, dispatches, copies, clears and glMapBufferRange do not overtake it.
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  `name` is 0 or not a buffer, it has no storage, or `flags` are not
@@ -73,19 +73,20 @@ GR_API gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags);
  * kernels write to the image. A mapped image has arrays, surfaces and textures (image.h), but no
  * pointer.
  *
- * Formats  1, 2 and 4 channels of 8, 16 and 32 bit integers or 16 and 32 bit floats, and sRGB;
- *          CUDA sees 3 channels of 8, 16 or 32 bits as 4. All: docs/formats.md
+ * Formats  1, 2 and 4 channels of 8, 16 and 32 bit integers or 16 and 32 bit floats, and sRGB; CUDA
+ *          sees 3 channels of 8, 16 or 32 bits as 4. The list of all formats is in docs/formats.md
  * Owner    as for gr_from_gl_buffer()
  * Valid    as for gr_from_gl_buffer()
  * Thread   as for gr_from_gl_buffer()
  *
- * Set texture parameters before, or use sampler objects: until the resource is closed, NVIDIA's
- * OpenGL refuses glTexParameter for the texture with GL_INVALID_OPERATION.
+ * Set texture parameters before this call, or use sampler objects: until the resource is closed,
+ * the NVIDIA driver refuses glTexParameter for the texture with GL_INVALID_OPERATION.
  *
  * Errors: as for gr_from_gl_buffer(), and
  *     GR_ERR_INVALID_VALUE  the object has another target, or the texture is incomplete
  *     GR_ERR_UNSUPPORTED    CUDA does not support the format (depth, packed, compressed) or the
- *                           target (1D, multisampled, cube map array); the message names another
+ *                           target (1D, multisampled, cube map array); the message names an
+ *                           alternative
  *
  * Wraps cuGraphicsGLRegisterImage.
  */
@@ -107,19 +108,20 @@ typedef struct gr_gl_options {
     size_t struct_size;
 
     /*
-     * The allowed transports: gr_transport bits, or GR_TRANSPORT_ANY. 0: those without a copy. The
-     * first that works is used: shared, interop, peer, copy. For a buffer with OpenGL and CUDA on
-     * two GPUs the order is by speed: copy, interop, peer; from 8 MiB on peer comes before interop.
-     * gr_resource_describe() says which one is used, and why.
+     * The allowed transports: gr_transport bits, or GR_TRANSPORT_ANY. 0: the transports without a
+     * copy. The first allowed transport that works is used, in this order: shared, interop, peer,
+     * copy. For a buffer with OpenGL and CUDA on two GPUs the order is by speed: copy, interop,
+     * peer; from 8 MiB on peer comes before interop. gr_resource_describe() reports which transport
+     * is used, and why.
      */
     unsigned transports;
 
     /*
      * For gr_gl_buffer_create() with the shared transport: put small buffers into common blocks of
-     * memory. A buffer otherwise takes at least 2 MiB of GPU memory; in a block, its size rounded
-     * up to 512 bytes. It cannot be sent to another process (share.h), and a CUDA write past its
-     * end lands in another buffer. Buffers of more than 1 MiB, and all with an OpenGL that cannot
-     * put two buffers into one memory (Mesa), still get their own memory.
+     * memory. A buffer in a block takes its size rounded up to 512 bytes, instead of at least 2 MiB
+     * of GPU memory. It cannot be sent to another process (share.h), and a CUDA write past its end
+     * changes another buffer. Buffers of more than 1 MiB still get their own memory, and so do all
+     * buffers if OpenGL cannot put two buffers into one memory (Mesa).
      */
     bool packed;
 } gr_gl_options;
@@ -130,43 +132,45 @@ typedef struct gr_gl_options {
  *     const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
  *     gr_resource *vertices = gr_from_gl_buffer_with(name, GR_WRITE_DISCARD, &any);
  *
- * NULL options are those of gr_from_gl_buffer() and gr_from_gl_image(). Allow GR_TRANSPORT_COPY in
- * programs that must work everywhere: with another vendor's GPU, OpenGL on the CPU, or WSL. It is
- * used if CUDA cannot register objects of the device that draws, and for buffers if CUDA and OpenGL
- * are on two GPUs.
+ * NULL as `options` means the behaviour of gr_from_gl_buffer() and gr_from_gl_image(). Allow
+ * GR_TRANSPORT_COPY in programs that must work everywhere: with another vendor's GPU, OpenGL on the
+ * CPU, or WSL. The transport copy is used if CUDA cannot register objects of the device that draws,
+ * and for buffers if CUDA and OpenGL are on two GPUs.
  *
  * GR_TRANSPORT_PEER is for buffers with CUDA and OpenGL on two GPUs: CUDA has memory on its own
  * GPU, and one copy goes from GPU to GPU in stream order. No thread waits, and nothing passes
  * through host memory. From 8 MiB on it is faster than the driver's own interop between two GPUs;
- * GR_TRANSPORT_COPY is faster than both.
+ * GR_TRANSPORT_COPY is faster than either.
  *
  * Differences with GR_TRANSPORT_PEER:
  *     map       copies from the GPU that draws, unless the resource is write_discard
- *     release   copies to that GPU, unless the resource is read_only; no thread waits
+ *     release   copies to the GPU that draws, unless the resource is read_only; no thread waits
  *     close     waits for the copies of the last release, as does the final free
- *     between   OpenGL may use the buffer meanwhile, unless the resource is read_write
+ *     between   between map and release OpenGL may use the buffer, unless the resource is
+ *               read_write
  *     memory    the same size on the CUDA GPU, and the primary CUDA context of the other GPU
- *     deletion  of a mapped write_discard buffer loses the bytes, with a warning in the log
+ *     deletion  deleting a mapped write_discard buffer loses its data, with a warning in the log
  *     images    are refused
  *
  * Differences with GR_TRANSPORT_COPY:
  *     map       copies from OpenGL, unless the resource is write_discard
  *     release   copies to OpenGL, unless the resource is read_only; the thread waits for the
- *               stream. In a ring (ring.h) the acquire of the OpenGL side does both
- *     memory    a copy in host memory; two for read_only, three for write_discard beyond 256 KiB.
- *               It is a buffer that OpenGL keeps mapped (GL_ARB_buffer_storage) if CUDA can access
- *               that, so that the GPUs copy. The CPU copies write_discard objects of up to 256 KiB,
- *               which is faster. gr_resource_describe() says which, and why. Synchronize the
- *               streams before you destroy the OpenGL context
- *     deletion  of a mapped object loses the bytes, with a warning in the log
+ *               stream. In a ring (ring.h) the acquire of the OpenGL side copies and waits
+ *     memory    one copy in host memory; two copies for read_only, three for write_discard beyond
+ *               256 KiB. The copy is an OpenGL buffer that stays mapped (GL_ARB_buffer_storage) if
+ *               CUDA can access that, so that the GPUs copy the data. The CPU copies the data of
+ *               write_discard objects of up to 256 KiB, which is faster. gr_resource_describe()
+ *               reports whether the GPUs or the CPU copy the data, and why. Synchronize the streams
+ *               before you destroy the OpenGL context
+ *     deletion  deleting a mapped object loses its data, with a warning in the log
  *     images    a mipmapped array of all layers is for reading only
  *     Needs     OpenGL 4.3 for renderbuffers
  *
  * Errors: as for gr_from_gl_buffer() and gr_from_gl_image(), and
  *     GR_ERR_INVALID_VALUE  `transports` has unknown bits
  *     GR_ERR_UNSUPPORTED    only GR_TRANSPORT_SHARED is allowed, which needs an object created by
- *                           grinterop (below); or only GR_TRANSPORT_PEER, for an image, on one GPU,
- *                           or without peer access
+ *                           grinterop (below); or only GR_TRANSPORT_PEER is allowed, and the object
+ *                           is an image, CUDA and OpenGL are on one GPU, or there is no peer access
  *     GR_ERR_NO_MEMORY      there is no memory for the copy
  */
 GR_API gr_resource *gr_from_gl_buffer_with(unsigned int name, unsigned flags,
@@ -174,9 +178,9 @@ GR_API gr_resource *gr_from_gl_buffer_with(unsigned int name, unsigned flags,
 GR_API gr_resource *gr_from_gl_image_with(unsigned int name, unsigned int target, unsigned flags,
                                           const gr_gl_options *options);
 
-/* Whether a transport works here. Owned by the library. */
+/* Whether a transport works between the current OpenGL context and CUDA. Owned by the library. */
 typedef struct gr_transport_info {
-    /* The transport in question. */
+    /* The transport that was passed to gr_gl_probe(). */
     gr_transport transport;
 
     /* Whether it works between the current OpenGL context and CUDA. */
@@ -192,16 +196,16 @@ typedef struct gr_transport_info {
  *     const gr_transport_info *shared = gr_gl_probe(GR_TRANSPORT_SHARED);
  *     printf("%s\n", shared ? shared->reason : gr_last_error()->message);
  *
- * `transport` is GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED, GR_TRANSPORT_COPY or
- * GR_TRANSPORT_PEER. The CUDA device is that of the current context, or else the one that draws.
- * Interop and peer are tried with a buffer of 16 bytes, peer in the primary CUDA context of the GPU
- * that draws. Two GPUs share storage for buffers only, which the reason says. OpenGL's state is
- * preserved.
+ * `transport` is GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED, GR_TRANSPORT_COPY or GR_TRANSPORT_PEER.
+ * The CUDA device is that of the current CUDA context, or, if none is current, the device that
+ * draws. Interop and peer are tested with a buffer of 16 bytes, peer in the primary CUDA context of
+ * the GPU that draws. Two GPUs can share storage of buffers only; `reason` then reports this. The
+ * OpenGL state is preserved.
  *
  * Valid    until this thread queries the same transport again
  * Thread   where the OpenGL context is current
  *
- * Errors, with NULL:
+ * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  `transport` is not one of the four
  *     GR_ERR_GL             no OpenGL context is current
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
@@ -216,25 +220,26 @@ GR_API const gr_transport_info *gr_gl_probe(gr_transport transport);
  *     gr_resource *vertices = gr_gl_buffer_create(bytes, GR_WRITE_DISCARD, NULL);
  *     glBindBuffer(GL_ARRAY_BUFFER, gr_gl_name(vertices));
  *
- * Use it instead of gr_from_gl_buffer() for several frames in flight (ring.h) or another process
- * (share.h). Semaphores order maps and releases (GL_NV_timeline_semaphore, else
- * GL_EXT_semaphore_fd); if OpenGL has none, the thread waits. If storage cannot be shared, the
- * buffer is an ordinary OpenGL buffer, registered or copied as `options` allow. A copied buffer
- * that CUDA writes stays mapped in host memory, so draw it once per frame. Do not delete the
- * OpenGL buffer: CUDA may still use it.
+ * Use this function instead of gr_from_gl_buffer() for several frames in flight (ring.h) or another
+ * process (share.h). Semaphores order maps and releases (GL_NV_timeline_semaphore, or
+ * GL_EXT_semaphore_fd without it); if OpenGL has neither, the thread waits. If storage cannot be
+ * shared, the buffer is an ordinary OpenGL buffer, registered or copied as `options` allow. A
+ * copied buffer that CUDA writes stays mapped in host memory, so draw it once per frame. Do not
+ * delete the OpenGL buffer: CUDA may still use it.
  *
  * CUDA may compute on another GPU than OpenGL draws on if it has peer access to that GPU
- * (cuDeviceCanAccessPeer). The storage is on the GPU that draws. gr_resource_describe() names both.
+ * (cuDeviceCanAccessPeer). The storage is on the GPU that draws. gr_resource_describe() names both
+ * GPUs.
  *
- * Owner    the caller frees the resource, which deletes the OpenGL buffer; if its context is not
- *          current then, the next call in that context does
+ * Owner    the caller frees the resource, which deletes the OpenGL buffer; if its OpenGL context is
+ *          not current then, the next call in that context deletes the buffer
  * Storage  immutable; llvmpipe cannot map it
  * Thread   where the OpenGL context is current
  * Needs    OpenGL 4.5, or GL_ARB_direct_state_access
  *
  * To read the bytes back, copy them to another OpenGL buffer first. With NVIDIA's driver (580)
  * glGetBufferSubData on shared storage may return old bytes; draws, dispatches and copies see the
- * new ones.
+ * new bytes.
  *
  * Errors: as for gr_from_gl_buffer(), and
  *     GR_ERR_INVALID_VALUE  `size` is 0 or too large, or `transports` has unknown bits
@@ -258,10 +263,10 @@ typedef struct gr_gl_image_desc {
     /* The size of level 0 in texels. */
     unsigned width, height;
 
-    /* The depth of a 3D texture, or the layers of an array. 0: 1. */
+    /* The depth of a 3D texture, or the number of layers of an array. 0 means 1. */
     unsigned depth;
 
-    /* Mip levels. 0: 1. */
+    /* The number of mip levels. 0 means 1. */
     unsigned levels;
 } gr_gl_image_desc;
 
@@ -274,11 +279,11 @@ typedef struct gr_gl_image_desc {
  *         GR_SURFACE_LOAD_STORE, NULL);
  *     glBindTexture(GL_TEXTURE_2D, gr_gl_name(picture));
  *
- * See gr_gl_buffer_create(). If the storage is shared, CUDA sees the layers of an array and the
- * faces of a cube as one array (gr_image_info.layered). Memory and semaphores come from a private
- * Vulkan device on the same GPU, which the first call creates. Images cannot be shared with a CUDA
- * context of another GPU: share a buffer there, and copy from it in OpenGL
- * (GL_PIXEL_UNPACK_BUFFER).
+ * The rules are those of gr_gl_buffer_create(). If the storage is shared, CUDA sees the layers of
+ * an array and the faces of a cube as one array (gr_image_info.layered). Memory and semaphores come
+ * from a private Vulkan device on the same GPU, which the first call creates. Images cannot be
+ * shared with a CUDA context of another GPU: share a buffer instead, and copy from the buffer to
+ * the image in OpenGL (GL_PIXEL_UNPACK_BUFFER).
  *
  * Errors: as for gr_gl_buffer_create(), and
  *     GR_ERR_INVALID_VALUE  the target, the size or the number of levels
@@ -296,7 +301,7 @@ GR_API gr_resource *gr_gl_image_create(const gr_gl_image_desc *desc, unsigned fl
  *
  * Errors: 0 after
  *     GR_ERR_INVALID_VALUE  `resource` is NULL
- *     GR_ERR_STATE          it has no OpenGL object
+ *     GR_ERR_STATE          the resource has no OpenGL object
  */
 GR_API unsigned int gr_gl_name(const gr_resource *resource);
 
@@ -308,9 +313,9 @@ GR_API unsigned int gr_gl_target(const gr_resource *resource);
  *
  *     int device;
  *     if (gr_gl_cuda_device(&device) == GR_OK)
- *         ... create a CUDA context on it: then sharing needs no copy ...
+ *         ... create a CUDA context on `device`: then sharing needs no copy ...
  *
- * *device is its CUDA ordinal. This needs no CUDA context and creates none.
+ * *device is the CUDA ordinal. The function needs no CUDA context and creates none.
  *
  * Thread   where the OpenGL context is current
  *

@@ -6,9 +6,9 @@
  *     {
  *         GR_AUTO(gr_buffer) *buf = gr_map(vbo, stream);
  *         ... launch kernels on `stream` that use gr_buffer_ptr(buf) ...
- *     }                                          the end of the scope hands it back to OpenGL
+ *     }                                          the end of the scope hands the resource to OpenGL
  *
- * This header declares what all resources share. The others:
+ * This header declares the functions for all resources. The other headers:
  *
  *     gl.h, egl.h             OpenGL resources, and OpenGL without a window
  *     vk.h                    Vulkan resources
@@ -21,16 +21,18 @@
  *     publish.h               tensors to and from buffers and images
  *     framebuffer.h           colour, depth and stencil of OpenGL framebuffers into tensors
  *     driver.h                the CUDA driver, loaded at run time, and a context
- *     cuda.h                  the driver's functions; like compat.h it needs CUDA's headers
+ *     cuda.h                  the functions of the CUDA driver; cuda.h and compat.h need the CUDA
+ *                             headers
  *     compat.h                CUDA's graphics functions on grinterop, for unchanged programs
  *     gr.hpp                  objects and exceptions for C++17
  *
  * Rules for all functions:
  *
- * Turns     A new resource belongs to the graphics API. gr_map() hands it to CUDA, and the release
- *           of the buffer hands it back. In between the graphics API must not touch it.
+ * Turns     A new resource belongs to the graphics API. gr_map() hands the resource to CUDA, and
+ *           the release of the buffer hands it back to the graphics API. Between the two the
+ *           graphics API must not touch the resource.
  * Errors    A function that creates an object returns NULL on failure; most others return a
- *           gr_status. gr_last_error() says what failed and what to do about it.
+ *           gr_status. gr_last_error() describes the failure and the remedy.
  * Output    grinterop prints nothing unless logging is enabled, with two exceptions of one line
  *           each: gr_cuda_load(true) selects the software CUDA driver; the environment variable
  *           GR_LOG or GR_COMPAT has an unknown word. The software driver itself prints mistakes
@@ -39,21 +41,21 @@
  * NULL      Freeing or releasing NULL does nothing. Everywhere else NULL is an error, unless a
  *           comment gives it a meaning.
  * Twice     Freeing or releasing an object twice does nothing and records GR_ERR_INVALID_VALUE. But
- *           the memory of a buffer is reused some maps later: releasing an old pointer then
- *           releases the new buffer.
+ *           the memory of a released gr_buffer is reused some maps later: releasing the old pointer
+ *           then releases the new buffer.
  * Streams   Every call names its CUDA stream; NULL is an error. For a default stream pass
  *           GR_STREAM_LEGACY or GR_STREAM_PER_THREAD. The stream must belong to the CUDA context of
  *           the resource and live until everything mapped on it is released. NVIDIA's driver may
- *           crash if the stream was destroyed. The software driver refuses that stream, and the
- *           mapping can be ended in another one.
- * CUDA      A resource remembers the CUDA context that was current at its creation, or else takes
- *           the primary context of the device that draws. Every call makes that context current
- *           and restores the caller's. The context must outlive the resource: without it calls
- *           return GR_ERR_CUDA, and a mapping ends with GR_ERR_PARTIAL.
+ *           crash if the stream was destroyed. The software driver refuses a destroyed stream, and
+ *           the mapping can be ended in another stream.
+ * CUDA      A resource remembers the CUDA context that was current at its creation, or, if none was
+ *           current, the primary context of the device that draws. Every call makes this context
+ *           current and restores the caller's context. The context must outlive the resource: after
+ *           its destruction calls return GR_ERR_CUDA, and a mapping ends with GR_ERR_PARTIAL.
  * OpenGL    An OpenGL resource is used while the OpenGL context of its creation is current;
  *           otherwise calls return GR_ERR_GL. Bindings and pending errors are preserved. grinterop
- *           leaves one empty program pipeline object, with a name above 100, in each context to
- *           recognise it. OpenGL 3.2 or newer.
+ *           leaves one empty program pipeline object, with a name above 100, in each OpenGL
+ *           context, by which it recognises the context. OpenGL 3.2 or newer is required.
  * Threads   Two threads may use two resources at the same time. One thread at a time may use a
  *           resource and its buffers.
  * Memory    Maps and releases do not allocate.
@@ -161,10 +163,10 @@ typedef enum gr_error_domain {
 typedef struct gr_error {
     gr_status status;       /* the class; GR_OK if this thread has had no error */
     gr_error_domain domain; /* the kind of `code` */
-    int code;               /* of the driver or the system; 0 if neither was involved */
+    int code;               /* the code of the driver or the system; 0 if neither was involved */
     const char *code_name;  /* such as "CUDA_ERROR_ALREADY_MAPPED"; "" if there is none */
     const char *call;       /* the function that failed, of the driver or of grinterop */
-    const char *message;    /* what was found, and what to do about it */
+    const char *message;    /* the cause and the remedy */
 } gr_error;
 
 /*
@@ -217,10 +219,11 @@ enum {
 /*
  * Parses flag names, such as "read_only|surface_load_store": "read_write" or "none", "read_only",
  * "write_discard", "surface_load_store" and "texture_gather", separated by commas or '|'; blanks
- * are ignored. NULL and "" mean GR_READ_WRITE. *flags is written only on success.
+ * are ignored. NULL and "" mean GR_READ_WRITE. *flags is written on success only.
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  a name is none of these (the message lists them), or `flags` is NULL
+ *     GR_ERR_INVALID_VALUE  a name is unknown (the message lists the valid names), or `flags` is
+ *                           NULL
  */
 GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
 
@@ -238,7 +241,7 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
  * If the pointer has changed since the last map, update the graph (cuGraphExecKernelNodeSetParams).
  */
 
-/* In a release, an unmap or a close: the stream of the map. */
+/* As the stream of a release, an unmap or a close: selects the stream of the map. */
 #define GR_STREAM_OF_MAP ((CUstream)(size_t)-1)
 
 /* CUDA's legacy default stream, CU_STREAM_LEGACY. */
@@ -247,27 +250,28 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
 /* The calling thread's default stream, CU_STREAM_PER_THREAD. */
 #define GR_STREAM_PER_THREAD ((CUstream)(size_t)2)
 
-/* For the graphics side of a ring, which has no stream. */
+/* As the stream of a ring's graphics side, which has no CUDA stream. */
 #define GR_STREAM_NONE ((CUstream)(size_t)-2)
 
-/* For every timeout_ms: no timeout. */
+/* The value of any `timeout_ms` for no timeout. */
 #define GR_WAIT_FOREVER (~0u)
 
 /*
  * Maps a resource: hands it to CUDA until the buffer is released. Graphics work issued before this
- * call is ordered before work enqueued in `stream` after it. The calling thread waits for neither.
- * A resource has one mapping at a time.
+ * call is ordered before work enqueued in `stream` after this call. The calling thread does not
+ * wait for either. A resource has one mapping at a time.
  *
- * Owner    the caller, who ends the buffer by gr_buffer_release(); the buffer holds the resource
+ * Owner    the caller, who ends the buffer by gr_buffer_release(); the buffer keeps the resource
+ *          alive
  * Thread   for an OpenGL resource, where its OpenGL context is current
  *
  * Errors: NULL, and nothing is mapped, after
  *     GR_ERR_INVALID_VALUE  `resource` or `stream` is NULL, the resource was freed, or the stream
  *                           belongs to another device
  *     GR_ERR_STATE          the resource is mapped, closed, in a ring, or in a submit that was not
- *                           committed; its OpenGL object was deleted or has other storage; its
- *                           order is not defined yet (submit.h); it is a new Vulkan image (vk.h);
- *                           or the stream captures a graph. The message names the missing call
+ *                           committed; its OpenGL object was deleted or has new storage; its order
+ *                           is not defined yet (submit.h); it is a new Vulkan image (vk.h); or the
+ *                           stream captures a graph. The message names the missing call
  *     GR_ERR_GL             its OpenGL context is not current
  *     GR_ERR_CUDA           the driver refused; or the stream belongs to another CUDA context or
  *                           was destroyed
@@ -281,11 +285,11 @@ GR_API gr_buffer *gr_map(gr_resource *resource, CUstream stream);
 /* Options of gr_map_many(). */
 typedef struct gr_map_options {
     size_t struct_size;
-    CUevent wait_event; /* the stream waits for it before the map; NULL: none */
+    CUevent wait_event; /* an event that the stream waits for before the map; NULL: none */
 
     /*
-     * Recorded after the map, for other streams to wait for. NULL: none. With GR_WRITE_DISCARD it
-     * may also be recorded before the map, to check that it is valid.
+     * An event that is recorded after the map, for other streams to wait for. NULL: none. With
+     * GR_WRITE_DISCARD the event may also be recorded before the map, to check that it is valid.
      */
     CUevent ready_event;
 
@@ -299,9 +303,9 @@ typedef struct gr_map_options {
 } gr_map_options;
 
 /*
- * Maps n resources of any transports. out[i] is the buffer of resources[i]. One driver call maps up
- * to 256 consecutive resources of the same transport. After an error no resource is mapped and
- * `out` is unchanged. `options` may be NULL.
+ * Maps n resources, which may have different transports. out[i] is the buffer of resources[i]. One
+ * driver call maps up to 256 consecutive resources of the same transport. After an error no
+ * resource is mapped and `out` is unchanged. `options` may be NULL.
  *
  * Errors: as for gr_map(), and
  *     GR_ERR_INVALID_VALUE  n is 0, a resource is listed twice, or a part exceeds its buffer
@@ -319,7 +323,7 @@ GR_API gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream 
  *
  * Errors: 0 after
  *     GR_ERR_INVALID_VALUE  `buffer` is NULL
- *     GR_ERR_STATE          it maps an image, which has no pointer: image.h
+ *     GR_ERR_STATE          the buffer maps an image, which has no pointer: image.h
  */
 GR_API CUdeviceptr gr_buffer_ptr(const gr_buffer *buffer);
 
@@ -338,15 +342,16 @@ typedef struct gr_buffer_info {
 
     /*
      * The number of live tensors of the mapping, including views (tensor.h). The end of the mapping
-     * revokes them. An export keeps its tensor alive. 0 once the mapping has ended.
+     * revokes the tensors. An export keeps its tensor alive. The number is 0 once the mapping has
+     * ended.
      */
     unsigned tensors;
 } gr_buffer_info;
 
 /*
- * The properties of a mapping.
+ * Returns the properties of a mapping.
  *
- * Valid    until the next call of this function for the buffer, and its release
+ * Valid    until the next call of this function for the buffer, or until its release
  *
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  `buffer` is NULL
@@ -358,11 +363,15 @@ GR_API const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer);
 /*
  * The ways in which a mapping ends:
  *
- *     gr_buffer_release()        the usual one; gr_buffer_release_many() in another stream
- *     gr_buffer_release_later()  in a finalizer, on any thread: nothing to handle, may be deferred
- *     gr_resource_unmap()        by the owner of the resource, who lacks the buffer
- *     gr_resource_close()        before the OpenGL or Vulkan object is deleted: also unregisters it
- *     gr_resource_free()         does not end it: the resource lives until the buffer is released
+ *     gr_buffer_release()        the usual function; gr_buffer_release_many() can use another
+ *                                stream
+ *     gr_buffer_release_later()  for finalizers, on any thread: returns no error, and may be
+ *                                deferred
+ *     gr_resource_unmap()        for the owner of the resource, if it lacks the gr_buffer
+ *     gr_resource_close()        before the OpenGL or Vulkan object is deleted: also unregisters
+ *                                the object
+ *     gr_resource_free()         does not end the mapping: the resource lives until the buffer is
+ *                                released
  */
 
 /*
@@ -371,9 +380,9 @@ GR_API const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer);
  * issued after it.
  *
  * Live tensors of the mapping (tensor.h) are revoked, with a warning in the log, as by every call
- * that ends a mapping; the release also waits for the streams that are known to use them. If the
- * mapping has ended already (gr_resource_unmap(), gr_resource_close()), this only frees the buffer.
- * If the resource was freed meanwhile, its registration ends, too.
+ * that ends a mapping. The release is also ordered after the streams that are known to use the
+ * tensors. If the mapping has ended already (gr_resource_unmap(), gr_resource_close()), this call
+ * only frees the buffer. If the resource was freed meanwhile, its registration ends, too.
  *
  * Thread   for an OpenGL resource, where its OpenGL context is current; for a map on
  *          GR_STREAM_PER_THREAD, the thread of the map
@@ -386,8 +395,8 @@ GR_API const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer);
  *                           gr_buffer_release_many() with another stream
  *
  * and after which the buffer has ended:
- *     GR_ERR_PARTIAL        its CUDA context was destroyed, so what CUDA wrote may be lost; or the
- *                           graphics API could not be made to wait for CUDA
+ *     GR_ERR_PARTIAL        the CUDA context was destroyed, so data that CUDA wrote may be lost; or
+ *                           the graphics API could not be made to wait for CUDA
  *
  * Wraps cuGraphicsUnmapResources.
  */
@@ -397,17 +406,17 @@ GR_API gr_status gr_buffer_release(gr_buffer *buffer);
  * Releases a buffer from any thread, for finalizers of garbage collectors.
  *
  * If the OpenGL context of the resource is not current, the release is deferred: the next call in
- * that context that creates or frees a resource, or that uses this one, does it. Until then CUDA
- * owns the resource. Failures are logged as warnings.
+ * that context that creates or frees a resource, or that uses this resource, performs the release.
+ * Until then CUDA owns the resource. Failures are logged as warnings.
  *
  * If tensors of the mapping are alive, the release is deferred until the last one is freed, and
- * until then gr_map() returns GR_ERR_STATE. If the OpenGL context is not current when that happens,
- * the next call on the resource releases the buffer, or gr_tensor_collect() if the resource was
- * freed.
+ * until then gr_map() returns GR_ERR_STATE. If the OpenGL context is not current when the last
+ * tensor is freed, the next call on the resource releases the buffer. If the resource was freed,
+ * gr_tensor_collect() does.
  *
  * If the stream of the map captures a graph, the release fails with a logged warning, and the
- * mapping stays until gr_resource_unmap() or gr_resource_close(); also if the scope of a GR_AUTO()
- * buffer ends during a capture.
+ * mapping stays until gr_resource_unmap() or gr_resource_close(). The same happens if the scope of
+ * a GR_AUTO() buffer ends during a capture.
  *
  * Thread   any
  *
@@ -419,33 +428,35 @@ GR_API void gr_buffer_release_later(gr_buffer *buffer);
 /* Options of gr_buffer_release_many(). */
 typedef struct gr_release_options {
     size_t struct_size;
-    CUevent wait_event; /* the release waits for it: record it after the last work; NULL: none */
+    /* an event that the release waits for, recorded after the last work; NULL: none */
+    CUevent wait_event;
 } gr_release_options;
 
 /*
- * Releases n different buffers in `stream`, by one driver call for up to 256 consecutive ones.
+ * Releases n different buffers in `stream`. One driver call releases up to 256 consecutive buffers.
  *
- * GR_STREAM_OF_MAP selects the stream of each map. Another stream waits for the work that the
- * stream of the map has so far; let it wait yourself for other streams that still write. NULL
- * entries are skipped; entries of released buffers are set to NULL. `options` may be NULL.
+ * GR_STREAM_OF_MAP selects the stream of each map. Any other stream is made to wait for the work
+ * that is in the stream of the map so far. If further streams still write, make `stream` wait for
+ * them yourself. NULL entries are skipped; entries of released buffers are set to NULL. `options`
+ * may be NULL.
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  `stream` or `buffers` is NULL; nothing was released
  *     GR_ERR_PARTIAL        the buffers left in `buffers` were not released, and gr_last_error()
  *                           has the first failure; or some buffers ended because their CUDA
  *                           context was destroyed
- *     others                as for gr_buffer_release(); none was released
+ *     others                as for gr_buffer_release(); no buffer was released
  */
 GR_API gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream,
                                         const gr_release_options *options);
 
 /*
- * Ends the mapping but not the buffer, which then reports pointer 0 and size 0 and still has to be
- * released.
+ * Ends the mapping of a resource. The gr_buffer remains: it reports pointer 0 and size 0 and must
+ * still be released.
  *
  * Errors: as for gr_buffer_release(), and
  *     GR_ERR_INVALID_VALUE  `resource` or `stream` is NULL, or the resource was freed
- *     GR_ERR_STATE          it is not mapped, closed, or in a ring
+ *     GR_ERR_STATE          the resource is not mapped, is closed, or is in a ring
  */
 GR_API gr_status gr_resource_unmap(gr_resource *resource, CUstream stream);
 
@@ -453,16 +464,16 @@ GR_API gr_status gr_resource_unmap(gr_resource *resource, CUstream stream);
 
 /*
  * Blocks the thread until CUDA has finished the work that was in the stream at the last release of
- * the resource. With interop and copy it also waits for later work in that stream, which must still
- * exist.
+ * the resource. With the transports interop and copy this call also waits for later work in that
+ * stream, which must still exist.
  *
  * Waits    at most timeout_ms milliseconds; 0 polls
  *
  * Errors:
  *     GR_ERR_NOT_READY      the work is not done, and `timeout_ms` is 0
- *     GR_ERR_TIMEOUT        the work is not done after that time
+ *     GR_ERR_TIMEOUT        the work is not done after `timeout_ms`
  *     GR_ERR_INVALID_VALUE  `resource` is NULL
- *     GR_ERR_STATE          it is mapped, or closed
+ *     GR_ERR_STATE          the resource is mapped or closed
  *     GR_ERR_CUDA           the work failed
  *
  * Wraps cuEventQuery, cuEventSynchronize.
@@ -473,7 +484,7 @@ GR_API gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms);
 
 /*
  * Ends the registration now: unmaps the resource in `stream` if it is mapped, and unregisters it.
- * Its buffers then report pointer 0 and size 0. The object can still be queried until
+ * Its buffers then report pointer 0 and size 0. The resource can still be queried until
  * gr_resource_free(). Closing again does nothing and succeeds.
  *
  * Thread   for an OpenGL resource, where its OpenGL context is current
@@ -482,17 +493,18 @@ GR_API gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms);
  *     GR_ERR_INVALID_VALUE  `resource` or `stream` is NULL, or the resource was freed
  *     GR_ERR_STATE          it is in a ring
  *     GR_ERR_GL             its OpenGL context is not current
- *     GR_ERR_CUDA           the driver could not unmap it
- *     GR_ERR_PARTIAL        it is closed, although the driver reported an error: gr_last_error()
+ *     GR_ERR_CUDA           the driver could not unmap the resource
+ *     GR_ERR_PARTIAL        the resource is closed, although the driver reported an error:
+ *                           gr_last_error()
  *
  * Wraps cuGraphicsUnmapResources, cuGraphicsUnregisterResource.
  */
 GR_API gr_status gr_resource_close(gr_resource *resource, CUstream stream);
 
 /*
- * Frees a resource: closes it, unless it is mapped; then the release of its buffer closes it. If
- * its OpenGL context is not current, this logs a warning, and the next call in that context that
- * creates or frees a resource ends the registration.
+ * Frees a resource. An unmapped resource is closed at once, a mapped one by the release of its
+ * buffer. If its OpenGL context is not current, this call logs a warning, and the next call in that
+ * context that creates or frees a resource ends the registration.
  *
  * Thread   any
  */
@@ -500,7 +512,7 @@ GR_API void gr_resource_free(gr_resource *resource);
 
 /* ---- What a resource is ---------------------------------------------------------------------- */
 
-/* The kind of a resource, by what its mapping has. */
+/* The kind of a resource: whether its mapping has a pointer or arrays. */
 typedef enum gr_kind {
     GR_KIND_BUFFER = 1, /* a pointer */
     GR_KIND_IMAGE = 2   /* arrays, surfaces and textures: image.h */
@@ -510,10 +522,13 @@ typedef enum gr_kind {
 typedef enum gr_graphics_api {
     GR_GRAPHICS_OPENGL = 1,
     GR_GRAPHICS_VULKAN = 2,
-    GR_GRAPHICS_EXTERNAL = 3 /* imported by a handle, or received from another process */
+    GR_GRAPHICS_EXTERNAL = 3 /* memory imported by a handle, or received from another process */
 } gr_graphics_api;
 
-/* How the bytes get from one API to the other. Bits, so that a set can be allowed. */
+/*
+ * How the data gets from one API to the other. The values are bits, so that they can be combined
+ * into a set of allowed transports.
+ */
 typedef enum gr_transport {
     GR_TRANSPORT_INTEROP = 1,  /* a registered OpenGL object: no copy, maps and releases are
                                 * barriers */
@@ -532,18 +547,18 @@ typedef struct gr_resource_info {
     gr_transport transport; /* the transport in use */
 
     /*
-     * The flags of its creation. Images of the transports shared and external also have
+     * The flags given at its creation. Images of the transports shared and external also have
      * GR_SURFACE_LOAD_STORE if their usage lets kernels write to them.
      */
     unsigned flags;
-    size_t size; /* the bytes of a buffer; 0 for an image, whose size is in gr_image_info */
-    bool mapped; /* CUDA has it now */
+    size_t size; /* the size of a buffer in bytes; 0 for an image, whose size is in gr_image_info */
+    bool mapped; /* the resource is mapped: CUDA owns it now */
     bool closed; /* its registration has ended */
 
     /*
-     * The CUDA objects, for calls that grinterop does not wrap: the registration of a
-     * GR_TRANSPORT_INTEROP resource; the imported memory of the transports that import it. NULL:
-     * there is none, or the resource is closed.
+     * The CUDA objects, for calls that grinterop does not wrap. `graphics` is the registration of a
+     * GR_TRANSPORT_INTEROP resource; `external_memory` is the imported memory, for transports that
+     * import memory. NULL: the resource has no such object, or is closed.
      */
     CUgraphicsResource graphics;
     CUexternalMemory external_memory;
@@ -552,7 +567,7 @@ typedef struct gr_resource_info {
 /*
  * The properties of a resource, also of a closed one.
  *
- * Valid    until the next call of this function for the resource, and gr_resource_free()
+ * Valid    until the next call of this function for the resource, or until gr_resource_free()
  *
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  `resource` is NULL
@@ -568,27 +583,28 @@ GR_API int gr_resource_describe(const gr_resource *resource, char *text, size_t 
 
 /* ---- Logging --------------------------------------------------------------------------------- */
 
-/* Log levels. Each includes those before it. */
+/* Log levels. Each level includes the levels before it. */
 typedef enum gr_log_level {
     GR_LOG_NONE = 0,
-    GR_LOG_ERROR = 1,   /* every error, as it is recorded */
+    GR_LOG_ERROR = 1,   /* every error, when it is recorded */
     GR_LOG_WARNING = 2, /* failures in destructors; the number of objects open at exit */
     GR_LOG_INFO = 3,    /* decisions; the objects open at exit */
     GR_LOG_DEBUG = 4    /* each register, map, release and close */
 } gr_log_level;
 
 /*
- * Receives one line, without a newline, on the thread that called grinterop. It must not call
- * grinterop itself.
+ * Receives one line, without a newline, on the thread that called grinterop. The function must not
+ * call grinterop.
  */
 typedef void (*gr_log_fn)(void *user, gr_log_level level, const char *line);
 
 /*
  * Sends lines up to `level` to `fn` with `user`; if `fn` is NULL, to the standard error stream.
- * Objects open at exit are reported there only, not to `fn`. The default is the environment
- * variable GR_LOG: none, error, warning, info or debug; without it, none.
+ * Objects open at exit are reported to standard error only, not to `fn`. The default level is that
+ * of the environment variable GR_LOG: none, error, warning, info or debug; without the variable,
+ * none.
  *
- * Thread   any; concurrent lines may still use the old setting
+ * Thread   any; lines logged concurrently may still use the old setting
  */
 GR_API void gr_log_set(gr_log_level level, gr_log_fn fn, void *user);
 
@@ -609,7 +625,7 @@ GR_API void gr_log_set(gr_log_level level, gr_log_fn fn, void *user);
 #define GR_VERSION_NUMBER(major, minor, patch) ((major)*10000 + (minor)*100 + (patch))
 
 /*
- * The version of this header. gr_library_version() returns that of the library.
+ * The version of this header. gr_library_version() returns the version of the library.
  *
  *     #if GR_VERSION >= GR_VERSION_NUMBER(0, 2, 0)
  */

@@ -6,15 +6,15 @@
  *     {
  *         grinterop::mapping mapped = vertices.map(stream);
  *         ... launch kernels on `stream` that write to mapped.pointer() ...
- *     }                                          the end of the scope hands it back to OpenGL
+ *     }                                          the end of the scope hands the buffer to OpenGL
  *
  * The C headers are the reference: each member calls the C function that its comment names, with
  * the same rules, threads and errors.
  *
  * Owner    A class owns the result of a C function: resource(gr_gl_image_create(...)),
- *          resource(gr_from_vk_buffer(...)). get() lends it to C, detach() gives it away. Objects
- *          can be moved, not copied; a moved-from object is empty and false. `const` refers to the
- *          handle, not to the object.
+ *          resource(gr_from_vk_buffer(...)). get() returns the C object for C calls, detach() gives
+ *          up its ownership. Objects can be moved, not copied; a moved-from object is empty and
+ *          false. `const` refers to the handle, not to the object.
  * Errors   A failure throws grinterop::error. Destructors log failures, and cancel slots that
  *          cannot be handed on.
  */
@@ -39,11 +39,16 @@
 
 namespace grinterop
 {
-/* A failure, with copies of gr_error's fields. what() has the message, the call and the code. */
+/*
+ * A failure, with copies of the fields of gr_error. what() has the message, the call and the code.
+ */
 class error : public std::runtime_error
 {
 public:
-    /* As in gr_error. The names are arrays, because copying an exception must not fail. */
+    /*
+     * These fields are those of gr_error. The names are arrays, because copying an exception must
+     * not fail.
+     */
     gr_status status;
     gr_error_domain domain;
     int code;
@@ -68,8 +73,8 @@ inline void check(gr_status status)
 
 #ifdef GR_CUDA_H
 /*
- * Throws if the driver failed: check(gr_cuda()->StreamSynchronize(s), "cuStreamSynchronize"). Only
- * if <grinterop/cuda.h> is included before this header.
+ * Throws if the driver failed: check(gr_cuda()->StreamSynchronize(s), "cuStreamSynchronize"). This
+ * function exists only if <grinterop/cuda.h> is included before this header.
  */
 inline void check(CUresult result, const char *call)
 {
@@ -108,7 +113,9 @@ public:
 
 namespace detail
 {
-/* Deleters. A buffer that cannot be released on this thread is released later. */
+/*
+ * Deletes each kind of object. A buffer that cannot be released on this thread is released later.
+ */
 struct end {
     void operator()(gr_resource *object) const noexcept { gr_resource_free(object); }
     void operator()(gr_ring *object) const noexcept { gr_ring_free(object); }
@@ -120,7 +127,10 @@ struct end {
     }
 };
 
-/* Deleter of a slot. During an exception it cancels, so that no incomplete frame is read. */
+/*
+ * The deleter of a slot. During an exception it cancels the slot, so that no incomplete frame is
+ * read.
+ */
 struct slot_end {
     gr_ring *ring = nullptr;
     bool writing = false;
@@ -133,7 +143,10 @@ struct slot_end {
     }
 };
 
-/* Base of the classes that own a C object. Throws for NULL, which is a failure in C. */
+/*
+ * The base of the classes that own a C object. The constructor throws for NULL, because C functions
+ * return NULL on failure.
+ */
 template <typename T, typename End = end> class owner
 {
 protected:
@@ -142,14 +155,17 @@ protected:
 
 public:
     owner() noexcept = default;
-    /* Takes the object. get() lends it to C, detach() gives it away. Without one it is false. */
+    /*
+     * The constructor takes the object over. get() returns the object for C calls, detach() gives
+     * up its ownership. An owner without an object is false.
+     */
     explicit owner(T *made) : held_(must(made)) {}
     T *get() const noexcept { return held_.get(); }
     T *detach() noexcept { return held_.release(); }
     explicit operator bool() const noexcept { return get() != nullptr; }
 };
 
-/* Access to the memory of a mapped buffer. Self has buffer(). */
+/* Access to the memory of a mapped buffer. The class Self must have a member buffer(). */
 template <typename Self> class device_memory
 {
     const gr_buffer *of() const { return static_cast<const Self *>(this)->buffer(); }
@@ -158,21 +174,21 @@ public:
     /* gr_buffer_ptr(). 0 once the mapping has ended. Throws for an image or an empty object. */
     CUdeviceptr pointer() const
     {
-        gr_clear_error(); /* an older error must not count */
+        gr_clear_error(); /* so that an older error is not taken for a failure of this call */
         const CUdeviceptr pointer = gr_buffer_ptr(of());
         check(gr_last_error()->status);
         return pointer;
     }
     std::size_t size() const noexcept { return gr_buffer_size(of()); }
-    /* As many whole T as fit. */
+    /* As many whole objects of T as fit into the memory. */
     template <typename T> device_span<T> span() const { return {pointer(), size() / sizeof(T)}; }
 };
 
 } // namespace detail
 
 /*
- * A mapping of a resource, which it keeps alive: gr_map(), gr.h. Where gr_buffer_release() is not
- * allowed, the destructor uses gr_buffer_release_later().
+ * A mapping of a resource, which it keeps alive: gr_map(), gr.h. If gr_buffer_release() is not
+ * allowed on the thread, the destructor uses gr_buffer_release_later().
  */
 class mapping : public detail::owner<gr_buffer>, public detail::device_memory<mapping>
 {
@@ -180,7 +196,7 @@ public:
     using owner::owner;
     /* The same as get(). */
     gr_buffer *buffer() const noexcept { return get(); }
-    /* gr_buffer_release(), in any stream. After an error it is still mapped. */
+    /* gr_buffer_release(), in any stream. After an error the resource is still mapped. */
     void release(CUstream stream = GR_STREAM_OF_MAP)
     {
         gr_buffer *one = get();
@@ -206,7 +222,7 @@ public:
 /* A list of resources, such as {vertices, colours}. */
 using resource_list = std::initializer_list<std::reference_wrapper<const resource>>;
 
-/* The C objects of a container of resources, or of {vertices, colours}. */
+/* Returns the C objects of a container of resources, or of a list such as {vertices, colours}. */
 template <typename Resources = resource_list>
 std::vector<gr_resource *> pointers(const Resources &resources)
 {
@@ -216,7 +232,7 @@ std::vector<gr_resource *> pointers(const Resources &resources)
     return all;
 }
 
-/* gr_map_many(): all or none, in one driver call. release_many() releases them in one call. */
+/* gr_map_many(): maps all or none, in one driver call. release_many() releases all in one call. */
 template <typename Resources = resource_list>
 std::vector<mapping> map_many(const Resources &resources, CUstream stream,
                               const gr_map_options *options = nullptr)
@@ -245,8 +261,8 @@ inline void release_many(std::vector<mapping> &mapped, CUstream stream = GR_STRE
 }
 
 /*
- * An acquired slot: gr_slot, ring.h. The ring must outlive it. The destructor hands it on; it
- * cancels the slot during an exception, or if it cannot be handed on.
+ * An acquired slot: gr_slot, ring.h. The ring must outlive the slot. The destructor hands the slot
+ * on; it cancels the slot during an exception, or if the slot cannot be handed on.
  */
 class slot : public detail::owner<const gr_slot, detail::slot_end>,
              public detail::device_memory<slot>
@@ -264,7 +280,10 @@ public:
     slot(const gr_slot *taken, gr_ring *from, bool writing) : owner(taken, {from, writing}) {}
     const gr_slot *operator->() const noexcept { return get(); }
     const gr_buffer *buffer() const noexcept { return get() ? get()->buffer : nullptr; }
-    /* gr_ring_hand_over(), gr_ring_give_back(), gr_ring_cancel_*(). If they throw, it is kept. */
+    /*
+     * gr_ring_hand_over(), gr_ring_give_back(), gr_ring_cancel_*(). If they throw, this object
+     * keeps the slot.
+     */
     void hand_over() { end(gr_ring_hand_over); }
     void give_back() { end(gr_ring_give_back); }
     void cancel() { end(held_.get_deleter().writing ? gr_ring_cancel_write : gr_ring_cancel_read); }
@@ -285,7 +304,10 @@ class ring : public detail::owner<gr_ring>
 
 public:
     using owner::owner;
-    /* gr_ring_acquire_write(), gr_ring_acquire_read(). Empty if there was no slot in time. */
+    /*
+     * gr_ring_acquire_write(), gr_ring_acquire_read(). The result is empty if no slot became
+     * available in time.
+     */
     slot acquire_write(CUstream stream, unsigned ms) const { return take(true, stream, ms); }
     slot acquire_read(CUstream stream, unsigned ms) const { return take(false, stream, ms); }
 };
@@ -295,13 +317,13 @@ class cuda_context : public detail::owner<gr_cuda_context>
 {
 public:
     using owner::owner;
-    /* gr_cuda_context. Not for an empty object. */
+    /* The fields of gr_cuda_context. Do not call them on an empty object. */
     CUcontext handle() const noexcept { return get()->context; }
     CUstream stream() const noexcept { return get()->stream; }
 };
 
 #ifdef GR_EGL_H
-/* OpenGL without a window: egl.h. Destroy its resources first. */
+/* OpenGL without a window: egl.h. Destroy the resources of the OpenGL context first. */
 struct egl_end {
     void operator()(gr_egl *object) const noexcept { gr_egl_free(object); }
 };

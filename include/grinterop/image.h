@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Mapped images: textures and renderbuffers as CUDA arrays, surfaces and textures. They have no
- * pointer.
+ * Mapped images: textures and renderbuffers as CUDA arrays, surfaces and textures. Mapped images
+ * have no pointer.
  *
  *     gr_resource *picture = gr_from_gl_image(name, GL_TEXTURE_2D, GR_SURFACE_LOAD_STORE);
  *
@@ -13,24 +13,25 @@
  * Which function to use:
  *
  *     gr_buffer_surface()           kernels write texels, or read them unfiltered
- *     gr_buffer_texture()           kernels sample: filtered, beyond the edges, between levels
+ *     gr_buffer_texture()           kernels sample with filters, also beyond the edges and between
+ *                                   levels
  *     gr_buffer_array()             for driver calls
  *     gr_buffer_copy_to_linear()   one copy to linear memory
  *     gr_map_linear()               for kernels with pointers; copies at map and release
  *
- * Level 0 is the largest mip level. A layer is an array layer or a cube face (+x, -x, +y, -y, +z,
- * -z). Other images, 3D images included, have layer 0 only.
+ * Level 0 is the largest mip level. A layer is an array layer, or a cube face in the order +x, -x,
+ * +y, -y, +z, -z. All other images, including 3D images, have layer 0 only.
  *
  * For all functions here:
  *
- * Owner    the mapping owns what they return: do not free or destroy it
+ * Owner    the mapping owns the returned objects: do not free or destroy them
  * Valid    until the buffer is released, unmapped or closed, for work in the stream of the map and
  *          in streams that wait for the map
  * Thread   where the resource may be mapped
  *
  * Errors of every function that takes a buffer:
  *     GR_ERR_INVALID_VALUE  the buffer is NULL
- *     GR_ERR_STATE          it is not an image, or no longer mapped
+ *     GR_ERR_STATE          the buffer is not a mapping of an image, or the mapping has ended
  *     GR_ERR_CUDA           the driver refused
  */
 #ifndef GR_IMAGE_H
@@ -56,7 +57,7 @@ typedef struct gr_image_info {
     /* The layers are the faces of a cube. */
     bool cube;
 
-    /* The array of a level has all of its layers. */
+    /* The CUDA array of a level contains all layers. */
     bool layered;
 
     /* Colours are sRGB encoded. */
@@ -68,10 +69,10 @@ typedef struct gr_image_info {
     /* The format of one channel, such as GR_FORMAT_FLOAT. */
     unsigned format;
 
-    /* 1, 2 or 4: CUDA sees 3 channels as 4. */
+    /* The number of channels: 1, 2 or 4, because CUDA sees 3 channels as 4. */
     unsigned channels;
 
-    /* The bytes of all channels. 0: the format has no plain channels. */
+    /* The size of a texel in bytes. 0: the format has no plain channels. */
     unsigned texel_bytes;
 } gr_image_info;
 
@@ -83,9 +84,9 @@ GR_API const gr_image_info *gr_buffer_image_info(gr_buffer *buffer);
 /*
  * The array of one level and layer, for driver calls. NULL on error.
  *
- * If gr_image_info.layered is set (imported memory, such as Vulkan's), the array has all layers of
- * the level, and kernels pass the index of the layer (surf2DLayeredwrite, tex2DLayered). The same
- * holds for surfaces and textures.
+ * If gr_image_info.layered is set (imported memory, such as Vulkan images), the array contains all
+ * layers of the level, and kernels pass the index of the layer (surf2DLayeredwrite, tex2DLayered).
+ * The same holds for surfaces and textures.
  *
  * Errors: those above, and
  *     GR_ERR_INVALID_VALUE  there is no such level or layer; the message says how many there are
@@ -95,10 +96,10 @@ GR_API const gr_image_info *gr_buffer_image_info(gr_buffer *buffer);
 GR_API CUarray gr_buffer_array(gr_buffer *buffer, unsigned level, unsigned layer);
 
 /*
- * All levels and layers as one mipmapped array. NULL on error.
+ * Returns all levels and layers as one mipmapped array. NULL on error.
  *
- * Use only the levels of gr_image_info: if there is more than one, CUDA counts those of a whole
- * chain, including levels without storage.
+ * Use only the levels that gr_image_info counts: if there is more than one, CUDA reports all levels
+ * of a complete mip chain, including levels without storage.
  *
  * Wraps cuGraphicsResourceGetMappedMipmappedArray or cuExternalMemoryGetMappedMipmappedArray.
  */
@@ -148,22 +149,23 @@ typedef enum gr_choice { GR_CHOICE_DEFAULT = 0, GR_CHOICE_YES = 1, GR_CHOICE_NO 
 typedef struct gr_texture_options {
     size_t struct_size;
 
-    /* For x, y and z. */
+    /* The addressing in x, y and z. */
     gr_address address[3];
 
-    /* Between the texels of a level. */
+    /* The filter between the texels of a level. */
     gr_filter filter;
 
     /*
-     * Coordinates go from 0 to 1 across the image. GR_CHOICE_DEFAULT: in texels if possible, else
-     * normalized. Texels are not possible, and GR_CHOICE_NO is refused, with `whole`, and for an
-     * image that is layered (gr_image_info) and has several levels.
+     * Coordinates go from 0 to 1 across the image. GR_CHOICE_DEFAULT: coordinates in texels if
+     * possible, otherwise normalized coordinates. Coordinates in texels are not possible, and
+     * GR_CHOICE_NO is refused, with `whole`, and for an image that is layered (gr_image_info) and
+     * has several levels.
      */
     gr_choice normalized_coordinates;
 
     /*
      * Read 8 and 16 bit integers as numbers from 0 to 1, or -1 to 1. GR_CHOICE_DEFAULT: as the
-     * graphics API does, so for GL_RGBA8 but not for GL_RGBA8UI.
+     * graphics API reads them; so yes for GL_RGBA8, and no for GL_RGBA8UI.
      */
     gr_choice as_float;
 
@@ -174,27 +176,30 @@ typedef struct gr_texture_options {
     float border[4];
 
     /*
-     * All levels and layers, for tex2DLod and tex2DLayered; `level` and `layer` are ignored. Not
-     * for OpenGL cube maps. false: one level and layer.
+     * The texture has all levels and layers, for tex2DLod and tex2DLayered; `level` and `layer` are
+     * ignored. Not for OpenGL cube maps. false: the texture has one level and layer.
      */
     bool whole;
 
-    /* The level and layer, without `whole`. */
+    /* Without `whole`: the level and layer. */
     unsigned level, layer;
 
-    /* With `whole`, between levels. */
+    /* With `whole`: the filter between levels. */
     gr_filter mip_filter;
 
-    /* With `whole`, added to the level that a kernel passes. */
+    /* With `whole`: a number that is added to the level that a kernel passes. */
     float mip_bias;
 
-    /* With `whole`, the smallest level to sample; 0.5 is between the first two. */
+    /* With `whole`: the smallest level to sample; 0.5 is between the first two levels. */
     float min_level;
 
-    /* With `whole`, the number of levels from the one with `min_level`. 0: up to the last. */
+    /*
+     * With `whole`: the number of levels from the level that contains `min_level`. 0: up to the
+     * last level.
+     */
     unsigned level_count;
 
-    /* The maximum anisotropy, up to 16. 0: 1. */
+    /* The maximum anisotropy, up to 16. 0 means 1. */
     unsigned anisotropy;
 } gr_texture_options;
 
@@ -208,10 +213,11 @@ typedef struct gr_texture_options {
  * release, in stream order.
  *
  * Errors: those above, and
- *     GR_ERR_INVALID_VALUE  an option that does not fit the format, or two that exclude each other;
+ *     GR_ERR_INVALID_VALUE  an option does not fit the format, or two options exclude each other;
  *                           the message names them
- *     GR_ERR_UNSUPPORTED    NVIDIA's driver gives wrong results: a whole OpenGL cube map, or
- *                           coordinates in texels for layers of several levels
+ *     GR_ERR_UNSUPPORTED    the NVIDIA driver would give wrong results: for a whole OpenGL cube
+ *                           map, or for coordinates in texels of a layered image with several
+ *                           levels
  *
  * Wraps cuTexObjectCreate.
  */
@@ -229,7 +235,7 @@ typedef struct gr_linear_desc {
     /* Memory on the host, or NULL. */
     void *host;
 
-    /* Bytes from one row to the next. 0: without padding. */
+    /* Bytes from one row to the next. 0: no padding. */
     size_t pitch;
 
     /* Bytes from one slice of a 3D image to the next, a multiple of `pitch`. 0: no padding. */
@@ -249,9 +255,9 @@ typedef struct gr_linear_desc {
  *          memory may block the thread
  *
  * Errors: those above, and
- *     GR_ERR_INVALID_VALUE  the level, the layer, the pitch or the slice; or not just one of
- *                           `device` and `host` is set
- *     GR_ERR_STATE          a copy into an image that was registered read_only
+ *     GR_ERR_INVALID_VALUE  the level, the layer, the pitch or the slice is invalid; or both or
+ *                           neither of `device` and `host` are set
+ *     GR_ERR_STATE          the call copies into an image that was registered read_only
  *     GR_ERR_UNSUPPORTED    the format has no plain channels
  *
  * Wraps cuMemcpy3DAsync.
@@ -269,9 +275,9 @@ GR_API gr_status gr_buffer_copy_from_linear(gr_buffer *buffer, unsigned level, u
  *     gr_buffer_release(pixels);
  *
  * This COPIES in the stream: from the image at the map, unless the resource is write_discard, and
- * to the image at the release, unless it is read_only. The resource keeps the memory for the next
- * such map. The functions above also work on the buffer. A resource that is a buffer is mapped as
- * by gr_map(), without a copy, with level 0 and layer 0.
+ * to the image at the release, unless it is read_only. The resource keeps the linear memory for its
+ * next gr_map_linear(). The functions above also work on the returned buffer. If the resource is a
+ * buffer, it is mapped as by gr_map(), without a copy; pass level 0 and layer 0.
  *
  * Owner    the caller releases the buffer
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Writes tensors to buffers and images, and reads them back: one call and one pass on the GPU, or a
- * plain copy if both sides have the same layout.
+ * Writes tensors to buffers and images, and reads them back: each call takes one pass on the GPU,
+ * or one plain copy if both sides have the same layout.
  *
  *     gr_publish(texture, tensor, NULL, stream);              OpenGL or Vulkan can draw it now
  *
@@ -19,27 +19,30 @@
  *
  * Shapes      (H,W) and (H,W,C), or as the layout says, with the width and height of the image. A
  *             3D image takes (D,H,W) and (D,H,W,C). Leading dimensions of 1 are ignored.
- * Channels    1 to 1, 2 to 2, 3 to 3, 4 to 4; 3 to 4 adds alpha, 4 to 3 drops it; 1 to 3 and 1 to 4
- *             is grey. CUDA sees images of 3 channels as 4, and Vulkan's BGRA images in memory
- *             order: set gr_publish_options.bgr there for RGB tensors.
+ * Channels    1 to 1, 2 to 2, 3 to 3, 4 to 4; 3 to 4 adds alpha, 4 to 3 drops alpha; 1 to 3 and 1
+ *             to 4 gives grey. CUDA sees images of 3 channels as 4, and Vulkan's BGRA images in
+ *             memory order: set gr_publish_options.bgr there for RGB tensors.
  * Values      Normalized integers, integers in tensors and buffers, and floats represent 0 to 1:
  *             255 in 8 bits, 65535 in 16 bits and 1.0 are equal. Floats are clamped to 0 to 1 and
  *             rounded to the nearest integer, ties to even; NaN becomes 0. Integer images
- *             (GL_RGBA8UI) hold numbers: 255 is 255 and 255.0.
+ *             (GL_RGBA8UI) hold the integers themselves: 255 in the image equals 255 or 255.0 in a
+ *             tensor.
  * Types       u8, u16, f16, bf16 and f32. A plain copy works for any type.
  * Memory      Kernels access device, pinned and managed memory. GR_MEMORY_HOST, such as NumPy
- *             arrays, works for plain copies only; otherwise gr_tensor_clone() it to the device.
- * YUV         NV12, P016 and NV16 are two planes, in one tensor below each other, (H*3/2, W) or
+ *             arrays, works for plain copies only; for others copy it to the device by
+ *             gr_tensor_clone().
+ * YUV         NV12, P016 and NV16 have two planes: in one tensor below each other, (H*3/2, W) or
  *             (H*2, W), or in two tensors. YUV444 is three planes, (3,H,W) or (H*3,W), of u8 or
  *             u16. Chroma is not interpolated. YUV can be published, not fetched.
  * Rows        The first row of the tensor is row 0 of the image: in OpenGL the lowest, as for
  *             glTexSubImage2D(), in Vulkan the highest. See gr_publish_options.flip.
- * Order       After the previous work in `stream`, the work on the tensor, and wait_event. The
- *             tensor may be freed at once: its memory is freed in stream order.
- * Kernels     The library contains them, for GPUs if built with nvcc; gr_resource_describe()
- *             reports if not. CUDA loads each at its first launch in a context and may then wait
- *             for the work of the context: publish once before a stream waits for later work of
- *             this thread.
+ * Order       The call is ordered after the previous work in `stream`, the work on the tensor, and
+ *             wait_event. The tensor may be freed immediately after the call: its memory is freed
+ *             in stream order.
+ * Kernels     The library contains the kernels, for GPUs only if it was built with nvcc;
+ *             gr_resource_describe() reports if it was not. CUDA loads each kernel at its first
+ *             launch in a context, and may then wait for all work of the context: publish once
+ *             before a stream waits for later work of this thread.
  */
 #ifndef GR_PUBLISH_H
 #define GR_PUBLISH_H
@@ -63,7 +66,7 @@ typedef enum gr_yuv_matrix {
 typedef struct gr_publish_options {
     size_t struct_size;
 
-    /* The dimensions of the tensor, overriding its own layout. 0: that of the tensor. */
+    /* The layout to use instead of the layout of the tensor. 0: the layout of the tensor. */
     gr_layout layout;
 
     /* The second plane of NV12, P016 or NV16 as a tensor: (H/2, W/2, 2) or (H/2, W), for NV16 with
@@ -78,18 +81,21 @@ typedef struct gr_publish_options {
 
     /*
      * Four numbers each, per channel of the image: value * scale + bias, before the sRGB encoding
-     * of a publish, after the decoding of a fetch. Alpha that the tensor lacks is not changed. Read
-     * during the call. NULL: 1 and 0.
+     * of a publish, after the sRGB decoding of a fetch. If the tensor has no alpha, alpha is not
+     * changed. Both arrays are read during the call. NULL: a scale of 1, a bias of 0.
      */
     const float *scale, *bias;
 
-    /* The fourth channel if the source has none. One number. NULL: 1. */
+    /* The value of the fourth channel if the source has none: one number. NULL means 1. */
     const float *alpha;
 
     /* The tensor is linear and the image sRGB encoded, except for alpha. */
     bool srgb;
 
-    /* For YUV: matrix and range. 0: BT.709 in limited range, 16 to 235 and 240. */
+    /*
+     * For YUV: the matrix and the range. 0: BT.709 in limited range, which is 16 to 235 for Y and
+     * 16 to 240 for U and V.
+     */
     gr_yuv_matrix matrix;
     bool full_range;
 
@@ -100,30 +106,31 @@ typedef struct gr_publish_options {
     size_t offset;
 
     /*
-     * For a buffer: its dtype, ndim, shape, strides, layout and offset, added to the one above;
-     * memory and read_only are ignored. NULL: dtype and shape of the tensor, compact.
+     * For a buffer: its dtype, ndim, shape, strides, layout and offset. This offset is added to
+     * `offset` above; memory and read_only are ignored. NULL: the dtype and shape of the tensor,
+     * compact.
      */
     const gr_tensor_desc *target;
 
-    /* The stream waits for this event first. NULL: none. */
+    /* The event that the stream waits for first. NULL: none. */
     CUevent wait_event;
 } gr_publish_options;
 
 /*
- * Writes a tensor to a resource: maps, writes and releases it.
+ * Maps a resource, writes a tensor to it, and releases it.
  *
- * `options` may be NULL. An image without GR_SURFACE_LOAD_STORE works, too, through linear memory
- * and one more copy.
+ * `options` may be NULL. An image without GR_SURFACE_LOAD_STORE is written through linear memory,
+ * with one more copy.
  *
  * Thread   where the resource may be mapped
  *
- * Errors: the contents of the resource stay unchanged, except that a write_discard resource loses
- * them if the driver fails after the map, or if only the map shows the format of an image. Those of
- * gr_map(), and
+ * Errors: as for gr_map(), and those below. The contents of the resource stay unchanged, but a
+ * write_discard resource loses them if the driver fails after the map, or if the format of the
+ * image is known only after the map.
  *     GR_ERR_INVALID_VALUE  shapes, channels or options do not match: the message has both shapes;
  *                           the tensor is NULL
  *     GR_ERR_STATE          the resource is read_only; the tensor was revoked
- *     GR_ERR_UNSUPPORTED    a conversion that no kernel supports; a kernel is needed, and the
+ *     GR_ERR_UNSUPPORTED    no kernel supports the conversion; or a kernel is needed, and the
  *                           library was built without nvcc, or kernels cannot access the address,
  *                           memory or device of the tensor
  *     GR_ERR_CUDA           the driver refused
@@ -143,16 +150,17 @@ GR_API gr_status gr_fetch(gr_resource *resource, gr_tensor *tensor,
                           const gr_publish_options *options, CUstream stream);
 
 /*
- * The same for a mapped resource, which stays mapped. `stream` may be GR_STREAM_OF_MAP; let another
- * one wait for the map yourself.
+ * Publishes to, or fetches from, a mapped resource, which stays mapped. `stream` may be
+ * GR_STREAM_OF_MAP; make any other stream wait for the map yourself.
  *
- * A gr_map_linear() mapping has one level and layer of the image: others are refused.
+ * A gr_map_linear() mapping has one level and layer of the image: other levels and layers are
+ * refused.
  *
  * Errors: as for gr_publish() and gr_fetch() without those of gr_map(), and
  *     GR_ERR_INVALID_VALUE  `buffer` is NULL, or was released
  *     GR_ERR_STATE          the mapping has ended
  *
- * A write_discard mapping can be fetched: it has what was written since the map.
+ * A write_discard mapping can be fetched: it contains the data written since the map.
  */
 GR_API gr_status gr_buffer_publish(gr_buffer *buffer, const gr_tensor *tensor,
                                    const gr_publish_options *options, CUstream stream);
@@ -163,7 +171,7 @@ GR_API gr_status gr_buffer_fetch(gr_buffer *buffer, gr_tensor *tensor,
  * Acquires a slot of the ring for writing, publishes the tensor to it, and hands it on to the
  * consumer. If that fails, the slot is given up.
  *
- * CUDA is the producer of the ring. `timeout_ms` is that of gr_ring_acquire_write().
+ * CUDA is the producer of the ring. `timeout_ms` is passed to gr_ring_acquire_write().
  *
  * Errors: those of gr_ring_acquire_write(), gr_ring_hand_over() and gr_buffer_publish()
  */

@@ -16,15 +16,15 @@
  *         }
  *     }
  *
- * The CUDA side passes a stream, and its slots are mapped. It may compute on another GPU than the
+ * The CUDA side passes a stream, and its slots are mapped. CUDA may compute on another GPU than the
  * one that draws: see gr_gl_buffer_create() and gr_vk_device_wrap().
  *
  * The graphics side passes GR_STREAM_NONE. For OpenGL the ring adds waits and signals to the
- * commands of the context. For Vulkan they are in the slot's `submit`: pass it to gr_vk_submit(),
- * which commits it, before you hand the slot on.
+ * commands of the context. For Vulkan the waits and signals are in the slot's `submit`: pass it to
+ * gr_vk_submit(), which commits the submit, before you hand the slot on.
  *
- * Batches: one call acquires or hands on n slots, with one wait and one signal. A GPU that switches
- * between graphics and CUDA switches less often.
+ * Batches: one call acquires or hands on n slots, with one wait and one signal. So the GPU switches
+ * less often between graphics and CUDA.
  *
  * Threads: producer and consumer may be two threads; one thread at a time may act for a side. With
  * Vulkan, and with OpenGL's shared transport, the CUDA side needs no OpenGL context. With the other
@@ -53,10 +53,10 @@ typedef enum gr_side {
 
 /* What happens to unread frames. */
 typedef enum gr_ring_mode {
-    /* Every frame is read, in order. Without a free slot the producer waits. */
+    /* Every frame is read, in order. If no slot is free, the producer waits. */
     GR_RING_LOSSLESS = 0,
 
-    /* The newest frame is read. The producer overwrites older ones. */
+    /* The newest frame is read. The producer overwrites older frames. */
     GR_RING_NEWEST = 1
 } gr_ring_mode;
 
@@ -90,12 +90,12 @@ typedef struct gr_ring_options {
  * mapped. While they are in the ring, gr_map(), gr_resource_close() and gr_submit_begin() refuse
  * them.
  *
- * Owner    the caller frees the ring. The ring keeps the resources alive: the caller may free them
- *          at any time
+ * Owner    the caller frees the ring. The ring keeps the resources alive, so the caller may free
+ *          them at any time
  * Options  NULL means the defaults
  * Thread   for OpenGL resources, where their context is current
  * Needs    for Vulkan: the same two timeline semaphores for all slots. The ring replaces the pair
- *          of the device by its own
+ *          of semaphores of the device by its own pair
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  n is 0; an unknown option; a resource differs from the others
@@ -109,21 +109,23 @@ GR_API gr_ring *gr_ring_create(gr_resource *const resources[], size_t n,
 /*
  * Replaces the slots of a ring by n others, also with frames in flight.
  *
- * Frames of the old slots are still read first. The next acquire for writing takes a new slot. The
- * ring releases each old resource as soon as its slot is free; it can then be used alone again.
+ * Frames in the old slots are still read first. The next acquire for writing takes a new slot. The
+ * ring releases each old resource as soon as its slot is free; the resource can then be used
+ * outside of the ring again.
  *
  * Thread   as gr_ring_create(); the other side may be in use meanwhile
  *
  * Errors: as for gr_ring_create(), and
- *     GR_ERR_STATE  the ring is shared with another process, or being sent to one
+ *     GR_ERR_STATE  the ring is shared with another process, or is being sent to a process
  */
 GR_API gr_status gr_ring_resize(gr_ring *ring, gr_resource *const resources[], size_t n);
 
 /*
- * Stops a ring: ends all waits and all writing. Frames handed on before can still be read.
+ * Stops a ring: ends all waits and all writing. Frames that were handed over before can still be
+ * read.
  *
- * Waiting acquires return GR_ERR_STOPPED. So do later acquires for writing, and for reading if
- * there are too few frames.
+ * Acquires that are waiting return GR_ERR_STOPPED. So do later acquires for writing, and later
+ * acquires for reading if there are too few frames.
  *
  * Thread   any
  */
@@ -132,8 +134,8 @@ GR_API void gr_ring_stop(gr_ring *ring);
 /*
  * Frees the ring, and releases its resources in stream order.
  *
- * Resources that the caller holds can be used alone again. Acquired slots are unmapped in the
- * stream of their acquire: their buffers report 0 and still have to be released.
+ * Resources that the caller has not freed can be used outside of the ring again. Acquired slots are
+ * unmapped in the stream of their acquire: their buffers report 0 and still have to be released.
  *
  * Thread   no other thread may be in an acquire: gr_ring_stop() ends their waits
  * Needs    Vulkan submits with its slots must be done
@@ -152,28 +154,29 @@ typedef struct gr_slot {
     /* The resource, whose OpenGL or Vulkan object the graphics side uses. */
     gr_resource *resource;
 
-    /* On the CUDA side the mapping, which the ring releases. Otherwise NULL. */
+    /* On the CUDA side: the mapping, which the ring releases. Otherwise NULL. */
     gr_buffer *buffer;
 
     /*
-     * On the Vulkan side the waits and signals for the submit, shared by all slots of an acquire.
-     * Commit it once, by gr_vk_submit() or gr_submit_commit(), before you hand on any of them. The
-     * ring frees it. Otherwise NULL.
+     * On the Vulkan side: the waits and signals for your submit, shared by all slots of an acquire.
+     * Commit the submit once, by gr_vk_submit() or gr_submit_commit(), before you hand on any of
+     * these slots. The ring frees it. Otherwise NULL.
      */
     gr_submit *submit;
 
     /*
      * The number of the frame in the slot, from 1. For a slot acquired for writing, the number that
-     * it gets if slots are handed over in the order of their acquires and none is cancelled.
+     * the frame will get if slots are handed over in the order of their acquires and none is
+     * cancelled.
      */
     uint64_t frame;
 
-    /* The index of the resource in the array that the ring was given. */
+    /* The index of the resource in the array passed to gr_ring_create() or gr_ring_resize(). */
     unsigned index;
 } gr_slot;
 
 /*
- * Acquires n slots for writing, those that have been free for longest. All or none.
+ * Acquires n slots for writing: the slots that have been free for longest. Acquires all n or none.
  *
  *     const gr_slot *slots[4];
  *     gr_status status = gr_ring_acquire_write(ring, stream, slots, 4, 1000);
@@ -191,8 +194,9 @@ typedef struct gr_slot {
  *     GR_ERR_TIMEOUT        fewer than n slots became free in that time
  *     GR_ERR_STOPPED        gr_ring_stop() was called
  *     GR_ERR_SYSTEM         the other process of the ring is gone
- *     GR_ERR_INVALID_VALUE  n is 0 or exceeds the number of slots; the stream does not fit this
- *                           side
+ *     GR_ERR_INVALID_VALUE  n is 0 or exceeds the number of slots; the stream is NULL, or the
+ *                           stream and the side do not match: CUDA needs a stream, the graphics
+ *                           side GR_STREAM_NONE
  *     GR_ERR_STATE          the other process has this role
  */
 GR_API gr_status gr_ring_acquire_write(gr_ring *ring, CUstream stream, const gr_slot *slots[],
@@ -201,29 +205,30 @@ GR_API gr_status gr_ring_acquire_write(gr_ring *ring, CUstream stream, const gr_
 /*
  * Hands n written slots on to the consumer, as frames in this order.
  *
- * A frame of CUDA consists of the work in the stream so far. The stream may then be destroyed. A
- * Vulkan submit must have been committed, because a stream would wait forever for a missing one.
+ * If CUDA is the producer, a frame consists of the work in the stream so far. The stream may be
+ * destroyed afterwards. A Vulkan submit must have been committed, because a stream would wait
+ * forever for a missing submit.
  *
- * Errors: as for gr_buffer_release(), after which the slots are still the caller's, and
+ * Errors: as for gr_buffer_release(), after which the caller still has the slots, and
  *     GR_ERR_INVALID_VALUE  n is 0; a slot belongs to another ring, or is listed twice
  *     GR_ERR_STATE          a slot is not acquired for writing; its submit was not committed
  */
 GR_API gr_status gr_ring_hand_over(gr_ring *ring, const gr_slot *const slots[], size_t n);
 
 /*
- * Gives up n slots acquired for writing, for when the work with them fails. They become free and
- * hold no frame. A Vulkan submit is undone unless it was committed.
+ * Gives up n slots acquired for writing, for example because the work with them failed. The slots
+ * become free and hold no frame. A Vulkan submit is undone unless it was committed.
  *
  * Errors: as for gr_ring_hand_over(), but the submit need not be committed
  */
 GR_API gr_status gr_ring_cancel_write(gr_ring *ring, const gr_slot *const slots[], size_t n);
 
 /*
- * Acquires n frames for reading: the next ones in order, or in GR_RING_NEWEST the newest n, which
- * drops older ones. All or none.
+ * Acquires n frames for reading: the next n in order, or in GR_RING_NEWEST the newest n, which
+ * drops older frames. Acquires all n or none.
  *
- * Slots, stream and waits are as for gr_ring_acquire_write(). Give the slots back by
- * gr_ring_give_back(), or give them up by gr_ring_cancel_read().
+ * The rules for slots, stream and waits are those of gr_ring_acquire_write(). Give the slots back
+ * by gr_ring_give_back(), or give them up by gr_ring_cancel_read().
  *
  * Errors: as for gr_ring_acquire_write(), and
  *     GR_ERR_STOPPED  gr_ring_stop() was called, and fewer than n frames are left
@@ -232,14 +237,14 @@ GR_API gr_status gr_ring_acquire_read(gr_ring *ring, CUstream stream, const gr_s
                                       size_t n, unsigned timeout_ms);
 
 /*
- * Gives n read slots back. A Vulkan submit must have been committed, and CUDA's stream may then be
- * destroyed, as for gr_ring_hand_over().
+ * Gives n read slots back. A Vulkan submit must have been committed, and a CUDA stream may be
+ * destroyed afterwards, as for gr_ring_hand_over().
  *
  * In GR_RING_LOSSLESS slots may become free later. If OpenGL reads by the shared transport, or
  * Vulkan reads, slots become free together once half of them were given back, so that the GPU
  * switches less often. Vulkan slots become free earlier if a producer needs them. OpenGL slots,
- * fewer than half, may stay with the consumer until its next call: if the producer needs every
- * slot, wait for it in gr_ring_acquire_read() or by gr_ring_descriptor().
+ * fewer than half of all, may stay with the consumer until its next call. If the producer needs
+ * every slot, the consumer must wait in gr_ring_acquire_read() or by gr_ring_descriptor().
  *
  * Errors: as for gr_ring_hand_over(), and
  *     GR_ERR_STATE  a slot is not acquired for reading; its submit was not committed
@@ -247,12 +252,13 @@ GR_API gr_status gr_ring_acquire_read(gr_ring *ring, CUstream stream, const gr_s
 GR_API gr_status gr_ring_give_back(gr_ring *ring, const gr_slot *const slots[], size_t n);
 
 /*
- * Gives up n slots acquired for reading, for when the work with them fails. Their frames are unread
- * again.
+ * Gives up n slots acquired for reading, for example because the work with them failed. Their
+ * frames are unread again.
  *
- * The next gr_ring_acquire_read() gets them in order, before newer ones. In GR_RING_NEWEST a frame
- * is dropped if a newer one was given back or is being read. Issued work with the slots is still
- * waited for before they are written again. A Vulkan submit is undone unless it was committed.
+ * The next gr_ring_acquire_read() gets these frames in order, before newer frames. In
+ * GR_RING_NEWEST a frame is dropped if a newer frame was given back or is being read. The next
+ * writes to the slots still wait for work that was issued with them. A Vulkan submit is undone
+ * unless it was committed.
  *
  * Errors: as for gr_ring_give_back(), but the submit need not be committed
  */
@@ -262,10 +268,13 @@ GR_API gr_status gr_ring_cancel_read(gr_ring *ring, const gr_slot *const slots[]
 
 /* The counts of frames and slots of a ring. */
 typedef struct gr_ring_info {
-    /* Frames so far: `written` is the sum of read, dropped, ready and reading. */
+    /* The numbers of frames so far. `written` is the sum of read, dropped, ready and reading. */
     uint64_t written, read, dropped;
 
-    /* Slots by state. `free` includes all that were given back. */
+    /*
+     * The number of slots, and the number in each state. `free` includes all slots that were given
+     * back.
+     */
     unsigned slots, free, writing, ready, reading;
 } gr_ring_info;
 
@@ -278,16 +287,17 @@ typedef struct gr_ring_info {
 GR_API const gr_ring_info *gr_ring_get_info(gr_ring *ring);
 
 /*
- * A file descriptor for poll(): readable while that role could acquire a slot without waiting.
+ * A file descriptor for poll(): readable while `role` could acquire a slot without waiting.
  *
  *     struct pollfd one = {.fd = gr_ring_descriptor(ring, GR_RING_CONSUMER), .events = POLLIN};
  *     poll(&one, 1, -1);
  *
  * It is also readable after gr_ring_stop() and when the other process is gone. Acquire with a
- * timeout of 0, because the slot may be gone again. Do not read from the descriptor: it is
- * level-triggered and stays readable while there is something to acquire. After this call the ring
- * frees OpenGL slots one by one. Slots given back earlier make the consumer's descriptor readable
- * without a frame: its next acquire, on the OpenGL thread, frees them.
+ * timeout of 0, because another acquire may have taken the slot. Do not read from the descriptor:
+ * it is level-triggered and stays readable while a slot can be acquired. After this call the ring
+ * frees OpenGL slots one by one. Slots given back before this call can make the consumer's
+ * descriptor readable without a frame: the next acquire of the consumer, on the OpenGL thread,
+ * frees these slots.
  *
  * Owner    the ring; do not close it
  * Valid    until the ring is freed
@@ -296,7 +306,7 @@ GR_API const gr_ring_info *gr_ring_get_info(gr_ring *ring);
  *     GR_ERR_INVALID_VALUE  `ring` is NULL, or `role` is unknown
  *     GR_ERR_STATE          the other process has this role
  *     GR_ERR_UNSUPPORTED    this system has no such descriptors
- *     GR_ERR_SYSTEM         it could not be created
+ *     GR_ERR_SYSTEM         the descriptor could not be created
  */
 GR_API int gr_ring_descriptor(gr_ring *ring, gr_ring_role role);
 

@@ -10,13 +10,15 @@
  *         close(fd);
  *
  *     gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = done, .value = 7);
- *     gr_semaphore_wait(&point, 1, stream);                   `stream` waits for 7 or more
+ *     gr_semaphore_wait(&point, 1, stream);                   `stream` waits for a value of 7 or
+ *                                                             more
  *
  * Most programs do not need this header: vk.h creates Vulkan semaphores, and submit.h assigns them
  * to resources, whose maps and releases wait and signal.
  *
- * A timeline has a value that only grows, and any number of waits. A binary semaphore is signalled
- * and waited for in turns; use it only for resources that are always used together.
+ * A timeline semaphore has a value that only grows, and any number of waits. A binary semaphore
+ * alternates between one signal and one wait; use it only for resources that are always used
+ * together.
  *
  * Thread   any thread, several at the same time
  */
@@ -34,13 +36,14 @@ extern "C" {
 /* A semaphore shared with CUDA. Resources and submits that use it keep it alive. */
 typedef struct gr_semaphore gr_semaphore;
 
-/* For gr_resource_set_sync(): no semaphore, because the program keeps that order itself. */
+/* For gr_resource_set_sync(): no semaphore, because the program itself ensures the order. */
 #define GR_SEMAPHORE_NONE ((gr_semaphore *)(size_t)-1)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
 /*
- * A semaphore to import. The type selects the handle; the others are 0.
+ * A semaphore to import. The type selects which handle field is used; the other handle fields are
+ * 0.
  *
  *     type (GR_EXTERNAL_SEMAPHORE_...)              handle        what it is
  *     OPAQUE_FD                                     fd            a binary semaphore
@@ -62,7 +65,10 @@ typedef struct gr_semaphore_desc {
     /* A file descriptor. The driver owns it after a success, the caller after an error. */
     int fd;
 
-    /* A HANDLE, which stays the caller's. A KMT handle holds no reference. */
+    /*
+     * A HANDLE, which the caller still owns after the call. A KMT handle does not keep the
+     * semaphore alive.
+     */
     void *win32_handle;
 
     /* The name of a handle, zero-terminated UTF-16, instead of `win32_handle`. */
@@ -76,8 +82,8 @@ typedef struct gr_semaphore_desc {
 } gr_semaphore_desc;
 
 /*
- * Imports a semaphore into CUDA. The software driver imports only its own; for Vulkan's,
- * gr_semaphore_from_vk() with `through_host` works there.
+ * Imports a semaphore into CUDA. The software CUDA driver imports only semaphores that it created;
+ * for Vulkan semaphores use gr_semaphore_from_vk() with `through_host` there.
  *
  * Owner    the caller, who frees it
  * Context  the current CUDA context, or else the primary context of device 0
@@ -95,12 +101,12 @@ typedef struct gr_semaphore_desc {
 GR_API gr_semaphore *gr_semaphore_import(const gr_semaphore_desc *desc);
 
 /*
- * Releases the caller's reference; the import ends with the last one.
+ * Releases the caller's reference; the import ends with the last reference.
  *
- * This does not wait: while streams have pending points of gr_semaphore_signal() and
- * gr_semaphore_wait(), the import stays, and a later call that creates or frees such objects ends
- * it. grinterop does not know points captured in a CUDA graph, or of your own calls with
- * gr_semaphore_info.external: free the semaphore after their last run.
+ * This call does not wait: while streams have pending signals and waits of gr_semaphore_signal()
+ * and gr_semaphore_wait(), the import stays, and a later call that creates or frees such objects
+ * ends it. grinterop does not track signals and waits in a captured CUDA graph, or of your own
+ * calls with gr_semaphore_info.external: free the semaphore after they have run for the last time.
  *
  * Wraps cuDestroyExternalSemaphore.
  */
@@ -110,9 +116,12 @@ GR_API void gr_semaphore_free(gr_semaphore *semaphore);
 
 /* A semaphore's properties. Owned by the semaphore. */
 typedef struct gr_semaphore_info {
-    /* The CUDA semaphore, for calls that grinterop does not wrap. NULL: the host waits. */
+    /*
+     * The CUDA semaphore, for calls that grinterop does not wrap. NULL: there is none, and the host
+     * waits and signals.
+     */
     CUexternalSemaphore external;
-    bool timeline; /* it has values: a timeline or a Direct3D fence */
+    bool timeline; /* the semaphore has values: it is a timeline or a Direct3D fence */
 } gr_semaphore_info;
 
 /*
@@ -126,8 +135,9 @@ typedef struct gr_semaphore_info {
 GR_API const gr_semaphore_info *gr_semaphore_get_info(const gr_semaphore *semaphore);
 
 /*
- * Writes one line: type, last value, and how it waits. Writes at most `size` bytes with the
- * terminating zero and returns the length of the whole line, like snprintf.
+ * Writes one line about the semaphore: type, last value, and whether CUDA or the host waits. Writes
+ * at most `size` bytes with the terminating zero and returns the length of the whole line, like
+ * snprintf.
  */
 GR_API int gr_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size);
 
@@ -137,10 +147,10 @@ GR_API int gr_semaphore_describe(const gr_semaphore *semaphore, char *text, size
 typedef struct gr_semaphore_point {
     size_t struct_size;
 
-    /* Required. */
+    /* The semaphore. Required. */
     gr_semaphore *semaphore;
 
-    /* Timelines: the value to signal or to wait for. A wait for 0 passes at once. */
+    /* Timelines: the value to signal or to wait for. A wait for 0 ends at once. */
     uint64_t value;
 
     /* Keyed mutexes: the key to release or to acquire. */
@@ -157,11 +167,11 @@ typedef struct gr_semaphore_point {
 } gr_semaphore_point;
 
 /*
- * Enqueues n signals in the stream, by one driver call. The thread does not wait.
+ * Enqueues n signals in the stream, by one driver call. The calling thread does not wait.
  *
- * Earlier writes of the stream are visible after the signal: a memory barrier precedes it if the
- * driver has them. Maps and releases signal the semaphores of their resources; if you also signal
- * those, keep the values in order.
+ * Earlier writes of the stream are visible after the signal: a memory barrier precedes the signal
+ * if the driver supports memory barriers. Maps and releases use the semaphores of their resources;
+ * if you also signal these semaphores, keep the values in order.
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  a NULL; n is 0; a field that does not apply; a value not greater than
@@ -174,11 +184,12 @@ typedef struct gr_semaphore_point {
 GR_API gr_status gr_semaphore_signal(const gr_semaphore_point points[], size_t n, CUstream stream);
 
 /*
- * Enqueues n waits in the stream, by one driver call. Later work in the stream waits for all.
+ * Enqueues n waits in the stream, by one driver call. Later work in the stream waits for all n.
  *
  * Errors: as for gr_semaphore_signal(), and
  *     GR_ERR_DEVICE_LOST  the Vulkan device of a semaphore that the host waits for was lost;
- *                         signals are then accepted and ignored, so that mappings can end
+ *                         signals of such semaphores are then accepted and ignored, so that
+ *                         mappings can end
  *
  * Wraps cuWaitExternalSemaphoresAsync.
  */

@@ -16,7 +16,7 @@
  *     }
  *
  * A message has file descriptors of memory and semaphores (SCM_RIGHTS), a description, and
- * optionally bytes of yours, such as the size of a mesh.
+ * optionally data of your own, such as the size of a mesh.
  *
  * The receiver checks everything. A peer may be hostile or die at any moment: the calls then return
  * errors in bounded time (SECURITY.md). Both processes need the same version of the messages, in
@@ -32,29 +32,30 @@
 extern "C" {
 #endif
 
-/* The maximum size of your bytes in a message. */
+/* The maximum size of your own data in a message, in bytes. */
 #define GR_SHARE_MOST_DATA 65536
 
 /* ---- Resources ------------------------------------------------------------------------------- */
 
 /*
- * Sends a resource to another process, with `size` bytes of yours.
+ * Sends a resource to another process, with `size` bytes of your own data.
  *
- * The processes must agree who uses it when; a ring of one slot does that for them. Semaphores of
- * gr_resource_set_sync() are sent along. The receiver's submits then continue the sender's values,
- * and its n-th release signals the n-th value after the one sent. Other resources are sent without
- * semaphores, and the receiver defines the order.
+ * The processes must agree which of them uses the resource at a time; a ring of one slot ensures
+ * this. Semaphores set by gr_resource_set_sync() are sent along. The receiver's submits then
+ * continue the sender's values, and its n-th release signals the n-th value after the value that
+ * was sent. Resources without such semaphores are sent without semaphores, and the receiver defines
+ * the order.
  *
- * Owner    the resource stays the caller's; the other process imports the same memory
+ * Owner    the caller still owns the resource; the other process imports the same memory
  * Data     NULL with size 0: none
  * Waits    at most timeout_ms milliseconds for room in the socket
- * Needs    a connected Unix stream socket; a Vulkan resource (gr_from_vk_*, gr_vk_*_create), or one
- *          of OpenGL's shared transport (gr_gl_*_create)
+ * Needs    a connected Unix stream socket; a Vulkan resource (gr_from_vk_*, gr_vk_*_create), or an
+ *          OpenGL resource with the shared transport (gr_gl_*_create)
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  `socket` is not a socket; `size` exceeds GR_SHARE_MOST_DATA
  *     GR_ERR_UNSUPPORTED    the memory or the semaphores cannot be sent; the message says how to
- *                           create a resource that can
+ *                           create a resource that can be sent
  *     GR_ERR_STATE          the resource is mapped, closed, or in a ring
  *     GR_ERR_NOT_READY      the socket is full, and `timeout_ms` is 0
  *     GR_ERR_TIMEOUT        the socket stayed full; close it if the message says so
@@ -65,26 +66,30 @@ GR_API gr_status gr_resource_send(int socket, gr_resource *resource, const void 
                                   unsigned timeout_ms);
 
 /*
- * Receives a resource, and up to `room` bytes of the sender into `data`.
+ * Receives a resource, and up to `room` bytes of the sender's own data into `data`.
  *
  *     struct mesh mesh;
  *     size_t size;
  *     gr_resource *r = gr_resource_receive(socket, &mesh, sizeof(mesh), &size, 1000);
  *
- * If the sender's semaphores did not come along, gr_map() returns GR_ERR_STATE until
- * gr_resource_set_sync() defines the order (submit.h). With GR_SEMAPHORE_NONE the processes keep
- * the order themselves: call gr_resource_wait() before you tell the other one to use the memory.
+ * If the message contains no semaphores, gr_map() returns GR_ERR_STATE until gr_resource_set_sync()
+ * defines the order (submit.h). With GR_SEMAPHORE_NONE the processes ensure the order themselves:
+ * call gr_resource_wait() before you notify the other process that it may use the memory.
  *
- * It is imported into the current CUDA context if that belongs to the device with the memory, or,
- * for a buffer created by grinterop, to a device with peer access to it (cuDeviceCanAccessPeer).
- * Otherwise it is imported into the primary context of the device with the memory.
+ * The memory is imported into the current CUDA context if that context belongs to the device with
+ * the memory, or, for a buffer created by grinterop, to a device with peer access to that device
+ * (cuDeviceCanAccessPeer). Otherwise the memory is imported into the primary context of the device
+ * with the memory.
  *
  * Owner    the caller, who frees it with gr_resource_free()
- * Data     *size is the number of bytes. `size` may be NULL, and `data` if `room` is 0
+ * Data     *size is the number of bytes received. `size` may be NULL; `data` may be NULL if `room`
+ *          is 0
  * Waits    at most timeout_ms milliseconds for the whole message
  *
- * Errors: NULL, with all received descriptors closed (unexpected kinds by another thread a moment
- * later, because close() may block), after
+ * After an error all received descriptors are closed. Another thread closes descriptors of
+ * unexpected kinds a moment later, because close() may block.
+ *
+ * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  `room` is too small: *size is the number of bytes, and the message can
  *                           be received again; or the message is not from grinterop, has another
  *                           version, or is inconsistent
@@ -92,7 +97,7 @@ GR_API gr_status gr_resource_send(int socket, gr_resource *resource, const void 
  *     GR_ERR_NOT_READY      there is no message, and `timeout_ms` is 0
  *     GR_ERR_TIMEOUT        the message did not arrive in time
  *     GR_ERR_SYSTEM         the other process is gone
- *     GR_ERR_CUDA           CUDA refused to import it
+ *     GR_ERR_CUDA           CUDA refused to import the memory or a semaphore
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
  *     GR_ERR_NO_MEMORY      the process or the device is out of memory, also for a message that
  *                           claims more than the device has
@@ -103,27 +108,27 @@ GR_API gr_resource *gr_resource_receive(int socket, void *data, size_t room, siz
 /* ---- Rings ----------------------------------------------------------------------------------- */
 
 /*
- * Sends a ring to another process, with `size` bytes of yours.
+ * Sends a ring to another process, with `size` bytes of your own data.
  *
- * This process keeps `role`, and the other one has the other role, through CUDA. From then on each
- * calls only the functions of its role.
+ * This process keeps `role`, and the other process has the other role, through CUDA. From then on
+ * each process calls only the functions of its role.
  *
  * If the other process dies, acquires return GR_ERR_SYSTEM; frames already handed over can still be
- * read. Streams and graphics work here that wait for the peer are released a moment later, but the
- * frame that it was writing may be incomplete. A peer that sets its semaphore back is treated as
- * dead after some seconds.
+ * read. Streams and graphics work of this process that wait for the dead peer are released a moment
+ * later, but the frame that the peer was writing may be incomplete. A peer that decreases the value
+ * of its semaphore is treated as dead after some seconds.
  *
  * A living peer that does nothing blocks the streams and the graphics work that wait for its frame,
  * like an endless kernel, but no call on a ring blocks beyond its timeout. If OpenGL has no
- * semaphores (llvmpipe), the acquire itself waits for the frame and returns GR_ERR_NOT_READY or
- * GR_ERR_TIMEOUT without it. gr_ring_free() waits at most 2 seconds for the peer and the streams of
- * the slots, then releases what still waits for the peer.
+ * semaphores (llvmpipe), the acquire itself waits for the frame, and returns GR_ERR_NOT_READY or
+ * GR_ERR_TIMEOUT if the frame is not ready. gr_ring_free() waits at most 2 seconds for the peer and
+ * the streams of the slots, then releases all work that still waits for the peer.
  *
- * Owner    the ring stays the caller's. The ring owns the socket from now on and closes it when it
- *          is freed, unless the call fails
+ * Owner    the caller still owns the ring. Unless the call fails, the ring owns the socket from now
+ *          on, and closes it when the ring is freed
  * Data     as for gr_resource_send()
- * Thread   as gr_ring_create(). Meanwhile acquires of other threads find no slots and wait
- * Waits    at most timeout_ms milliseconds for work with the slots, and for the socket
+ * Thread   as gr_ring_create(). During the call acquires of other threads find no slots and wait
+ * Waits    at most timeout_ms milliseconds for work with the slots and for the socket
  * Needs    resources as for gr_resource_send(); no frames in flight. The ring cannot be resized any
  *          more
  *
@@ -138,9 +143,9 @@ GR_API gr_status gr_ring_send(int socket, gr_ring *ring, gr_ring_role role, cons
                               size_t size, unsigned timeout_ms);
 
 /*
- * Receives a ring, and up to `room` bytes of the sender into `data`.
+ * Receives a ring, and up to `room` bytes of the sender's own data into `data`.
  *
- * The ring has the mode of the sender, and the role that the sender does not keep.
+ * The ring has the sender's mode, and this process has the role that the sender does not keep.
  *
  * Owner    the caller, who frees it with gr_ring_free(); the ring owns the socket, as for
  *          gr_ring_send()

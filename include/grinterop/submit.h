@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The order between CUDA and a graphics API with submits: Vulkan, or any API whose memory was
- * imported by external.h. Each submit waits for CUDA, and CUDA waits for the submit.
+ * imported by external.h. Each submit waits for CUDA, and CUDA waits for each submit.
  *
  *     gr_submit *submit = gr_submit_begin(resources, n);
  *     if (!submit)
@@ -18,24 +18,24 @@
  *
  * For Vulkan, one call of vk.h does the three steps.
  *
- * A resource has two semaphores. The graphics API signals `acquire` when it is done, and gr_map()
- * makes the stream wait for it. CUDA signals `release` at the end of a mapping, and the next submit
- * waits for it. Any number of resources can share a pair. With timeline semaphores each use has its
- * own value, and values only grow:
+ * A resource has two semaphores. The graphics API signals `acquire` when its work is done, and
+ * gr_map() makes the stream wait for `acquire`. CUDA signals `release` at the end of a mapping, and
+ * the next submit waits for `release`. Any number of resources can share a pair of semaphores. With
+ * timeline semaphores each use has its own value, and values only grow, so:
  *
  * - Signal a semaphore from one queue only.
  * - Begin submits in the order in which you submit them.
  *
  * grinterop orders the CUDA side itself, also over several streams. CUDA may map several times in a
- * row: each map waits for the previous release. So a frame without a submit, or with one made
- * without gr_submit_begin(), is not detected, except for the first submit of a new Vulkan image
+ * row: each map waits for the previous release. So grinterop does not detect a frame without a
+ * submit, or a submit without gr_submit_begin(), except for the first submit of a new Vulkan image
  * (vk.h).
  *
  * OpenGL resources need no submits, because gr_map() and the release order OpenGL commands. A
  * submit ignores them, so that a renderer can be written once for both.
  *
  * Thread   one thread at a time may use a submit and its resources. If several threads have submits
- *          with the same semaphores, hold a lock of yours around begin and submit
+ *          with the same semaphores, hold your own lock from gr_submit_begin() until the submit
  */
 #ifndef GR_SUBMIT_H
 #define GR_SUBMIT_H
@@ -58,13 +58,13 @@ extern "C" {
  *     gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE);      unordered
  *
  * The graphics API signals `acquire`, and gr_map() waits for it. CUDA signals `release`, and the
- * graphics API waits for it. With GR_SEMAPHORE_NONE the program itself keeps that order.
+ * graphics API waits for it. With GR_SEMAPHORE_NONE the program itself ensures this order.
  *
- * For memory imported by external.h, gr_map() returns GR_ERR_STATE until this was called. Vulkan
- * resources begin with the pair of their device.
+ * For memory imported by external.h, gr_map() returns GR_ERR_STATE until this function was called.
+ * Vulkan resources begin with the pair of semaphores of their device.
  *
- * Owner    the resource keeps both alive until it is closed or gets others; the caller keeps its
- *          own references
+ * Owner    the resource keeps both semaphores alive until it is closed or gets other semaphores;
+ *          the caller keeps its own references
  * Waits    for the last release of the resource, if it had semaphores before
  *
  * Errors:
@@ -103,16 +103,16 @@ typedef struct gr_submit {
 } gr_submit;
 
 /*
- * Begins a use of n resources by the graphics API: its submit waits for CUDA's last release of
- * each, and signals what the next map of each waits for.
+ * Begins a submit of the graphics API that uses n resources. The submit waits for the last release
+ * of each resource, and signals the semaphores that the next map of each resource waits for.
  *
- * The resources may have different semaphores, none, or be OpenGL resources.
+ * The resources may have different semaphores or none, or may be OpenGL resources.
  *
- * Until gr_submit_commit() or gr_submit_free() gr_map() returns GR_ERR_STATE for them. A resource
- * that is closed or freed meanwhile leaves the submit.
+ * Until gr_submit_commit() or gr_submit_free(), gr_map() returns GR_ERR_STATE for these resources.
+ * A resource that is closed or freed meanwhile leaves the submit.
  *
  * Owner    the caller, who always frees it with gr_submit_free()
- * Waits    never for timelines. With a binary semaphore the thread waits for streams that released
+ * Waits    never for timelines. With a binary semaphore the thread waits for a stream that released
  *          twice without a submit in between
  * Memory   a loop of begin, commit and free does not allocate
  *
@@ -126,9 +126,10 @@ typedef struct gr_submit {
 GR_API gr_submit *gr_submit_begin(gr_resource *const resources[], size_t n);
 
 /*
- * Commits a submit: from now on a map of its resources waits for its signals. Call it after the
- * graphics API has accepted the submit, because a stream would wait forever for a missing one.
- * gr_vk_submit() commits by itself. The slots of a ring can be handed on only after the commit.
+ * Commits a submit: from now on a map of its resources waits for its signals. Call this function
+ * after the graphics API has accepted the submit, because a stream would wait forever for a missing
+ * submit. gr_vk_submit() commits by itself. The slots of a ring can be handed on only after the
+ * commit.
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  NULL
@@ -137,9 +138,10 @@ GR_API gr_submit *gr_submit_begin(gr_resource *const resources[], size_t n);
 GR_API gr_status gr_submit_commit(gr_submit *submit);
 
 /*
- * Frees a submit. One that was not committed is undone: the next map and the next submit wait as if
- * it had never been begun. Several can be undone in any order: a skipped timeline value counts as
- * signalled once a later one is, and a binary semaphore is in one submit at a time.
+ * Frees a submit. A submit that was not committed is undone: the next map and the next submit wait
+ * as if it had never been begun. Several submits can be undone in any order: a skipped timeline
+ * value counts as signalled once a later value is, and a binary semaphore is in one submit at a
+ * time.
  *
  * The submit of a ring's slot belongs to the ring and is not freed.
  *

@@ -21,29 +21,30 @@
  *
  * For all functions here:
  *
- * Order     A tensor has a stream: that of its creation or of its mapping. Earlier work in that
- *           stream precedes every use by this header. grinterop knows uses in other streams from
- *           gr_tensor_used_on(), its own copies and publish.h.
- *           A default stream is that of the CUDA context of the call: in publish.h the resource's;
- *           in gr_tensor_copy() the target's, or the source's if the target is host memory;
- *           otherwise the tensor's.
- *           The stream of a tensor must live as long as the tensor, and the stream of an export as
- *           long as the export.
+ * Order     A tensor has a stream: the stream of its creation or of its mapping. Earlier work in
+ *           that stream precedes every use by the functions of this header. grinterop knows uses in
+ *           other streams from gr_tensor_used_on(), its own copies and publish.h. A default stream
+ *           belongs to the CUDA context of the call. That is the context of the resource in
+ *           publish.h; of the target in gr_tensor_copy(), or of the source if the target is host
+ *           memory; otherwise of the tensor. The stream of a tensor must live as long as the
+ *           tensor, and the stream of an export as long as the export.
  * End       A tensor ends after it was freed, its exports and views are gone, and all known streams
- *           have done their work with it. No call waits: a later call of this header ends it. But
- *           freeing GR_MEMORY_PINNED or GR_MEMORY_MANAGED memory of grinterop, or any on a device
- *           without pools, may wait in the driver for other work of the device.
+ *           have done their work with it. No call waits for that: a later call of this header ends
+ *           the tensor. But freeing GR_MEMORY_PINNED or GR_MEMORY_MANAGED memory of grinterop, or
+ *           any memory on a device without memory pools, may wait in the driver for other work of
+ *           the device.
  * Mapping   A tensor does not keep its mapping alive. A release, unmap or close revokes the tensors
  *           of the mapping: their pointer is 0, and each use returns GR_ERR_STATE. Do not use
  *           pointers that were exported before. gr_buffer_release_later() and gr_resource_free()
  *           keep the mapping until its last tensor ends.
- * Arrays    A CUDA array (GR_MEMORY_ARRAY) is a tensor of shape (H, W, C) without addresses: a
- *           renderer's output, or an image mapped by gr_map(). It can be wrapped, copied, cloned to
- *           other memory, and exchanged by DLPack as an opaque handle, as ovrtx and Warp do.
- *           gr_publish() and gr_fetch() copy it if type and channels agree; else clone it first.
- * Sizes     At most GR_TENSOR_DIMS dimensions. A dimension may be 0, and there may be none: no
- *           elements, and one. Strides are in bytes, of any sign. Elements outside of the memory
- *           are refused.
+ * Arrays    A CUDA array (GR_MEMORY_ARRAY) is a tensor of shape (H, W, C) without addresses: the
+ *           output of a renderer, or an image mapped by gr_map(). It can be wrapped, copied, cloned
+ *           to other memory, and exchanged by DLPack as an opaque handle, as ovrtx and Warp do.
+ *           gr_publish() and gr_fetch() copy it if type and channels agree; otherwise clone it
+ *           first.
+ * Sizes     At most GR_TENSOR_DIMS dimensions. If a dimension is 0, there are no elements; with no
+ *           dimensions there is one element. Strides are in bytes and may be negative or 0.
+ *           Elements outside of the memory are refused.
  * Threads   Two threads may use two tensors at the same time. One thread at a time may use a tensor
  *           and its views, but any thread may free a tensor or an export at any time, without an
  *           OpenGL context, also at exit.
@@ -83,11 +84,12 @@ typedef enum gr_dtype {
     GR_DTYPE_C128 = 15  /* two F64 */
 } gr_dtype;
 
-/* A dtype's size and names. Owned by the library. */
+/* The size and the names of a dtype. Owned by the library. */
 typedef struct gr_dtype_info {
-    size_t size;         /* of an element, in bytes */
-    const char *name;    /* such as "float32" */
-    const char *typestr; /* in array interfaces, such as "<f4"; "<V2" for BF16, which they lack */
+    size_t size;      /* the size of an element in bytes */
+    const char *name; /* such as "float32" */
+    /* the name in array interfaces, such as "<f4"; "<V2" for BF16, which array interfaces lack */
+    const char *typestr;
 } gr_dtype_info;
 
 /*
@@ -96,16 +98,16 @@ typedef struct gr_dtype_info {
  * Valid    until the process ends
  *
  * Errors: NULL after
- *     GR_ERR_INVALID_VALUE  it is not a dtype
+ *     GR_ERR_INVALID_VALUE  `dtype` is not a dtype
  */
 GR_API const gr_dtype_info *gr_dtype_get_info(gr_dtype dtype);
 
 /*
- * The dtype of either name: "<f4", "f4", "float32", "bfloat16".
+ * Returns the dtype with a name or typestr: "<f4", "f4", "float32", "bfloat16".
  *
  * Errors: 0 after
- *     GR_ERR_INVALID_VALUE  it is unknown or NULL
- *     GR_ERR_UNSUPPORTED    it has the other byte order
+ *     GR_ERR_INVALID_VALUE  `name` is unknown or NULL
+ *     GR_ERR_UNSUPPORTED    `name` has the byte order that this machine does not use
  */
 GR_API gr_dtype gr_dtype_parse(const char *name);
 
@@ -115,17 +117,17 @@ typedef enum gr_layout {
     GR_LAYOUT_HWC = 1,
     GR_LAYOUT_CHW = 2,
     GR_LAYOUT_NV12 = 3,  /* 8 bits: Y, then interleaved UV at half the width and height */
-    GR_LAYOUT_P016 = 4,  /* the same in 16 bits */
+    GR_LAYOUT_P016 = 4,  /* as NV12, with 16 bits */
     GR_LAYOUT_NV16 = 5,  /* 8 bits: Y, then interleaved UV at half the width */
     GR_LAYOUT_YUV444 = 6 /* Y, U and V, each of full size */
 } gr_layout;
 
-/* The kind of memory. */
+/* The kinds of memory. */
 typedef enum gr_memory {
-    GR_MEMORY_DEVICE = 0,  /* of a CUDA device */
+    GR_MEMORY_DEVICE = 0,  /* memory of a CUDA device */
     GR_MEMORY_HOST = 1,    /* pageable host memory */
-    GR_MEMORY_PINNED = 2,  /* host memory known to CUDA */
-    GR_MEMORY_MANAGED = 3, /* moved by CUDA between the two */
+    GR_MEMORY_PINNED = 2,  /* host memory that CUDA can access */
+    GR_MEMORY_MANAGED = 3, /* memory that CUDA moves between host and device */
     GR_MEMORY_ARRAY = 4    /* a 2D CUDA array, without addresses */
 } gr_memory;
 
@@ -153,21 +155,23 @@ typedef struct gr_tensor_desc {
      */
     size_t offset;
 
-    bool negative_strides; /* allow DLPack exports with them, on which many consumers crash */
+    /* allow DLPack exports with negative strides, on which many consumers crash */
+    bool negative_strides;
 } gr_tensor_desc;
 
 /*
  * Creates a tensor with new, uninitialised memory.
  *
- * Its stream is `stream`, whose later work may use it: on devices with pools, device memory is
- * allocated in stream order. GR_STREAM_NONE: it has no stream and can be used at once.
+ * The stream of the tensor is `stream`, whose later work may use the tensor: on devices with memory
+ * pools, device memory is allocated in stream order. GR_STREAM_NONE: the tensor has no stream and
+ * can be used at once.
  *
  * Owner    the caller, who frees it with gr_tensor_free()
  * Context  the current CUDA context, or else the primary context of device 0
  *
  * Errors: NULL after
- *     GR_ERR_INVALID_VALUE  a field of `desc`, or `stream`; negative or overlapping strides; the
- *                           message names it
+ *     GR_ERR_INVALID_VALUE  a field of `desc`, or `stream`, is invalid; or strides are negative or
+ *                           overlap; the message names the field
  *     GR_ERR_NO_DRIVER      no driver starts
  *     GR_ERR_UNSUPPORTED    the device has no managed memory
  *     GR_ERR_CUDA           the driver refused
@@ -182,21 +186,22 @@ typedef void (*gr_tensor_end_fn)(void *user);
 
 /*
  * Creates a tensor of existing memory. `data` is the address of element 0; for device memory, cast
- * the CUdeviceptr. It may be NULL if there are no elements.
+ * the CUdeviceptr. `data` may be NULL if there are no elements.
  *
  * The bytes are ready when `ready_on` has done its work so far, or at once with GR_STREAM_NONE.
  *
  *     gr_tensor_wrap(&desc, (void *)(uintptr_t)pointer, stream, NULL, NULL);
  *
- * With GR_MEMORY_ARRAY `data` is the CUarray, and its driver knows type and shape: leave them 0.
+ * With GR_MEMORY_ARRAY `data` is the CUarray. The driver reports its type and shape: leave these
+ * fields 0.
  *
  * Owner    the caller frees the tensor. The memory must live until `end` is called with `user`,
  *          which may be NULL. After an error `end` is not called
- * Thread   `end` runs on a thread that calls grinterop, never on one of the driver. It may call
- *          grinterop
+ * Thread   `end` runs on a thread that calls grinterop, never on a thread of the driver. `end` may
+ *          call grinterop
  *
  * Errors: NULL after
- *     GR_ERR_INVALID_VALUE  a field of `desc`, or `ready_on`, or `data` is NULL
+ *     GR_ERR_INVALID_VALUE  a field of `desc` is invalid; or `ready_on` or `data` is NULL
  *     GR_ERR_NO_DRIVER      no driver starts
  *     GR_ERR_CUDA           the driver refused
  *     GR_ERR_NO_MEMORY
@@ -210,31 +215,34 @@ GR_API gr_tensor *gr_tensor_wrap(const gr_tensor_desc *desc, void *data, CUstrea
  *     gr_buffer *buffer = gr_map(resource, stream);
  *     gr_tensor *tensor = gr_buffer_tensor(buffer, NULL);
  *
- * If `desc` is NULL, a buffer is U8 of shape (size), and an image (H, W, C) or (D, H, W, C) of its
- * format and pitch. With GR_MEMORY_ARRAY the tensor is the CUDA array of level 0 and layer 0 of an
- * image mapped by gr_map().
+ * If `desc` is NULL, a buffer becomes a tensor of U8 with shape (size), and an image a tensor (H,
+ * W, C) or (D, H, W, C) of its format and pitch. With GR_MEMORY_ARRAY the tensor is the CUDA array
+ * of level 0 and layer 0 of an image mapped by gr_map().
  *
- * Owner    the caller, who frees it before the release, which revokes it
+ * Owner    the caller, who frees the tensor before the release of the buffer, which revokes it
  *
  * Errors: NULL after
- *     GR_ERR_INVALID_VALUE  `buffer` is NULL; a field of `desc`; it exceeds the buffer
- *     GR_ERR_STATE          the mapping has ended; or it is an image mapped by gr_map()
+ *     GR_ERR_INVALID_VALUE  `buffer` is NULL; a field of `desc` is invalid; the tensor exceeds the
+ *                           buffer
+ *     GR_ERR_STATE          the mapping has ended; or `buffer` is an image mapped by gr_map(),
+ *                           without GR_MEMORY_ARRAY
  *     GR_ERR_NO_MEMORY
  */
 GR_API gr_tensor *gr_buffer_tensor(gr_buffer *buffer, const gr_tensor_desc *desc);
 
 /*
- * Creates a tensor in the memory of another one, with another layout, strides, part or dtype. The
- * memory stays until both are freed.
+ * Creates a tensor in the memory of another tensor, with another layout, other strides, another
+ * part or dtype. The memory stays until both tensors are freed.
  *
  * A view lies within the memory of its tensor, which begins at the lowest byte of its elements. The
- * memory of an allocated or mapped tensor extends to the end of the allocation or mapping, that of
- * a wrapped tensor or a view to the highest byte of its elements.
+ * memory of an allocated or mapped tensor extends to the end of the allocation or mapping, the
+ * memory of a wrapped tensor or a view extends to the highest byte of its elements.
  *
  * Owner    the caller
  *
  * Errors: NULL after
- *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed; a field of `desc`; it exceeds the memory
+ *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed; a field of `desc` is invalid; the view
+ *                           exceeds the memory
  *     GR_ERR_STATE          the tensor is revoked
  *     GR_ERR_NO_MEMORY
  */
@@ -254,8 +262,8 @@ GR_API gr_tensor *gr_tensor_clone(gr_tensor *tensor, gr_memory memory, CUstream 
 
 /*
  * Releases the caller's reference. The tensor ends when its exports and views are gone and the
- * known streams have done their work with it, after a graph capture in its stream. This never
- * waits.
+ * known streams have done their work with it. A graph capture in its stream delays the end. This
+ * call never waits.
  *
  * Thread   any, at any time
  *
@@ -265,35 +273,38 @@ GR_API gr_tensor *gr_tensor_clone(gr_tensor *tensor, gr_memory memory, CUstream 
 GR_API void gr_tensor_free(gr_tensor *tensor);
 
 /*
- * Ends freed tensors whose work is done, and waits at most timeout_ms milliseconds for the others.
- * All calls that create or free a tensor also end what is done, so a program needs this only before
- * it exits, or when memory is short. Do not use GR_WAIT_FOREVER while a stream captures a graph:
- * its tensors do not end.
+ * Ends freed tensors whose work is done, and waits at most timeout_ms milliseconds for the other
+ * freed tensors. All calls that create or free a tensor also end freed tensors whose work is done,
+ * so a program needs this function only before it exits, or when memory is short. Do not use
+ * GR_WAIT_FOREVER while a stream captures a graph: the tensors of that stream do not end.
  *
  * Errors:
  *     GR_ERR_NOT_READY  some work is not done, and `timeout_ms` is 0
- *     GR_ERR_TIMEOUT    some work is not done after that time
+ *     GR_ERR_TIMEOUT    some work is not done after `timeout_ms`
  */
 GR_API gr_status gr_tensor_collect(unsigned timeout_ms);
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
-/* A tensor's properties. Owned by the tensor. */
+/* The properties of a tensor. Owned by the tensor. */
 typedef struct gr_tensor_info {
-    CUdeviceptr ptr;        /* of element 0 in CUDA; 0: it was revoked, or has no elements */
-    void *data;             /* the address of element 0 on the host; NULL: it has no access */
+    /* the CUDA address of element 0; 0: the tensor was revoked, or has no elements */
+    CUdeviceptr ptr;
+    void *data;             /* the host address of element 0; NULL: the host has no access */
     gr_dtype dtype;         /* the type of an element */
     unsigned ndim;          /* the number of dimensions */
     const int64_t *shape;   /* the sizes of the dimensions */
     const int64_t *strides; /* their strides in bytes */
     gr_layout layout;       /* the meaning of the dimensions */
     gr_memory memory;       /* the kind of memory */
-    int device;             /* of the memory, or of the CUDA context that created host memory */
-    bool read_only;         /* writes are refused */
-    size_t bytes;           /* of all elements without gaps: the size of a copy to the host */
-    bool compact;           /* the elements are contiguous, the last dimension fastest */
-    bool revoked;           /* its mapping has ended */
-    CUarray array;          /* the array of GR_MEMORY_ARRAY; otherwise NULL */
+    /* the device of the memory, or of the CUDA context that created host memory */
+    int device;
+    bool read_only; /* writes are refused */
+    /* the size of all elements without gaps, which is the size of a copy to the host */
+    size_t bytes;
+    bool compact;  /* the elements are contiguous, the last dimension fastest */
+    bool revoked;  /* the mapping of the tensor has ended */
+    CUarray array; /* the array of GR_MEMORY_ARRAY; otherwise NULL */
 } gr_tensor_info;
 
 /*
@@ -309,7 +320,8 @@ GR_API const gr_tensor_info *gr_tensor_get_info(const gr_tensor *tensor);
 /* ---- Order ----------------------------------------------------------------------------------- */
 
 /*
- * Lets `stream` wait for the work so far in the tensor's stream, and for known writes in others.
+ * Makes `stream` wait for the work so far in the tensor's stream, and for known writes in other
+ * streams.
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed, or `stream` is invalid
@@ -339,12 +351,12 @@ GR_API gr_status gr_tensor_used_on(gr_tensor *tensor, CUstream stream);
  * strides of `to` make its elements overlap, an overlapped element may end up with any of the
  * values written to it.
  *
- * With GR_MEMORY_HOST the call may wait for the stream; otherwise the memory must live until the
- * stream has done the copy.
+ * With GR_MEMORY_HOST the call may wait for the stream; if it does not wait, the host memory must
+ * live until the stream has done the copy.
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  a tensor is NULL or freed; shapes or dtypes differ, both of which the
- *                           message has; a stride of `to` is 0; `stream` is invalid
+ *     GR_ERR_INVALID_VALUE  a tensor is NULL or freed; shapes or dtypes differ, and the message
+ *                           contains both; a stride of `to` is 0; `stream` is invalid
  *     GR_ERR_STATE          a tensor is revoked, or `to` is read-only
  *     GR_ERR_CUDA           the driver refused
  *
@@ -353,7 +365,7 @@ GR_API gr_status gr_tensor_used_on(gr_tensor *tensor, CUstream stream);
 GR_API gr_status gr_tensor_copy(gr_tensor *to, const gr_tensor *from, CUstream stream);
 
 /*
- * Copies all elements to or from host memory, where they are contiguous, the last dimension
+ * Copies all elements to or from host memory. There they are contiguous, with the last dimension
  * fastest. `bytes` must be gr_tensor_info.bytes.
  *
  * The memory must live until the stream has done the copy: wait for the stream before you read it.
@@ -368,8 +380,8 @@ GR_API gr_status gr_tensor_copy_from_host(gr_tensor *tensor, const void *from, s
                                           CUstream stream);
 
 /*
- * The bytes that this header and publish.h have written so far in this process: a difference of 0
- * proves that nothing was copied.
+ * The number of bytes that functions of this header and publish.h have written so far in this
+ * process: if two calls return the same number, nothing was copied between them.
  *
  * Thread   any
  */
@@ -386,23 +398,24 @@ struct DLManagedTensorVersioned;
 /*
  * Exports a tensor by DLPack 1.3, zero-copy, or in the legacy form, which has no read-only flag.
  *
- * `consumer` waits until the bytes are ready. Its work until the end of the export counts as a use
- * that may write: the end of the tensor, the release of its mapping and later calls of
- * gr_tensor_wait() wait for it. GR_STREAM_NONE: no order.
+ * The stream `consumer` waits until the bytes are ready. Its work until the end of the export
+ * counts as a use that may write: the end of the tensor, the release of its mapping and later calls
+ * of gr_tensor_wait() wait for it. GR_STREAM_NONE: no order.
  *
- * Device memory is kDLCUDA, other memory kDLCUDAHost, kDLCUDAManaged and kDLCPU; device memory of
- * the software CUDA driver is kDLCPU. A CUDA array is kDLCUDA with the type kDLOpaqueHandle: tell
- * the consumer what it is, such as wp.from_dlpack(t, hint=wp.Texture2D). For kDLCPU the call waits
- * until the bytes are ready, because consumers have no stream there, and also for kDLCUDAHost and
- * kDLCUDAManaged, unless `consumer` is GR_STREAM_NONE. Strides are always set, for dimensions of 1
- * as if compact; byte_offset is 0.
+ * Device memory is exported as kDLCUDA, other memory as kDLCUDAHost, kDLCUDAManaged or kDLCPU.
+ * Device memory of the software CUDA driver is exported as kDLCPU. A CUDA array is exported as
+ * kDLCUDA with the type kDLOpaqueHandle: tell the consumer what the handle is, as in
+ * wp.from_dlpack(t, hint=wp.Texture2D). For kDLCPU the call waits until the bytes are ready,
+ * because consumers of host memory have no stream. It also waits for kDLCUDAHost and
+ * kDLCUDAManaged, unless `consumer` is GR_STREAM_NONE. Strides are always set; for dimensions of 1
+ * they are those of a compact tensor. byte_offset is 0.
  *
  * Owner    the caller or its consumer, who calls the deleter once, on any thread. The export keeps
  *          the tensor alive after gr_tensor_free()
  *
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed, or `consumer` is NULL
- *     GR_ERR_STATE          it is revoked; or read-only, in the legacy form
+ *     GR_ERR_STATE          the tensor is revoked; or it is read-only, and the form is legacy
  *     GR_ERR_UNSUPPORTED    negative strides without gr_tensor_desc.negative_strides; strides or,
  *                           for kernels, an address that are not multiples of an element; grinterop
  *                           was built without DLPack
@@ -417,8 +430,8 @@ GR_API struct DLManagedTensor *gr_tensor_dlpack_legacy(gr_tensor *tensor, CUstre
  * are ready when `ready_on` has done its work so far: pass the stream given to the producer.
  * GR_STREAM_NONE: they are ready.
  *
- * An opaque handle (kDLOpaqueHandle) of kDLCUDA is a CUDA array, as in ovrtx's render outputs. NULL
- * strides mean compact. Lanes become a dimension of their own. On the software CUDA driver
+ * An opaque handle (kDLOpaqueHandle) of kDLCUDA is a CUDA array, as in the render outputs of ovrtx.
+ * NULL strides mean compact. Lanes become a dimension of their own. On the software CUDA driver
  * host memory counts as device memory.
  *
  * Owner    the caller frees the tensor. After a success the tensor owns `managed` and calls its
@@ -449,26 +462,28 @@ typedef struct gr_array_interface {
     unsigned ndim;          /* the number of dimensions */
     const int64_t *shape;   /* the sizes of the dimensions */
     const int64_t *strides; /* their strides in bytes; NULL: the elements are contiguous */
-    CUstream stream;        /* the consumer must wait for it; NULL: the bytes are ready */
-    unsigned version;       /* 3 */
+    /* the stream that the consumer must wait for; NULL: the bytes are ready */
+    CUstream stream;
+    unsigned version; /* 3 */
 } gr_array_interface;
 
 /*
  * The fields of the CUDA array interface, version 3, for memory that CUDA can access. To import,
  * use gr_tensor_wrap().
  *
- * `consumer` waits until the bytes are ready, and `stream` is NULL. With GR_STREAM_NONE `stream` is
- * that of the tensor, for which the consumer waits itself; if it has none, this call waits.
+ * The stream `consumer` waits until the bytes are ready, and the field `stream` is NULL. If
+ * `consumer` is GR_STREAM_NONE, the field `stream` is the stream of the tensor, for which the
+ * consumer must wait; if the tensor has no stream, this call waits.
  *
- * The interface has no end: report later work by gr_tensor_used_on(), and keep the tensor until
- * then.
+ * The interface does not report the end of its use: register later work by gr_tensor_used_on(), and
+ * do not free the tensor before.
  *
- * Valid    until the next such call for the tensor, and gr_tensor_free()
+ * Valid    until the next call of this function for the tensor, or until gr_tensor_free()
  *
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed, or `consumer` is NULL
  *     GR_ERR_STATE          it is revoked
- *     GR_ERR_UNSUPPORTED    it is pageable host memory, which CUDA cannot access
+ *     GR_ERR_UNSUPPORTED    the tensor is in pageable host memory, which CUDA cannot access
  *     GR_ERR_CUDA           the driver refused
  */
 GR_API const gr_array_interface *gr_tensor_array_interface(gr_tensor *tensor, CUstream consumer);

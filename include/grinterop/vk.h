@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Vulkan buffers and images shared with CUDA, zero-copy, and the order between the two.
+ * Vulkan buffers and images shared with CUDA, zero-copy, and the order between Vulkan and CUDA.
  *
  *     gr_vk_device *device = gr_vk_device_wrap(                               (once)
  *         &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vkGetInstanceProcAddr,
@@ -26,20 +26,22 @@
  *     gr_resource_free(vertices);
  *     gr_vk_device_free(device);
  *
- * No call of a frame blocks: the CUDA stream waits for the submit, and the submit for the release.
+ * None of the calls in a frame blocks: the CUDA stream waits for the submit, and the submit waits
+ * for the release.
  *
  * Order    the resources of a wrapped device share one pair of timeline semaphores. Give resources
- *          their own pair if several queues or threads use them, or streams that should not wait
- *          for each other: gr_vk_semaphore_create() and gr_resource_set_sync(). A resource sent to
- *          another process (share.h) has a pair there only if it had its own here
+ *          their own pair, by gr_vk_semaphore_create() and gr_resource_set_sync(), if several
+ *          queues or threads use them, or if their streams should not wait for each other. A
+ *          resource sent to another process (share.h) has a pair there only if it had its own here
  * Layout   images are in VK_IMAGE_LAYOUT_GENERAL while CUDA has them
- * Family   while CUDA has a resource it belongs to VK_QUEUE_FAMILY_EXTERNAL. The barriers of
- *          gr_vk_submit(), or of gr_vk_cmd_to_cuda() and gr_vk_cmd_from_cuda(), transfer it
+ * Family   while CUDA has a resource, the resource belongs to VK_QUEUE_FAMILY_EXTERNAL. The
+ *          barriers of gr_vk_submit(), or of gr_vk_cmd_to_cuda() and gr_vk_cmd_from_cuda(),
+ *          transfer the ownership
  * Needs    the extensions of gr_vk_device_extensions(), unless copies are allowed; the feature
  *          timelineSemaphore; and Vulkan headers of version 1.3
  *
- * Vulkan is called through your vkGetInstanceProcAddr: grinterop does not link it. Only
- * gr_vk_submit() uses a queue.
+ * Vulkan is called through your vkGetInstanceProcAddr: grinterop is not linked with the Vulkan
+ * loader. Only gr_vk_submit() uses a queue.
  */
 #ifndef GR_VK_H
 #define GR_VK_H
@@ -66,14 +68,16 @@ typedef struct gr_vk_device_desc {
     VkPhysicalDevice physical_device;                 /* required */
     VkDevice device;                                  /* required */
 
-    /* The queue that uses the resources. VK_NULL_HANDLE: each gr_vk_submit() names one. */
+    /*
+     * The queue that uses the resources. VK_NULL_HANDLE: each call of gr_vk_submit() names a queue.
+     */
     VkQueue queue;
     uint32_t queue_family; /* the family of that queue; 0 is a valid family */
 
     /*
      * The feature synchronization2 is enabled. If false, stages and accesses beyond 32 bits are
-     * refused, and gr_vk_submit() uses vkQueueSubmit. grinterop cannot check it; the validation
-     * layer does.
+     * refused, and gr_vk_submit() uses vkQueueSubmit. grinterop cannot check this field; the
+     * validation layer reports a wrong value.
      */
     bool synchronization2;
 
@@ -90,15 +94,15 @@ typedef struct gr_vk_device_desc {
  *     VkPhysicalDevice physical_device;
  *     gr_vk_physical_device(vkGetInstanceProcAddr, instance, 0, &physical_device);
  *
- * They are matched by UUID, because Vulkan and CUDA order devices differently. `cuda_device` is the
- * CUDA ordinal. For the software CUDA driver it is Mesa's lavapipe.
+ * The devices are matched by UUID, because Vulkan and CUDA order devices differently. `cuda_device`
+ * is the CUDA ordinal. For the software CUDA driver the Vulkan device is lavapipe (Mesa).
  *
  * Needs    an instance of Vulkan 1.1 (VkApplicationInfo.apiVersion, which grinterop cannot check),
  *          or VK_KHR_get_physical_device_properties2
  *
  * Errors, with *physical_device unchanged:
- *     GR_ERR_INVALID_VALUE  a NULL, or CUDA has no such device
- *     GR_ERR_UNSUPPORTED    no Vulkan device matches; the message lists those that were found
+ *     GR_ERR_INVALID_VALUE  an argument is NULL, or CUDA has no such device
+ *     GR_ERR_UNSUPPORTED    no Vulkan device matches; the message lists the devices that were found
  *     GR_ERR_VULKAN         the devices could not be listed
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
  */
@@ -113,15 +117,15 @@ GR_API gr_status gr_vk_physical_device(PFN_vkGetInstanceProcAddr get_instance_pr
  *     gr_vk_instance_extensions(NULL, &count);                 how many
  *     gr_vk_instance_extensions(names, &count);                `names` has room for `count`
  *
- * Device extensions are listed only if the device supports them, so you can enable all;
- * gr_vk_device_wrap() reports what is missing. Only get_instance_proc_addr, instance and
- * physical_device of `desc` are read: the device need not exist yet. Also enable the feature
+ * Device extensions are listed only if the device supports them, so you can enable all listed
+ * extensions; gr_vk_device_wrap() reports missing extensions. Only get_instance_proc_addr, instance
+ * and physical_device of `desc` are read: the device need not exist yet. Also enable the feature
  * timelineSemaphore.
  *
  * Valid    the names are static
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  a NULL, or there are more names than *count
+ *     GR_ERR_INVALID_VALUE  an argument is NULL, or there are more names than *count
  *     GR_ERR_VULKAN         the device did not list its extensions
  */
 GR_API gr_status gr_vk_instance_extensions(const char *names[], uint32_t *count);
@@ -131,11 +135,11 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
 /*
  * Wraps your VkDevice, and finds the CUDA device on the same GPU.
  *
- * The current CUDA context is used, which must belong to that device or to one with peer access to
- * it (cuDeviceCanAccessPeer). If none is current, the primary context of the device is retained
- * until the wrap is freed. With a context of another device only semaphores and buffers with
- * dedicated memory, as of gr_vk_buffer_create(), can be shared. The memory stays on the Vulkan
- * device.
+ * The wrap uses the current CUDA context, which must belong to that device or to a device with peer
+ * access to it (cuDeviceCanAccessPeer). If no context is current, the primary context of that
+ * device is retained until the wrap is freed. If the context belongs to another device, only
+ * semaphores and buffers with dedicated memory, as those of gr_vk_buffer_create(), can be shared.
+ * The memory stays on the Vulkan device.
  *
  * With GR_TRANSPORT_COPY in desc->transports the device may also be of another vendor, of another
  * GPU without peer access, or the CPU's, and may lack the extensions. All of its resources are then
@@ -160,15 +164,16 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  *
  * Owner    the caller frees it with gr_vk_device_free()
  * Valid    instance, device and queue must outlive the wrap and everything created from it.
- *          grinterop cannot check this: using a destroyed VkDevice crashes. A device of
- *          gr_vk_headless_create() is kept alive
+ *          grinterop cannot check this: using a destroyed VkDevice crashes. The wrap itself keeps a
+ *          device of gr_vk_headless_create() alive
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  a NULL; the device has no such queue family; the current CUDA context
- *                           belongs to a device without peer access; synchronization2 is set but
- *                           its functions are missing; unknown bits in `transports`
- *     GR_ERR_UNSUPPORTED    without copies: no CUDA device matches; or extensions are missing, all
- *                           of which the message lists. `transports` allows no Vulkan transport
+ *     GR_ERR_INVALID_VALUE  a required field is NULL; the device has no such queue family; the
+ *                           current CUDA context belongs to a device without peer access;
+ *                           synchronization2 is set but its functions are missing; `transports` has
+ *                           unknown bits
+ *     GR_ERR_UNSUPPORTED    without copies: no CUDA device matches; or extensions are missing, and
+ *                           the message lists all of them. `transports` allows no Vulkan transport
  *     GR_ERR_VULKAN         a function of Vulkan 1.0 was not found
  *     GR_ERR_CUDA           CUDA refused
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
@@ -178,24 +183,28 @@ GR_API gr_vk_device *gr_vk_device_wrap(const gr_vk_device_desc *desc);
 /*
  * Releases the caller's reference. Objects created from the device keep it alive.
  *
- * At the end of a program wait until your queues are idle, free resources and semaphores, then
- * this, then destroy the VkDevice.
+ * At the end of a program wait until your queues are idle, then free the resources and semaphores,
+ * then this object, and destroy the VkDevice last.
  *
- * Waits    for CUDA's work with freed objects
+ * Waits    for the work of CUDA with freed objects
  */
 GR_API void gr_vk_device_free(gr_vk_device *device);
 
-/* A wrapped device's properties. Owned by the device. */
+/* The properties of a wrapped device. Owned by the device. */
 typedef struct gr_vk_device_info {
     int cuda_device; /* the ordinal of the CUDA device */
 
     /*
-     * CUDA imports the semaphores of the device. If not (lavapipe), timelines still work: the host
-     * waits and signals for the streams.
+     * CUDA can import the semaphores of the device. If it cannot (lavapipe), timelines still work:
+     * the host waits and signals for the streams.
      */
     bool has_semaphores;
-    const char *description; /* one line: Vulkan and CUDA names, UUID, how it shares and why */
-    gr_transport transport;  /* of its resources: GR_TRANSPORT_EXTERNAL or GR_TRANSPORT_COPY */
+    /*
+     * one line: the Vulkan and CUDA names, the UUID, and how memory and semaphores are shared and
+     * why
+     */
+    const char *description;
+    gr_transport transport; /* of its resources: GR_TRANSPORT_EXTERNAL or GR_TRANSPORT_COPY */
 } gr_vk_device_info;
 
 /*
@@ -217,28 +226,28 @@ GR_API const gr_vk_device_info *gr_vk_device_get_info(const gr_vk_device *device
  *     gr_resource *picture = gr_vk_image_create(device, &info, GR_SURFACE_LOAD_STORE);
  *     vkCreateImageView(... gr_vk_image(picture) ...);
  *
- * `info` is as for vkCreateBuffer and vkCreateImage, with pNext and sharing mode. grinterop adds
- * the structs for export if the chain lacks them.
+ * `info` is the argument of vkCreateBuffer or vkCreateImage, including its pNext chain and sharing
+ * mode. grinterop adds the structs for export if the chain lacks them.
  *
  * An image has the layout info->initialLayout until a submit hands it to CUDA
  * (gr_vk_submit_desc.last). Before that submit, or gr_vk_cmd_to_cuda(), gr_map() returns
- * GR_ERR_STATE, also for gr_from_vk_image(), unless gr_resource_set_sync() got GR_SEMAPHORE_NONE
- * for `acquire`. A buffer needs no submit before its first map.
+ * GR_ERR_STATE, unless gr_resource_set_sync() set `acquire` to GR_SEMAPHORE_NONE. The same holds
+ * for images of gr_from_vk_image(). A buffer needs no submit before its first map.
  *
- * `flags` for buffers are GR_READ_WRITE, GR_READ_ONLY or GR_WRITE_DISCARD, for images all of gr.h.
- * Kernels may write to an image with GR_SURFACE_LOAD_STORE or VK_IMAGE_USAGE_STORAGE_BIT.
+ * `flags` for buffers are GR_READ_WRITE, GR_READ_ONLY or GR_WRITE_DISCARD; images accept all flags
+ * of gr.h. Kernels may write to an image with GR_SURFACE_LOAD_STORE or VK_IMAGE_USAGE_STORAGE_BIT.
  *
- * Owner    the caller frees the resource, which destroys VkBuffer, VkImage and memory: their Vulkan
- *          work must be done
+ * Owner    the caller frees the resource, which destroys the VkBuffer or VkImage and its memory:
+ *          the Vulkan work with it must be done
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  a NULL, a wrong sType, usage 0, an invalid size, shape or flag; or
- *                           handle types in the chain that CUDA does not import
- *     GR_ERR_UNSUPPORTED    CUDA lacks the format, and the message names another; the image is
- *                           multisampled, sparse or protected; the device cannot export it, or
+ *     GR_ERR_INVALID_VALUE  an argument is NULL; a wrong sType, a usage of 0, an invalid size,
+ *                           shape or flag; or the chain contains handle types that CUDA does not
+ *                           import
+ *     GR_ERR_UNSUPPORTED    CUDA lacks the format, and the message names an alternative; the image
+ *                           is multisampled, sparse or protected; the device cannot export it, or
  *                           create it for a copy, with this usage; or CUDA computes on another
- *                           device, which supports neither images nor memory that is not dedicated
- *                           to one buffer
+ *                           device, which can use only buffers with dedicated memory
  *     GR_ERR_NO_MEMORY      the device or the process is out of memory
  *     GR_ERR_VULKAN         Vulkan refused
  *     GR_ERR_CUDA           CUDA refused
@@ -252,12 +261,12 @@ GR_API gr_resource *gr_vk_image_create(gr_vk_device *device, const VkImageCreate
                                        unsigned flags);
 
 /*
- * The Vulkan object of a resource, and its memory. VK_NULL_HANDLE without an error for the image of
- * a buffer and the buffer of an image.
+ * Return the Vulkan buffer, image or memory of a resource. For the image of a buffer, and the
+ * buffer of an image, they return VK_NULL_HANDLE without an error.
  *
  * Errors: VK_NULL_HANDLE after
  *     GR_ERR_INVALID_VALUE  `resource` is NULL
- *     GR_ERR_STATE          it has no Vulkan object
+ *     GR_ERR_STATE          the resource has no Vulkan object
  */
 GR_API VkBuffer gr_vk_buffer(const gr_resource *resource);
 GR_API VkImage gr_vk_image(const gr_resource *resource);
@@ -282,7 +291,10 @@ typedef struct gr_vk_buffer_desc {
     VkSharingMode sharing_mode; /* as in its VkBufferCreateInfo; 0: VK_SHARING_MODE_EXCLUSIVE */
 } gr_vk_buffer_desc;
 
-/* An image that was created with VkExternalMemoryImageCreateInfo, in such memory. */
+/*
+ * An image that was created with VkExternalMemoryImageCreateInfo, in memory as for
+ * gr_vk_buffer_desc.
+ */
 typedef struct gr_vk_image_desc {
     size_t struct_size;
 
@@ -297,7 +309,8 @@ typedef struct gr_vk_image_desc {
 } gr_vk_image_desc;
 
 /*
- * Shares an existing buffer or image with CUDA. Several may lie in one memory.
+ * Shares an existing buffer or image with CUDA. Several buffers and images may lie in one
+ * VkDeviceMemory.
  *
  * `flags` are as for gr_vk_buffer_create(). The create_info of an image decides how CUDA sees it:
  *
@@ -305,22 +318,23 @@ typedef struct gr_vk_image_desc {
  *     VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT    CUDA_ARRAY3D_COLOR_ATTACHMENT
  *     arrayLayers over 1                     CUDA_ARRAY3D_LAYERED
  *     VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT    CUDA_ARRAY3D_CUBEMAP
- *     VK_FORMAT_D32_SFLOAT                   one float per texel; NVIDIA's driver (580) refuses
+ *     VK_FORMAT_D32_SFLOAT                   one float per texel; the NVIDIA driver (580) refuses
  *                                            DEPTH_TEXTURE for imported memory
  *
- * Owner    the caller frees the resource; the Vulkan objects stay the caller's and may be destroyed
- *          first: CUDA keeps the memory
+ * Owner    the caller frees the resource, and still owns the Vulkan objects. They may be destroyed
+ *          first: CUDA keeps the memory alive
  * Host     the host may access memory mapped by vkMapMemory while the resource is not mapped. CUDA
- *          sees its writes after a submit before the map, such as the one that hands the resource
- *          over: without it CUDA reads old bytes, also in HOST_COHERENT memory (seen on an H200).
- *          Other memory needs vkFlushMappedMemoryRanges() before that submit. To read what CUDA
- *          wrote, release, call gr_resource_wait(), then vkInvalidateMappedMemoryRanges() for such
- *          memory. grinterop neither flushes nor invalidates. With copies a submit must have taken
- *          the bytes back first
+ *          sees the host's writes only after a submit between the writes and the map, such as the
+ *          submit that hands the resource over. Without it CUDA reads old bytes, even in
+ *          HOST_COHERENT memory (seen on an H200). Memory that is not HOST_COHERENT also needs
+ *          vkFlushMappedMemoryRanges() before that submit. To read data that CUDA wrote, release
+ *          the buffer and call gr_resource_wait(); memory that is not HOST_COHERENT then needs
+ *          vkInvalidateMappedMemoryRanges(). grinterop neither flushes nor invalidates. With copies
+ *          a submit must have taken the bytes back before the host reads them
  * Overlap  as for gr_from_same_memory() in external.h
  *
  * Errors: as for gr_vk_buffer_create(), and
- *     GR_ERR_INVALID_VALUE  it exceeds its memory, or the offset is not aligned
+ *     GR_ERR_INVALID_VALUE  the buffer or image exceeds its memory, or the offset is not aligned
  *     GR_ERR_VULKAN         the memory cannot be exported; the message says how to allocate it
  *
  * Wraps vkGetMemoryFdKHR (vkGetMemoryWin32HandleKHR) and gr_from_external_memory().
@@ -349,19 +363,22 @@ typedef struct gr_vk_format_info {
  * Valid    until the process ends
  *
  * Errors: NULL after
- *     GR_ERR_UNSUPPORTED    such images cannot be shared; the message says why and names another
+ *     GR_ERR_UNSUPPORTED    images of this format cannot be shared; the message gives the reason
+ *                           and names an alternative
  */
 GR_API const gr_vk_format_info *gr_vk_format(VkFormat format);
 
 /* ---- Submits --------------------------------------------------------------------------------- */
 
-/* How Vulkan uses resources before they go to CUDA, or after they come back. */
+/*
+ * How Vulkan uses resources before they are handed to CUDA, or after they are taken back from CUDA.
+ */
 typedef struct gr_vk_use {
     size_t struct_size;
 
     /*
-     * The stages that use them. Required; VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT always works.
-     * Stages beyond 32 bits need gr_vk_device_desc.synchronization2.
+     * The stages that use the resources. Required; VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT always
+     * works. Stages beyond 32 bits need gr_vk_device_desc.synchronization2.
      */
     VkPipelineStageFlags2 stages;
     VkAccessFlags2 access; /* 0: nothing to make visible */
@@ -373,7 +390,7 @@ typedef struct gr_vk_use {
     VkImageLayout layout;
 
     /*
-     * The queue family of the submit. NULL: that of the wrapped device. Ignored for
+     * The queue family of the submit. NULL: the queue family of the wrapped device. Ignored for
      * VK_SHARING_MODE_CONCURRENT.
      */
     const uint32_t *queue_family;
@@ -389,7 +406,8 @@ typedef struct gr_vk_submit_desc {
 
     /*
      * The first use by the commands: a barrier before it takes the resources back from CUDA. NULL:
-     * no barrier, because CUDA has not had them, or because your commands contain it.
+     * no barrier, because CUDA has not had the resources yet, or because your commands contain the
+     * barrier.
      */
     const gr_vk_use *first;
 
@@ -411,19 +429,20 @@ typedef struct gr_vk_submit_desc {
  *
  * Adds the waits, signals and barriers of all Vulkan resources in `submit`, and ignores OpenGL
  * resources. The submit is then committed: the next map of each resource waits for it. With
- * synchronization2 it is one vkQueueSubmit2. Without, it is translated for vkQueueSubmit, with all
- * signals after all commands.
+ * synchronization2 this function makes one call of vkQueueSubmit2. Without it, the submit is
+ * translated for vkQueueSubmit, with all signals after all commands.
  *
  * Thread   no other thread may use the queue during the call, as for vkQueueSubmit
  * Memory   the barriers are in command buffers of grinterop, which are reused when their submits
  *          are done
  * Needs    timeline semaphores, if there is a barrier
  *
- * Errors, after which nothing was submitted; try again or free the submit:
- *     GR_ERR_INVALID_VALUE  a NULL; no resource, or resources of several VkDevices; no queue; a
- *                           wrong sType; an invalid use; a semaphore that is not a Vulkan semaphore
+ * Errors, after which nothing was submitted; call it again or free the submit:
+ *     GR_ERR_INVALID_VALUE  an argument is NULL; there is no Vulkan resource, or there are
+ *                           resources of several VkDevices; there is no queue; a wrong sType; an
+ *                           invalid use; a semaphore is not a Vulkan semaphore
  *     GR_ERR_STATE          it was committed before
- *     GR_ERR_UNSUPPORTED    a part of it needs synchronization2; the message names it
+ *     GR_ERR_UNSUPPORTED    a part of the submit needs synchronization2; the message names the part
  *     GR_ERR_NO_MEMORY      the process or the device is out of memory
  *     GR_ERR_DEVICE_LOST    the VkDevice is lost
  *     GR_ERR_VULKAN         Vulkan refused
@@ -441,16 +460,19 @@ GR_API gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc);
  *         gr_submit_commit(submit);
  *
  * vkQueueSubmit2 needs a Vulkan 1.3 device with synchronization2, such as that of
- * gr_vk_headless_create(); older devices have vkQueueSubmit2KHR. *out is `info` with longer lists.
- * `info` may be NULL, for no commands. `stages` wait for CUDA; 0: all. Record the barriers by
- * gr_vk_cmd_from_cuda() and gr_vk_cmd_to_cuda(). If gr_submit_commit() is forgotten, the next map
- * does not wait for the submit; gr_submit_free() logs a warning.
+ * gr_vk_headless_create(); older devices have vkQueueSubmit2KHR. *out is `info` with the additional
+ * waits and signals. `info` may be NULL, for no commands. `stages` are the stages that wait for
+ * CUDA; 0 means all. Record the barriers by gr_vk_cmd_from_cuda() and gr_vk_cmd_to_cuda(). If
+ * gr_submit_commit() is forgotten, the next map does not wait for the submit; gr_submit_free() logs
+ * a warning.
  *
  * Owner    the library owns the lists
- * Valid    until gr_submit_free(), or the next call of this or of gr_vk_submit() with `submit`
+ * Valid    until gr_submit_free(), or until the next call of this function or of gr_vk_submit()
+ *          with `submit`
  *
  * Errors, with *out unchanged:
- *     GR_ERR_INVALID_VALUE  a NULL, a wrong sType, or a semaphore that is not a Vulkan semaphore
+ *     GR_ERR_INVALID_VALUE  an argument is NULL, a wrong sType, or a semaphore is not a Vulkan
+ *                           semaphore
  *     GR_ERR_STATE          it was committed before
  *     GR_ERR_NO_MEMORY
  */
@@ -464,13 +486,15 @@ GR_API gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
  *     ... commands that use them ...
  *     gr_vk_cmd_to_cuda(commands, resources, n, &last_use);
  *
- * They change owner and layout; the semaphores of the submit do the waiting. They can be recorded
- * before gr_submit_begin(). The submit must wait at least at the stages of `after`, which the
- * layout change follows. Flags that fit into 32 bits are recorded by vkCmdPipelineBarrier.
+ * The barriers change owner and layout; the waits are done by the semaphores of the submit. The
+ * barriers can be recorded before gr_submit_begin(). The submit must wait at least at the stages of
+ * `after`, because the layout change comes after a wait at these stages. Flags that fit into 32
+ * bits are recorded by vkCmdPipelineBarrier.
  *
  * Errors, after which nothing was recorded:
- *     GR_ERR_INVALID_VALUE  a NULL, n or `stages` is 0, a resource that is not a Vulkan resource or
- *                           of another VkDevice, an unknown family, an invalid layout
+ *     GR_ERR_INVALID_VALUE  an argument is NULL; n or `stages` is 0; a resource is not a Vulkan
+ *                           resource, or belongs to another VkDevice; an unknown family; an invalid
+ *                           layout
  *     GR_ERR_UNSUPPORTED    flags beyond 32 bits, without synchronization2
  *
  * Wraps vkCmdPipelineBarrier, vkCmdPipelineBarrier2.
@@ -489,14 +513,14 @@ GR_API gr_status gr_vk_cmd_to_cuda(VkCommandBuffer commands, gr_resource *const 
  *     gr_semaphore *computed = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
  *     gr_resource_set_sync(resource, drawn, computed);
  *
- * If the device cannot export it, a timeline still works: a host function waits and signals in
- * stream order.
+ * If the device cannot export semaphores, a timeline still works: a host function waits and signals
+ * in stream order.
  *
- * Owner    the caller frees it with gr_semaphore_free(), which destroys the VkSemaphore: Vulkan's
+ * Owner    the caller frees it with gr_semaphore_free(), which destroys the VkSemaphore: the Vulkan
  *          work with it must be done
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  a NULL, or an invalid type
+ *     GR_ERR_INVALID_VALUE  `device` is NULL, or the type is invalid
  *     GR_ERR_UNSUPPORTED    the device has no timelines, or cannot export binary semaphores
  *     GR_ERR_VULKAN         Vulkan refused
  *     GR_ERR_CUDA           CUDA refused
@@ -512,9 +536,9 @@ typedef struct gr_vk_semaphore_desc {
     uint64_t value;        /* the current value of a timeline; 0 for a binary semaphore */
 
     /*
-     * Do not export it: the host waits and signals in stream order. For timelines only. A GPU
-     * driver may run the host functions of all streams one after the other: a wait then blocks the
-     * signal that it waits for.
+     * Do not export the semaphore: the host waits and signals in stream order. For timelines only.
+     * A GPU driver may run the host functions of all streams one after the other: a wait then
+     * blocks the signal that it waits for.
      */
     bool through_host;
 } gr_vk_semaphore_desc;
@@ -522,17 +546,21 @@ typedef struct gr_vk_semaphore_desc {
 /*
  * Shares an existing semaphore with CUDA.
  *
- * Owner    the caller frees it with gr_semaphore_free(); the VkSemaphore stays the caller's
+ * Owner    the caller frees it with gr_semaphore_free(), and still owns the VkSemaphore
  *
  * Errors: as for gr_vk_semaphore_create(), and
- *     GR_ERR_INVALID_VALUE  the timeline is beyond `value`
- *     GR_ERR_VULKAN         it cannot be exported; the message says how to create it
+ *     GR_ERR_INVALID_VALUE  the value of the timeline is greater than `value`
+ *     GR_ERR_VULKAN         the semaphore cannot be exported; the message says how to create one
+ *                           that can
  *
  * Wraps vkGetSemaphoreFdKHR (vkGetSemaphoreWin32HandleKHR) and gr_semaphore_import().
  */
 GR_API gr_semaphore *gr_semaphore_from_vk(gr_vk_device *device, const gr_vk_semaphore_desc *desc);
 
-/* The VkSemaphore. VK_NULL_HANDLE for other semaphores; for NULL with GR_ERR_INVALID_VALUE. */
+/*
+ * Returns the VkSemaphore. VK_NULL_HANDLE without an error for a semaphore that is not a Vulkan
+ * semaphore, and with GR_ERR_INVALID_VALUE for NULL.
+ */
 GR_API VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore);
 
 /* ---- Vulkan without a window ----------------------------------------------------------------- */
@@ -548,7 +576,7 @@ typedef struct gr_vk_headless_options {
 
     /*
      * Called with `user` for each warning and error of the layer, on any thread that calls Vulkan.
-     * NULL: they are logged as warnings.
+     * NULL: the messages are logged as warnings.
      */
     void (*message)(void *user, const char *text);
     void *user;
@@ -556,7 +584,7 @@ typedef struct gr_vk_headless_options {
 
 /* The created objects. Owned by the library. */
 typedef struct gr_vk_headless_info {
-    /* As gr_vk_device_desc needs them. */
+    /* The fields for gr_vk_device_desc. */
     PFN_vkGetInstanceProcAddr get_instance_proc_addr;
     VkInstance instance;
     VkPhysicalDevice physical_device;
@@ -564,7 +592,8 @@ typedef struct gr_vk_headless_info {
 
     /*
      * A queue of a graphics family, of a compute family without graphics, and of a transfer family
-     * without both. If the device has none: VK_NULL_HANDLE and VK_QUEUE_FAMILY_IGNORED.
+     * without graphics and compute. If the device has no such family: VK_NULL_HANDLE and
+     * VK_QUEUE_FAMILY_IGNORED.
      */
     VkQueue graphics, compute, transfer;
     uint32_t graphics_family, compute_family, transfer_family;
@@ -578,22 +607,23 @@ typedef struct gr_vk_headless_info {
  *     const gr_vk_headless_info *vulkan = gr_vk_headless_get(headless);
  *
  * Loads libvulkan.so.1 and creates a Vulkan 1.3 device with timeline semaphores and
- * synchronization2. With an older driver or loader the device is older, too, and has
- * synchronization2 only as an extension, with functions ending in KHR. NULL options: CUDA device 0.
+ * synchronization2. With an older driver or loader the device has an older version, too, and has
+ * synchronization2 only as an extension, with functions ending in KHR. NULL as `options` means CUDA
+ * device 0.
  *
  * Owner    the caller frees it with gr_vk_headless_free(), after the objects created from it
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  there is no such CUDA device
- *     GR_ERR_UNSUPPORTED    there is no Vulkan, or not on that device: the message lists the
- *                           devices found, and what may hide others
+ *     GR_ERR_UNSUPPORTED    there is no Vulkan driver, or none for that device: the message lists
+ *                           the devices found, and what may hide other devices
  *     GR_ERR_VULKAN         Vulkan refused
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
  */
 GR_API gr_vk_headless *gr_vk_headless_create(const gr_vk_headless_options *options);
 
 /*
- * The created objects. NULL for NULL, with GR_ERR_INVALID_VALUE.
+ * Returns the created objects. NULL with GR_ERR_INVALID_VALUE if `headless` is NULL.
  *
  * Valid    until gr_vk_headless_free()
  */
@@ -601,7 +631,7 @@ GR_API const gr_vk_headless_info *gr_vk_headless_get(const gr_vk_headless *headl
 
 /*
  * Releases the caller's reference. Objects of gr_vk_device_wrap() keep device and instance alive;
- * the last one may be a tensor that another framework frees.
+ * the last such object may be a tensor that another framework frees.
  */
 GR_API void gr_vk_headless_free(gr_vk_headless *headless);
 

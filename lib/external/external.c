@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The backend of resources in external memory. The memory is imported for as long as the resource
- * lives. A map only waits for the graphics API's semaphore, and a release only signals CUDA's
- * semaphore.
+ * The backend of resources in external memory. The memory stays imported for the life of the
+ * resource. A map only waits for the semaphore of the graphics API, and a release only signals the
+ * semaphore of CUDA.
  */
 #include "lib/external/external.h"
 
@@ -48,7 +48,7 @@ static void end_retired(struct gr_retired *retired, bool alive)
     free(retired);
 }
 
-/* Defers the end until `after` passes. If memory is short, waits instead. */
+/* Defers the end until `after` passes. If memory is short, waits for `after` instead. */
 static void retire(struct leftover *left, struct gr_context *context, CUevent after)
 {
     struct leftover *kept = malloc(sizeof(*kept));
@@ -64,7 +64,10 @@ static void retire(struct leftover *left, struct gr_context *context, CUevent af
     gr_retire(&kept->retired);
 }
 
-/* Frees objects that wait for the resource's OpenGL context, if that is current. */
+/*
+ * Frees deferred objects that belong to the OpenGL context of the resource, if that context is
+ * current.
+ */
 static void collect_in_context(const gr_resource *resource)
 {
     const struct gr_external_kind *kind = gr_external_of(resource)->kind;
@@ -87,7 +90,7 @@ static gr_status unregister(gr_resource *resource)
         if (after)
             gr_driver()->EventDestroy(after);
         else if (status != GR_OK)
-            gr_driver()->CtxSynchronize(); /* there is no event to wait for */
+            gr_driver()->CtxSynchronize(); /* without an event, wait for all work of the context */
         end_leftover(&left, true);
     }
     r->ptr = 0;
@@ -101,7 +104,7 @@ static gr_status unregister(gr_resource *resource)
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 
-/* The operations below are only called for resources of this backend. */
+/* Casts a resource of this backend; the operations below are only called for such resources. */
 static const struct gr_external *own(const gr_resource *resource)
 {
     return (const struct gr_external *)resource;
@@ -129,7 +132,7 @@ static gr_status refuse_thread(const gr_resource *resource, const char *call)
     return own(resource)->kind->refuse_thread(resource, call);
 }
 
-/* Whether both resources have the same kind, ring state and thread rule. */
+/* Whether both resources have the same kind, the same ring state and the same thread rule. */
 static bool go_together(const gr_resource *a, const gr_resource *b)
 {
     const struct gr_external_kind *kind = kind_of(a);
@@ -146,7 +149,7 @@ static size_t run(gr_resource *const resources[], size_t n)
     return count;
 }
 
-/* Refuses a new resource, which has not been handed to CUDA. */
+/* Refuses a new resource that has not been handed to CUDA yet. */
 static gr_status refuse_new(const char *call)
 {
     return gr_fail(GR_ERR_STATE, call,
@@ -156,7 +159,7 @@ static gr_status refuse_new(const char *call)
                    "GR_SEMAPHORE_NONE for both semaphores.");
 }
 
-/* The import keeps the storage alive, so only the order needs a check. */
+/* Checks the order only, because the import keeps the storage alive. */
 static gr_status check_storage(gr_resource *const resources[], size_t n, const char *call)
 {
     gr_status status = GR_OK;
@@ -168,7 +171,7 @@ static gr_status check_storage(gr_resource *const resources[], size_t n, const c
     return status;
 }
 
-/* Issues OpenGL's waits or signals on this thread. `begin`: after a release. */
+/* Makes OpenGL wait or signal, on this thread. `begin`: wait, after a release; otherwise signal. */
 static gr_status tell_graphics(gr_resource *const resources[], size_t n, bool begin)
 {
     const struct gr_external_kind *kind = kind_of(resources[0]);
@@ -201,7 +204,7 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
     return status;
 }
 
-/* Waits already in the stream are harmless: the next map repeats them. */
+/* Waits that were already enqueued in the stream are harmless: the next map repeats them. */
 static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_sync_undo_acquire(resources, n, stream);
@@ -214,7 +217,10 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
     gr_status status = copy_each(resources, n, stream, false);
     if (status == GR_OK)
         status = gr_sync_release(resources, n, stream);
-    /* The graphics API has the resources back, but its next commands may run too early. */
+    /*
+     * The graphics API has the resources back, but its next commands may run before CUDA's work is
+     * done.
+     */
     if (status == GR_OK && tell_graphics(resources, n, true) != GR_OK)
         return gr_error_set_class(GR_ERR_PARTIAL);
     return status;
@@ -252,8 +258,8 @@ static void describe(const gr_resource *resource, char *text, size_t size)
 }
 
 /*
- * Any thread may end CUDA's part. If the graphics API's part needs its thread, the kind's end()
- * defers it.
+ * Ends CUDA's part, which any thread may do. If the part of the graphics API needs its thread,
+ * end() of the kind defers it.
  */
 static void park(gr_resource *resource, bool freed)
 {
@@ -271,7 +277,7 @@ static void park(gr_resource *resource, bool freed)
     gr_resource_settle(resource);
 }
 
-/* The resource keeps the event of its last release for later queries. */
+/* Returns the event of the last release. The resource keeps this event for later queries. */
 static gr_status last_work(gr_resource *resource, CUevent *event, bool *owned)
 {
     struct gr_sync *sync = gr_sync_of(resource);
@@ -297,7 +303,7 @@ static void collect(const gr_resource *resource)
 static void destroy(gr_resource *resource)
 {
     struct gr_external *r = gr_external_of(resource);
-    if (r->memory) { /* the CUDA context is gone with all its objects */
+    if (r->memory) { /* all its objects ended with the CUDA context */
         struct leftover left = {.memory = r->memory, .sync = r->sync};
         gr_submit_leave(&r->sync);
         end_leftover(&left, false);
@@ -307,7 +313,7 @@ static void destroy(gr_resource *resource)
     free(resource);
 }
 
-/* NULL for memory allocated by cuMemCreate. */
+/* Returns the imported memory; NULL for memory allocated by cuMemCreate. */
 static CUexternalMemory external_memory(const gr_resource *resource)
 {
     return gr_external_of(resource)->memory->handle;

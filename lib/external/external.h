@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Resources in external memory, and the functions that a graphics API adds to them. */
+/* Resources in external memory, and the functions that a graphics API implements for them. */
 #ifndef GR_LIB_EXTERNAL_EXTERNAL_H
 #define GR_LIB_EXTERNAL_EXTERNAL_H
 
@@ -10,40 +10,53 @@
 #include "lib/resource_types.h"
 #include "lib/sync/sync.h"
 
-/* Memory to send to another process. */
+/* Exported memory, to send to another process. */
 struct gr_memory_export {
     int fd;
-    CUdevice device; /* the owner of the memory; the CUDA context may be of a peer device */
-    bool vmm;        /* created by cuMemCreate: import by cuMemImportFromShareableHandle */
-    size_t size;     /* of the whole memory, in bytes */
+    /* the device that owns the memory; the CUDA context may belong to a peer device */
+    CUdevice device;
+    /* the memory was created by cuMemCreate: import it by cuMemImportFromShareableHandle */
+    bool vmm;
+    size_t size; /* the size of the whole memory in bytes */
     bool dedicated;
     gr_external_part_desc part;
-    gr_external_image_desc image; /* for images, part.image points here */
+    gr_external_image_desc image; /* the image, if any: part.image points here */
 };
 
 /*
  * The functions that a graphics API implements for a resource in external memory. Each may be NULL.
  */
 struct gr_external_kind {
-    /* Describes the object: "Vulkan buffer 0x12". Default: the type of the handle. */
+    /*
+     * Describes the object, such as "Vulkan buffer 0x12". NULL: the type of the handle is the
+     * description.
+     */
     void (*describe)(const gr_resource *resource, char *text, size_t size);
-    /* Frees the graphics API's objects, before the struct. CUDA may still use the memory. */
+    /*
+     * Frees the objects of the graphics API, before the struct is freed. CUDA may still use the
+     * memory.
+     */
     void (*end)(gr_resource *resource);
 
-    /* As in struct gr_backend. on_thread NULL: any thread may use the resource. */
+    /*
+     * Has the meaning of on_thread() in struct gr_backend. NULL: any thread may use the resource.
+     */
     bool (*on_thread)(const gr_resource *resource);
     gr_status (*refuse_thread)(const gr_resource *resource, const char *call);
     bool (*same_thread_rule)(const gr_resource *a, const gr_resource *b);
 
-    /* As in struct gr_backend, for mapped resources. Needed if on_thread() can return false. */
+    /*
+     * Has the meaning of park() in struct gr_backend, for mapped resources. Needed if on_thread()
+     * can return false.
+     */
     void (*park)(gr_resource *resource);
     void (*collect)(const gr_resource *resource);
 
     /*
      * For a graphics API that takes commands from the calling thread, such as OpenGL. Before a map,
-     * end_use() makes it signal the end of its work on these n resources of its kind. After a
-     * release, begin_use() makes it wait for CUDA. NULL if submits of the application do that. Both
-     * record the error.
+     * end_use() makes the API signal the end of its work on these n resources of its kind. After a
+     * release, begin_use() makes the API wait for CUDA. NULL if submits of the application contain
+     * the signals and waits. Both functions record the error.
      */
     gr_status (*end_use)(gr_resource *const resources[], size_t n);
     gr_status (*begin_use)(gr_resource *const resources[], size_t n);
@@ -55,12 +68,13 @@ struct gr_external_kind {
     gr_status (*copy_in)(gr_resource *resource, CUstream stream);
     gr_status (*copy_out)(gr_resource *resource, CUstream stream);
 
-    /* Whether begin_use() blocks the thread; NULL: no. */
+    /* Whether begin_use() blocks the calling thread. NULL: it does not. */
     bool (*waits_in_thread)(const gr_resource *resource);
 
     /*
-     * For another process: exports the handle and description of the memory, and of a semaphore.
-     * The caller owns the descriptors. NULL if the graphics API cannot export them.
+     * For sharing with another process: export the handle and description of the memory, and the
+     * handle of a semaphore. The caller owns the descriptors. NULL if the graphics API cannot
+     * export them.
      */
     gr_status (*export_memory)(const gr_resource *resource, struct gr_memory_export *memory);
     gr_status (*export_semaphore)(const gr_resource *resource, const gr_semaphore *semaphore,
@@ -73,14 +87,14 @@ struct gr_external_kind {
     gr_semaphore *(*create_semaphore)(const gr_resource *resource);
 };
 
-/* A resource in external memory; the struct of a graphics API begins with this one. */
+/* A resource in external memory. The struct of a graphics API begins with this struct. */
 struct gr_external {
     gr_resource base;
     const struct gr_external_kind *kind;
-    bool in_ring;    /* the ring calls end_use() and begin_use(); map and release do not */
-    CUdeviceptr ptr; /* of a buffer */
+    bool in_ring;    /* the ring calls end_use() and begin_use(), so map and release do not */
+    CUdeviceptr ptr; /* the address of a buffer */
     struct gr_sync sync;
-    CUmipmappedArray mipmapped; /* of an image */
+    CUmipmappedArray mipmapped; /* the array of an image */
     struct gr_import *memory;
     size_t offset;
 };
@@ -111,7 +125,7 @@ static inline struct gr_external *gr_external_of(const gr_resource *resource)
                                                                  : NULL;
 }
 
-/* Its functions of a graphics API; NULL if it is not in external memory. */
+/* Returns the functions of the graphics API; NULL if the resource is not in external memory. */
 static inline const struct gr_external_kind *gr_external_kind_of(const gr_resource *resource)
 {
     const struct gr_external *external = gr_external_of(resource);

@@ -10,8 +10,8 @@
 #include "lib/import_handle.h"
 
 /*
- * A successful import consumes the descriptor, but the caller keeps its own if a later step fails.
- * So the driver gets a duplicate.
+ * A successful import consumes the descriptor, but the caller must keep its descriptor if a later
+ * step fails. So the driver gets a duplicate.
  */
 static gr_status import_handle(struct gr_import *import, const gr_external_memory_desc *info,
                                const char *call)
@@ -83,7 +83,7 @@ void gr_import_drop(struct gr_import *import, bool alive)
         return;
     }
     if (!import->handle)
-        gr_vmm_end(&import->vmm); /* owned by the device, not by a context */
+        gr_vmm_end(&import->vmm); /* the memory is owned by the device, not by a context */
     else if (alive)
         gr_driver()->DestroyExternalMemory(import->handle);
     free(import);

@@ -9,41 +9,45 @@
 #include "lib/external/vmm.h"
 
 /*
- * Mesa's CPU drivers accept a buffer in imported memory only if at least 48 more bytes follow it.
+ * Room after a buffer: Mesa's CPU drivers accept a buffer in imported memory only if at least 48
+ * more bytes follow it.
  */
 #define GR_MESA_ROOM 64
 
 /* An import of memory, reference-counted: each resource in the memory holds a reference. */
 struct gr_import {
-    unsigned holds;          /* changed atomically */
+    unsigned holds;          /* the number of references, changed atomically */
     CUexternalMemory handle; /* NULL if `vmm` is used */
     struct gr_vmm vmm;       /* memory allocated by CUDA, used by one resource */
     CUexternalMemoryHandleType type;
     size_t size;
     bool dedicated;
     /*
-     * For a part of a larger allocation: frees the part instead of the memory and the struct. Such
-     * a part is never exported, because other resources own the rest of the memory.
+     * If this import is a part of a larger allocation: frees the part instead of the memory and the
+     * struct. Such a part is never exported, because other resources use the rest of the memory.
      */
     void (*end_part)(struct gr_import *import, bool alive);
 };
 
 /*
- * Imports memory whose description was checked. The caller gets the only reference and keeps its
+ * Imports memory whose description was checked. The caller gets the only reference, and keeps its
  * file descriptor. NULL after recording an error. The CUDA context must be current.
  */
 struct gr_import *gr_import_memory(const gr_external_memory_desc *info, const char *call);
 
-/* Allocates at least `size` bytes on a device. Otherwise like gr_import_memory(). */
+/* Like gr_import_memory(), but allocates at least `size` bytes on a device. */
 struct gr_import *gr_import_new(CUdevice device, size_t size, const char *call);
 
 /*
- * Imports memory that CUDA allocated in another process, with its exported `size`. Otherwise like
- * gr_import_memory().
+ * Like gr_import_memory(), for memory that CUDA allocated in another process. `size` is the
+ * exported size.
  */
 struct gr_import *gr_import_vmm(CUdevice device, int fd, size_t size, const char *call);
 
-/* Drops one reference. `alive`: the CUDA context still exists, and is current. NULL is allowed. */
+/*
+ * Drops one reference. `alive`: the CUDA context still exists, and is current. `import` may be
+ * NULL.
+ */
 void gr_import_drop(struct gr_import *import, bool alive);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Creates resources in external memory: imports the memory, and maps a part of it once, for the
- * lifetime of the resource.
+ * Creates resources in external memory: imports the memory, and maps a part of it for the lifetime
+ * of the resource.
  */
 #include "lib/external/make_resource.h"
 
@@ -86,7 +86,7 @@ static gr_status check_flags(const gr_external_part_desc *part, unsigned flags, 
         call);
 }
 
-/* The last step; it cannot fail. */
+/* Initialises the resource. This is the last step, and it cannot fail. */
 static void make_ready(struct gr_external *r, const struct gr_context *context, void *handle,
                        unsigned flags)
 {
@@ -182,7 +182,10 @@ void gr_external_make_copied(struct gr_external *r, const struct gr_context *con
 
 /* ---- The caller's structs -------------------------------------------------------------------- */
 
-/* The caller's structs in this library's version, with defaults for missing ones. */
+/*
+ * The caller's structs in the version of this library. Fields and structs that the caller does not
+ * have are set to defaults.
+ */
 struct given {
     gr_external_memory_desc memory;
     gr_external_part_desc part;

@@ -16,9 +16,9 @@ gr_status gr_external_make(struct gr_external *resource, const struct gr_context
                            const gr_external_memory_desc *info, unsigned flags, const char *call);
 
 /*
- * Like gr_external_make(), for a buffer in new memory on `device`, which the context's device must
- * access, or in memory of another process if `import` is not NULL. The caller keeps import->fd;
- * import->size is the exported size.
+ * Like gr_external_make(), for a buffer in new memory on `device`, which the device of the context
+ * must be able to access. If `import` is not NULL, the buffer is in memory of another process
+ * instead: the caller keeps import->fd, and import->size is the exported size.
  */
 gr_status gr_external_make_vmm(struct gr_external *resource, const struct gr_context *context,
                                CUdevice device, size_t size, const struct gr_memory_export *import,
@@ -33,7 +33,10 @@ void gr_external_make_copied(struct gr_external *resource, const struct gr_conte
                              struct gr_import *copy, const gr_external_part_desc *part,
                              unsigned flags);
 
-/* Like gr_external_make(), for a buffer in `part`, whose reference it takes over. Cannot fail. */
+/*
+ * Like gr_external_make(), for a buffer in `part`, whose reference the buffer takes over. Cannot
+ * fail.
+ */
 void gr_external_make_part(struct gr_external *resource, const struct gr_context *context,
                            struct gr_import *part, size_t size, unsigned flags);
 

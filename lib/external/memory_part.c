@@ -119,13 +119,13 @@ static gr_status check_levels(const gr_external_image_desc *image, CUexternalMem
     return GR_OK;
 }
 
-/* a * b, or SIZE_MAX if it overflows. */
+/* Returns a * b, or SIZE_MAX if the product overflows. */
 static size_t times(size_t a, size_t b)
 {
     return b != 0 && a > SIZE_MAX / b ? SIZE_MAX : a * b;
 }
 
-/* The size of the texels of level 0, a lower bound for every layout. */
+/* Returns the size of the texels of level 0, which is a lower bound for every layout. */
 static size_t least_bytes(const gr_external_image_desc *image)
 {
     size_t bytes = times(gr_channel_bytes(image->format) * image->channels, image->width);
@@ -162,7 +162,7 @@ static gr_status check_image(const gr_external_part_desc *part, size_t size,
     return GR_OK;
 }
 
-/* ---- Both ------------------------------------------------------------------------------------ */
+/* ---- Buffers and images ---------------------------------------------------------------------- */
 
 gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size, bool dedicated,
                                  CUexternalMemoryHandleType type, const char *call)
@@ -183,7 +183,10 @@ gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size,
     return part->image ? check_image(part, size, type, call) : check_buffer(part, size, call);
 }
 
-/* Six layers are one cube, not an array; more layers are an array of cubes. */
+/*
+ * Returns the flags for the shape. Six layers of a cube are one cube, not an array; more layers are
+ * an array of cubes.
+ */
 static unsigned shape_flags(const gr_external_image_desc *image)
 {
     if (image->cube)

@@ -6,11 +6,11 @@
 #include <cuda.h>
 #include <grinterop/external.h>
 
-/* Whether the part lies within memory of `size` bytes, and CUDA supports its image. */
+/* Checks that the part lies within memory of `size` bytes, and that CUDA supports its image. */
 gr_status gr_external_check_part(const gr_external_part_desc *part, size_t size, bool dedicated,
                                  CUexternalMemoryHandleType type, const char *call);
 
-/* The number of mip levels of a full chain. */
+/* Returns the number of mip levels of a complete chain. */
 unsigned gr_whole_chain(size_t width, size_t height, size_t depth);
 
 /* Converts a checked description of an image to the driver's struct. */

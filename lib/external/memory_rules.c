@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The rules of CUDA's documentation for imported memory, by type. They are checked first, since the
- * driver would return only a number, or no error at all.
+ * The rules of the CUDA documentation for imported memory, by type of handle. They are checked
+ * before the import, because the driver would return only an error code, or no error at all.
  */
 #include "lib/external/memory_rules.h"
 
@@ -142,7 +142,10 @@ void gr_external_handle_desc(const gr_external_memory_desc *info,
     }
 }
 
-/* Drivers before CUDA 13 reject dma_bufs as an invalid value. */
+/*
+ * Whether the driver is too old for the type: drivers before CUDA 13 reject dma_bufs as an invalid
+ * value.
+ */
 static bool is_too_old(const struct memory_rule *rule, CUresult code)
 {
     return (int)rule->type == GR_DMABUF_FD && code == CUDA_ERROR_INVALID_VALUE;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The rules of CUDA's documentation for imported memory, for each type of handle. */
+/* The rules of the CUDA documentation for imported memory, for each type of handle. */
 #ifndef GR_LIB_EXTERNAL_MEMORY_RULES_H
 #define GR_LIB_EXTERNAL_MEMORY_RULES_H
 
 #include <cuda.h>
 #include <grinterop/external.h>
 
-/* Checks a description against CUDA's documentation; the message cites the rule. */
+/* Checks a description against the CUDA documentation; the message cites the rule. */
 gr_status gr_external_check(const gr_external_memory_desc *info, const char *call);
 
 /* Converts a checked description to the driver's struct. */
@@ -16,7 +16,7 @@ void gr_external_handle_desc(const gr_external_memory_desc *info,
 /* Whether the handle is a file descriptor. */
 bool gr_external_has_fd(CUexternalMemoryHandleType type);
 
-/* The name of a type, such as "OPAQUE_FD", or "unknown". Valid forever. */
+/* Returns the name of a type, such as "OPAQUE_FD", or "unknown". The name is valid forever. */
 const char *gr_external_type_name(CUexternalMemoryHandleType type);
 
 /*

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* If n ranges are taken, at most n + 1 are free. */
+/* Reserves room in the array: if n ranges are taken, at most n + 1 are free. */
 static bool reserve(struct gr_ranges *ranges, size_t taken)
 {
     if (taken < ranges->room)
@@ -57,7 +57,7 @@ bool gr_ranges_take(struct gr_ranges *ranges, size_t size, size_t *offset)
     return true;
 }
 
-/* The index of the first free range at or after the offset. */
+/* Returns the index of the first free range at or after the offset. */
 static size_t place_of(const struct gr_ranges *ranges, size_t offset)
 {
     size_t from = 0, to = ranges->count;

@@ -22,12 +22,12 @@ bool gr_ranges_init(struct gr_ranges *ranges, size_t size);
 void gr_ranges_end(struct gr_ranges *ranges);
 
 /*
- * Takes `size` bytes from the first range that is large enough. False if no range is, or if
- * malloc() fails. If all sizes are multiples of a number, all offsets are multiples, too.
+ * Takes `size` bytes from the first free range that is large enough. False if there is none, or if
+ * malloc() fails. If all sizes are multiples of a number, all offsets are multiples of it, too.
  */
 bool gr_ranges_take(struct gr_ranges *ranges, size_t size, size_t *offset);
 
-/* Frees bytes from gr_ranges_take(). Cannot fail. */
+/* Frees bytes that gr_ranges_take() returned. Cannot fail. */
 void gr_ranges_give(struct gr_ranges *ranges, size_t offset, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Exportable memory through the driver's virtual memory management. */
+/* Exportable memory through the virtual memory management of the driver. */
 #include "lib/external/vmm.h"
 
 #include "lib/driver.h"
@@ -19,7 +19,7 @@ static gr_status refuse(CUresult result, const char *driver_call, size_t bytes)
                         gr_s(bytes));
 }
 
-/* Grants access to the current context's device, and to the device that owns the memory. */
+/* Grants access to the device of the current context, and to the device that owns the memory. */
 static CUresult give_access(const struct gr_vmm *vmm, CUdevice device, CUdevice current)
 {
     const CUmemAccessDesc access[] = {

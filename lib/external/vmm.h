@@ -23,7 +23,7 @@ struct gr_vmm {
  */
 gr_status gr_vmm_create(struct gr_vmm *vmm, CUdevice device, size_t bytes);
 
-/* Maps memory of another process: `size` as it was created. The caller keeps the fd. */
+/* Maps memory of another process; `size` is its size at creation. The caller keeps the fd. */
 gr_status gr_vmm_import(struct gr_vmm *vmm, CUdevice device, int fd, size_t size);
 
 /* Returns a file descriptor of the memory, which the caller owns. */

@@ -14,18 +14,18 @@ gr_status gr_image_check(const gr_buffer *buffer, const char *call);
 gr_status gr_image_check_range(const gr_resource *resource, unsigned level, unsigned layer,
                                const char *call);
 
-/* Does both checks, for a mapped image. */
+/* Checks both the mapping and the range, for a mapped image. */
 gr_status gr_image_check_part(const gr_buffer *buffer, unsigned level, unsigned layer,
                               const char *call);
 
-/* The extent of an existing level, from that of level 0. */
+/* Returns the extent of an existing level, computed from the extent of level 0. */
 static inline size_t gr_level_extent(size_t extent, unsigned level)
 {
     extent >>= level;
     return extent ? extent : 1;
 }
 
-/* Describes the image before it is mapped. False: map it first. */
+/* Describes the image before it is mapped. False if the description is known only after a map. */
 bool gr_image_foresee(const gr_resource *resource, gr_image_info *info);
 
 /* Describes the mapped image. The CUDA context is current. */

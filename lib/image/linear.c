@@ -14,11 +14,11 @@
 #include "lib/stream.h"
 #include "lib/struct_size.h"
 
-/* One level and layer, in the units of a copy. */
+/* One level and layer of an image, in the units of a copy. */
 struct part {
     CUarray array;
     size_t row_bytes, rows, slices;
-    size_t first_slice; /* the layer, for an array of all layers */
+    size_t first_slice; /* the layer, if the array contains all layers */
 };
 
 static gr_status measure_part(const gr_resource *resource, const gr_image_info *info,
@@ -35,7 +35,7 @@ static gr_status measure_part(const gr_resource *resource, const gr_image_info *
     return GR_OK;
 }
 
-/* The CUDA context is current. */
+/* Finds the array and extent of one level and layer. The CUDA context is current. */
 static gr_status find_part(const gr_buffer *buffer, unsigned level, unsigned layer,
                            struct part *part, const char *call)
 {
@@ -67,7 +67,7 @@ static gr_status check_linear(const gr_linear_desc *memory, const struct part *p
     return GR_OK;
 }
 
-/* The driver's struct for either direction; `out` copies out of the image. */
+/* Fills in the driver's struct for a copy; `out` means a copy out of the image. */
 static CUDA_MEMCPY3D describe_copy(const gr_linear_desc *memory, const struct part *part, bool out)
 {
     size_t pitch = memory->pitch ? memory->pitch : part->row_bytes;
@@ -227,7 +227,7 @@ gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *c
     gr_image_info info;
     struct part part = {0};
     if (!gr_image_foresee(resource, &info))
-        return GR_OK; /* known only after a map */
+        return GR_OK; /* the format is known only after a map */
     GR_TRY(measure_part(resource, &info, level, &part, call));
     GR_TRY(gr_context_enter(&resource->context, &pushed, call));
     gr_status status = reserve_staging(resource, staging_bytes(&part), call);

@@ -12,8 +12,8 @@
 gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, const char *call);
 
 /*
- * Call before a map that gr_linear_make() will follow: checks as much as possible before the map,
- * and allocates the memory.
+ * Checks as much as possible before a map that gr_linear_make() will follow, and allocates the
+ * memory.
  */
 gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *call);
 
@@ -24,15 +24,15 @@ gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *c
 gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *call);
 
 /*
- * The first borrows at least `bytes` of the resource's staging memory for work in the stream, which
- * waits for the previous use; the second marks the end. The resource is not mapped by
- * gr_map_linear(). The CUDA context is current.
+ * gr_linear_borrow() lends at least `bytes` of the resource's staging memory for work in the
+ * stream; the stream waits for the previous use. gr_linear_give_back() marks the end of the work.
+ * The resource is not mapped by gr_map_linear(). The CUDA context is current.
  */
 gr_status gr_linear_borrow(gr_resource *resource, size_t bytes, CUstream stream,
                            CUdeviceptr *memory, const char *call);
 gr_status gr_linear_give_back(gr_resource *resource, CUstream stream, const char *call);
 
-/* The pitch of rows with this many bytes in linear memory. */
+/* Returns the pitch in linear memory for rows of this many bytes. */
 size_t gr_linear_pitch(size_t row_bytes);
 
 /* Frees the linear memory after the registration has ended, like gr_objects_free(). */

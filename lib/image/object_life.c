@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The surface and texture objects of mappings. The driver destroys them immediately, not in stream
- * order. So objects of an ended mapping are kept until an event has passed.
+ * order. So the objects of an ended mapping are kept until an event has passed.
  */
 #include "lib/image/object_life.h"
 
@@ -21,7 +21,7 @@ struct object {
 /* The objects of one mapping. Sets are reused, so that a steady loop does not allocate. */
 struct gr_objects {
     struct gr_objects *next;
-    CUevent done; /* recorded on the stream of the release */
+    CUevent done; /* an event in the stream of the release */
     size_t count, room;
     struct object *items;
 };

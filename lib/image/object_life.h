@@ -7,7 +7,7 @@
 
 enum gr_object_kind { GR_OBJECT_SURFACE, GR_OBJECT_TEXTURE };
 
-/* The mapping's surface for a level and layer, or 0 if there is none. */
+/* Returns the mapping's surface for a level and layer, or 0 if there is none yet. */
 CUsurfObject gr_objects_find_surface(const gr_buffer *buffer, unsigned level, unsigned layer);
 
 /*
@@ -19,15 +19,15 @@ void gr_objects_add(gr_buffer *buffer, enum gr_object_kind kind, unsigned long l
                     unsigned level, unsigned layer);
 
 /*
- * Retires the mapping's objects: they are destroyed when the stream has finished its work so far.
- * Kernels may still use them, and the driver would destroy them at once. The CUDA context is
- * current, unless `alive` is false.
+ * Retires the objects of the mapping: they are destroyed when the stream has finished its work so
+ * far. Kernels may still use them until then, and the driver would destroy them at once. The CUDA
+ * context is current, unless `alive` is false.
  */
 void gr_objects_retire(gr_buffer *buffer, CUstream stream, bool alive);
 
 /*
- * Destroys all remaining objects after the registration has ended. Only frees memory if the CUDA
- * context is gone (`alive` is false).
+ * Destroys all remaining objects after the registration has ended. If the CUDA context was
+ * destroyed (`alive` is false), only frees memory.
  */
 void gr_objects_free(gr_resource *resource, bool alive);
 

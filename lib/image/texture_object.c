@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Surface and texture objects of a mapped image, with the graphics API's settings as defaults. */
+/*
+ * Surface and texture objects of a mapped image. Their default settings are those of the graphics
+ * API.
+ */
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
@@ -29,7 +32,7 @@ CUsurfObject gr_buffer_surface(gr_buffer *buffer, unsigned level, unsigned layer
     if (gr_image_check_part(buffer, level, layer, __func__) != GR_OK)
         return 0;
     if (buffer->resource->image.layered)
-        layer = 0; /* one surface contains all layers */
+        layer = 0; /* the surface contains all layers */
     if (!(buffer->resource->flags & GR_SURFACE_LOAD_STORE)) {
         gr_fail(
             GR_ERR_STATE, __func__,
@@ -80,7 +83,7 @@ static gr_status check_values(const gr_texture_options *o, const char *call)
                       "`as_float`, `srgb` or `normalized_coordinates` is an invalid gr_choice.");
     if (o->anisotropy > 16)
         return refuse(call, "`anisotropy` must be at most 16.");
-    /* Also rejects NaN. */
+    /* This condition also rejects NaN. */
     if (!(o->min_level >= 0 && o->mip_bias == o->mip_bias))
         return refuse(call,
                       "`min_level` must be at least 0, and neither it nor `mip_bias` may be NaN.");
@@ -145,7 +148,7 @@ static CUfilter_mode filter_mode(gr_filter filter)
     return filter == GR_FILTER_LINEAR ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
 }
 
-/* CUDA may count levels without storage. */
+/* Returns the last level with storage, because CUDA may count levels without storage. */
 static float last_level(const gr_texture_options *o, const gr_image_info *info)
 {
     unsigned count = o->level_count ? (unsigned)o->min_level + o->level_count : info->levels;
@@ -177,8 +180,9 @@ static CUDA_TEXTURE_DESC describe_sampling(const gr_texture_options *o, const gr
 }
 
 /*
- * NVIDIA's driver (580) reads wrong layers through a texture of a single level's array if the image
- * has several levels. A texture of the whole image, clamped to that level, reads correct layers.
+ * Whether the texture must be made from the whole image. The NVIDIA driver (580) reads wrong layers
+ * through a texture of the array of a single level if the image has several levels. A texture of
+ * the whole image, clamped to that level, reads correct layers.
  */
 static bool by_whole(const gr_buffer *buffer, const gr_texture_options *o)
 {

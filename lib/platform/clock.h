@@ -3,7 +3,7 @@
 #ifndef GR_LIB_CLOCK_H
 #define GR_LIB_CLOCK_H
 
-/* Milliseconds, with fractions, of a monotonic clock. */
+/* Returns the time of a monotonic clock in milliseconds, with fractions. */
 double gr_clock_ms(void);
 
 #endif

@@ -14,12 +14,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define TMPFS 0x01021994 /* of memfd_create() files without MFD_HUGETLB */
+#define TMPFS 0x01021994 /* the file system of memfd_create() files without MFD_HUGETLB */
 
-/* Since Linux 6.5: the sender's pidfd, if the program enabled SO_PASSPIDFD. */
+/* Since Linux 6.5 a message can contain the sender's pidfd, if the program enabled SO_PASSPIDFD. */
 #define RIGHTS_OF_PIDFD 4
 
-/* Room for credentials and labels, which the program may have enabled. */
+/* Room for credentials and security labels, which the program may have enabled. */
 #define OTHER_CONTROL 1024
 
 /* ---- Receiving ------------------------------------------------------------------------------- */
@@ -75,21 +75,28 @@ ssize_t gr_foreign_receive(int socket, void *bytes, size_t size, struct gr_forei
 /* ---- Kinds ----------------------------------------------------------------------------------- */
 
 /*
- * Only memory files support seals, even if none is set. This query never waits for a file system.
+ * Whether the file is in memory: only such files support seals, even if none is set. This query
+ * never waits for a file system.
  */
 static bool is_memory(int fd)
 {
     return fcntl(fd, F_GET_SEALS) >= 0;
 }
 
-/* Reading a hole in huge pages raises SIGBUS if the system has no free huge page. */
+/*
+ * Whether the file has pages of normal size. Reading a hole in huge pages raises SIGBUS if the
+ * system has no free huge page.
+ */
 static bool has_small_pages(int fd)
 {
     struct statfs system;
     return fstatfs(fd, &system) == 0 && system.f_type == TMPFS;
 }
 
-/* Drivers export character devices, or files without a type. */
+/*
+ * Whether a GPU driver exported the descriptor: drivers export character devices, or files without
+ * a type.
+ */
 static bool is_of_a_driver(int fd)
 {
     struct statx file;
@@ -119,7 +126,10 @@ static void *close_all(void *user)
     return NULL;
 }
 
-/* The application's own threads handle signals. */
+/*
+ * Starts the closing thread, with signals blocked, because the threads of the application handle
+ * signals.
+ */
 static bool start_thread(struct closing *closing)
 {
     sigset_t all, before;
@@ -144,7 +154,10 @@ static struct closing *add(struct closing *closing, int fd, size_t most)
     return closing;
 }
 
-/* If memory or a thread is missing, closes them here: they must not stay open. */
+/*
+ * If there is no memory or no thread, closes the descriptors on this thread: they must not stay
+ * open.
+ */
 void gr_foreign_close(const int fds[], size_t n)
 {
     struct closing *closing = NULL;
@@ -158,8 +171,8 @@ void gr_foreign_close(const int fds[], size_t n)
 }
 
 /*
- * After shutdown() the peer can send nothing more. Once the socket is empty, close() cannot block
- * on unread descriptors.
+ * After shutdown() the peer can send no more messages. Once the socket is empty, close() cannot
+ * block on unread descriptors.
  */
 void gr_foreign_close_socket(int socket)
 {
@@ -170,7 +183,8 @@ void gr_foreign_close_socket(int socket)
     do {
         got = gr_foreign_receive(socket, bytes, sizeof(bytes), &fds);
         gr_foreign_close(fds.fds, fds.count);
-    } while ((got > 0 && fds.count == 0) || (got < 0 && errno == ECONNRESET)); /* reported once */
+        /* the socket reports this error only once */
+    } while ((got > 0 && fds.count == 0) || (got < 0 && errno == ECONNRESET));
     if (got == 0)
         close(socket);
     else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * File descriptors of any kind, sent by another process. The owner of a TCP socket with SO_LINGER,
- * or of a FUSE file, decides how long close() blocks.
+ * File descriptors of any kind from another process. close() can block on such a descriptor for as
+ * long as the owner chooses, for example on a TCP socket with SO_LINGER or on a FUSE file.
  */
 #ifndef GR_LIB_FOREIGN_FD_H
 #define GR_LIB_FOREIGN_FD_H
@@ -10,24 +10,25 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The most descriptors that Linux allows in one message (SCM_MAX_FD). */
+/* The maximum number of descriptors that Linux allows in one message (SCM_MAX_FD). */
 #define GR_FOREIGN_FDS_MOST 253
 
 struct gr_foreign_fds {
     size_t count;
-    bool lost; /* this process could not open all; the others are closed */
+    /* some descriptors were lost, because this process could not open all; the others are closed */
+    bool lost;
     int fds[GR_FOREIGN_FDS_MOST];
 };
 
 /*
- * Sets an option of SOL_SOCKET. Returns its previous value, or -1 if the kernel does not know it.
- * A `value` of -1 changes nothing and returns -1.
+ * Sets an option of SOL_SOCKET. Returns its previous value, or -1 if the kernel does not know the
+ * option. A `value` of -1 changes nothing and returns -1.
  */
 int gr_socket_option(int socket, int option, int value);
 
 /*
- * recv() without blocking, with room for all descriptors of the message. With too little room, the
- * kernel would close the rest in this thread, which can block.
+ * Calls recv() without blocking, with room for all descriptors of the message. With too little room
+ * the kernel would close the other descriptors on this thread, which can block.
  */
 ssize_t gr_foreign_receive(int socket, void *bytes, size_t size, struct gr_foreign_fds *fds);
 
@@ -42,7 +43,7 @@ void gr_foreign_close(const int fds[], size_t n);
 
 /*
  * Closes a connected stream socket whose unread messages may contain descriptors. The socket must
- * receive out-of-band data inline (SO_OOBINLINE).
+ * have the option SO_OOBINLINE, to receive out-of-band data inline.
  */
 void gr_foreign_close_socket(int socket);
 

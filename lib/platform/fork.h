@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A forked child inherits its parent's handles, but not the threads, CUDA contexts and connections
- * of these handles. Freeing a handle in the child does nothing. Every other call is refused.
+ * A forked child inherits handles of its parent, but not the threads, CUDA contexts and connections
+ * that these handles need. In the child, freeing a handle does nothing, and every other call is
+ * refused.
  */
 #ifndef GR_LIB_FORK_H
 #define GR_LIB_FORK_H
@@ -9,8 +10,8 @@
 #include <grinterop/gr.h>
 
 /*
- * Whether this is a forked child of a process that used grinterop. Set while the child has one
- * thread.
+ * Whether this process is a forked child of a process that used grinterop. The variable is set
+ * while the child has only one thread.
  */
 extern bool gr_forked;
 

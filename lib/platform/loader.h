@@ -20,18 +20,18 @@
 /* The size of a buffer for any path that grinterop builds. */
 #define GR_PATH_SIZE 4096
 
-/* NULL if the file can't be loaded; `why` gets the system's message. */
+/* Loads a library. NULL if the file cannot be loaded; `why` receives the system's message. */
 void *gr_loader_open(const char *path, char *why, size_t size);
 void *gr_loader_symbol(void *file, const char *name);
 void gr_loader_close(void *file);
 
 /*
- * The path of the library that provides this symbol to the program, or else of a loaded library of
- * this name that has the symbol. False if there is none.
+ * Returns the path of the library that provides the symbol `symbol` to the program, or of a loaded
+ * library `name` that has this symbol. False if there is neither.
  */
 bool gr_loader_loaded(const char *name, const char *symbol, char *path, size_t size);
 
-/* The folder from which grinterop was loaded; "." if unknown. */
+/* Returns the folder from which grinterop was loaded; "." if unknown. */
 void gr_loader_own_folder(char *folder, size_t size);
 
 bool gr_loader_can_read(const char *path);

@@ -42,7 +42,10 @@ bool gr_loader_loaded(const char *name, const char *symbol, char *path, size_t s
            snprintf(path, size, "%s", info.dli_fname) < (int)size;
 }
 
-/* With the static library, this file is the program. Its name has no folder if found in PATH. */
+/*
+ * Returns the path of the program, which contains this code if grinterop is linked statically. The
+ * program's name has no folder if the shell found it in PATH.
+ */
 static bool program_path(char *path, size_t size)
 {
     ssize_t length = readlink("/proc/self/exe", path, size - 1);
@@ -66,9 +69,9 @@ void gr_loader_own_folder(char *folder, size_t size)
 }
 
 /*
- * Streams and threads may call grinterop at any time, so its file is never unloaded. The file is
- * the shared library, or the plug-in that contains the static library. A program cannot be
- * unloaded.
+ * Keeps the file that contains grinterop loaded, because streams and threads may call grinterop at
+ * any time. This file is the shared library, or a plug-in that contains the static library. A
+ * program cannot be unloaded.
  */
 __attribute__((constructor)) static void stay_loaded(void)
 {

@@ -7,19 +7,19 @@
 
 #include <windows.h>
 
-static void say_why(char *why, size_t size)
+static void write_reason(char *why, size_t size)
 {
     char words[200] = "";
     DWORD code = GetLastError();
     DWORD length = FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, NULL,
                                   code, 0, words, sizeof(words), NULL);
-    /* The system's messages end with a full stop and a line break. */
+    /* Messages of the system end with a full stop and a line break, which are removed. */
     while (length > 0 && strchr("\r\n. ", words[length - 1]))
         words[--length] = '\0';
     snprintf(why, size, "%s (error %lu)", length ? words : "no reason given", code);
 }
 
-/* Returns false, with the system's error set, if the path is too long. */
+/* Converts a path to UTF-16. False, with the system's error set, if the path is too long. */
 static bool widen(const char *path, wchar_t *wide, int room)
 {
     return MultiByteToWideChar(CP_ACP, 0, path, -1, wide, room) > 0;
@@ -30,11 +30,13 @@ void *gr_loader_open(const char *path, char *why, size_t size)
     wchar_t wide[GR_PATH_SIZE], full[GR_PATH_SIZE];
     HMODULE file = NULL;
     if (!widen(path, wide, GR_PATH_SIZE)) {
-        say_why(why, size);
+        write_reason(why, size);
         return NULL;
     }
     if (!strpbrk(path, "/\\")) {
-        /* A bare name selects a file of the system, not of the current folder. */
+        /*
+         * A name without a folder selects a file of the system folder, not of the current folder.
+         */
         file = LoadLibraryExW(wide, NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
     } else {
         DWORD length = GetFullPathNameW(wide, GR_PATH_SIZE, full, NULL);
@@ -42,7 +44,7 @@ void *gr_loader_open(const char *path, char *why, size_t size)
             file = LoadLibraryExW(full, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
     }
     if (!file)
-        say_why(why, size);
+        write_reason(why, size);
     return file;
 }
 

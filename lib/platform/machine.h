@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Properties of the machine, for error messages, and services of the system. Each system has its
- * own implementation (machine_posix.c, machine_windows.c).
+ * Properties of the machine for error messages, and services of the operating system. Each system
+ * has its own implementation (machine_posix.c, machine_windows.c).
  */
 #ifndef GR_LIB_MACHINE_H
 #define GR_LIB_MACHINE_H
@@ -18,19 +18,19 @@ bool gr_machine_has_nodes(void);
 /* Whether this is a Tegra, such as a Jetson, whose GPU has other device nodes. */
 bool gr_machine_is_tegra(void);
 
-/* The state of a device node: "there", "not there" or "closed to this user". */
+/* Returns the state of a device node: "there", "not there" or "closed to this user". */
 const char *gr_machine_node(const char *path);
 
 /*
- * Reads an environment variable. NULL if it is not set. Also NULL in a program with more rights
- * than its user (set-uid), because the user must not choose its code and files.
+ * Reads an environment variable. NULL if it is not set. Also NULL in a set-uid program, which has
+ * more rights than its user, because the user must not choose the code and files that it uses.
  */
 const char *gr_machine_setting(const char *name);
 
-/* From now on, each forked child first calls `in_child`. */
+/* Registers a function: from now on, each forked child calls `in_child` first. */
 void gr_machine_watch_fork(void (*in_child)(void));
 
-/* The size of a memory page, in bytes. */
+/* Returns the size of a memory page in bytes. */
 size_t gr_machine_page(void);
 
 #endif

@@ -21,13 +21,16 @@ bool gr_machine_is_wsl(void)
     return kernel_is("microsoft") || kernel_is("Microsoft");
 }
 
-/* NVIDIA's kernels have names like "5.15.148-tegra". Other kernels have the node. */
+/*
+ * The NVIDIA kernels for Tegra have names like "5.15.148-tegra". With other kernels the node
+ * exists.
+ */
 bool gr_machine_is_tegra(void)
 {
     return kernel_is("tegra") || access("/dev/nvmap", F_OK) == 0;
 }
 
-/* Users often have only read access. */
+/* Whether read access to the node is enough, because users often cannot write to it. */
 static bool is_read_only(const char *path)
 {
     const char *name = strrchr(path, '/');
@@ -52,7 +55,7 @@ const char *gr_machine_setting(const char *name)
     return secure_getenv(name);
 }
 
-/* Fails only if out of memory. A child is then not recognised as forked. */
+/* pthread_atfork() fails only if memory runs out. A forked child is then not recognised. */
 void gr_machine_watch_fork(void (*in_child)(void))
 {
     (void)pthread_atfork(NULL, NULL, in_child);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The parameters of the kernels in kernels.cu: two pictures, and the conversion between them. The
- * library fills it in; nvcc and the host's C++ compiler include this header, too.
+ * library fills them in. nvcc and the C++ compiler of the host include this header, too.
  */
 #ifndef GR_LIB_PUBLISH_JOB_H
 #define GR_LIB_PUBLISH_JOB_H
 
 #include <stdint.h>
 
-/* Consecutive pixels per thread. */
+/* The number of consecutive pixels per thread. */
 #define GR_JOB_PIXELS 4u
 
-/* Threads per block: along a row, and rows. */
+/* The threads of a block: their number along a row, and the number of rows. */
 #define GR_JOB_BLOCK_WIDTH  32u
 #define GR_JOB_BLOCK_HEIGHT 8u
 
@@ -19,15 +19,15 @@
 enum gr_job_place {
     GR_JOB_MEMORY = 0,
     GR_JOB_SURFACE = 1,
-    GR_JOB_LAYERED = 2, /* a layered surface */
+    GR_JOB_LAYERED = 2, /* a layered surface; `layer` selects the layer */
     GR_JOB_VOLUME = 3   /* a surface of a 3D image */
 };
 
-/* How the pixels of a thread lie in memory, aligned for wide loads if they are adjacent. */
+/* How the pixels of a thread lie in memory. Adjacent pixels are aligned for wide loads. */
 enum gr_job_access {
-    GR_JOB_STRIDED = 0, /* anywhere */
-    GR_JOB_PACKED = 1,  /* adjacent, with adjacent channels */
-    GR_JOB_PLANAR = 2   /* adjacent within each channel's plane */
+    GR_JOB_STRIDED = 0, /* at any distance from each other */
+    GR_JOB_PACKED = 1,  /* adjacent pixels with adjacent channels */
+    GR_JOB_PLANAR = 2   /* adjacent pixels within the plane of each channel */
 };
 
 enum gr_job_element {
@@ -43,35 +43,36 @@ enum gr_job_element {
 #define GR_JOB_OPAQUE 2u  /* the fourth channel is `alpha` */
 #define GR_JOB_SWAP   4u  /* the first and the third channel are swapped */
 #define GR_JOB_DECODE 8u  /* sRGB colours become linear */
-#define GR_JOB_SCALE  16u /* by `scale` and `bias` */
+#define GR_JOB_SCALE  16u /* values are multiplied by `scale`, and `bias` is added */
 #define GR_JOB_ENCODE 32u /* linear colours become sRGB */
-#define GR_JOB_INVERT 64u /* reciprocals: depth becomes distance */
+#define GR_JOB_INVERT 64u /* values become their reciprocals: depth becomes distance */
 
 struct gr_job_side {
     uint64_t base; /* a surface, or the address of the first element */
-    int64_t pixel; /* bytes to the next pixel, row, slice and channel; for memory only */
+    int64_t pixel; /* for memory only: bytes to the next pixel, row, slice and channel */
     int64_t row;
     int64_t slice;
     int64_t channel;
     uint32_t place;
     uint32_t access;
     uint32_t element;
-    uint32_t bytes; /* of an element */
+    uint32_t bytes; /* the size of an element in bytes */
     uint32_t channels;
-    uint32_t layer; /* of a layered surface */
-    float unit;     /* the value that means 1: 1 for floats, and for integers that are numbers */
+    uint32_t layer; /* the layer of a layered surface */
+    /* the stored value that means 1: 1 for floats, and for integers that are plain numbers */
+    float unit;
     uint32_t reserved;
 };
 
-/* The two chroma planes of a luma plane. */
+/* The two chroma planes that belong to a luma plane. */
 struct gr_job_chroma {
     uint64_t u;
     uint64_t v;
     int64_t pixel;
     int64_t row;
-    uint32_t x_shift; /* 1: one sample per two pixels */
+    uint32_t x_shift; /* 1: one sample per two pixels in a row */
     uint32_t y_shift;
-    uint32_t access; /* packed: u and v interleaved, one pair per two pixels */
+    uint32_t access; /* GR_JOB_PACKED: u and v interleaved, one pair per two pixels */
     uint32_t reserved;
 };
 
@@ -83,11 +84,12 @@ struct gr_job {
     uint32_t height;
     uint32_t depth;
     uint32_t steps;    /* GR_JOB_GREY and so on */
-    uint32_t raw_fill; /* the bits of a missing channel, if bits are moved */
+    uint32_t raw_fill; /* the bits of a missing channel, if bits are copied unchanged */
     float alpha;
     float scale[4];
     float bias[4];
-    float matrix[12]; /* rows for red, green and blue: factors of luma, u, v, and an offset */
+    /* one row each for red, green and blue: factors of luma, u and v, and an offset */
+    float matrix[12];
 };
 
 #endif

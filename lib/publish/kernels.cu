@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Converts pictures between any strided memory or surface in one pass: a thread loads four pixels
- * of a row, expands them to four channels, and stores the channels of the target.
+ * Converts pictures between any strided memory or surface in one pass: each thread loads four
+ * pixels of a row, expands them to four channels, and stores the channels that the target has.
  *
- * There is a kernel per source element type, because loads and conversions come first. Everything
- * else depends on the job and is uniform across threads. gr_move_... kernels copy bits unchanged.
+ * There is one kernel per element type of the source, because loading and converting depend on it
+ * most. All other branches depend on the job and are uniform across threads. gr_move_... kernels
+ * copy bits unchanged.
  */
 #include "lib/publish/pixels.cuh"
 
-/* Exports a kernel: the build for the CPU includes a header that defines it. */
+/* Exports a kernel. The build for the CPU includes a header that defines this macro. */
 #ifndef GR_KERNEL
 #define GR_KERNEL(name)
 #endif
@@ -17,7 +18,9 @@
  */
 
 #ifndef __CUDACC__
-/* Converts halves by their bits, because host compilers share no type for them. */
+/*
+ * Converts a half-precision float by its bits, because host compilers have no common type for it.
+ */
 INLINE float half_to_float(bits half)
 {
     const uint32_t sign = (half & 0x8000u) << 16, rest = half & 0x7fffu;
@@ -34,11 +37,11 @@ INLINE bits float_to_half(float value)
     const uint32_t all = __float_as_uint(value), sign = all >> 16 & 0x8000u;
     const uint32_t rest = all & 0x7fffffffu;
     if (rest > 0x7f800000u)
-        return 0x7fffu; /* the NaN of the GPU's conversion */
+        return 0x7fffu; /* the NaN that the conversion of the GPU returns */
     if (rest >= 0x477ff000u)
         return sign | 0x7c00u;
     if (rest < 0x38800000u) {
-        /* Adding 0.5 rounds to 2^-24, the unit of subnormal halves. */
+        /* Adding 0.5 rounds the sum to a multiple of 2^-24, the unit of subnormal halves. */
         const float sum = __uint_as_float(rest) + 0.5f;
         return sign | (__float_as_uint(sum) - 0x3f000000u);
     }
@@ -68,7 +71,10 @@ INLINE bits float_to_bfloat(float value)
     return (all + 0x7fffu + (all >> 16 & 1u)) >> 16;
 }
 
-/* Divides an integer by the one that represents 1. The last two steps round like a division. */
+/*
+ * Divides an integer by the integer that represents 1. The last two steps give the rounding of a
+ * division.
+ */
 INLINE float divide(bits value, float unit)
 {
     const float number = static_cast<float>(value);
@@ -80,7 +86,7 @@ INLINE float divide(bits value, float unit)
 #endif
 }
 
-/* a * b + c. Without an FMA instruction on the host it would be a function call. */
+/* Returns a * b + c. On a host without an FMA instruction fma() would be a function call. */
 INLINE float multiply_add(float a, float b, float c)
 {
 #ifdef __CUDACC__
@@ -93,14 +99,13 @@ INLINE float multiply_add(float a, float b, float c)
 /* Rounds to the nearest integer from 0 to `most`, ties to even; a NaN becomes 0. */
 INLINE bits round_to_integer(float value, float unit, float most)
 {
-    /* The last bits of the sum are the integer, because the sum has no room for a fraction. */
+    /* The lowest bits of the sum are the integer, because the sum has no bits for a fraction. */
 #ifdef __CUDACC__
     const float clamped = fminf(fmaxf(value, 0.0f), most);
     return __float_as_uint(__fmaf_rn(clamped, unit, 8388608.0f)) & 0x7fffffu;
 #else
     const float clamped = value > 0.0f ? (value < most ? value : most) : 0.0f;
-    return static_cast<bits>(
-        __double_as_longlong(static_cast<double>(clamped) * unit + 0x1p52));
+    return static_cast<bits>(__double_as_longlong(static_cast<double>(clamped) * unit + 0x1p52));
 #endif
 }
 
@@ -152,10 +157,10 @@ template <int N> INLINE void store_values(const side &s, int x, int y, int z, co
         store_pixels<4, N>(s, x, y, z, elements);
 }
 
-/* ---- What is done on the way -------------------------------------------------------------------
+/* ---- Conversion steps --------------------------------------------------------------------------
  */
 
-/* For bits and values. */
+/* Applies the steps that are the same for bits and for values. */
 template <int N, class T> INLINE void arrange(uint32_t steps, T fill, T *pixels)
 {
     if (steps & GR_JOB_GREY)
@@ -285,13 +290,16 @@ template <int S, int N> INLINE void yuv_pixels(const gr_job &job, int x, int y, 
 /* ---- Kernels -----------------------------------------------------------------------------------
  */
 
-/* Whether both sides can access four pixels at once. */
+/* Whether both sides can access four pixels with one wide access. */
 INLINE bool is_wide(const gr_job &job)
 {
     return job.from.access != GR_JOB_STRIDED && job.to.access != GR_JOB_STRIDED;
 }
 
-/* Runs `four` where four pixels are left in the row, and otherwise `one` for each. */
+/*
+ * Runs `four` if at least four pixels are left in the row, otherwise `one` for each remaining
+ * pixel.
+ */
 #define FOR_PIXELS(job, four, one)                                                                 \
     const unsigned first = (blockIdx.x * blockDim.x + threadIdx.x) * GR_JOB_PIXELS;                \
     if (first >= (job).width)                                                                      \
@@ -310,7 +318,7 @@ INLINE bool is_wide(const gr_job &job)
         }                                                                                          \
     }
 
-/* Blocks per multiprocessor, limited by registers; on Turing by threads. */
+/* The number of blocks per multiprocessor, limited by registers, and on Turing by threads. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define BLOCKS 4
 #else

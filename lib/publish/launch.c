@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Runs a plan: fills in the driver's copy and launch calls. */
+/* Executes a plan: fills in the arguments of the driver's copy and launch calls. */
 #include "lib/publish/launch.h"
 
 #include <stdatomic.h>
@@ -20,7 +20,7 @@ static size_t pitch_of(const struct gr_picture *p)
     return p->height > 1 ? (size_t)p->row : row_bytes(p);
 }
 
-/* The rows from one slice to the next. */
+/* Returns the number of rows from one slice to the next. */
 static size_t slice_rows(const struct gr_picture *p)
 {
     return p->depth > 1 ? (size_t)p->slice / pitch_of(p) : (size_t)p->height;
@@ -31,7 +31,7 @@ static bool is_on_host(const struct gr_picture *p)
     return p->memory == GR_MEMORY_HOST || p->memory == GR_MEMORY_PINNED;
 }
 
-/* The driver may not know memory that others allocated. */
+/* Selects the memory type of a copy: the driver may not know memory that others allocated. */
 static CUmemorytype type_of(const struct gr_picture *p)
 {
     if (p->in_array)
@@ -100,8 +100,8 @@ static const char *name_of(enum gr_kernel kernel)
 }
 
 /*
- * Kernels that are loaded for all contexts are looked up once. Acquire and release make the loaded
- * kernel visible to other threads.
+ * Finds a kernel. Kernels that are loaded for all contexts are looked up once. Acquire and release
+ * make the loaded kernel visible to other threads.
  */
 static gr_status find_kernel(enum gr_kernel which, CUmodule *module, CUfunction *kernel,
                              const char *call)

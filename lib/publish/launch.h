@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Executes a plan by the driver: a copy or a kernel. The CUDA context is current. */
+/* Executes a plan with the driver: a copy or a kernel. The CUDA context is current. */
 #ifndef GR_LIB_PUBLISH_LAUNCH_H
 #define GR_LIB_PUBLISH_LAUNCH_H
 
@@ -10,7 +10,7 @@
 /* The place of a picture in a CUDA array. */
 struct gr_array_place {
     CUarray array; /* NULL: the picture is in memory */
-    size_t slice;  /* its first slice in the array */
+    size_t slice;  /* the first slice of the picture in the array */
 };
 
 /* Copies a picture between two places with the same layout; either may be an array. */
@@ -18,10 +18,12 @@ gr_status gr_launch_copy(const struct gr_picture *from, const struct gr_array_pl
                          const struct gr_picture *to, const struct gr_array_place *to_array,
                          CUstream stream, const char *call);
 
-/* Loads the plan's kernel, or reports why there is none. `module` is that of gr_kernel_find(). */
+/*
+ * Loads the kernel of a plan, or records why there is none. `module` is passed to gr_kernel_find().
+ */
 gr_status gr_launch_prepare(const struct gr_plan *plan, CUmodule *module, const char *call);
 
-/* Launches the kernel. */
+/* Launches the kernel of a plan. */
 gr_status gr_launch_kernel(const struct gr_plan *plan, CUmodule *module, CUstream stream,
                            const char *call);
 

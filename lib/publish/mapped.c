@@ -16,8 +16,8 @@
 /* ---- Tensors --------------------------------------------------------------------------------- */
 
 /*
- * The strides of dimensions of 1, and all strides of an empty tensor, are unused and can be
- * anything. They are replaced by compact ones.
+ * Replaces unused strides, which may have any value, by compact strides: those of dimensions of 1,
+ * and all strides of an empty tensor.
  */
 static void settle_strides(struct gr_shaped *shaped)
 {
@@ -31,7 +31,7 @@ static void settle_strides(struct gr_shaped *shaped)
     for (unsigned i = shaped->ndim; i-- > 0;) {
         if (shaped->shape[i] == 1)
             strides[i] = inner;
-        inner = strides[i] * shaped->shape[i]; /* at most twice the span, which fits */
+        inner = strides[i] * shaped->shape[i]; /* at most twice the span, so no overflow */
     }
 }
 
@@ -90,7 +90,7 @@ static void describe_image(const gr_image_info *info, bool volume, unsigned leve
     gr_shaped_text(&shaped, p->text);
 }
 
-/* Linear memory contains only the level and layer that were mapped. */
+/* Describes linear memory, which contains only the level and layer that were mapped. */
 static gr_status take_linear(const gr_buffer *buffer, const gr_publish_options *o,
                              struct gr_picture *p, const char *call)
 {
@@ -117,7 +117,7 @@ static gr_status look_at_array(const gr_image_info *info, struct gr_publish_side
     return GR_OK;
 }
 
-/* Reads what is known without the array. */
+/* Describes the part of an image that is known without its array. */
 static gr_status read_image(const gr_resource *resource, const gr_image_info *info,
                             const gr_publish_options *o, struct gr_publish_sides *sides,
                             const char *call)
@@ -167,7 +167,9 @@ static gr_status look_at_image(gr_buffer *buffer, const gr_publish_options *o,
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
-/* Describes the buffer's contents by the options, or else by the tensor. */
+/*
+ * Describes the buffer's contents by the options, or by the tensor if the options have no target.
+ */
 static gr_status describe_buffer(const gr_buffer *buffer, const struct gr_shaped *tensor,
                                  const gr_publish_options *o, struct gr_shaped *shaped,
                                  const char *call)
@@ -192,9 +194,9 @@ static gr_status describe_buffer(const gr_buffer *buffer, const struct gr_shaped
     return GR_OK;
 }
 
-/* Whether each element is copied to the same position, whatever it represents. */
-static bool goes_by_elements(const struct gr_shaped *tensor, const struct gr_shaped *buffer,
-                             const gr_publish_options *o)
+/* Whether each element is copied to the same position, regardless of its meaning. */
+static bool copies_by_element(const struct gr_shaped *tensor, const struct gr_shaped *buffer,
+                              const gr_publish_options *o)
 {
     const bool as_picture = o->bgr || o->flip || o->scale || o->bias || o->srgb || o->chroma;
     return !as_picture && tensor->layout == buffer->layout && tensor->ndim == buffer->ndim &&
@@ -212,7 +214,7 @@ static gr_status look_at_buffer(gr_buffer *buffer, const struct gr_shaped *tenso
     gr_status status = describe_buffer(buffer, tensor, o, &shaped, call);
     if (status != GR_OK)
         return status;
-    if (tensor->memory == GR_MEMORY_ARRAY || !goes_by_elements(tensor, &shaped, o)) {
+    if (tensor->memory == GR_MEMORY_ARRAY || !copies_by_element(tensor, &shaped, o)) {
         status = read_tensor(tensor, o, false, sides, call);
         return status == GR_OK ? gr_picture_read(&shaped, NULL, false, &sides->mapped, call)
                                : status;
@@ -230,7 +232,7 @@ static gr_status read_for_image(const struct gr_shaped *tensor, const gr_publish
                                 struct gr_publish_sides *sides, const char *call)
 {
     gr_status status = read_tensor(tensor, o, sides->is_volume, sides, call);
-    /* Integers in the tensor mean the same as in the image. */
+    /* Integers in the tensor have the same meaning as in the image. */
     sides->tensor.is_number = sides->mapped.is_number;
     return status;
 }
@@ -256,7 +258,7 @@ gr_status gr_publish_foresee(gr_resource *resource, const gr_tensor *tensor,
     *sides = (struct gr_publish_sides){.is_volume = false};
     *known = true;
     if (!resource->is_image) {
-        /* At address 0, which any mapping's alignment matches. */
+        /* The unmapped buffer is described at address 0, which has the alignment of any mapping. */
         gr_buffer all = {.resource = resource, .size = resource->size};
         return look_at_buffer(&all, &shaped, options, sides, call);
     }

@@ -8,24 +8,25 @@
 
 struct gr_publish_sides {
     struct gr_picture tensor, mapped;
-    struct gr_array_place array;        /* of the mapped image */
-    struct gr_array_place tensor_array; /* of a tensor in GR_MEMORY_ARRAY */
+    struct gr_array_place array;        /* the place in the array of the mapped image */
+    struct gr_array_place tensor_array; /* the place of a tensor in GR_MEMORY_ARRAY */
     bool is_volume;
-    bool has_other_surfaces; /* layered cubes and 1D images, whose surfaces the kernels do not
-                                support */
+    /* the image is a layered cube or a 1D image, whose surfaces the kernels do not support */
+    bool has_other_surfaces;
 };
 
 /*
- * Describes both sides. The tensor was checked, the options were copied by GR_TAKE, and the
- * resource's CUDA context is current. Refuses sides that do not match, with both shapes.
+ * Describes both sides of a mapped resource. The tensor was checked, the options were copied by
+ * GR_TAKE, and the CUDA context of the resource is current. Refuses sides that do not match; the
+ * message has both shapes.
  */
 gr_status gr_publish_look(gr_buffer *buffer, const gr_tensor *tensor,
                           const gr_publish_options *options, struct gr_publish_sides *sides,
                           const char *call);
 
 /*
- * The same before a map, without addresses. *known is false if only a map can tell; then nothing
- * was described.
+ * Like gr_publish_look(), before a map and without addresses. *known is false if only a map can
+ * show what the image is; then nothing was described.
  */
 gr_status gr_publish_foresee(gr_resource *resource, const gr_tensor *tensor,
                              const gr_publish_options *options, struct gr_publish_sides *sides,

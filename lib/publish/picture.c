@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Reads shapes as pictures: which dimension is the height, the width, and the channels. */
+/* Interprets shapes as pictures: finds the dimensions of height, width and channels. */
 #include "lib/publish/picture.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ void gr_shaped_text(const struct gr_shaped *shaped, char text[GR_SHAPED_TEXT])
                  gr_dtype_get_info(shaped->dtype)->name, layout_text(shaped->layout));
 }
 
-/* Whether it has chroma planes. */
+/* Whether pictures of this layout have chroma planes. */
 static bool is_yuv(gr_layout layout)
 {
     return layout >= GR_LAYOUT_NV12 && layout <= GR_LAYOUT_YUV444;
@@ -43,7 +43,7 @@ static gr_status refuse(const struct gr_shaped *shaped, const char *call, const 
 
 /* ---- Pictures of channels -------------------------------------------------------------------- */
 
-/* The dimension of each axis; -1: it is missing and counts as 1. */
+/* The index of the dimension for each axis; -1: the axis is missing and counts as 1. */
 struct axes {
     int slice, row, pixel, channel;
 };
@@ -58,11 +58,14 @@ static int64_t stride(const struct gr_shaped *s, int axis)
     return axis < 0 ? 0 : s->strides[axis];
 }
 
-/* The dimensions from `first` on are spatial, with the channels after or before them. */
+/*
+ * Assigns the dimensions from `first` on to the spatial axes, with the channels after or before
+ * them.
+ */
 static struct axes lay_out(const struct gr_shaped *s, int first, int space, bool channels)
 {
     const bool before = channels && s->layout == GR_LAYOUT_CHW;
-    const int end = first + space + before; /* past the width */
+    const int end = first + space + before; /* the index after that of the width */
     struct axes axes = {-1, -1, -1, -1};
     if (channels)
         axes.channel = before ? first : end;
@@ -115,7 +118,7 @@ static void take_axes(const struct gr_shaped *s, struct axes axes, struct gr_pic
 
 /* ---- Luma and chroma ------------------------------------------------------------------------- */
 
-/* The dimensions of a plane, without outer dimensions of 1. */
+/* The dimensions of a plane in a tensor, without outer dimensions of 1. */
 struct plane {
     int first, n;
 };
@@ -130,7 +133,7 @@ static struct plane find_plane(const struct gr_shaped *s, int most)
     return plane;
 }
 
-/* The rows of all planes, stacked, for a number of luma rows. */
+/* Returns the number of rows of all planes, stacked, for a number of luma rows. */
 static int64_t rows_of(gr_layout layout, int64_t height)
 {
     if (layout == GR_LAYOUT_YUV444)
@@ -145,7 +148,7 @@ static int64_t height_of(gr_layout layout, int64_t rows)
     return layout == GR_LAYOUT_NV16 ? rows / 2 : (2 * rows + 1) / 3;
 }
 
-/* The three planes are one dimension, or stacked. */
+/* Reads YUV444: the three planes are a dimension of their own, or stacked. */
 static gr_status read_444(const struct gr_shaped *s, struct gr_picture *p, const char *call)
 {
     const char *advice = "YUV444 is (3, H, W) or (H*3, W).";
@@ -183,7 +186,7 @@ static void take_pairs(struct gr_picture *p, gr_layout layout, uint64_t base, in
                                    .y_shift = layout != GR_LAYOUT_NV16};
 }
 
-/* Both planes in one tensor. */
+/* Reads luma and chroma that are in one tensor. */
 static gr_status read_joined(const struct gr_shaped *s, struct gr_picture *p, const char *call)
 {
     const struct plane plane = find_plane(s, 2);
@@ -298,9 +301,9 @@ gr_status gr_picture_flip(struct gr_picture *p, const char *call)
     return GR_OK;
 }
 
-/* ---- Elements without a meaning -------------------------------------------------------------- */
+/* ---- Elements copied by position ------------------------------------------------------------- */
 
-/* Dimensions of two equal shapes, the innermost first. */
+/* The dimensions of two tensors of equal shape, after joining; the innermost comes first. */
 struct joined {
     int n;
     int64_t shape[GR_TENSOR_DIMS], a[GR_TENSOR_DIMS], b[GR_TENSOR_DIMS];

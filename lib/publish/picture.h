@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A picture: a tensor, a mapped image or a part of a buffer, as a publish or a fetch sees it. */
+/*
+ * A picture: the interpretation of a tensor, a mapped image or a part of a buffer, for a publish or
+ * a fetch.
+ */
 #ifndef GR_LIB_PUBLISH_PICTURE_H
 #define GR_LIB_PUBLISH_PICTURE_H
 
@@ -12,17 +15,17 @@
 
 /* Elements with a shape: a tensor, or a buffer as the options describe it. */
 struct gr_shaped {
-    const char *what; /* "the tensor" */
+    const char *what; /* the noun for messages, such as "the tensor" */
     gr_dtype dtype;
     gr_layout layout;
     unsigned ndim;
     int64_t shape[GR_TENSOR_DIMS];
-    int64_t strides[GR_TENSOR_DIMS]; /* bytes */
+    int64_t strides[GR_TENSOR_DIMS]; /* in bytes */
     uint64_t base;                   /* the address of element 0 */
     gr_memory memory;
 };
 
-/* The chroma planes, if there are any. */
+/* The chroma planes of a picture, if `there` is true. */
 struct gr_planes {
     bool there;
     uint64_t u, v;
@@ -32,32 +35,32 @@ struct gr_planes {
 
 struct gr_picture {
     gr_dtype dtype;
-    bool is_number; /* its integers are numbers, not fractions of the largest one */
-    bool in_array;  /* it is a CUDA array: no address and no strides */
+    bool is_number; /* integers are numbers, not fractions of the largest integer */
+    bool in_array;  /* the picture is in a CUDA array: it has no address and no strides */
     gr_memory memory;
     uint64_t base;
     int64_t width, height, depth;
     unsigned channels;
-    int64_t pixel, row, slice, channel; /* bytes to the next one */
+    int64_t pixel, row, slice, channel; /* bytes to the next pixel, row, slice and channel */
     struct gr_planes colour;
-    char text[GR_SHAPED_TEXT]; /* "the tensor is (1080, 1920, 3) of uint8" */
+    char text[GR_SHAPED_TEXT]; /* a description, such as "the tensor is (1080, 1920, 3) of uint8" */
 };
 
-/* For "%c%s": the text at the start of a sentence. */
+/* The arguments for "%c%s" that print a text with a capital first letter. */
 #define GR_SENTENCE(text) toupper((unsigned char)(text)[0]), (text) + 1
 
-/* Writes "the tensor is (3, 4) of uint8". */
+/* Writes a description, such as "the tensor is (3, 4) of uint8". */
 void gr_shaped_text(const struct gr_shaped *shaped, char text[GR_SHAPED_TEXT]);
 
 /*
- * Interprets the shape as a picture of one slice, or of several (`volume`). `chroma` may be NULL.
- * Refuses other shapes.
+ * Interprets the shape as a picture of one slice, or of several slices if `volume` is set. `chroma`
+ * may be NULL. Refuses all other shapes.
  */
 gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped *chroma,
                           bool volume, struct gr_picture *picture, const char *call);
 
 /*
- * Makes two pictures with one channel of two tensors of equal shape, by joining dimensions. False
+ * Makes two pictures of one channel from two tensors of equal shape, by joining dimensions. False
  * if too many dimensions cannot be joined.
  */
 bool gr_pictures_of_elements(const struct gr_shaped *a, const struct gr_shaped *b,

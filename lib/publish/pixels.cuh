@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Loads and stores one or four pixels, in memory or by surfaces. */
+/* Loads and stores one or four pixels, in memory or through surfaces. */
 #ifndef GR_LIB_PUBLISH_PIXELS_CUH
 #define GR_LIB_PUBLISH_PIXELS_CUH
 
 #include "lib/publish/job.h"
 
-/* The arrays below stay in registers only if everything is inlined. */
+/* Forces inlining, because the arrays below stay in registers only if everything is inlined. */
 #ifdef __CUDACC__
 #define INLINE static __device__ __forceinline__
 #define UNROLL _Pragma("unroll")
@@ -21,10 +21,13 @@
 
 typedef gr_job_side side;
 
-/* One channel of a pixel, in the lowest bits; channel c of pixel p is at [p * CHANNELS + c]. */
+/*
+ * The value of one channel, in the lowest bits. In an array, channel c of pixel p is at [p *
+ * CHANNELS + c].
+ */
 typedef uint32_t bits;
 
-/* ---- Words: 4 bytes each, as wide as they come -------------------------------------------------
+/* ---- Words of 4 bytes, in the widest possible accesses -----------------------------------------
  */
 
 template <int N> INLINE void load_words(const unsigned char *from, uint32_t *words)
@@ -73,7 +76,7 @@ template <int N> INLINE void store_words(unsigned char *to, const uint32_t *word
 /* ---- Surfaces: x counts bytes ------------------------------------------------------------------
  */
 
-/* Several texels of a surface with one slice. */
+/* Loads N words of consecutive texels from a surface with one slice. */
 template <int N> INLINE void surface_load(const side &s, int x, int y, uint32_t *words)
 {
     if (N == 1) {
@@ -109,7 +112,7 @@ template <int N> INLINE void surface_store(const side &s, int x, int y, const ui
     }
 }
 
-/* One texel of any surface. */
+/* Reads one texel from any surface. */
 template <class T> INLINE T texel_read(const side &s, int x, int y, int z)
 {
     if (s.place == GR_JOB_SURFACE)
@@ -129,7 +132,7 @@ template <class T> INLINE void texel_write(const side &s, T value, int x, int y,
         surf3Dwrite(value, s.base, x, y, z);
 }
 
-/* ---- Elements in words; S is the bytes of one --------------------------------------------------
+/* ---- Elements in words: S bytes per element ----------------------------------------------------
  */
 
 template <int S> INLINE bits extract(const uint32_t *words, int i)
@@ -141,7 +144,7 @@ template <int S> INLINE bits extract(const uint32_t *words, int i)
     return words[i];
 }
 
-/* Into words that are 0. */
+/* Inserts element i into words that are 0 there. */
 template <int S> INLINE void insert(uint32_t *words, int i, bits value)
 {
     if (S == 1)
@@ -179,7 +182,7 @@ INLINE unsigned char *address(const side &s, int x, int y, int z)
 /* ---- Loads ------------------------------------------------------------------------------------
  */
 
-/* Four adjacent pixels of C channels, from memory or a surface. */
+/* Loads four adjacent pixels of C channels, from memory or a surface. */
 template <int S, int C> INLINE void load_close(const side &s, int x, int y, int z, bits *to)
 {
     uint32_t words[S * C];
@@ -209,7 +212,7 @@ template <int S> INLINE void load_planar(const side &s, int x, int y, int z, bit
     }
 }
 
-/* One pixel of a surface. */
+/* Loads one pixel of a surface. */
 template <int S> INLINE void load_texel(const side &s, int x, int y, int z, bits *to)
 {
     const int C = static_cast<int>(s.channels), at = x * S * C;
@@ -369,7 +372,7 @@ template <int S> INLINE void store_four(const side &s, int x, int y, int z, cons
     }
 }
 
-/* N pixels, 4 or 1. */
+/* Loads N pixels, which is 4 or 1. */
 template <int S, int N> INLINE void load_pixels(const side &s, int x, int y, int z, bits *to)
 {
     if (N == PIXELS)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Plans the conversion of one picture's values to another's, and selects the kernel. */
+/* Plans the conversion from one picture to the other, and selects the kernel. */
 #include "lib/publish/plan.h"
 
 #include <string.h>
 
 #include "lib/error.h"
 
-#define MOST_SLICES 65535 /* the most blocks of a launch along z */
+#define MOST_SLICES 65535 /* the maximum number of blocks of a launch along z */
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-/* The types that kernels convert, in the order of enum gr_job_element. */
+/* The types that kernels can convert, in the order of enum gr_job_element. */
 static const gr_dtype element_types[] = {[GR_JOB_U8] = GR_DTYPE_U8,
                                          [GR_JOB_U16] = GR_DTYPE_U16,
                                          [GR_JOB_F16] = GR_DTYPE_F16,
                                          [GR_JOB_BF16] = GR_DTYPE_BF16,
                                          [GR_JOB_F32] = GR_DTYPE_F32};
 
-/* GR_JOB_U8 for a type without kernels. */
+/* Returns the element type; GR_JOB_U8 for a type that no kernel converts. */
 static uint32_t element_of(gr_dtype dtype)
 {
     uint32_t element = sizeof(element_types) / sizeof(element_types[0]) - 1;
@@ -45,7 +45,10 @@ static uint32_t float_bits(float value)
     return bits;
 }
 
-/* Rounds to nearest, ties to even; values too large for a half become infinite. */
+/*
+ * Converts to a half-precision float: rounds to nearest, ties to even; values that are too large
+ * become infinite.
+ */
 static uint32_t half_bits(float value)
 {
     const uint32_t all = float_bits(value), sign = all >> 16 & 0x8000u, rest = all & 0x7fffffffu;
@@ -58,7 +61,7 @@ static uint32_t half_bits(float value)
     return sign | ((rest - 0x38000000u + 0xfffu + (rest >> 13 & 1u)) >> 13);
 }
 
-/* The bits of a value, for kernels that copy bits. */
+/* Returns the bits of a value, for kernels that copy bits. */
 static uint32_t raw_of(const struct gr_picture *p, float value)
 {
     const float unit = unit_of(p), most = (p->dtype == GR_DTYPE_U8 ? 255.0f : 65535.0f) / unit;
@@ -77,7 +80,10 @@ static uint32_t raw_of(const struct gr_picture *p, float value)
 
 /* ---- Compatibility --------------------------------------------------------------------------- */
 
-/* Prints the sizes as well, because the height of a picture in planes differs from the shape's. */
+/*
+ * Refuses different sizes. The message also has the heights and widths, because the height of a
+ * picture in planes differs from the dimension in its shape.
+ */
 static gr_status refuse_sizes(const struct gr_picture *from, const struct gr_picture *to,
                               const char *call)
 {
@@ -148,13 +154,17 @@ static void fill_scale(struct gr_job *job, const gr_publish_options *o, bool fet
         job->bias[3] = 0;
     }
     if (fetch && job->steps & GR_JOB_GREY)
-        for (int i = 1; i < 3; i++) { /* the image has one channel */
+        /* the image has one channel, so the other scales equal the first */
+        for (int i = 1; i < 3; i++) {
             job->scale[i] = job->scale[0];
             job->bias[i] = job->bias[0];
         }
     if (!fetch || !(job->steps & GR_JOB_SWAP))
         return;
-    /* The kernel uses the tensor's channel order here, but the options use the image's. */
+    /*
+     * The kernel applies scale and bias in the tensor's channel order here, but the options have
+     * them in the image's order.
+     */
     const float scale = job->scale[0], bias = job->bias[0];
     job->scale[0] = job->scale[2];
     job->bias[0] = job->bias[2];
@@ -180,8 +190,8 @@ static void fill_steps(struct gr_job *job, const struct gr_picture *from,
 }
 
 /*
- * Red, green and blue from stored values: luma is scaled to 0 to 1 and chroma to -0.5 to 0.5, by
- * their range, then both are multiplied.
+ * Computes the matrix from stored values to red, green and blue: luma is scaled to 0 to 1 and
+ * chroma to -0.5 to 0.5, by their range, then both are multiplied.
  */
 static void fill_matrix(struct gr_job *job, const gr_publish_options *o, bool wide)
 {
@@ -205,14 +215,14 @@ static void fill_matrix(struct gr_job *job, const gr_publish_options *o, bool wi
 
 /* ---- Memory layout --------------------------------------------------------------------------- */
 
-/* Whether address and strides are multiples of a power of two. */
+/* Whether address and strides are multiples of `to`, a power of two. */
 static bool aligned(const struct gr_job_side *side, size_t to)
 {
     const uint64_t all = side->base | (uint64_t)side->row | (uint64_t)side->slice;
     return all % to == 0;
 }
 
-/* The widest load of four pixels with this many bytes. */
+/* Returns the width in bytes of the widest load for four pixels of this size. */
 static size_t width_of_load(size_t bytes)
 {
     return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : 4;
@@ -287,7 +297,10 @@ void gr_plan_use_memory(struct gr_job_side *side, CUdeviceptr memory, size_t pit
 
 /* ---- The plan -------------------------------------------------------------------------------- */
 
-/* Whether the driver can copy it: rows at a pitch, slices of whole rows. */
+/*
+ * Whether the driver can copy the picture: its rows must be at a pitch, and its slices must consist
+ * of whole rows.
+ */
 static bool is_copyable(const struct gr_picture *p)
 {
     const int64_t size = (int64_t)gr_dtype_get_info(p->dtype)->size, pixel = size * p->channels;
@@ -311,7 +324,7 @@ static gr_status refuse_types(const struct gr_picture *from, const struct gr_pic
                    GR_SENTENCE(from->text), to->text);
 }
 
-/* Treats rows without gaps as one long row. */
+/* Treats rows without gaps between them as one long row. */
 static void join_rows(struct gr_job *job)
 {
     if (job->height < 2 || job->depth > 1 || (uint64_t)job->width * job->height > INT32_MAX ||
@@ -325,7 +338,7 @@ static void join_rows(struct gr_job *job)
     job->to.access = access_of(&job->to);
 }
 
-/* GPUs can load an element only from a multiple of its size. */
+/* Whether elements are aligned: GPUs can load an element only from a multiple of its size. */
 static bool is_aligned(const struct gr_picture *p)
 {
     const struct gr_planes *c = &p->colour;

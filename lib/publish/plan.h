@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Plans how one picture becomes the other: by a copy, or by which kernel. It calls no driver. */
+/*
+ * Plans how one picture is converted to the other: by a copy or by which kernel. These functions
+ * call no driver.
+ */
 #ifndef GR_LIB_PUBLISH_PLAN_H
 #define GR_LIB_PUBLISH_PLAN_H
 
@@ -20,13 +23,14 @@ enum gr_kernel {
 };
 
 struct gr_plan {
-    bool copies; /* both sides have the same layout: a copy, without a kernel */
+    bool copies; /* both sides have the same layout, so a copy without a kernel is enough */
     enum gr_kernel kernel;
-    struct gr_job job; /* complete, except for the place of a side in a CUDA array */
-    uint64_t bytes;    /* to write; 0: nothing to do */
+    /* the parameters of the kernel; complete, except for the place of a side in a CUDA array */
+    struct gr_job job;
+    uint64_t bytes; /* the number of bytes to write; 0: nothing to do */
 };
 
-/* Values that become 1 / (value * scale + bias): depth as the distance. */
+/* A conversion of values to 1 / (value * scale + bias): of depth to distance. */
 struct gr_inverse {
     float scale, bias;
 };
@@ -34,13 +38,16 @@ struct gr_inverse {
 /*
  * Plans the conversion from one picture to the other, as they lie in memory; `fetch` says which of
  * them is the tensor. The options were copied by GR_TAKE, and the flip has been applied. `inverse`
- * may be NULL; it replaces the scale and bias of the options.
+ * may be NULL; otherwise it replaces the scale and bias of the options.
  */
 gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *to,
                        const gr_publish_options *options, const struct gr_inverse *inverse,
                        bool fetch, struct gr_plan *plan, const char *call);
 
-/* Sets the place of the plan's side in a CUDA array: a surface, or linear memory instead of it. */
+/*
+ * Sets the place of a side of the plan that is in a CUDA array: a surface, or linear memory instead
+ * of the array.
+ */
 void gr_plan_use_surface(struct gr_job_side *side, CUsurfObject surface, enum gr_job_place place,
                          unsigned layer);
 void gr_plan_use_memory(struct gr_job_side *side, CUdeviceptr memory, size_t pitch, size_t slice);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Publish and fetch: to and from resources, mappings and rings. */
+/* Publishes tensors to, and fetches them from, resources, mappings and rings. */
 #include "lib/context.h"
 #include "lib/error.h"
 #include "lib/event.h"
@@ -14,14 +14,14 @@
 #include "lib/tensor/tensor.h"
 #include "lib/tensor/use.h"
 
-/* One publish or fetch. */
+/* The state of one publish or fetch. */
 struct work {
     gr_buffer *buffer;
     const gr_tensor *tensor;
     gr_publish_options options;
     CUstream stream;
     bool fetch;
-    bool numbers; /* integers are numbers, not fractions of the largest one */
+    bool numbers; /* integers are numbers, not fractions of the largest integer */
     const struct gr_inverse *inverse;
     const char *call;
     struct gr_publish_sides sides;
@@ -87,7 +87,7 @@ static gr_status check_plan(const struct work *w, gr_resource *resource)
     return gr_launch_prepare(&w->plan, &resource->kernels, w->call);
 }
 
-/* Checks everything first, because a map with write_discard loses the contents. */
+/* Checks everything before the map, because a map with write_discard loses the contents. */
 static gr_status check_before_map(struct work *w, gr_resource *resource)
 {
     bool known, pushed;
@@ -102,7 +102,7 @@ static gr_status check_before_map(struct work *w, gr_resource *resource)
     if (status == GR_OK)
         status = gr_event_wait(w->stream, w->options.wait_event);
     gr_context_leave(pushed);
-    w->options.wait_event = NULL; /* wait for it only once */
+    w->options.wait_event = NULL; /* the stream waits for the event only once */
     return status;
 }
 
@@ -126,7 +126,7 @@ static struct gr_job_side *mapped_side(struct work *w)
     return w->fetch ? &w->plan.job.from : &w->plan.job.to;
 }
 
-/* The kernel accesses the image by a surface. */
+/* Launches the kernel if it accesses the image through a surface. */
 static gr_status launch_on_surface(struct work *w)
 {
     const gr_publish_options *o = &w->options;
@@ -140,7 +140,10 @@ static gr_status launch_on_surface(struct work *w)
     return launch(w);
 }
 
-/* Uses linear memory: an extra copy follows the kernel, or precedes it. */
+/*
+ * Launches the kernel on linear memory instead of the image: a copy to or from the image follows or
+ * precedes the kernel.
+ */
 static gr_status launch_beside_array(struct work *w)
 {
     static const struct gr_array_place none;
@@ -210,7 +213,7 @@ static gr_status move_planned(struct work *w)
     return status;
 }
 
-/* Options and tensors were checked. */
+/* Publishes or fetches. Options and tensors were checked. */
 static gr_status run(struct work *w)
 {
     bool pushed;
@@ -270,8 +273,8 @@ static gr_status check_readable(const struct work *w, const gr_resource *resourc
 }
 
 /*
- * The mapping always ends, and the first error stays the last error. A failed release is retried
- * later, because the caller does not have the buffer.
+ * Ends the mapping in any case, and keeps the first error as the last error. A failed release is
+ * retried later, because the caller does not have the buffer.
  */
 static gr_status release(struct work *w, gr_status status)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Fetches what a graphics API has put into a staging buffer. */
+/* Fetches the data that a graphics API has put into a staging buffer. */
 #ifndef GR_LIB_PUBLISH_PUBLISH_H
 #define GR_LIB_PUBLISH_PUBLISH_H
 
 #include "lib/publish/plan.h"
 
-/* What the staging buffer has, beyond what gr_publish_options.target says. */
+/* Properties of the data in the staging buffer that gr_publish_options.target does not contain. */
 struct gr_staged {
-    bool numbers;                     /* its integers are numbers, not fractions */
+    bool numbers;                     /* integers are numbers, not fractions */
     const struct gr_inverse *inverse; /* NULL: the values are used as they are */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Maps. All functions handle n resources, so that "all or nothing" is implemented once; a single
- * map has n == 1.
+ * Maps resources. All functions handle n resources, so that "all or nothing" is implemented once;
+ * for a single map n is 1.
  */
 #include "lib/resource/resource.h"
 
@@ -37,7 +37,7 @@ static gr_status check_mappable(const gr_resource *resource, const gr_resource *
     GR_TRY(gr_resource_check_open(resource, call));
     GR_TRY(gr_resource_check_ring(resource, call));
     gr_resource_collect(resource);
-    /* Another thread may have freed the last tensor since the set-aside list was checked. */
+    /* Another thread may have freed the last tensor since the deferred buffers were checked. */
     if (resource->mapped && resource->mapped->later && !gr_users_count(resource->mapped))
         gr_resource_collect(resource);
     if (resource->mapped)
@@ -79,7 +79,7 @@ static gr_status reserve_one(gr_resource *resource, const gr_resource *first,
     resource->pending = gr_buffer_take(resource);
     if (!resource->pending)
         return gr_fail_memory(call);
-    /* Transports that copy need the part before the map. */
+    /* Transports that copy must know the part before the map. */
     resource->pending->offset = options ? options->offset : 0;
     resource->pending->part =
         options && options->size ? options->size : resource->size - resource->pending->offset;
@@ -95,7 +95,7 @@ static void free_reserved(gr_resource *const resources[], size_t n)
     }
 }
 
-/* All or none. */
+/* Checks all resources and gives each its `pending` buffer: all or none. */
 static gr_status reserve_all(gr_resource *const resources[], size_t n,
                              const gr_map_options *options, const char *call)
 {
@@ -109,7 +109,7 @@ static gr_status reserve_all(gr_resource *const resources[], size_t n,
     return GR_OK;
 }
 
-/* Recorded after the map, so that other streams can wait for it. */
+/* Records `ready_event` after the map, so that other streams can wait for it. */
 static gr_status record_ready(CUstream stream, const gr_map_options *options)
 {
     CUresult result = gr_driver()->EventRecord(options->ready_event, stream);
@@ -126,9 +126,9 @@ static bool loses_by_undo(const gr_resource *resource)
 }
 
 /*
- * Detects an invalid `ready_event` before a map whose undo would lose data. Only recording it shows
- * whether it is valid. The event of the last map counts as valid unless the driver refuses
- * destroyed events.
+ * Detects an invalid `ready_event` before a map whose undo would lose data. Only recording an event
+ * shows whether it is valid. An event that was recorded by the last map counts as valid unless the
+ * driver refuses destroyed events.
  */
 static gr_status try_ready(gr_resource *const resources[], size_t n, CUstream stream,
                            const gr_map_options *options)
@@ -142,7 +142,7 @@ static gr_status try_ready(gr_resource *const resources[], size_t n, CUstream st
     return GR_OK;
 }
 
-/* Finds and checks the runs. One transport can map a run in one call. */
+/* Finds and checks the runs. One call of a transport can map one run. */
 static gr_status check_runs(gr_resource *const resources[], size_t n, const char *call)
 {
     gr_status status = GR_OK;
@@ -156,7 +156,10 @@ static gr_status check_runs(gr_resource *const resources[], size_t n, const char
     return status;
 }
 
-/* Undoes the runs of the first n resources: those whose undo loses data, or the others. */
+/*
+ * Undoes the maps of the runs among the first n resources. `losing` selects the runs whose undo
+ * loses data, or the other runs.
+ */
 static void undo_runs(gr_resource *const resources[], size_t n, CUstream stream, bool losing)
 {
     for (size_t i = 0; i < n; i += resources[i]->run)
@@ -164,7 +167,7 @@ static void undo_runs(gr_resource *const resources[], size_t n, CUstream stream,
             resources[i]->backend->undo_map(resources + i, resources[i]->run, stream);
 }
 
-/* All or none. Maps the runs whose undo loses data last. */
+/* Maps all runs or none. Maps the runs whose undo loses data last. */
 static gr_status map_runs(gr_resource *const resources[], size_t n, CUstream stream)
 {
     if (resources[0]->run == n)
@@ -207,7 +210,7 @@ static gr_status map_with_events(gr_resource *const resources[], size_t n, CUstr
     return status;
 }
 
-/* Turns the pending buffers into mappings. */
+/* Turns the pending buffers into mappings, and returns them in `out`. */
 static void commit_reserved(gr_resource *const resources[], size_t n, CUstream stream,
                             gr_buffer *out[])
 {
@@ -239,7 +242,7 @@ gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream,
             status = options ? map_with_events(resources, n, stream, options)
                              : map_runs(resources, n, stream);
         if (status == GR_ERR_STATE)
-            gr_error_set_call(call); /* transports do not know the name of the call */
+            gr_error_set_call(call); /* sets the name of the call, which transports do not know */
         gr_context_leave(pushed);
     }
     if (status != GR_OK) {
@@ -251,8 +254,10 @@ gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream,
     return GR_OK;
 }
 
-/* Checks that the caller has not freed it. check_mappable() reports a NULL. */
-static gr_status check_held(const gr_resource *resource, const char *call)
+/*
+ * Checks that the caller has not freed the resource. NULL passes here: check_mappable() reports it.
+ */
+static gr_status check_not_freed(const gr_resource *resource, const char *call)
 {
     return resource ? gr_live_check(GR_LIVE_RESOURCE, resource, call) : GR_OK;
 }
@@ -260,7 +265,7 @@ static gr_status check_held(const gr_resource *resource, const char *call)
 gr_buffer *gr_map(gr_resource *resource, CUstream stream)
 {
     gr_buffer *buffer = NULL;
-    if (check_held(resource, __func__) != GR_OK)
+    if (check_not_freed(resource, __func__) != GR_OK)
         return NULL;
     gr_map_for(&resource, 1, stream, NULL, &buffer, __func__);
     return buffer;
@@ -277,7 +282,7 @@ gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream,
         return gr_fail(GR_ERR_INVALID_VALUE, __func__, "There is nothing to map: n is 0.");
     gr_status status = options ? GR_TAKE(gr_map_options, &own, options, __func__) : GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = check_held(resources[i], __func__);
+        status = check_not_freed(resources[i], __func__);
     if (status != GR_OK)
         return status;
     return gr_map_for(resources, n, stream, options ? &own : NULL, out, __func__);
@@ -311,15 +316,16 @@ const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer)
 {
     if (!is_buffer(buffer, __func__))
         return NULL;
-    gr_buffer_info *info = &((gr_buffer *)buffer)->shown; /* never a const object */
+    /* the cast is valid because no buffer is a const object */
+    gr_buffer_info *info = &((gr_buffer *)buffer)->shown;
     *info = (gr_buffer_info){
         .stream = buffer->stream, .pitch = buffer->pitch, .tensors = gr_users_count(buffer)};
     return info;
 }
 
-/* ---- Images by copy -------------------------------------------------------------------------- */
+/* ---- Images as linear memory ----------------------------------------------------------------- */
 
-/* Releases a mapping that could not be copied; the cause stays the last error. */
+/* Releases a mapping whose linear memory could not be filled; keeps the cause as the last error. */
 static gr_buffer *undo(gr_buffer *buffer)
 {
     struct gr_error_record cause;
@@ -329,11 +335,11 @@ static gr_buffer *undo(gr_buffer *buffer)
     return NULL;
 }
 
-/* Called before the map, because a map with write_discard loses the contents. */
+/* Makes the checks before the map, because a map with write_discard loses the contents. */
 static gr_status check_linear(gr_resource *resource, unsigned level, unsigned layer,
                               const char *call)
 {
-    gr_status status = check_held(resource, call);
+    gr_status status = check_not_freed(resource, call);
     if (status != GR_OK || !resource)
         return status;
     if (!resource->is_image && (level || layer))

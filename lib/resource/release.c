@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The end of a mapping: release, unmap and close. Buffers that one driver call can unmap are
- * unmapped in one call; a single release has n == 1.
+ * Ends mappings: release, unmap and close. Buffers that one driver call can unmap are unmapped by
+ * one call; for a single release n is 1.
  */
 #include "lib/resource/release.h"
 
@@ -18,9 +18,9 @@
 #include "lib/struct_size.h"
 
 /*
- * Makes a release on another stream wait for the map and the work that followed it. Without the
- * wait, NVIDIA's driver 580 hangs the GPU after a few such releases. *ordered is the last stream
- * that was waited for.
+ * Makes a release on another stream wait for the map and for the work that followed it in the
+ * stream of the map. Without this wait the NVIDIA driver 580 hangs the GPU after a few such
+ * releases. *ordered is the last stream that was waited for.
  */
 static gr_status order_after_map(gr_resource *resource, CUstream stream, CUstream *ordered,
                                  const char *call)
@@ -34,8 +34,8 @@ static gr_status order_after_map(gr_resource *resource, CUstream stream, CUstrea
 }
 
 /*
- * Enqueues what must precede the unmap: waits for the maps and for the known users of the mappings'
- * tensors, and the write-back of linear copies.
+ * Enqueues the work that must precede the unmap: waits for the maps and for the known users of
+ * tensors of the mappings, and the write-back of linear copies.
  */
 static gr_status prepare(gr_resource *const resources[], size_t n, CUstream stream,
                          const char *call)
@@ -55,8 +55,8 @@ static gr_status prepare(gr_resource *const resources[], size_t n, CUstream stre
 }
 
 /*
- * Ends the resource's mapping: its buffer reports 0 from now on. `alive` says whether the CUDA
- * context, then current, still exists.
+ * Ends the mapping of the resource: its buffer reports 0 from now on. `alive` says whether the CUDA
+ * context still exists; if so, it is current.
  */
 static void end_one(gr_resource *resource, CUstream stream, bool alive, const char *call)
 {
@@ -74,7 +74,7 @@ static void end_one(gr_resource *resource, CUstream stream, bool alive, const ch
     resource->end_is_recorded = false;
 }
 
-/* Called after gr_context_enter() failed. A mapping ends with its CUDA context. */
+/* Ends mappings whose CUDA context was destroyed. Called after gr_context_enter() failed. */
 static gr_status end_with_context(gr_resource *const resources[], size_t n, gr_status status,
                                   const char *call)
 {
@@ -106,7 +106,7 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
     if (status == GR_OK)
         status = resources[0]->backend->unmap(resources, n, stream);
     if (status == GR_ERR_STATE)
-        gr_error_set_call(call); /* transports do not know the name of the call */
+        gr_error_set_call(call); /* sets the name of the call, which transports do not know */
     for (size_t i = 0; i < n && has_ended(status); i++)
         end_one(resources[i], stream, true, call);
     gr_context_leave(pushed);
@@ -120,8 +120,8 @@ static CUstream release_stream(const gr_buffer *buffer, CUstream stream)
     return stream == GR_STREAM_OF_MAP ? buffer->stream : stream;
 }
 
-/* Checks that the caller still holds it. */
-static gr_status check_out(const gr_buffer *buffer, const char *call)
+/* Checks that the caller has not released the buffer. */
+static gr_status check_not_released(const gr_buffer *buffer, const char *call)
 {
     gr_status status = gr_live_check(GR_LIVE_BUFFER, buffer, call);
     if (status != GR_OK || (buffer->out && !buffer->later))
@@ -132,24 +132,25 @@ static gr_status check_out(const gr_buffer *buffer, const char *call)
 
 static gr_status check_releasable(const gr_buffer *buffer, const char *call)
 {
-    gr_status status = check_out(buffer, call);
+    gr_status status = check_not_released(buffer, call);
     if (status != GR_OK || !gr_buffer_is_live(buffer))
         return status;
     status = gr_resource_check_ring(buffer->resource, call);
     return status == GR_OK ? gr_resource_check_thread(buffer->resource, call) : status;
 }
 
-/* Whether releasing it enqueues work on a stream. */
+/* Whether the release of the buffer enqueues work on a stream. */
 static bool is_releasable(const gr_buffer *b)
 {
     return b && gr_live_has(GR_LIVE_BUFFER, b) && b->out && !b->later && gr_buffer_is_live(b);
 }
 
 /*
- * Whether `b` can be unmapped in this context and on this stream, apart from its backend and
+ * Whether `b` can be unmapped in this context and on this stream, regardless of its backend and
  * thread.
  */
-static bool goes_with(const gr_buffer *b, CUcontext context, CUstream of_first, CUstream stream)
+static bool can_share_unmap(const gr_buffer *b, CUcontext context, CUstream of_first,
+                            CUstream stream)
 {
     return is_releasable(b) && !b->resource->visited && !gr_resource_is_rings(b->resource) &&
            b->resource->context.handle == context && release_stream(b, stream) == of_first;
@@ -168,7 +169,8 @@ static size_t gather(gr_buffer *const buffers[], size_t n, CUstream stream,
     do {
         resources[count] = buffers[count]->resource;
         resources[count++]->visited = true;
-    } while (count < n && count < GR_BATCH && goes_with(buffers[count], context, of_first, stream));
+    } while (count < n && count < GR_BATCH &&
+             can_share_unmap(buffers[count], context, of_first, stream));
     for (size_t i = 0; i < count; i++)
         resources[i]->visited = false;
     return resources[0]->backend->run(resources, count);
@@ -180,7 +182,7 @@ static gr_status release_mapped(gr_buffer *buffer, CUstream stream, const char *
     return unmap_resources(&buffer->resource, 1, release_stream(buffer, stream), call);
 }
 
-/* The same for a run of buffers; *done is its length. */
+/* Like release_mapped(), for a run of buffers; *done is the length of the run. */
 static gr_status release_together(gr_buffer *buffers[], size_t n, CUstream stream, size_t *done,
                                   const char *call)
 {
@@ -189,7 +191,7 @@ static gr_status release_together(gr_buffer *buffers[], size_t n, CUstream strea
     return unmap_resources(resources, *done, release_stream(buffers[0], stream), call);
 }
 
-/* Releases buffers[0] and the run that starts there; *done is its length. */
+/* Releases buffers[0] and the run that starts there; *done is the length of the run. */
 static gr_status release_run(gr_buffer *buffers[], size_t n, CUstream stream, size_t *done,
                              const char *call)
 {
@@ -213,7 +215,7 @@ gr_status gr_buffer_release(gr_buffer *buffer)
 
 gr_status gr_buffer_take_back(gr_buffer *buffer, const char *call)
 {
-    gr_status status = check_out(buffer, call);
+    gr_status status = check_not_released(buffer, call);
     if (status == GR_OK && gr_buffer_is_live(buffer))
         status = gr_resource_check_ring(buffer->resource, call);
     if (status == GR_OK)
@@ -221,14 +223,17 @@ gr_status gr_buffer_take_back(gr_buffer *buffer, const char *call)
     return status;
 }
 
-/* Whether it failed because the driver no longer knows the stream of the map. */
+/* Whether the release failed because the driver no longer knows the stream of the map. */
 static bool stream_is_gone(gr_status status)
 {
     return status == GR_ERR_CUDA && gr_last_error()->code == CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* For callers that cannot report errors: falls back to the legacy stream. */
-static gr_status release_anyhow(gr_buffer *buffer, const char *call)
+/*
+ * Releases a buffer for callers that cannot report errors. If the stream of the map was destroyed,
+ * uses the legacy stream.
+ */
+static gr_status release_with_fallback(gr_buffer *buffer, const char *call)
 {
     gr_status status = release_mapped(buffer, GR_STREAM_OF_MAP, call);
     if (!stream_is_gone(status))
@@ -244,18 +249,18 @@ gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call)
     if (gr_buffer_is_live(buffer))
         status = gr_resource_check_thread(buffer->resource, call);
     if (status == GR_OK && gr_buffer_is_live(buffer))
-        status = release_anyhow(buffer, call);
+        status = release_with_fallback(buffer, call);
     if (has_ended(status))
         gr_buffer_give(buffer);
     return status;
 }
 
 /*
- * Makes each stream that buffers are released on wait for the event. A default stream is a
+ * Makes each stream on which the buffers are released wait for the event. A default stream is a
  * different one in each CUDA context.
  */
-static gr_status wait_for_the_end(gr_buffer *const buffers[], size_t n, CUstream stream,
-                                  CUevent event, const char *call)
+static gr_status wait_for_option_event(gr_buffer *const buffers[], size_t n, CUstream stream,
+                                       CUevent event, const char *call)
 {
     CUstream last = NULL;
     CUcontext of_last = NULL;
@@ -283,7 +288,7 @@ static gr_status wait_for_the_end(gr_buffer *const buffers[], size_t n, CUstream
     return status;
 }
 
-/* Releases all that can be released. Afterwards the first failure is the last error. */
+/* Releases all buffers that can be released. Afterwards the first failure is the last error. */
 static gr_status release_buffers(gr_buffer *buffers[], size_t n, CUstream stream, const char *call)
 {
     gr_status first = GR_OK;
@@ -322,7 +327,7 @@ gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream
     if (options)
         GR_TRY(GR_TAKE(gr_release_options, &own, options, __func__));
     if (options && own.wait_event)
-        GR_TRY(wait_for_the_end(buffers, n, stream, own.wait_event, __func__));
+        GR_TRY(wait_for_option_event(buffers, n, stream, own.wait_event, __func__));
     return release_buffers(buffers, n, stream, __func__);
 }
 
@@ -332,12 +337,12 @@ static gr_status end_mapping(gr_resource *resource, CUstream stream, const char 
     gr_buffer *buffer = resource->mapped;
     gr_status status = unmap_resources(&resource, 1, release_stream(buffer, stream), call);
     if (has_ended(status) && gr_users_unkeep(buffer))
-        gr_buffer_give(buffer); /* no caller will */
+        gr_buffer_give(buffer); /* the buffer is returned here, because no caller will release it */
     return status;
 }
 
-/* Checks that the caller has not freed it. */
-static gr_status check_callers(const gr_resource *resource, const char *call)
+/* Checks that the caller has not freed the resource. */
+static gr_status check_not_freed(const gr_resource *resource, const char *call)
 {
     gr_status status = resource ? gr_live_check(GR_LIVE_RESOURCE, resource, call)
                                 : gr_resource_check_open(resource, call);
@@ -360,7 +365,7 @@ gr_status gr_resource_unmap_anyhow(gr_resource *resource, const char *call)
 
 gr_status gr_resource_unmap(gr_resource *resource, CUstream stream)
 {
-    GR_TRY(check_callers(resource, __func__));
+    GR_TRY(check_not_freed(resource, __func__));
     GR_TRY(gr_resource_check_open(resource, __func__));
     if (!resource->mapped)
         return gr_fail(GR_ERR_STATE, __func__, "The resource is not mapped.");
@@ -380,12 +385,12 @@ gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const c
         status = end_mapping(resource, stream, call);
     if (!has_ended(status) || gr_resource_unregister(resource, call) == GR_OK)
         return status;
-    return gr_error_set_class(GR_ERR_PARTIAL); /* it is closed nevertheless */
+    return gr_error_set_class(GR_ERR_PARTIAL); /* the resource is closed despite the error */
 }
 
 gr_status gr_resource_close(gr_resource *resource, CUstream stream)
 {
-    GR_TRY(check_callers(resource, __func__));
+    GR_TRY(check_not_freed(resource, __func__));
     GR_TRY(gr_resource_check_ring(resource, __func__));
     return gr_resource_close_held(resource, stream, __func__);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The life of a resource. Holds are counted: one is the caller's until gr_resource_free(); each
- * acquired buffer has another kind. The registration ends when the resource is closed, or when the
- * counted holds are gone and nothing is mapped. The memory is freed with the last hold.
+ * The life of a resource. References are counted: one belongs to the caller until
+ * gr_resource_free(). Buffers that callers have are counted separately. The registration ends when
+ * the resource is closed, or when it has no references and is not mapped. The memory is freed when
+ * no references and no buffers are left.
  */
 #include "lib/resource/resource.h"
 
@@ -39,7 +40,10 @@ void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
     }
 }
 
-/* The first buffers are in use if mappings ended while callers still held their buffers. */
+/*
+ * Takes another buffer. The first buffers can all be in use if their mappings ended while callers
+ * still had them.
+ */
 gr_buffer *gr_buffer_take_other(gr_resource *resource)
 {
     for (int i = 0; i < GR_BUFFERS_IN_TURN; i++)
@@ -78,7 +82,7 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
     bool alive = status == GR_OK;
     if (alive)
         status = resource->backend->unregister(resource);
-    /* All of these are destroyed with their CUDA context. */
+    /* The objects below are destroyed together with their CUDA context. */
     gr_objects_free(resource, alive);
     gr_linear_free(resource, alive);
     gr_told_free(&resource->told, alive);
@@ -99,7 +103,10 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
     return status;
 }
 
-/* The last use of the resource here: another thread may free it at once. */
+/*
+ * Lets the backend defer the end. This is the last access to the resource, because another thread
+ * may free it immediately.
+ */
 static void park(gr_resource *resource)
 {
     struct gr_error_record saved;
@@ -124,7 +131,7 @@ void gr_resource_end(gr_resource *resource)
     const bool here = !resource->handle || resource->backend->on_thread(resource);
     if (resource->handle && here)
         unregister(resource);
-    /* While a buffer is out, its release calls this function again. */
+    /* While the caller has a buffer, its release calls this function again. */
     gr_resource_lock(resource);
     const bool last = resource->buffers_out == 0;
     resource->parked = last && !here;
@@ -187,7 +194,8 @@ const gr_resource_info *gr_resource_get_info(const gr_resource *resource)
         return NULL;
     }
     const struct gr_backend *backend = resource->backend;
-    gr_resource_info *info = &((gr_resource *)resource)->info; /* never a const object */
+    /* the cast is valid because no resource is a const object */
+    gr_resource_info *info = &((gr_resource *)resource)->info;
     *info = (gr_resource_info){.kind = resource->is_image ? GR_KIND_IMAGE : GR_KIND_BUFFER,
                                .api = resource->api,
                                .transport = resource->transport_bit,

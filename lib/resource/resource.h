@@ -12,24 +12,26 @@
 #include "lib/resource_types.h"
 
 /*
- * Initialises the common part: held by the caller, open, not mapped. The backend has set its size.
+ * Initialises the common part: the caller has a reference, and the resource is open and not mapped.
+ * The backend has set its size.
  */
 void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
                       const struct gr_context *context, void *handle, unsigned flags);
 
 /*
- * A reference of the library besides the caller's, and the release of any. The last one closes the
- * resource as gr_resource_free() does.
+ * gr_resource_hold() adds a reference for the library. gr_resource_drop() releases any reference.
+ * The last reference closes the resource as gr_resource_free() does.
  */
 void gr_resource_hold(gr_resource *resource);
 void gr_resource_drop(gr_resource *resource);
 
-/* Ends the registration of an unmapped resource, on a thread that may. */
+/* Ends the registration of an unmapped resource, on an allowed thread. */
 gr_status gr_resource_unregister(gr_resource *resource, const char *call);
 
 /*
- * For the references, the number of buffers in use, and the claim: a few instructions each. The
- * last reference and the last buffer may end at the same time on two threads.
+ * The lock of the reference count, the number of buffers in use, and the claim, held for a few
+ * instructions each. The last reference and the last buffer may end at the same time on two
+ * threads.
  */
 static inline void gr_resource_lock(gr_resource *resource)
 {
@@ -43,11 +45,12 @@ static inline void gr_resource_unlock(gr_resource *resource)
 }
 
 /*
- * Closes and frees a resource without references and mappings. Only for the thread that claimed it.
+ * Closes and frees a resource without references and mappings. Only the thread that claimed the
+ * resource may call this function.
  */
 void gr_resource_end(gr_resource *resource);
 
-/* Releases references and returned buffers; ends the resource with the last. */
+/* Releases references and returned buffers. The last of them ends the resource. */
 static inline void gr_resource_let_go(gr_resource *resource, unsigned holds, unsigned buffers)
 {
     gr_resource_lock(resource);
@@ -68,25 +71,27 @@ static inline void gr_resource_settle(gr_resource *resource)
     gr_resource_let_go(resource, 0, 0);
 }
 
-/* Record why a call cannot use a resource; the checks below test first. */
+/*
+ * These functions record why a call cannot use a resource; the checks below call them on failure.
+ */
 gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *call)
     __attribute__((cold));
 gr_status gr_resource_refuse_in_ring(const char *call) __attribute__((cold));
 
-/* Refuses NULL and a closed resource, and in a forked child every resource. */
+/* Refuses NULL and a closed resource. In a forked child refuses every resource. */
 static inline gr_status gr_resource_check_open(const gr_resource *resource, const char *call)
 {
     return resource && resource->handle && !gr_forked ? GR_OK
                                                       : gr_resource_refuse_closed(resource, call);
 }
 
-/* Whether the resource is in a ring, and the ring itself is not calling. */
+/* Whether the resource is in a ring and the current call is not a call of that ring. */
 static inline bool gr_resource_is_rings(const gr_resource *resource)
 {
     return resource->in_a_ring && !resource->ring_maps;
 }
 
-/* Refuses a resource in a ring, unless the ring itself calls. */
+/* Refuses a resource in a ring, unless the current call is a call of that ring. */
 static inline gr_status gr_resource_check_ring(const gr_resource *resource, const char *call)
 {
     return gr_resource_is_rings(resource) ? gr_resource_refuse_in_ring(call) : GR_OK;
@@ -94,10 +99,10 @@ static inline gr_status gr_resource_check_ring(const gr_resource *resource, cons
 
 /* ---- Buffers of maps and releases ------------------------------------------------------------ */
 
-/* If the next buffer is in use: another one, allocated only if all are in use. */
+/* Returns another buffer if the next buffer is in use. Allocates only if all buffers are in use. */
 gr_buffer *gr_buffer_take_other(gr_resource *resource) __attribute__((cold));
 
-/* An unused buffer; NULL if out of memory. */
+/* Returns an unused buffer; NULL if out of memory. */
 static inline gr_buffer *gr_buffer_take(gr_resource *resource)
 {
     gr_buffer *buffer = &resource->first[resource->turn++ % GR_BUFFERS_IN_TURN];
@@ -110,7 +115,7 @@ static inline gr_buffer *gr_buffer_take(gr_resource *resource)
     return buffer;
 }
 
-/* Returns a buffer; the last one frees the resource if it has no references. */
+/* Takes back a buffer. The last buffer frees the resource if it has no references. */
 static inline void gr_buffer_give(gr_buffer *buffer)
 {
     gr_resource *resource = buffer->resource;
@@ -135,8 +140,8 @@ static inline void gr_resource_log_each(const char *call, gr_resource *const res
 }
 
 /*
- * gr_map_many() with copied options or NULL, and n at least 1. The library may hold the resources:
- * it is not checked whether their callers have freed them.
+ * Like gr_map_many(), for options that were copied or are NULL, and n of at least 1. Does not check
+ * whether callers have freed the resources, because the library may hold them.
  */
 gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream,
                      const gr_map_options *options, gr_buffer *out[], const char *call);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Deferred releases: a thread that may not release a buffer, such as a garbage collector's without
- * the OpenGL context, adds it to its resource's list. The resource is added to its backend's list,
- * which holds it while a buffer waits.
+ * Deferred releases. A thread that may not release a buffer, such as the thread of a garbage
+ * collector without the OpenGL context, adds the buffer to the list of its resource. The resource
+ * is added to the list of its backend, which keeps it alive while a buffer waits.
  */
 #include "lib/resource/set_aside.h"
 
@@ -17,10 +17,10 @@
 #include "lib/resource/resource.h"
 #include "lib/resource/users.h"
 
-/* Protects the list of each resource, which finalizer threads and the OpenGL thread share. */
+/* Protects the list of each resource, because finalizer threads and the OpenGL thread share it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Resources without a thread of their own that have a waiting buffer. Protected by the lock. */
+/* The resources with a waiting buffer that any thread may release. Protected by the lock. */
 static gr_resource *unbound;
 
 static bool is_unbound(const gr_resource *resource)
@@ -29,7 +29,10 @@ static bool is_unbound(const gr_resource *resource)
     return backend->any_thread && backend->any_thread(resource);
 }
 
-/* Also clears the error of a first attempt, when the stream of the map was destroyed. */
+/*
+ * Releases a buffer. Also clears the error of the first attempt if the stream of the map was
+ * destroyed.
+ */
 static void release_now(gr_buffer *buffer)
 {
     struct gr_error_record before;
@@ -39,7 +42,10 @@ static void release_now(gr_buffer *buffer)
     gr_error_restore(&before);
 }
 
-/* CU_STREAM_PER_THREAD differs per thread, so this thread waits for the work on its own. */
+/*
+ * Replaces CU_STREAM_PER_THREAD, which is a different stream in each thread: this thread waits for
+ * the work in its own stream.
+ */
 static void leave_own_stream(gr_buffer *buffer)
 {
     struct gr_error_record before;
@@ -74,7 +80,7 @@ void gr_buffer_set_aside(gr_buffer *buffer)
         resource->backend->park(resource, false);
 }
 
-/* The lock is held. */
+/* Takes the waiting buffers of a resource. The lock is held. */
 static gr_buffer *take_buffers(gr_resource *resource)
 {
     gr_buffer *buffers = resource->set_aside;
@@ -96,7 +102,7 @@ static gr_buffer *take_all(gr_resource *resource)
     return buffers;
 }
 
-/* Releases the buffers, then the hold on their resource. */
+/* Releases the buffers, then the reference to their resource. */
 static void release_all(gr_resource *resource, gr_buffer *buffer)
 {
     if (!buffer)
@@ -116,7 +122,7 @@ void gr_resource_unpark(gr_resource *resource)
         release_all(resource, buffers);
         return;
     }
-    resource->parked = false; /* gr_resource_free() had parked it */
+    resource->parked = false; /* gr_resource_free() had deferred the end */
     gr_resource_settle(resource);
 }
 
@@ -125,7 +131,7 @@ void gr_resource_release_aside(gr_resource *resource)
     release_all(resource, take_all(resource));
 }
 
-/* Takes a resource that its caller has freed, which no other thread can use. */
+/* Takes a resource that its caller has freed, so that no other thread can use it. */
 static gr_resource *take_freed(gr_buffer **buffers)
 {
     pthread_mutex_lock(&lock);

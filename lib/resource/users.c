@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Users of a mapping: objects other than its buffer that refer to its bytes. */
+/* Users of a mapping: objects, besides the buffer, that refer to the mapped bytes. */
 #include "lib/resource/users.h"
 
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include "lib/plural.h"
 #include "lib/stream.h"
 
-/* Protects the lists of all buffers, because users may leave on any thread. */
+/* Protects the lists of all buffers, because users may be removed on any thread. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void set_count(gr_buffer *buffer, unsigned count)
@@ -44,7 +44,7 @@ static void take_out(struct gr_user *user)
     set_count(buffer, buffer->user_count - 1);
 }
 
-/* Whether gr_buffer_release_later() waits for this user only. */
+/* Whether this user is the only one that gr_buffer_release_later() waits for. */
 static bool is_awaited(const struct gr_user *user)
 {
     return user->buffer->kept && user->buffer->users == user && !user->next;
@@ -69,7 +69,7 @@ void gr_users_leave(struct gr_user *user, void (*set_aside)(gr_buffer *buffer))
         return;
     set_aside(buffer);
     pthread_mutex_lock(&lock);
-    if (user->buffer) /* the mapping still exists */
+    if (user->buffer) /* the mapping has not ended */
         take_out(user);
     pthread_mutex_unlock(&lock);
 }
@@ -111,7 +111,7 @@ gr_status gr_users_order(gr_resource *resource, CUstream stream, const char *cal
         "%s: the stream could not wait for the streams that use the mapping's tensors.", call);
 }
 
-/* Logs a warning about tensors that became unusable. */
+/* Logs a warning that tensors became unusable. */
 static void warn(const gr_buffer *buffer, unsigned count, const char *call)
 {
     char text[640];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The host waits for CUDA's last work with a resource. */
+/* Lets the host wait for CUDA's last work with a resource. */
 #include "lib/backend.h"
 #include "lib/platform/clock.h"
 #include "lib/driver.h"
@@ -8,10 +8,10 @@
 #include "lib/resource/resource.h"
 #include "lib/stream.h"
 
-/* An event after the last release. */
+/* An event after the last release of a resource. */
 struct last {
     CUevent event; /* NULL: there was no work */
-    bool new;      /* recorded for this wait */
+    bool new;      /* the event was recorded for this wait */
 };
 
 static gr_status record_end(gr_resource *resource)
@@ -32,8 +32,8 @@ static gr_status record_end(gr_resource *resource)
 }
 
 /*
- * For backends without an event: the first wait after a release records one on its stream.
- * Recording one at each release would slow down every frame for a rare query.
+ * For backends without an event: the first wait after a release records an event in the stream of
+ * the release. Recording an event at each release would slow down every frame for a rare query.
  */
 static gr_status mark_stream(gr_resource *resource, struct last *last, const char *call)
 {
@@ -50,10 +50,11 @@ static gr_status mark_stream(gr_resource *resource, struct last *last, const cha
 }
 
 /*
- * Gets the backend's event. A new event is kept for the next query: an event that is recorded again
- * passes only after a while on a busy GPU, so that a caller that polls would never see one pass.
+ * Gets an event from the backend. A new event is kept for the next query. Each event needs some
+ * time to pass on a busy GPU, so with a new event for each poll the caller would never see one that
+ * has passed.
  */
-static gr_status ask_backend(gr_resource *resource, struct last *last)
+static gr_status query_backend(gr_resource *resource, struct last *last)
 {
     gr_status status = resource->backend->last_work(resource, &last->event, &last->new);
     if (!last->event || !last->new)
@@ -71,11 +72,11 @@ static gr_status find_last(gr_resource *resource, struct last *last, const char 
         last->event = resource->end;
         return GR_OK;
     }
-    return resource->backend->last_work ? ask_backend(resource, last)
+    return resource->backend->last_work ? query_backend(resource, last)
                                         : mark_stream(resource, last, call);
 }
 
-/* A new event takes a moment to pass even on an idle stream. */
+/* The time that a new event needs to pass, even on an idle stream. */
 #define MOMENT_MS 1
 
 static gr_status wait_for(const struct last *last, unsigned timeout_ms, const char *call)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Acquires slots of a ring, for either side. The lock is held only for the bookkeeping. Driver and
- * graphics calls run without it, on claimed slots, so that no side waits for the driver calls of
- * the other.
+ * graphics calls run without the lock, on claimed slots, so that no side waits for driver calls of
+ * the other side.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -17,12 +17,12 @@
 #include "lib/ring/notify.h"
 #include "lib/stream.h"
 
-/* For a shared ring whose peer keeps taking the slots first. */
+/* The maximum number of claims in a shared ring whose peer keeps taking the slots first. */
 #define MOST_ATTEMPTS 8
 
 /* ---- Waiting for slots ----------------------------------------------------------------------- */
 
-/* The timeout of a call, by the ring's clock. */
+/* The timeout of a call, in the time of the ring's clock. */
 struct deadline {
     unsigned timeout_ms;
     struct timespec until;
@@ -51,8 +51,8 @@ static bool is_over(const gr_ring *ring, const struct deadline *deadline)
            (now.tv_sec == deadline->until.tv_sec && now.tv_nsec >= deadline->until.tv_nsec);
 }
 
-static gr_status fail_none_ready(const gr_ring *ring, const struct gr_ring_side *side, size_t n,
-                                 unsigned timeout_ms, const char *call)
+static gr_status fail_too_few(const gr_ring *ring, const struct gr_ring_side *side, size_t n,
+                              unsigned timeout_ms, const char *call)
 {
     gr_ring_info now;
     char when[40] = "yet";
@@ -89,7 +89,10 @@ static gr_status fail_stopped(const gr_ring *ring, const struct gr_ring_side *si
                    now.ready);
 }
 
-/* Slots that leave may hold frames, so a consumer may acquire more slots than a producer. */
+/*
+ * Checks n. Slots that are leaving may hold frames, so a consumer may acquire more slots than a
+ * producer.
+ */
 static gr_status check_number(const gr_ring *ring, const struct gr_ring_side *side, size_t n,
                               const char *call)
 {
@@ -105,16 +108,16 @@ static gr_status check_number(const gr_ring *ring, const struct gr_ring_side *si
 enum claim {
     CLAIM_MADE,
     CLAIM_NONE_READY, /* fewer than n are available yet */
-    CLAIM_STOPPED,    /* and there will be no more */
+    CLAIM_STOPPED,    /* fewer than n are available, and no more will come */
     CLAIM_FAILED      /* the error is recorded */
 };
 
-static enum claim none_ready(const gr_ring *ring)
+static enum claim claim_too_few(const gr_ring *ring)
 {
     return ring->state->stopped ? CLAIM_STOPPED : CLAIM_NONE_READY;
 }
 
-/* Claims in the state and in the page. If the peer was faster, tries other slots. */
+/* Claims slots in the state and in the page. If the peer took a slot first, tries other slots. */
 static enum claim claim_shared(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
 {
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
@@ -123,15 +126,18 @@ static enum claim claim_shared(gr_ring *ring, struct gr_ring_side *side, size_t 
         if (side->writes && ring->state->stopped)
             return CLAIM_STOPPED;
         if (!gr_ring_side_claim(side, ring->state, n))
-            return none_ready(ring);
+            return claim_too_few(ring);
         if (gr_link_claim(ring->link, side, n))
             return CLAIM_MADE;
         gr_ring_side_undo(side, ring->state, n);
     }
-    return none_ready(ring);
+    return claim_too_few(ring);
 }
 
-/* Requests a wake-up from the peer before the second attempt, so that no wake-up is missed. */
+/*
+ * Claims slots; if there are too few, requests a wake-up from the peer and tries again, so that no
+ * wake-up is missed.
+ */
 static enum claim claim_or_await(gr_ring *ring, struct gr_ring_side *side, size_t n,
                                  const char *call)
 {
@@ -149,17 +155,17 @@ static enum claim claim_or_await(gr_ring *ring, struct gr_ring_side *side, size_
 static enum claim try_to_claim(gr_ring *ring, struct gr_ring_side *side, size_t n, const char *call)
 {
     if (ring->is_sending)
-        return none_ready(ring);
+        return claim_too_few(ring);
     if (check_number(ring, side, n, call) != GR_OK || gr_ring_side_reserve(side, n, call) != GR_OK)
         return CLAIM_FAILED;
     if (ring->link)
         return claim_or_await(ring, side, n, call);
     if (side->writes && ring->state->stopped)
         return CLAIM_STOPPED;
-    return gr_ring_side_claim(side, ring->state, n) ? CLAIM_MADE : none_ready(ring);
+    return gr_ring_side_claim(side, ring->state, n) ? CLAIM_MADE : claim_too_few(ring);
 }
 
-/* Claims n slots for the side; waits until they are available. The lock is held. */
+/* Claims n slots for the side. Waits until they are available. The lock is held. */
 static gr_status claim(gr_ring *ring, struct gr_ring_side *side, size_t n,
                        const struct deadline *deadline, const char *call)
 {
@@ -181,7 +187,7 @@ static gr_status claim(gr_ring *ring, struct gr_ring_side *side, size_t n,
     case CLAIM_MADE:
         return GR_OK;
     case CLAIM_NONE_READY:
-        return fail_none_ready(ring, side, n, deadline->timeout_ms, call);
+        return fail_too_few(ring, side, n, deadline->timeout_ms, call);
     case CLAIM_STOPPED:
         return fail_stopped(ring, side, call);
     default:
@@ -249,7 +255,7 @@ static bool is_stopped(gr_ring *ring)
     return stopped;
 }
 
-static gr_status fail_not_come(size_t n, const struct deadline *deadline, const char *call)
+static gr_status fail_unfinished(size_t n, const struct deadline *deadline, const char *call)
 {
     return gr_fail(deadline->timeout_ms ? GR_ERR_TIMEOUT : GR_ERR_NOT_READY, call,
                    "The other process has handed on %zu slot%s, but has not finished its work with "
@@ -259,8 +265,8 @@ static gr_status fail_not_come(size_t n, const struct deadline *deadline, const 
 }
 
 /*
- * Waits in this thread for the peer's work with the slots, if nothing else can. Observes the
- * caller's timeout, since only the peer can end this wait.
+ * Waits on this thread for the peer's work with the slots, if neither a stream nor the graphics API
+ * can wait. Observes the caller's timeout, because only the peer can end this wait.
  */
 static gr_status await_peers_work(gr_ring *ring, const struct gr_ring_side *side, size_t n,
                                   const struct deadline *deadline, const char *call)
@@ -276,7 +282,7 @@ static gr_status await_peers_work(gr_ring *ring, const struct gr_ring_side *side
                            "The ring has been stopped, and the other process has not finished its "
                            "work with the slots that it handed on.");
         if (is_over(ring, deadline))
-            return fail_not_come(n, deadline, call);
+            return fail_unfinished(n, deadline, call);
         nanosleep(&pause, NULL);
     }
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The descriptors by which an application polls a ring: one eventfd per role, whose counter is 1
- * while an acquire would not block, else 0. Every change of the ring updates both, so the
+ * while an acquire would not block, and 0 otherwise. Every change of the ring updates both, so the
  * application never has to read from them.
  *
- * In a shared ring, the other process changes it too. Whenever a descriptor is not readable, a
- * wake-up is requested from the peer (gr_link_await()); the thread that receives it updates the
+ * In a shared ring the other process changes the ring, too. Whenever a descriptor is not readable,
+ * a wake-up is requested from the peer (gr_link_await()); the thread that receives it updates the
  * descriptors.
  */
 #define _GNU_SOURCE
@@ -25,10 +25,11 @@ static const struct gr_ring_side *side_of(const gr_ring *ring, unsigned i)
 }
 
 /*
- * With OpenGL, slots that were returned before polling began become free only at the consumer's
- * next call. The consumer is woken for that, since the producer may wait for them.
+ * Whether a side could get a slot. With OpenGL, slots that were returned before polling began
+ * become free only at the next call of the consumer. The consumer is woken for this call, because
+ * the producer may wait for these slots.
  */
-static bool is_there(const gr_ring *ring, const struct gr_ring_side *side)
+static bool may_get_slot(const gr_ring *ring, const struct gr_ring_side *side)
 {
     bool returned = gr_ring_state_returning(ring->state) > 0;
     if (!side->writes)
@@ -36,19 +37,19 @@ static bool is_there(const gr_ring *ring, const struct gr_ring_side *side)
     return gr_ring_state_can_write(ring->state) || (returned && !ring->by_commands);
 }
 
-/* Whether an acquire by that side would not block, or would fail at once. */
+/* Whether an acquire by this side would not block, or would fail at once. */
 static bool is_ready(gr_ring *ring, const struct gr_ring_side *side)
 {
     if (ring->is_sending)
         return ring->state->stopped;
     if (gr_link_update(ring->link, side, "gr_ring_descriptor") != GR_OK || ring->state->stopped ||
-        is_there(ring, side))
+        may_get_slot(ring, side))
         return true;
     if (!ring->link)
         return false;
     bool over = gr_link_await(ring->link);
     return gr_link_update(ring->link, side, "gr_ring_descriptor") != GR_OK || over ||
-           ring->state->stopped || is_there(ring, side);
+           ring->state->stopped || may_get_slot(ring, side);
 }
 
 static void set(struct gr_ring_descriptor *descriptor, bool readable)
@@ -58,7 +59,8 @@ static void set(struct gr_ring_descriptor *descriptor, bool readable)
         return;
     ssize_t done = readable ? write(descriptor->fd, &count, sizeof(count))
                             : read(descriptor->fd, &count, sizeof(count));
-    (void)done; /* a program that read from it has already had this effect */
+    /* fails only if a program has read from the descriptor, which has the same effect */
+    (void)done;
     descriptor->readable = readable;
 }
 
@@ -81,7 +83,7 @@ void gr_ring_end_descriptors(gr_ring *ring)
             close(ring->descriptors[i].fd);
 }
 
-/* The lock is held. */
+/* Creates the descriptor of a role. The lock is held. */
 static int open_descriptor(gr_ring *ring, unsigned i, const char *call)
 {
     struct gr_ring_descriptor *descriptor = &ring->descriptors[i];

@@ -8,7 +8,7 @@
 /* Updates whether the descriptors are readable. The lock is held. */
 void gr_ring_update_pollers(gr_ring *ring);
 
-/* Closes them. */
+/* Closes the descriptors of a ring. */
 void gr_ring_end_descriptors(gr_ring *ring);
 
 #endif

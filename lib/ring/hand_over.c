@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Ends the use of slots: hand over, give back, cancel. The lock is used as in an acquire. */
+/*
+ * Ends the use of slots: hand over, give back, cancel. The lock is held as briefly as in an
+ * acquire.
+ */
 #include "lib/error.h"
 #include "lib/ring/side_order.h"
 #include "lib/ring/peer_link.h"
@@ -8,8 +11,8 @@
 #include "lib/sync/submit.h"
 
 /*
- * The number of the caller's slot; state->room if it is not a slot of this ring. The pointer is not
- * dereferenced.
+ * Returns the number of the caller's slot, or state->room if it is not a slot of this ring. The
+ * pointer is not dereferenced.
  */
 static uint32_t find(const gr_ring *ring, const gr_slot *slot)
 {
@@ -36,7 +39,7 @@ static gr_status check_slot(const gr_ring *ring, const struct gr_ring_side *side
                    ring->slots[number].index, side->writes ? "written" : "read");
 }
 
-/* If the submit was forgotten, a stream would wait forever. */
+/* Checks that the submit was committed: a stream would wait forever for a missing submit. */
 static gr_status check_submit(const struct gr_ring_slot *slot, const struct gr_ring_side *side,
                               enum gr_hand_over how, const char *call)
 {
@@ -63,7 +66,7 @@ static gr_status check_list(const gr_ring *ring, const gr_slot *const slots[], s
 }
 
 /* Adds a slot to the side's arrays. */
-static void take(gr_ring *ring, struct gr_ring_side *side, size_t at, uint32_t number)
+static void add_slot(gr_ring *ring, struct gr_ring_side *side, size_t at, uint32_t number)
 {
     ring->state->places[number].listed = 1;
     side->numbers[at] = number;
@@ -87,15 +90,18 @@ static gr_status look_up(gr_ring *ring, struct gr_ring_side *side, const gr_slot
             status = check_submit(&ring->slots[number], side, how, call);
         if (status != GR_OK)
             break;
-        take(ring, side, found, number);
+        add_slot(ring, side, found, number);
     }
     for (size_t i = 0; i < found; i++)
         ring->state->places[side->numbers[i]].listed = 0;
     return status;
 }
 
-/* Returns the slots. Unless their end is deferred, frees them and those deferred before. */
-static void note_given_back(gr_ring *ring, bool put_off, size_t n, const uint32_t numbers[])
+/*
+ * Marks the slots as returned. If `put_off` is false, also frees these slots and the slots whose
+ * end was deferred before.
+ */
+static void record_returned(gr_ring *ring, bool put_off, size_t n, const uint32_t numbers[])
 {
     gr_ring_state_return(ring->state, n, numbers);
     if (!put_off)
@@ -103,8 +109,8 @@ static void note_given_back(gr_ring *ring, bool put_off, size_t n, const uint32_
 }
 
 /* Records the new states of the slots. The lock is held. */
-static void note(gr_ring *ring, const struct gr_ring_side *side, enum gr_hand_over how,
-                 bool put_off, size_t n)
+static void record_states(gr_ring *ring, const struct gr_ring_side *side, enum gr_hand_over how,
+                          bool put_off, size_t n)
 {
     if (how == GR_PUBLISHED)
         gr_ring_state_hand_over(ring->state, n, side->numbers);
@@ -113,7 +119,7 @@ static void note(gr_ring *ring, const struct gr_ring_side *side, enum gr_hand_ov
     else if (how == GR_READ_CANCELLED)
         gr_ring_state_cancel_read(ring->state, n, side->numbers);
     else
-        note_given_back(ring, put_off, n, side->numbers);
+        record_returned(ring, put_off, n, side->numbers);
     if (how == GR_READ_CANCELLED)
         gr_link_cancel_read(ring->link, side, n);
     else if (how != GR_WRITE_CANCELLED)
@@ -124,7 +130,10 @@ static void note(gr_ring *ring, const struct gr_ring_side *side, enum gr_hand_ov
     gr_ring_notify(ring);
 }
 
-/* Updates the slots' buffers and submits; even after an error, as some may have been released. */
+/*
+ * Updates the buffers and submits of the slots, even after an error, because some buffers may have
+ * been released.
+ */
 static void update_slots(gr_ring *ring, const struct gr_ring_side *side, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -152,7 +161,7 @@ static gr_status hand_over(gr_ring *ring, enum gr_hand_over how, const gr_slot *
     pthread_mutex_lock(&ring->lock);
     update_slots(ring, side, n);
     if (status == GR_OK)
-        note(ring, side, how, ending == 0, n);
+        record_states(ring, side, how, ending == 0, n);
     bool ends = gr_ring_has_left(ring);
     pthread_mutex_unlock(&ring->lock);
     if (ends)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The public calls for the life of a ring: create, resize, stop, count, free. */
+/* The public functions for the life of a ring: create, resize, stop, get_info, free. */
 #include "lib/error.h"
 #include "lib/live.h"
 #include "lib/ring/descriptor.h"
@@ -44,7 +44,9 @@ void gr_ring_free(gr_ring *ring)
 {
     if (!ring || !gr_live_end(GR_LIVE_RING, ring, __func__))
         return;
-    /* First, since the driver may end slots only when no stream waits for the peer. */
+    /*
+     * The link ends first, because the driver can end slots only when no stream waits for the peer.
+     */
     gr_link_end(ring->link);
     gr_ring_end_all(ring);
     gr_ring_end_descriptors(ring);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A ring's own pair of semaphores, instead of a device's. */
+/* The ring's own pair of semaphores, which replaces the pair of a device. */
 #include "lib/ring/own_pair.h"
 
 #include "lib/driver.h"
@@ -42,7 +42,10 @@ static gr_status make_pair(gr_ring *ring, const gr_resource *resource)
     return GR_OK;
 }
 
-/* Waits for the last Vulkan submit that used it, since gr_sync_set() forgets that submit. */
+/*
+ * Waits for the last Vulkan submit that used the resource, because gr_sync_set() forgets that
+ * submit.
+ */
 static gr_status wait_for_submit(const gr_resource *resource, const char *call)
 {
     const struct gr_sync *sync = gr_sync_of(resource);

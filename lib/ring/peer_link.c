@@ -15,10 +15,10 @@
 #include "lib/ring/peer_watch.h"
 
 struct gr_link {
-    struct gr_retired retired; /* with `context`, if it outlives the ring */
+    struct gr_retired retired; /* with `context`, retires the link if it outlives the ring */
     struct gr_context context;
     gr_ring_role role;
-    atomic_bool spoiled; /* the page holds what no grinterop peer writes */
+    atomic_bool spoiled; /* the page contains values that no grinterop peer writes */
     struct gr_page_view view;
     struct gr_peer_semaphores semaphores;
     struct gr_peer_watch watch;
@@ -26,7 +26,9 @@ struct gr_link {
 
 /* ---- The peer -------------------------------------------------------------------------------- */
 
-/* The index of this process in the page's arrays, and that of the peer. */
+/*
+ * own() returns the index of this process in the arrays of the page, peers() the index of the peer.
+ */
 static unsigned own(const struct gr_link *link)
 {
     return link->role - GR_RING_PRODUCER;
@@ -38,8 +40,8 @@ static unsigned peers(const struct gr_link *link)
 }
 
 /*
- * Wakes the peer if it waits, or always. A full socket needs no handling: its unread bytes also
- * wake the peer.
+ * Wakes the peer if it waits, or in any case if `always` is set. A full socket needs no handling:
+ * its unread bytes also wake the peer.
  */
 static void wake(struct gr_link *link, bool always)
 {
@@ -49,7 +51,7 @@ static void wake(struct gr_link *link, bool always)
         send(link->watch.socket, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Whether the peer will do nothing more. */
+/* Whether the peer will make no more changes. */
 static bool is_over(const struct gr_link *link)
 {
     return gr_peer_watch_saw_end(&link->watch) || atomic_load(&link->spoiled) ||
@@ -127,7 +129,7 @@ bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t
     if (!link || gr_page_claim(&link->view, side, n))
         return true;
     if (n > 1)
-        wake(link, false); /* frames that were taken are available again */
+        wake(link, false); /* frames that were claimed are available again */
     return false;
 }
 
@@ -194,7 +196,7 @@ gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side,
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* Sets the members that cannot fail, so that the link can be freed from here on. */
+/* Sets the members whose initialisation cannot fail, so that the link can be freed from here on. */
 static void init_link(struct gr_link *link, const struct gr_link_parts *parts)
 {
     link->context.primary_of = -1;
@@ -206,7 +208,7 @@ static void init_link(struct gr_link *link, const struct gr_link_parts *parts)
     gr_peer_watch_init(&link->watch, parts->socket, &link->semaphores, parts->ring, parts->changed);
 }
 
-/* Frees all parts but the socket and the CUDA context. */
+/* Frees all parts except the socket and the CUDA context. */
 static void end_parts(struct gr_link *link, bool alive)
 {
     gr_peer_watch_finish(&link->watch);
@@ -220,7 +222,7 @@ static void free_link(struct gr_link *link)
     struct gr_error_record before;
     gr_error_save(&before);
     end_parts(link, true);
-    gr_context_drop(&link->context); /* last: end_parts() needs it */
+    gr_context_drop(&link->context); /* last, because end_parts() needs the context */
     free(link);
     gr_error_restore(&before);
 }
@@ -238,7 +240,8 @@ struct gr_link *gr_link_begin(const struct gr_link_parts *parts, const char *cal
     link->view.seen = gr_check_memory(calloc(parts->count, sizeof(*link->view.seen)), call);
     if (!link->view.seen || gr_peer_watch_start(&link->watch, call) != GR_OK)
         goto fail;
-    link->view.page = parts->page; /* owned by the link: nothing can fail any more */
+    /* the link owns the page now, because nothing can fail any more */
+    link->view.page = parts->page;
     return link;
 fail:
     gr_link_abandon(link);
@@ -267,8 +270,8 @@ static void free_link_and_socket(struct gr_link *link)
 }
 
 /*
- * Tries twice: on failure, a stream could wait for the peer forever, and ending the slots would
- * block.
+ * Makes the CUDA context current. Tries twice, because after a failure a stream could wait for the
+ * peer forever, and ending the slots would block.
  */
 static bool enter_context(struct gr_link *link, bool *pushed)
 {
@@ -276,7 +279,10 @@ static bool enter_context(struct gr_link *link, bool *pushed)
            gr_context_enter(&link->context, pushed, "gr_ring_free") == GR_OK;
 }
 
-/* An event after the last work of this process, if it has not passed; NULL if all is done. */
+/*
+ * Returns an event after the last work of this process, if that work is unfinished; NULL if all is
+ * done.
+ */
 static CUevent work_left(struct gr_link *link)
 {
     bool pushed;
@@ -288,9 +294,9 @@ static CUevent work_left(struct gr_link *link)
 }
 
 /*
- * The socket stays open and watched until this process has signalled all that it has to, and all
- * that it waits for has arrived: each process takes the end of the socket for the other's last
- * signal.
+ * Ends the link. The socket stays open and watched until this process has sent all its signals and
+ * has received all signals that it waits for, because each process takes the end of the socket for
+ * the last signal of the other process.
  */
 void gr_link_end(struct gr_link *link)
 {

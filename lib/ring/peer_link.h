@@ -5,8 +5,8 @@
  * semaphore each (peer_semaphores.c), and by the socket, which wakes the peer and reports its end
  * (peer_watch.c).
  *
- * The link is NULL if a ring is not shared. The ring's calls and gr_link_end() then do nothing. On
- * systems without Unix sockets it is always NULL (without_peer.c).
+ * The link is NULL if a ring is not shared. The functions for calls of the ring, and gr_link_end(),
+ * then do nothing. On systems without Unix sockets the link is always NULL (without_peer.c).
  */
 #ifndef GR_LIB_RING_PEER_LINK_H
 #define GR_LIB_RING_PEER_LINK_H
@@ -21,68 +21,83 @@ struct gr_link;
 
 struct gr_page;
 
-/* The parts of a new link. */
+/* The parts for a new link. */
 struct gr_link_parts {
     int socket; /* closed when the link ends */
     gr_ring_role role;
-    struct gr_page *page; /* owned by the link on success */
-    uint32_t count;       /* number of slots */
+    struct gr_page *page; /* the link owns the page after a success */
+    uint32_t count;       /* the number of slots */
 
-    /* Signalled by this process, and by the peer. The link takes its own references. */
+    /*
+     * `mine` is signalled by this process, `theirs` by the peer. The link takes references of its
+     * own.
+     */
     gr_semaphore *mine, *theirs;
 
-    /* The resources' semaphores if relayed. Each may be NULL; the link takes references. */
+    /*
+     * If `relays` is set, the semaphores of the resources, between which the link relays signals.
+     * Each may be NULL; the link takes references.
+     */
     bool relays;
     gr_semaphore *relayed[2];
 
-    /* The ring's state: must stay valid until gr_link_end(). */
+    /* The state of the ring. It must stay valid until gr_link_end(). */
     struct gr_ring_state *state;
 
-    /* Notified when the peer changes the ring, on the link's thread. */
+    /*
+     * The ring, and the function that is called on the thread of the link when the peer changes the
+     * ring.
+     */
     gr_ring *ring;
     void (*changed)(gr_ring *ring);
 };
 
-/* Creates a link and starts to watch the socket. NULL and the error: the parts are unchanged. */
+/*
+ * Creates a link and starts to watch the socket. On failure records the error, returns NULL, and
+ * leaves the parts unchanged.
+ */
 struct gr_link *gr_link_begin(const struct gr_link_parts *parts, const char *call);
 
-/* Undoes gr_link_begin() if the ring could not be sent: the socket stays open. */
+/* Undoes gr_link_begin() if the ring could not be sent. The socket stays open. */
 void gr_link_abandon(struct gr_link *link);
 
-/* For a freed ring. The link lives on until the peer can receive all signals of this process. */
+/*
+ * Ends the link of a freed ring. The link itself lives until the peer can receive all signals of
+ * this process.
+ */
 void gr_link_end(struct gr_link *link);
 
 /* ---- Calls of the ring, with its lock held --------------------------------------------------- */
 
 /*
- * Updates the state from the page. Fails if this process does not have that role, or if the
- * producer's peer is gone.
+ * Updates the state from the page. Fails if this process does not have that role, or if the side is
+ * the producer and the peer is gone.
  */
 gr_status gr_link_update(struct gr_link *link, const struct gr_ring_side *side, const char *call);
 
 /*
- * Call before a wait: requests a wake-up from the peer. Check again afterwards. True: the peer will
- * do nothing more.
+ * Requests a wake-up from the peer. Call this function before a wait, and check the state again
+ * afterwards. True: the peer will make no more changes.
  */
 bool gr_link_await(struct gr_link *link);
 
-/* Records why the peer is gone: GR_ERR_SYSTEM. The link must not be NULL. */
+/* Records GR_ERR_SYSTEM, with the reason why the peer is gone. The link must not be NULL. */
 gr_status gr_link_fail_gone(const struct gr_link *link, const char *call);
 
 /*
- * Claims in the page the slots that were claimed in the state. False: the peer was faster, and
- * nothing is claimed.
+ * Claims in the page the slots that were claimed in the state. False: the peer took a slot first,
+ * and nothing is claimed.
  */
 bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n);
 
-/* Call after a claim has been committed or undone in the state. */
+/* Ends a claim in the page after it was committed or undone in the state. */
 void gr_link_finish_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                           bool final);
 
-/* Hands the slots that were handed on in the state to the peer. */
+/* Hands slots to the peer that were handed on in the state. */
 void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n);
 
-/* Call after a read has been cancelled in the state. */
+/* Makes frames readable again in the page after their read was cancelled in the state. */
 void gr_link_cancel_read(struct gr_link *link, const struct gr_ring_side *side, size_t n);
 
 void gr_link_stop(struct gr_link *link);
@@ -90,8 +105,8 @@ void gr_link_stop(struct gr_link *link);
 /* ---- Calls without the ring's lock, around the use of slots ---------------------------------- */
 
 /*
- * Whether the peer's work with the n slots has ended. For a side that waits in this thread instead
- * of in a stream.
+ * Whether the peer's work with the n slots is done. For a side that waits on this thread instead of
+ * in a stream.
  */
 gr_status gr_link_peer_is_done(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                                bool *come, const char *call);
@@ -99,7 +114,10 @@ gr_status gr_link_peer_is_done(struct gr_link *link, const struct gr_ring_side *
 gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                             const char *call);
 
-/* Call after each map or release, even a failed one: the link lives until the stream gets here. */
+/*
+ * Call this function after each map or release, even a failed one. The link lives until the stream
+ * has reached this point.
+ */
 void gr_link_follow(struct gr_link *link, CUstream stream);
 
 gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The page that two processes share for a ring: the owner of each slot. Each number is read from
- * the page once, checked against what this process knows, and used only as a number. A peer that
- * dies or lies leaves nothing locked.
+ * the page once, checked against the state of this process, and used only as a number. A peer that
+ * dies or writes wrong numbers leaves nothing locked.
  */
 #define _GNU_SOURCE
 #include "lib/ring/peer_page.h"
@@ -41,7 +41,10 @@ int gr_page_create(uint32_t slots, const char *call)
     return -1;
 }
 
-/* Checks the seals first: without them the peer could shrink the file after the size check. */
+/*
+ * Checks the seals before the size: without seals the peer could shrink the file after the size was
+ * checked.
+ */
 static bool is_sealed(int fd, size_t size)
 {
     struct stat file;
@@ -94,7 +97,7 @@ static void put(struct gr_page_view *view, uint32_t i, uint64_t word)
     atomic_store(&view->page->slots[i].word, word);
 }
 
-/* Takes a ready frame, unless the peer was faster. */
+/* Takes a ready frame. False if the peer took it first. */
 static bool take(struct gr_page_view *view, uint32_t i, uint64_t frame, enum gr_owner to)
 {
     uint64_t ready = word_of(frame, GR_OWNER_READY), taken = word_of(frame, to);
@@ -106,7 +109,10 @@ static bool take(struct gr_page_view *view, uint32_t i, uint64_t frame, enum gr_
 
 /* ---- Changes by the peer --------------------------------------------------------------------- */
 
-/* The next write waits for the consumer's last use of the slot, even if that read was cancelled. */
+/*
+ * Records the consumer's last use of the slot, even if that read was cancelled: the next write
+ * waits for this use.
+ */
 static void note_given_back(struct gr_page_view *view, uint32_t i)
 {
     uint64_t value = atomic_load(&view->page->slots[i].given_back);
@@ -116,7 +122,7 @@ static void note_given_back(struct gr_page_view *view, uint32_t i)
     view->seen[i].in = value;
 }
 
-/* Returns false if no grinterop peer can have made the change. */
+/* Updates the producer's state of a slot. False if no grinterop peer can have made the change. */
 static bool pull_as_producer(struct gr_page_view *view, uint32_t i)
 {
     struct gr_ring_state *state = view->state;
@@ -128,7 +134,7 @@ static bool pull_as_producer(struct gr_page_view *view, uint32_t i)
         return false;
     view->seen[i].word = word;
     switch (owner_of(word)) {
-    case GR_OWNER_READY: /* also after a cancelled read */
+    case GR_OWNER_READY: /* READY also follows a cancelled read */
         gr_place_move(state, i, GR_PLACE_READY);
         return true;
     case GR_OWNER_CONSUMER:
@@ -146,14 +152,16 @@ static bool pull_as_producer(struct gr_page_view *view, uint32_t i)
     }
 }
 
-/* The producer has taken back a frame that was not read. */
+/* Updates the state after the producer has taken back an unread frame. */
 static void drop_frame(struct gr_ring_state *state, uint32_t i)
 {
     state->dropped++;
     gr_ring_state_cancel_write(state, 1, &i);
 }
 
-/* Records a new frame. In GR_RING_NEWEST, drops one that is older than the last one read. */
+/*
+ * Records a new frame. In GR_RING_NEWEST, drops the frame if it is older than the last frame read.
+ */
 static void note_ready(struct gr_page_view *view, uint32_t i, uint64_t frame)
 {
     struct gr_ring_state *state = view->state;
@@ -184,7 +192,8 @@ static bool pull_as_consumer(struct gr_page_view *view, uint32_t i)
         drop_frame(state, i);
     bool is_ready = owner_of(word) == GR_OWNER_READY;
     if (is_ready && frame_of(word) > state->written)
-        return true; /* read it at the next pull: this pass may have missed earlier frames */
+        /* this frame is read at the next pull, because this pass may have missed earlier frames */
+        return true;
     view->seen[i].word = word;
     if (is_ready)
         note_ready(view, i, frame_of(word));
@@ -211,7 +220,7 @@ bool gr_page_pull(struct gr_page_view *view, const struct gr_ring_side *side)
 
 /* ---- Changes by this process ----------------------------------------------------------------- */
 
-/* Puts a taken frame back. */
+/* Makes a taken frame ready again. */
 static void put_back(struct gr_page_view *view, const struct gr_ring_place *place, uint32_t i)
 {
     if (place->before == GR_PLACE_READY)
@@ -239,7 +248,7 @@ bool gr_page_claim(struct gr_page_view *view, const struct gr_ring_side *side, s
     return true;
 }
 
-/* Marks the frames that the consumer's state dropped because a newer one is read. */
+/* Marks in the page the frames that the state dropped because the consumer reads a newer frame. */
 static void mark_dropped(struct gr_page_view *view)
 {
     for (uint32_t i = 0; i < view->count; i++)
@@ -253,7 +262,8 @@ void gr_page_finish_claim(struct gr_page_view *view, const struct gr_ring_side *
 {
     for (size_t i = 0; i < n; i++)
         if (final)
-            view->seen[side->numbers[i]].in = 0; /* no second wait */
+            /* the value has been waited for once, which is enough */
+            view->seen[side->numbers[i]].in = 0;
         else
             put_back(view, &view->state->places[side->numbers[i]], side->numbers[i]);
     if (final && !side->writes)

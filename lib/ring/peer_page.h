@@ -13,40 +13,49 @@
 /* ---- The page -------------------------------------------------------------------------------- */
 
 /*
- * The owner of a slot and its frame, in one word: frame * 4 + owner. Only the owner changes a word,
- * or a compare-and-exchange out of READY, so that each frame is read or dropped once. Frame numbers
- * only grow. A word recurs only after a cancelled read, for the same frame.
+ * The owner of a slot and the frame in it, in one word: frame * 4 + owner. Only the owner writes a
+ * word. Other processes may only compare-and-exchange a word that is READY. So each frame is read
+ * or dropped once. Frame numbers only grow. A word recurs only after a cancelled read, for the same
+ * frame.
  */
 enum gr_owner {
-    GR_OWNER_PRODUCER = 0, /* at first, and after the consumer has read it */
+    GR_OWNER_PRODUCER = 0, /* at first, and after the consumer has read the frame */
     GR_OWNER_READY,
     GR_OWNER_CONSUMER,
-    GR_OWNER_DROPPED /* by the consumer: the producer owns it again */
+    GR_OWNER_DROPPED /* the consumer dropped the frame: the producer owns the slot again */
 };
 
 struct gr_page_slot {
     _Atomic uint64_t word;
 
-    /* The value of the producer's semaphore after which it can be read; 0: at once. */
+    /*
+     * The value of the producer's semaphore after which the frame can be read. 0: the frame can be
+     * read at once.
+     */
     _Atomic uint64_t written;
 
-    /* The value of the consumer's semaphore after its read, even a cancelled one. */
+    /* The value of the consumer's semaphore after it has read the frame, or cancelled the read. */
     _Atomic uint64_t given_back;
 };
 
 struct gr_page {
     _Atomic uint64_t written; /* frames up to this one are in the slots */
     _Atomic uint32_t stopped;
-    _Atomic uint32_t ended[2];   /* a role has freed its ring: the producer, the consumer */
-    _Atomic uint32_t waiting[2]; /* a role waits for the socket */
+    /* whether a role has freed its ring: of the producer, of the consumer */
+    _Atomic uint32_t ended[2];
+    /* whether a role waits for the socket: the producer, the consumer */
+    _Atomic uint32_t waiting[2];
     struct gr_page_slot slots[];
 };
 
-/* Returns the descriptor of a new sealed page, owned by the caller; -1 and the error on failure. */
+/*
+ * Returns the descriptor of a new sealed page, which the caller owns. On failure records the error
+ * and returns -1.
+ */
 int gr_page_create(uint32_t slots, const char *call);
 
 /*
- * Maps a page that may come from a peer: GR_ERR_INVALID_VALUE if it is not a valid page, or if the
+ * Maps a page that may come from a peer. GR_ERR_INVALID_VALUE if the page is not valid, or if the
  * peer could shrink it.
  */
 gr_status gr_page_map(int fd, uint32_t slots, struct gr_page **page, const char *call);
@@ -56,36 +65,40 @@ void gr_page_unmap(struct gr_page *page, uint32_t slots); /* does nothing for NU
 
 /* The state of a slot as this process last saw it. */
 struct gr_page_seen {
-    uint64_t word;       /* as last read or written */
-    uint64_t in;         /* the peer's value to wait for before the next use; 0: none */
-    uint64_t out;        /* this process's value for the peer */
-    uint64_t given_back; /* as last read: only new values are waited for */
+    uint64_t word; /* the word as it was last read or written */
+    /* the value of the peer's semaphore to wait for before the next use; 0: none */
+    uint64_t in;
+    uint64_t out;        /* the value of this process's semaphore that the peer has to wait for */
+    uint64_t given_back; /* the value as last read, because only new values are waited for */
 };
 
 struct gr_page_view {
     struct gr_page *page;
     struct gr_page_seen *seen;   /* one per slot */
-    struct gr_ring_state *state; /* this process's state, which is compared with the page */
+    struct gr_ring_state *state; /* the state of this process, which is compared with the page */
     uint32_t count;
 };
 
-/* Updates the state for that side. False: a grinterop peer never does what was found. */
+/*
+ * Updates the state of that side from the page. False if the page contains a change that no
+ * grinterop peer makes.
+ */
 bool gr_page_pull(struct gr_page_view *view, const struct gr_ring_side *side);
 
 /*
- * Claims in the page the slots that the side claimed in the state. False: the peer was faster, and
- * nothing is claimed.
+ * Claims in the page the slots that the side claimed in the state. False: the peer took a slot
+ * first, and nothing is claimed.
  */
 bool gr_page_claim(struct gr_page_view *view, const struct gr_ring_side *side, size_t n);
 
-/* Call after the side's claim has been committed or undone in the state. */
+/* Ends a claim in the page after it was committed (`final`) or undone in the state. */
 void gr_page_finish_claim(struct gr_page_view *view, const struct gr_ring_side *side, size_t n,
                           bool final);
 
-/* Hands the slots that the side handed on in the state to the peer. */
+/* Hands slots to the peer that the side handed on in the state. */
 void gr_page_push(struct gr_page_view *view, const struct gr_ring_side *side, size_t n);
 
-/* Makes frames whose read was cancelled in the state readable again. */
+/* Makes frames readable again whose read was cancelled in the state. */
 void gr_page_cancel_read(struct gr_page_view *view, const struct gr_ring_side *side, size_t n);
 
 #endif

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Polls a semaphore: see peer_probe.h. */
+/* Queries the value of a semaphore: see peer_probe.h. */
 #include "lib/ring/peer_probe.h"
 
 #include "lib/driver.h"
 #include "lib/error.h"
 
-/* A driver thread may be delayed past one look, but not past several. */
+/*
+ * The number of polls without a result that count as "no". A driver thread may be delayed past one
+ * poll, but not past several.
+ */
 #define LOOKS_FOR_NO 3
 
 static CUresult make(struct gr_peer_probe *probe)
@@ -27,7 +30,8 @@ static gr_status refuse(CUresult result, const char *call)
                         "The driver cannot report how much work the other process has finished.");
 }
 
-static gr_status ask(const struct gr_peer_probe *probe, gr_semaphore *semaphore, uint64_t value)
+static gr_status enqueue_query(const struct gr_peer_probe *probe, gr_semaphore *semaphore,
+                               uint64_t value)
 {
     const gr_cuda_api *cu = gr_driver();
     const gr_semaphore_point point =
@@ -45,8 +49,8 @@ gr_status gr_peer_probe_query(struct gr_peer_probe *probe, gr_semaphore *semapho
     if (probe->value)
         gr_peer_probe_end(probe);
     CUresult result = make(probe);
-    gr_status status =
-        result == CUDA_SUCCESS ? ask(probe, semaphore, value) : refuse(result, "cuStreamCreate");
+    gr_status status = result == CUDA_SUCCESS ? enqueue_query(probe, semaphore, value)
+                                              : refuse(result, "cuStreamCreate");
     if (status == GR_OK)
         probe->value = value;
     else
@@ -73,7 +77,7 @@ enum gr_peer_result gr_peer_probe_poll(struct gr_peer_probe *probe)
     return probe->looks < LOOKS_FOR_NO ? GR_PEER_UNKNOWN : GR_PEER_LACKS;
 }
 
-/* Work already in its stream still completes. */
+/* Ends a probe. Work that is already in its stream still completes. */
 void gr_peer_probe_end(struct gr_peer_probe *probe)
 {
     const gr_cuda_api *cu = gr_driver();

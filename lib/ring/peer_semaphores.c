@@ -13,7 +13,8 @@
  *                        then releases in CUDA's place         submit like a map, then signals
  *                                                              mine
  *
- * Semaphores are direct if they can be exported and have no other users; else they are relayed.
+ * The semaphores of the resources are used directly if they can be exported and have no other
+ * users; otherwise they are relayed.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "lib/ring/peer_semaphores.h"
@@ -26,20 +27,20 @@
 #include "lib/external/external.h"
 #include "lib/sync/semaphore_points.h"
 
-/* Time limit in milliseconds for work that should already be done. */
+/* The time limit, in milliseconds, for work that should already be done. */
 #define GRACE_MS 5
 
-/* How long a ring that ends waits for a living peer, in milliseconds. */
+/* The time, in milliseconds, that a ring that ends waits for a living peer. */
 #define PEER_MS 2000
 
-/* How often to retry a driver call that fails: after a lost device all calls fail. */
+/* The number of attempts of a driver call that fails: after a lost device all calls fail. */
 #define MOST_TRIES 3
 
 /* ---- Querying and signalling ----------------------------------------------------------------- */
 
 /*
- * Whether an event passes within that time; queried at least twice. If the driver keeps failing,
- * its device is lost and no work waits: true.
+ * Whether an event passes within `ms` milliseconds. The event is queried at least twice. If the
+ * driver keeps failing, its device is lost and no work waits, so the result is true.
  */
 static bool passes_within(CUevent event, double ms)
 {
@@ -115,8 +116,8 @@ gr_status gr_peer_semaphores_start(struct gr_peer_semaphores *semaphores, bool r
 }
 
 /*
- * Signals an open query before freeing it: a pending wait occupies the GPU, and later driver calls
- * may wait for it.
+ * Ends a probe. Signals the value of an open query first: a pending wait occupies the GPU, and
+ * later driver calls may wait for it.
  */
 static void end_probe(struct gr_peer_probe *probe, gr_semaphore *semaphore)
 {
@@ -162,10 +163,11 @@ void gr_peer_semaphores_finish(struct gr_peer_semaphores *semaphores, bool alive
 /* ---- A peer that is gone --------------------------------------------------------------------- */
 
 /*
- * Signals only if the peer has not: a smaller value must not overwrite a larger one. If the driver
- * fails, streams keep waiting, and nothing else can be done. The lock is held.
+ * Signals `awaited` in the peer's place, but only if the peer has not, because a smaller value must
+ * not overwrite a larger one. If the driver fails, streams keep waiting, and nothing else can be
+ * done. The lock is held.
  */
-static void serve_one(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
+static void signal_one_for_peer(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
 {
     const gr_semaphore_point point =
         GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = gauge->awaited);
@@ -180,15 +182,15 @@ static void serve_one(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
     gauge->served = gauge->awaited;
 }
 
-/* The lock is held. */
+/* Signals both semaphores as far as necessary, in the peer's place. The lock is held. */
 static void serve(struct gr_peer_semaphores *semaphores)
 {
     bool pushed;
     if (!semaphores->serving || gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
         return;
-    serve_one(&semaphores->of_theirs, semaphores->theirs);
+    signal_one_for_peer(&semaphores->of_theirs, semaphores->theirs);
     if (semaphores->serving_mine)
-        serve_one(&semaphores->of_mine, semaphores->mine);
+        signal_one_for_peer(&semaphores->of_mine, semaphores->mine);
     gr_context_leave(pushed);
 }
 
@@ -200,8 +202,8 @@ void gr_peer_semaphores_signal(struct gr_peer_semaphores *semaphores)
     pthread_mutex_unlock(&semaphores->lock);
 }
 
-/* True if unknown. The context is current, and the lock is held. */
-static bool is_sound(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
+/* False if the semaphore has fallen back. The context is current, and the lock is held. */
+static bool has_not_fallen(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
 {
     struct gr_peer_probe *coming = &gauge->coming, *again = &gauge->again;
     if (!coming->value && gauge->awaited > gauge->reached)
@@ -214,17 +216,17 @@ static bool is_sound(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
     return gr_peer_probe_poll(again) != GR_PEER_LACKS;
 }
 
-/* False: one of them has fallen back. The lock is held. */
-static bool are_sound(struct gr_peer_semaphores *semaphores)
+/* Whether neither semaphore has fallen back to a smaller value. The lock is held. */
+static bool have_not_fallen(struct gr_peer_semaphores *semaphores)
 {
     bool pushed, sound = true;
     if ((!semaphores->of_theirs.awaited && !semaphores->of_mine.awaited) ||
         gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
         return true;
     if (!semaphores->serving)
-        sound = is_sound(&semaphores->of_theirs, semaphores->theirs);
+        sound = has_not_fallen(&semaphores->of_theirs, semaphores->theirs);
     if (!semaphores->serving_mine)
-        semaphores->serving_mine = !is_sound(&semaphores->of_mine, semaphores->mine);
+        semaphores->serving_mine = !has_not_fallen(&semaphores->of_mine, semaphores->mine);
     gr_context_leave(pushed);
     return sound && !semaphores->serving_mine;
 }
@@ -232,7 +234,7 @@ static bool are_sound(struct gr_peer_semaphores *semaphores)
 bool gr_peer_semaphores_check(struct gr_peer_semaphores *semaphores)
 {
     pthread_mutex_lock(&semaphores->lock);
-    bool sound = are_sound(semaphores);
+    bool sound = have_not_fallen(semaphores);
     if (semaphores->serving) {
         semaphores->of_theirs.served = semaphores->of_mine.served = 0;
         serve(semaphores);
@@ -241,7 +243,7 @@ bool gr_peer_semaphores_check(struct gr_peer_semaphores *semaphores)
     return sound;
 }
 
-/* Other streams of this process wait for its own signals. */
+/* Records the value of a signal of this process: other streams of this process wait for it. */
 static void note_signalled(struct gr_peer_semaphores *semaphores, uint64_t value)
 {
     pthread_mutex_lock(&semaphores->lock);
@@ -250,7 +252,7 @@ static void note_signalled(struct gr_peer_semaphores *semaphores, uint64_t value
     pthread_mutex_unlock(&semaphores->lock);
 }
 
-/* Call before any work waits for the value. */
+/* Records a value that work waits for. Call this function before any work waits for the value. */
 static void note_awaited(struct gr_peer_semaphores *semaphores, uint64_t value)
 {
     struct gr_error_record before;
@@ -286,7 +288,7 @@ static void wait_directly(bool is_cuda, gr_resource *resource, uint64_t value)
         sync->computed = value;
 }
 
-/* The value that the use of n slots waits for; 0: none. */
+/* Returns the value that the use of n slots waits for; 0: none. */
 static uint64_t last_in(const struct gr_page_view *view, const struct gr_ring_side *side, size_t n)
 {
     uint64_t last = 0;
@@ -297,8 +299,9 @@ static uint64_t last_in(const struct gr_page_view *view, const struct gr_ring_si
 }
 
 /*
- * Only an event in the stream itself shows what the stream has passed. If recording fails, the
- * device is lost and no work waits.
+ * Makes the stream `passed` wait for the work so far in `stream`. Only an event in the stream
+ * itself shows what work the stream has done. If recording fails, the device is lost and no work
+ * waits.
  */
 static void follow(const struct gr_peer_semaphores *semaphores, CUstream stream)
 {
@@ -307,8 +310,8 @@ static void follow(const struct gr_peer_semaphores *semaphores, CUstream stream)
 }
 
 /*
- * Forgets values that have arrived, so that nothing waits for them again: the peer may set them
- * back at any time.
+ * Forgets values that have arrived, so that no later use waits for them: the peer may set them back
+ * at any time.
  */
 static void forget_in(const struct gr_page_view *view, const struct gr_ring_side *side, size_t n)
 {
@@ -332,12 +335,12 @@ gr_status gr_peer_semaphores_are_done(struct gr_peer_semaphores *semaphores,
     if (status != GR_OK)
         return status;
     if (arriving->value != last) {
-        if (arriving->value) /* the query's stream may miss a value that is there only briefly */
+        if (arriving->value) /* its stream may miss a value that is there only briefly */
             follow(semaphores, arriving->stream);
         status = gr_peer_probe_query(arriving, semaphores->theirs, last);
         if (status == GR_OK)
             passes_within(arriving->after,
-                          GRACE_MS); /* a value that is already there is seen at once */
+                          GRACE_MS); /* a value that has arrived is reported within this time */
     }
     *come = gr_peer_probe_poll(arriving) == GR_PEER_HAS;
     gr_context_leave(pushed);
@@ -423,8 +426,8 @@ static uint64_t last_out(const struct gr_page_view *view)
     return last;
 }
 
-/* Moves the event behind all waits of the streams. */
-static bool move_behind_streams(const struct gr_peer_semaphores *semaphores, CUevent event)
+/* Records the event after all waits of the streams. */
+static bool record_after_streams(const struct gr_peer_semaphores *semaphores, CUevent event)
 {
     const gr_cuda_api *cu = gr_driver();
     if (semaphores->in) {
@@ -435,7 +438,7 @@ static bool move_behind_streams(const struct gr_peer_semaphores *semaphores, CUe
            cu->EventRecord(event, semaphores->passed) == CUDA_SUCCESS;
 }
 
-/* False: the driver fails. The event is NULL if there is nothing to wait for. */
+/* Creates an event after all work; NULL if there is no work. False if the driver fails. */
 static bool event_after_all(const struct gr_peer_semaphores *semaphores,
                             const struct gr_page_view *view, CUevent *event)
 {
@@ -452,7 +455,7 @@ static bool event_after_all(const struct gr_peer_semaphores *semaphores,
         return true;
     if (gr_semaphore_event_after(points, n, event) != GR_OK)
         return false;
-    if (move_behind_streams(semaphores, *event))
+    if (record_after_streams(semaphores, *event))
         return true;
     gr_driver()->EventDestroy(*event);
     *event = NULL;
@@ -460,10 +463,11 @@ static bool event_after_all(const struct gr_peer_semaphores *semaphores,
 }
 
 /*
- * Ending the slots, which follows, may wait in the driver for all GPU work, and so for a peer that
- * lives but hangs. After the time limit, this process signals what the peer owes or has set back.
+ * Signals all values that the peer still owes or has set back, after the time limit. Ending the
+ * slots, which follows, may wait in the driver for all GPU work, and so for a peer that lives but
+ * hangs.
  */
-static void serve_all(struct gr_peer_semaphores *semaphores)
+static void signal_all_for_peer(struct gr_peer_semaphores *semaphores)
 {
     pthread_mutex_lock(&semaphores->lock);
     semaphores->serving = semaphores->serving_mine = true;
@@ -478,12 +482,12 @@ CUevent gr_peer_semaphores_last_work(struct gr_peer_semaphores *semaphores,
     bool told = false;
     for (int tries = 0; !told && tries < MOST_TRIES; tries++)
         told = event_after_all(semaphores, view, &event);
-    if (!told) /* its work may still be running: nothing waits for it any more */
-        serve_all(semaphores);
+    if (!told) /* the work may still be running, but nothing waits for it any more */
+        signal_all_for_peer(semaphores);
     if (!event)
         return NULL;
     if (!passes_within(event, PEER_MS)) {
-        serve_all(semaphores);
+        signal_all_for_peer(semaphores);
         if (!passes_within(event, GRACE_MS))
             return event;
     }

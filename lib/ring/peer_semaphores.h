@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The semaphores of the two processes of a shared ring, and the relay to graphics semaphores. */
+/*
+ * The semaphores of the two processes of a shared ring, and the relay between them and the
+ * semaphores of the resources.
+ */
 #ifndef GR_LIB_RING_PEER_SEMAPHORES_H
 #define GR_LIB_RING_PEER_SEMAPHORES_H
 
@@ -7,55 +10,59 @@
 #include "lib/ring/peer_probe.h"
 #include "lib/sync/semaphore.h"
 
-/* The known values of one of the two semaphores. Protected by the lock of gr_peer_semaphores. */
+/*
+ * The values of one of the two semaphores, as far as this process knows them. Protected by the lock
+ * of gr_peer_semaphores.
+ */
 struct gr_peer_gauge {
-    uint64_t awaited; /* the largest value that any work here may wait for */
+    uint64_t awaited; /* the largest value that any work of this process may wait for */
     uint64_t served;  /* the largest value that this process signalled in the peer's place */
     uint64_t reached; /* the largest value seen: the semaphore must never fall below it */
-    struct gr_peer_probe coming, again; /* they query `awaited` and `reached` */
+    struct gr_peer_probe coming, again; /* the queries of `awaited` and of `reached` */
 };
 
 struct gr_peer_semaphores {
-    const struct gr_context *context; /* kept alive by the owner of this struct */
-    gr_semaphore *mine, *theirs;      /* signalled by this process, and by the peer; references */
+    const struct gr_context *context; /* the owner of this struct keeps the context alive */
+    /* references: `mine` is signalled by this process, `theirs` by the peer */
+    gr_semaphore *mine, *theirs;
 
     /*
-     * The semaphores of the resources; each may be NULL. A reference to each is held while streams
-     * may use it.
+     * The semaphores of the resources; each may be NULL. References are held while streams may use
+     * the semaphores.
      */
     gr_semaphore *relayed[2];
 
     /*
-     * Streams that relay signals between `relayed` and those two. NULL if the resources use `mine`
-     * and `theirs` directly.
+     * Two streams that relay signals between `relayed` and the two semaphores above. NULL if the
+     * resources use `mine` and `theirs` directly.
      */
     CUstream out, in;
 
     /*
-     * This stream is idle once all streams of this process have passed their waits. The semaphores
-     * themselves prove nothing, since the peer may set them forward and back again.
+     * A stream that is idle once all streams of this process have passed their waits. The
+     * semaphores themselves do not show this, because the peer may set them forward and back again.
      */
     CUstream passed;
-    CUevent mark; /* recorded in a stream, for `passed` to wait for */
+    CUevent mark; /* an event that is recorded in a stream, for `passed` to wait for */
 
-    struct gr_peer_probe arriving; /* for a thread that waits for the peer */
+    struct gr_peer_probe arriving; /* the query for a thread that waits for the peer */
 
-    pthread_mutex_t lock; /* for the members below */
+    pthread_mutex_t lock; /* protects the members below */
     struct gr_peer_gauge of_mine, of_theirs;
-    bool serving;      /* `theirs` is signalled here in the peer's place */
-    bool serving_mine; /* `mine` too, after the peer has set it back */
+    bool serving;      /* this process signals `theirs` in the peer's place */
+    bool serving_mine; /* this process also signals `mine` again, after the peer has set it back */
 };
 
-/* Takes a reference to each semaphore. */
+/* Initialises the struct, and takes a reference to each semaphore. */
 void gr_peer_semaphores_init(struct gr_peer_semaphores *semaphores,
                              const struct gr_context *context, gr_semaphore *mine,
                              gr_semaphore *theirs, gr_semaphore *const relayed[2]);
 
-/* Creates the streams; `out` and `in` only for a relay. */
+/* Creates the streams; `out` and `in` are created for a relay only. */
 gr_status gr_peer_semaphores_start(struct gr_peer_semaphores *semaphores, bool relays,
                                    const char *call);
 
-/* Frees what was created so far. `alive`: whether the CUDA context still exists. */
+/* Frees the objects that were created so far. `alive`: whether the CUDA context still exists. */
 void gr_peer_semaphores_finish(struct gr_peer_semaphores *semaphores, bool alive);
 
 /*
@@ -67,8 +74,8 @@ gr_status gr_peer_semaphores_begin_use(struct gr_peer_semaphores *semaphores,
                                        const struct gr_ring_side *side, size_t n, const char *call);
 
 /*
- * Call after each map or release, even a failed one: the link ends only after the stream has
- * reached this point.
+ * Call this function after each map or release, even a failed one: the link ends only after the
+ * stream has reached this point.
  */
 void gr_peer_semaphores_follow(struct gr_peer_semaphores *semaphores, CUstream stream);
 
@@ -77,28 +84,32 @@ gr_status gr_peer_semaphores_end_use(struct gr_peer_semaphores *semaphores,
                                      const struct gr_ring_side *side, size_t n, const char *call);
 
 /*
- * Whether the peer's work with the n slots has ended, without blocking. For a side that waits in
- * this thread instead of in a stream.
+ * Whether the peer's work with the n slots is done. Does not block. For a side that waits on this
+ * thread instead of in a stream.
  */
 gr_status gr_peer_semaphores_are_done(struct gr_peer_semaphores *semaphores,
                                       const struct gr_page_view *view,
                                       const struct gr_ring_side *side, size_t n, bool *come,
                                       const char *call);
 
-/* The peer is gone: signals the awaited values here, so that no stream waits forever. */
+/*
+ * Signals the awaited values in the peer's place, because the peer is gone, so that no stream waits
+ * forever.
+ */
 void gr_peer_semaphores_signal(struct gr_peer_semaphores *semaphores);
 
 /*
- * Call periodically. Returns false if a semaphore has fallen back to a smaller value, which only
- * the peer can cause. If the peer is gone, signals again every value that was set back.
+ * Checks the values; call this function periodically. False if a semaphore has fallen back to a
+ * smaller value, which only the peer can cause. If the peer is gone, signals again every value that
+ * was set back.
  */
 bool gr_peer_semaphores_check(struct gr_peer_semaphores *semaphores);
 
 /*
- * Waits until all that this process waits for and signals is done. After a time limit, signals in
- * the peer's place what the peer owes or has set back. Returns an event, owned by the caller, that
- * has still not passed; NULL if all is done and no stream of this process waits for the two
- * semaphores any more. The CUDA context must be current.
+ * Waits until all waits and signals of this process are done. After a time limit, signals in the
+ * peer's place all values that the peer owes or has set back. Returns an event, owned by the
+ * caller, that has still not passed; NULL if all is done and no stream of this process waits for
+ * the two semaphores any more. The CUDA context must be current.
  */
 CUevent gr_peer_semaphores_last_work(struct gr_peer_semaphores *semaphores,
                                      const struct gr_page_view *view);

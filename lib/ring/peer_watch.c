@@ -2,8 +2,8 @@
 /*
  * Watches the socket of a shared ring in a thread. A byte means that the page has changed. End of
  * file means that the peer has died, or has freed its ring after its last signal. A peer whose
- * semaphore falls back to a smaller value, which no grinterop peer does, also counts as dead, since
- * waits for it could last forever.
+ * semaphore falls back to a smaller value, which no grinterop peer does, also counts as dead,
+ * because waits for the semaphore could last forever.
  */
 #define _GNU_SOURCE
 #include "lib/ring/peer_watch.h"
@@ -20,18 +20,18 @@
 #include "lib/error.h"
 #include "lib/platform/foreign_fd.h"
 
-/* The C library may be older than the kernel. */
+/* The headers of the C library may be older than the kernel. */
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83
 #endif
 
-/* Milliseconds for a dead peer's GPU to finish its work. */
+/* The time, in milliseconds, for the GPU of a dead peer to finish its work. */
 #define GRACE 100
 
-/* How often the semaphores are checked, in milliseconds. */
+/* The time between two checks of the semaphores, in milliseconds. */
 #define CHECK_MS 500
 
-/* Notifies the waiters of this process. */
+/* Notifies the waiting threads of this process. */
 static void notify(struct gr_peer_watch *watch)
 {
     pthread_mutex_lock(&watch->lock);
@@ -41,8 +41,8 @@ static void notify(struct gr_peer_watch *watch)
 }
 
 /*
- * Reads all available bytes. False: end of file, or the peer sent descriptors. No grinterop peer
- * sends any, and this process would have to keep closing them.
+ * Reads all available bytes. False at the end of the file, or if the peer sent descriptors. No
+ * grinterop peer sends descriptors, and this process would have to keep closing them.
  */
 static bool drain(struct gr_peer_watch *watch)
 {
@@ -58,8 +58,11 @@ static bool drain(struct gr_peer_watch *watch)
     return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
 }
 
-/* By the clock, since a peer may send bytes all the time. False: a semaphore has fallen back. */
-static bool look(struct gr_peer_watch *watch, double *due)
+/*
+ * Checks the semaphores when the time has come, by the clock, because a peer may send bytes all the
+ * time. False if a semaphore has fallen back to a smaller value.
+ */
+static bool check_when_due(struct gr_peer_watch *watch, double *due)
 {
     double now = gr_clock_ms();
     if (now < *due)
@@ -71,7 +74,7 @@ static bool look(struct gr_peer_watch *watch, double *due)
     return sound;
 }
 
-/* Number of ready descriptors; 0 on timeout or if poll() runs out of memory. */
+/* Returns the number of ready descriptors; 0 on timeout or if poll() runs out of memory. */
 static int wait_for(struct pollfd fds[], nfds_t n, int ms)
 {
     const struct timespec moment = {.tv_nsec = 10000000};
@@ -82,7 +85,7 @@ static int wait_for(struct pollfd fds[], nfds_t n, int ms)
     return 0;
 }
 
-/* True: the peer is gone. False: this thread shall end. */
+/* Watches until the peer is gone (true) or this thread has to end (false). */
 static bool watch_peer(struct gr_peer_watch *watch)
 {
     struct pollfd fds[] = {{.fd = watch->quit, .events = POLLIN},
@@ -96,7 +99,7 @@ static bool watch_peer(struct gr_peer_watch *watch)
         bool heard = ready > 0;
         if (heard)
             alive = drain(watch);
-        if (!look(watch, &due))
+        if (!check_when_due(watch, &due))
             alive = false;
         if (!alive)
             atomic_store(&watch->gone, true);
@@ -106,7 +109,10 @@ static bool watch_peer(struct gr_peer_watch *watch)
     return true;
 }
 
-/* After the peer is gone, signals the awaited values, and again if they are set back. */
+/*
+ * The thread. After the peer is gone, signals the awaited values, and signals them again if they
+ * are set back.
+ */
 static void *run(void *user)
 {
     struct gr_peer_watch *watch = user;
@@ -123,7 +129,7 @@ static void *run(void *user)
     return NULL;
 }
 
-/* Blocks all signals, which are for the application's threads. */
+/* Starts the thread with all signals blocked, because signals are for the application's threads. */
 static int start_thread(struct gr_peer_watch *watch)
 {
     sigset_t all, before;
@@ -143,8 +149,9 @@ static void end_thread(struct gr_peer_watch *watch)
 }
 
 /*
- * Reads out-of-band bytes inline, since the kernel would otherwise close the descriptors of unread
- * ones in this process. Refuses all descriptors where the kernel can (Linux 6.16).
+ * Sets the options of the socket. Out-of-band bytes are received inline, because the kernel would
+ * otherwise close the descriptors of unread bytes in this process. Descriptors are refused if the
+ * kernel can do so (Linux 6.16).
  */
 static void take_socket(struct gr_peer_watch *watch)
 {

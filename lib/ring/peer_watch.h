@@ -10,34 +10,36 @@ typedef void gr_ring_changed(gr_ring *ring);
 
 struct gr_peer_watch {
     int socket;
-    int oob_inline, pass_rights; /* the previous socket options; -1: unchanged */
+    int oob_inline, pass_rights; /* the socket options before the change; -1: unchanged */
     int quit;                    /* an eventfd that ends the thread; -1: none */
     bool runs;
     pthread_t thread;
-    atomic_bool gone;        /* the peer has ended or violates the protocol: no more signals */
-    atomic_bool went_back;   /* `theirs` has a smaller value than before */
+    /* the peer has ended or violated the protocol, and sends no more signals */
+    atomic_bool gone;
+    atomic_bool went_back;   /* `theirs` has fallen back to a smaller value */
     atomic_bool descriptors; /* the peer has sent descriptors */
-    struct gr_peer_semaphores *semaphores; /* signalled here once the peer is gone */
+    /* this process signals their values once the peer is gone */
+    struct gr_peer_semaphores *semaphores;
 
-    pthread_mutex_t lock; /* for the members below; taken before the ring's lock */
-    gr_ring *ring;        /* NULL once it is freed */
+    pthread_mutex_t lock; /* protects the members below; taken before the ring's lock */
+    gr_ring *ring;        /* NULL once the ring is freed */
     gr_ring_changed *changed;
 };
 
-/* Does not watch yet; the caller keeps the socket. */
+/* Initialises the struct. Does not watch yet, and the caller keeps the socket. */
 void gr_peer_watch_init(struct gr_peer_watch *watch, int socket,
                         struct gr_peer_semaphores *semaphores, gr_ring *ring,
                         gr_ring_changed *changed);
 
 gr_status gr_peer_watch_start(struct gr_peer_watch *watch, const char *call);
 
-/* Restores the socket options, for a ring that did not take over the socket. */
+/* Restores the socket options if the ring did not take over the socket. */
 void gr_peer_watch_restore_socket(struct gr_peer_watch *watch);
 
-/* Frees what was created so far. */
+/* Frees the objects that were created so far. */
 void gr_peer_watch_finish(struct gr_peer_watch *watch);
 
-/* From now on no thread of this process is notified: the ring may be freed. */
+/* Stops notifying threads of this process, so that the ring may be freed. */
 void gr_peer_watch_forget_ring(struct gr_peer_watch *watch);
 
 /* Whether the peer counts as gone because its semaphore fell back to a smaller value. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Lists of slots, linked by numbers since a state may be copied. Free slots that leave are in a
- * list of their own, since they are never taken.
+ * Lists of slots, linked by numbers instead of pointers, because a state may be copied. Free slots
+ * that are leaving have a list of their own, because they are never taken.
  */
 #include "lib/ring/place_list.h"
 
@@ -12,7 +12,7 @@ static struct gr_place_list *list_of(struct gr_ring_state *state, const struct g
     return &state->lists[place->state];
 }
 
-/* The sort key of an ordered list. The other lists are in order of insertion. */
+/* Returns the sort key of a slot in an ordered list. The other lists are in order of insertion. */
 static uint64_t key_of(const struct gr_ring_place *place)
 {
     return place->state == GR_PLACE_READY ? place->frame : place->turn;
@@ -50,8 +50,8 @@ static void put_first(struct gr_ring_state *state, struct gr_place_list *list, u
     list->first = number;
 }
 
-static void put_behind(struct gr_ring_state *state, struct gr_place_list *list, uint32_t number,
-                       uint32_t before)
+static void insert_after(struct gr_ring_state *state, struct gr_place_list *list, uint32_t number,
+                         uint32_t before)
 {
     struct gr_ring_place *place = &state->places[number];
     place->previous = before;
@@ -65,8 +65,8 @@ static void put_behind(struct gr_ring_state *state, struct gr_place_list *list, 
 }
 
 /*
- * A slot is nearly always inserted last, or first when a claim is undone. Both ends are checked
- * before the list is walked.
+ * Inserts a slot into its list. A slot is nearly always inserted last, or first when a claim is
+ * undone, so both ends are checked before the list is walked.
  */
 static void link_place(struct gr_ring_state *state, uint32_t number)
 {
@@ -80,7 +80,7 @@ static void link_place(struct gr_ring_state *state, uint32_t number)
         uint32_t before = list->last;
         while (is_ordered(place) && key_of(place) < key_of(&state->places[before]))
             before = state->places[before].previous;
-        put_behind(state, list, number, before);
+        insert_after(state, list, number, before);
     }
     list->count++;
     list->leaving += place->leaving;

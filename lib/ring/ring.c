@@ -9,7 +9,10 @@
 #include "lib/error.h"
 #include "lib/platform/fork.h"
 
-/* Deadlines use the monotonic clock where the condition supports it, else the wall clock. */
+/*
+ * Initialises the condition. Deadlines use the monotonic clock if the condition supports it,
+ * otherwise the wall clock.
+ */
 static bool init_condition(gr_ring *ring)
 {
     pthread_condattr_t attributes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The slots that the application sees. The pointers stay valid until the ring is freed, even when a
- * resize moves the ring's arrays, and are looked up without being dereferenced.
+ * The slots that the application sees. Pointers to them stay valid until the ring is freed, even
+ * when a resize moves the arrays of the ring. Pointers are looked up without being dereferenced.
  */
 #ifndef GR_LIB_RING_SHOWN_SLOTS_H
 #define GR_LIB_RING_SHOWN_SLOTS_H
@@ -10,21 +10,21 @@
 
 #include <grinterop/ring.h>
 
-/* The slots of a range of places. */
+/* The slots for a range of places. */
 struct gr_shown_slots {
     struct gr_shown_slots *next;
     uint32_t first, count;
     gr_slot slots[];
 };
 
-/* Prepends slots for the places from `first` on to the list. False: out of memory. */
+/* Adds slots for `count` places from `first` on to the front of the list. False: out of memory. */
 bool gr_shown_slots_add(struct gr_shown_slots **list, uint32_t first, uint32_t count);
 void gr_shown_slots_free(struct gr_shown_slots *list);
 
-/* The slot of a place; the place must be in the list. */
+/* Returns the slot of a place, which must be in the list. */
 gr_slot *gr_shown_slot(struct gr_shown_slots *list, uint32_t place);
 
-/* The place of a slot, which may be any pointer: UINT32_MAX if it is not in the list. */
+/* Returns the place of a slot. `slot` may be any pointer: UINT32_MAX if it is not in the list. */
 uint32_t gr_shown_slots_find(const struct gr_shown_slots *list, const gr_slot *slot);
 
 #endif

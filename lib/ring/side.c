@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Operations of both sides of a ring, each in its own direction. */
+/* Operations of both sides of a ring, for each in its own direction. */
 #include "lib/ring/side.h"
 
 #include <stdlib.h>

@@ -51,7 +51,7 @@
  *   as the consumer calls,
  * - when the producer finds no free slot; with OpenGL only on the context's thread,
  * - before the ring is sent to another process.
- * Where graphics writes, the end is never deferred: a reader may wait for it.
+ * If graphics writes, the end is never deferred, because a reader may wait for it.
  *
  * API order in Vulkan is the order of submits to one queue, with the application's barriers. A
  * claim is undone if its map or begin fails; waits already in a stream or a context are harmless.
@@ -69,8 +69,9 @@
 #include "lib/sync/submit.h"
 
 /*
- * The hooks of resources whose graphics API takes commands from this thread; NULL for resources
- * that any thread may use. For resources in a ring, map and release leave the ordering to the ring.
+ * Returns the functions of resources whose graphics API takes commands from this thread; NULL for
+ * resources that any thread may use. For resources in a ring, map and release leave the ordering to
+ * the ring.
  */
 static const struct gr_external_kind *kind_with_hooks(const gr_resource *resource)
 {
@@ -78,20 +79,20 @@ static const struct gr_external_kind *kind_with_hooks(const gr_resource *resourc
     return kind && kind->begin_use ? kind : NULL;
 }
 
-/* Reports the public call instead of the transport's function. */
+/* Replaces the name of a transport's function in an error by the public call. */
 static gr_status set_call(gr_status status, const char *call)
 {
     return status == GR_ERR_STATE ? gr_error_set_call(call) : status;
 }
 
-/* For backends whose map and release are no barriers in a ring. */
-static gr_status run_turn(gr_status (*turn)(gr_resource *const resources[], size_t n),
-                          gr_resource *const resources[], size_t n, const char *call)
+/* Runs begin_use() or end_use() of backends whose map and release are not barriers in a ring. */
+static gr_status run_use_hook(gr_status (*hook)(gr_resource *const resources[], size_t n),
+                              gr_resource *const resources[], size_t n, const char *call)
 {
-    gr_status status = turn ? gr_resource_check_thread(resources[0], call) : GR_OK;
-    if (!turn || status != GR_OK)
+    gr_status status = hook ? gr_resource_check_thread(resources[0], call) : GR_OK;
+    if (!hook || status != GR_OK)
         return status;
-    return set_call(turn(resources, n), call);
+    return set_call(hook(resources, n), call);
 }
 
 static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_submit **submit,
@@ -103,7 +104,7 @@ static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_sub
         return *submit ? GR_OK : gr_last_error()->status;
     }
     if (!kind)
-        return run_turn(resources[0]->backend->begin_use, resources, n, call);
+        return run_use_hook(resources[0]->backend->begin_use, resources, n, call);
     GR_TRY(gr_external_check_thread(kind, resources[0], call));
     return set_call(kind->begin_use(resources, n), call);
 }
@@ -112,12 +113,12 @@ static gr_status end_graphics(gr_resource *const resources[], size_t n, const ch
 {
     const struct gr_external_kind *kind = kind_with_hooks(resources[0]);
     if (!kind)
-        return run_turn(resources[0]->backend->end_use, resources, n, call);
+        return run_use_hook(resources[0]->backend->end_use, resources, n, call);
     GR_TRY(gr_external_check_thread(kind, resources[0], call));
     return set_call(kind->end_use(resources, n), call);
 }
 
-/* Allows maps of resources in a ring, which are refused otherwise. */
+/* Allows or forbids maps of resources in a ring, which are refused by default. */
 static void set_ring_maps(gr_resource *const resources[], size_t n, bool now)
 {
     for (size_t i = 0; i < n; i++)
@@ -152,7 +153,7 @@ gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size
 
 /*
  * Settles the submits of the side's slots, committed or not. Slots that were returned before have
- * none any more.
+ * no submits any more.
  */
 static void settle_submits(const struct gr_ring_side *side, size_t n)
 {
@@ -163,7 +164,7 @@ static void settle_submits(const struct gr_ring_side *side, size_t n)
     }
 }
 
-/* A release waits for the last release on another stream. */
+/* Makes each release wait for the last release on another stream. */
 static void follow_releases(gr_ring *ring, const struct gr_ring_side *side, size_t n)
 {
     CUstream last = NULL;
@@ -201,18 +202,27 @@ gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t
 
 /* ---- Deferred ends --------------------------------------------------------------------------- */
 
-/* With interop and copy, an end is a barrier for all OpenGL commands: deferring saves nothing. */
+/*
+ * Whether deferring an end saves time. With interop and copy it does not, because an end is a
+ * barrier for all OpenGL commands.
+ */
 static bool can_defer(const gr_ring *ring)
 {
     const gr_resource *resource = gr_ring_any_resource(ring);
     if (ring->state->newest || ring->link || ring->reader.is_cuda || !gr_external_of(resource))
         return false;
-    /* A polling producer is woken only for slots that it can acquire without the consumer. */
+    /*
+     * A polling producer is woken only for slots that it can acquire without the consumer, so ends
+     * are not deferred for it.
+     */
     return !(ring->is_polled && ring->by_commands);
 }
 
-/* Vulkan submits signal in order, so all slots wait for the last. OpenGL has one signal for all. */
-static void wait_for_the_last(gr_ring *ring)
+/*
+ * Makes all returned slots wait for the last signal: Vulkan submits signal in order, and OpenGL has
+ * one signal for all slots.
+ */
+static void share_last_signal(gr_ring *ring)
 {
     const struct gr_ring_state *state = ring->state;
     const struct gr_place_list *returning = &state->lists[GR_PLACE_RETURNING];
@@ -231,11 +241,11 @@ static void wait_for_the_last(gr_ring *ring)
 void gr_ring_free_returned(gr_ring *ring)
 {
     if (can_defer(ring))
-        wait_for_the_last(ring);
+        share_last_signal(ring);
     gr_ring_state_end_returning(ring->state);
 }
 
-/* Appends all returned slots after the side's n slots. There is room. */
+/* Appends all returned slots to the n slots of the side. There is room. */
 static size_t list_returning(const gr_ring *ring, const struct gr_ring_side *side, size_t n)
 {
     size_t all = n + gr_ring_state_list_returning(ring->state, side->numbers + n);
@@ -269,7 +279,7 @@ gr_status gr_ring_end_returned(gr_ring *ring, struct gr_ring_side *side, const c
     size_t n = status == GR_OK ? list_returning(ring, side, 0) : 0;
     if (n == 0)
         return status;
-    /* Only one thread may do this, so the list cannot change meanwhile. */
+    /* Only one thread may do this, so the list cannot change while the lock is released. */
     if (kind_with_hooks(side->resources[0])) {
         pthread_mutex_unlock(&ring->lock);
         status = end_graphics(side->resources, n, call);
@@ -290,7 +300,7 @@ bool gr_ring_can_end_returned(const gr_ring *ring)
     return gr_external_on_thread(kind_with_hooks(resource), resource);
 }
 
-/* Blocks until the last release has passed, and forgets it. */
+/* Blocks until the last release of the resource has passed, and forgets this release. */
 static void wait_for_release(gr_resource *resource)
 {
     CUevent event = NULL;
@@ -305,8 +315,11 @@ static void wait_for_release(gr_resource *resource)
     gr_context_leave(pushed);
 }
 
-/* On other threads, the next map or the end moves the data. */
-static void last_begin(gr_resource *resource)
+/*
+ * Begins a use on an allowed thread. On other threads the next map, or the end of the resource,
+ * moves the data.
+ */
+static void begin_last_use(gr_resource *resource)
 {
     const struct gr_backend *backend = resource->backend;
     if (!gr_external_of(resource) && backend->begin_use && backend->on_thread(resource))
@@ -317,7 +330,7 @@ void gr_ring_last_use(gr_resource *resource)
 {
     const struct gr_external_kind *kind = kind_with_hooks(resource);
     if (!kind) {
-        last_begin(resource);
+        begin_last_use(resource);
         return;
     }
     if (gr_external_on_thread(kind, resource))

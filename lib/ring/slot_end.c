@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Ends slots: the ring drops their resources when nothing uses them any more. */
+/* Ends slots: the ring drops their resources when no work uses them any more. */
 #include "lib/ring/slot_end.h"
 
 #include "lib/driver.h"
@@ -34,9 +34,9 @@ static void end_event(const gr_resource *resource, CUevent event)
 }
 
 /*
- * An event after all Vulkan submits that use the resource, or NULL. Vulkan objects may end with the
- * ring's reference, and resources that the application keeps may get other semaphores: the submits
- * must be over first.
+ * Returns an event after all Vulkan submits that use the resource, or NULL. These submits must be
+ * done first, because Vulkan objects may end with the ring's reference, and resources that the
+ * application keeps may get other semaphores.
  */
 static CUevent event_after_use(gr_resource *resource)
 {
@@ -58,7 +58,10 @@ static CUevent event_after_use(gr_resource *resource)
     return NULL;
 }
 
-/* Returns the resource to the application if it holds it. The ring's reference is dropped later. */
+/*
+ * Returns the resource to the application if the application still has a reference. The ring's
+ * reference is dropped later.
+ */
 static void hand_back(const gr_ring *ring, gr_resource *resource)
 {
     bool stays = __atomic_load_n(&resource->holds, __ATOMIC_RELAXED) > 1;
@@ -91,7 +94,7 @@ static void end_slot(gr_ring *ring, gr_resource *resource)
     pthread_mutex_unlock(&ring->lock);
 }
 
-/* Removes a slot that has left and is no longer in use. */
+/* Removes a slot that has left the ring and is no longer in use. */
 static bool remove_ended(gr_ring *ring, struct gr_ring_left *ended)
 {
     bool found = false;
@@ -140,7 +143,10 @@ void gr_ring_end_left(gr_ring *ring)
     gr_error_restore(&before);
 }
 
-/* If the application still holds the slot's buffer, its release later returns 0. */
+/*
+ * Ends the use of a slot. If the application still holds the slot's buffer, the buffer reports 0
+ * from then on.
+ */
 static void end_use(const struct gr_ring_slot *slot)
 {
     gr_resource *resource = slot->resource;
@@ -155,7 +161,10 @@ static void end_use(const struct gr_ring_slot *slot)
     resource->ring_maps = false;
 }
 
-/* Before the last resource and the device's semaphores end, all resources switch back to them. */
+/*
+ * Switches all resources back to the semaphores of the device, before the last resource and these
+ * semaphores end.
+ */
 void gr_ring_end_all(gr_ring *ring)
 {
     struct gr_error_record before;

@@ -5,13 +5,13 @@
 
 #include "lib/ring/ring.h"
 
-/* Whether gr_ring_end_left() has work to do. The lock is held. */
+/* Whether gr_ring_end_left() has slots to end. The lock is held. */
 bool gr_ring_has_left(const gr_ring *ring);
 
-/* Ends free slots that leave. Without the lock, since this may take long. */
+/* Ends free slots that are leaving. Call it without the lock, because it may take long. */
 void gr_ring_end_left(gr_ring *ring);
 
-/* Ends all slots, in whatever state. */
+/* Ends all slots, in any state. */
 void gr_ring_end_all(gr_ring *ring);
 
 #endif

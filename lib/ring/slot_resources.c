@@ -12,7 +12,9 @@
 #include "lib/ring/own_pair.h"
 #include "lib/ring/side_order.h"
 
-/* Prevents overflow of slot counts. A ring that large is a mistake. */
+/*
+ * The maximum number of slots. It prevents overflow of slot counts; a ring that large is a mistake.
+ */
 #define MOST_SLOTS 65536
 
 /* ---- Which resources can be slots ------------------------------------------------------------ */
@@ -22,7 +24,10 @@ static gr_status refuse(size_t i, const char *call, const char *text)
     return gr_fail(GR_ERR_INVALID_VALUE, call, "Resource %zu %s", i, text);
 }
 
-/* The same OpenGL context. A backend's own rule also considers whether a resource is in a ring. */
+/*
+ * Whether two resources have the same OpenGL context. The rule of the backend cannot be used,
+ * because it also considers whether a resource is in a ring.
+ */
 static bool same_thread(const gr_resource *a, const gr_resource *b)
 {
     const struct gr_external_kind *kind = gr_external_kind_of(a);
@@ -45,7 +50,10 @@ bool gr_ring_is_submitted(const gr_resource *resource)
     return gr_external_of(resource) && !(kind && kind->begin_use);
 }
 
-/* If the ring has its own pair, new resources come with the device's pair. */
+/*
+ * Whether two resources have the same pair of semaphores. If the ring has its own pair, new
+ * resources still have the pair of the device.
+ */
 static bool same_pair(const struct gr_sync *sync, const struct gr_sync *other, const gr_ring *ring)
 {
     if (ring && ring->own[0] && sync->of_device)
@@ -74,7 +82,10 @@ static gr_status check_semaphores(const gr_resource *resource, const gr_resource
     return gr_sync_check_ready(resource, call);
 }
 
-/* Checks the properties that all slots must share, so that groups of them can be handed over. */
+/*
+ * Checks the properties that all slots must share, so that a group of slots can be handed over in
+ * one call.
+ */
 static gr_status check_kind(const gr_resource *resource, const gr_resource *like,
                             const gr_ring *ring, size_t i, const char *call)
 {
@@ -173,7 +184,7 @@ static gr_status grow_state(gr_ring *ring, uint32_t room, const char *call)
     return GR_OK;
 }
 
-/* So that slots can leave later without an allocation that may fail. */
+/* Reserves room in `left`, so that slots can leave later without an allocation that may fail. */
 static gr_status grow_left(gr_ring *ring, uint32_t room, const char *call)
 {
     if (room <= ring->left_room)
@@ -186,7 +197,10 @@ static gr_status grow_left(gr_ring *ring, uint32_t room, const char *call)
     return GR_OK;
 }
 
-/* A slot on its way from `leaving` to `left` is in neither count. Each side may be moving one. */
+/*
+ * The number of slots that may be moving from `leaving` to `left` and are in neither count. Each
+ * side may be moving one slot.
+ */
 #define IN_HAND 2
 
 static gr_status make_room(gr_ring *ring, uint32_t n, const char *call)

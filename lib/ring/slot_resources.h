@@ -5,16 +5,20 @@
 
 #include "lib/ring/ring.h"
 
-/* Checks that n resources can become slots together, and of that ring if it is not NULL. */
+/* Checks that n resources can become slots together, and slots of `ring` if it is not NULL. */
 gr_status gr_ring_check_resources(gr_resource *const resources[], size_t n, const gr_ring *ring,
                                   const char *call);
 
-/* Whether the application submits the graphics work, so that the ring makes a gr_submit for it. */
+/*
+ * Whether the application submits the graphics work, so that the ring makes a gr_submit for each
+ * use.
+ */
 bool gr_ring_is_submitted(const gr_resource *resource);
 
 /*
- * Makes them slots, and marks the existing slots as leaving. The graphics API signals the end of
- * its use if it takes commands from this thread. All or nothing.
+ * Makes n resources slots of the ring, and marks the existing slots as leaving. If the graphics API
+ * takes commands from this thread, it signals the end of its use. After an error nothing has
+ * changed.
  */
 gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_t n,
                             const char *call);

@@ -57,7 +57,7 @@ void gr_ring_state_renumber(struct gr_ring_state *state, uint32_t from, uint32_t
 void gr_ring_state_leave(struct gr_ring_state *state)
 {
     gr_ring_state_end_returning(
-        state); /* nothing will use them any more, so their end needs no signal */
+        state); /* no work will use the returned slots any more, so their end needs no signal */
     for (uint32_t i = 0; i < state->room; i++)
         if (state->places[i].state != GR_PLACE_NONE && !state->places[i].leaving)
             gr_place_leave(state, i);
@@ -79,13 +79,16 @@ bool gr_ring_state_remove_left(struct gr_ring_state *state, uint32_t *number)
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-/* Includes leaving slots, except free ones, which already left. */
+/*
+ * Counts slots in a state. Includes slots that are leaving, except free ones, which have already
+ * left.
+ */
 static uint32_t count(const struct gr_ring_state *state, enum gr_place_state what)
 {
     return state->lists[what].count;
 }
 
-/* Only slots that can be written to. */
+/* Counts only the slots in a state that can be written to again. */
 static uint32_t count_staying(const struct gr_ring_state *state, enum gr_place_state what)
 {
     return state->lists[what].count - state->lists[what].leaving;
@@ -118,7 +121,10 @@ bool gr_ring_state_can_read(const struct gr_ring_state *state)
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-/* The next slot to write to, overwriting the oldest frame if necessary. There must be one. */
+/*
+ * Returns the next slot to write to, which may hold the oldest unread frame. There must be such a
+ * slot.
+ */
 static uint32_t next_to_write(const struct gr_ring_state *state)
 {
     if (count(state, GR_PLACE_FREE) > 0)
@@ -167,10 +173,13 @@ void gr_ring_commit_write(struct gr_ring_state *state, size_t n, const uint32_t 
         }
         place->frame = next + i;
     }
-    drop_older(state, newest_dropped); /* those in slots that leave, now obsolete */
+    /* drop the frames in slots that are leaving, which are now obsolete */
+    drop_older(state, newest_dropped);
 }
 
-/* The consumer may have read a newer frame meanwhile: an older one is dropped now. */
+/*
+ * Undoes a claim. If the consumer has read a newer frame meanwhile, an older frame is dropped now.
+ */
 void gr_ring_undo_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
     for (size_t i = 0; i < n; i++) {
@@ -254,7 +263,7 @@ void gr_ring_state_cancel_read(struct gr_ring_state *state, size_t n, const uint
         drop_older(state, state->last_read);
 }
 
-/* ---- Returned first, free later -------------------------------------------------------------- */
+/* ---- Slots that are returned first and become free later ------------------------------------- */
 
 bool gr_ring_state_defers(const struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
@@ -264,12 +273,16 @@ bool gr_ring_state_defers(const struct gr_ring_state *state, size_t n, const uin
     return gr_ring_state_returning(state) + n < state->slots / 2;
 }
 
-/* They already have their turn, so that they are written in the order of their return. */
+/*
+ * Marks slots as returned. They get their `turn` now, so that they are written in the order of
+ * their return.
+ */
 void gr_ring_state_return(struct gr_ring_state *state, size_t n, const uint32_t numbers[])
 {
     gr_ring_state_give_back(state, n, numbers);
     for (size_t i = 0; i < n; i++)
-        if (!state->places[numbers[i]].leaving) /* a resize may have come between the two steps */
+        /* a resize may have happened between the two steps */
+        if (!state->places[numbers[i]].leaving)
             gr_place_move(state, numbers[i], GR_PLACE_RETURNING);
 }
 

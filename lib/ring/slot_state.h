@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The states of a ring's slots, and the choice of the next one. Plain integers without pointers, so
- * that the same numbers can be in a page that two processes share. Nothing here maps, waits or
- * locks; the caller serializes these calls.
+ * The states of a ring's slots, and the choice of the next one. The state consists of integers
+ * without pointers, so that the same numbers can be in a page that two processes share. These
+ * functions do not map, wait or lock; the caller serializes their calls.
  *
- * An acquire has two steps, because the work in between may fail: a claim takes the slots; then the
- * commit makes it final, or the undo restores everything. Only the commit drops frames.
+ * An acquire has two steps, because the work between them may fail: a claim takes the slots; then a
+ * commit makes the claim final, or an undo restores the state. Only the commit drops frames.
  */
 #ifndef GR_LIB_RING_SLOT_STATE_H
 #define GR_LIB_RING_SLOT_STATE_H
@@ -16,50 +16,57 @@
 
 #include "lib/ring/place_list.h"
 
-/* The size of a state in bytes, and the initialization of zeroed memory of that size. */
+/*
+ * gr_ring_state_size() returns the size of a state in bytes; gr_ring_state_init() initialises
+ * zeroed memory of that size.
+ */
 size_t gr_ring_state_size(uint32_t room);
 void gr_ring_state_init(struct gr_ring_state *state, uint32_t room, bool newest);
 
 /* Adds a free slot and returns its number. There must be room. */
 uint32_t gr_ring_state_add(struct gr_ring_state *state);
 
-/* Moves the slot to an unused number, as long as no other code knows its number. */
+/* Moves the slot to an unused number. No other code may know its old number. */
 void gr_ring_state_renumber(struct gr_ring_state *state, uint32_t from, uint32_t to);
 
 /* Marks all slots as leaving: their current use goes on, but they are not written again. */
 void gr_ring_state_leave(struct gr_ring_state *state);
 
-/* Removes a free slot that leaves: *number is unused then. False: there is none. */
+/* Removes a free slot that is leaving. *number is then unused. False: there is no such slot. */
 bool gr_ring_state_remove_left(struct gr_ring_state *state, uint32_t *number);
 
 /* Whether a claim of one slot would succeed. */
 bool gr_ring_state_can_write(const struct gr_ring_state *state);
 bool gr_ring_state_can_read(const struct gr_ring_state *state);
 
-/* Claims n slots to write to, oldest first. False: fewer are available, nothing is changed. */
+/* Claims n slots to write to, oldest first. False: fewer are available, and nothing has changed. */
 bool gr_ring_claim_write(struct gr_ring_state *state, size_t n, uint32_t numbers[]);
 void gr_ring_commit_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 void gr_ring_undo_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 
-/* The same for n frames to read, in frame order. */
+/* Like gr_ring_claim_write(), for n frames to read, in the order of frames. */
 bool gr_ring_claim_read(struct gr_ring_state *state, size_t n, uint32_t numbers[]);
 void gr_ring_commit_read(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 void gr_ring_undo_read(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 
-/* Written slots become frames in this order, or free. Read slots become free. */
+/*
+ * gr_ring_state_hand_over() turns written slots into frames, in this order. The functions after it
+ * make slots free that were written and cancelled, or read.
+ */
 void gr_ring_state_hand_over(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 void gr_ring_state_cancel_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 void gr_ring_state_give_back(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 
 /*
  * Makes frames unread again, at their place in the order. In GR_RING_NEWEST, drops a frame if a
- * newer one has been read or is being read.
+ * newer frame has been read or is being read.
  */
 void gr_ring_state_cancel_read(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 
 /*
- * Slots that graphics has read may be returned first and become free later, together. This is
- * deferred until half of the slots are returned, and never for a slot that leaves.
+ * Slots that the graphics API has read may be returned first, and become free later together.
+ * gr_ring_state_defers() returns whether to do so: yes until half of the slots are returned, and
+ * never for a slot that is leaving.
  */
 bool gr_ring_state_defers(const struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 void gr_ring_state_return(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);

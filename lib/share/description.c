@@ -10,11 +10,11 @@
 #include "lib/plural.h"
 
 struct field {
-    size_t at; /* offset in the struct */
+    size_t at; /* the offset of the member in the struct */
     unsigned bytes;
 };
 
-/* More than the address range of any GPU. */
+/* The maximum size of memory in bytes, which is more than the address range of any GPU. */
 #define MOST_BYTES ((uint64_t)1 << 48)
 
 #define FIELD_OF_RESOURCE(name, bytes) {offsetof(struct gr_description, name), bytes},
@@ -87,7 +87,7 @@ static gr_status refuse(const char *call, const char *what, uint64_t value)
                    (unsigned long long)value);
 }
 
-static gr_status check_truth(const struct gr_description *d, const char *call)
+static gr_status check_booleans(const struct gr_description *d, const char *call)
 {
     const uint64_t truth[] = {
         d->vmm,        d->dedicated,        d->is_image,         d->cube,
@@ -99,7 +99,9 @@ static gr_status check_truth(const struct gr_description *d, const char *call)
     return GR_OK;
 }
 
-/* Refuses image fields of a buffer, and values of missing semaphores. */
+/*
+ * Refuses image fields in the description of a buffer, and values of semaphores that are missing.
+ */
 static gr_status check_absent(const struct gr_description *d, const char *call)
 {
 #define OR_FIELD(name, bytes) | d->name
@@ -156,7 +158,7 @@ gr_status gr_description_check(const struct gr_description *d, const char *call)
     unsigned flags = GR_READ_ONLY | GR_WRITE_DISCARD;
     if (d->is_image)
         flags |= GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER;
-    GR_TRY(check_truth(d, call));
+    GR_TRY(check_booleans(d, call));
     GR_TRY(check_absent(d, call));
     GR_TRY(check_sizes(d, call));
     GR_TRY(check_memory(d, call));

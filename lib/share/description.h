@@ -5,7 +5,10 @@
 
 #include "lib/share/socket.h"
 
-/* X(member, bytes): the part of the description that is named as in gr_external_image_desc. */
+/*
+ * X(member, bytes): the part of the description whose members are named as in
+ * gr_external_image_desc.
+ */
 #define GR_DESCRIPTION_IMAGE_FIELDS(X)                                                             \
     X(width, 8)                                                                                    \
     X(height, 8)                                                                                   \
@@ -22,7 +25,7 @@
 
 /*
  * X(member, bytes): the description of a resource, in this order. Booleans and enums are numbers,
- * since the peer controls their values.
+ * because the peer controls their values.
  */
 #define GR_DESCRIPTION_FIELDS(X)                                                                   \
     X(uuid_low, 8)                                                                                 \
@@ -42,24 +45,26 @@
     X(release_timeline, 4)                                                                         \
     X(release_value, 8)
 
-/* The description of a ring. */
+/* X(member, bytes): the description of a ring, in this order. */
 #define GR_RING_FIELDS(X)                                                                          \
     X(slots, 4)                                                                                    \
-    X(role, 4) /* of the receiver */                                                               \
+    X(role, 4) /* the role of the receiver */                                                      \
     X(mode, 4)                                                                                     \
-    X(sent_value, 8)     /* of the sender's semaphore */                                           \
-    X(received_value, 8) /* of the receiver's semaphore */
+    X(sent_value, 8)     /* the value of the sender's semaphore */                                 \
+    X(received_value, 8) /* the value of the receiver's semaphore */
 
-/* The largest number of slots of a shared ring: the receiver imports each. */
+/* The maximum number of slots of a shared ring, because the receiver imports each slot. */
 #define GR_RING_MOST_SLOTS 1024
 
-/* The largest start value of a semaphore: the receiver counts up from it. */
+/* The maximum start value of a semaphore, because the receiver counts up from it. */
 #define GR_SHARE_MOST_VALUE (UINT64_MAX / 2)
 
-/* Descriptors of a resource message: the memory, then each semaphore that it has. */
+/* The descriptors of a resource message: the memory, then each semaphore that the resource has. */
 enum { GR_MEMORY_FD };
 
-/* Descriptors of a ring message: the page, the sender's and the receiver's semaphore. */
+/*
+ * The descriptors of a ring message: the page, the sender's semaphore and the receiver's semaphore.
+ */
 enum { GR_RING_PAGE_FD, GR_RING_SENT_FD, GR_RING_RECEIVED_FD, GR_RING_FD_COUNT };
 
 #define GR_SHARE_MEMBER(name, bytes) uint64_t name;
@@ -71,7 +76,10 @@ struct gr_ring_description {
 };
 #undef GR_SHARE_MEMBER
 
-/* Write to and read from a message. Reading fails with GR_ERR_INVALID_VALUE if the size differs. */
+/*
+ * These functions write a description to a message, and read it from a message. Reading fails with
+ * GR_ERR_INVALID_VALUE if the size of the message differs.
+ */
 void gr_description_write(const struct gr_description *description, struct gr_message *message);
 gr_status gr_description_read(const struct gr_message *message, struct gr_description *description,
                               const char *call);
@@ -83,10 +91,15 @@ gr_status gr_ring_description_read(const struct gr_message *message,
 /* Refuses semaphore values that are too large. */
 gr_status gr_share_check_value(uint64_t value, const char *call);
 
-/* Refuses what grinterop never sends: booleans beyond 1, image fields of a buffer, ... */
+/*
+ * Refuses values that grinterop never sends, such as booleans above 1 or image fields of a buffer.
+ */
 gr_status gr_description_check(const struct gr_description *description, const char *call);
 
-/* Whether a device other than the owner can import the memory: buffers with memory of their own. */
+/*
+ * Whether a device other than the owner can import the memory. It can for buffers with memory of
+ * their own.
+ */
 bool gr_description_is_peer(const struct gr_description *description);
 
 #endif

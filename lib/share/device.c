@@ -9,7 +9,10 @@
 #include "lib/peer_device.h"
 #include "lib/uuid_text.h"
 
-/* Whether the software driver's first device has lavapipe's UUID may differ between processes. */
+/*
+ * Replaces the UUID of lavapipe by the software driver's own UUID, because the driver may use
+ * either for its first device, depending on the process.
+ */
 static void normalize_uuid(CUuuid *uuid)
 {
     const char *own = gr_driver_traits()->own_uuid;
@@ -78,7 +81,7 @@ gr_status gr_share_find_device(const struct gr_description *d, CUdevice *device,
     return fail_no_device(d, count, call);
 }
 
-/* Whether there is a current context that can use the memory. */
+/* Whether a CUDA context is current that can use the memory. */
 static bool current_context_fits(const struct gr_description *d, CUdevice device)
 {
     CUcontext handle = NULL;

@@ -7,17 +7,20 @@
 
 #include "lib/share/description.h"
 
-/* Checks whether the resource can be sent. */
+/* Checks that the resource can be sent. */
 gr_status gr_share_check(const gr_resource *resource, const char *call);
 
 /*
- * Writes the memory's part of a message: its description, also returned in *description, and its
+ * Writes the memory to a message: its description, which is also returned in *description, and its
  * descriptor, which the caller closes. Adds no semaphores.
  */
 gr_status gr_share_describe(const gr_resource *resource, struct gr_description *description,
                             struct gr_message *message, const char *call);
 
-/* Exports a semaphore's handle for the caller. GR_ERR_UNSUPPORTED: it cannot be exported. */
+/*
+ * Exports the handle of a semaphore, which the caller owns. GR_ERR_UNSUPPORTED: the semaphore
+ * cannot be exported.
+ */
 gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
                           gr_semaphore_desc *info, const char *call);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Imports memory and semaphores from another process, if that process cannot revoke them. */
+/*
+ * Imports memory and semaphores from another process, after checking that the process cannot revoke
+ * them.
+ */
 #define _GNU_SOURCE
 #include "lib/share/import.h"
 
@@ -15,16 +18,16 @@
 #include "lib/share/device.h"
 
 /*
- * The memory of CPU drivers is a file, whose size can be checked. It must be sealed, since the peer
- * could otherwise shrink it later. The seals are checked first: without them the size can change at
- * once.
+ * Checks the memory of CPU drivers, which is a file with a size. The file must be sealed, because
+ * the peer could otherwise shrink it later. The seals are checked before the size: without seals
+ * the size can change at any time.
  */
 static gr_status check_file(const struct gr_description *d, int fd, const char *call)
 {
     struct stat file;
     int seals = fcntl(fd, F_GET_SEALS);
     if (seals < 0)
-        return GR_OK; /* GPU drivers check their own descriptors */
+        return GR_OK; /* GPU drivers check descriptors that they exported */
     if (fstat(fd, &file) != 0)
         return gr_fail_errno(errno, call, "Cannot stat the descriptor received for the memory");
     if (!(seals & F_SEAL_SHRINK))

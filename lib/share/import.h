@@ -8,7 +8,9 @@
 #include "lib/context.h"
 #include "lib/share/description.h"
 
-/* Imports the memory of a checked message: its descriptor 0. Takes a reference to the context. */
+/*
+ * Imports the memory of a checked message, which is descriptor 0. Takes a reference to the context.
+ */
 gr_resource *gr_share_import(const struct gr_description *description, struct gr_message *message,
                              const struct gr_context *context, const char *call);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Receives a ring from another process: its message, one message per slot, and creates the ring. */
+/*
+ * Receives a ring from another process: its message, then one message per slot. Then creates the
+ * ring.
+ */
 #define _GNU_SOURCE
 #include <stdlib.h>
 
@@ -14,10 +17,12 @@
 #include "lib/share/import.h"
 #include "lib/sync/semaphore.h"
 
-/* Frame numbers have 62 bits of a word. No ring reaches this many frames. */
+/*
+ * The maximum frame number. Frame numbers have 62 bits of a word, and no ring reaches this number.
+ */
 #define MOST_FRAMES ((uint64_t)1 << 60)
 
-/* What has been received so far. */
+/* The objects that have been received so far. */
 struct receiving {
     int socket;
     struct gr_message message; /* the ring message */
@@ -156,7 +161,7 @@ static gr_status begin_link(struct receiving *r, gr_ring *ring)
     ring->link = gr_link_begin(&parts, r->call);
     if (!ring->link)
         return gr_last_error()->status;
-    r->page = NULL; /* owned by the link now */
+    r->page = NULL; /* the link owns the page now */
     return GR_OK;
 }
 

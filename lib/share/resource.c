@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Sends a resource to another process, or receives it: its memory and semaphores in one message. */
+/* Sends and receives resources: memory and semaphores in one message. */
 #include <grinterop/share.h>
 
 #include "lib/error.h"
@@ -33,7 +33,10 @@ static gr_status describe_all(const gr_resource *resource, struct gr_message *me
     struct gr_description d;
     const struct gr_sync *sync = &gr_external_of(resource)->sync;
     gr_status status = gr_share_describe(resource, &d, message, call);
-    /* Each process counts on its own, so semaphores with other users here are not sent. */
+    /*
+     * Each process counts the values on its own, so semaphores that this process also uses for
+     * other resources are not sent.
+     */
     bool goes_along = !sync->of_device;
     if (status == GR_OK && goes_along)
         status = add_semaphore(resource, sync->acquire, message, &d.has_acquire,
@@ -85,7 +88,7 @@ static gr_status import_semaphores(gr_resource *resource, const struct gr_descri
                                             context, call);
         status = release ? GR_OK : gr_last_error()->status;
     }
-    if (acquire || release) /* else this process chooses them too */
+    if (acquire || release) /* without semaphores in the message, this process chooses them */
         status = status == GR_OK ? gr_sync_set(resource, acquire, release, call) : status;
     gr_semaphore_drop(acquire);
     gr_semaphore_drop(release);

@@ -22,7 +22,7 @@
 #include "lib/share/import.h"
 #include "lib/sync/semaphore.h"
 
-/* A referenced semaphore and its exported descriptor. */
+/* A reference to a semaphore, and its exported descriptor. */
 struct shared_semaphore {
     gr_semaphore *semaphore;
     int fd;
@@ -32,17 +32,17 @@ struct shared_semaphore {
 struct sending {
     int socket;
     gr_ring *ring;
-    gr_ring_role role;         /* of this process */
-    struct gr_ring_side *side; /* of this process */
-    bool began;                /* is_sending is set, until end_sending() */
-    bool is_direct;            /* uses the resources' own semaphores */
+    gr_ring_role role;         /* the role of this process */
+    struct gr_ring_side *side; /* the side of this process */
+    bool began;                /* is_sending was set, and is to be reset by end_sending() */
+    bool is_direct;            /* the ring uses the own semaphores of the resources */
     uint32_t count;
     gr_resource **resources;
     struct shared_semaphore mine, theirs;
     struct gr_page *page;
     int page_fd;
-    struct gr_link *link;    /* given to the ring once all is sent */
-    struct gr_message *head; /* the ring message, with the application's bytes */
+    struct gr_link *link;    /* the ring gets the link after all messages are sent */
+    struct gr_message *head; /* the ring message, with the application's data */
     struct gr_deadline deadline;
     const char *call;
 };
@@ -54,7 +54,7 @@ static const struct gr_external_kind *kind_of(const struct sending *s)
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-/* The ring's lock is held. */
+/* Checks that no frames are in flight. The ring's lock is held. */
 static gr_status check_idle(const gr_ring *ring, const char *call)
 {
     gr_ring_info now;
@@ -73,7 +73,7 @@ static gr_status check_idle(const gr_ring *ring, const char *call)
     return GR_OK;
 }
 
-/* Moves slots into the gaps that a resize left: the peer numbers them without gaps. */
+/* Moves slots into the gaps that a resize left, because the peer numbers the slots without gaps. */
 static void close_gaps(gr_ring *ring)
 {
     uint32_t to = 0;
@@ -89,7 +89,7 @@ static void close_gaps(gr_ring *ring)
     }
 }
 
-/* The ring's lock is held. */
+/* Lists the resources of the slots. The ring's lock is held. */
 static gr_status list_resources(struct sending *s)
 {
     close_gaps(s->ring);
@@ -112,11 +112,11 @@ static gr_status list_resources(struct sending *s)
 static gr_status begin_sending(struct sending *s)
 {
     gr_ring *ring = s->ring;
-    gr_ring_end_left(ring); /* slots that a resize removed, whose work may be done by now */
+    gr_ring_end_left(ring); /* ends slots that a resize removed, whose work may be done by now */
     pthread_mutex_lock(&ring->lock);
     gr_status status = check_idle(ring, s->call);
     if (status == GR_OK) {
-        /* From here on no other thread acquires or changes a slot, even if the lock is free. */
+        /* From here on no other thread acquires or changes a slot, even while the lock is free. */
         s->began = ring->is_sending = true;
         gr_ring_update_pollers(ring);
         status = gr_ring_end_returned(ring, &ring->reader, s->call);
@@ -161,7 +161,10 @@ static gr_status wait_on(CUstream stream, const struct sending *s)
     return status;
 }
 
-/* If graphics hands its side over, it may have commands in flight unknown to the ring. */
+/*
+ * Ends the use by graphics. If graphics is the side that is handed to the peer, it may have
+ * commands in flight that the ring does not know.
+ */
 static gr_status end_graphics(const struct sending *s)
 {
     const struct gr_external_kind *kind = kind_of(s);
@@ -171,7 +174,10 @@ static gr_status end_graphics(const struct sending *s)
     return kind->end_use(s->resources, s->count);
 }
 
-/* Waits for all work, so that the first values in the page are 0: nothing to wait for. */
+/*
+ * Waits for all work, so that the first values in the page are 0, which means that there is nothing
+ * to wait for.
+ */
 static gr_status finish_work(const struct sending *s)
 {
     CUstream stream;
@@ -196,7 +202,10 @@ static gr_status export_own(const struct sending *s, gr_semaphore *semaphore,
     return GR_OK;
 }
 
-/* Whether only the ring's slots and the application reference it: no other resource signals it. */
+/*
+ * Whether only the slots of the ring and the application have references to the semaphore, so that
+ * no other resource signals it.
+ */
 static bool is_exclusive(const gr_semaphore *semaphore, uint32_t slots)
 {
     return __atomic_load_n(&semaphore->holds, __ATOMIC_RELAXED) <= slots + 1;
@@ -214,8 +223,8 @@ static bool can_be_direct(const struct sending *s)
 
 typedef CUresult create_fn(int timeline, unsigned long long value, int *fd);
 
-/* Creates a semaphore of the software driver, which other processes can import. */
-static gr_status make_of_driver(const struct sending *s, struct shared_semaphore *shared)
+/* Creates a semaphore of the software driver that other processes can import. */
+static gr_status create_driver_semaphore(const struct sending *s, struct shared_semaphore *shared)
 {
     struct gr_message message = {.fd_count = 1, .fds = {-1}};
     union {
@@ -243,7 +252,7 @@ static gr_status make_semaphore(const struct sending *s, struct shared_semaphore
     gr_semaphore_desc info;
     const struct gr_external_kind *kind = kind_of(s);
     if (gr_driver_traits()->creates_semaphores)
-        return make_of_driver(s, shared);
+        return create_driver_semaphore(s, shared);
     if (!kind->create_semaphore || !kind->export_semaphore)
         return gr_fail(GR_ERR_UNSUPPORTED, s->call,
                        "Resources of this kind have no semaphores that both processes can share.");
@@ -317,7 +326,9 @@ static gr_status send_all(const struct sending *s)
         if (status == GR_OK)
             status = send_slot(s, i);
     }
-    /* From here on CUDA alternates with the peer instead of the graphics API of this process. */
+    /*
+     * From here on CUDA alternates with the peer instead of with the graphics API of this process.
+     */
     for (uint32_t i = 0; i < s->count && status == GR_OK && s->side->is_cuda && !s->is_direct; i++)
         status = gr_sync_set(s->resources[i], s->theirs.semaphore, s->mine.semaphore, s->call);
     return status;
@@ -354,7 +365,7 @@ static gr_status link_and_send(struct sending *s)
     struct gr_link *link = gr_link_begin(&parts, s->call);
     if (!link)
         return gr_last_error()->status;
-    s->page = NULL; /* owned by the link now */
+    s->page = NULL; /* the link owns the page now */
     gr_status status = send_all(s);
     if (status == GR_OK)
         s->link = link;
@@ -386,10 +397,11 @@ static void close_if(int fd)
 }
 
 /*
- * Called after everything is sent, since gr_link_stop() also writes to the socket. Wakes the
- * waiting threads, because the other process may have their role now.
+ * Gives the link to the ring. Called after all messages are sent, because gr_link_stop() also
+ * writes to the socket. Wakes the waiting threads, because the other process may have their role
+ * now.
  */
-static void give_ring(const struct sending *s)
+static void attach_link(const struct sending *s)
 {
     gr_ring *ring = s->ring;
     pthread_mutex_lock(&ring->lock);
@@ -404,7 +416,7 @@ static void give_ring(const struct sending *s)
 static void end_sending(struct sending *s)
 {
     if (s->began)
-        give_ring(s);
+        attach_link(s);
     close_if(s->page_fd);
     close_if(s->mine.fd);
     close_if(s->theirs.fd);

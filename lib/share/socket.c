@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Messages between processes, see socket.h. The descriptors come with the header. */
+/* Messages between processes: see socket.h. The descriptors are sent with the header. */
 #define _GNU_SOURCE
 #include "lib/share/socket.h"
 
@@ -15,13 +15,13 @@
 #include "lib/platform/fork.h"
 
 /*
- * "grsh", then the version, the kind, and the numbers of bytes, of descriptors and of application
- * bytes; 4 bytes each.
+ * The header: "grsh", the version, the kind, and the numbers of bytes, of descriptors and of
+ * application bytes. Each has 4 bytes.
  */
 #define MAGIC       0x68737267u
 #define HEADER_SIZE 24
 
-/* How long a call with timeout 0 may read available data, in milliseconds. */
+/* The time, in milliseconds, in which a call with timeout 0 may transfer available data. */
 #define LOOK_MS 1000
 
 struct header {
@@ -86,8 +86,8 @@ int gr_deadline_left(const struct gr_deadline *deadline)
 }
 
 /*
- * Whether a call has to stop even if more data can be transferred at once. A timeout of 0 transfers
- * what is available, for at most a second.
+ * Whether a call has to stop, even if more data can be transferred at once. With a timeout of 0 a
+ * call transfers available data for at most a second.
  */
 static bool is_over(const struct gr_deadline *deadline)
 {
@@ -119,7 +119,9 @@ gr_status gr_socket_check(int socket, const char *call)
     return GR_OK;
 }
 
-/* `begun`: part of the message was transferred, so the stream is out of sync. */
+/*
+ * Records a timeout. `begun`: a part of the message was transferred, so the stream is out of sync.
+ */
 static gr_status fail_timeout(const struct gr_deadline *deadline, const char *call,
                               const char *what, bool begun)
 {
@@ -142,8 +144,8 @@ static gr_status fail_gone(const char *call, int error)
 }
 
 /*
- * Waits until the socket is readable or writable; the next transfer reports errors. Checks the
- * deadline first: a peer may keep the socket ready without ever completing the message.
+ * Waits until the socket is readable or writable; the next transfer reports errors. The deadline is
+ * checked first, because a peer may keep the socket ready without ever completing the message.
  */
 static gr_status wait_for(int socket, short events, const struct gr_deadline *deadline, bool begun,
                           const char *call)
@@ -208,7 +210,7 @@ gr_status gr_message_set_room(struct gr_message *message, void *room, size_t siz
     return GR_OK;
 }
 
-/* Sends bytes; if `message` is given, its descriptors go with the first byte. */
+/* Sends bytes. If `message` is not NULL, its descriptors are sent with the first byte. */
 static gr_status send_bytes(int socket, const void *bytes, size_t size,
                             const struct gr_message *message, const struct gr_deadline *deadline,
                             const char *call)
@@ -268,7 +270,9 @@ int gr_message_take_fd(struct gr_message *message, unsigned i)
     return fd;
 }
 
-/* Keeps the descriptors that fit, and closes the others. False: some did not fit. */
+/*
+ * Keeps the descriptors that fit into the message, and closes the others. False: some did not fit.
+ */
 static bool keep_fds(const struct gr_foreign_fds *fds, struct gr_message *message)
 {
     size_t room = GR_MESSAGE_MOST_FDS - message->fd_count;
@@ -344,7 +348,10 @@ static gr_status check_header(const struct header *header, enum gr_message_kind 
     return GR_OK;
 }
 
-/* `taken`: the header has been consumed, so the message cannot be received again. */
+/*
+ * Checks that the application's data fits. `taken`: the header has been read from the socket, so
+ * the message cannot be received again.
+ */
 static gr_status check_room(const struct header *header, struct gr_message *message, bool taken,
                             const char *call)
 {
@@ -358,9 +365,12 @@ static gr_status check_room(const struct header *header, struct gr_message *mess
                          : ". Nothing was consumed: receive the message again, with more room");
 }
 
-/* Checks the header before consuming it, if it has arrived in one piece, as senders send it. */
-static gr_status look_at_header(int socket, enum gr_message_kind kind, struct gr_message *message,
-                                const struct gr_deadline *deadline, const char *call)
+/*
+ * Checks the header before reading it from the socket, if it has arrived in one piece, as senders
+ * send it.
+ */
+static gr_status peek_header(int socket, enum gr_message_kind kind, struct gr_message *message,
+                             const struct gr_deadline *deadline, const char *call)
 {
     unsigned char bytes[HEADER_SIZE];
     ssize_t seen;
@@ -381,14 +391,17 @@ static gr_status receive_header(int socket, enum gr_message_kind kind, struct he
                                 const char *call)
 {
     unsigned char bytes[HEADER_SIZE];
-    GR_TRY(look_at_header(socket, kind, message, deadline, call));
+    GR_TRY(peek_header(socket, kind, message, deadline, call));
     GR_TRY(receive_all(socket, bytes, HEADER_SIZE, false, message, deadline, call));
     *header = unpack_header(bytes);
     GR_TRY(check_header(header, kind, call));
     return check_room(header, message, true, call);
 }
 
-/* Before any other use of the descriptors: on a peer's file system even fstat() could block. */
+/*
+ * Checks the kinds of descriptors before any other use of them: on a file system of the peer even
+ * fstat() could block.
+ */
 static gr_status check_fds(const struct gr_message *message, const char *call)
 {
     for (unsigned i = 0; i < message->fd_count; i++)
@@ -425,8 +438,9 @@ static gr_status receive(int socket, enum gr_message_kind kind, struct gr_messag
 }
 
 /*
- * Reads out-of-band bytes inline meanwhile. Otherwise the socket would be readable but reads would
- * return nothing, and the kernel would close their descriptors in this thread.
+ * Receives out-of-band bytes inline during the call. Otherwise the socket would be readable
+ * although reads return nothing, and the kernel would close the descriptors of these bytes on this
+ * thread.
  */
 gr_status gr_message_receive(int socket, enum gr_message_kind kind, struct gr_message *message,
                              const struct gr_deadline *deadline, const char *call)

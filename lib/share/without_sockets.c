@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* For Windows, whose sockets cannot transfer descriptors: processes share no resources. */
+/* The functions for Windows, whose sockets cannot transfer descriptors: all fail. */
 #include <grinterop/share.h>
 
 #include "lib/error.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What a map waits for. Each side signals its own semaphore, because two sides could not agree on
- * the order of the values of a shared one.
+ * The waits of a map. Each side signals its own semaphore, because the two sides could not agree on
+ * the order of the values of a shared semaphore.
  */
 #include <string.h>
 
@@ -34,7 +34,7 @@ static gr_status flush_waits(struct waits *waits, CUstream stream)
     return status;
 }
 
-/* One wait for the larger value of a timeline is enough. */
+/* Adds a wait. For a timeline one wait for the largest value is enough. */
 static gr_status add_wait(struct waits *waits, gr_semaphore *semaphore, uint64_t value,
                           CUstream stream)
 {
@@ -51,7 +51,10 @@ static gr_status add_wait(struct waits *waits, gr_semaphore *semaphore, uint64_t
     return status;
 }
 
-/* Waits for a binary signal once. Other streams that need it wait for that wait. */
+/*
+ * Waits for a binary signal, which is possible only once. Other streams that need the signal wait
+ * for this wait.
+ */
 static gr_status wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream stream)
 {
     gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore);
@@ -71,13 +74,16 @@ static gr_status wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream 
     return status;
 }
 
-/* Whether the stream follows all earlier work with the resource anyway. */
+/* Whether the stream follows all work with the resource even without a wait. */
 static bool is_in_order(const struct gr_sync *sync, CUstream stream)
 {
     return !sync->drawn && (!sync->released || gr_stream_is_same(sync->released_on, stream));
 }
 
-/* Adds the wait for one resource: for Vulkan's last submit, or else for CUDA's last release. */
+/*
+ * Adds the wait for one resource: for the last submit of the graphics API, or, if there is none,
+ * for CUDA's last release.
+ */
 static gr_status acquire_one(struct gr_sync *sync, struct waits *waits, CUstream stream)
 {
     if (is_in_order(sync, stream))
@@ -91,8 +97,8 @@ static gr_status acquire_one(struct gr_sync *sync, struct waits *waits, CUstream
 }
 
 /*
- * A separate function, because the driver's calls would use stack below this array, which is not
- * cached.
+ * This is a separate function because its array takes much stack: the driver's calls would
+ * otherwise use stack below the array, which is not in the cache.
  */
 static __attribute__((noinline)) gr_status acquire_many(gr_resource *const resources[], size_t n,
                                                         const struct waits *few, CUstream stream)
@@ -106,7 +112,9 @@ static __attribute__((noinline)) gr_status acquire_many(gr_resource *const resou
     return status == GR_OK ? flush_waits(&waits, stream) : status;
 }
 
-/* Most batches need one point, because their resources share a pair of semaphores. */
+/*
+ * The number of points in the common case: resources of a batch usually share a pair of semaphores.
+ */
 #define FEW 4
 
 gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream stream)
@@ -126,8 +134,9 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
 }
 
 /*
- * Waits and copies that a stream already contains follow the resource's last release, and so does
- * an event after them. It replaces `done`, so later waits for that take longer.
+ * Records an event in `done` after the waits and copies that the stream already contains. They
+ * follow the resource's last release, and so does the event. The event replaces the previous one,
+ * so later waits for `done` also wait for these waits and copies.
  */
 static gr_status mark_undone(struct gr_sync *sync, CUstream stream)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The points of the graphics API: its signals before a map and its waits after a release. */
+/*
+ * The semaphore values of the graphics API: its signals before a map, and its waits after a
+ * release.
+ */
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/sync/sync.h"

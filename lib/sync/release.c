@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What a release signals. */
+/* The signals of a release. */
 #include "lib/error.h"
 #include "lib/event.h"
 #include "lib/stream.h"
@@ -13,8 +13,8 @@ static gr_status refuse_claimed(void)
                    "gr_submit_commit() or gr_submit_free(), or use timeline semaphores.");
 }
 
-/* Consumes a binary signal that nothing has waited for: only one can be pending. */
-static gr_status retake(gr_semaphore *semaphore, CUstream stream)
+/* Waits for a binary signal that nothing has waited for, because only one signal can be pending. */
+static gr_status consume_unused_signal(gr_semaphore *semaphore, CUstream stream)
 {
     const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore);
     GR_TRY(gr_event_create(&semaphore->passed));
@@ -28,11 +28,13 @@ static gr_status wait_for_binary(gr_semaphore *semaphore, CUstream stream)
 {
     if (semaphore->claimed)
         return refuse_claimed();
-    return semaphore->signalled > semaphore->waited ? retake(semaphore, stream) : GR_OK;
+    return semaphore->signalled > semaphore->waited ? consume_unused_signal(semaphore, stream)
+                                                    : GR_OK;
 }
 
 /*
- * Orders this stream after the one that signalled the last value, because values must not overtake.
+ * Orders this stream after the stream that signalled the last value, because values must be
+ * signalled in order.
  */
 static gr_status wait_for_timeline(gr_semaphore *semaphore, CUstream stream)
 {
@@ -43,7 +45,7 @@ static gr_status wait_for_timeline(gr_semaphore *semaphore, CUstream stream)
     return semaphore->ops->wait(&point, 1, stream);
 }
 
-/* Signals the value after the last one. */
+/* Signals the value that follows the last value. */
 static gr_status signal_next(gr_semaphore *semaphore, CUstream stream, uint64_t *value)
 {
     pthread_mutex_lock(&semaphore->lock);
@@ -77,7 +79,9 @@ static gr_status mark_done(gr_resource *const resources[], size_t n, const gr_se
     return status;
 }
 
-/* Whether no earlier resource has the same semaphore. Neighbours usually share one. */
+/*
+ * Whether no earlier resource in the list has the same semaphore. Neighbours usually have the same.
+ */
 static bool is_first_with(gr_resource *const resources[], size_t i)
 {
     const gr_semaphore *release = gr_sync_of(resources[i])->release;
@@ -87,7 +91,9 @@ static bool is_first_with(gr_resource *const resources[], size_t i)
     return true;
 }
 
-/* Releases the resources that share the first one's semaphore, or have none like it. */
+/*
+ * Releases the resources that have the same semaphore as the first resource, or like it have none.
+ */
 static gr_status release_group(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_semaphore *release = gr_sync_of(resources[0])->release;
@@ -122,7 +128,7 @@ static bool is_claimed(gr_semaphore *release)
 gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
-    for (size_t i = 0; i < n && n > 1; i++) /* before any is signalled */
+    for (size_t i = 0; i < n && n > 1; i++) /* all waits are enqueued before the first signal */
         if (is_claimed(gr_sync_of(resources[i])->release))
             return refuse_claimed();
     for (size_t i = 0; i < n && status == GR_OK; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Creating, importing and destroying semaphores. */
+/* Creates, imports and destroys semaphores. */
 #include "lib/sync/semaphore.h"
 
 #include <stddef.h>
@@ -106,7 +106,7 @@ void gr_semaphore_hold(gr_semaphore *semaphore)
         __atomic_fetch_add(&semaphore->holds, 1, __ATOMIC_RELAXED);
 }
 
-/* The CUDA context is current if it still exists. */
+/* Ends a semaphore. The CUDA context is current if it still exists (`alive`). */
 static void end(gr_semaphore *semaphore, bool alive)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -125,8 +125,9 @@ static void end_retired(struct gr_retired *retired, bool alive)
 }
 
 /*
- * cuDestroyExternalSemaphore requires all signals and waits to be done. Resources and rings hold
- * the semaphore for theirs; those that the program enqueued may still be in streams.
+ * Drops a reference. cuDestroyExternalSemaphore requires that all signals and waits are done.
+ * Resources and rings hold the semaphore until theirs are done; signals and waits that the program
+ * enqueued may still be in streams.
  */
 void gr_semaphore_drop(gr_semaphore *semaphore)
 {

@@ -8,26 +8,27 @@
 #include "lib/sync/semaphore_types.h"
 
 /*
- * Initialises the common part, held by the caller. On success it owns the reference of the context.
- * GR_ERR_NO_MEMORY.
+ * Initialises the common part; the caller has the first reference. On success the semaphore owns
+ * the reference to the context. Error: GR_ERR_NO_MEMORY.
  */
 gr_status gr_semaphore_init(gr_semaphore *semaphore, const struct gr_semaphore_ops *ops,
                             const struct gr_context *context, bool timeline, uint64_t value);
 
 /*
- * Imports `info` into `semaphore`, which is zeroed memory of the caller; `ops` is NULL or that of a
- * kind, whose destroy() is called after the import has ended. On success it owns the reference of
- * the context; after an error, which is recorded, the caller still owns both.
+ * Imports `info` into `semaphore`, which is zeroed memory of the caller. `ops` is NULL or those of
+ * a kind, whose destroy() is called after the import has ended. On success the semaphore owns the
+ * reference to the context; after an error, which is recorded, the caller still owns both.
  */
 gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *context,
                             const gr_semaphore_desc *info, const struct gr_semaphore_ops *ops,
                             const char *call);
 
 /*
- * A reference of the library besides the caller's, and the release of one; NULL is allowed.
+ * These functions add and drop a reference of the library, besides the reference of the caller.
+ * NULL is allowed.
  *
- * Points of gr_semaphore_enqueue() must be done before the last release. For the points of
- * gr_semaphore_signal() and gr_semaphore_wait() the semaphore stays alive by itself.
+ * Signals and waits of gr_semaphore_enqueue() must be done before the last reference is dropped.
+ * For those of gr_semaphore_signal() and gr_semaphore_wait() the semaphore keeps itself alive.
  */
 void gr_semaphore_hold(gr_semaphore *semaphore);
 void gr_semaphore_drop(gr_semaphore *semaphore);

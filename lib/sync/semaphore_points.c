@@ -11,14 +11,14 @@
 #include "lib/struct_size.h"
 #include "lib/sync/semaphore_rules.h"
 
-/* Points per driver call. */
+/* The maximum number of points per driver call. */
 #define POINTS_AT_ONCE 64
 
 /* ---- External semaphores of the driver ------------------------------------------------------- */
 
 /*
- * Separate functions for many points, because the driver's calls would use stack below the arrays,
- * which is not cached. One point is the usual case.
+ * There are separate functions for one point, which is the usual case, and for many points: the
+ * driver's calls would use stack below the arrays for many points, which is not in the cache.
  */
 static CUresult wait_for_one(const gr_semaphore_point *point, CUstream stream)
 {
@@ -58,11 +58,11 @@ gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n
 }
 
 /*
- * Enqueues a memory barrier. Without one, the bytes of a small cuMemset right before the signal may
- * arrive after it if several processes share the GPU (seen on an H200 with driver 580,
- * docs/driver.md). A driver or device without barriers is tried once per semaphore.
+ * Enqueues a memory barrier. Without it the bytes of a small cuMemset right before the signal may
+ * arrive after the signal if several processes share the GPU (seen on an H200 with driver 580,
+ * docs/driver.md). With a driver or device without barriers this is tried once per semaphore.
  */
-static void settle_writes(gr_semaphore *semaphore, CUstream stream)
+static void enqueue_barrier(gr_semaphore *semaphore, CUstream stream)
 {
     if (__atomic_load_n(&semaphore->no_barriers, __ATOMIC_RELAXED))
         return;
@@ -98,7 +98,7 @@ static __attribute__((noinline)) CUresult signal_many(const gr_semaphore_point p
 
 gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t n, CUstream stream)
 {
-    settle_writes(points[0].semaphore, stream);
+    enqueue_barrier(points[0].semaphore, stream);
     for (size_t done = 0; done < n; done += at_once(n - done)) {
         unsigned count = at_once(n - done);
         CUresult result = count == 1 ? signal_one(points + done, stream)
@@ -149,13 +149,13 @@ gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, 
         cu->EventDestroy(*event);
     *event = NULL;
 end:
-    cu->StreamDestroy(stream); /* work that is already enqueued still runs */
+    cu->StreamDestroy(stream); /* the driver completes enqueued work of a destroyed stream */
     return status;
 }
 
 /* ---- Points of the program ------------------------------------------------------------------- */
 
-/* Points that are copied and enqueued at once. */
+/* The number of points that are copied and enqueued at once. */
 #define CHUNK 256
 
 static gr_status take_point(const gr_semaphore_point points[], size_t i, gr_semaphore_point *own,
@@ -179,8 +179,8 @@ static gr_status check_point(const gr_semaphore_point *point, const gr_semaphore
 }
 
 /*
- * The value before this point: that of an earlier point of the call, which was checked, or else the
- * last one signalled.
+ * Returns the value before this point: the value of an earlier point of the call, which was
+ * checked, or, if there is none, the last value signalled.
  */
 static uint64_t value_before(const gr_semaphore_point points[], size_t i, gr_semaphore *semaphore,
                              const char *call)
@@ -209,7 +209,7 @@ static gr_status check_value_grows(const gr_semaphore_point points[], size_t i,
                    (unsigned long long)point->value, (unsigned long long)before);
 }
 
-/* *first is the first point, in this library's version of the struct. */
+/* Checks all points. *first receives the first point, in this library's version of the struct. */
 static gr_status check_points(const gr_semaphore_point points[], size_t n, bool is_wait,
                               gr_semaphore_point *first, CUstream stream, const char *call)
 {
@@ -245,7 +245,10 @@ static void note_signals(const gr_semaphore_point points[], size_t n, CUstream s
     }
 }
 
-/* Also after an error, because the stream may contain earlier points. */
+/*
+ * Records the stream as a user of the semaphores, even after an error, because the stream may
+ * contain some of the points.
+ */
 static void note_use(const gr_semaphore_point points[], size_t n, CUstream stream)
 {
     for (size_t i = 0; i < n; i++)

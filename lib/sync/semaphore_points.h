@@ -6,8 +6,8 @@
 #include "lib/sync/semaphore_types.h"
 
 /*
- * The operations wait() and signal() of imported semaphores, for each kind that is imported into
- * CUDA.
+ * The operations wait() and signal() of imported semaphores. All kinds that are imported into CUDA
+ * use them.
  */
 gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n, CUstream stream);
 gr_status gr_semaphore_signal_imported(const gr_semaphore_point points[], size_t n,
@@ -18,8 +18,9 @@ gr_status gr_semaphore_enqueue(const gr_semaphore_point points[], size_t n, bool
                                CUstream stream);
 
 /*
- * An event after all points, owned by the caller and recorded in a temporary stream: the streams of
- * the points may be gone. NULL after an error. The CUDA context is current.
+ * Creates an event after all points, which the caller owns. It is recorded in a temporary stream,
+ * because the streams of the points may no longer exist. NULL after an error. The CUDA context is
+ * current.
  */
 gr_status gr_semaphore_event_after(const gr_semaphore_point points[], size_t n, CUevent *event);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The rules of CUDA's documentation for imported semaphores, signals and waits, by type. They are
+ * The rules of the CUDA documentation for imported semaphores, signals and waits, by type. They are
  * checked before the driver is called.
  */
 #include "lib/sync/semaphore_rules.h"
@@ -10,7 +10,7 @@
 #include "lib/error.h"
 #include "lib/import_handle.h"
 
-/* The kinds of semaphores differ in what a signal and a wait consist of. */
+/* The kinds of semaphores. They differ in the parameters of signals and waits. */
 enum semaphore_kind {
     KIND_BINARY,      /* no parameters */
     KIND_FENCE,       /* a value that only grows */
@@ -148,7 +148,10 @@ gr_status gr_semaphore_refused(const gr_semaphore_desc *info, CUresult code, con
 
 /* ---- Signals and waits ----------------------------------------------------------------------- */
 
-/* A semaphore that the host waits for has no handle and therefore no type. */
+/*
+ * Returns the kind of a semaphore. A semaphore that the host waits for has no handle and therefore
+ * no type.
+ */
 static enum semaphore_kind kind_of(const gr_semaphore *semaphore)
 {
     const struct semaphore_rule *rule = rule_of(semaphore->type);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The struct of semaphores, for the library's own files: the part that all kinds share. */
+/* The struct of semaphores, for files of the library: the part that all kinds have in common. */
 #ifndef GR_LIB_SYNC_SEMAPHORE_TYPES_H
 #define GR_LIB_SYNC_SEMAPHORE_TYPES_H
 
@@ -13,48 +13,54 @@
 #include "lib/told.h"
 
 /*
- * How a stream signals and waits. The points of one call have the same operations and CUDA context.
+ * How streams signal and wait for a kind of semaphore. The points of one call have the same
+ * operations and the same CUDA context.
  */
 struct gr_semaphore_ops {
-    /* Enqueue n waits or signals; record the error. The CUDA context is current. */
+    /*
+     * These functions enqueue n waits or signals, and record the error. The CUDA context is
+     * current.
+     */
     gr_status (*wait)(const gr_semaphore_point points[], size_t n, CUstream stream);
     gr_status (*signal)(const gr_semaphore_point points[], size_t n, CUstream stream);
-    /* Describes it, for example "Vulkan timeline semaphore, through the host". */
+    /* Describes the semaphore, for example "Vulkan timeline semaphore, through the host". */
     void (*describe)(const gr_semaphore *semaphore, char *text, size_t size);
     /* Ends an unused semaphore and frees its memory. The CUDA context is current if possible. */
     void (*destroy)(gr_semaphore *semaphore);
 };
 
-/* The common part, with which the struct of a kind begins. */
+/* The common part. The struct of each kind begins with it. */
 struct gr_semaphore {
     const struct gr_semaphore_ops *ops;
-    unsigned holds; /* atomic */
+    unsigned holds; /* the number of references; atomic */
     struct gr_context context;
     CUexternalSemaphore handle; /* NULL if the host waits */
     CUexternalSemaphoreHandleType type;
     bool timeline;
-    gr_semaphore_info info; /* `handle` and `timeline`, for the application */
-    bool no_barriers;       /* the driver has none; atomic */
-    pthread_mutex_t lock;   /* for the following fields, and to enqueue signals in order */
+    gr_semaphore_info info; /* `handle` and `timeline`, for gr_semaphore_get_info() */
+    bool no_barriers;       /* the driver has no memory barriers; atomic */
+    /* protects the following fields, and keeps signals in order while they are enqueued */
+    pthread_mutex_t lock;
     /* The value of the last signal begun; for a binary semaphore the number of signals. */
     uint64_t signalled;
     /* Binary: the number of the last signal that was waited for. */
     uint64_t waited;
-    /* Binary: the number of CUDA's last signal that the graphics API has waited for. */
+    /* Binary: the number of the last signal by CUDA that the graphics API has waited for. */
     uint64_t handed;
-    /* Binary: CUDA itself waits for the signal before the last one, up to `passed`. */
+    /* Binary: CUDA itself waited for the signal before the last one. `passed` follows that wait. */
     bool retaken;
     /* Binary: an open submit will wait for the last signal. */
     bool claimed;
-    /* The stream of CUDA's last signal, or of a binary semaphore's last wait. */
+    /* The stream of the last signal by CUDA, or of the last wait for a binary semaphore. */
     CUstream last;
-    /* Timelines: the value of CUDA's last signal. */
+    /* Timelines: the value of the last signal by CUDA. */
     uint64_t last_value;
-    /* Binary: recorded after the last wait; NULL until there is one. */
+    /* Binary: an event after the last wait; NULL until there is one. */
     CUevent passed;
-    /* The streams with explicit points, which must be done before the import ends. */
+    /* The streams with explicit signals and waits, which must be done before the import ends. */
     struct gr_told_list told;
-    struct gr_retired retired; /* with `context`, while it waits for them */
+    /* with `context`, retires the semaphore while it waits for these streams */
+    struct gr_retired retired;
 };
 
 static inline bool gr_semaphore_is_none(const gr_semaphore *semaphore)

@@ -2,8 +2,8 @@
 /*
  * The waits and signals of one submit of the graphics API.
  *
- * A submit that has begun only reserves: its resources get their new points when it is committed.
- * Cancelling it therefore leaves nothing behind that a stream could wait for.
+ * A submit that has begun only reserves values: its resources get their new values when it is
+ * committed. So a cancelled submit leaves no value behind that a stream could wait for.
  */
 #include "lib/sync/submit.h"
 
@@ -14,7 +14,7 @@
 #include "lib/resource/resource.h"
 #include "lib/sync/submit_memory.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for the uses of all submits */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects `begun` of all resources */
 
 static struct gr_submit_made *made_of(gr_submit *submit)
 {
@@ -24,8 +24,8 @@ static struct gr_submit_made *made_of(gr_submit *submit)
 /* ---- End ------------------------------------------------------------------------------------- */
 
 /*
- * Settles a resource: its next map waits for the signal, or for what it would have waited for
- * before.
+ * Settles a resource. If the submit was made, the next map of the resource waits for the signal of
+ * the submit, otherwise for what it would have waited for before.
  */
 static void settle_use(struct gr_submit_made *s, struct gr_submit_use *use, bool made)
 {
@@ -53,7 +53,7 @@ static void end_claim(gr_semaphore *release, uint64_t waited_before, bool made)
     pthread_mutex_unlock(&release->lock);
 }
 
-/* Settles the semaphores, once all resources are settled. */
+/* Settles the semaphores, after all resources are settled. */
 static void end(struct gr_submit_made *s)
 {
     if (s->over)
@@ -65,7 +65,7 @@ static void end(struct gr_submit_made *s)
         gr_sync_skip_signal(s->signals[i]);
 }
 
-/* Cancels what is not committed, and frees the submit. */
+/* Cancels the submit if it is not committed, and frees it. */
 static void drop(struct gr_submit_made *s)
 {
     if (s->filled && !s->over)
@@ -87,8 +87,8 @@ static void drop(struct gr_submit_made *s)
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
 /*
- * The index of the semaphore in the list, or `count`. Searches backwards, because most have one
- * pair.
+ * Returns the index of the semaphore in the list, or `count`. Searches backwards, because most
+ * resources have one pair.
  */
 static size_t find_semaphore(gr_semaphore *const list[], size_t count,
                              const gr_semaphore *semaphore)
@@ -99,7 +99,7 @@ static size_t find_semaphore(gr_semaphore *const list[], size_t count,
     return count;
 }
 
-/* Reserves a signal of the semaphore, once for all resources that share it. */
+/* Reserves a signal of the semaphore, one for all resources that share it. */
 static gr_status add_signal(struct gr_submit_made *s, gr_semaphore *acquire, uint64_t *number,
                             const char *call)
 {
@@ -135,7 +135,7 @@ static void note_wait(struct gr_submit_made *s, gr_semaphore *release, uint64_t 
         s->wait_values[i] = value;
 }
 
-/* Only one submit can wait for a binary signal: this one, until it is cancelled. */
+/* Claims a binary signal. Only one submit can wait for it: this submit, until it is cancelled. */
 static gr_status claim_binary(struct gr_submit_made *s, size_t i, bool *pending, const char *call)
 {
     gr_semaphore *release = s->waits[i];
@@ -157,7 +157,7 @@ static gr_status claim_binary(struct gr_submit_made *s, size_t i, bool *pending,
     return status;
 }
 
-/* Keeps only the waits that have something to wait for; none after an error. */
+/* Removes waits without a signal to wait for; after an error removes all waits. */
 static gr_status claim_waits(struct gr_submit_made *s, gr_status status, const char *call)
 {
     size_t count = s->shown.wait_count, kept = 0;
@@ -177,7 +177,7 @@ static gr_status claim_waits(struct gr_submit_made *s, gr_status status, const c
     return status;
 }
 
-/* The numbers of binary semaphores are internal. */
+/* Sets the values of binary semaphores to 0, because their numbers are internal. */
 static void hide_numbers(struct gr_submit_made *s)
 {
     for (size_t i = 0; i < s->shown.wait_count; i++)

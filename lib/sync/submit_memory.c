@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The memory of submits, which is kept: a loop of begin, commit and free does not allocate. */
+/* The memory of submits. It is kept, so that a loop of begin, commit and free does not allocate. */
 #include "lib/sync/submit_memory.h"
 
 #include <pthread.h>
@@ -21,7 +21,10 @@ static bool fits_better(const struct gr_submit_made *a, const struct gr_submit_m
     return !b || (a->room >= n ? b->room < n || a->room < b->room : a->room > b->room);
 }
 
-/* The smallest one that is large enough, or else the largest, or NULL. */
+/*
+ * Takes the smallest spare submit that is large enough. If none is, takes the largest. NULL if
+ * there is none.
+ */
 static struct gr_submit_made *take_spare(size_t n)
 {
     pthread_mutex_lock(&lock);

@@ -7,29 +7,35 @@
 
 /* A resource in a submit. */
 struct gr_submit_use {
-    const gr_resource *resource; /* compared only; NULL once a ring has it back */
-    struct gr_sync *sync;        /* NULL once its points are copied, or it has left */
-    uint64_t number;             /* of the signal that its next map waits for; 0: none */
+    const gr_resource *resource; /* for comparisons only; NULL once a ring has the resource back */
+    /* NULL once its values are copied, or once the resource has left the submit */
+    struct gr_sync *sync;
+    /* the number of the signal that the next map of the resource waits for; 0: none */
+    uint64_t number;
 };
 
 struct gr_submit_made {
     gr_submit shown; /* the part that the caller sees */
     struct gr_submit_made *next_spare;
-    bool over;    /* committed or undone */
-    bool made;    /* for at least one resource */
-    bool filled;  /* its semaphores were given to the program for a submit of its own */
-    size_t count; /* of `uses` */
-    size_t left;  /* resources that the ring does not have back */
-    size_t room;  /* of each array; all are one allocation */
+    bool over;    /* the submit was committed or undone */
+    bool made;    /* the submit was committed for at least one resource */
+    bool filled;  /* the program received the semaphores, for its own submit */
+    size_t count; /* the number of `uses` */
+    size_t left;  /* the number of resources that the ring does not have back */
+    size_t room;  /* the size of each array; all arrays are one allocation */
     struct gr_submit_use *uses;
     gr_semaphore **waits, **signals;
     uint64_t *wait_values, *signal_values;
-    uint64_t *waited_before; /* of the binary semaphores among `waits` */
-    void *scratch;           /* for the submitting API */
+    /* `waited` of the binary semaphores among `waits`, before this submit */
+    uint64_t *waited_before;
+    void *scratch; /* memory for the API that submits */
     size_t scratch_size;
 };
 
-/* An empty submit with room for n resources. NULL, with the error, if out of memory. */
+/*
+ * Returns an empty submit with room for n resources. If out of memory, records the error and
+ * returns NULL.
+ */
 struct gr_submit_made *gr_submit_memory_take(size_t n, const char *call);
 
 /* Keeps the memory for another submit, or frees it. */

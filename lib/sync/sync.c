@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The semaphores of a resource, and the end of its last work. */
+/* The semaphores of a resource, and the completion of its last work. */
 #include "lib/sync/sync.h"
 
 #include <grinterop/submit.h>
@@ -47,7 +47,10 @@ gr_status gr_sync_last_work(struct gr_sync *sync, CUevent *event)
     return GR_OK;
 }
 
-/* The old semaphores may be destroyed here, and the last release may still have to signal them. */
+/*
+ * Waits for the last work before the semaphores change: the old semaphores may then be destroyed,
+ * and the last release may still have to signal them.
+ */
 static gr_status wait_for_last_work(struct gr_sync *sync)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -70,7 +73,8 @@ gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore
     GR_TRY(gr_context_enter(&resource->context, &pushed, call));
     gr_status status = wait_for_last_work(sync);
     if (status == GR_OK) {
-        bool is_new = sync->is_new && acquire; /* otherwise the program orders the work itself */
+        /* without `acquire` the program orders the work itself */
+        bool is_new = sync->is_new && acquire;
         gr_semaphore_hold(acquire);
         gr_semaphore_hold(release);
         gr_sync_end(sync, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The order of a resource in external memory: the points of its two semaphores. */
+/* The order of a resource in external memory: the values of its two semaphores. */
 #ifndef GR_LIB_SYNC_SYNC_H
 #define GR_LIB_SYNC_SYNC_H
 
@@ -8,32 +8,44 @@
 
 struct gr_submit_use;
 
-/* One cache line, because each map and release uses it. */
+/*
+ * The fields for the order of a resource. They take one cache line, because each map and release
+ * uses them.
+ */
 struct gr_sync {
-    gr_semaphore *acquire, *release; /* held, or NULL */
-    uint64_t drawn;                  /* acquire's value that the next map waits for; 0: none */
-    uint64_t computed;               /* release's value that the last release signals */
-    struct gr_submit_use *begun;     /* in an open submit, or NULL */
+    gr_semaphore *acquire, *release; /* references, or NULL */
+    /* the value of `acquire` that the next map waits for; 0: none */
+    uint64_t drawn;
+    uint64_t computed;           /* the value of `release` that the last release signals */
+    struct gr_submit_use *begun; /* the use in an open submit, or NULL */
     CUstream released_on;
-    CUevent done;  /* recorded at releases without a timeline; NULL until there is one */
-    bool released; /* it has been mapped and released */
-    bool undone;  /* since then a map was undone: `done` comes after everything that it waits for */
-    bool decided; /* its order is defined: semaphores, or explicitly none */
+    /* an event that releases record if `release` is not a timeline; NULL until there is one */
+    CUevent done;
+    bool released; /* the resource has been mapped and released */
+    /*
+     * a map was undone since the last release: `done` is after everything that this map waits for
+     */
+    bool undone;
+    bool decided; /* the order of the resource is defined: by semaphores, or explicitly by none */
     /* Map and release also enqueue commands for the graphics API, on its thread. */
     bool by_commands;
-    bool of_device; /* the two belong to the graphics device, for all of its resources here */
-    bool is_new;    /* the graphics API must hand it over before its first map */
-    bool copies;    /* maps and releases also enqueue copies */
-    bool owes;      /* a release copied bytes that no committed submit has taken back */
+    /* the pair belongs to the graphics device, for all resources of that device in this process */
+    bool of_device;
+    bool is_new; /* the graphics API must hand the resource over before its first map */
+    bool copies; /* maps and releases also enqueue copies */
+    bool owes;   /* a release copied bytes that no committed submit has taken back */
 };
 
-/* The points of a resource, if it has any. */
+/* Returns the order of a resource, or NULL. */
 static inline struct gr_sync *gr_sync_of(const gr_resource *resource)
 {
     return resource->sync;
 }
 
-/* For a map: makes the stream wait for what n resources of one CUDA context have to wait for. */
+/*
+ * For a map of n resources of one CUDA context: makes the stream wait for the last use of each
+ * resource.
+ */
 gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream stream);
 
 /*
@@ -46,12 +58,12 @@ void gr_sync_undo_acquire(gr_resource *const resources[], size_t n, CUstream str
 gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream stream);
 
 /*
- * An event after the resource's last work, owned by the caller, without a wait; *event is NULL if
- * there was none. The CUDA context is current.
+ * Returns an event after the resource's last work, which the caller owns; *event is NULL if there
+ * was no work. Does not wait. The CUDA context is current.
  */
 gr_status gr_sync_last_work(struct gr_sync *sync, CUevent *event);
 
-/* Refuses a resource without a defined order, or in an open submit. */
+/* Refuses a resource that has no defined order or is in an open submit. */
 gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call)
     __attribute__((cold));
 static inline gr_status gr_sync_check_ready(const gr_resource *resource, const char *call)
@@ -62,61 +74,63 @@ static inline gr_status gr_sync_check_ready(const gr_resource *resource, const c
 }
 
 /*
- * The number of the next signal of the graphics API's semaphore: the value of a timeline; a binary
- * semaphore has one pending signal. The second undoes a signal that nothing waits for; the value of
- * a timeline is skipped.
+ * gr_sync_next_signal() returns the number of the next signal of the graphics API's semaphore. For
+ * a timeline this is the value; a binary semaphore has one pending signal. The second function
+ * undoes a signal that nothing waits for; the value of a timeline is skipped.
  */
 gr_status gr_sync_next_signal(gr_semaphore *acquire, uint64_t *number, const char *call);
 void gr_sync_skip_signal(gr_semaphore *acquire);
 
 /*
- * Before the graphics API waits for a binary semaphore: blocks until CUDA has consumed its own
- * pending signals, because either side could consume them.
+ * Call this function before the graphics API waits for a binary semaphore. Blocks until CUDA has
+ * consumed the pending signals that CUDA itself waits for, because either side could consume a
+ * signal.
  */
 gr_status gr_sync_wait_for_retaken(gr_semaphore *release, const char *call);
 
 /*
- * For graphics APIs with commands on this thread, and n resources with the same semaphores: the
- * signal of `acquire` that the next map of each waits for, 0 for a binary semaphore; and the value
- * of `release` that the graphics API must wait for. False: nothing to wait for.
+ * For graphics APIs with commands on this thread, and n resources with the same semaphores. The
+ * first function returns the signal of `acquire` that the next map of each resource waits for, 0
+ * for a binary semaphore. The second returns the value of `release` that the graphics API must wait
+ * for, or false if there is nothing to wait for.
  */
 gr_status gr_sync_signal_by_commands(gr_resource *const resources[], size_t n, uint64_t *value,
                                      const char *call);
 bool gr_sync_wait_by_commands(gr_resource *const resources[], size_t n, uint64_t *value);
 
 /*
- * Blocks until CUDA's last release of n resources of one CUDA context is done, if no semaphore
- * tells the graphics API.
+ * Blocks until CUDA's last release of n resources of one CUDA context is done, if the graphics API
+ * has no semaphore to wait for.
  */
 gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n);
 
 /*
- * Sets the semaphores of an unmapped resource, NULL for none, once its last work is done: its order
- * is then defined.
+ * Waits for the last work of an unmapped resource, and sets its semaphores; NULL means none. The
+ * order of the resource is then defined.
  */
 gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore *release,
                       const char *call);
 
-/* Records the event, which is created at the first use. The CUDA context is current. */
+/* Records the event, and creates it at the first use. The CUDA context is current. */
 gr_status gr_sync_mark(CUevent *event, CUstream stream);
 
 /*
- * Marks the end of a wait that consumed a binary signal: later streams wait for `passed` instead.
- * After an error the thread waits for the stream.
+ * Records an event in `passed` after a wait that consumed a binary signal: later streams wait for
+ * this event instead. After an error the thread waits for the stream.
  */
 gr_status gr_sync_mark_taken(gr_semaphore *semaphore, CUstream stream);
 
 /*
- * Whether the semaphore shows when CUDA is done: only a timeline can be waited for twice. If the
- * host waits, an event is used instead, because the application may destroy its semaphore once its
- * streams have passed.
+ * Whether the semaphore shows when CUDA is done. A binary semaphore does not, because only a
+ * timeline can be waited for twice. If the host waits for the semaphore, an event is used instead,
+ * because the application may destroy its semaphore once its streams have passed.
  */
 static inline bool gr_sync_tells_the_end(const gr_semaphore *release)
 {
     return release && release->timeline && release->handle;
 }
 
-/* Whether submits order it: not if commands do. */
+/* Whether submits order the resource; false if commands do. */
 static inline bool gr_sync_is_submitted(const gr_resource *resource)
 {
     return resource->sync && !resource->sync->by_commands;
@@ -126,8 +140,8 @@ static inline bool gr_sync_is_submitted(const gr_resource *resource)
 gr_status gr_sync_check_idle(const gr_resource *resource, const char *call);
 
 /*
- * Releases the semaphores; `alive` says whether the CUDA context, which is then current, still
- * exists.
+ * Releases the semaphores. `alive` says whether the CUDA context still exists; if so, it is
+ * current.
  */
 void gr_sync_end(struct gr_sync *sync, bool alive);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Allocates tensors with their own memory. */
+/* Allocates tensors that own their memory. */
 #include "lib/tensor/tensor.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "lib/stream.h"
 #include "lib/struct_size.h"
 
-/* Host memory has the same alignment as CUDA memory. Windows has no aligned_alloc(). */
+/* The alignment of host memory, which is that of CUDA memory. Windows has no aligned_alloc(). */
 #define ALIGNMENT ((size_t)256)
 
 static gr_status refuse(CUresult result, const char *function, size_t bytes, const char *call)
@@ -32,7 +32,7 @@ static bool has_pools(CUdevice device)
            has;
 }
 
-/* Allocates in a new stream that is idle, and so without delay. */
+/* Allocates in a new stream, which is idle, so that the memory can be used at once. */
 static CUresult allocate_now(CUdeviceptr *made, size_t bytes)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -47,7 +47,7 @@ static CUresult allocate_now(CUdeviceptr *made, size_t bytes)
     return result;
 }
 
-/* Allocates from a pool if supported, since cuMemFree() waits for all streams. */
+/* Allocates from a memory pool if the device has one, because cuMemFree() waits for all streams. */
 static gr_status allocate_device(gr_tensor *tensor, size_t bytes, CUdeviceptr *made,
                                  const char *call)
 {
@@ -163,7 +163,7 @@ gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_con
         status = gr_stream_check(stream, false, call);
     if (status != GR_OK || !gr_driver_load())
         return NULL;
-    gr_tensor_end_deferred(); /* before new memory is allocated */
+    gr_tensor_end_deferred(); /* free memory before new memory is allocated */
     gr_resources_release_freed();
     gr_tensor *tensor = gr_tensor_make(desc, &shape, call);
     if (!tensor)

@@ -6,7 +6,7 @@
 #include "lib/tensor/array_dtype.h"
 #include "lib/tensor/shape.h"
 
-/* Needs a CUDA context, but not a particular one. */
+/* Queries an array. The driver call needs a current CUDA context, but any context will do. */
 static gr_status query(CUarray array, CUDA_ARRAY3D_DESCRIPTOR *found, const char *call)
 {
     bool pushed;
@@ -39,7 +39,10 @@ static gr_status check_kind(const CUDA_ARRAY3D_DESCRIPTOR *found, const char *ca
                    found->Width, found->Height, found->Depth);
 }
 
-/* Producers such as renderers give (H, W) for any number of channels. */
+/*
+ * Compares the description with the array. Producers such as renderers pass (H, W) for any number
+ * of channels.
+ */
 static gr_status check_desc(const gr_tensor_desc *desc, gr_dtype dtype, const int64_t shape[3],
                             const char *call)
 {

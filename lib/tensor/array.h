@@ -8,19 +8,20 @@
 #include "lib/tensor/tensor_types.h"
 
 /*
- * Completes the description of an array by what the driver knows: the dtype and the shape (H, W,
- * C), which is written to `shape`. Refuses a description that differs, and arrays that are not 2D.
+ * Completes the description of an array by the values that the driver reports: the dtype and the
+ * shape (H, W, C), which is written to `shape`. Refuses a description that differs, and arrays that
+ * are not 2D.
  */
 gr_status gr_array_describe(CUarray array, gr_tensor_desc *desc, int64_t shape[3],
                             const char *call);
 
-/* Its memory is an array; `ptr` has the handle. */
+/* Whether the memory of the tensor is an array, whose handle is then in `ptr`. */
 static inline bool gr_tensor_is_array(const gr_tensor *tensor)
 {
     return tensor->info.memory == GR_MEMORY_ARRAY;
 }
 
-/* Refuses calls that need addresses. */
+/* Refuses a tensor of an array, for calls that need addresses. */
 gr_status gr_tensor_refuse_array(const gr_tensor *tensor, const char *what, const char *call);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The element type of each CUDA array format. */
+/* Returns the element type of each CUDA array format. */
 #ifndef GR_LIB_TENSOR_ARRAY_DTYPE_H
 #define GR_LIB_TENSOR_ARRAY_DTYPE_H
 
 #include <cuda.h>
 #include <grinterop/tensor.h>
 
-/* 0 for formats without plain channels. */
+/* Returns the dtype; 0 for formats without plain channels. */
 static inline gr_dtype gr_array_dtype(CUarray_format format)
 {
     switch (format) {

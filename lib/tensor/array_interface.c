@@ -8,8 +8,9 @@
 #define VERSION 3
 
 /*
- * Without a consumer stream, the reader waits for the tensor's own stream, which must then wait for
- * all others. If the tensor has none, this call waits until the bytes are ready.
+ * Makes the bytes ready for the consumer. Without a consumer stream the consumer waits for the
+ * tensor's own stream, so that stream must wait for all other streams. If the tensor has no stream,
+ * this call waits until the bytes are ready.
  */
 static gr_status begin(gr_tensor *tensor, CUstream consumer, const char *call)
 {

@@ -4,7 +4,7 @@
 #include "lib/driver.h"
 #include "lib/tensor/use.h"
 
-/* Synchronizes the tensor's own stream, which has only work of this tensor. */
+/* The call synchronizes the tensor's own stream, which contains only work of this tensor. */
 gr_status gr_tensor_await(const gr_tensor *tensor, const char *call)
 {
     CUstream stream = tensor->stream == GR_STREAM_NONE ? CU_STREAM_PER_THREAD : tensor->stream;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Copies tensors by the driver. */
+/* Copies tensors with the driver. */
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/plural.h"
@@ -14,8 +14,8 @@ struct side {
     CUdeviceptr ptr;
     const int64_t *strides;
     bool host;
-    bool array;        /* `ptr` is a CUarray */
-    CUcontext context; /* for device memory; NULL for host memory */
+    bool array;        /* whether `ptr` is a CUarray */
+    CUcontext context; /* the context of device memory; NULL for host memory */
     CUdevice device;
 };
 
@@ -37,7 +37,9 @@ static struct side side_of(const gr_tensor *tensor)
 
 /* ---- One block ------------------------------------------------------------------------------- */
 
-/* Memory allocated by other libraries may be unknown to the software driver. */
+/*
+ * Selects the memory type. The software driver may not know memory that other libraries allocated.
+ */
 static CUmemorytype type_of(const struct side *side)
 {
     if (side->host)
@@ -108,7 +110,10 @@ static CUresult copy_between(const CUDA_MEMCPY3D *c, const struct side *to, cons
     return gr_driver()->Memcpy3DPeerAsync(&peer, stream);
 }
 
-/* A plain copy is cheaper than a 3D copy, but the driver has no plain copy from host to host. */
+/*
+ * Copies one block. A plain copy costs less than a 3D copy, but the driver has no plain copy from
+ * host to host.
+ */
 static CUresult copy_block(const struct gr_copy_plan *plan, const struct side *to,
                            const struct side *from, CUdeviceptr at, CUdeviceptr source,
                            CUstream stream)
@@ -141,7 +146,7 @@ static gr_status copy_blocks(const struct gr_copy_plan *plan, const struct side 
 
 /* ---- CUDA arrays ----------------------------------------------------------------------------- */
 
-/* One row of texels after the other, at any pitch. */
+/* Whether the elements form rows of texels, one after the other at any pitch. */
 static bool has_rows(const struct side *side, const gr_tensor *like)
 {
     int64_t size = (int64_t)gr_dtype_get_info(like->info.dtype)->size;
@@ -187,7 +192,7 @@ static gr_status copy_arrays(const gr_tensor *like, const struct side *to, const
 
 /* ---- A whole copy ---------------------------------------------------------------------------- */
 
-/* Runs in the context of the device memory, for its default streams. */
+/* Copies in the CUDA context of the device memory, because default streams belong to it. */
 static gr_status copy_sides(const gr_tensor *like, const struct side *to, const struct side *from,
                             const struct gr_context *context, CUstream stream, const char *call)
 {
@@ -229,7 +234,10 @@ static gr_status check_same(const gr_tensor *to, const gr_tensor *from, const ch
                    gr_shape_format(from->info.ndim, from->shape).text);
 }
 
-/* Refuses stride 0, since the value of an element written twice is undefined. Empty is fine. */
+/*
+ * Refuses a stride of 0, because the value of an element that is written twice is undefined. A
+ * tensor without elements is accepted.
+ */
 static gr_status check_target(const gr_tensor *to, const char *call)
 {
     for (unsigned i = 0; i < to->info.ndim && to->info.bytes; i++)
@@ -241,7 +249,7 @@ static gr_status check_target(const gr_tensor *to, const char *call)
     return GR_OK;
 }
 
-/* After an error, part of the copy may be in the stream. */
+/* Copies a tensor. After an error a part of the copy may be in the stream. */
 static gr_status copy(gr_tensor *to, const gr_tensor *from, CUstream stream, const char *call)
 {
     GR_TRY(gr_tensor_check(from, call));

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Divides copies into blocks that the driver copies in one call. */
+/* Divides copies into blocks, each of which the driver copies in one call. */
 #include "lib/tensor/copy_plan.h"
 
-/* The largest pitch of the driver: CU_DEVICE_ATTRIBUTE_MAX_PITCH of all devices. */
+/* The maximum pitch that the driver supports: CU_DEVICE_ATTRIBUTE_MAX_PITCH of all devices. */
 #define MAX_PITCH ((int64_t)0x7fffffff)
 
 /*
- * Drops dimensions of 1, sorts the others by decreasing stride of `to`, and makes these strides
- * positive: the order in which elements are copied does not matter.
+ * Drops dimensions of 1, sorts the other dimensions by decreasing stride of `to`, and makes these
+ * strides positive. This is possible because the order in which elements are copied does not
+ * matter.
  */
 static unsigned sort(struct gr_copy_plan *plan, unsigned ndim, const int64_t *shape,
                      const int64_t *to, const int64_t *from)
@@ -52,7 +53,10 @@ static bool can_be_rows(const struct gr_copy_dim *dim, size_t width)
            dim->from <= MAX_PITCH;
 }
 
-/* The driver counts the distance between slices in rows. */
+/*
+ * Whether the dimension can be the slices of a block: the driver counts the distance between slices
+ * in rows.
+ */
 static bool can_be_slices(const struct gr_copy_dim *dim, const struct gr_copy_dim *row)
 {
     return dim->to % row->to == 0 && dim->to / row->to >= row->n && dim->from % row->from == 0 &&

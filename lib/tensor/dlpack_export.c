@@ -10,7 +10,7 @@
 #include "lib/tensor/dlpack_type.h"
 #include "lib/tensor/use.h"
 
-/* The minor version written, whatever the 1.x header has: since 1.2 strides are always set. */
+/* The minor version of exports, with any 1.x header: since 1.2 strides must always be set. */
 #define MINOR 3
 
 /* The references of an export, and the arrays that the consumer's struct points to. */
@@ -87,8 +87,8 @@ static gr_status refuse_stride(const gr_tensor *tensor, unsigned i, const char *
 }
 
 /*
- * Strides in elements. Dimensions of one element, and all dimensions of an empty tensor, get the
- * stride of a compact tensor: it is unused, but some consumers check it.
+ * Fills in the strides in elements. Dimensions of one element, and all dimensions of an empty
+ * tensor, get the stride of a compact tensor. It is unused, but some consumers check it.
  */
 static gr_status elements_apart(const gr_tensor *tensor, int64_t strides[], const char *call)
 {
@@ -107,7 +107,10 @@ static gr_status elements_apart(const gr_tensor *tensor, int64_t strides[], cons
     return GR_OK;
 }
 
-/* If a consumer's kernel reads a misaligned element, the whole CUDA context is lost. */
+/*
+ * Refuses a misaligned address: if a consumer's kernel reads a misaligned element, the whole CUDA
+ * context is lost.
+ */
 static gr_status check_address(const gr_tensor *tensor, const char *call)
 {
     size_t size = gr_dtype_get_info(tensor->info.dtype)->size;
@@ -140,8 +143,8 @@ static gr_status describe(const gr_tensor *tensor, struct held *held, DLTensor *
 /* ---- Exports --------------------------------------------------------------------------------- */
 
 /*
- * Consumers read host memory at any time, and may do so with memory that both the host and the
- * device access: there is no stream that could wait.
+ * Waits until the bytes are ready, for host memory and for memory that both the host and the device
+ * access: consumers may read it at any time, and there is no stream that could wait.
  */
 static gr_status wait_for_bytes(const gr_tensor *tensor, CUstream consumer, const char *call)
 {

@@ -9,12 +9,12 @@
 #include "lib/tensor/dlpack_type.h"
 #include "lib/tensor/tensor.h"
 
-/* A producer's tensor, in the form for gr_tensor_wrap_as(). */
+/* The tensor of a producer, in the form for gr_tensor_wrap_as(). */
 struct parsed {
     gr_tensor_desc desc;
-    int64_t shape[GR_TENSOR_DIMS], strides[GR_TENSOR_DIMS]; /* in bytes */
+    int64_t shape[GR_TENSOR_DIMS], strides[GR_TENSOR_DIMS]; /* `strides` in bytes */
     void *data;
-    bool names_device; /* true for device memory */
+    bool names_device; /* whether the producer names a CUDA device; true for device memory */
     int device;
 };
 
@@ -38,7 +38,7 @@ static void end_import_legacy(void *user)
 
 /* ---- The producer's struct ------------------------------------------------------------------- */
 
-static gr_status see_type(const DLTensor *from, struct parsed *parsed, const char *call)
+static gr_status read_type(const DLTensor *from, struct parsed *parsed, const char *call)
 {
     parsed->desc.dtype = gr_dlpack_dtype(from->dtype);
     if (!parsed->desc.dtype)
@@ -54,7 +54,7 @@ static gr_status see_type(const DLTensor *from, struct parsed *parsed, const cha
     return GR_OK;
 }
 
-static gr_status see_device(const DLTensor *from, struct parsed *parsed, const char *call)
+static gr_status read_device(const DLTensor *from, struct parsed *parsed, const char *call)
 {
     switch ((int)from->device.device_type) {
     case kDLCUDA:
@@ -69,7 +69,7 @@ static gr_status see_device(const DLTensor *from, struct parsed *parsed, const c
         parsed->desc.memory = GR_MEMORY_MANAGED;
         return GR_OK;
     case kDLCPU:
-        /* gr_tensor_dlpack() also exports such device memory as kDLCPU. */
+        /* gr_tensor_dlpack() exports device memory of such a driver as kDLCPU, too. */
         parsed->desc.memory = gr_driver_traits()->host_memory ? GR_MEMORY_DEVICE : GR_MEMORY_HOST;
         return GR_OK;
     default:
@@ -81,8 +81,8 @@ static gr_status see_device(const DLTensor *from, struct parsed *parsed, const c
     }
 }
 
-/* An element with lanes becomes an additional dimension of scalars. */
-static gr_status see_dimensions(const DLTensor *from, struct parsed *parsed, const char *call)
+/* Reads the dimensions. The lanes of an element become an additional dimension of scalars. */
+static gr_status read_dimensions(const DLTensor *from, struct parsed *parsed, const char *call)
 {
     unsigned lanes = from->dtype.lanes > 1;
     if (from->ndim < 0 || from->ndim + (int64_t)lanes > GR_TENSOR_DIMS)
@@ -107,8 +107,10 @@ static gr_status see_dimensions(const DLTensor *from, struct parsed *parsed, con
     return GR_OK;
 }
 
-/* NULL means compact until DLPack 1.2; the same is assumed for later producers. */
-static gr_status see_strides(const DLTensor *from, struct parsed *parsed, const char *call)
+/*
+ * Reads the strides. NULL means compact until DLPack 1.2; the same is assumed for later versions.
+ */
+static gr_status read_strides(const DLTensor *from, struct parsed *parsed, const char *call)
 {
     if (!from->strides || from->ndim == 0)
         return GR_OK;
@@ -134,8 +136,11 @@ static bool has_elements(const struct parsed *parsed)
     return true;
 }
 
-/* If a kernel reads a misaligned element, the whole CUDA context is lost. */
-static gr_status see_data(const DLTensor *from, struct parsed *parsed, const char *call)
+/*
+ * Reads the address. Refuses a misaligned address: if a kernel reads a misaligned element, the
+ * whole CUDA context is lost.
+ */
+static gr_status read_data(const DLTensor *from, struct parsed *parsed, const char *call)
 {
     if (!has_elements(parsed))
         return GR_OK;
@@ -158,7 +163,7 @@ static gr_status see_data(const DLTensor *from, struct parsed *parsed, const cha
     return GR_OK;
 }
 
-/* A CUarray behind an opaque handle, whose type and shape the driver knows. */
+/* Reads an opaque handle, which is a CUarray. The driver knows its type and shape. */
 static gr_status parse_array(const DLTensor *from, struct parsed *parsed, const char *call)
 {
     if (from->device.device_type != kDLCUDA || from->byte_offset || !from->data)
@@ -173,7 +178,7 @@ static gr_status parse_array(const DLTensor *from, struct parsed *parsed, const 
     parsed->data = from->data;
     DLTensor whole = *from;
     whole.dtype.lanes = 1;
-    return see_dimensions(&whole, parsed, call);
+    return read_dimensions(&whole, parsed, call);
 }
 
 static gr_status parse(const DLTensor *from, struct parsed *parsed, const char *call)
@@ -181,16 +186,19 @@ static gr_status parse(const DLTensor *from, struct parsed *parsed, const char *
     parsed->desc.struct_size = sizeof(parsed->desc);
     if (from->dtype.code == kDLOpaqueHandle)
         return parse_array(from, parsed, call);
-    GR_TRY(see_type(from, parsed, call));
-    GR_TRY(see_device(from, parsed, call));
-    GR_TRY(see_dimensions(from, parsed, call));
-    GR_TRY(see_strides(from, parsed, call));
-    return see_data(from, parsed, call);
+    GR_TRY(read_type(from, parsed, call));
+    GR_TRY(read_device(from, parsed, call));
+    GR_TRY(read_dimensions(from, parsed, call));
+    GR_TRY(read_strides(from, parsed, call));
+    return read_data(from, parsed, call);
 }
 
 /* ---- Imports --------------------------------------------------------------------------------- */
 
-/* Checks that the device exists, and that it is the driver's device for the memory, if known. */
+/*
+ * Checks that the device exists. If the driver knows the device of the memory, checks that they are
+ * the same.
+ */
 static gr_status check_device(const struct parsed *parsed, const char *call)
 {
     const gr_cuda_api *cu = gr_driver();

@@ -9,7 +9,7 @@
 
 DLDataType gr_dlpack_type(gr_dtype dtype);
 
-/* Ignores the lanes. 0: grinterop has no such type. */
+/* Converts from DLPack, ignoring the lanes. 0: grinterop has no such type. */
 gr_dtype gr_dlpack_dtype(DLDataType type);
 
 #endif

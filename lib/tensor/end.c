@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Ends tensors. Tensors that streams still use are deferred, and a later call ends them. Neither a
- * thread of grinterop nor one of the driver does so: a producer's function may take a lock that the
- * application holds at that time.
+ * Ends tensors. Tensors that streams still use are deferred, and a later call of grinterop ends
+ * them. No thread of grinterop or of the driver ends them, because the producer's function may take
+ * a lock that the application holds at that time.
  */
 #include "lib/tensor/tensor.h"
 
@@ -25,7 +25,10 @@ static void note_exit(void)
     __atomic_store_n(&exiting, true, __ATOMIC_RELEASE);
 }
 
-/* Registered after the driver has started, so that this runs before the driver's own exit. */
+/*
+ * Registers the exit handler. This happens after the driver has started, so that the handler runs
+ * before the driver's own exit handler.
+ */
 static void register_exit(void)
 {
     atexit(note_exit);
@@ -47,8 +50,8 @@ bool gr_tensor_enter(const struct gr_context *context, bool *pushed)
 /* ---- Ending one tensor ----------------------------------------------------------------------- */
 
 /*
- * The tensor's stream may be destroyed after its work was waited for. The thread's default stream
- * always exists.
+ * Frees the memory in `stream`, because the tensor's stream may be destroyed after its work was
+ * waited for. The default stream of the thread always exists.
  */
 static void free_memory(const gr_tensor *tensor, CUstream stream)
 {
@@ -70,7 +73,10 @@ static void free_memory(const gr_tensor *tensor, CUstream stream)
     }
 }
 
-/* Without the driver, only host memory can be freed. */
+/*
+ * Frees the memory and the tensor. Without the driver (`alive` is false) only host memory can be
+ * freed.
+ */
 static void finish(gr_tensor *tensor, bool alive, CUstream stream)
 {
     bool pushed = false;
@@ -93,7 +99,7 @@ static void finish(gr_tensor *tensor, bool alive, CUstream stream)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static gr_tensor *deferred;
-static size_t aside_count; /* atomic */
+static size_t aside_count; /* the number of deferred tensors; atomic */
 
 static void defer(gr_tensor *tensor)
 {
@@ -104,7 +110,10 @@ static void defer(gr_tensor *tensor)
     pthread_mutex_unlock(&lock);
 }
 
-/* True if the streams have passed, or if their context is gone, so that this cannot be queried. */
+/*
+ * Whether the streams have passed. Also true if their context was destroyed, because the streams
+ * cannot be queried then.
+ */
 static bool is_done(gr_tensor *tensor, bool *alive)
 {
     bool pushed;
@@ -133,13 +142,17 @@ static gr_tensor *remove_done(bool *alive)
 }
 
 /*
- * Ending an import may end another grinterop tensor, and so on. Deep chains are deferred, since the
- * thread's stack is limited.
+ * The maximum depth of tensors that end within the end of another tensor. Ending an import may end
+ * another grinterop tensor, and so on. Deeper chains are deferred, because the thread's stack is
+ * limited.
  */
 #define MOST_NESTED 16
 static _Thread_local unsigned nested;
 
-/* At process exit the remaining tensors are leaked: their end() may call code that is gone. */
+/*
+ * Ends deferred tensors. At process exit the remaining tensors are leaked, because their end() may
+ * call code that no longer exists.
+ */
 void gr_tensor_end_deferred(void)
 {
     struct gr_error_record before;
@@ -149,7 +162,7 @@ void gr_tensor_end_deferred(void)
         __atomic_load_n(&exiting, __ATOMIC_ACQUIRE))
         return;
     gr_error_save(&before);
-    nested++; /* tensors ended here do not start this loop again */
+    nested++; /* tensors that end in this loop do not start it again */
     while ((tensor = remove_done(&alive)))
         finish(tensor, alive, CU_STREAM_PER_THREAD);
     nested--;
@@ -158,14 +171,14 @@ void gr_tensor_end_deferred(void)
 
 /* ---- Dropping the last reference ------------------------------------------------------------- */
 
-/* The mapping keeps the list of streams that used its tensor. */
+/* Removes a tensor from its mapping. The mapping keeps the list of streams that used the tensor. */
 static void end_of_mapping(gr_tensor *tensor)
 {
     gr_users_leave(&tensor->user, gr_buffer_set_aside);
     finish(tensor, true, GR_STREAM_NONE);
 }
 
-/* Frees pool memory in the order of its stream, if no other stream uses it. */
+/* Frees pool memory in stream order, if no other stream uses the tensor. */
 static bool end_in_order(gr_tensor *tensor)
 {
     if (tensor->how != GR_TENSOR_ASYNC || tensor->stream == GR_STREAM_NONE ||
@@ -195,7 +208,10 @@ static void end_of_memory(gr_tensor *tensor)
         defer(tensor);
 }
 
-/* Ending a tensor of a mapping must not block, so it leaves deferred tensors to other calls. */
+/*
+ * Ends a tensor. Ending a tensor of a mapping must not block, so the end of deferred tensors is
+ * left to other calls.
+ */
 void gr_tensor_end(gr_tensor *tensor)
 {
     struct gr_error_record before;

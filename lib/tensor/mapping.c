@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Tensors of a mapping: they reference its bytes, and are revoked when it ends. */
+/* Tensors of a mapping: they refer to the mapped bytes, and are revoked when the mapping ends. */
 #include "lib/tensor/tensor.h"
 
 #include "lib/driver.h"
@@ -11,7 +11,7 @@
 #include "lib/tensor/array.h"
 #include "lib/tensor/array_dtype.h"
 
-/* Atomic, since other threads may be reading. */
+/* Revokes a tensor. The accesses are atomic, because other threads may be reading. */
 static void revoke(struct gr_user *user)
 {
     gr_tensor *tensor = (gr_tensor *)((char *)user - offsetof(gr_tensor, user));
@@ -40,7 +40,7 @@ gr_tensor *gr_tensor_of_mapping(gr_buffer *buffer, gr_tensor *tensor, CUdevicept
 
 /* ---- The default description of a mapping ---------------------------------------------------- */
 
-/* A description and the arrays that it points to. */
+/* A description, and the arrays that it points to. */
 struct described {
     gr_tensor_desc desc;
     int64_t shape[4], strides[4];
@@ -55,7 +55,7 @@ static gr_status query(const gr_buffer *buffer, gr_image_info *info, const char 
     return status;
 }
 
-/* (H, W, C), or (D, H, W, C) for a 3D image. */
+/* Describes an image: (H, W, C), or (D, H, W, C) for a 3D image. */
 static gr_status describe_image(const gr_buffer *buffer, struct described *d, const char *call)
 {
     gr_image_info info;
@@ -113,7 +113,7 @@ static gr_status check_memory(const gr_buffer *buffer, gr_memory memory, const c
                    "`memory` is %d, but a mapping is device memory: leave it 0.", (int)memory);
 }
 
-/* The array of level 0 and layer 0, for an image that gr_map() mapped. */
+/* Creates a tensor of the array of level 0 and layer 0, for an image that gr_map() mapped. */
 static gr_tensor *tensor_of_array(gr_buffer *buffer, gr_tensor_desc *desc, const char *call)
 {
     int64_t dims[3];

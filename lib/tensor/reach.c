@@ -24,7 +24,7 @@ static gr_status refuse(const gr_tensor *tensor, CUdevice device, CUresult resul
         there, way);
 }
 
-/* Memory pools have their own access rights. */
+/* Enables access to a memory pool, because pools have their own access rights. */
 static CUresult open_pool(const gr_tensor *tensor, CUdevice device)
 {
     const gr_cuda_api *cu = gr_driver();
@@ -37,7 +37,7 @@ static CUresult open_pool(const gr_tensor *tensor, CUdevice device)
     return result == CUDA_SUCCESS ? cu->MemPoolSetAccess(pool, &access, 1) : result;
 }
 
-/* The stream's context is current. */
+/* Checks access from the device of the stream. The stream's context is current. */
 static gr_status check_device(const gr_tensor *tensor, const char *call)
 {
     CUdevice device;

@@ -64,8 +64,8 @@ void gr_shape_compact(unsigned ndim, const int64_t *shape, size_t element, int64
 }
 
 /*
- * Counts the bytes of all elements. Checks the product with 1 in place of each 0, since the strides
- * need it.
+ * Counts the bytes of all elements. The overflow check counts each 0 as 1, because the strides need
+ * that product.
  */
 static bool count_bytes(struct gr_shape *s, size_t element)
 {
@@ -80,7 +80,7 @@ static bool count_bytes(struct gr_shape *s, size_t element)
     return s->bytes == (empty ? 0u : (uint64_t)bytes);
 }
 
-/* Computes the range of bytes before element 0 and from it on. */
+/* Computes the range of bytes before element 0, and from element 0 on. */
 static bool find_span(struct gr_shape *s, size_t element)
 {
     int64_t before = 0, after = (int64_t)element, way;
@@ -95,7 +95,7 @@ static bool find_span(struct gr_shape *s, size_t element)
     if (!s->bytes)
         return true;
     if (__builtin_add_overflow(before, after, &way) || way > INT64_MAX / 2)
-        return false; /* so that no dimension times its stride overflows */
+        return false; /* the limit makes sure that no dimension times its stride overflows */
     s->before = (size_t)before;
     s->span = (size_t)way;
     return s->before == (uint64_t)before && s->span == (uint64_t)way;
@@ -150,7 +150,9 @@ gr_status gr_shape_check_room(const struct gr_shape *s, size_t offset, size_t ro
         s->before, gr_s(s->before), s->span - s->before);
 }
 
-/* In order of increasing stride, each stride must be at least the span of all smaller ones. */
+/*
+ * Checks in order of increasing stride that each stride is at least the span of all smaller ones.
+ */
 bool gr_shape_is_disjoint(const struct gr_shape *s, size_t element)
 {
     bool used[GR_TENSOR_DIMS] = {false};

@@ -8,25 +8,25 @@
 struct gr_shape {
     unsigned ndim;
     int64_t shape[GR_TENSOR_DIMS], strides[GR_TENSOR_DIMS]; /* strides in bytes */
-    size_t bytes;                                           /* of all elements */
-    size_t before, span; /* bytes spanned before element 0, and in all */
+    size_t bytes;                                           /* the size of all elements in bytes */
+    size_t before, span; /* the bytes spanned before element 0, and in total */
     bool compact;
 };
 
 /* Checks a description that was copied by GR_TAKE. Fills in NULL strides. */
 gr_status gr_shape_init(struct gr_shape *shape, const gr_tensor_desc *desc, const char *call);
 
-/* Refuses shapes that span bytes outside of `room`, with element 0 at `offset`. */
+/* Refuses shapes whose elements lie outside of `room` bytes, if element 0 is at `offset`. */
 gr_status gr_shape_check_room(const struct gr_shape *shape, size_t offset, size_t room,
                               const char *what, const char *call);
 
-/* Whether no two elements share bytes. May be false for complicated disjoint strides. */
+/* Whether no two elements share bytes. May be false for complicated strides that are disjoint. */
 bool gr_shape_is_disjoint(const struct gr_shape *shape, size_t element);
 
-/* The strides of a compact tensor, for a checked shape. */
+/* Fills in the strides of a compact tensor, for a checked shape. */
 void gr_shape_compact(unsigned ndim, const int64_t *shape, size_t element, int64_t *strides);
 
-/* "(1080, 1920, 4)", for messages. */
+/* The text of a shape for messages, such as "(1080, 1920, 4)". */
 #define GR_SHAPE_TEXT 176
 struct gr_shape_text {
     char text[GR_SHAPE_TEXT];

@@ -30,7 +30,8 @@ gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *sha
                           const char *call)
 {
     gr_tensor *tensor =
-        gr_check_memory(malloc(sizeof(*tensor)), call); /* faster than calloc() in a loop */
+        /* malloc() is faster than calloc() in a loop */
+        gr_check_memory(malloc(sizeof(*tensor)), call);
     if (!tensor)
         return NULL;
     memset(tensor, 0, sizeof(*tensor));
@@ -80,7 +81,7 @@ void gr_tensor_set_memory(gr_tensor *tensor, CUdeviceptr ptr, CUdeviceptr low, s
     tensor->room = room;
 }
 
-/* The host address; NULL for device memory, even that of the software driver. */
+/* Returns the host address; NULL for device memory, even that of the software driver. */
 static void *host_address(const gr_tensor *tensor)
 {
     bool on_host = tensor->info.memory != GR_MEMORY_DEVICE && !gr_tensor_is_array(tensor);
@@ -115,7 +116,9 @@ void gr_tensor_hold(gr_tensor *tensor)
     __atomic_fetch_add(&tensor->holds, 1, __ATOMIC_RELAXED);
 }
 
-/* The end of a view drops its reference to the tensor that owns the memory. */
+/*
+ * Drops a reference. The end of a view also drops its reference to the tensor that owns the memory.
+ */
 void gr_tensor_drop(gr_tensor *tensor)
 {
     while (tensor && __atomic_sub_fetch(&tensor->holds, 1, __ATOMIC_ACQ_REL) == 0) {
@@ -131,7 +134,7 @@ void gr_tensor_free(gr_tensor *tensor)
         gr_tensor_drop(tensor);
 }
 
-/* For the list of leaked objects at process exit. */
+/* Describes a tensor for the list of leaked objects at process exit. */
 static bool describe(const void *object, char *text, size_t size)
 {
     const gr_tensor *tensor = object;

@@ -10,40 +10,52 @@
 gr_status gr_tensor_check(const gr_tensor *tensor, const char *call);
 
 /*
- * Creates the common part, with one reference and no memory. `desc` must be copied by GR_TAKE, and
- * `shape` computed from it. NULL: out of memory. gr_tensor_discard() frees a tensor that was never
- * exposed, and its context.
+ * gr_tensor_make() creates the common part, with one reference and no memory. `desc` must be copied
+ * by GR_TAKE, and `shape` computed from it. NULL: out of memory. gr_tensor_discard() frees a tensor
+ * that was never exposed, and its context.
  */
 gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *shape,
                           const char *call);
 void gr_tensor_discard(gr_tensor *tensor);
 
-/* Sets the tensor's CUDA context: a reference to `context`, or the current one if NULL. */
+/*
+ * Sets the tensor's CUDA context: a reference to `context`, or to the current context if it is
+ * NULL.
+ */
 gr_status gr_tensor_set_context(gr_tensor *tensor, const struct gr_context *context,
                                 const char *call);
 
 /* Sets the memory: element 0 at `ptr`, and the range that views may use. */
 void gr_tensor_set_memory(gr_tensor *tensor, CUdeviceptr ptr, CUdeviceptr low, size_t room);
 
-/* Exposes the tensor, which the caller owns from now on. */
+/* Makes the tensor visible to the caller, who owns it from now on. */
 gr_tensor *gr_tensor_expose(gr_tensor *tensor);
 
-/* Takes or drops a reference on any thread. Dropping the last one ends the tensor. */
+/*
+ * These functions take and drop a reference, on any thread. Dropping the last reference ends the
+ * tensor.
+ */
 void gr_tensor_hold(gr_tensor *tensor);
 void gr_tensor_drop(gr_tensor *tensor);
 
-/* gr_tensor_alloc() for a copied description, in the same context as `like`, which may be NULL. */
+/*
+ * Like gr_tensor_alloc(), for a copied description, in the same context as `like`, which may be
+ * NULL.
+ */
 gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_context *like,
                                  CUstream stream, const char *call);
 
 /*
- * gr_tensor_wrap() for the library's own description, with messages of `call`. `device`: the owner
- * of the memory, even if the driver does not know it; -1: the driver is queried.
+ * Like gr_tensor_wrap(), for a description by the library, with `call` in errors. `device` is the
+ * owner of the memory, even if the driver does not know it; -1: the driver is queried.
  */
 gr_tensor *gr_tensor_wrap_as(const gr_tensor_desc *desc, void *data, int device, CUstream ready_on,
                              gr_tensor_end_fn end, void *user, const char *call);
 
-/* Element 0 is at `ptr`, and the memory is `room` bytes from `low` on. The mapping must be live. */
+/*
+ * Makes `tensor` a tensor of a mapping. Element 0 is at `ptr`, and the memory is `room` bytes from
+ * `low` on. The mapping must not have ended.
+ */
 gr_tensor *gr_tensor_of_mapping(gr_buffer *buffer, gr_tensor *tensor, CUdeviceptr ptr,
                                 CUdeviceptr low, size_t room, const char *call);
 
@@ -51,8 +63,8 @@ gr_tensor *gr_tensor_of_mapping(gr_buffer *buffer, gr_tensor *tensor, CUdevicept
 gr_status gr_tensor_await(const gr_tensor *tensor, const char *call);
 
 /*
- * Enables peer access if the stream's device needs it; if that fails, the message names both
- * devices. Driver copies do not need this.
+ * Enables peer access if the device of the stream needs it; if that fails, the message names both
+ * devices. Copies by the driver do not need this.
  */
 gr_status gr_tensor_check_reach(const gr_tensor *tensor, CUstream stream,
                                 const struct gr_context *at, const char *call);
@@ -63,7 +75,10 @@ void gr_count_bytes_moved(size_t bytes);
 /* Registers an exit handler, after which the driver is no longer called. */
 void gr_tensor_watch_exit(void);
 
-/* Enters the context if the driver may be called: not at process exit, and the context lives. */
+/*
+ * Makes the context current if the driver may be called: the context exists, and the process is not
+ * exiting.
+ */
 bool gr_tensor_enter(const struct gr_context *context, bool *pushed);
 
 /* Ends a tensor without references. */

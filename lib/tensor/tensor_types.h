@@ -11,33 +11,38 @@
 
 /* How a tensor's memory is freed. */
 enum gr_tensor_memory_end {
-    GR_TENSOR_NOT_OURS, /* by `end`, if it is set */
-    GR_TENSOR_ASYNC,    /* cuMemFreeAsync */
-    GR_TENSOR_FREE,     /* cuMemFree */
-    GR_TENSOR_PINNED,   /* cuMemFreeHost */
-    GR_TENSOR_MALLOC    /* free() */
+    GR_TENSOR_NOT_OURS, /* freed by `end`, if it is set */
+    GR_TENSOR_ASYNC,    /* freed by cuMemFreeAsync */
+    GR_TENSOR_FREE,     /* freed by cuMemFree */
+    GR_TENSOR_PINNED,   /* freed by cuMemFreeHost */
+    GR_TENSOR_MALLOC    /* freed by free() */
 };
 
 struct gr_tensor {
-    unsigned holds; /* atomic: references by the caller, exports and views */
-    int64_t shape[GR_TENSOR_DIMS], strides[GR_TENSOR_DIMS]; /* strides in bytes, always set */
-    CUdeviceptr ptr; /* element 0, in host memory its address, or the CUarray; 0 once revoked */
-    CUdeviceptr low; /* start of the memory that views may use */
-    size_t room;     /* and its size in bytes */
-    bool negative_strides; /* allowed in DLPack exports */
-    bool copied;           /* by gr_tensor_clone(): IS_COPIED in DLPack */
-    bool revoked;          /* atomic */
+    unsigned holds; /* atomic: the number of references by the caller, exports and views */
+    /* the strides are in bytes, and always set */
+    int64_t shape[GR_TENSOR_DIMS], strides[GR_TENSOR_DIMS];
+    /* the address of element 0, also in host memory, or the CUarray; 0 once revoked */
+    CUdeviceptr ptr;
+    CUdeviceptr low;       /* the start of the memory that views may use */
+    size_t room;           /* the size of that memory in bytes */
+    bool negative_strides; /* negative strides are allowed in DLPack exports */
+    bool copied;           /* created by gr_tensor_clone(): IS_COPIED in DLPack */
+    bool revoked;          /* the mapping has ended; atomic */
     struct gr_context context;
-    CUstream stream;     /* its own stream, or GR_STREAM_NONE */
-    gr_tensor *root;     /* for a view: the referenced owner of the memory; else NULL */
-    struct gr_user user; /* of a mapping, if it has one; for a root, the streams that use it */
+    CUstream stream; /* the tensor's own stream, or GR_STREAM_NONE */
+    /* for a view: a reference to the tensor that owns the memory; otherwise NULL */
+    gr_tensor *root;
+    /* the user of a mapping, if the tensor has one; for a root also the streams that use it */
+    struct gr_user user;
     enum gr_tensor_memory_end how;
     void *block; /* GR_TENSOR_MALLOC: the pointer from malloc() */
     gr_tensor_end_fn end;
     void *end_user;
-    gr_tensor_info info;      /* its pointers are set by gr_tensor_expose() */
+    /* returned by gr_tensor_get_info(); its pointers are set by gr_tensor_expose() */
+    gr_tensor_info info;
     gr_array_interface array; /* returned by gr_tensor_array_interface() */
-    gr_tensor *next;          /* in the list of deferred tensors */
+    gr_tensor *next;          /* the next tensor in the list of deferred tensors */
 };
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Orders the uses of a tensor: after its own stream's work, and after all other known uses. */
+/* Orders the uses of a tensor: after the work of its own stream, and after all other known uses. */
 #include "lib/tensor/use.h"
 
 #include "lib/driver.h"
@@ -7,22 +7,25 @@
 #include "lib/stream.h"
 #include "lib/tensor/tensor.h"
 
-/* A view shares the list of its root. */
+/* Returns the list of streams. A view shares the list of its root. */
 static struct gr_told_list *uses_of(const gr_tensor *tensor)
 {
     return (struct gr_told_list *)&(tensor->root ? tensor->root : tensor)->user.told;
 }
 
-/* The default stream of another thread, or of another context, is a different stream. */
+/*
+ * Whether the stream is the tensor's own stream. The default stream of another thread, or of
+ * another context, is a different stream.
+ */
 static bool is_own(const gr_tensor *tensor, CUstream stream, const struct gr_context *at)
 {
     return tensor->stream == stream && stream != CU_STREAM_PER_THREAD &&
            (stream != CU_STREAM_LEGACY || at->handle == tensor->context.handle);
 }
 
-/* The tensor's CUDA context is current. */
-static gr_status order(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
-                       bool wrote_only, const char *call)
+/* Makes the stream wait for other uses. The tensor's CUDA context is current. */
+static gr_status wait_for_uses(const gr_tensor *tensor, CUstream stream,
+                               const struct gr_context *at, bool wrote_only, const char *call)
 {
     struct gr_told_list *told = uses_of(tensor);
     bool pushed;
@@ -43,7 +46,7 @@ static gr_status order(const gr_tensor *tensor, CUstream stream, const struct gr
                         call);
 }
 
-/* The tensor has been checked. */
+/* Begins a use of a tensor that was checked. */
 static gr_status begin_checked(const gr_tensor *tensor, CUstream stream,
                                const struct gr_context *at, bool write, const char *call)
 {
@@ -53,7 +56,7 @@ static gr_status begin_checked(const gr_tensor *tensor, CUstream stream,
         return gr_fail(GR_ERR_STATE, call,
                        "The tensor is read-only: its creator does not permit writes.");
     GR_TRY(gr_context_enter(&tensor->context, &pushed, call));
-    gr_status status = order(tensor, stream, at, !write, call);
+    gr_status status = wait_for_uses(tensor, stream, at, !write, call);
     gr_context_leave(pushed);
     return status;
 }
@@ -65,7 +68,7 @@ static gr_status begin(const gr_tensor *tensor, CUstream stream, const struct gr
     return begin_checked(tensor, stream, at, write, call);
 }
 
-/* Also checks that kernels can access it. */
+/* Begins a use by a kernel: also checks that kernels can access the tensor. */
 static gr_status begin_kernel(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
                               bool write, const char *call)
 {
@@ -124,7 +127,7 @@ gr_status gr_tensor_wait(const gr_tensor *tensor, CUstream stream)
     return begin(tensor, stream, tensor ? &tensor->context : NULL, false, __func__);
 }
 
-/* Counts as a write. */
+/* The registered use counts as a write. */
 gr_status gr_tensor_used_on(gr_tensor *tensor, CUstream stream)
 {
     gr_status status = gr_tensor_check(tensor, __func__);

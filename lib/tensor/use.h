@@ -6,10 +6,10 @@
 #include "lib/tensor/tensor_types.h"
 
 /*
- * Makes the stream wait until the tensor's data is ready. Refuses revoked or freed tensors, and
- * memory of another device that kernels on this stream cannot access. A write also waits for
- * pending reads, and refuses read-only tensors. `at` is the CUDA context of the stream, since each
- * context has its own default streams.
+ * Begins a use: makes the stream wait until the tensor's data is ready. Refuses revoked or freed
+ * tensors, and memory of another device that kernels on this stream cannot access. A write also
+ * waits for pending reads, and refuses read-only tensors. `at` is the CUDA context of the stream,
+ * because each context has its own default streams.
  */
 gr_status gr_tensor_begin_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
                               const char *call);
@@ -17,21 +17,25 @@ gr_status gr_tensor_begin_write(const gr_tensor *tensor, CUstream stream,
                                 const struct gr_context *at, const char *call);
 
 /*
- * Call after work with the tensor was put into the stream: the tensor's end waits for that work,
- * and so do later uses if it wrote. They cannot fail: without an event they block.
+ * Ends a use. Call it after the work with the tensor was enqueued in the stream: the tensor's end
+ * waits for that work, and so do later uses if the work wrote. These functions cannot fail: if no
+ * event can be recorded, they block.
  */
 void gr_tensor_end_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at);
 void gr_tensor_end_write(const gr_tensor *tensor, CUstream stream, const struct gr_context *at);
 
-/* The same begins for driver copies, which can access every device. */
+/*
+ * Like gr_tensor_begin_use() and gr_tensor_begin_write(), for copies by the driver, which can
+ * access every device.
+ */
 gr_status gr_tensor_begin_read_copy(const gr_tensor *tensor, CUstream stream,
                                     const struct gr_context *at, const char *call);
 gr_status gr_tensor_begin_write_copy(const gr_tensor *tensor, CUstream stream,
                                      const struct gr_context *at, const char *call);
 
 /*
- * Begins an export to `consumer`, GR_STREAM_NONE for no order. It references the tensor until it
- * ends, on any thread.
+ * Begins an export to `consumer`; GR_STREAM_NONE: no order. The export keeps the tensor alive until
+ * it ends, on any thread.
  */
 gr_status gr_tensor_begin_export(gr_tensor *tensor, CUstream consumer, const char *call);
 void gr_tensor_end_export(gr_tensor *tensor, CUstream consumer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Views: tensors of another tensor's memory. */
+/* Views: tensors in the memory of another tensor. */
 #include "lib/error.h"
 #include "lib/struct_size.h"
 #include "lib/tensor/array.h"
@@ -15,7 +15,7 @@ static gr_status check(const gr_tensor *tensor, const gr_tensor_desc *desc, cons
     return GR_OK;
 }
 
-/* A view keeps the memory type and the read-only flag. */
+/* Copies the memory type and the read-only flag to the view. */
 static gr_status inherit(const gr_tensor *tensor, gr_tensor_desc *desc, const char *call)
 {
     if (desc->memory && desc->memory != tensor->info.memory)
@@ -27,7 +27,10 @@ static gr_status inherit(const gr_tensor *tensor, gr_tensor_desc *desc, const ch
     return GR_OK;
 }
 
-/* A view of a mapping's tensor references the mapping itself, to be revoked with it. */
+/*
+ * Completes a view. A view of a tensor of a mapping is also a user of that mapping, and is revoked
+ * with it.
+ */
 static gr_tensor *finish(gr_tensor *view, gr_tensor *tensor, const struct gr_shape *shape,
                          size_t offset, const char *call)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The calls of a build without the DLPack header. */
+/* The DLPack functions in a build without the DLPack header: all fail. */
 #include <grinterop/tensor.h>
 
 #include "lib/error.h"

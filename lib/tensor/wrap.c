@@ -10,22 +10,25 @@
 #include "lib/tensor/array.h"
 
 /*
- * Queries the device of the memory. False if the driver does not know it, as may happen with a
- * mapped buffer.
+ * Queries the device of the memory. False if the driver does not know the memory, as may happen
+ * with a mapped buffer.
  */
-static bool ask_device(const gr_tensor *tensor, int *device)
+static bool query_device(const gr_tensor *tensor, int *device)
 {
     return tensor->ptr && tensor->info.memory == GR_MEMORY_DEVICE &&
            gr_driver()->PointerGetAttribute(device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
                                             tensor->ptr) == CUDA_SUCCESS;
 }
 
-/* Chooses the current context, or the primary context of the memory's device if that differs. */
+/*
+ * Chooses the current context. If its device is not that of the memory, chooses the primary context
+ * of that device.
+ */
 static gr_status find_context(gr_tensor *tensor, int ordinal, const char *call)
 {
     CUdevice device;
     gr_status status = gr_tensor_set_context(tensor, NULL, call);
-    if (status != GR_OK || (ordinal < 0 && !ask_device(tensor, &ordinal)) ||
+    if (status != GR_OK || (ordinal < 0 && !query_device(tensor, &ordinal)) ||
         gr_driver()->DeviceGet(&device, ordinal) != CUDA_SUCCESS || device == tensor->info.device)
         return status;
     struct gr_context other = {.primary_of = device};
