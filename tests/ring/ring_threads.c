@@ -290,8 +290,7 @@ static void read_beside(gr_ring *ring, uint64_t number)
     assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
 
-/* OpenGL is on the main thread. With the shared transport the CUDA thread needs no context of it.
- */
+/* OpenGL is on the main thread: with the shared transport the CUDA thread needs no context. */
 TEST(opengl_and_cuda_exchange_frames_on_two_threads, 4)
 {
     need_transport(1);
