@@ -37,7 +37,7 @@ struct entry {
     bool software_only; /* GPU drivers do not accept the input of this call */
 };
 
-/* The entry of a public function, which run_NAME() calls. */
+/* The entry of a public function. The function run_NAME calls it. */
 #define CALL(name, weight, format)                                                                 \
     {                                                                                              \
 #name, format, weight, run_##name, false                                                   \

@@ -124,7 +124,10 @@ static bool run_ring_ready(struct world *w, const int *a)
     return run_other(w, "gr_ring_create", (const int[]){a[1], a[2], a[0] % 2 ? 3 : 1, a[3]});
 }
 
-/* Acquired slots leave their buffers behind, which report size 0 and must still be released. */
+/*
+ * Frees the ring. The buffers of its acquired slots remain: they report size 0 and must still be
+ * released.
+ */
 void ring_free(struct world *w, struct ring *ring)
 {
     gr_buffer *out[SLOTS] = {NULL};
