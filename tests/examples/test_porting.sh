@@ -72,7 +72,7 @@ LD_LIBRARY_PATH=$tools/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export PATH PKG_CONFIG_PATH LD_LIBRARY_PATH
 # Mesa holds memory until the process ends.
 export ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0"
-# For windows that Mesa draws while CUDA uses a GPU.
+# Mesa draws the windows while CUDA uses a GPU: grinterop may choose any transport.
 if [ -z "$soft" ]; then export GR_COMPAT=any; fi
 # Unsets settings of the make that runs this script, and the user's display.
 unset MAKEFLAGS MFLAGS MAKELEVEL DISPLAY WAYLAND_DISPLAY

@@ -124,7 +124,7 @@ static gr_tensor *some_tensor(struct fuzz_input *in, CUdeviceptr at)
 }
 
 /* Creates a view of part of the mapping, and checks that the view lies within the mapping. */
-static void see(struct fuzz_input *in, gr_buffer *buffer)
+static void view_part(struct fuzz_input *in, gr_buffer *buffer)
 {
     int64_t shape[4], strides[4];
     gr_tensor_desc desc = some_shape(in, shape, strides);
@@ -223,7 +223,7 @@ static void use(struct fuzz_input *in, gr_resource *resource, const gr_external_
     else
         use_buffer(buffer, part, whole);
     while (in->left && fuzz_below(in, 4)) {
-        see(in, buffer);
+        view_part(in, buffer);
         publish(in, buffer);
         check_outside(part->offset, part->image ? whole - part->offset : gr_buffer_size(buffer));
     }

@@ -141,7 +141,7 @@ VULKAN_TEST(a_reset_after_the_peer_closed_its_socket_is_repaired)
     assert_ok(gr_ring_give_back(r.ring, &slot, 1));
     close(peer.socket);
     peer.socket = -1;
-    /* Until the end of the peer is noticed and the awaited values have been checked. */
+    /* Meanwhile the end of the peer is noticed and the awaited values are checked. */
     sleep_ms(400);
     goes_back(&peer.received, 2, 1);
     assert_ok(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON));

@@ -146,7 +146,7 @@ TEST(frames_of_cancelled_reads_are_read_next, 2)
     assert_frames(ring, 4, 4, 0);
 }
 
-TEST(a_cancelled_read_is_dropped_if_a_newer_frame_is_being_read, 2)
+TEST(the_frame_of_a_cancelled_read_is_dropped_for_a_newer_one, 2)
 {
     gr_side producer = (gr_side)_i;
     GR_AUTO(gr_ring) *ring = must_make_ring_of(3, producer, GR_RING_NEWEST);
@@ -235,7 +235,7 @@ TEST(resources_that_differ_from_the_first_are_refused)
     assert_still_mine(buffer);
 }
 
-TEST(a_resource_is_in_one_ring_only)
+TEST(a_resource_cannot_be_in_two_rings)
 {
     gr_resource *resource = ring_resource(RING_SIZE);
     GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(&resource, 1, NULL));

@@ -104,7 +104,7 @@ TEST(a_write_cancelled_after_a_resize_frees_its_slot, 2)
 }
 
 /* The newer frame replaces the frames in the leaving slots. */
-TEST(newest_only_rings_drop_frames_of_before_a_resize, 2)
+TEST(newest_only_rings_drop_frames_in_leaving_slots, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = must_make_ring_of(2, producer, GR_RING_NEWEST);

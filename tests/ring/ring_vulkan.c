@@ -336,7 +336,7 @@ VULKAN_TEST(slots_without_their_submit_cannot_be_returned, 2)
 }
 
 /* The submit belongs to the ring: calls by the program change nothing that the ring relies on. */
-VULKAN_TEST(a_program_cannot_commit_or_free_the_submit_of_a_slot_twice)
+VULKAN_TEST(a_program_cannot_free_or_recommit_the_submit_of_a_slot)
 {
     gr_ring *ring = begin(1, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     const gr_slot *slot;

@@ -121,7 +121,7 @@ static bool run_gr_resource_unmap(struct world *w, const int *a)
     unsigned may = resource_may(r);
     if (!may)
         may =
-            /* Also for a slot of a ring. */
+            /* A slot of a ring also gets this error. */
             end_may(w, r, a[1]) | (r->mapped ? 0 : MAY(GR_ERR_STATE));
     if (a[1] == STREAM_NULL || a[1] == STREAM_NONE)
         may |= MAY(GR_ERR_INVALID_VALUE);

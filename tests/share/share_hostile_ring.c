@@ -74,7 +74,7 @@ static void must_refuse(const struct messages *all, gr_status status, const char
 
 GROUP("hostile rings", add_vulkan_case)
 
-VULKAN_TEST(changed_numbers_are_refused)
+VULKAN_TEST(changed_numbers_in_a_rings_messages_are_refused)
 {
     static const struct {
         int wire;
@@ -121,7 +121,7 @@ VULKAN_TEST(changed_numbers_are_refused)
     shared_ring_end(&r);
 }
 
-VULKAN_TEST(wrong_descriptors_are_refused)
+VULKAN_TEST(wrong_descriptors_in_a_rings_messages_are_refused)
 {
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct messages good = capture(&r), changed = good;

@@ -50,7 +50,7 @@ void job_reads_and_writes_opengls(int socket)
     read_and_write(socket, gr_cuda_is_software() ? unordered(resource) : resource);
 }
 
-VULKAN_TEST(bytes_of_a_vulkan_buffer)
+VULKAN_TEST(both_processes_see_the_bytes_of_a_vulkan_buffer)
 {
     struct peer peer = peer_start("reads_and_writes");
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
@@ -64,7 +64,7 @@ VULKAN_TEST(bytes_of_a_vulkan_buffer)
 }
 
 /* The buffer is in part of the application's own memory, or in memory dedicated to one buffer. */
-VULKAN_TEST(bytes_of_a_buffer_in_the_applications_memory, 2)
+VULKAN_TEST(both_processes_see_bytes_in_the_applications_memory, 2)
 {
     struct peer peer = peer_start("reads_and_writes");
     struct vulkan_own own = vulkan_own(SHARE_SIZE, _i == 1);
@@ -93,7 +93,7 @@ static void send_opengls(gr_resource *resource, const struct peer *peer)
     assert_gl_pattern(gr_gl_name(resource), SHARE_SIZE, 2);
 }
 
-TEST(bytes_of_a_shared_opengl_buffer)
+TEST(both_processes_see_the_bytes_of_an_opengl_buffer)
 {
     GR_AUTO(gr_resource) *resource = make_shared_opengl_buffer();
     if (!resource)
@@ -103,7 +103,7 @@ TEST(bytes_of_a_shared_opengl_buffer)
     peer_end(&peer, false);
 }
 
-TEST(bytes_in_a_process_without_vulkan)
+TEST(a_peer_without_vulkan_sees_the_bytes_of_opengl)
 {
     GR_AUTO(gr_resource) *resource = make_shared_opengl_buffer();
     if (!resource)
@@ -142,7 +142,7 @@ void job_reads_an_image(int socket)
  * CUDA in this process writes between the two, so that Vulkan's own layout is used before and
  * after.
  */
-VULKAN_IMAGE_TEST(texels_of_a_vulkan_image)
+VULKAN_IMAGE_TEST(both_processes_see_the_texels_of_a_vulkan_image)
 {
     static unsigned char bytes[IMAGE_HEIGHT][IMAGE_WIDTH][4];
     struct peer peer = peer_start("reads_an_image");

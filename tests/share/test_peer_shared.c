@@ -17,7 +17,7 @@ GROUP("bytes", add_peer_case)
 
 static const size_t sizes[] = {1, 4096, 65536 + 7, (2 << 20) + 1};
 
-PEER_TEST(bytes_both_ways, sizeof(sizes) / sizeof(*sizes))
+PEER_TEST(opengl_and_cuda_see_the_same_bytes, sizeof(sizes) / sizeof(*sizes))
 {
     need_kernels();
     size_t size = sizes[_i];

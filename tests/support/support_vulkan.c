@@ -35,7 +35,7 @@ static bool is_false_positive(const char *text)
 }
 
 /* Records a message of the validation layer. It is called on any thread that calls Vulkan. */
-static void hear(void *user, const char *text)
+static void record_message(void *user, const char *text)
 {
     (void)user;
     pthread_mutex_lock(&said_lock);
@@ -53,7 +53,7 @@ void vulkan_allow(const char *vuid)
     pthread_mutex_unlock(&said_lock);
 }
 
-static void assert_silence(void)
+static void assert_no_message(void)
 {
     static char copy[sizeof(said)];
     pthread_mutex_lock(&said_lock);
@@ -94,7 +94,7 @@ static void make_device(void)
     assert_ok(gr_cuda_load(true));
     const gr_vk_headless_options options =
         GR_INIT(gr_vk_headless_options, .cuda_device = fixture_drawing_device(), .validation = true,
-                .message = hear);
+                .message = record_message);
     headless = gr_vk_headless_create(&options);
     if (!headless) {
         gr_error error;
@@ -180,7 +180,7 @@ void vulkan_teardown(void)
     end_memory();
     gr_vk_device_free(vk.wrap);
     vk.wrap = NULL;
-    assert_silence();
+    assert_no_message();
 }
 
 static void use_vulkan(void)
@@ -229,7 +229,7 @@ VULKAN_TEST(freeing_the_device_leaves_no_vulkan_object)
     gr_vk_headless_free(headless);
     headless = NULL;
     vk.missing = "the device has been destroyed";
-    assert_silence();
+    assert_no_message();
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */

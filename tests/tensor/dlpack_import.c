@@ -72,7 +72,7 @@ static void expect_taken(struct producer *producer, CUdeviceptr ptr, unsigned nd
     producer_end(producer, 2);
 }
 
-TEST(null_strides_mean_compact)
+TEST(an_import_with_null_strides_is_compact)
 {
     struct producer producer;
     produce(&producer);
@@ -354,7 +354,7 @@ enum { WRONG = sizeof(wrong) / sizeof(wrong[0]) };
 
 GROUP("refused", add_taken_case)
 
-TEST(impossible_requests_are_refused, WRONG)
+TEST(invalid_dlpack_tensors_are_refused, WRONG)
 {
     struct producer producer;
     produce(&producer);

@@ -118,7 +118,7 @@ TEST(a_tensor_with_a_dimension_of_size_0_has_no_bytes, 4)
     gr_tensor_free(tensor);
 }
 
-TEST(tensors_without_a_stream_need_no_wait, 4)
+TEST(waiting_for_a_tensor_without_a_stream_does_not_block, 4)
 {
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                   .shape = (const int64_t[]){64}, .memory = each_memory[_i]);
@@ -171,7 +171,7 @@ static const struct {
 };
 enum { WRONGS = sizeof(wrong) / sizeof(wrong[0]), OF_ALLOC = 3 };
 
-TEST(impossible_descriptions_are_refused, WRONGS)
+TEST(invalid_descriptions_are_refused, WRONGS)
 {
     unsigned char bytes[64];
     assert_null_invalid(gr_tensor_alloc(&wrong[_i].desc, fx.stream), wrong[_i].text);
