@@ -257,10 +257,7 @@ static bool use(struct ring *r, bool is_last)
     return true;
 }
 
-/*
- * The streams come to their waits only after the ring is freed. No signal tells the peer of those
- * waits.
- */
+/* The streams come to their waits only after the ring is freed. No signal announces that moment. */
 static void use_late(struct ring *r)
 {
     uint32_t us = below(50000);

@@ -168,7 +168,7 @@ void vulkan_setup(void)
 
 static void end_memory(void);
 
-/* The CUDA streams are idle before the Vulkan objects that they wait for are freed. */
+/* Opens the gates of the CUDA streams first, since Vulkan submits may wait for these streams. */
 void vulkan_teardown(void)
 {
     if (vk.missing)
