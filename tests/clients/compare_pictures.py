@@ -3,7 +3,8 @@
 
 import sys
 
-# Of 255: different rasterizers and roundings cause smaller differences in the same picture.
+# The largest difference, of 255, that counts as equal: other rasterizers and roundings cause small
+# differences in the same picture.
 CLOSE = 8
 
 

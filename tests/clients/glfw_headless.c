@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A GLFW without windows, for the steps of examples/porting on a machine with a GPU and without a
- * display: they draw to an EGL pbuffer. It has only the calls that they use.
+ * display: the steps draw to an EGL pbuffer. This GLFW has only the calls that the steps use.
  *
  *     cc -shared -fPIC -Wl,-soname,libglfw.so.3 -o libglfw.so.3 glfw_headless.c -lEGL
  *     LD_LIBRARY_PATH=. ./ripples --frames 24 --picture drawn.ppm
@@ -28,7 +28,7 @@ void glfwWindowHint(int hint, int value)
     (void)value;
 }
 
-/* There is one window, without properties; it only needs an address. */
+/* The only window. It has no properties, and only needs an address. */
 static char window;
 
 GLFWwindow *glfwCreateWindow(int width, int height, const char *title, GLFWmonitor *monitor,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A GLUT without windows, for third-party programs on a machine without a display: they draw to an
- * EGL pbuffer on the first EGL device, with the fixed-function pipeline as under GLX. It has only
- * the calls that NVIDIA's samples use, and no events. legacy.sh builds and uses it.
+ * A GLUT without windows, for third-party programs on a machine without a display: the programs
+ * draw to an EGL pbuffer on the first EGL device, with the fixed-function pipeline as under GLX.
+ * This GLUT has only the calls that NVIDIA's samples use, and no events. legacy.sh builds and uses
+ * it.
  *
  *     cc -shared -fPIC -Wl,-soname,libglut.so.3 -o libglut.so.3 glut_headless.c -lEGL -lOpenGL -lm
  *     GLUT_FRAMES=30 GLUT_PICTURE=drawn.ppm LD_LIBRARY_PATH=. ./program
@@ -56,7 +57,7 @@ int glutCreateWindow(const char *title)
     return 1;
 }
 
-/* The first row of the picture is the top one, OpenGL's is the bottom one. */
+/* The first row of the picture is the top one. The first row of OpenGL is the bottom one. */
 static void write_picture(const char *name)
 {
     const size_t row = (size_t)window.width * 3;
@@ -133,7 +134,10 @@ void glutTimerFunc(unsigned delay, void (*call)(int), int value)
     window.timers[i] = (struct timer){call, value, elapsed() + (int)delay};
 }
 
-/* Draws even without a request, since nothing else would bring the end nearer. */
+/*
+ * Draws even if the program requests no redraw, since nothing else would bring the last frame
+ * nearer.
+ */
 void glutMainLoop(void)
 {
     if (window.reshape)
@@ -298,7 +302,7 @@ void glutBitmapCharacter(void *font, int character)
     (void)character;
 }
 
-/* Only used to look up OpenGL functions; libGLX would need the X libraries. */
+/* Only used to look up OpenGL functions. The real libGLX would need the X libraries. */
 void (*glXGetProcAddress(const GLubyte *name))(void);
 void (*glXGetProcAddress(const GLubyte *name))(void)
 {

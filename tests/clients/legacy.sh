@@ -88,11 +88,11 @@ done
 
 # ---- Run ----
 
-# Two samples only run if DISPLAY is set; the display is never opened.
+# Two samples only run if DISPLAY is set. They never open that display.
 export DISPLAY=:none GR_LOG="${GR_LOG:-error}"
 export LD_LIBRARY_PATH="$out:$tools/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 
-# run NAME KIND ARGUMENT...
+# run NAME KIND ARGUMENT...: runs a sample.
 run() {
     name=$1 kind=$2
     shift 2
@@ -103,7 +103,7 @@ run() {
     echo "$name: $kind${*:+ $*}: status $ended"
 }
 
-# picture NAME FRAMES ARGUMENT...: saves the window after that many frames
+# picture NAME FRAMES ARGUMENT...: saves the window of a sample after that many frames.
 picture() {
     export GLUT_FRAMES="$2" GLUT_PICTURE="$out/$1.ppm"
     rm -f "$GLUT_PICTURE"
@@ -122,7 +122,7 @@ picture simpleCUDA2GL 3
 picture simpleTexture3D 30
 picture postProcessGL 10
 picture boxFilter 5
-# Only its first frame: later ones depend on its speed.
+# Only the first frame is compared: later frames depend on the speed of the machine.
 picture Mandelbrot 1
 picture nbody 20 -numbodies=1024
 picture volumeRender 1

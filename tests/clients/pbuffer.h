@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Replaces the window in glut_headless.c and glfw_headless.c: an EGL pbuffer on the first EGL
- * device. Everything is defined here, so that each of them is compiled as one file.
+ * device. This header defines all functions, so that each of the two is compiled as one file.
  */
 #ifndef GR_TESTS_PBUFFER_H
 #define GR_TESTS_PBUFFER_H
@@ -47,7 +47,10 @@ static const EGLint pbuffer_wanted[] = {
 };
 /* clang-format on */
 
-/* Creates a context with these attributes (NULL: defaults) and makes it current with a pbuffer. */
+/*
+ * Creates a context with these attributes (NULL: the defaults), and makes it current with a
+ * pbuffer.
+ */
 static inline void pbuffer_create(int width, int height, const EGLint *attributes)
 {
     const EGLint size[] = {EGL_WIDTH, width, EGL_HEIGHT, height, EGL_NONE};

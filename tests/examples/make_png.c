@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * make_png KIND FILE: writes the same hill, 48 by 32 pixels, as a PNG file of the given kind, so
- * that the examples can be tested with all kinds. Some kinds are other pictures, as their names
+ * that the examples can be tested with all kinds. Some kinds are different pictures, as their names
  * say.
  */
 #include <stdio.h>
@@ -10,7 +10,10 @@
 
 #include <png.h>
 
-/* The storage of a pixel: a function writes its bytes and returns their number. */
+/*
+ * How a kind of file stores a pixel: a function writes the bytes of the pixel and returns their
+ * number.
+ */
 struct kind {
     const char *name;
     int colour_type, bits, interlace;
@@ -81,7 +84,7 @@ static int flat100(unsigned char *to, int x, int y)
     return 1;
 }
 
-/* One pixel of it is three levels brighter. */
+/* One pixel of the hill is three levels brighter. */
 static int spot103(unsigned char *to, int x, int y)
 {
     to[0] = x == 5 && y == 7 ? 103 : 100;
@@ -104,7 +107,10 @@ static const struct kind kinds[] = {
     {"one-row", PNG_COLOR_TYPE_GRAY, 8, PNG_INTERLACE_NONE, WIDTH, 1, grey},
 };
 
-/* libpng's default error handling, which prints the error and ends the program, is fine here. */
+/*
+ * The default error handling of libpng prints the error and ends the program, which suits this
+ * program.
+ */
 static void write_png(FILE *file, const struct kind *kind)
 {
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# Checks of the Vulkan steps of examples/porting, besides their pictures, which they draw without a
-# window: a step reports what it lacks, shows the same picture in its window, and causes no message
-# of the validation layer. test_porting.sh sources this file.
+# Checks of the Vulkan steps of examples/porting, in addition to the pictures that the steps draw
+# without a window. A step reports missing features, shows the same picture in its window, and
+# causes no message of the validation layer. test_porting.sh sources this file.
 #
 
 : "${tools:?}" "${compare:?}" "${work:?}"
@@ -11,22 +11,24 @@ screen_png=$(built screen_png)
 
 has_vulkan() { grep -q '^PACKAGES = .*vulkan' Makefile; }
 
-# validated COMMAND...: runs it with the layer, which prints messages to the standard output.
+# validated COMMAND...: runs the command with the validation layer, which prints messages to the
+# standard output.
 validated() (
     export VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation
     "$@"
 )
 
-# quiet NAME: checks that the layer printed no message about the last program.
+# quiet NAME: checks that the validation layer printed no message about the last program.
 quiet() {
     cp out said
     check "quiet_$1" 1 grep -E 'VUID|UNASSIGNED' said
 }
 
-# The last picture is a pipe: until it is read, the window shows the previous frame, the 24th.
+# The picture file of the last frame is a pipe. Until the pipe is read, the window shows the
+# previous frame, the 24th.
 cat >"$work/shown" <<'END'
 #!/bin/sh
-# shown SCREEN_PNG COMPARE SCREEN: 0 if the screen has picture.ppm.
+# shown SCREEN_PNG COMPARE SCREEN: 0 if the screen shows picture.ppm.
 rm -f last.ppm
 mkfifo last.ppm
 ./ripples --frames 25 --picture last.ppm &
@@ -50,7 +52,7 @@ in_view() {
         sh "$work/shown" "$screen_png" "$compare" screen/Xvfb_screen0
 }
 
-# vulkan_step STEP: called in the step's folder, where it has written picture.ppm.
+# vulkan_step STEP: called in the folder of the step, which has written picture.ppm there.
 vulkan_step() {
     VK_LOADER_DEBUG=layer validated ./ripples --frames 1 >out 2>layers
     if ! grep -F VK_LAYER_KHRONOS_validation layers >/dev/null; then
@@ -71,11 +73,12 @@ vulkan_step() {
     fi
 }
 
-# vulkan_mistakes: checks the errors of the fifth step that its README quotes.
+# vulkan_mistakes: checks the errors that the README of the fifth step quotes.
 vulkan_mistakes() {
     cd "$work/porting/5-vulkan" || exit 99
     cp vulkan.cpp kept.cpp
-    # Makes the list of device extensions empty; the code queries it by the number of names.
+    # The changed program enables no device extensions: it queries their list by the number of
+    # names, which stays 0.
     sed 's/check(gr_vk_device_extensions(&desc, nullptr, &count));//;
         /check(gr_vk_device_extensions(&desc, &ext/d' kept.cpp >vulkan.cpp
     check build_extensions 0 make NVCC=grinterop-nvcc &&

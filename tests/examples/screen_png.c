@@ -9,7 +9,7 @@
 
 #include "examples/support/png_file.h"
 
-/* Words of the header, in big-endian order. */
+/* The positions of fields in the header, in words, which are big-endian. */
 enum { HEADER_SIZE = 0, WIDTH = 4, HEIGHT = 5, BITS = 11, PITCH = 12, COLOURS = 19, WORDS = 25 };
 
 /* The size of an entry in the colour map, which lies between the header and the pixels. */

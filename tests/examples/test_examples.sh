@@ -43,14 +43,14 @@ for program in "$hello" \
     fi
 done
 
-# Small, with few vertices: sanitizers and software OpenGL are slow.
+# Small pictures with few vertices: sanitizers and software OpenGL are slow.
 wave='--size 192x120 --mesh 96'
 hill='--size 192x120 --mesh 96'
-# More pixels than the picture has, so that the minification filter of OpenGL does not matter.
+# More pixels than the input picture has, so that the minification filter of OpenGL does not matter.
 easel='--size 192x120 --radius 5'
 thumb='--shrink 5'
 sheet='--size 192x120'
-# Enough to use both images several times.
+# Enough frames to use both images several times.
 tiles='--frames 12'
 
 if [ "${1-}" = --reference ]; then
@@ -78,7 +78,7 @@ like() {
     fi
 }
 
-# size FILE: width and height from the PNG header.
+# size FILE: prints the width and height in the header of a PNG file.
 size() { od -An -tu1 -j16 -N8 "$1" | awk '{ print $3 * 256 + $4 "x" $7 * 256 + $8 }'; }
 
 # ---- compare_png, which the other checks use ----
@@ -89,7 +89,7 @@ done
 
 check same 0 "$compare" --max 0 --mean 0 --share 0 flat.png flat.png &&
     says out 'largest difference 0, mean 0.0000, 0.000 % of the pixels'
-# One of 48 x 32 pixels differs by 3 in 3 of its 4 values.
+# One of 48 x 32 pixels differs, by 3 in 3 of its 4 values.
 check numbers 0 "$compare" flat.png spot.png &&
     says out 'largest difference 3, mean 0.0015, 0.065 % of the pixels differ by more than 0'
 check max_kept 0 "$compare" --max 3 flat.png spot.png
@@ -101,7 +101,7 @@ check share_exceeded 1 "$compare" --share 0.06 flat.png spot.png &&
     says out 'share of differing pixels'
 check share_tolerant 0 "$compare" --share 0 --tolerance 3 flat.png spot.png
 check other_size 1 "$compare" flat.png row.png && says out 'the sizes differ: 48x32 and 48x1'
-# One of two pixels differs by 10 in one of its 4 values.
+# One of two pixels differs, by 10 in one of its 4 values.
 printf 'P6 2 1 255\nabcdef' >two.ppm
 printf 'P6\n2 1\n255\nabcdep' >other.ppm
 printf 'P6 2 1 255\nabcde' >short.ppm
@@ -118,9 +118,9 @@ check compare_number 2 "$compare" --max many flat.png flat.png && says err '--ma
 
 # ---- hello and its variants: each is one file, and finds its kernels in the current folder ----
 
-# hello_ring draws with two threads and ends at another moment, so its picture has no reference.
-# Points may differ by a pixel between OpenGL implementations; hello_vulkan draws the picture of
-# hello_image.
+# hello_ring draws with two threads and ends at a different moment each time, so its picture has no
+# reference. Points may differ by a pixel between OpenGL implementations; hello_vulkan draws the
+# picture of hello_image.
 points='--mean 2.0 --tolerance 8 --share 4'
 for twin in hello hello_image hello_ring; do
     check "${twin}_without_kernels" 1 "$(built $twin)" && says err './' ': CUDA_ERROR_'
@@ -170,7 +170,7 @@ check sequence_start 0 "$compare" --max 0 wave.png film-0001.png
 check sequence_moves 1 "$compare" --share 1 film-0001.png film-0003.png
 check time 0 "$sinewave" $wave --time 0.0666667 -o later.png
 check sequence_time 0 "$compare" $limits later.png film-0003.png
-# The limits are narrow enough to distinguish two waves.
+# The limits are narrow enough to distinguish two moments of the wave.
 check limits_tell 1 "$compare" $limits later.png "$references/sinewave.png"
 check no_suffix 0 "$sinewave" $wave --frames 1 -o plain &&
     check no_suffix_name 0 test -s plain-0001.png
@@ -213,13 +213,14 @@ check postprocess 0 "$postprocess" $easel coloured.png soft.png &&
 check postprocess_size 0 test "$(size soft.png)" = 192x120
 check postprocess_picture 0 "$compare" $limits soft.png "$references/postprocess.png"
 check sobel 0 "$postprocess" $easel --filter sobel coloured.png edges.png && says out sobel
-# An edge is a pixel wide; where OpenGL implementations differ on it, the filter amplifies that.
+# The Sobel filter draws edges one pixel wide. Where OpenGL implementations differ at an edge, the
+# filter amplifies the difference.
 sobel_limits='--mean 2.0 --tolerance 24 --share 5'
 check sobel_picture 0 "$compare" $sobel_limits edges.png "$references/sobel.png"
 check sobel_limits_tell 1 "$compare" $sobel_limits soft.png "$references/sobel.png"
 check postprocess_again 0 "$postprocess" $easel coloured.png again.png
 check postprocess_steady 0 "$compare" --max 0 soft.png again.png
-# OpenGL alone draws the part left of the split, whatever the filter is.
+# OpenGL alone draws the part left of the split, whatever filter is selected.
 check drawn 0 "$postprocess" $easel --split 100 coloured.png drawn.png
 check drawn_sobel 0 "$postprocess" $easel --split 100 -f sobel coloured.png again.png
 check drawn_same 0 "$compare" --max 0 drawn.png again.png
@@ -257,7 +258,7 @@ check lake 0 "$postprocess" "$lake" lake.png && says out 480x320 'lake.png, 1280
 
 check gallery 0 "$gallery" $thumb -o gallery.png &&
     says out CUDA OpenGL 'cube map' '9 levels' 'renderbuffer' "$(pwd -P)/gallery.png, 256x144"
-# Nothing is stretched or rotated, so the pictures differ only by the last bit of a sine.
+# gallery stretches and rotates nothing, so the pictures differ only by the last bit of a sine.
 check gallery_picture 0 "$compare" --max 6 --mean 0.5 gallery.png "$references/gallery.png"
 check gallery_whole 0 "$gallery" --output whole.png && says out 'whole.png, 1280x720'
 check gallery_again 0 "$gallery" --shrink 1 -o again.png
@@ -271,7 +272,7 @@ check publish 0 "$publish" $panel -o panel.png &&
 check publish_size 0 test "$(size panel.png)" = 192x120
 check publish_again 0 "$publish" $panel -o again.png
 check publish_steady 0 "$compare" --max 0 panel.png again.png
-# A tensor of another size shows the same picture; another moment shows a different one.
+# A tensor of another size shows the same picture. Another moment shows a different picture.
 check publish_large 0 "$publish" --size 192x120 --tensor 384x252 -o large.png
 check publish_same 0 "$compare" --mean 4 panel.png large.png
 check publish_later 0 "$publish" $panel --time 20 -o later.png
@@ -314,7 +315,7 @@ fi
 same='--max 0'
 if [ "${GR_CUDA_DRIVER-}" != soft ]; then same='--max 2 --share 1'; fi
 
-# Three kinds of queue draw the same, and the program itself checks each frame.
+# All three kinds of queue draw the same picture. The program itself also checks each frame.
 pingpong_on() {
     check "pingpong_$1" 0 "$pingpong" $validate --queue "$1" $tiles -o "$1.png" &&
         says out CUDA 'queue ' 'frames   12' \
@@ -323,8 +324,8 @@ pingpong_on() {
 }
 
 if vulkan ''; then
-    # Mesa's Vulkan is unloaded with its last instance. The leak check reports the memory it still
-    # holds then, and cannot suppress it because the library is gone.
+    # Mesa's Vulkan is unloaded with its last instance. The leak check reports the memory that the
+    # library still holds at that time, and cannot suppress it because the library is gone.
     asan=${ASAN_OPTIONS-}
     export ASAN_OPTIONS="$asan:detect_leaks=0"
     check port_vk 0 "$port" --backend vk $validate $sheet -o vulkan.png &&
@@ -350,7 +351,7 @@ if vulkan ''; then
         pingpong_on $queue
         check "pingpong_same_$queue" 0 "$compare" --max 0 graphics.png $queue.png
     done
-    # More frames than tiles, so that tiles are reused, and fewer than images.
+    # More frames than tiles, so that tiles are reused, and fewer frames than images.
     check pingpong_many 0 "$pingpong" $validate --frames 60 -o many.png &&
         says out '58 frames went to Vulkan and back, 0 texels' '0 of 48 tiles wrong'
     check pingpong_one 0 "$pingpong" $validate --frames 1 -o one.png &&
@@ -373,7 +374,7 @@ check particles 0 "$particles" $sparks --frames 6 -o sparks &&
     says out CUDA OpenGL "$(pwd -P)/sparks/particles-0006.png, 96x64"
 check particles_names 0 test "$(echo sparks/* | wc -w)" = 6
 check particles_move 1 "$compare" --share 5 sparks/particles-0001.png sparks/particles-0006.png
-# A skipped or repeated frame changes the trails in all later frames.
+# A skipped or repeated frame would change the trails in all later frames.
 check particles_in_order 0 "$particles" $sparks --frames 6 --in-order -o order
 for buffers in 1 3 64; do
     check "particles_$buffers" 0 "$particles" $sparks --frames 6 --in-flight $buffers -o ring
@@ -476,7 +477,7 @@ if [ -c /dev/full ]; then
     check disk_full 1 "$sinewave" $wave -o /dev/full && says err 'No space left'
     check device_stays 0 test -c /dev/full
 fi
-# No partial file remains if writing fails. The size limit leaves room for the files of drivers.
+# No partial file may remain if writing fails. The size limit leaves room for the files of drivers.
 if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     check file_limit 1 sh -c 'trap "" XFSZ; ulimit -f 400; exec "$@"' sh \
         "$sinewave" --size 1600x900 --mesh 2 -o limit.png && says err 'limit.png cannot be written'

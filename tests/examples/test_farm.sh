@@ -25,8 +25,8 @@ if ! "$farm" --version >/dev/null 2>&1; then
         "builds it anew"
 fi
 
-# For Open MPI: allow root and more ranks than CPUs, stay on this machine, and avoid what containers
-# forbid.
+# Settings of Open MPI: allow root and more ranks than CPUs, use only this machine, and avoid what
+# containers forbid.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_plm=isolated
 export OMPI_MCA_btl_vader_single_copy_mechanism=none
 oversubscribe=
@@ -43,7 +43,8 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 99' HUP INT TERM
 cd "$work" || exit 99
 
-# frames_of RANK: the number of its frames according to the output; 0 if it printed none.
+# frames_of RANK: prints the number of frames that the rank drew according to the output; 0 if it
+# printed none.
 frames_of() {
     frames=$(sed -n "s/^rank $1 *\([0-9]*\) frames in .*/\1/p" out)
     echo "${frames:-0}"
@@ -73,7 +74,7 @@ check no_files 0 mpirun -n 3 "$farm" $small --frames 40 --in-flight 64 --chunk 7
 begin no_files_sum
 if [ "$(sum)" != "$one" ]; then fail "checksum $(sum) instead of $one"; fi
 check no_files_none 1 test -e no
-# Different pictures have a different checksum.
+# Different pictures must have a different checksum.
 check other 0 "$farm" $small --frames 40 --first 2 --no-files
 begin other_sum
 if [ "$(sum)" = "$one" ]; then fail "the checksum of frames 1 to 40"; fi
@@ -84,7 +85,7 @@ check nothing_left 0 mpirun -n 2 "$farm" $small --frames 40 --out two &&
     says out 'All 40 frames already exist in two'
 rm two/00000/frame-00000017.png
 : >two/00000/frame-00000005.png
-# Catches: truncated pictures, and those whose end was never written, counted as done.
+# Catches: pictures that were truncated, or whose end was never written, counted as done.
 whole=$(wc -c <one/00000/frame-00000006.png)
 head -c $((whole / 2)) one/00000/frame-00000006.png >two/00000/frame-00000006.png
 head -c $((whole / 2)) one/00000/frame-00000006.png >two/00000/frame-00000007.png
@@ -98,7 +99,7 @@ check seven_left 0 mpirun -n 2 "$farm" $small --frames 41 --out two &&
 check notes_stay 0 rm two/00000/notes.txt
 rm two/00000/frame-00000041.png
 check seven_same 0 diff -r one two
-# Frames on both sides of a folder boundary, and none in the first folder.
+# The frames are on both sides of a folder boundary. The first folder gets none.
 check border 0 mpirun -n 2 "$farm" $small --first 998 --frames 4 --out far
 check border_folders 0 test "$(echo far/*/*)" = "far/00000/frame-00000998.png \
 far/00000/frame-00000999.png far/00001/frame-00001000.png far/00001/frame-00001001.png"
@@ -107,7 +108,7 @@ check border_left 0 mpirun -n 2 "$farm" $small --first 997 --frames 5 --out far 
 
 # ---- A file gets its name only when it is complete ----
 
-# Large pictures, which take long to write: no incomplete one may be visible meanwhile.
+# Large pictures take long to write. No incomplete picture may be visible meanwhile.
 begin whole
 half=
 "$farm" --size 2048x1536 --mesh 8 --work 1 --frames 6 --writers 1 --out large >out 2>err &
@@ -166,9 +167,9 @@ mkdir -p taken/00000/frame-00000003.png
 check write_fails bad mpirun -n 2 "$farm" $small --frames 12 --out taken &&
     says err 'frame-00000003.png cannot be written' 'ends the job'
 check write_fails_no_half 0 test -z "$(find taken -name '.frame-00000003*')"
-# Catches: a rank waited forever for a picture whose kernel had failed. It runs alone, so that no
-# other rank ends it. Such a wait exists only on a GPU, where CUDA and OpenGL share semaphores; with
-# the software driver a failing kernel ends the process.
+# Catches: a rank waited forever for a picture whose kernel had failed. Only one rank runs, so that
+# no other rank ends it. Such a wait exists only on a GPU, where CUDA and OpenGL share semaphores;
+# with the software driver a failing kernel ends the process.
 broken='--size 32x24 --mesh 8 --work 50000 --in-flight 1 --no-files'
 if [ "${GR_CUDA_DRIVER-}" != soft ] && [ -z "${GR_TEST_FAULTS-}" ]; then
     skip kernel_fails "after a kernel that failed NVIDIA's driver 580 draws nothing in some" \
@@ -194,7 +195,7 @@ check nowhere bad mpirun -n 2 "$farm" $small --out nowhere/new &&
 
 # ---- Two jobs ----
 
-# The first job has frames 1 to 300, and takes a minute unless it is ended.
+# The first job draws frames 1 to 300, which takes a minute unless the job is ended.
 begin two_jobs
 "$farm" $tiny --frames 300 --in-flight 1 --slow 0 --out jobs >out 2>err &
 job=$!
@@ -205,7 +206,7 @@ while [ ! -e jobs/00000/frame-00000001.png ] && kill -0 $job 2>/dev/null; do
     sleep 0.1
 done
 if ! [ -e jobs/00000/frame-00000001.png ]; then fail "the first job did not begin"; fi
-# Catches: jobs with different first frames drew the same ones, and removed each other's files.
+# Catches: jobs with different first frames drew the same frames, and removed each other's files.
 for frames in '1 --frames 300' '290 --frames 20' '300 --frames 1'; do
     check "two_jobs_from_${frames%% *}" 1 "$farm" $tiny --first $frames --out jobs &&
         says err 'Another farm is working in jobs'
@@ -223,8 +224,8 @@ if [ "$(ls -i jobs/.farm.lock)" != "$lock" ]; then fail "the lock is another fil
 
 # ---- Devices ----
 
-# Only one device of the software driver renders, however many it has. With GPUs, each rank uses the
-# one with its number, modulo their count.
+# The software driver renders on one device, however many it has. With GPUs, each rank uses the GPU
+# with the number of the rank, modulo the number of GPUs.
 check devices 0 mpirun -n 3 env GR_SOFT_DEVICES=2 "$farm" $small --frames 40 --no-files
 begin devices_named
 named=$(sed -n 's/^rank .*, device \([0-9]*\): .*/\1/p' out | paste -s -d' ' -)

@@ -72,9 +72,9 @@ LD_LIBRARY_PATH=$tools/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export PATH PKG_CONFIG_PATH LD_LIBRARY_PATH
 # Mesa holds memory until the process ends.
 export ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0"
-# For windows drawn by Mesa while CUDA uses a GPU.
+# Mesa draws the windows while CUDA uses a GPU: grinterop may choose any transport.
 if [ -z "$soft" ]; then export GR_COMPAT=any; fi
-# Settings of the make that runs this script.
+# Unsets settings of the make that runs this script, and the user's display.
 unset MAKEFLAGS MFLAGS MAKELEVEL DISPLAY WAYLAND_DISPLAY
 
 # shellcheck source=tests/examples/porting_vulkan.sh
@@ -82,9 +82,9 @@ unset MAKEFLAGS MFLAGS MAKELEVEL DISPLAY WAYLAND_DISPLAY
 
 # ---- The steps ----
 
-# like_first PICTURE: checks that it equals the first step's picture, drawn here by the same
-# software, and is close to the recorded one. OpenGL implementations sample edges differently, so
-# single pixels may differ greatly.
+# like_first PICTURE: checks that the picture equals the picture that the first step has drawn on
+# this machine, and is close to the recorded picture. OpenGL implementations sample edges
+# differently, so single pixels may differ greatly.
 like_first() {
     drawn=$work/porting/1-unchanged/picture.ppm
     if [ -n "$soft" ] && [ -e "$drawn" ]; then
@@ -93,10 +93,10 @@ like_first() {
     "$compare" --mean 0.5 --tolerance 8 --share 1 "$1" "$work/porting/1-unchanged/expected.png"
 }
 
-# A Vulkan step draws its frames without a window; vulkan_step checks its window.
+# A Vulkan step draws its frames without a window. vulkan_step checks the window of the step.
 has_window() { grep -q '^PACKAGES = .*glfw3.*epoxy' Makefile; }
 
-# missing: prints what this step needs but the machine lacks, or nothing.
+# missing: prints what the step needs but the machine lacks, or nothing.
 missing() {
     # shellcheck disable=SC2013 # words are wanted
     for package in $(sed -n 's/^PACKAGES = //p' Makefile); do
@@ -119,20 +119,20 @@ missing() {
     fi
 }
 
-# in_window COMMAND...: runs it on a screen if the step has a window.
+# in_window COMMAND...: runs the command, on a screen if the step has a window.
 in_window() {
     if has_window; then set -- xvfb-run -a -s '-screen 0 1280x1024x24' "$@"; fi
     "$@"
 }
 
-# draw FRAMES PICTURE: runs the step as its documents describe.
+# draw FRAMES PICTURE: runs the step as its README describes.
 draw() { in_window ./ripples --frames "$1" --picture "$2"; }
 
 steps=
 for folder in porting/[1-9]-*; do
     step=${folder#porting/}
     cd "$work/$folder" || exit 99
-    # The copy may contain files built by hand in the source folder.
+    # The copied folder may contain files that were built by hand in the source folder.
     check "clean_$step" 0 make clean
     lacks=$(missing | head -n 1)
     if [ -n "$lacks" ]; then
@@ -153,7 +153,7 @@ for folder in porting/[1-9]-*; do
     # The limits are narrow enough to distinguish successive frames.
     check "moves_$step" 0 draw 25 next.ppm && check "limits_$step" 1 like_first next.ppm
     if has_vulkan; then vulkan_step "$step"; fi
-    # nvcc must compile the same source.
+    # nvcc must be able to compile the same source.
     if [ -n "$soft" ] && [ -n "$nvcc" ] && [ ! -x ci ]; then
         rm -rf ../nvcc
         cp -R . ../nvcc
@@ -163,14 +163,14 @@ done
 
 # ---- Errors that the steps' texts quote ----
 
-# told STEP TEXT: checks that the step's README contains this, regardless of line breaks.
+# told STEP TEXT: checks that the README of the step contains this text, regardless of line breaks.
 told() {
     tr '\n' ' ' <"$work/porting/$1/README.md" | tr -s ' ' >told
     grep -qF -- "$2" told || fail "$1/README.md does not say \"$2\""
 }
 
-# wrong NAME STEP TEXT COMMAND...: checks that the command fails with this text, which README
-# quotes.
+# wrong NAME STEP TEXT COMMAND...: checks that the command fails with this text, which the README of
+# the step quotes.
 wrong() {
     wrong=$3
     told=$2
@@ -180,7 +180,8 @@ wrong() {
     check "$named" 1 "$@" && says err "$wrong" && told "$told" "$wrong"
 }
 
-# mistake NAME EXPRESSION TEXT: the same for the third step, changed by a sed expression.
+# mistake NAME EXPRESSION TEXT: like wrong(), for the third step after the sed expression has
+# changed it.
 mistake() {
     cd "$work/porting/3-own-calls" || exit 99
     cp ripples.cu kept.cu

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # test_viewer.sh: runs examples/viewer in a window on an Xvfb screen, driven by keys and mouse, and
-# in a Wayland compositor that has its own window there. The screen is compared with the viewer's
-# own stills, and those with the pictures of the examples without a window. It uses the CUDA driver
-# that the environment names; run-test sets it.
+# in a Wayland compositor that has its own window on that screen. The script compares the screen
+# with the stills that the viewer writes, and the stills with the pictures of the examples without a
+# window. It uses the CUDA driver that the environment names; run-test sets it.
 #
 # GR_EXAMPLE_DATA  the folder of the reference pictures; default: beside this script
 # GR_GLFW_WAYLAND  a folder with a libglfw.so.3 for Wayland, if the system's supports only X11
@@ -48,8 +48,8 @@ cd "$work" || exit 99
 
 outputs='out err live.out live.err'
 
-# soon COMMAND...: waits up to a minute until the command succeeds; after one such timeout, only a
-# few seconds.
+# soon COMMAND...: waits up to a minute until the command succeeds. After one timeout, it only waits
+# a few seconds.
 patience=600
 soon() {
     tries=$patience
@@ -63,13 +63,13 @@ soon() {
     done
 }
 
-# size FILE: width and height from the PNG header.
+# size FILE: prints the width and height in the header of a PNG file.
 size() { od -An -tu1 -j16 -N8 "$1" | awk '{ print $3 * 256 + $4 "x" $7 * 256 + $8 }'; }
 
 # ---- The screen ----
 
 mkdir screen
-# Without -noreset Xvfb resets after its last client, and refuses clients meanwhile.
+# Without -noreset Xvfb resets after its last client has left, and refuses clients meanwhile.
 Xvfb -displayfd 3 -noreset -screen 0 640x480x24 -fbdir screen -nolisten tcp \
     3>display >server.out 2>&1 &
 server=$!
@@ -79,8 +79,8 @@ if ! soon test -s display; then
 fi
 DISPLAY=:$(cat display)
 export DISPLAY
-# Unsets what run-test sets for programs without a window. Mesa holds memory until the process
-# ends.
+# Unsets the variables that run-test sets for programs without a window. Mesa holds memory until the
+# process ends, so leaks are not checked.
 unset EGL_PLATFORM WAYLAND_DISPLAY
 export ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0"
 
@@ -89,7 +89,7 @@ small='--size 192x120 --mesh 96 --particles 4096 --tensor 93x61'
 
 # ---- Keys and mouse ----
 
-# show OPTION...: starts a viewer in the background; once its window has a title, $window is set.
+# show OPTION...: starts a viewer in the background. Once its window has a title, $window is set.
 show() {
     rm -f live-*.png
     timeout 300 "$viewer" $small --paused --still live.png "$@" >live.out 2>live.err &
@@ -98,7 +98,7 @@ show() {
     soon named '^[a-z]*, paused, ' && xdotool mousemove 96 60
 }
 
-# named PATTERN: whether a window has such a title; sets $window.
+# named PATTERN: whether a window has such a title. Sets $window.
 named() {
     window=$(xdotool search --onlyvisible --name "$1" 2>/dev/null) && [ -n "$window" ]
 }
@@ -134,7 +134,7 @@ ended() {
     shown=
 }
 
-# The initial particles, with nothing drawn before.
+# The particles at their start, before any earlier frame could leave trails.
 check fresh 0 "$viewer" $small --size 240x150 --scene particles --frames 1 -o fresh.png
 
 for context in native egl; do
@@ -176,10 +176,10 @@ for context in native egl; do
     check filter_title 0 soon named '^filter, paused'
     still filtered
     screen filtered 240 150
-    # The filter begins in the middle, after the line.
+    # The filtered part begins in the middle, right of the line.
     check filter_seen 1 "$compare" --share 10 wide.png filtered.png
     check filter_half 0 "$compare" --share 53 wide.png filtered.png
-    # A resize shares new textures.
+    # After a resize the viewer shares new textures.
     check filter_resize 0 xdotool windowsize --sync "$window" 200 130
     still narrow
     check narrow_size 0 test "$(size narrow.png)" = 200x130
@@ -187,7 +187,7 @@ for context in native egl; do
     check filter_back 0 xdotool windowsize --sync "$window" 240 150
     still again
     check filter_same 0 "$compare" --max 0 filtered.png again.png
-    # The OpenGL state that one scene leaves must not affect another one.
+    # The OpenGL state that one scene leaves behind must not affect another scene.
     check surface_back 0 xdotool key 1
     check surface_title 0 soon named '^surface, paused'
     still same
@@ -224,7 +224,7 @@ else
         skip sheet_layer "the validation layer is missing (vulkan-validationlayers)"
     fi
     check sheet_first 0 "$viewer" $small --vulkan --frames 1 -o sheet.png
-    # port draws each pixel as the mean of four.
+    # The port scene draws each pixel as the mean of four.
     check sheet_picture 0 "$compare" --mean 4 sheet.png "$references/port.png"
     check sheet_copied 0 validated --transport copy --frames 1 -o copied.png &&
         says out 'by copies through host memory'
@@ -265,7 +265,7 @@ wayland() {
         timeout 300 "$viewer" $small "$@"
 }
 
-# compose OPTION...: starts Weston in the background; false if it does not start.
+# compose OPTION...: starts Weston in the background. Returns false if Weston does not start.
 compose() {
     rm -f "$XDG_RUNTIME_DIR/viewer"*
     weston --no-config --socket=viewer --log=weston.log "$@" >weston.out 2>&1 &
@@ -279,8 +279,8 @@ dismiss() {
     compositor=
 }
 
-# by_compositor NAME: checks that the screen shows that still, except for the compositor's pointer
-# in a corner.
+# by_compositor NAME: checks that the screen shows the still NAME.png, except for the pointer of the
+# compositor in a corner.
 by_compositor() {
     begin "screen_wayland_$1"
     soon seen_but_pointer "$1" >out 2>err || fail "the screen shows something else"
@@ -304,7 +304,7 @@ scenes_by_keys() {
 }
 
 glfw=${GR_GLFW_WAYLAND-}
-# The option's name in Weston 10; Weston 12 renamed it.
+# Weston 10 has this option under this name, which Weston 12 changed.
 pixman=--use-pixman
 if weston --help 2>/dev/null | grep -e --renderer >/dev/null; then pixman=--renderer=pixman; fi
 export XDG_RUNTIME_DIR="$work/run"
@@ -380,7 +380,7 @@ check context_unknown 2 "$viewer" --context wgl && says err '"wgl"' 'native or e
 check no_display 1 env DISPLAY= "$viewer" && says err DISPLAY xvfb-run
 check vulkan_scene 2 "$viewer" --vulkan --scene tensor && says err --scene --vulkan
 check vulkan_context 2 "$viewer" --vulkan --context egl && says err --context --vulkan
-# Must fail before a window is opened.
+# The viewer must fail before it opens a window.
 check no_folder 1 env DISPLAY= "$viewer" --frames 1 -o nowhere/new.png &&
     says err nowhere/new.png 'No such file'
 check folder_for_keys 1 env DISPLAY= "$viewer" --still nowhere/new.png && says err 'No such file'

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Shared by the fuzz targets. A target passes untrusted bytes to grinterop, and checks results
- * besides crashes. libFuzzer runs it through fuzz_entry.c; test_fuzz.c runs it with the inputs of
- * its corpus.
+ * Shared by the fuzz targets. A target passes untrusted bytes to grinterop and also checks the
+ * results, besides finding crashes. libFuzzer runs it through fuzz_entry.c. test_fuzz.c runs it
+ * with the inputs of its corpus.
  */
 #ifndef GR_TESTS_FUZZ_H
 #define GR_TESTS_FUZZ_H
@@ -14,22 +14,26 @@
 #include <grinterop/cuda.h>
 #include <grinterop/gr.h>
 
-/* The unread bytes of an input. Past the end all bytes read as 0. */
+/* The unread bytes of an input. Past the end of the input all bytes read as 0. */
 struct fuzz_input {
     const unsigned char *at;
     size_t left;
 };
 
 uint8_t fuzz_byte(struct fuzz_input *in);
-uint64_t fuzz_number(struct fuzz_input *in, unsigned width); /* least significant byte first */
+/* Reads the least significant byte first. */
+uint64_t fuzz_number(struct fuzz_input *in, unsigned width);
 
-/* A number below n, from one byte; n is at most 256. */
+/* Returns a number below n, taken from one byte. n is at most 256. */
 unsigned fuzz_below(struct fuzz_input *in, unsigned n);
 
-/* A size: small, near a power of two, near the limit, or any. */
+/* Returns a size: small, near a power of two, near the limit, or any other. */
 uint64_t fuzz_size(struct fuzz_input *in, uint64_t limit);
 
-/* Returns the next `wanted` bytes, or fewer at the end, in place; *size is their number. */
+/*
+ * Returns a pointer to the next `wanted` bytes, or fewer at the end of the input. *size is their
+ * number.
+ */
 const unsigned char *fuzz_bytes(struct fuzz_input *in, size_t wanted, size_t *size);
 
 /*
@@ -38,10 +42,10 @@ const unsigned char *fuzz_bytes(struct fuzz_input *in, size_t wanted, size_t *si
  */
 void *fuzz_copy(const void *bytes, size_t size);
 
-/* Likewise, with a terminating 0. */
+/* Like fuzz_copy(), with a terminating 0 after the bytes. */
 char *fuzz_text(const void *bytes, size_t size);
 
-/* For products that exceed 64 bits. */
+/* An integer for products that exceed 64 bits. */
 __extension__ typedef __int128 fuzz_wide;
 __extension__ typedef unsigned __int128 fuzz_count;
 
@@ -61,14 +65,16 @@ extern const struct fuzz_target fuzz_description, fuzz_flags, fuzz_info, fuzz_me
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-/* Aborts the process if the condition is false; libFuzzer then keeps the input. */
+/* Aborts the process if the condition is false. libFuzzer then saves the input. */
 #define FUZZ_CHECK(condition) fuzz_check(condition, #condition, __FILE__, __LINE__)
 void fuzz_check(bool good, const char *condition, const char *file, int line);
 
-/* Checks that a failed call left an error of that class with a message; clears the error. */
+/* Checks that a failed call recorded an error of that class, with a message. Clears the error. */
 void fuzz_check_error(gr_status status);
 
-/* Likewise for a call that returned NULL: any class but GR_OK. */
+/*
+ * Like fuzz_check_error(), for a call that returned NULL: the error may have any class but GR_OK.
+ */
 void fuzz_check_refused(void);
 
 /* ---- CUDA ------------------------------------------------------------------------------------ */
@@ -78,19 +84,19 @@ struct fuzz_cuda {
     CUstream stream;
 };
 
-/* With a current context of the first device. */
+/* The CUDA context of the targets, on the first device, which is current. */
 extern struct fuzz_cuda fuzz_cuda;
 void fuzz_cuda_set_up(void);
 
-/* Whether the work of the stream ends within a few seconds. */
+/* Whether the work in the stream ends within a few seconds. */
 bool fuzz_stream_ends(void);
 
 /* ---- Shared by another API ------------------------------------------------------------------- */
 
-/* Size of the header before the data in such a file of the software driver. */
+/* The size of the header before the data in a memory file of the software driver. */
 enum { FUZZ_FILE_HEAD = 4096 };
 
-/* The start of that header. */
+/* The first fields of that header. */
 struct fuzz_file_head {
     uint64_t size, offset;
     unsigned char uuid[16];
@@ -99,15 +105,18 @@ struct fuzz_file_head {
 };
 
 /*
- * A sealed file with `size` bytes of data, all 0; a NULL head means the usual one. The caller
- * closes it.
+ * Creates a sealed file with `size` bytes of data, all 0. With a NULL `head` the file has the usual
+ * header. The caller closes the file.
  */
 int fuzz_memory_file(size_t size, const struct fuzz_file_head *head);
 
-/* A file of these bytes with those seals; the caller closes it. */
+/* Creates a file with these bytes and seals. The caller closes the file. */
 int fuzz_file(const void *bytes, size_t size, int seals);
 
-/* A semaphore file of the software driver, and the offset of its value; the caller closes it. */
+/*
+ * Creates a semaphore file of the software driver, whose value is at FUZZ_SEMAPHORE_VALUE. The
+ * caller closes the file.
+ */
 enum { FUZZ_SEMAPHORE_VALUE = 16 };
 int fuzz_semaphore_file(bool timeline, uint64_t value);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Memory described by the program: handle types, sizes and offsets past the end, images of any
- * extent. Accepted resources lie within the memory, and CUDA writes stay inside them.
+ * Memory that the program describes: handle types, sizes and offsets past the end, images of any
+ * extent. Resources that grinterop accepts must lie within the memory, and CUDA writes must stay
+ * inside them.
  */
 #define _GNU_SOURCE
 #include "fuzz.h"
@@ -42,7 +43,7 @@ static int make_descriptor(struct fuzz_input *in)
     return kind == 0 ? -1 : kind == 1 ? open("/dev/null", O_RDWR | O_CLOEXEC) : fuzz_file("", 0, 0);
 }
 
-/* Checks that exactly these bytes were written. */
+/* Checks that exactly the bytes of this range were written. */
 static void check_written(size_t offset, size_t size)
 {
     for (size_t i = 0; i < MEMORY_SIZE; i++)
@@ -50,7 +51,7 @@ static void check_written(size_t offset, size_t size)
     memset(memory, BEFORE, MEMORY_SIZE);
 }
 
-/* Checks that no other bytes were written. */
+/* Checks that no bytes outside of this range were written. */
 static void check_outside(size_t offset, size_t size)
 {
     for (size_t i = 0; i < MEMORY_SIZE; i++)
@@ -92,7 +93,7 @@ static CUexternalMemoryHandleType some_type(struct fuzz_input *in)
 
 /* ---- Publish and fetch ----------------------------------------------------------------------- */
 
-/* For tensor elements in CUDA memory. */
+/* CUDA memory for the elements of tensors. */
 static CUdeviceptr device_memory[2];
 
 static gr_tensor_desc some_shape(struct fuzz_input *in, int64_t shape[4], int64_t strides[4])
@@ -107,7 +108,7 @@ static gr_tensor_desc some_shape(struct fuzz_input *in, int64_t shape[4], int64_
     return desc;
 }
 
-/* Returns NULL if the tensor is refused, or is larger than its memory. */
+/* Creates a tensor. Returns NULL if grinterop refuses it, or if it is larger than its memory. */
 static gr_tensor *some_tensor(struct fuzz_input *in, CUdeviceptr at)
 {
     int64_t shape[4] = {0}, strides[4];
@@ -122,8 +123,8 @@ static gr_tensor *some_tensor(struct fuzz_input *in, CUdeviceptr at)
     return tensor;
 }
 
-/* Views part of the mapping, and checks that the view lies in it. */
-static void see(struct fuzz_input *in, gr_buffer *buffer)
+/* Creates a view of part of the mapping, and checks that the view lies within the mapping. */
+static void view_part(struct fuzz_input *in, gr_buffer *buffer)
 {
     int64_t shape[4], strides[4];
     gr_tensor_desc desc = some_shape(in, shape, strides);
@@ -186,7 +187,10 @@ static void use_buffer(gr_buffer *buffer, const gr_external_part_desc *part, siz
     check_written(part->offset, size);
 }
 
-/* Each level has an array of the described extent; bytes past the image keep their values. */
+/*
+ * Checks that each level has an array of the described extent, and that bytes past the image keep
+ * their values.
+ */
 static void use_image(gr_buffer *buffer, const gr_external_part_desc *part)
 {
     const gr_image_info *info = gr_buffer_image_info(buffer);
@@ -219,7 +223,7 @@ static void use(struct fuzz_input *in, gr_resource *resource, const gr_external_
     else
         use_buffer(buffer, part, whole);
     while (in->left && fuzz_below(in, 4)) {
-        see(in, buffer);
+        view_part(in, buffer);
         publish(in, buffer);
         check_outside(part->offset, part->image ? whole - part->offset : gr_buffer_size(buffer));
     }
@@ -242,7 +246,7 @@ static gr_external_part_desc some_part(struct fuzz_input *in, gr_external_image_
     return part;
 }
 
-/* Imports another part of the same memory. */
+/* Creates a resource of another part of the same memory. */
 static void share(struct fuzz_input *in, gr_resource *first, size_t whole)
 {
     gr_external_image_desc image;
@@ -273,7 +277,7 @@ static void run(struct fuzz_input in)
     } else {
         fuzz_check_refused();
         if (desc.fd >= 0)
-            FUZZ_CHECK(close(desc.fd) == 0); /* the program still owns it */
+            FUZZ_CHECK(close(desc.fd) == 0); /* the program still owns the descriptor */
     }
     munmap(memory, MEMORY_SIZE);
 }

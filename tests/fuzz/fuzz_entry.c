@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The entry points that libFuzzer calls. Makefile.inc defines FUZZ_TARGET, the target. */
+/* The functions that libFuzzer calls. Makefile.inc defines FUZZ_TARGET, the name of the target. */
 #include "fuzz.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);

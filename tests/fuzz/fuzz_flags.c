@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Text and numbers that a program passes on from its user: register flags as text and as bits,
- * dtype names, and the enums and struct_size of option structs. The results are compared with a
- * second implementation of the rules.
+ * Text and numbers that a program may pass on from its user: register flags as text and as bits,
+ * names of dtypes, and the enums and struct_size of option structs. The target compares the results
+ * with a second implementation of the rules.
  */
 #include "fuzz.h"
 
@@ -35,7 +35,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Adds one name, which blanks may surround. Returns false for an unknown name. */
+/* Adds the flag with one name, which blanks may surround. Returns false for an unknown name. */
 static bool add_name(const char *text, size_t length, unsigned *all)
 {
     while (length && is_blank(text[0]))
@@ -66,7 +66,7 @@ static bool read_names(const char *text, unsigned *all)
     return true;
 }
 
-/* Flags that were read are written and read again. */
+/* Flags that were parsed are printed and parsed again. */
 static void check_round_trip(unsigned all)
 {
     char text[200] = "none";
@@ -164,8 +164,8 @@ static void flags_as_bits(struct fuzz_input *in)
 /* ---- Options --------------------------------------------------------------------------------- */
 
 /*
- * The struct with another size: truncated, or with a tail unknown to this library. *known says
- * whether the library may accept it.
+ * Copies the struct with another size: truncated, or with additional bytes that this library does
+ * not know. *known says whether the library may accept the struct.
  */
 static void *resized(struct fuzz_input *in, const void *own, size_t size, bool *known)
 {
@@ -184,7 +184,7 @@ static void *resized(struct fuzz_input *in, const void *own, size_t size, bool *
     return given;
 }
 
-/* Copies the part of a resized struct that counts; the rest is 0. */
+/* Copies the part of a resized struct that the library must read. The rest of `own` is 0. */
 static void take(void *own, size_t size, const void *given)
 {
     size_t theirs;
@@ -193,7 +193,7 @@ static void take(void *own, size_t size, const void *given)
     memcpy(own, given, theirs < size ? theirs : size);
 }
 
-static gr_semaphore *semaphores[2]; /* shared by all rings */
+static gr_semaphore *semaphores[2]; /* all rings share this pair */
 
 static void ring_options(struct fuzz_input *in)
 {

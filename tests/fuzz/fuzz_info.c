@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The input of grinterop-info: system files below a folder, the variables of containers, the
- * manifests of EGL drivers, and the lines of its own finders. Whatever they contain, no finding is
- * lost and the report is JSON.
+ * The input of grinterop-info: system files below a folder, the environment variables of
+ * containers, the manifests of EGL drivers, and the lines that its own finder processes print.
+ * Whatever these contain, no finding may be lost and the report must be JSON.
  */
 #define _GNU_SOURCE
 #include "fuzz.h"
@@ -30,7 +30,7 @@ static const char *blanks_end(const char *at)
     return at + strspn(at, " \n\r\t");
 }
 
-/* The end of one UTF-8 character, checked bit by bit; NULL if it is invalid. */
+/* Returns the end of one UTF-8 character, checked bit by bit. NULL if the character is invalid. */
 static const char *character_end(const char *at)
 {
     const unsigned char *c = (const unsigned char *)at;
@@ -69,7 +69,7 @@ static const char *string_end(const char *at)
     return at ? at + 1 : NULL;
 }
 
-/* The comma-separated content of braces or brackets. */
+/* Returns the end of the comma-separated content of braces or brackets. */
 static const char *list_end(const char *at, char close, bool named)
 {
     at = blanks_end(at + 1);
@@ -106,7 +106,7 @@ static const char *value_end(const char *at)
 
 /* ---- The report ------------------------------------------------------------------------------ */
 
-/* Prints into memory, which the caller frees. */
+/* Prints the report into memory. The caller frees the memory. */
 static char *printed(void (*print)(const struct report *report), const struct report *report)
 {
     char *text = NULL;
@@ -176,7 +176,7 @@ static void read_lines(struct fuzz_input *in)
 /* ---- The system ------------------------------------------------------------------------------ */
 
 static char root[] = "/tmp/grinterop-fuzz-XXXXXX";
-static int said; /* the output of the finders */
+static int said; /* the file that receives the output of the finders */
 
 static const char *const files[] = {
     "/proc/driver/nvidia/version",
@@ -200,7 +200,7 @@ static void path_of(const char *name, char path[200])
     snprintf(path, 200, "%s%s", root, name);
 }
 
-/* A part of the input: a size byte, then the bytes. */
+/* Returns one part of the input: a size byte, and as many bytes after it. */
 static const unsigned char *part(struct fuzz_input *in, size_t *size)
 {
     return fuzz_bytes(in, fuzz_byte(in), size);
@@ -250,7 +250,7 @@ static char *read_output(void)
     return text;
 }
 
-/* Each output line must be parsed as a finding or a fact. */
+/* Each line that a finder prints must be parsed as a finding or as a fact. */
 static void find_in_system(struct fuzz_input *in)
 {
     const struct find find = {.argument = "", .root = root};
@@ -336,7 +336,7 @@ static void remove_root(void)
         fprintf(stderr, "%s was not removed\n", root);
 }
 
-/* Finders write to the standard output stream as it was at their start. */
+/* Finders write to the standard output stream that is open when they start. */
 static void set_up(void)
 {
     int kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -350,7 +350,7 @@ static void set_up(void)
     for (size_t i = 0; i < COUNT(files); i++)
         make_folders(files[i]);
     make_folders("/egl/");
-    /* Only the drivers that an input names are loaded. */
+    /* Only the drivers that an input names may be loaded. */
     unsetenv(DRIVER_FILES);
     unsetenv(DRIVER_FOLDERS);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Data from another process: a resource or a ring received by a socket, with descriptors of all
- * kinds, then what the other process writes into the ring's shared memory.
+ * Data from another process: a resource or a ring that arrives on a socket, with descriptors of all
+ * kinds, and the values that the other process then writes into the shared memory of the ring.
  *
  * The input: resource or ring, whether the sender stays, the size of its data buffer, the number of
  * messages; each message; the steps that follow. A message is the number and kinds of its
@@ -31,10 +31,10 @@ enum { MEMORY_SIZE = 4096, MOST_SENT_FDS = 4, MOST_SLOTS = 4 };
 
 /* ---- Descriptors ----------------------------------------------------------------------------- */
 
-/* What the sender keeps of the last message it sent. */
+/* The descriptors that the sender keeps of its last message. */
 static struct sender {
     int socket;
-    int semaphores[2]; /* -1: not sent */
+    int semaphores[2]; /* -1 if the descriptor was not sent */
     _Atomic uint64_t *page;
     size_t page_words;
 } sender;
@@ -48,7 +48,7 @@ static int make_semaphore(struct fuzz_input *in, bool timeline)
     return fd;
 }
 
-/* A page with some slots, which the steps write to. */
+/* Creates a page with some slots. The steps of the input write into it. */
 static int make_page(struct fuzz_input *in)
 {
     unsigned char bytes[sizeof(struct gr_page) + MOST_SLOTS * sizeof(struct gr_page_slot)] = {0};
@@ -121,7 +121,7 @@ union control {
     struct cmsghdr align;
 };
 
-/* A message without bytes cannot carry descriptors. */
+/* Sends a message. A message without bytes cannot carry descriptors. */
 static void send_all(const void *bytes, size_t size, const int fds[], unsigned count)
 {
     union control control = {{0}};
@@ -175,7 +175,7 @@ static void end_sender(void)
 
 /* ---- A resource ------------------------------------------------------------------------------ */
 
-/* All of its bytes must be writable. */
+/* Checks that all bytes of the resource can be written. */
 static void use_buffer(gr_resource *resource)
 {
     size_t size = gr_resource_get_info(resource)->size;
@@ -256,7 +256,7 @@ static void hand_back(struct use *use, bool cancels)
     use->held = 0;
 }
 
-/* Writes a word of the page: usually a small number, as peers write. */
+/* Writes a word of the page, usually a small number, as real peers do. */
 static void write_page(struct fuzz_input *in)
 {
     size_t at = fuzz_byte(in);
@@ -301,7 +301,7 @@ static void step(struct use *use, struct fuzz_input *in)
     check_info(use->ring);
 }
 
-/* Whatever the peer wrote, all streams end after the peer does. */
+/* Uses the ring. Whatever the peer wrote, all streams must become idle after the peer ends. */
 static void use_ring(gr_ring *ring, struct fuzz_input *in)
 {
     struct use use = {.ring = ring};
@@ -315,7 +315,7 @@ static void use_ring(gr_ring *ring, struct fuzz_input *in)
     gr_clear_error();
 }
 
-/* A successful call takes the socket over. */
+/* Receives a ring. A successful call takes the socket. */
 static bool receive_ring(int socket, void *data, size_t room, struct fuzz_input *in)
 {
     size_t size = SIZE_MAX;

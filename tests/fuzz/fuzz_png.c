@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * PNG files as the examples read them. The checksum of each chunk is corrected first if the first
- * byte says so, because libpng would refuse nearly every input.
+ * PNG files as the examples read them. If the first byte of the input says so, the target first
+ * corrects the checksum of each chunk, because libpng would refuse nearly every input.
  */
 #define _GNU_SOURCE
 #include "fuzz.h"
@@ -50,7 +50,7 @@ static void fix_checksums(unsigned char *bytes, size_t size)
     }
 }
 
-/* Returns the file's path in /proc, and its descriptor, which the caller closes. */
+/* Creates a file. Returns its descriptor, which the caller closes, and its path in /proc. */
 static int make_file(const void *bytes, size_t size, char path[64])
 {
     int fd = fuzz_file(bytes, size, 0);
@@ -69,7 +69,7 @@ static bool has_colour(const struct picture *picture, size_t count)
     return false;
 }
 
-/* Written and read again, the 8-bit picture must be the same. */
+/* An 8-bit picture that is written and read again must be the same. */
 static void write_again(const struct picture *picture, size_t count)
 {
     char path[64];

@@ -113,7 +113,10 @@ void fuzz_check_refused(void)
     fuzz_check_error(gr_last_error()->status);
 }
 
-/* Without those of Mesa 25's memory, which it keeps. No input contains such memory. */
+/*
+ * Counts open descriptors without the memory files of Mesa 25, which Mesa keeps. No input contains
+ * such a file.
+ */
 static int open_fds(void)
 {
     int count = 0;
@@ -165,7 +168,9 @@ int fuzz_semaphore_file(bool timeline, uint64_t value)
 
 struct fuzz_cuda fuzz_cuda;
 
-/* Frees what grinterop has set aside, by creating and closing a resource. */
+/*
+ * Creates and closes a resource, so that grinterop frees the resources whose free it has deferred.
+ */
 static void settle(void)
 {
     const gr_external_memory_desc memory =
@@ -181,7 +186,8 @@ void fuzz_cuda_set_up(void)
     static gr_cuda_context *context; /* lives until the process ends */
     if (context)
         return;
-    setenv("GR_CUDA_DRIVER", "soft", 1); /* the files have its format */
+    /* The files of the inputs have the format of the software driver. */
+    setenv("GR_CUDA_DRIVER", "soft", 1);
     FUZZ_CHECK(gr_cuda_load(false) == GR_OK);
     context = gr_cuda_context_create(0);
     FUZZ_CHECK(context);
@@ -202,7 +208,10 @@ bool fuzz_stream_ends(void)
     return false;
 }
 
-/* First waits for work that uses descriptors; a thread closes those from a peer. */
+/*
+ * Checks for leaked descriptors. First waits for the work that uses descriptors, and for the thread
+ * that closes descriptors of a peer.
+ */
 static void check_fds(int before)
 {
     static const struct timespec pause = {.tv_nsec = 100000};

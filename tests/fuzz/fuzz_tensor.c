@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Tensors of other frameworks: DLPack structs and gr_tensor_desc with any shape, strides and
- * address. The description of an accepted tensor must match the input; elements in valid memory are
- * read, exported and imported again.
+ * address. The description of an accepted tensor must match the input. The target reads elements in
+ * valid memory, and exports and imports the tensor again.
  */
 #include "fuzz.h"
 
@@ -82,7 +82,7 @@ static size_t elements_of(const gr_tensor_info *info)
     return count;
 }
 
-/* Whether all elements lie in the memory, and are few enough to read. */
+/* Whether all elements lie in the target's memory, and are few enough to read. */
 static bool is_there(const gr_tensor_info *info)
 {
     fuzz_wide low = (fuzz_wide)(uintptr_t)info->ptr,
@@ -97,7 +97,7 @@ static bool is_there(const gr_tensor_info *info)
            high <= (fuzz_wide)(uintptr_t)memory + MEMORY_SIZE;
 }
 
-/* Element number `index`, with the last dimension fastest. */
+/* Returns element number `index`. The last dimension varies fastest. */
 static const unsigned char *element(const gr_tensor_info *info, size_t index)
 {
     int64_t at = 0;
@@ -119,7 +119,7 @@ static void read_elements(gr_tensor *tensor, const gr_tensor_info *info)
     free(bytes);
 }
 
-/* A contiguous copy has the same elements. */
+/* A compact clone must have the same elements. */
 static void clone(gr_tensor *tensor, const gr_tensor_info *info)
 {
     size_t size = gr_dtype_get_info(info->dtype)->size;
@@ -144,7 +144,10 @@ static void check_info(const gr_tensor_info *info)
     FUZZ_CHECK(info->bytes == bytes);
 }
 
-/* With either DLPack form; NULL if the export is refused. */
+/*
+ * Exports and imports the tensor with one of the two DLPack forms. Returns NULL if the export is
+ * refused.
+ */
 static gr_tensor *export_and_import(gr_tensor *tensor, bool legacy)
 {
     DLManagedTensorVersioned *managed = legacy ? NULL : gr_tensor_dlpack(tensor, GR_STREAM_NONE);
@@ -277,7 +280,7 @@ static DLTensor some_tensor(struct fuzz_input *in, const struct given *given)
     return tensor;
 }
 
-/* If the dtype has one lane, the tensor must have the given dimensions. */
+/* The tensor must have the given dimensions if the dtype has one lane. */
 static void check_shape(const gr_tensor *tensor, const DLTensor *from)
 {
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
@@ -335,7 +338,7 @@ static void wrap(struct fuzz_input *in)
     end_given(&given);
 }
 
-/* Whether the size can be allocated; for larger ones that depends on the machine. */
+/* Whether the size can surely be allocated. For larger sizes that depends on the machine. */
 static bool is_small(const struct given *given)
 {
     fuzz_count bytes = 16;
@@ -394,7 +397,8 @@ static void set_up(void)
     CUdeviceptr device;
     FUZZ_CHECK(fuzz_cuda.cu->MemAlloc(&device, MEMORY_SIZE) == CUDA_SUCCESS);
     memory =
-        (unsigned char *)(uintptr_t)device; /* the software driver's device memory is host memory */
+        /* The device memory of the software driver is host memory. */
+        (unsigned char *)(uintptr_t)device;
     for (size_t i = 0; i < MEMORY_SIZE; i++)
         memory[i] = (unsigned char)(i * 7 + i / 256);
 }

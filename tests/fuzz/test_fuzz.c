@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Runs the fuzz targets with the inputs of their corpora, one case per input, without libFuzzer
- * and therefore in every build. A failing input aborts the program; the last name printed is its
- * own.
+ * Runs the fuzz targets with the inputs of their corpora, one case per input. libFuzzer is not
+ * needed, so every build runs them. A failing input aborts the program, which has printed the name
+ * of that input last.
  */
 #define _GNU_SOURCE
 #include "fuzz.h"
@@ -22,7 +22,7 @@ static const struct fuzz_target *const targets[] = {
 #endif
 };
 
-/* Runs a copy of exactly the file's size, so that overreads are found. */
+/* Runs the target with a copy of exactly the file's size, so that overreads are found. */
 static const char *run_file(const struct fuzz_target *target, const char *path)
 {
     static unsigned char bytes[MOST_BYTES];

@@ -5,7 +5,10 @@
 
 typedef void (*anything)(void);
 
-/* Every function that the public headers declare, by header. check-headers detects missing ones. */
+/*
+ * Every function that the public headers declare, by header. check-headers reports functions that
+ * are missing here.
+ */
 #define PUBLIC_FUNCTIONS(X)                                                                        \
     /* gr.h */                                                                                     \
     X(gr_buffer_ptr)                                                                               \
@@ -159,7 +162,10 @@ enum { FUNCTION_COUNT = 0 PUBLIC_FUNCTIONS(COUNT_FUNCTION) };
 extern "C" {
 #endif
 
-/* headers_cxx.cc: the functions in C++, and 1 if scopes work there. */
+/*
+ * For headers_cxx.cc: cxx_functions() returns the functions as C++ sees them, and cxx_scope()
+ * returns 1 if scopes work in C++.
+ */
 void cxx_functions(anything *functions);
 int cxx_scope(void);
 

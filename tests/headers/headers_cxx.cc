@@ -27,7 +27,7 @@ extern "C" void cxx_functions(anything *functions)
 #undef ADD
 }
 
-// Ends of scopes, and the initialisers of a macro.
+// Returns 1 if GR_AUTO ends its objects and GR_INIT initialises structs in C++ too.
 extern "C" int cxx_scope()
 {
     GR_AUTO(gr_resource) *resource = nullptr;

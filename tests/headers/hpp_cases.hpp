@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the parts of test_hpp: cases, their checks, and what they register. */
+/*
+ * Shared by the parts of test_hpp: the type of a case, checks, and OpenGL buffers with their
+ * resources.
+ */
 #ifndef GR_TESTS_HPP_CASES_HPP
 #define GR_TESTS_HPP_CASES_HPP
 
@@ -15,7 +18,7 @@
 extern "C" {
 #include "tests/support/support.h"
 }
-#undef fail /* a macro of Check, which conflicts with C++ streams */
+#undef fail /* Check defines this macro, which conflicts with C++ streams */
 
 #include "hpp.h"
 
@@ -28,7 +31,7 @@ struct hpp_case {
 #function, function                                                                        \
     }
 
-/* Replaces Check's assertions, which would jump over destructors. */
+/* Replaces the assertions of Check, which would jump over destructors. */
 #define EXPECT(condition)                                                                          \
     do {                                                                                           \
         if (!(condition))                                                                          \
@@ -47,7 +50,7 @@ inline const char *hpp_run(const hpp_case &one)
     }
 }
 
-/* Runs a call that must throw grinterop's error, and returns the error. */
+/* Runs a call that must throw grinterop::error. Returns the error. */
 template <typename Call> grinterop::error hpp_thrown(Call call)
 {
     try {
@@ -60,14 +63,17 @@ template <typename Call> grinterop::error hpp_thrown(Call call)
 
 constexpr std::size_t hpp_size = 1000;
 
-/* An OpenGL buffer with one value in all bytes, and its resource. */
+/* An OpenGL buffer with the same value in all bytes, and its resource. */
 struct hpp_buffer {
     GLuint name = gl_buffer_filled(hpp_size, 7);
     grinterop::resource resource{gr_from_gl_buffer(name, GR_READ_WRITE)};
 
     bool has(int value) const { return !gl_bytes_differ(name, hpp_size, value); }
 
-    /* Neither grinterop nor the driver considers it mapped, so it can be mapped. */
+    /*
+     * Whether neither grinterop nor the driver considers the resource mapped, so that it can be
+     * mapped.
+     */
     bool can_be_mapped() const
     {
         return !resource.info().mapped && resource.map(fx.stream).size() == hpp_size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Exceptions, and which members and functions throw them. */
+/* Exceptions, and the members and functions that throw them. */
 #include "hpp_cases.hpp"
 
 #include <cstring>
@@ -14,7 +14,10 @@ static bool says(const error &thrown, const char *text)
     return std::strstr(thrown.what(), text) != nullptr;
 }
 
-/* It has the fields of the error record, and keeps them when the thread has another error. */
+/*
+ * The exception has the fields of the error record, and keeps them when the thread records another
+ * error.
+ */
 static void an_error_has_the_fields_of_the_record()
 {
     const hpp_buffer buffer;
@@ -31,8 +34,8 @@ static void an_error_has_the_fields_of_the_record()
     EXPECT(twice.status == GR_ERR_STATE && std::strcmp(twice.call, "gr_map") == 0);
 }
 
-/* The driver's code, with its name. */
-static void an_error_of_the_driver_has_its_code()
+/* The exception of a driver error has the code of the driver, and the name of that code. */
+static void a_driver_error_has_its_code_and_name()
 {
     const hpp_buffer buffer;
     const grinterop::mapping mapped = buffer.resource.map(fx.stream);
@@ -51,7 +54,7 @@ static void an_error_of_the_driver_has_its_code()
     EXPECT(unknown.code == 1001 && unknown.code_name[0] == '\0' && says(unknown, "(cuNone)"));
 }
 
-static void must_gives_what_was_made()
+static void must_returns_the_created_object()
 {
     int some = 3;
     EXPECT(grinterop::must(&some) == &some && grinterop::must(4ULL) == 4);
@@ -62,8 +65,8 @@ static void must_gives_what_was_made()
            GR_ERR_INVALID_VALUE);
 }
 
-/* Each member of an empty object that can fail. */
-static void empty_objects_throw()
+/* Calls each member of an empty object that can fail. */
+static void members_of_empty_objects_throw()
 {
     const grinterop::resource none;
     EXPECT(!none && !none.get());
@@ -80,7 +83,7 @@ static void empty_objects_throw()
     grinterop::mapping empty;
     EXPECT(!empty && empty.size() == 0 && refused([&] { empty.pointer(); }));
     EXPECT(refused([&] { empty.span<float>(); }));
-    empty.release(); /* NULL is valid there */
+    empty.release(); /* release() of an empty object is allowed */
     EXPECT(refused([] { grinterop::ring().acquire_write(fx.stream, 0); }));
     grinterop::slot slot;
     EXPECT(!slot && !slot.buffer() && refused([&] { slot.pointer(); }));
@@ -88,8 +91,8 @@ static void empty_objects_throw()
     EXPECT(refused([&] { slot.cancel(); }));
 }
 
-/* A mapped image has no pointer: 0 is not accepted as the result. */
-static void an_image_has_no_pointer()
+/* A mapped image has no pointer: ptr() must throw rather than return 0. */
+static void the_pointer_of_a_mapped_image_throws()
 {
     GLuint texture = 0;
     glGenTextures(1, &texture);
@@ -106,11 +109,9 @@ static void an_image_has_no_pointer()
 }
 
 static const hpp_case cases[] = {
-    HPP_CASE(an_error_has_the_fields_of_the_record),
-    HPP_CASE(an_error_of_the_driver_has_its_code),
-    HPP_CASE(must_gives_what_was_made),
-    HPP_CASE(empty_objects_throw),
-    HPP_CASE(an_image_has_no_pointer),
+    HPP_CASE(an_error_has_the_fields_of_the_record), HPP_CASE(a_driver_error_has_its_code_and_name),
+    HPP_CASE(must_returns_the_created_object),       HPP_CASE(members_of_empty_objects_throw),
+    HPP_CASE(the_pointer_of_a_mapped_image_throws),
 };
 
 const hpp_part *hpp_errors()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * gr.hpp: ownership and exceptions. test_hpp_17, test_hpp_20 and test_hpp_23 are this file with the
- * parts compiled as C++17, C++20 and C++23.
+ * gr.hpp: ownership and exceptions. test_hpp_17, test_hpp_20 and test_hpp_23 are this file together
+ * with the parts, which are compiled as C++17, C++20 and C++23.
  */
 #include "tests/support/support.h"
 
@@ -51,7 +51,7 @@ TEST(rings, hpp_rings()->count)
 
 GROUP("edition", add_case)
 
-/* A compiler that accepts the option may still implement an older edition. */
+/* A compiler may accept the option for an edition and still implement an older one. */
 TEST(edition)
 {
     ck_assert_int_gt(hpp_edition(), HPP_AFTER);

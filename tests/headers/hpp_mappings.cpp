@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Resources and mappings: bytes, moves, and what remains when scopes end, also by exceptions. */
+/*
+ * Resources and mappings: their bytes, moves, and what is left when scopes end, also through
+ * exceptions.
+ */
 #include "hpp_cases.hpp"
 
 #include <array>
@@ -20,7 +23,7 @@ static_assert(!std::is_convertible_v<gr_resource *, resource>,
               "ownership is never taken by chance");
 static_assert(sizeof(mapping) == sizeof(gr_buffer *), "it costs what the pointer costs");
 
-static void a_mapping_is_the_bytes_of_opengl()
+static void a_mapping_writes_the_bytes_of_the_opengl_buffer()
 {
     const hpp_buffer buffer;
     {
@@ -33,7 +36,7 @@ static void a_mapping_is_the_bytes_of_opengl()
     EXPECT(buffer.can_be_mapped());
 }
 
-/* 1000 bytes are 250 floats, or 83 complete objects of 12 bytes. */
+/* The buffer has 1000 bytes: 250 floats, or 83 complete objects of 12 bytes. */
 static void a_span_counts_whole_objects()
 {
     struct three {
@@ -48,7 +51,7 @@ static void a_span_counts_whole_objects()
     EXPECT(mapped.span<three>().size() == 83 && mapped.span<three>().size_bytes() == 996);
 }
 
-static void a_release_by_hand_ends_it()
+static void release_ends_the_mapping_before_its_scope()
 {
     const hpp_buffer buffer;
     mapping mapped = buffer.resource.map(fx.stream);
@@ -63,8 +66,8 @@ static void a_release_by_hand_ends_it()
     EXPECT(buffer.has(44) && buffer.can_be_mapped());
 }
 
-/* After a release that throws, the mapping still exists and can be released. */
-static void a_release_that_throws_keeps_it()
+/* If a release throws, the mapping still exists and can be released later. */
+static void a_release_that_throws_keeps_the_mapping()
 {
     const hpp_buffer buffer;
     mapping mapped = buffer.resource.map(fx.stream);
@@ -75,7 +78,7 @@ static void a_release_that_throws_keeps_it()
     EXPECT(buffer.has(45));
 }
 
-static void a_move_takes_the_mapping_along()
+static void moving_a_mapping_empties_its_source()
 {
     const hpp_buffer buffer, second;
     mapping first = buffer.resource.map(fx.stream);
@@ -83,7 +86,7 @@ static void a_move_takes_the_mapping_along()
     mapping mapped(std::move(first));
     EXPECT(!first && !first.get() && mapped.get() == object && buffer.resource.info().mapped);
 
-    /* The previous mapping ends first. */
+    /* the assignment ends the previous mapping first */
     mapping other = second.resource.map(fx.stream);
     hpp_fill(other.pointer(), 46);
     other = std::move(mapped);
@@ -93,7 +96,7 @@ static void a_move_takes_the_mapping_along()
     EXPECT(!buffer.resource.info().mapped);
 }
 
-static void a_resource_moves()
+static void moving_a_resource_empties_its_source()
 {
     hpp_buffer buffer;
     gr_resource *const object = buffer.resource.get();
@@ -105,8 +108,8 @@ static void a_resource_moves()
     EXPECT(!all[0] && buffer.resource.get() == object && buffer.can_be_mapped());
 }
 
-/* The mapping holds the registration: the resource may end first. */
-static void a_mapping_outlives_its_resource()
+/* The mapping keeps the registration alive, so the resource may be destroyed first. */
+static void a_mapping_may_outlive_its_resource()
 {
     hpp_buffer buffer;
     {
@@ -117,7 +120,7 @@ static void a_mapping_outlives_its_resource()
     EXPECT(buffer.has(47));
 }
 
-static void what_is_detached_is_the_callers()
+static void a_detached_object_belongs_to_the_caller()
 {
     hpp_buffer buffer;
     gr_buffer *const mapped = buffer.resource.map(fx.stream).detach();
@@ -128,8 +131,8 @@ static void what_is_detached_is_the_callers()
     gr_resource_free(object);
 }
 
-/* An exception passes through two mappings: OpenGL can use both resources afterwards. */
-static void an_exception_ends_mappings()
+/* An exception passes through two mappings. OpenGL can use both resources afterwards. */
+static void an_exception_releases_mappings()
 {
     const hpp_buffer buffer, second;
     try {
@@ -142,8 +145,8 @@ static void an_exception_ends_mappings()
     EXPECT(buffer.can_be_mapped() && second.can_be_mapped() && buffer.has(48));
 }
 
-/* The next map throws: the earlier mapping is released, and the error is the map's. */
-static void a_map_that_throws_leaves_nothing_mapped()
+/* The second map throws: the first mapping is released, and the exception is that of the map. */
+static void a_map_that_throws_releases_the_earlier_mapping()
 {
     const hpp_buffer buffer, taken;
     const mapping holds = taken.resource.map(fx.stream);
@@ -154,8 +157,8 @@ static void a_map_that_throws_leaves_nothing_mapped()
     EXPECT(refused.status == GR_ERR_STATE && buffer.can_be_mapped());
 }
 
-/* A destructor that calls grinterop during stack unwinding. */
-static void unwinding_may_map()
+/* A destructor may call grinterop during stack unwinding. */
+static void a_destructor_may_map_during_unwinding()
 {
     struct at_end {
         const hpp_buffer &buffer;
@@ -174,12 +177,15 @@ static void unwinding_may_map()
     EXPECT(buffer.has(49) && buffer.can_be_mapped());
 }
 
-/* Closed while mapped: the pointer is 0, nothing throws, the destructor succeeds. */
-static void a_closed_resource_leaves_a_pointer_of_0()
+/*
+ * The resource is closed while it is mapped: the pointer is 0, nothing throws, and the destructor
+ * succeeds.
+ */
+static void the_pointer_of_a_closed_resource_is_0()
 {
     const hpp_buffer buffer;
     mapping mapped = buffer.resource.map(fx.stream);
-    hpp_thrown([] { grinterop::resource(gr_from_gl_buffer(0, 0)); }); /* an older error */
+    hpp_thrown([] { grinterop::resource(gr_from_gl_buffer(0, 0)); }); /* records an older error */
     buffer.resource.close();
     EXPECT(buffer.resource.info().closed && mapped.pointer() == 0 && mapped.size() == 0);
     EXPECT(mapped.span<float>().size() == 0);
@@ -201,8 +207,11 @@ static void unmap_and_wait()
     EXPECT(hpp_thrown([&] { buffer.resource.unmap(); }).status == GR_ERR_STATE);
 }
 
-/* Ended on a thread that may not release: OpenGL's thread releases it in its next call. */
-static void a_mapping_that_ends_elsewhere_is_released_here()
+/*
+ * The mapping ends on a thread that may not release it. The OpenGL thread releases it in its next
+ * call.
+ */
+static void a_mapping_destroyed_on_another_thread_is_released_later()
 {
     const hpp_buffer buffer;
     mapping mapped = buffer.resource.map(fx.stream);
@@ -223,8 +232,11 @@ static void many_are_mapped_and_released_together()
     EXPECT(first.can_be_mapped() && second.can_be_mapped());
 }
 
-/* A container of resources, and part of each; the mappings end on their own. */
-static void many_of_a_container_end_by_themselves()
+/*
+ * map_many() with a container of resources, and with part of a container. The mappings end
+ * independently.
+ */
+static void mappings_of_a_container_end_independently()
 {
     hpp_buffer first, second;
     std::array<resource, 2> all = {std::move(first.resource), std::move(second.resource)};
@@ -244,7 +256,7 @@ static void many_of_a_container_end_by_themselves()
     EXPECT(bytes[110] == 7);
 }
 
-static void many_map_all_or_none()
+static void map_many_maps_all_resources_or_none()
 {
     const hpp_buffer first, second;
     const mapping taken = second.resource.map(fx.stream);
@@ -254,8 +266,8 @@ static void many_map_all_or_none()
     EXPECT(refused.status == GR_ERR_STATE && first.can_be_mapped());
 }
 
-/* If a release throws, the resources that were not released stay mapped. */
-static void many_stay_where_their_release_throws()
+/* If a release of several mappings throws, the resources that were not released stay mapped. */
+static void release_many_that_throws_keeps_the_mappings()
 {
     const hpp_buffer first, second;
     std::vector<mapping> mapped = grinterop::map_many({first.resource, second.resource}, fx.stream);
@@ -266,8 +278,11 @@ static void many_stay_where_their_release_throws()
     EXPECT(first.can_be_mapped() && second.can_be_mapped());
 }
 
-/* Holders of contexts: created, current, and destroyed without affecting the fixture's. */
-static void contexts_end()
+/*
+ * Objects that own contexts: created, made current, and destroyed. The contexts of the fixture are
+ * unchanged.
+ */
+static void contexts_are_destroyed_with_their_objects()
 {
     {
         const grinterop::cuda_context context(gr_cuda_context_create(fixture_cuda_device()));
@@ -285,25 +300,25 @@ static void contexts_end()
 }
 
 static const hpp_case cases[] = {
-    HPP_CASE(a_mapping_is_the_bytes_of_opengl),
+    HPP_CASE(a_mapping_writes_the_bytes_of_the_opengl_buffer),
     HPP_CASE(a_span_counts_whole_objects),
-    HPP_CASE(a_release_by_hand_ends_it),
-    HPP_CASE(a_release_that_throws_keeps_it),
-    HPP_CASE(a_move_takes_the_mapping_along),
-    HPP_CASE(a_resource_moves),
-    HPP_CASE(a_mapping_outlives_its_resource),
-    HPP_CASE(what_is_detached_is_the_callers),
-    HPP_CASE(an_exception_ends_mappings),
-    HPP_CASE(a_map_that_throws_leaves_nothing_mapped),
-    HPP_CASE(unwinding_may_map),
-    HPP_CASE(a_closed_resource_leaves_a_pointer_of_0),
+    HPP_CASE(release_ends_the_mapping_before_its_scope),
+    HPP_CASE(a_release_that_throws_keeps_the_mapping),
+    HPP_CASE(moving_a_mapping_empties_its_source),
+    HPP_CASE(moving_a_resource_empties_its_source),
+    HPP_CASE(a_mapping_may_outlive_its_resource),
+    HPP_CASE(a_detached_object_belongs_to_the_caller),
+    HPP_CASE(an_exception_releases_mappings),
+    HPP_CASE(a_map_that_throws_releases_the_earlier_mapping),
+    HPP_CASE(a_destructor_may_map_during_unwinding),
+    HPP_CASE(the_pointer_of_a_closed_resource_is_0),
     HPP_CASE(unmap_and_wait),
-    HPP_CASE(a_mapping_that_ends_elsewhere_is_released_here),
+    HPP_CASE(a_mapping_destroyed_on_another_thread_is_released_later),
     HPP_CASE(many_are_mapped_and_released_together),
-    HPP_CASE(many_of_a_container_end_by_themselves),
-    HPP_CASE(many_map_all_or_none),
-    HPP_CASE(many_stay_where_their_release_throws),
-    HPP_CASE(contexts_end),
+    HPP_CASE(mappings_of_a_container_end_independently),
+    HPP_CASE(map_many_maps_all_resources_or_none),
+    HPP_CASE(release_many_that_throws_keeps_the_mappings),
+    HPP_CASE(contexts_are_destroyed_with_their_objects),
 };
 
 const hpp_part *hpp_mappings()

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Rings and slots: frames, and how a slot ends: by a call, its scope, or an exception. */
+/*
+ * Rings and slots: frames, and how the use of a slot ends: by a call, by its scope, or by an
+ * exception.
+ */
 #include "hpp_cases.hpp"
 
 #include <utility>
@@ -10,7 +13,7 @@ using grinterop::slot;
 static_assert(!std::is_copy_constructible_v<slot> && std::is_nothrow_move_constructible_v<slot>);
 static_assert(std::is_nothrow_destructible_v<slot>);
 
-/* A ring of two buffers, which holds the only references to them. */
+/* Creates a ring of two buffers. The ring holds the only references to them. */
 static ring make_ring()
 {
     std::vector<grinterop::resource> slots;
@@ -19,7 +22,7 @@ static ring make_ring()
     return ring(gr_ring_create(grinterop::pointers(slots).data(), slots.size(), nullptr));
 }
 
-/* Checks the numbers of a ring's slots. */
+/* Whether the ring has these numbers of slots in each state. */
 static bool has(const ring &of, unsigned free, unsigned writing, unsigned ready, unsigned reading)
 {
     const gr_ring_info *info = grinterop::must(gr_ring_get_info(of.get()));
@@ -27,7 +30,7 @@ static bool has(const ring &of, unsigned free, unsigned writing, unsigned ready,
            info->reading == reading;
 }
 
-static void frames_go_through()
+static void frames_are_written_and_read_in_scopes()
 {
     const ring frames = make_ring();
     for (int i = 1; i <= 5; i++) {
@@ -45,7 +48,7 @@ static void frames_go_through()
     EXPECT(has(frames, 2, 0, 0, 0));
 }
 
-static void hand_over_by_call()
+static void hand_over_and_give_back_empty_the_slot()
 {
     const ring frames = make_ring();
     slot written = frames.acquire_write(fx.stream, 0);
@@ -62,7 +65,7 @@ static void hand_over_by_call()
     EXPECT(!read && has(frames, 2, 0, 0, 0));
 }
 
-static void cancel_goes_back()
+static void cancel_frees_a_written_slot_and_keeps_a_read_frame()
 {
     const ring frames = make_ring();
     slot written = frames.acquire_write(fx.stream, 0);
@@ -75,8 +78,11 @@ static void cancel_goes_back()
     EXPECT(frames.acquire_read(GR_STREAM_NONE, 0)->frame == 1);
 }
 
-/* An unfinished frame is never read, and a frame that was not drawn is read again. */
-static void an_exception_cancels()
+/*
+ * An exception cancels the slot: a frame that was not finished is never read, and a frame that was
+ * not drawn is read again.
+ */
+static void an_exception_cancels_the_slot()
 {
     const ring frames = make_ring();
     try {
@@ -94,8 +100,11 @@ static void an_exception_cancels()
     EXPECT(has(frames, 1, 0, 1, 0));
 }
 
-/* A slot in a destructor during unwinding is handed over: it was not interrupted. */
-static void unwinding_may_write_a_frame()
+/*
+ * A destructor that writes a frame during unwinding hands over its slot, since its own scope was
+ * not interrupted.
+ */
+static void a_destructor_may_write_a_frame_during_unwinding()
 {
     const ring frames = make_ring();
     struct at_end {
@@ -110,7 +119,7 @@ static void unwinding_may_write_a_frame()
     EXPECT(has(frames, 1, 0, 1, 0));
 }
 
-static void no_slot_in_time_is_an_empty_one()
+static void an_acquire_that_times_out_returns_an_empty_slot()
 {
     const ring frames = make_ring();
     EXPECT(!frames.acquire_read(GR_STREAM_NONE, 0));
@@ -121,14 +130,14 @@ static void no_slot_in_time_is_an_empty_one()
     EXPECT(hpp_thrown([&] { frames.acquire_read(fx.stream, 0); }).status == GR_ERR_INVALID_VALUE);
 }
 
-static void a_slot_moves()
+static void moving_a_slot_empties_its_source()
 {
     ring frames = make_ring();
     slot first = frames.acquire_write(fx.stream, 0);
     slot written(std::move(first));
     EXPECT(!first && written && has(frames, 1, 1, 0, 0));
     slot second = frames.acquire_write(fx.stream, 0);
-    second = std::move(written); /* which publishes the previous frame */
+    second = std::move(written); /* the assignment publishes the previous frame */
     EXPECT(!written && second && has(frames, 0, 1, 1, 0));
     second = slot();
     EXPECT(has(frames, 0, 0, 2, 0));
@@ -137,13 +146,13 @@ static void a_slot_moves()
 }
 
 static const hpp_case cases[] = {
-    HPP_CASE(frames_go_through),
-    HPP_CASE(hand_over_by_call),
-    HPP_CASE(cancel_goes_back),
-    HPP_CASE(an_exception_cancels),
-    HPP_CASE(unwinding_may_write_a_frame),
-    HPP_CASE(no_slot_in_time_is_an_empty_one),
-    HPP_CASE(a_slot_moves),
+    HPP_CASE(frames_are_written_and_read_in_scopes),
+    HPP_CASE(hand_over_and_give_back_empty_the_slot),
+    HPP_CASE(cancel_frees_a_written_slot_and_keeps_a_read_frame),
+    HPP_CASE(an_exception_cancels_the_slot),
+    HPP_CASE(a_destructor_may_write_a_frame_during_unwinding),
+    HPP_CASE(an_acquire_that_times_out_returns_an_empty_slot),
+    HPP_CASE(moving_a_slot_empties_its_source),
 };
 
 const hpp_part *hpp_rings()

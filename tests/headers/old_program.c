@@ -51,8 +51,11 @@ static gr_resource *make_buffer(void)
     return gr_from_gl_buffer(name, GR_READ_WRITE);
 }
 
-/* Options that end earlier in this program's header than in the library's. */
-static void maps_with_its_options(gr_resource *const resources[2])
+/*
+ * Maps with options whose struct ends earlier in this program's header than in the library's
+ * header.
+ */
+static void maps_with_shorter_options(gr_resource *const resources[2])
 {
     CUevent event;
     gr_buffer *buffers[2] = {NULL, NULL};
@@ -60,7 +63,7 @@ static void maps_with_its_options(gr_resource *const resources[2])
     CHECK(sizeof(gr_map_options) < today_size_of_map_options());
     CHECK(cuda->EventCreate(&event, 0) == CUDA_SUCCESS);
     CHECK(cuda->EventRecord(event, stream) == CUDA_SUCCESS);
-    /* The library must not read the memory after it. */
+    /* The library must not read the memory after `options`. */
     struct {
         gr_map_options options;
         size_t behind[4];
@@ -79,8 +82,11 @@ static void maps_with_its_options(gr_resource *const resources[2])
     CHECK(cuda->EventDestroy(event) == CUDA_SUCCESS);
 }
 
-/* A program newer than the library, with additional fields at the end of its struct. */
-static void is_told_of_what_is_not_known(gr_resource *resource)
+/*
+ * Behaves like a program that is newer than the library: its struct has additional fields at the
+ * end.
+ */
+static void is_refused_with_unknown_fields(gr_resource *resource)
 {
     struct {
         gr_map_options options;
@@ -110,7 +116,7 @@ static void reads_errors(void)
     CHECK(GR_ERR_PARTIAL == 14 && strcmp(gr_status_name(GR_ERR_PARTIAL), "GR_ERR_PARTIAL") == 0);
 }
 
-static void asks_for_functions(void)
+static void queries_the_cuda_table(void)
 {
     CHECK(GR_CUDA_HAS(cuda, MemAlloc));
     CHECK(sizeof(gr_cuda_api) < today_size_of_cuda_table());
@@ -124,7 +130,7 @@ static bool has_signalled(const gr_semaphore *semaphore, const char *value)
     return strstr(text, value);
 }
 
-/* The second point is found with this program's struct size. */
+/* Signals two points. The library finds the second one through the struct size of this program. */
 static void signals_an_array(gr_vk_device *device)
 {
     GR_AUTO(gr_semaphore) *first = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
@@ -190,10 +196,10 @@ static void run(void)
     gr_resource *resources[2] = {make_buffer(), make_buffer()};
     CHECK(resources[0] && resources[1]);
     if (!failures) {
-        maps_with_its_options(resources);
-        is_told_of_what_is_not_known(resources[0]);
+        maps_with_shorter_options(resources);
+        is_refused_with_unknown_fields(resources[0]);
         reads_errors();
-        asks_for_functions();
+        queries_the_cuda_table();
         passes_frames(resources);
         uses_vulkan();
     }

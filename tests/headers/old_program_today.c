@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Compiled with the current headers. */
+/* Compiled with the current headers; see old_program_today.h. */
 #include "old_program_today.h"
 
 #include <grinterop/cuda.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Information about the current headers for old_program.c, which is compiled with older ones. */
+/*
+ * Sizes of structs in the current headers, for old_program.c, which is compiled with older headers.
+ */
 #ifndef GR_TESTS_OLD_PROGRAM_TODAY_H
 #define GR_TESTS_OLD_PROGRAM_TODAY_H
 

@@ -1,5 +1,5 @@
-# Creates the headers for tests/headers/old_program.c: without the last fields of some structs and
-# two functions of the CUDA table, as if they had been added since.
+# Creates the headers for tests/headers/old_program.c. They lack the last fields of some structs and
+# two functions of the CUDA table, as if these had been added since.
 /^    size_t offset, size;$/d
 /^    uint64_t key;$/d
 /^    unsigned timeout_ms;$/d

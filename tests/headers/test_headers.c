@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The public headers in C, included in the reverse order of the C++ test: both languages see the
- * same functions. check-headers tests that each header compiles on its own.
+ * The public headers in C, included in the reverse order of the C++ test. Both languages must see
+ * the same functions. check-headers tests that each header compiles on its own.
  */
 #include <grinterop/framebuffer.h>
 #include <grinterop/publish.h>
@@ -25,7 +25,7 @@
 #error "a public grinterop header includes one of OpenGL or EGL"
 #endif
 
-START_TEST(same_functions_in_both_languages)
+START_TEST(c_and_cxx_see_the_same_functions)
 {
     anything cxx[FUNCTION_COUNT] = {NULL};
     size_t i = 0;
@@ -38,8 +38,8 @@ START_TEST(same_functions_in_both_languages)
 }
 END_TEST
 
-/* The values equal the driver's, so that a program may use either name. */
-START_TEST(flags_are_the_drivers)
+/* The flags have the values of the driver's flags, so that a program may use either name. */
+START_TEST(flags_equal_those_of_the_cuda_driver)
 {
     ck_assert_int_eq(GR_READ_WRITE, CU_GRAPHICS_REGISTER_FLAGS_NONE);
     ck_assert_int_eq(GR_READ_ONLY, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY);
@@ -52,7 +52,7 @@ START_TEST(flags_are_the_drivers)
 }
 END_TEST
 
-START_TEST(names_of_statuses)
+START_TEST(each_status_has_its_name)
 {
 #define CHECK_STATUS(name, value, text)                                                            \
     ck_assert_int_eq(name, value);                                                                 \
@@ -63,7 +63,7 @@ START_TEST(names_of_statuses)
 }
 END_TEST
 
-START_TEST(version_has_three_numbers)
+START_TEST(the_library_version_has_three_numbers)
 {
     unsigned major, minor, patch;
     char rest;
@@ -71,7 +71,7 @@ START_TEST(version_has_three_numbers)
 }
 END_TEST
 
-START_TEST(header_has_the_librarys_version)
+START_TEST(the_header_version_equals_the_library_version)
 {
     char text[32];
     snprintf(text, sizeof(text), "%d.%d.%d", GR_VERSION_MAJOR, GR_VERSION_MINOR, GR_VERSION_PATCH);
@@ -90,11 +90,11 @@ int main(void)
 {
     Suite *suite = suite_create("headers");
     TCase *all = tcase_create("headers");
-    tcase_add_test(all, same_functions_in_both_languages);
-    tcase_add_test(all, flags_are_the_drivers);
-    tcase_add_test(all, names_of_statuses);
-    tcase_add_test(all, version_has_three_numbers);
-    tcase_add_test(all, header_has_the_librarys_version);
+    tcase_add_test(all, c_and_cxx_see_the_same_functions);
+    tcase_add_test(all, flags_equal_those_of_the_cuda_driver);
+    tcase_add_test(all, each_status_has_its_name);
+    tcase_add_test(all, the_library_version_has_three_numbers);
+    tcase_add_test(all, the_header_version_equals_the_library_version);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

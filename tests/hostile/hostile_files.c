@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Changing files: the peer truncates a file and seals it right after its size was queried, or
- * punches holes into a sealed one.
+ * Files that change: the peer truncates a file and seals it right after grinterop queries its size,
+ * or punches holes into a sealed file.
  *
- * The program's own fstat() overrides the C library's.
+ * The fstat() of this program overrides that of the C library.
  */
 #define _GNU_SOURCE
 #include "hostile.h"
@@ -20,14 +20,14 @@
 
 /* ---- The attack ------------------------------------------------------------------------------ */
 
-/* The file that is attacked; -1: none. */
+/* The file that fstat() attacks; -1: none. */
 static _Thread_local int attacked = -1;
 
 static bool is_attacked(const struct stat *file)
 {
     int fd = attacked;
     struct stat other;
-    attacked = -1; /* also for the nested call */
+    attacked = -1; /* so that the nested fstat() attacks nothing */
     bool same = fd >= 0 && fstat(fd, &other) == 0 && other.st_dev == file->st_dev &&
                 other.st_ino == file->st_ino;
     attacked = fd;
@@ -40,14 +40,17 @@ int fstat(int fd, struct stat *file)
     int result = next(fd, file);
     if (result != 0 || attacked < 0 || !is_attacked(file))
         return result;
-    /* If it was sealed before, it stays as it is. */
+    /* A file that was already sealed cannot be truncated. */
     if (ftruncate(fd, 0) == 0)
         fcntl(fd, F_ADD_SEALS, ALL_SEALS);
     attacked = -1;
     return result;
 }
 
-/* False if the attack had no chance, or if the seals prevented it. */
+/*
+ * Whether the attack shrank the file. It fails if grinterop never queries the size, or if seals
+ * prevent it.
+ */
 static bool has_shrunk(int fd)
 {
     attacked = -1;
@@ -56,7 +59,7 @@ static bool has_shrunk(int fd)
 
 GROUP("files that shrink", add_vulkan_case)
 
-/* The same bytes in a file without seals. */
+/* Creates a file without seals that has the same bytes. */
 static int unsealed_copy(int fd)
 {
     static unsigned char bytes[1 << 20];
@@ -67,7 +70,7 @@ static int unsealed_copy(int fd)
     return copy;
 }
 
-VULKAN_TEST(memory_that_shrinks)
+VULKAN_TEST(a_memory_file_that_can_shrink_is_refused)
 {
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
@@ -91,8 +94,12 @@ VULKAN_TEST(memory_that_shrinks)
     pair_close(&pair);
 }
 
-/* The page, and both semaphores. Catches: the first read of a semaphore was a bus error. */
-VULKAN_TEST(a_rings_file_that_shrinks, 3)
+/*
+ * The file is the page or one of the two semaphores.
+ *
+ * Catches: the first read of a semaphore was a bus error.
+ */
+VULKAN_TEST(a_page_or_semaphore_file_that_can_shrink_is_refused, 3)
 {
     if (_i > 0)
         need_memory_semaphores();
@@ -111,7 +118,7 @@ VULKAN_TEST(a_rings_file_that_shrinks, 3)
     attacked = head.fds[_i];
     assert_null(gr_ring_receive(second.there, NULL, 0, NULL, SOON),
                 _i == 0 ? GR_ERR_INVALID_VALUE : GR_ERR_CUDA, -1, _i == 0 ? "page" : "");
-    ck_assert(!has_shrunk(head.fds[_i])); /* its size was never queried */
+    ck_assert(!has_shrunk(head.fds[_i])); /* grinterop never queried its size */
     wire_close(&head);
     close(good);
     close(pair.there); /* the ring owns the other end */
@@ -135,20 +142,20 @@ static void punch(int fd, off_t from)
 }
 
 /*
- * Where the data begin. The hole starts there because Mesa passes the values before them to
- * munmap(). Zeros there give a length that the kernel refuses, and ThreadSanitizer's munmap()
- * crashes on it.
+ * The offset at which the data begins. The hole starts there, because Mesa passes the values before
+ * that offset to munmap(). Zeros there give a length that the kernel refuses, and ThreadSanitizer's
+ * munmap() crashes on it.
  */
 static off_t data_of(int fd)
 {
-    uint64_t head[2]; /* the size of the file, and this offset */
+    uint64_t head[2]; /* the size of the file, and the offset of the data */
     ck_assert_int_eq(pread(fd, head, sizeof(head), 0), sizeof(head));
     ck_assert_uint_ge(head[1], sizeof(head));
     return (off_t)head[1];
 }
 
-/* Seals do not prevent a hole: all bytes are then 0 and remain writable. */
-VULKAN_TEST(memory_with_a_hole)
+/* Seals do not prevent a hole. All bytes are 0 afterwards and remain writable. */
+VULKAN_TEST(a_hole_in_a_memory_file_reads_as_zeros)
 {
     static unsigned char bytes[SHARE_SIZE];
     struct pair pair = pair_make();
@@ -177,8 +184,8 @@ VULKAN_TEST(memory_with_a_hole)
     pair_close(&pair);
 }
 
-/* The page then contradicts itself. */
-VULKAN_TEST(a_ring_with_a_hole)
+/* A hole in the page makes the values in the page contradict each other. */
+VULKAN_TEST(a_hole_in_the_page_ends_the_ring)
 {
     need_memory_semaphores();
     const gr_slot *slot;
@@ -203,8 +210,10 @@ VULKAN_TEST(a_ring_with_a_hole)
     shared_ring_end(&r);
 }
 
-/* Catches: a hole in huge pages is a bus error when no huge page is left. */
-VULKAN_TEST(memory_of_huge_pages)
+/*
+ * Huge pages are refused. Catches: a hole in huge pages is a bus error when no huge page is left.
+ */
+VULKAN_TEST(a_memory_file_of_huge_pages_is_refused)
 {
     struct pair pair = pair_make();
     int huge = memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);

@@ -13,7 +13,7 @@
 
 #define PAGE_SIZE 4096
 
-/* The descriptors of a ring's first message. */
+/* The descriptors of a ring's first message, by index. */
 enum { PAGE, SENT, RECEIVED };
 
 struct hostile hostile_pair(int *socket)
@@ -31,7 +31,7 @@ static void *map(int fd, size_t *size)
     return mapped;
 }
 
-/* The value is the last word of the file. */
+/* Maps the value of a semaphore, which is the last word of its file. */
 static struct hostile_semaphore take_semaphore(int fd)
 {
     struct hostile_semaphore semaphore = {.value = NULL};

@@ -4,10 +4,10 @@
 
 #include <unistd.h>
 
-/* Longer than any wait that grinterop itself ends. */
+/* Longer than any wait that grinterop ends by itself. */
 #define ENOUGH_MS 10000
 
-/* Whether a wait for the value does not end at once. */
+/* Whether the semaphore is below the value: a wait for the value does not end at once. */
 static bool lacks(const struct hostile_semaphore *semaphore, uint64_t value)
 {
     const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params = {.params.fence.value = value};
@@ -21,7 +21,10 @@ static bool lacks(const struct hostile_semaphore *semaphore, uint64_t value)
     return !passes;
 }
 
-/* Resets a semaphore whose value is `from`; false if this driver's semaphores cannot go back. */
+/*
+ * Resets a semaphore from the value `from`. Returns false if the semaphores of this driver cannot
+ * be reset to smaller values.
+ */
 static bool goes_back(const struct hostile_semaphore *semaphore, uint64_t from, uint64_t to)
 {
     ck_assert(!lacks(semaphore, from));
@@ -29,7 +32,10 @@ static bool goes_back(const struct hostile_semaphore *semaphore, uint64_t from, 
     return lacks(semaphore, from);
 }
 
-/* Ends an endless wait before the case fails, so that it does not delay the others. */
+/*
+ * The stream must become idle. Ends an endless wait before the case fails, so that the wait does
+ * not delay other cases.
+ */
 static void must_end(CUstream stream, const struct hostile_semaphore *semaphore, uint64_t value)
 {
     if (stream_ends_within(stream, ENOUGH_MS))
@@ -42,13 +48,13 @@ static void must_end(CUstream stream, const struct hostile_semaphore *semaphore,
 GROUP("semaphores that go back", add_vulkan_case)
 
 /*
- * Another stream waits for a value that the first one has signalled, before that signals the next
- * value. The peer resets the value: after it was observed, or at once, which the end of the ring
- * repairs.
+ * fx.stream has signalled value 2. fx.other waits for that value before it signals the next one.
+ * The peer resets the value: after grinterop has observed value 2, or before, which the end of the
+ * ring repairs.
  *
- * Catches: the stream waited forever, even after the peer's end.
+ * Catches: the stream waited forever, even after the end of the peer.
  */
-VULKAN_TEST(our_own_signals_stay, 2)
+VULKAN_TEST(a_reset_of_our_semaphore_blocks_no_stream_forever, 2)
 {
     struct hostile peer;
     const gr_slot *slot;
@@ -62,17 +68,17 @@ VULKAN_TEST(our_own_signals_stay, 2)
     gr_status status = gr_ring_acquire_write(r.ring, fx.other, &slot, 1, SOON);
     if (status == GR_OK)
         assert_ok(gr_ring_hand_over(r.ring, &slot, 1));
-    else /* it was detected already */
+    else /* the reset was already detected */
         ck_assert_int_eq(status, GR_ERR_SYSTEM);
     if (_i == 1)
         shared_ring_end(&r);
     must_end(fx.other, &peer.sent, 2);
-    hostile_end(&peer); /* it waits for streams that wait for its semaphores */
+    hostile_end(&peer); /* waits for the streams that wait for the peer's semaphores */
     if (_i == 0)
         shared_ring_end(&r);
 }
 
-/* Reads frames until the ring has ended, or for `ms`. */
+/* Reads frames until the ring fails, or for `ms`. */
 static gr_status read_until_over(gr_ring *ring, int ms)
 {
     int64_t end = clock_ms() + ms;
@@ -87,17 +93,19 @@ static gr_status read_until_over(gr_ring *ring, int ms)
 }
 
 /*
- * The second frame names the value of the first, which has been reached.
+ * The second frame depends on the same value as the first. That value had been reached before the
+ * reset.
  *
  * Catches: the stream waited forever without an error.
  */
-VULKAN_TEST(a_value_that_goes_back_is_a_peer_that_is_gone)
+VULKAN_TEST(a_peer_that_resets_its_semaphore_is_detected)
 {
     struct hostile peer;
     struct shared_ring r = hostile_ring(&peer, false, GR_RING_LOSSLESS);
     hostile_set(&peer.received, 2);
     hostile_publish(&peer, 0, 1, 2);
-    ck_assert_int_eq(read_until_over(r.ring, 1500), GR_ERR_TIMEOUT); /* observes its value */
+    /* grinterop observes value 2. */
+    ck_assert_int_eq(read_until_over(r.ring, 1500), GR_ERR_TIMEOUT);
     CU(StreamSynchronize(fx.stream));
     bool back = goes_back(&peer.received, 2, 1);
     hostile_publish(&peer, 1, 2, 2);
@@ -116,11 +124,11 @@ VULKAN_TEST(a_value_that_goes_back_is_a_peer_that_is_gone)
 }
 
 /*
- * The peer has closed its socket, but the semaphore is still open elsewhere.
+ * The peer has closed its socket, but its semaphore is still open elsewhere and is reset.
  *
- * Catches: a value once signalled for the peer was not signalled again.
+ * Catches: a value that grinterop had signalled for the peer was not signalled again.
  */
-VULKAN_TEST(a_value_that_goes_back_after_the_end)
+VULKAN_TEST(a_reset_after_the_peer_closed_its_socket_is_repaired)
 {
     struct hostile peer;
     const gr_slot *slot;
@@ -133,7 +141,8 @@ VULKAN_TEST(a_value_that_goes_back_after_the_end)
     assert_ok(gr_ring_give_back(r.ring, &slot, 1));
     close(peer.socket);
     peer.socket = -1;
-    sleep_ms(400); /* until its end is known and the awaited values have been checked */
+    /* Meanwhile the end of the peer is noticed and the awaited values are checked. */
+    sleep_ms(400);
     goes_back(&peer.received, 2, 1);
     assert_ok(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON));
     assert_ok(gr_ring_give_back(r.ring, &slot, 1));
@@ -142,8 +151,8 @@ VULKAN_TEST(a_value_that_goes_back_after_the_end)
     shared_ring_end(&r);
 }
 
-/* A slow peer that eventually signals is not one that goes back. */
-VULKAN_TEST(a_peer_that_is_slow_is_sound)
+/* A slow peer that eventually signals must not count as one that resets its semaphore. */
+VULKAN_TEST(a_slow_peer_is_not_an_error)
 {
     struct hostile peer;
     struct shared_ring r = hostile_ring(&peer, false, GR_RING_LOSSLESS);
@@ -166,12 +175,12 @@ static void pass_gate(void *user)
 }
 
 /*
- * The peer returns a slot with a value that its semaphore has, and resets it once the ring is
- * freed. The stream reaches its wait only then.
+ * The peer returns a slot with a value that its semaphore has reached, and resets the semaphore
+ * after the ring is freed. The stream comes to its wait only then.
  *
- * Catches: the stream waited forever, and so did the end of every other resource.
+ * Catches: the stream waited forever, and freeing any other resource did too.
  */
-VULKAN_TEST(a_value_that_goes_back_after_the_ring, 2)
+VULKAN_TEST(a_reset_after_the_ring_was_freed_is_repaired, 2)
 {
     struct hostile peer;
     const gr_slot *slot;

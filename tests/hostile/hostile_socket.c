@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Attacks on the socket itself: out-of-band bytes, and descriptors whose close() lasts as long as
- * the peer likes. The latter are TCP sockets with SO_LINGER and unread bytes.
+ * the peer likes. Such a descriptor is a TCP socket with SO_LINGER and unread bytes.
  *
- * The program's own setsockopt() overrides the C library's.
+ * The setsockopt() of this program overrides that of the C library.
  */
 #define _GNU_SOURCE
 #include "hostile.h"
@@ -21,12 +21,14 @@
 #define SO_PASSRIGHTS 83
 #endif
 
-/* How long such a close() takes, and the limit for a call on a busy machine. */
+/*
+ * LINGER_S is how long such a close() takes. ENOUGH_MS is the limit for a call on a busy machine.
+ */
 #define LINGER_S   30
 #define ENOUGH_MS  10000
 #define TIMEOUT_MS 100
 
-/* Simulates a kernel before 6.16. */
+/* Simulates a kernel without SO_PASSRIGHTS, that is before Linux 6.16. */
 static atomic_bool without_passrights;
 
 int setsockopt(int socket, int level, int name, const void *value, socklen_t size)
@@ -56,7 +58,7 @@ static void *receive_either(int socket, bool ring, unsigned timeout_ms)
  * Catches: the socket was readable, but nothing could be read. The timeout was never checked, and
  * the thread was in a busy loop until the peer ended.
  */
-VULKAN_TEST(a_byte_out_of_band, 2)
+VULKAN_TEST(an_out_of_band_byte_does_not_extend_the_timeout, 2)
 {
     static const unsigned timeouts[] = {0, TIMEOUT_MS};
     struct pair pair = pair_make();
@@ -75,7 +77,7 @@ VULKAN_TEST(a_byte_out_of_band, 2)
 
 /* ---- Descriptors with a blocking close() ----------------------------------------------------- */
 
-/* A connection whose other end reads nothing. */
+/* A TCP connection whose other end reads nothing. */
 struct connection {
     int fd, other;
 };
@@ -108,7 +110,7 @@ static struct connection connection_make(void)
     return c;
 }
 
-/* Ends it, so that a close() of the first end no longer blocks. */
+/* Ends the connection, so that a close() of the first end no longer blocks. */
 static void connection_end(struct connection *c, int fds)
 {
     const struct linger at_once = {.l_onoff = 1};
@@ -117,7 +119,7 @@ static void connection_end(struct connection *c, int fds)
     wire_assert_closed("lingering descriptors", fds);
 }
 
-/* Sends the connection `times` times, with bytes of a message. */
+/* Sends the descriptor of the connection `times` times, together with bytes of a message. */
 static void send_connection(int socket, const struct connection *c, const void *bytes, size_t size,
                             size_t times, int flags)
 {
@@ -148,12 +150,13 @@ static struct wire take_message(bool ring)
 }
 
 /*
- * Instead of the message's descriptors, in excess of them, and with an out-of-band byte.
+ * Lingering descriptors replace those of the message, exceed their number, or come with an
+ * out-of-band byte.
  *
- * Catches: this thread, or the kernel for it, ran the last close(), and gr_resource_receive(100 ms)
- * took 15 s.
+ * Catches: this thread, or the kernel in this thread, ran the last close(), and
+ * gr_resource_receive(100 ms) took 15 s.
  */
-VULKAN_TEST(descriptors_that_linger, 6)
+VULKAN_TEST(lingering_descriptors_do_not_delay_a_receive, 6)
 {
     static const char *const texts[] = {"memfd", "more than 3", "close the socket"};
     bool ring = _i & 1;
@@ -180,16 +183,16 @@ VULKAN_TEST(descriptors_that_linger, 6)
 }
 
 /*
- * A ring's peer sends them, if the kernel allows it.
+ * The peer of a ring sends lingering descriptors, on a kernel that allows it.
  *
- * Catches: the watch thread blocked in close() and noticed nothing else; gr_ring_free() took 12.7
- * s.
+ * Catches: the thread that watches the peer blocked in close() and noticed nothing else.
+ * gr_ring_free() took 12.7 s.
  */
-VULKAN_TEST(descriptors_that_linger_for_a_ring, 2)
+VULKAN_TEST(lingering_descriptors_do_not_delay_a_ring, 2)
 {
     const gr_slot *slot;
     struct hostile peer;
-    /* Creates the pair of semaphores that the device keeps. */
+    /* Creates the pair of semaphores that the device keeps open. */
     gr_resource_free(must_create(SHARE_SIZE, GR_READ_WRITE));
     int fds = open_fds();
     atomic_store(&without_passrights, true);
@@ -210,7 +213,7 @@ VULKAN_TEST(descriptors_that_linger_for_a_ring, 2)
     connection_end(&c, fds);
 }
 
-VULKAN_TEST(a_rings_socket_takes_no_descriptors)
+VULKAN_TEST(the_socket_of_a_ring_refuses_descriptors)
 {
     struct hostile peer;
     int socket, passes = 1;
@@ -234,8 +237,8 @@ VULKAN_TEST(a_rings_socket_takes_no_descriptors)
     shared_ring_end(&r);
 }
 
-/* If a ring could not be sent, the socket is unchanged. */
-VULKAN_TEST(a_socket_that_is_given_back)
+/* A failed send leaves the options of the socket unchanged. */
+VULKAN_TEST(a_failed_send_restores_the_socket_options)
 {
     int socket, inline_before = 1;
     socklen_t size = sizeof(inline_before);

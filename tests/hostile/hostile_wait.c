@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Peers that live and do nothing, or too much: only the caller decides how long a call waits.
+ * Peers that are alive and do nothing, or too much: only the caller decides how long a call waits.
  *
- * The program's own nanosleep(), poll() and recvmsg() override the C library's.
+ * The nanosleep(), poll() and recvmsg() of this program override those of the C library.
  */
 #define _GNU_SOURCE
 #include "hostile.h"
@@ -17,13 +17,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Longer than any call here takes on a busy machine, and shorter than one that hangs. */
+/*
+ * Longer than any call of these cases takes on a busy machine, and shorter than a call that hangs.
+ */
 #define ENOUGH_MS 10000
 
-/* By how much each pause of this thread is extended, as when others use the CPU. */
+/* By how many nanoseconds each sleep of this thread is extended, as on a busy machine. */
 static _Thread_local long late_ns;
 
-/* A semaphore that the peer resets during the next pause of this thread; NULL: none. */
+/* A semaphore that the peer resets during the next sleep of this thread; NULL: none. */
 static _Thread_local const struct hostile_semaphore *taken_back;
 
 int nanosleep(const struct timespec *time, struct timespec *left)
@@ -38,7 +40,10 @@ int nanosleep(const struct timespec *time, struct timespec *left)
     return result;
 }
 
-/* How long each read of this thread takes; each then returns only some bytes. */
+/*
+ * How many milliseconds each recvmsg() of this thread takes. If not 0, each call returns at most
+ * 100 bytes.
+ */
 static _Thread_local unsigned late_reads_ms;
 
 ssize_t recvmsg(int socket, struct msghdr *message, int flags)
@@ -53,12 +58,12 @@ ssize_t recvmsg(int socket, struct msghdr *message, int flags)
 }
 
 /*
- * How many of the next polls of two descriptors fail. Only the thread that watches a peer polls
- * two.
+ * How many of the next poll() calls with two descriptors fail. Only the thread that watches a peer
+ * polls two descriptors.
  */
 static atomic_int failing_polls;
 
-/* For how long such polls block their thread, in pauses of a millisecond. */
+/* For how many milliseconds such poll() calls block that thread. */
 static atomic_int long_polls;
 
 int poll(struct pollfd *fds, nfds_t n, int ms)
@@ -85,7 +90,7 @@ struct flood {
     atomic_bool ends;
 };
 
-/* With every other byte, the page says that a thread is waiting. */
+/* Sends bytes without end. Before each byte, the page says that a thread is waiting. */
 static void *send_bytes(void *user)
 {
     struct flood *flood = user;
@@ -97,8 +102,11 @@ static void *send_bytes(void *user)
     return NULL;
 }
 
-/* Reads and writes that cannot succeed: no field of a message, and no byte, extends the timeout. */
-VULKAN_TEST(a_timeout_is_the_callers, 2)
+/*
+ * The calls cannot succeed. No field in the page and no byte on the socket may extend their
+ * timeout.
+ */
+VULKAN_TEST(a_flood_of_bytes_does_not_extend_an_acquire, 2)
 {
     static const unsigned timeouts[] = {0, 1, 50, 200};
     bool here_writes = _i == 0;
@@ -134,7 +142,7 @@ struct slots {
     int socket;
 };
 
-/* The same slot again and again, until the other end is closed. */
+/* Sends the message of the same slot again and again, until the other end is closed. */
 static void *send_slots(void *user)
 {
     struct slots *slots = user;
@@ -143,7 +151,9 @@ static void *send_slots(void *user)
     return NULL;
 }
 
-/* From a ring of one slot that claims to have 1024. */
+/*
+ * Takes the messages of a ring with one slot. The first message is changed to announce 1024 slots.
+ */
 static struct wire take_large_ring(struct slots *slots)
 {
     struct pair pair = pair_make();
@@ -158,10 +168,10 @@ static struct wire take_large_ring(struct slots *slots)
 }
 
 /*
- * Catches: the deadline was only checked when nothing was available, so the call lasted as long as
- * messages kept arriving.
+ * Catches: the deadline was only checked when no message was available, so the call lasted as long
+ * as messages kept arriving.
  */
-VULKAN_TEST(messages_that_keep_arriving)
+VULKAN_TEST(endless_messages_do_not_extend_a_receive)
 {
     struct pair pair = pair_make();
     struct slots slots = {.socket = pair.here};
@@ -179,14 +189,14 @@ VULKAN_TEST(messages_that_keep_arriving)
     wire_close(&slots.slot);
 }
 
-/* Catches: the same with data that kept arriving. */
-VULKAN_TEST(bytes_that_keep_arriving)
+/* Catches: the deadline was only checked when no data was available. */
+VULKAN_TEST(slow_reads_do_not_extend_a_receive)
 {
     static unsigned char room[GR_SHARE_MOST_DATA];
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
     assert_ok(gr_resource_send(pair.here, resource, room, sizeof(room), SOON));
-    late_reads_ms = 20; /* each read of some bytes takes that long, and more are available */
+    late_reads_ms = 20; /* each read takes that long, and more bytes are available */
     gr_resource *taken = gr_resource_receive(pair.there, room, sizeof(room), NULL, 10);
     late_reads_ms = 0;
     ck_assert_ptr_null(taken);
@@ -195,12 +205,12 @@ VULKAN_TEST(bytes_that_keep_arriving)
 }
 
 /*
- * The peer waits for the frame that this side took and cannot begin to use: the stream belongs to
+ * The peer waits for a frame that grinterop claims and then cannot map, since the stream belongs to
  * another CUDA context.
  *
  * Catches: the frame was available again, but the peer was not woken.
  */
-VULKAN_TEST(an_acquire_that_fails_wakes_the_peer)
+VULKAN_TEST(a_failed_acquire_wakes_the_waiting_peer)
 {
     const gr_slot *slot;
     char byte;
@@ -227,8 +237,11 @@ VULKAN_TEST(an_acquire_that_fails_wakes_the_peer)
     shared_ring_end(&r);
 }
 
-/* Catches: the thread ended at the first failure, and a reader waited for a peer that had gone. */
-VULKAN_TEST(the_watch_continues_if_poll_lacks_memory)
+/*
+ * Catches: the watching thread ended at the first failure of poll(), and a reader waited forever
+ * for a peer that had gone.
+ */
+VULKAN_TEST(the_watching_thread_survives_a_failing_poll)
 {
     const gr_slot *slot;
     struct hostile peer;
@@ -250,8 +263,8 @@ VULKAN_TEST(the_watch_continues_if_poll_lacks_memory)
 /* ---- OpenGL, which blocks in this thread ----------------------------------------------------- */
 
 /*
- * A ring of OpenGL buffers. This process has the side that waits. NULL if OpenGL does not support
- * it.
+ * Creates a ring of OpenGL buffers. This process has the role whose acquire waits. NULL if OpenGL
+ * cannot share the buffers.
  */
 static gr_ring *opengl_ring(struct hostile *peer, gr_ring_role role)
 {
@@ -272,7 +285,7 @@ static gr_ring *opengl_ring(struct hostile *peer, gr_ring_role role)
     return ring;
 }
 
-/* OpenGL writes a frame, so that the peer can take the slot and return it. */
+/* OpenGL writes a frame, so that the peer can acquire the slot and return it. */
 static void opengl_writes(gr_ring *ring)
 {
     const gr_slot *slot;
@@ -280,7 +293,7 @@ static void opengl_writes(gr_ring *ring)
     assert_ok(gr_ring_hand_over(ring, &slot, 1));
 }
 
-/* The peer hands over a slot with unfinished work: value 1 is missing. */
+/* The peer hands over a slot with unfinished work: its semaphore does not have value 1 yet. */
 static void hand_on(struct hostile *peer, gr_ring *ring, gr_ring_role role)
 {
     if (role == GR_RING_CONSUMER) {
@@ -306,10 +319,10 @@ static void give_up(gr_ring *ring, gr_ring_role role, const gr_slot *slot)
 static const gr_ring_role roles[] = {GR_RING_CONSUMER, GR_RING_PRODUCER};
 
 /*
- * Catches: the acquire waited for the peer's signal for as long as the peer lived, in the only
+ * Catches: the acquire waited for the peer's signal for as long as the peer lived, on the only
  * thread that could have freed the ring.
  */
-TEST(opengl_waits_end_by_their_timeout, 2)
+TEST(opengl_acquires_time_out_while_the_peer_works, 2)
 {
     need_memory_semaphores();
     struct hostile peer;
@@ -332,12 +345,12 @@ TEST(opengl_waits_end_by_their_timeout, 2)
 }
 
 /*
- * The value has arrived, and the peer resets it before OpenGL begins to use the slot. The thread
- * that would notice is slow.
+ * The semaphore reaches the value, and the peer resets it before OpenGL begins to use the slot. The
+ * watching thread, which would notice the reset, is slow.
  *
  * Catches: the acquire waited for the value again, without its timeout.
  */
-TEST(passed_points_are_not_awaited_again)
+TEST(opengl_does_not_wait_again_for_a_reached_value)
 {
     need_memory_semaphores();
     struct hostile peer;
@@ -371,7 +384,7 @@ struct wait {
     int what;
 };
 
-/* Stops the ring, or ends the peer, while OpenGL's thread waits. */
+/* Stops the ring, or closes the peer's socket, while the OpenGL thread waits. */
 static void *end_it(void *user)
 {
     struct wait *wait = user;
@@ -385,7 +398,7 @@ static void *end_it(void *user)
     return NULL;
 }
 
-TEST(a_stopped_ring_or_dead_peer_ends_a_wait_of_opengl, 2)
+TEST(stopping_or_the_peers_death_ends_a_wait_of_opengl, 2)
 {
     need_memory_semaphores();
     struct hostile peer;
@@ -410,11 +423,11 @@ TEST(a_stopped_ring_or_dead_peer_ends_a_wait_of_opengl, 2)
 /* ---- The end of a ring ----------------------------------------------------------------------- */
 
 /*
- * The peer lives, and a stream waits for it. Each pause is as long as on a busy machine.
+ * The peer is alive, and a stream waits for it. Each sleep is as long as on a busy machine.
  *
- * Catches: the limit was a number of polls, so 2 seconds became 5.
+ * Catches: the limit of gr_ring_free() was a number of polls, so 2 seconds became 5.
  */
-VULKAN_TEST(a_free_has_a_limit_in_seconds)
+VULKAN_TEST(freeing_a_ring_waits_2_s_for_a_live_peer)
 {
     const gr_slot *slot;
     struct hostile peer;

@@ -2,8 +2,8 @@
 /*
  * Peers that do anything at any time, controlled by a seed: modified and truncated messages, wrong
  * descriptors, and pages and semaphores that are overwritten while both sides use them. Each call
- * must return in time, and nothing may stay open. GR_TEST_SEED sets the first seed; each failure
- * prints its seed.
+ * must return in time, and no descriptor may stay open. GR_TEST_SEED sets the first seed. Each
+ * failure prints its seed.
  */
 #define _GNU_SOURCE
 #include "hostile.h"
@@ -20,12 +20,12 @@
 
 #define MESSAGES (1 + HOSTILE_SLOTS)
 
-/* For messages that are complete, or never will be. */
+/* The timeout for messages that are complete, or that never will be. */
 #define AT_ONCE_MS 30
 
 static uint32_t state;
 
-/* The high half, since the low bits of such a generator have short periods. */
+/* Uses the high half of the state, since the low bits of such a generator have short periods. */
 static uint32_t random_below(uint32_t n)
 {
     state = state * 1664525 + 1013904223;
@@ -64,7 +64,7 @@ static void end_messages(struct messages *all, struct shared_ring *r)
 }
 
 /*
- * Whether the messages could be received as a ring. The library must close their descriptors in any
+ * Whether a ring is received from the messages. The library must close their descriptors in either
  * case, which the callers check.
  */
 static bool receives(const struct messages *all, bool sender_stays)
@@ -90,7 +90,7 @@ static bool receives(const struct messages *all, bool sender_stays)
     return received;
 }
 
-/* Changes bytes, truncates messages, omits or swaps descriptors; one to three times. */
+/* Makes one to three changes: changes bytes, truncates messages, omits or swaps descriptors. */
 static void change(struct messages *all, const struct messages *good)
 {
     for (uint32_t changes = 1 + random_below(3); changes > 0; changes--) {
@@ -112,7 +112,7 @@ static void change(struct messages *all, const struct messages *good)
 
 GROUP("any peer", add_vulkan_case)
 
-VULKAN_TEST(messages_that_are_changed)
+VULKAN_TEST(randomly_changed_messages_leak_no_descriptors)
 {
     enum { ROUNDS = 400 };
     struct shared_ring r;
@@ -135,8 +135,8 @@ VULKAN_TEST(messages_that_are_changed)
     end_messages(&good, &r);
 }
 
-/* Truncated anywhere: the sender ends there, or stays and sends nothing more. */
-VULKAN_TEST(senders_that_end_or_stop_anywhere)
+/* The messages are truncated anywhere. Then the sender ends, or stays and sends nothing more. */
+VULKAN_TEST(truncated_messages_are_refused_in_time)
 {
     struct shared_ring r;
     struct messages good = capture(&r);
@@ -155,7 +155,7 @@ VULKAN_TEST(senders_that_end_or_stop_anywhere)
     end_messages(&good, &r);
 }
 
-/* A byte now and then: the deadline applies to the call, not to each byte. */
+/* Sends a byte every 2 ms. The deadline applies to the whole call, not to each byte. */
 static void *drip(void *user)
 {
     const int *socket = user;
@@ -164,7 +164,7 @@ static void *drip(void *user)
     return NULL;
 }
 
-VULKAN_TEST(a_sender_that_drips)
+VULKAN_TEST(single_bytes_every_2_ms_do_not_extend_a_receive)
 {
     struct pair pair = pair_make();
     struct shared_ring r;
@@ -202,7 +202,7 @@ static int half_of_a_pipe(void)
     return ends[0];
 }
 
-/* A file on disk, or on whatever /tmp is, with the size of a semaphore. */
+/* A file on disk, or on the file system of /tmp, with the size of a semaphore. */
 static int file_without_seals(void)
 {
     FILE *file = tmpfile();
@@ -255,8 +255,8 @@ static int make_thing(int number)
     }
 }
 
-/* Instead of each descriptor of each message. */
-VULKAN_TEST(descriptors_of_the_wrong_kind)
+/* Each wrong descriptor replaces each descriptor of each message. */
+VULKAN_TEST(descriptors_of_the_wrong_kind_are_refused)
 {
     struct shared_ring r;
     struct messages good = capture(&r);
@@ -279,11 +279,11 @@ VULKAN_TEST(descriptors_of_the_wrong_kind)
 
 /* ---- In use ---------------------------------------------------------------------------------- */
 
-/* The other side of a ring, and its progress. */
+/* A ring, its hostile peer, and the progress of both. */
 struct walk {
     struct hostile peer;
     struct shared_ring r;
-    bool here_writes; /* CUDA in either case */
+    bool here_writes; /* CUDA in this process writes; false: it reads */
 };
 
 static struct walk walk_begin(bool here_writes, bool newest)
@@ -301,7 +301,7 @@ static uint64_t random_word(void)
                            : (uint64_t)random_below(64) << 2 | random_below(4);
 }
 
-/* What no grinterop peer does. */
+/* Does something that no grinterop peer does. */
 static void be_bad(struct walk *walk)
 {
     struct hostile *peer = &walk->peer;
@@ -317,7 +317,7 @@ static void be_bad(struct walk *walk)
     case 2:
         hostile_set(&peer->sent, random_below(2) ? random_word() : random_below(8));
         break;
-    case 3: /* handed over without its work ever being done */
+    case 3: /* hands over a slot whose work is never done */
         if (!walk->here_writes)
             hostile_publish(peer, random_below(HOSTILE_SLOTS), ++peer->frame, peer->value + 1);
         break;
@@ -333,7 +333,10 @@ static void be_bad(struct walk *walk)
     hostile_wake(peer);
 }
 
-/* A call on the ring, whose slots are then returned. Returns whether the ring is still usable. */
+/*
+ * Calls the ring, and hands over or gives back the acquired slots. Returns whether the ring is
+ * still usable.
+ */
 static bool use(struct walk *walk)
 {
     const gr_slot *slots[HOSTILE_SLOTS];
@@ -358,7 +361,7 @@ static bool use(struct walk *walk)
     return true;
 }
 
-/* The peer dies, all streams end, and the ring is freed in time. */
+/* The peer dies. All streams must become idle, and the ring must be freed in time. */
 static void walk_end(struct walk *walk, uint32_t seed)
 {
     close(walk->peer.socket);
@@ -378,7 +381,7 @@ static void walk_end(struct walk *walk, uint32_t seed)
     shared_ring_end(&walk->r);
 }
 
-VULKAN_TEST(a_peer_that_rewrites_what_is_shared)
+VULKAN_TEST(a_peer_that_overwrites_shared_memory_does_no_harm)
 {
     need_memory_semaphores();
     enum { WALKS = 12, STEPS = 120 };
@@ -404,8 +407,8 @@ VULKAN_TEST(a_peer_that_rewrites_what_is_shared)
            over, WALKS);
 }
 
-/* At each step of an honest peer its socket is closed. */
-VULKAN_TEST(a_peer_that_dies_at_every_step)
+/* The socket of an honest peer is closed after each number of steps. */
+VULKAN_TEST(a_peer_may_die_after_any_step)
 {
     enum { STEPS = 10 };
     for (int last = 0; last < STEPS; last++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A hostile peer in its own process for test_random_peer. A server, which is forked before CUDA
- * starts, forks a peer for each ring. The ring's seed determines what a peer does.
+ * A hostile peer in its own process, for test_random_peer. A server process, which is forked before
+ * CUDA starts, forks a peer for each ring. The seed of the ring determines the actions of its peer.
  */
 #ifndef GR_TESTS_RANDOM_PEER_H
 #define GR_TESTS_RANDOM_PEER_H
@@ -15,38 +15,45 @@
 #define PEER_FDS      (3 + PEER_SLOTS)
 #define PEER_ROOM     512
 
-/* The messages of an honest sender: the ring's, with three descriptors, and one for each slot. */
+/*
+ * The messages of an honest sender: the message of the ring, with three descriptors, and one
+ * message for each slot.
+ */
 struct peer_messages {
     unsigned char bytes[PEER_MESSAGES][PEER_ROOM];
     size_t sizes[PEER_MESSAGES];
     int fds[PEER_FDS];
 };
 
-/* The peer's role. */
+/* What a peer does. */
 struct peer_job {
     uint32_t seed;
-    bool is_model; /* not a job: the messages that later peers modify and send */
-    bool sends;    /* it sends the ring; otherwise it receives one */
-    bool writes;   /* it is the producer */
+    /* This is not a job, but announces the messages that later peers modify and send. */
+    bool is_model;
+    bool sends;  /* the peer sends the ring; false: the peer receives it */
+    bool writes; /* the peer is the producer */
 };
 
 /* The start value for walk_random(): not 0, and different for each seed. */
 uint32_t walk_start(uint32_t seed);
 
-/* Forks the server; returns the socket for jobs. The server exits when that is closed. */
+/* Forks the server. Returns the socket for jobs. The server exits when that socket is closed. */
 int peer_server_start(void);
 
-/* Makes the server start a peer with that end of a socket, and closes it here. False: no server. */
+/*
+ * Makes the server start a peer with that end of a socket, and closes the end in this process.
+ * Returns false if the server has gone.
+ */
 bool peer_start(int server, const struct peer_job *job, int socket);
 
-/* Gives the server the messages that peers modify. */
+/* Sends the server the messages that peers modify. */
 bool peer_teach(int server, const struct peer_messages *messages);
 
-/* Receives a message with its descriptors; returns the number of descriptors, or -1. */
+/* Receives a message with its descriptors. Returns the number of descriptors, or -1. */
 int peer_receive(int socket, void *bytes, size_t room, size_t *size, int fds[], int most_fds);
 bool peer_send(int socket, const void *bytes, size_t size, const int fds[], int count);
 
-/* The peer itself, in its process. */
+/* The code of a peer, in the process of that peer. */
 void peer_attack(int socket, const struct peer_job *job, const struct peer_messages *model);
 
 #endif

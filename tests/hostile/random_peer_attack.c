@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Actions of a peer of test_random_peer: mostly those of an honest one, so that the ring makes
- * progress, and in between hostile ones. Its process uses neither grinterop nor CUDA.
+ * The actions of a peer of test_random_peer. Most are those of an honest peer, so that the ring
+ * makes progress, and some are hostile. The process of the peer uses neither grinterop nor CUDA.
  */
 #define _GNU_SOURCE
 #include "random_peer.h"
@@ -28,7 +28,8 @@ struct peer {
     bool writes;
     struct gr_page *page;
     size_t page_size;
-    _Atomic uint64_t *mine, *theirs; /* the semaphore values that each side signals */
+    /* The semaphore values that this peer and the other side signal. */
+    _Atomic uint64_t *mine, *theirs;
     uint64_t frame, value;
 };
 
@@ -63,7 +64,7 @@ static void *map(int fd, size_t *size)
     return mapped;
 }
 
-/* The software driver stores the value in the file's last word. */
+/* Maps the value of a semaphore: the software driver stores it in the last word of the file. */
 static _Atomic uint64_t *map_value(int fd)
 {
     size_t size;
@@ -78,7 +79,7 @@ static void open_files(struct peer *peer, const int fds[], bool sends)
     peer->theirs = map_value(fds[sends ? RECEIVED : SENT]);
 }
 
-/* A new file with the same bytes and seals. */
+/* Creates a file with the same bytes and seals. */
 static int copy_of(int fd)
 {
     char bytes[PAGE_SIZE];
@@ -101,7 +102,7 @@ static bool take_ring(struct peer *peer)
     return true;
 }
 
-/* Sometimes changes a byte, truncates the message or sends other descriptors. */
+/* Sends a message. Sometimes changes a byte, truncates the message or sends other descriptors. */
 static void send_message(struct peer *peer, const struct peer_messages *model, int i,
                          const int fds[], int count, bool is_bad)
 {
@@ -141,7 +142,7 @@ static void send_ring(struct peer *peer, const struct peer_messages *model)
 
 /* ---- Actions --------------------------------------------------------------------------------- */
 
-/* Checks for the end: false once the other side has gone. */
+/* Returns false once the other side has closed its end. */
 static bool is_connected(const struct peer *peer)
 {
     char bytes[256];
@@ -164,7 +165,10 @@ static void hand_on(struct peer *peer, uint32_t i, uint64_t frame, uint64_t valu
     wake(peer);
 }
 
-/* Hands over the next slot at that value, which the peer signals or not. */
+/*
+ * Hands over the next slot with that semaphore value. The caller decides whether the peer signals
+ * the value.
+ */
 static void hand_next_on(struct peer *peer, uint64_t value)
 {
     for (uint32_t i = 0; i < PEER_SLOTS; i++) {
@@ -182,7 +186,7 @@ static void be_good(struct peer *peer)
     hand_next_on(peer, peer->value);
 }
 
-/* Hands over a slot at a reached value, which it resets a moment later. */
+/* Hands over a slot with a value that is reached, and resets the value a moment later. */
 static void take_back(struct peer *peer)
 {
     be_good(peer);
@@ -209,7 +213,7 @@ static void write_words(struct peer *peer)
     wake(peer);
 }
 
-/* Unexpected bytes, some with a descriptor. */
+/* Sends unexpected bytes, some with a descriptor. */
 static void send_anything(struct peer *peer)
 {
     char bytes[64] = {0};
@@ -241,7 +245,7 @@ static void be_bad(struct peer *peer)
     case 4:
         take_back(peer);
         break;
-    case 5: /* the work is never done */
+    case 5: /* hands over a slot whose work is never done */
         hand_next_on(peer, peer->value + 1 + below(peer, 3));
         break;
     case 6:
@@ -258,7 +262,10 @@ static void be_bad(struct peer *peer)
     }
 }
 
-/* By close(), by the end of the process, or not at all: the semaphores keep changing. */
+/*
+ * Ends the peer: closes the socket, exits, or keeps the socket open. The semaphores keep changing
+ * meanwhile.
+ */
 static void end(struct peer *peer, bool is_first)
 {
     if (is_first && below(peer, 3) == 0)

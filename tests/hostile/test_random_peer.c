@@ -35,13 +35,13 @@
 #define SEND_MS    2000
 #define RECEIVE_MS 200
 
-/* Added to the time of --seconds. */
+/* Added to the time of --seconds for the limit of the whole program. */
 #define SECONDS_FOR_ALL 800
 
-/* How long gr_ring_free() waits for a peer. */
+/* How long gr_ring_free() waits for a peer, in milliseconds. */
 #define FREE_MS 2000
 
-/* By how many bytes the process may grow after the first rings. */
+/* The process may grow by at most MOST_GROWTH bytes after the first WARM_UP rings. */
 #define WARM_UP     100
 #define MOST_GROWTH (64l << 20)
 
@@ -55,10 +55,13 @@ static struct {
 
 static int server;
 
-/* Over all rings. */
+/*
+ * The counts of all rings: received rings, slots handed over, and peers that were detected as
+ * hostile.
+ */
 static unsigned received, handed_on, found_out;
 
-/* Of the current ring. */
+/* The state of the current ring. */
 static uint32_t ring_seed, state;
 static enum role ring_role;
 
@@ -73,7 +76,7 @@ static _Noreturn void give_up(const char *what)
     printf("random peer: FAILED: %s\n  --role %s --seed %u --rings 1\n", what, names[ring_role],
            ring_seed);
     fflush(stdout);
-    abort(); /* for a core file, which shows all threads */
+    abort(); /* writes a core file, which shows all threads */
 }
 
 static void must(bool good, const char *what)
@@ -98,7 +101,7 @@ static const char *_Atomic call;
 static _Atomic int64_t due;
 static atomic_bool over;
 
-/* Another thread detects a call that does not return. */
+/* Detects a call that does not return, from another thread. */
 static void *watch(void *unused)
 {
     char text[100];
@@ -136,7 +139,7 @@ static void end_call(void)
 struct ring {
     gr_ring *ring;
     bool writes, is_cuda;
-    gr_buffer *out[PEER_SLOTS]; /* of slots that were not handed over */
+    gr_buffer *out[PEER_SLOTS]; /* the buffers of slots that were never handed over */
 };
 
 static gr_resource *make_buffer(void)
@@ -201,7 +204,7 @@ static void pause_us(void *user)
     usleep((useconds_t)(uintptr_t)user);
 }
 
-/* CUDA work: often little, sometimes so much that the stream is late at its waits. */
+/* Submits CUDA work: usually little, sometimes so much that the stream comes late to its waits. */
 static void work(const gr_slot *slot, CUstream stream)
 {
     if (below(16) == 0)
@@ -221,7 +224,10 @@ static gr_status hand_on(const struct ring *r, const gr_slot *slots[], size_t n,
     return status;
 }
 
-/* False: the ring is no longer usable, or slots are still held. */
+/*
+ * Acquires slots and hands them over. Returns false if the ring is no longer usable, or if the
+ * slots are kept.
+ */
 static bool use(struct ring *r, bool is_last)
 {
     const gr_slot *slots[PEER_SLOTS];
@@ -251,7 +257,7 @@ static bool use(struct ring *r, bool is_last)
     return true;
 }
 
-/* The streams reach their waits only after the ring is freed: no signal announces that. */
+/* The streams come to their waits only after the ring is freed. No signal announces that moment. */
 static void use_late(struct ring *r)
 {
     uint32_t us = below(50000);
@@ -291,7 +297,10 @@ static void check_resource(void)
     TIMED(0, "gr_resource_free()", gr_resource_free(resource));
 }
 
-/* A link whose work ends a moment later keeps its descriptors until then. */
+/*
+ * Checks for leaked descriptors. A link whose work ends a moment later keeps its descriptors until
+ * then.
+ */
 static void check_descriptors(int before)
 {
     int64_t end = now_ms() + options.bound;
@@ -305,7 +314,7 @@ static void check_descriptors(int before)
         give_up(text);
 }
 
-/* The resident memory of the process in bytes. */
+/* Returns the resident memory of the process in bytes. */
 static long size_now(void)
 {
     long pages = 0;
@@ -324,7 +333,8 @@ static void run_ring(uint32_t seed)
     struct ring rings[2] = {{0}};
     ring_seed = seed;
     state = walk_start(seed);
-    enum role any = below(3); /* in any case, so that the rest is the same with --role */
+    /* Always drawn, so that --role does not change the later random numbers. */
+    enum role any = below(3);
     ring_role = options.role == ANY ? any : options.role;
     if (ring_role != RECEIVER)
         rings[0] = send_ring();
@@ -338,7 +348,7 @@ static void run_ring(uint32_t seed)
         if (lives[i] && below(2))
             use_late(&rings[i]);
     if (below(8) == 0)
-        usleep(below(700000)); /* until a semaphore that went back is detected */
+        usleep(below(700000)); /* until a reset of a semaphore is detected */
     uint32_t first = below(2);
     end_ring(&rings[first]);
     end_ring(&rings[!first]);
@@ -371,7 +381,7 @@ static void run_all(void)
            size ? (largest - size) / 1024 : 0, received, handed_on, found_out);
 }
 
-/* The messages of an honest sender, which the peers modify. */
+/* Sends the server the messages of an honest sender, which the peers modify. */
 static void teach(void)
 {
     struct peer_messages messages;
@@ -392,7 +402,7 @@ static void teach(void)
 
 GROUP("random peer", add_case)
 
-TEST(any_peer)
+TEST(calls_return_in_time_whatever_the_peer_does)
 {
     pthread_t watcher;
     if (!gr_cuda_is_software())
@@ -404,7 +414,7 @@ TEST(any_peer)
     alarm(options.seconds ? options.seconds + SECONDS_FOR_ALL : SECONDS_FOR_ALL);
     must(pthread_create(&watcher, NULL, watch, NULL) == 0, "pthread_create()");
     teach();
-    run_ring(options.seed); /* opens what drivers open once and keep */
+    run_ring(options.seed); /* lets drivers open the descriptors that they keep */
     run_all();
     atomic_store(&over, true);
     pthread_join(watcher, NULL);
@@ -454,7 +464,7 @@ int main(int argc, char **argv)
               stderr);
         return 2;
     }
-    server = peer_server_start(); /* while there is only one thread */
+    server = peer_server_start(); /* before there is a second thread */
     if (server < 0)
         return 2;
     return run_tests(1, argv);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A program by a user of an installed grinterop, valid as C and C++: CUDA fills an OpenGL buffer,
- * OpenGL reads it back. check-install compiles it against an installation and runs it.
+ * A program of a user of an installed grinterop, valid as C and as C++: CUDA fills an OpenGL
+ * buffer, and OpenGL reads the buffer. check-install compiles it against an installation and runs
+ * it.
  */
 #include <stdio.h>
 #include <string.h>

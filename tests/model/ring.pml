@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A SPIN model of a ring that threads of one process share: acquire.c, hand_over.c, life.c,
- * slot_state.c, slot_end.c and descriptor.c in lib/ring. Work under the ring's lock is one step;
- * maps and graphics calls are separate steps, so that other threads may run in between.
+ * slot_state.c, slot_end.c and descriptor.c in lib/ring. All work under the ring's lock is one
+ * step. Maps and graphics calls are separate steps, so that other threads may run in between.
  * tests/model/check-model runs it.
  *
  * -DNEWEST    GR_RING_NEWEST; else GR_RING_LOSSLESS
@@ -43,8 +43,8 @@
 #define MOST 5 /* slots per group; the consumer's groups have 2 */
 
 #define NOTHING 0
-#define OPENGL 1 /* the consumer's thread ends returned slots */
-#define VULKAN 2 /* any thread does */
+#define OPENGL 1 /* the consumer's thread frees returned slots */
+#define VULKAN 2 /* any thread frees returned slots */
 #ifndef PUTS_OFF
 #define PUTS_OFF NOTHING
 #endif
@@ -60,7 +60,7 @@
 
 /* ---- The ring (struct gr_ring_state) --------------------------------------------------------- */
 
-/* enum gr_place_state; a slot that has left is NONE. */
+/* The values of enum gr_place_state. A slot that has left the ring is NONE. */
 #define NONE 0
 #define FREE 1
 #define WRITING 2
@@ -74,8 +74,8 @@ byte frame[PLACES];
 bool leaving[PLACES];
 byte written, last_read, last_given_back;
 bool stopped;
-bool asleep[2];   /* in pthread_cond_wait(), or in poll() */
-bool polls[2];    /* it has a descriptor */
+bool asleep[2];   /* the side sleeps in pthread_cond_wait() or in poll() */
+bool polls[2];    /* the side has a descriptor and polls it */
 bool readable[2]; /* the descriptor is readable */
 
 /* ---- For the checks, not part of the library ------------------------------------------------- */
@@ -91,7 +91,7 @@ bool resizing = true;
 
 /* ---- Counting, for steps under the lock ------------------------------------------------------ */
 
-/* Sets `counted` to the number of slots in that state, without leaving ones. */
+/* Sets `counted` to the number of slots in that state, without leaving slots. */
 inline count_staying(what)
 {
     at = 0;
@@ -104,7 +104,7 @@ inline count_staying(what)
     od
 }
 
-/* Likewise, with leaving ones. */
+/* Like count_staying(), with leaving slots. */
 inline count(what)
 {
     at = 0;
@@ -159,8 +159,8 @@ inline end_returning()
     od
 }
 
-/* gr_ring_collect_returned() in side_order.c, with gr_ring_state_defers(): whether the end of the n
- * slots in hand is deferred. A polled ring with OpenGL defers nothing. */
+/* gr_ring_collect_returned() in side_order.c, with gr_ring_state_defers(): whether the return of
+ * the n slots in `hand` is deferred. A polled ring with OpenGL defers nothing. */
 inline check_deferral(n)
 {
     put_off = false;
@@ -175,8 +175,8 @@ inline check_deferral(n)
 
 /* ---- Acquire (acquire.c) --------------------------------------------------------------------- */
 
-/* next_to_write() in slot_state.c: any free slot, since the model does not distinguish them, or
- * else the slot of the oldest frame. */
+/* next_to_write() in slot_state.c: any free slot, since the model does not distinguish them.
+ * Without a free slot, the slot of the oldest frame. */
 inline claim_one_to_write(i)
 {
     at = 0;
@@ -201,7 +201,7 @@ inline claim_one_to_write(i)
     at = 0
 }
 
-/* The oldest frame, or the newest. */
+/* Claims the oldest frame, or the newest with NEWEST. */
 inline claim_one_to_read(i)
 {
     at = 0;
@@ -258,7 +258,7 @@ inline look(p, n)
             assert(hand[in_hand] < PLACES);
             before[hand[in_hand]] = state[hand[in_hand]];
             state[hand[in_hand]] = (p == PRODUCER -> WRITING : READING);
-            assert(!USED(1 - p, hand[in_hand])); /* both sides never share a slot */
+            assert(!USED(1 - p, hand[in_hand])); /* both sides must never use the same slot */
             assert(p == CONSUMER || !leaving[hand[in_hand]]);
             USED(p, hand[in_hand]) = true;
             in_hand++
@@ -278,7 +278,7 @@ inline check_can_end(p)
 #endif
 }
 
-/* gr_ring_end_returned() in side_order.c; OpenGL creates its signal without the lock */
+/* gr_ring_end_returned() in side_order.c. OpenGL creates its signal without holding the lock. */
 inline end_returned()
 {
     end_returning();
@@ -287,7 +287,7 @@ inline end_returned()
 #endif
 }
 
-/* claim() in acquire.c: with GR_WAIT_FOREVER, or with 0 if the side polls. */
+/* claim() in acquire.c: with the timeout GR_WAIT_FOREVER, or with 0 if the side polls. */
 inline claim(p, n)
 {
 #ifdef POLLS
@@ -327,7 +327,7 @@ inline claim(p, n)
     od
 }
 
-/* No thread may sleep that could continue. */
+/* Checks at rest that no thread sleeps that could continue. */
 inline rest(p)
 {
     timeout;
@@ -383,8 +383,8 @@ inline undo(p, n)
     od
 }
 
-/* gr_ring_commit_write() in slot_state.c: discards leaving frames that are older than an
- * overwritten one. */
+/* gr_ring_commit_write() in slot_state.c: drops the frames of leaving slots that are older than an
+ * overwritten frame. */
 inline commit_write(n)
 {
     in_hand = 0;
@@ -408,7 +408,7 @@ inline commit_read(n)
 #endif
 }
 
-/* begin_use() and finish_claim() in acquire.c; sets `failed`. */
+/* begin_use() and finish_claim() in acquire.c. Sets `failed`. */
 inline begin_use(p, n)
 {
     if
@@ -435,7 +435,7 @@ inline begin_use(p, n)
 
 /* ---- The end of slots (slot_end.c) ----------------------------------------------------------- */
 
-/* gr_ring_end_left(): ends leaving slots that are free. */
+/* gr_ring_end_left(): removes the leaving slots that are free. */
 inline end_left()
 {
     d_step {
@@ -557,7 +557,7 @@ proctype producer()
 
 /* ---- The consumer ---------------------------------------------------------------------------- */
 
-/* Checks that the contents are those of the frame. */
+/* Checks that each slot contains its frame. */
 inline read_frames(n)
 {
     in_hand = 0;
@@ -574,7 +574,7 @@ inline read_frames(n)
     od
 }
 
-/* gr_ring_state_cancel_read() in slot_state.c; one group is read at a time. */
+/* gr_ring_state_cancel_read() in slot_state.c. The consumer reads one group at a time. */
 inline cancel_read(n)
 {
     in_hand = 0;
@@ -591,7 +591,7 @@ inline cancel_read(n)
 #endif
 }
 
-/* gr_ring_state_return(), and gr_ring_state_end_returning() unless it is deferred */
+/* gr_ring_state_return(), and also gr_ring_state_end_returning() unless the return is deferred */
 inline give_back(n)
 {
     in_hand = 0;
@@ -673,7 +673,7 @@ init
         run stopper();
 #endif
     };
-    /* All threads have ended: no slot is held, and all leaving slots have left. */
+    /* All threads have ended: no slot may be in use, and all leaving slots must have left. */
     _nr_pr == 1;
     do
     :: i < PLACES ->

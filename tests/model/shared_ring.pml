@@ -2,12 +2,12 @@
 /*
  * A SPIN model of a ring that two processes share: lib/ring/peer_page.c, peer_link.c and
  * peer_watch.c below the acquires of acquire.c and the hand-overs of hand_over.c. Each access to
- * the page is a step, together with changes that the ring's lock hides from other threads, so that
- * the other process may run in between. tests/model/check-model runs it.
+ * the page is one step, so that the other process may run in between. Changes that the ring's lock
+ * hides from other threads belong to the same step. tests/model/check-model runs it.
  *
- * The processes interact alike whether CUDA or graphics produces: through the page, the bytes in
- * the socket and its end. The model omits which stream or submit waits for which semaphore value,
- * and the signals of gr_peer_semaphores_signal() for a dead peer.
+ * The processes interact through the page, the bytes in the socket and the end of the socket,
+ * whether CUDA or graphics produces. The model omits which stream or submit waits for which
+ * semaphore value, and the signals of gr_peer_semaphores_signal() for a dead peer.
  *
  * -DNEWEST  GR_RING_NEWEST; else GR_RING_LOSSLESS
  * -DFAILS=n n begins of a use fail. The failed side retries, or pauses until all others are idle.
@@ -54,8 +54,8 @@ bool page_stopped;
 bool ended[2];
 bool waiting[2];
 
-bool bytes[2];  /* the process has bytes to receive; their number does not matter */
-bool closed[2]; /* the peer has closed the socket, or the kernel after it was killed */
+bool bytes[2];  /* the process has bytes to receive, whatever their number */
+bool closed[2]; /* the peer has closed the socket, or was killed and the kernel has closed it */
 bool dead[2];
 
 /* ---- State of one process -------------------------------------------------------------------- */
@@ -96,7 +96,7 @@ byte cancels = CANCELS;
 
 inline begin_look(p, i)
 {
-    assert(!USED(PEER(p), i)); /* both sides never share a slot */
+    assert(!USED(PEER(p), i)); /* both sides must never use the same slot */
     USED(p, i) = true
 }
 
@@ -105,7 +105,7 @@ inline begin_look(p, i)
 inline lock(p) { atomic { !own[p].locked -> own[p].locked = true } }
 inline unlock(p) { own[p].locked = false }
 
-/* gr_ring_notify() in notify.c; the lock is held. */
+/* gr_ring_notify() in notify.c. The caller holds the lock. */
 inline tell(p) { own[p].asleep = false }
 
 /* pthread_cond_wait() in claim() of acquire.c, with GR_WAIT_FOREVER. */
@@ -121,7 +121,7 @@ inline sleep(p)
     lock(p)
 }
 
-/* wake() in peer_link.c: the exchange is one step, the send another. */
+/* wake() in peer_link.c: the exchange of the flag is one step, the send is another. */
 inline wake(p, always)
 {
 #ifndef FORGET_WAKE
@@ -167,7 +167,8 @@ inline pull_as_producer(i)
     d_step {
         if
         :: own[PRODUCER].state[i] == READY || own[PRODUCER].state[i] == READING ->
-            assert(FRAME(word[i]) == own[PRODUCER].frame[i]); /* else it would be corrupted */
+            /* A frame number in the page that differs means a corrupted page. */
+            assert(FRAME(word[i]) == own[PRODUCER].frame[i]);
             own[PRODUCER].seen[i] = word[i];
             if
             :: OWNER(word[i]) == OWNER_READY -> own[PRODUCER].state[i] = READY
@@ -179,7 +180,7 @@ inline pull_as_producer(i)
     }
 }
 
-/* pull_as_consumer() and note_ready() in peer_page.c; a frame that comes too late costs another
+/* pull_as_consumer() and note_ready() in peer_page.c. A frame that comes too late costs another
  * access, in take(). */
 inline pull_as_consumer(i)
 {
@@ -221,8 +222,8 @@ inline pull_as_consumer(i)
     fi
 }
 
-/* gr_page_pull() in peer_page.c; then gr_link_update() in peer_link.c checks whether the peer is
- * gone, in which case nothing would read the producer's frames. */
+/* gr_page_pull() in peer_page.c, followed by gr_link_update() in peer_link.c. The latter checks
+ * whether the peer is gone: nobody would then read the producer's frames. */
 inline pull(p)
 {
     if
@@ -247,8 +248,8 @@ inline pull(p)
 }
 
 /* gr_ring_claim_write() and gr_ring_claim_read() in slot_state.c, for one slot. The model takes any
- * free slot instead of the one free longest. It takes the oldest frame; a reader with
- * GR_RING_NEWEST the newest. */
+ * free slot instead of the one that is free longest. It takes the oldest frame, or with NEWEST the
+ * newest. */
 inline claim(p)
 {
     d_step {
@@ -393,7 +394,7 @@ inline put(p, i, value)
     d_step { word[i] = value; own[p].seen[i] = value }
 }
 
-/* begin_use() and finish_claim() in acquire.c; after a failure gr_page_finish_claim() restores the
+/* begin_use() and finish_claim() in acquire.c. After a failure gr_page_finish_claim() restores the
  * frame. */
 inline finish_claim(p)
 {
@@ -431,7 +432,7 @@ inline finish_claim(p)
     atomic { tell(p); unlock(p) }
 }
 
-/* gr_ring_acquire_write() and gr_ring_acquire_read(); `found` is the result. */
+/* gr_ring_acquire_write() and gr_ring_acquire_read(). `found` is the result. */
 inline acquire(p)
 {
     lock(p);
@@ -457,7 +458,8 @@ inline stop(p)
     atomic { tell(p); unlock(p) }
 }
 
-/* gr_link_end() in peer_link.c, called by gr_ring_free(); the kernel ends the thread's poll. */
+/* gr_link_end() in peer_link.c, which gr_ring_free() calls. The kernel ends the poll of the
+ * watching thread. */
 inline end_link(p)
 {
     ended[p] = true;
@@ -467,7 +469,7 @@ inline end_link(p)
     closed[PEER(p)] = true
 }
 
-/* All others are idle: no thread may sleep that could continue. */
+/* All other threads are idle. No thread may sleep that could continue. */
 inline rest(p)
 {
     own[p].resting = true;
@@ -596,10 +598,8 @@ proctype consumer()
             :: found == MADE && failed
             :: found == MADE && failed && !own[PRODUCER].resting -> rest(CONSUMER); break
             :: else ->
-                /*
-                 * The peer is gone: all written frames have been read. With GR_RING_NEWEST it
-                 * may have died while it overwrote one.
-                 */
+                /* The peer is gone, and all written frames have been read. With NEWEST the peer may
+                 * have died while it overwrote a frame. */
 #ifndef NEWEST
                 if
                 :: found == FAILED -> assert(own[CONSUMER].last_given_back == written)

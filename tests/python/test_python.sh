@@ -39,7 +39,7 @@ sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.
 
 # ---- Dependencies ----
 
-# The stamp is written last, so that an interrupted installation starts again.
+# The stamp is written last, so that an interrupted installation is started again.
 mkdir -p "$place" || exit 99
 if ! cmp -s "$requirements" "$place/installed"; then
     rm -rf "$place/venv" "$place/installed"
@@ -52,7 +52,7 @@ fi
 
 # ---- The package ----
 
-# In a copy, so that the source folder stays unchanged.
+# The package is built in a copy, so that the source folder stays unchanged.
 rm -rf "$place/source.new"
 cp -R "$top/python" "$place/source.new" && rm -rf "$place/source" &&
     mv "$place/source.new" "$place/source" || exit 99

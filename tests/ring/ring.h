@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Shared by the parts of test_ring: rings of OpenGL buffers by the interop transport, and frames
+ * Shared by the parts of test_ring: rings of OpenGL buffers with the interop transport, and frames
  * filled with one value.
  */
 #ifndef GR_TESTS_RING_H
@@ -15,8 +15,8 @@
 #define RING_SLOTS 128
 
 /*
- * The transport of the buffers, over which cases loop. Each case begins with need_transport(),
- * which skips the case if the transport is not available here.
+ * The transports of the buffers, over which cases loop. Each such case begins with
+ * need_transport(), which skips the case if this machine lacks the transport.
  */
 #define RING_TRANSPORTS 3
 #define need_transport(index)                                                                      \
@@ -27,48 +27,58 @@
     } while (0)
 const char *ring_use_transport(int index);
 
-/* Adds a case to the suite; it uses interop unless it selects another transport. */
+/* Adds a case to the suite. The case uses interop unless it selects another transport. */
 TCase *add_ring_case(Suite *suite, const char *name);
 
-/* An OpenGL buffer of `size` zero bytes, as a resource. With interop the buffer outlives it. */
+/*
+ * Creates a resource of an OpenGL buffer with `size` zero bytes. With interop the buffer outlives
+ * the resource.
+ */
 gr_resource *ring_resource(size_t size);
 GLuint ring_name(const gr_resource *resource);
 
-/* n of them; valid until the next call. */
+/* Creates n such resources. The array is valid until the next call. */
 gr_resource *const *ring_resources(size_t n, size_t size);
 
-/* A ring of n such buffers of RING_SIZE bytes, which holds the only references to them. */
+/*
+ * Creates a ring of n such buffers of RING_SIZE bytes. The ring holds the only references to them.
+ */
 gr_ring *must_make_ring(size_t n, const gr_ring_options *options);
 gr_ring *must_make_ring_of(size_t n, gr_side producer, gr_ring_mode mode);
 
-/* The CUDA stream on the CUDA side, GR_STREAM_NONE on the other. */
+/*
+ * The stream to acquire with: the CUDA stream if CUDA is on that side, GR_STREAM_NONE if graphics
+ * is.
+ */
 CUstream ring_stream(gr_side producer, bool writing);
 
-/* Acquires n slots, which must succeed. */
+/* Acquires n slots. The call must succeed. */
 void must_acquire_write(gr_ring *ring, gr_side producer, const gr_slot *slots[], size_t n);
 void must_acquire_read(gr_ring *ring, gr_side producer, const gr_slot *slots[], size_t n);
 
-/* Writes all bytes of a slot on the side that holds it, and checks them. */
+/*
+ * slot_fill() writes all bytes of a slot on the side that acquired it, assert_slot() checks them.
+ */
 void slot_fill(const gr_slot *slot, int value);
 void assert_slot(const gr_slot *slot, int value);
 
 /*
- * A complete frame: acquired, filled and handed over; or acquired, checked and given back. Returns
- * its number.
+ * A complete frame: write_frame() acquires a slot, fills it and hands it over; read_frame()
+ * acquires a slot, checks it and gives it back. Both return the number of the frame.
  */
 uint64_t write_frame(gr_ring *ring, gr_side producer, int value);
 
-/* Writes these frames in a row, each filled with its number. */
+/* Writes frames `first` to `last` in a row, each filled with its number. */
 void write_frames(gr_ring *ring, gr_side producer, int first, int last);
 uint64_t read_frame(gr_ring *ring, gr_side producer, int value);
 
-/* Checks the numbers of slots in each state, and of frames so far. */
-/* CUDA writes a frame of any size, and OpenGL acquires it for reading. */
+/* CUDA writes a frame into slots of any size, and OpenGL acquires it for reading. */
 const gr_slot *ring_to_opengl(gr_ring *ring, int value, int64_t timeout_ms);
 
-/* The same; then OpenGL checks the bytes and gives the slot back. */
+/* Like ring_to_opengl(). Then OpenGL checks the bytes and gives the slot back. */
 void ring_frame(gr_ring *ring, int value, int64_t timeout_ms);
 
+/* Check the number of slots in each state, and the number of frames so far. */
 void assert_counts(const gr_ring_info *counts, unsigned free, unsigned writing, unsigned ready,
                    unsigned reading);
 void assert_slots(gr_ring *ring, unsigned free, unsigned writing, unsigned ready, unsigned reading);

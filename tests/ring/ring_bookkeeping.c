@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The bookkeeping of a ring alone, to test what happens between the two steps of an acquire: calls
- * of the other side, and a resize, during a map that eventually fails.
+ * Tests the bookkeeping of a ring without the ring, to reach what happens between the two steps of
+ * an acquire: calls of the other side, or a resize, while a map runs that eventually fails.
  */
 #define _GNU_SOURCE
 #include "ring.h"
 
-/* The functions are plain arithmetic and internal to grinterop. */
+/* The bookkeeping functions are plain arithmetic and internal to grinterop. */
 #include "lib/ring/place_list.c"
 #include "lib/ring/slot_state.c"
 
@@ -46,7 +46,7 @@ static void assert_state(unsigned free, unsigned writing, unsigned ready, unsign
 
 GROUP("bookkeeping", add_ring_case)
 
-TEST(failed_claims_restore_the_frame)
+TEST(a_failed_claim_restores_the_frame_it_dropped)
 {
     begin(3, 3, true);
     publish(2);
@@ -61,8 +61,8 @@ TEST(failed_claims_restore_the_frame)
     end();
 }
 
-/* The consumer reads frame 2 while the producer tries to overwrite frame 1. */
-TEST(a_frame_that_comes_back_too_late_is_dropped)
+/* The consumer reads frame 2 while the producer's attempt to overwrite frame 1 fails. */
+TEST(a_frame_restored_after_a_newer_one_was_read_is_dropped)
 {
     begin(2, 2, true);
     publish(2);
@@ -77,8 +77,8 @@ TEST(a_frame_that_comes_back_too_late_is_dropped)
     end();
 }
 
-/* The producer publishes and drops frames while the consumer's map fails. */
-TEST(an_unread_frame_can_be_read_later)
+/* The producer publishes and drops frames while the map of the consumer fails. */
+TEST(a_frame_whose_read_failed_is_dropped_for_a_newer_one)
 {
     begin(2, 2, true);
     publish(1);
@@ -94,7 +94,7 @@ TEST(an_unread_frame_can_be_read_later)
     end();
 }
 
-TEST(claimed_slots_are_freed_when_they_return)
+TEST(slots_claimed_before_a_resize_are_removed_when_undone)
 {
     uint32_t left;
     begin(2, 4, false);
@@ -109,7 +109,7 @@ TEST(claimed_slots_are_freed_when_they_return)
     ck_assert(gr_ring_state_remove_left(state, &left));
     ck_assert_uint_eq(left, 0);
     ck_assert_uint_eq(state->leaving, 0);
-    ck_assert_uint_eq(gr_ring_state_add(state), 0); /* its entry is occupied again */
+    ck_assert_uint_eq(gr_ring_state_add(state), 0); /* its number is in use again */
     end();
 }
 
@@ -120,8 +120,8 @@ static void read_frames(size_t n)
     gr_ring_commit_read(state, n, numbers);
 }
 
-/* How many returned slots may be deferred, for each number of slots. */
-TEST(half_of_the_slots_may_wait_for_a_signal)
+/* `most` is how many returned slots may wait for a deferred signal, by the number of slots. */
+TEST(less_than_half_of_the_slots_wait_for_a_deferred_signal)
 {
     static const unsigned most[] = {0, 0, 0, 0, 1, 1, 2, 2, 3};
     for (uint32_t slots = 1; slots <= 8; slots++) {
@@ -155,17 +155,17 @@ TEST(a_returned_slot_is_not_written_before_its_signal)
     assert_state(3, 0, 0, 5);
     ck_assert(!gr_ring_claim_write(state, 4, others));
     ck_assert(gr_ring_claim_write(state, 3, others));
-    ck_assert_uint_eq(others[0], numbers[5]); /* in the order in which they were returned */
+    ck_assert_uint_eq(others[0], numbers[5]); /* in the order of their return */
     ck_assert_uint_eq(others[1], numbers[1]);
     ck_assert_uint_eq(others[2], numbers[2]);
     end();
 }
 
 /*
- * Catches: slots that left, by a resize, between the two steps of a give-back waited for other
- * slots to become free.
+ * Catches: a resize between the two steps of a give-back let slots leave, and these waited for
+ * other slots to become free.
  */
-TEST(freed_slots_need_no_signal)
+TEST(leaving_slots_do_not_wait_for_a_deferred_signal)
 {
     uint32_t left;
     begin(8, 12, false);
@@ -180,7 +180,7 @@ TEST(freed_slots_need_no_signal)
         gr_ring_state_add(state);
     ck_assert(!gr_ring_state_defers(state, 1, numbers + 1));
     assert_state(4, 0, 0, 7);
-    gr_ring_state_return(state, 1, numbers + 1); /* as decided before they left */
+    gr_ring_state_return(state, 1, numbers + 1); /* as decided before the slots left */
     ck_assert_uint_eq(gr_ring_state_returning(state), 0);
     assert_state(4, 0, 0, 6);
     ck_assert(gr_ring_state_remove_left(state, &left));
@@ -192,7 +192,9 @@ TEST(freed_slots_need_no_signal)
 
 enum { WALK_ROOM = 12, WALK_STEPS = 20000 };
 
-/* Every slot is in one list, that of its state, and the ordered lists are in order. */
+/*
+ * Checks that every slot is in the list of its state only, and that the ordered lists are in order.
+ */
 static void assert_lists(void)
 {
     uint32_t in_state[GR_PLACE_LISTS] = {0}, leaving[GR_PLACE_LISTS] = {0};
@@ -231,11 +233,11 @@ static uint32_t some(uint32_t most)
     return (seed >> 16) % most;
 }
 
-/* The slots that each side holds meanwhile. */
+/* The slots that each side holds between its steps. */
 static struct hand {
     uint32_t numbers[WALK_ROOM];
     size_t count;
-    bool claimed; /* and neither committed nor cancelled */
+    bool claimed; /* neither committed nor cancelled yet */
 } writing, reading;
 
 static void walk_write(void)
@@ -293,7 +295,7 @@ static void walk_resize(void)
 
 GROUP("lists", add_ring_case)
 
-TEST(the_lists_are_right_after_each_step, 2)
+TEST(the_lists_match_the_states_after_each_random_step, 2)
 {
     begin(5, WALK_ROOM, _i == 1);
     writing.count = reading.count = 0;
@@ -315,7 +317,7 @@ TEST(the_lists_are_right_after_each_step, 2)
 
 GROUP("bookkeeping", add_ring_case)
 
-TEST(slots_get_other_numbers)
+TEST(renumbered_slots_leave_no_gap)
 {
     begin(4, 6, false);
     ck_assert(gr_ring_claim_write(state, 2, numbers));

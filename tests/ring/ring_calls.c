@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Which slot is next in each mode and direction, what the calls refuse, and that a refusal changes
- * nothing.
+ * Which slot is next in each mode and direction, which arguments the calls refuse, and that a
+ * refused call changes nothing.
  */
 #include "ring.h"
 #include "tests/support/support_image.h"
@@ -60,7 +60,7 @@ TEST(newest_only_producers_skip_a_frame_being_read, 2)
     assert_frames(ring, 9, 2, 7);
 }
 
-TEST(groups_keep_the_order, 2)
+TEST(groups_of_slots_are_read_in_order, 2)
 {
     gr_side producer = (gr_side)_i;
     GR_AUTO(gr_ring) *ring = must_make_ring_of(8, producer, GR_RING_LOSSLESS);
@@ -110,7 +110,7 @@ TEST(slots_are_published_and_given_back_in_any_order, 2)
     assert_frames(ring, 4, 4, 0);
 }
 
-TEST(discarded_slots_hold_no_frame, 2)
+TEST(a_cancelled_write_publishes_no_frame, 2)
 {
     gr_side producer = (gr_side)_i;
     GR_AUTO(gr_ring) *ring = must_make_ring_of(2, producer, GR_RING_LOSSLESS);
@@ -127,7 +127,7 @@ TEST(discarded_slots_hold_no_frame, 2)
     assert_frames(ring, 1, 1, 0);
 }
 
-TEST(cancelled_reads_come_next, 2)
+TEST(frames_of_cancelled_reads_are_read_next, 2)
 {
     gr_side producer = (gr_side)_i;
     GR_AUTO(gr_ring) *ring = must_make_ring_of(4, producer, GR_RING_LOSSLESS);
@@ -146,7 +146,7 @@ TEST(cancelled_reads_come_next, 2)
     assert_frames(ring, 4, 4, 0);
 }
 
-TEST(cancelled_frames_are_the_newest_again, 2)
+TEST(the_frame_of_a_cancelled_read_is_dropped_for_a_newer_one, 2)
 {
     gr_side producer = (gr_side)_i;
     GR_AUTO(gr_ring) *ring = must_make_ring_of(3, producer, GR_RING_NEWEST);
@@ -158,12 +158,12 @@ TEST(cancelled_frames_are_the_newest_again, 2)
     assert_frames(ring, 3, 0, 1);
     must_acquire_read(ring, producer, in, 2);
     ck_assert_uint_eq(in[0]->frame, 2);
-    assert_ok(gr_ring_cancel_read(ring, &in[0], 1)); /* a newer one is being read */
+    assert_ok(gr_ring_cancel_read(ring, &in[0], 1)); /* frame 3, which is newer, is being read */
     assert_frames(ring, 3, 0, 2);
     assert_ok(gr_ring_cancel_read(ring, &in[1], 1));
     ck_assert_uint_eq(read_frame(ring, producer, 3), 3);
     assert_frames(ring, 3, 1, 2);
-    /* A newer one was given back. */
+    /* Frame 5, which is newer, was given back. */
     write_frame(ring, producer, 4);
     must_acquire_read(ring, producer, &in[0], 1);
     write_frame(ring, producer, 5);
@@ -203,7 +203,7 @@ TEST(unsuitable_resources_cannot_be_slots)
     assert_still_mine(two[0]);
 }
 
-/* The second resource of a pair is refused, and both are unchanged. */
+/* The ring refuses the second resource of the pair, and both resources are unchanged. */
 static void assert_unlike(gr_resource *first, gr_resource *second, const char *text)
 {
     gr_resource *two[2] = {first, second};
@@ -211,7 +211,7 @@ static void assert_unlike(gr_resource *first, gr_resource *second, const char *t
     gr_resource_free(second);
 }
 
-TEST(resources_unlike_the_first_are_refused)
+TEST(resources_that_differ_from_the_first_are_refused)
 {
     struct image image = image_make("RGBA8", "2D", 16, 16, 1);
     gr_resource *buffer = must_register(gl_buffer_filled(RING_SIZE, 1));
@@ -235,7 +235,7 @@ TEST(resources_unlike_the_first_are_refused)
     assert_still_mine(buffer);
 }
 
-TEST(a_resource_is_in_one_ring_only)
+TEST(a_resource_cannot_be_in_two_rings)
 {
     gr_resource *resource = ring_resource(RING_SIZE);
     GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(&resource, 1, NULL));
@@ -246,7 +246,7 @@ TEST(a_resource_is_in_one_ring_only)
     gr_resource_free(resource);
 }
 
-TEST(meaningless_options_are_refused)
+TEST(unknown_option_values_are_refused)
 {
     gr_resource *resource = ring_resource(RING_SIZE);
     gr_ring_options side = GR_INIT(gr_ring_options, .producer = (gr_side)2),
@@ -257,7 +257,7 @@ TEST(meaningless_options_are_refused)
     assert_still_mine(resource);
 }
 
-TEST(the_resources_context_has_to_be_current)
+TEST(creating_a_ring_needs_the_opengl_context_of_its_resources)
 {
     gr_resource *resource = ring_resource(RING_SIZE);
     assert_ok(gr_egl_make_current(NULL));
@@ -266,8 +266,11 @@ TEST(the_resources_context_has_to_be_current)
     assert_still_mine(resource);
 }
 
-/* Catches: the CUDA thread was told to make a context current, not of the transport without. */
-TEST(errors_suggest_a_transport_for_any_thread, RING_TRANSPORTS)
+/*
+ * Catches: the error told the CUDA thread to make a context current, and did not mention the
+ * transport that needs none.
+ */
+TEST(an_acquire_without_a_context_suggests_the_shared_transport, RING_TRANSPORTS)
 {
     need_transport(_i);
     const gr_slot *slot;
@@ -285,7 +288,7 @@ TEST(errors_suggest_a_transport_for_any_thread, RING_TRANSPORTS)
     read_frame(ring, GR_SIDE_CUDA, 1);
 }
 
-TEST(null_changes_nothing)
+TEST(null_arguments_are_refused)
 {
     const gr_slot *slot;
     gr_resource *resource = ring_resource(RING_SIZE);
@@ -305,7 +308,7 @@ TEST(null_changes_nothing)
     assert_invalid(gr_ring_hand_over(ring, NULL, 1), "`slots` is NULL");
 }
 
-TEST(only_the_cuda_side_has_streams)
+TEST(the_cuda_side_needs_a_stream_and_graphics_takes_none)
 {
     const gr_slot *slot = NULL;
     GR_AUTO(gr_ring) *to_gl = must_make_ring_of(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -324,7 +327,7 @@ TEST(only_the_cuda_side_has_streams)
     assert_slots(to_cuda, 2, 0, 0, 0);
 }
 
-TEST(numbers_that_the_ring_does_not_have_are_refused)
+TEST(more_slots_than_the_ring_has_are_refused)
 {
     const gr_slot *slots[3];
     GR_AUTO(gr_ring) *ring = must_make_ring_of(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -341,7 +344,7 @@ TEST(numbers_that_the_ring_does_not_have_are_refused)
     assert_ok(gr_ring_cancel_write(ring, slots, 2));
 }
 
-TEST(slots_of_the_other_side_are_refused, 2)
+TEST(slots_in_a_wrong_state_or_of_another_ring_are_refused, 2)
 {
     gr_side producer = (gr_side)_i;
     GR_AUTO(gr_ring) *ring = must_make_ring_of(2, producer, GR_RING_LOSSLESS);
@@ -374,7 +377,7 @@ TEST(slots_of_the_other_side_are_refused, 2)
 
 GROUP("half-way", add_ring_case)
 
-TEST(a_map_that_fails_leaves_the_ring_as_it_was)
+TEST(a_write_acquire_whose_map_fails_changes_nothing)
 {
     GR_AUTO(gr_ring) *ring = must_make_ring_of(3, GR_SIDE_CUDA, GR_RING_NEWEST);
     const gr_slot *slots[3] = {NULL};
@@ -394,7 +397,7 @@ TEST(a_map_that_fails_leaves_the_ring_as_it_was)
     ck_assert_uint_eq(read_frame(ring, GR_SIDE_CUDA, 5), 5);
 }
 
-TEST(frames_stay_where_a_map_to_read_fails, 2)
+TEST(a_read_acquire_whose_map_fails_loses_no_frame, 2)
 {
     GR_AUTO(gr_ring) *ring =
         must_make_ring_of(3, GR_SIDE_GRAPHICS, _i ? GR_RING_NEWEST : GR_RING_LOSSLESS);
@@ -412,7 +415,7 @@ TEST(frames_stay_where_a_map_to_read_fails, 2)
     assert_ok(gr_ring_give_back(ring, slots, 2));
 }
 
-TEST(slots_stay_where_a_release_fails)
+TEST(a_hand_over_that_fails_can_be_repeated)
 {
     GR_AUTO(gr_ring) *ring = must_make_ring_of(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     const gr_slot *slots[2];

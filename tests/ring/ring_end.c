@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Replacing the slots during use, and the end of a ring with slots in every state. */
+/* Replacing the slots of a ring in use, and freeing a ring with slots in every state. */
 #define _GNU_SOURCE
 #include "ring.h"
 
@@ -53,7 +53,7 @@ TEST(frames_before_a_resize_are_read_first, 2)
     assert_frames(ring, 5, 5, 0);
 }
 
-TEST(free_slots_end_at_a_resize)
+TEST(a_resize_frees_the_free_slots)
 {
     GR_AUTO(gr_ring) *ring = must_make_ring(2, NULL);
     const gr_slot *slots[2];
@@ -72,7 +72,7 @@ TEST(free_slots_end_at_a_resize)
     assert_ok(gr_ring_cancel_write(ring, eight, 8));
 }
 
-TEST(slots_take_another_size)
+TEST(a_resize_may_change_the_size_of_the_slots)
 {
     GR_AUTO(gr_ring) *ring = must_make_ring(2, NULL);
     const gr_slot *slot;
@@ -88,7 +88,7 @@ TEST(slots_take_another_size)
     assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
 
-TEST(a_discarded_slot_is_freed_when_it_returns, 2)
+TEST(a_write_cancelled_after_a_resize_frees_its_slot, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = must_make_ring_of(1, producer, GR_RING_LOSSLESS);
@@ -103,8 +103,8 @@ TEST(a_discarded_slot_is_freed_when_it_returns, 2)
     assert_slots(ring, 1, 0, 0, 0);
 }
 
-/* The newer frame replaces those in the leaving slots. */
-TEST(old_slots_are_dropped_for_a_newer_frame, 2)
+/* The newer frame replaces the frames in the leaving slots. */
+TEST(newest_only_rings_drop_frames_in_leaving_slots, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = must_make_ring_of(2, producer, GR_RING_NEWEST);
@@ -120,7 +120,7 @@ TEST(old_slots_are_dropped_for_a_newer_frame, 2)
     assert_frames(ring, 4, 1, 3);
 }
 
-TEST(resizes_follow_each_other, 2)
+TEST(no_frame_is_lost_in_60_resizes, 2)
 {
     gr_side producer = sides[_i];
     GR_AUTO(gr_ring) *ring = must_make_ring_of(3, producer, GR_RING_LOSSLESS);
@@ -152,7 +152,7 @@ TEST(a_resize_that_is_refused_changes_nothing)
 
 GROUP("end", add_ring_case)
 
-TEST(a_ring_ends_with_slots_in_every_state, 2)
+TEST(a_ring_with_slots_in_every_state_can_be_freed, 2)
 {
     gr_side producer = sides[_i];
     gr_ring *ring = must_make_ring_of(5, producer, GR_RING_LOSSLESS);
@@ -179,7 +179,7 @@ TEST(a_ring_ends_with_slots_in_every_state, 2)
     assert_ok(gr_buffer_release_many(out, 3, GR_STREAM_OF_MAP, NULL));
 }
 
-TEST(a_ring_ends_with_slots_that_leave, 2)
+TEST(a_ring_with_leaving_slots_can_be_freed, 2)
 {
     gr_side producer = sides[_i];
     gr_ring *ring = must_make_ring_of(3, producer, GR_RING_LOSSLESS);
@@ -195,8 +195,8 @@ TEST(a_ring_ends_with_slots_that_leave, 2)
     assert_ok(gr_buffer_release_many(&buffer, 1, GR_STREAM_OF_MAP, NULL));
 }
 
-/* The registrations are set aside until their context is current. */
-TEST(a_ring_is_freed_without_its_context)
+/* The registrations are kept until their OpenGL context is current. */
+TEST(a_ring_freed_without_its_opengl_context_unregisters_later)
 {
     gr_ring *ring = must_make_ring(3, NULL);
     const gr_slot *slots[2];
@@ -218,7 +218,7 @@ TEST(a_ring_is_freed_without_its_context)
 
 GROUP("holds", add_ring_case)
 
-TEST(slots_are_the_rings_to_map, RING_TRANSPORTS)
+TEST(resources_of_a_ring_cannot_be_mapped_or_closed_directly, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_resource) *resource = ring_resource(RING_SIZE);
@@ -239,7 +239,7 @@ TEST(slots_are_the_rings_to_map, RING_TRANSPORTS)
     read_frame(ring, GR_SIDE_CUDA, 7);
 }
 
-TEST(a_slot_is_not_released_along_with_others, RING_TRANSPORTS)
+TEST(releasing_many_buffers_skips_a_slot_of_a_ring, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_resource) *resource = ring_resource(RING_SIZE);
@@ -256,8 +256,8 @@ TEST(a_slot_is_not_released_along_with_others, RING_TRANSPORTS)
     read_frame(ring, GR_SIDE_CUDA, 7);
 }
 
-/* The README's two scopes, whichever ends first. */
-TEST(a_ring_and_its_resources_end_in_any_order, RING_TRANSPORTS)
+/* The ring and the resource are in the two scopes of the README. Either scope ends first. */
+TEST(a_ring_and_its_resources_can_be_freed_in_any_order, RING_TRANSPORTS)
 {
     need_transport(_i);
     {
@@ -271,8 +271,8 @@ TEST(a_ring_and_its_resources_end_in_any_order, RING_TRANSPORTS)
     write_frame(ring, GR_SIDE_CUDA, 2);
 }
 
-/* OpenGL sees what CUDA wrote last, as after a release. */
-TEST(a_resource_is_an_ordinary_one_after_its_ring, 2 * RING_TRANSPORTS)
+/* OpenGL sees the last bytes that CUDA wrote, as after gr_buffer_release(). */
+TEST(a_resource_can_be_mapped_directly_after_its_ring_is_freed, 2 * RING_TRANSPORTS)
 {
     need_transport(_i / 2);
     gr_ring_options options =
@@ -296,7 +296,7 @@ TEST(a_resource_is_an_ordinary_one_after_its_ring, 2 * RING_TRANSPORTS)
     }
 }
 
-TEST(a_resize_drops_its_hold_on_a_resource, RING_TRANSPORTS)
+TEST(a_resource_can_be_mapped_directly_after_a_resize_removed_it, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_resource) *first = ring_resource(RING_SIZE);

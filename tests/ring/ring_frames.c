@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Long sequences of frames whose contents depend on their numbers: none is lost, repeated or early.
- * GR_TEST_FRAMES sets how many: a million takes about half a minute in each direction, by interop
- * on the software driver.
+ * Long sequences of frames whose contents depend on their numbers: no frame is lost, repeated or
+ * read early. GR_TEST_FRAMES sets the number of frames: a million takes about half a minute in each
+ * direction, by interop on the software driver.
  */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
@@ -17,8 +17,8 @@
 static const gr_side sides[] = {GR_SIDE_CUDA, GR_SIDE_GRAPHICS};
 
 /*
- * Copies and blocking waits take longer, as does interop between two GPUs: 0.4 ms per frame and
- * more.
+ * Fewer frames for copies and for blocking waits, which take longer, and for interop between two
+ * GPUs, which takes 0.4 ms per frame and more.
  */
 static uint64_t frames_to_run(int transport)
 {
@@ -29,13 +29,13 @@ static uint64_t frames_to_run(int transport)
     return sanitizer() || transport > 0 || apart ? 10000 : 100000;
 }
 
-/* A frame's contents: a word that differs for each frame. */
+/* The contents of a frame: a word that differs from frame to frame. */
 static uint32_t word_of(uint64_t frame)
 {
     return (uint32_t)frame * 2654435761u + 12345u;
 }
 
-/* A checksum over the order of frames. */
+/* A checksum that depends on the order of the frames. */
 static uint64_t add_to_sum(uint64_t sum, uint32_t word)
 {
     return (sum ^ word) * 0x100000001B3u;
@@ -43,7 +43,7 @@ static uint64_t add_to_sum(uint64_t sum, uint32_t word)
 
 /* ---- Both sides ------------------------------------------------------------------------------ */
 
-/* The reader collects a group here, so that it waits only once per group. */
+/* The reader copies a group of frames to here, so that it waits only once per group. */
 static struct {
     GLuint gl;
     CUdeviceptr cuda;
@@ -105,7 +105,7 @@ static void write_group(gr_ring *ring, gr_side producer, size_t n)
     assert_ok(gr_ring_hand_over(ring, slots, n));
 }
 
-/* Reads n frames, starting with `next`, or with a later one if frames may be dropped. */
+/* Reads n frames. The first is frame `next`, or a later one if frames may be dropped. */
 static uint64_t read_group(gr_ring *ring, gr_side producer, size_t n, uint64_t next, uint64_t sum)
 {
     const gr_slot *slots[BATCH];
@@ -134,7 +134,7 @@ static gr_ring *make(size_t n, gr_side producer, gr_ring_mode mode)
     return ring;
 }
 
-TEST(a_long_sequence_in_groups, 2 * RING_TRANSPORTS)
+TEST(frames_in_groups_arrive_in_order, 2 * RING_TRANSPORTS)
 {
     need_transport(_i / 2);
     gr_side producer = sides[_i % 2];
@@ -154,8 +154,8 @@ TEST(a_long_sequence_in_groups, 2 * RING_TRANSPORTS)
     end_collecting();
 }
 
-/* The producer is ahead by as many frames as there are slots. */
-TEST(a_sequence_of_single_frames, 2 * RING_TRANSPORTS)
+/* The producer is as many frames ahead as there are slots. */
+TEST(single_frames_arrive_in_order, 2 * RING_TRANSPORTS)
 {
     need_transport(_i / 2);
     gr_side producer = sides[_i % 2];
@@ -173,7 +173,7 @@ TEST(a_sequence_of_single_frames, 2 * RING_TRANSPORTS)
     end_collecting();
 }
 
-/* The reader reads after every 1 to 6 frames and gets the newest each time. */
+/* The reader reads after every 1 to 6 frames, and must get the newest frame each time. */
 static void read_the_newest(gr_side producer, uint64_t frames)
 {
     uint64_t written = 0, read = 0;
@@ -188,7 +188,7 @@ static void read_the_newest(gr_side producer, uint64_t frames)
     end_collecting();
 }
 
-TEST(the_newest_of_a_sequence, 2 * RING_TRANSPORTS)
+TEST(newest_only_readers_get_the_newest_frame, 2 * RING_TRANSPORTS)
 {
     need_transport(_i / 2);
     read_the_newest(sides[_i % 2], frames_to_run(_i / 2) / 50);
@@ -198,8 +198,8 @@ TEST(the_newest_of_a_sequence, 2 * RING_TRANSPORTS)
 
 #define CROWD 6
 
-/* One of several processes that use the GPU at once. */
-CHILD(frames_in_a_crowd)
+/* One of several processes that use the GPU at the same time. */
+CHILD(frames_in_one_of_many_processes)
 {
     fixture_setup();
     if (!ring_use_transport(1))
@@ -210,18 +210,18 @@ CHILD(frames_in_a_crowd)
 }
 
 /*
- * The GPU then switches processes within frames. Here CUDA only writes small fills; the software
- * driver detects the error even so.
+ * Several processes make the GPU switch between them within a frame. CUDA only writes small fills
+ * here, but the software driver detects the error even so.
  *
- * Catches: without a memory barrier before the signal, OpenGL sometimes missed them.
+ * Catches: without a memory barrier before the signal, OpenGL sometimes missed the fills.
  */
-TEST(frames_beside_other_processes)
+TEST(frames_arrive_while_other_processes_use_the_gpu)
 {
     struct child_process crowd[CROWD];
     char text[4096];
     need_transport(1);
     for (int i = 0; i < CROWD; i++)
-        crowd[i] = child_start("frames_in_a_crowd");
+        crowd[i] = child_start("frames_in_one_of_many_processes");
     for (int i = 0; i < CROWD; i++) {
         int status = child_end(&crowd[i], text, sizeof(text));
         ck_assert_msg(status == 0, "process %d ended with 0x%x: %.3500s", i, (unsigned)status,
@@ -231,7 +231,7 @@ TEST(frames_beside_other_processes)
 
 GROUP("steady", add_ring_case)
 
-TEST(frames_allocate_nothing, 2 * RING_TRANSPORTS)
+TEST(frames_allocate_no_memory, 2 * RING_TRANSPORTS)
 {
     need_transport(_i / 2);
     gr_side producer = sides[_i % 2];
@@ -260,7 +260,7 @@ TEST(frames_allocate_nothing, 2 * RING_TRANSPORTS)
 static gr_side life_of;
 static GLuint life_names[5];
 
-/* Created, used, resized and freed with a frame in flight. */
+/* The life of a ring: created, used, resized and freed with a frame in flight. */
 static void life(GLuint name)
 {
     (void)name;
@@ -278,7 +278,10 @@ static void life(GLuint name)
     gr_ring_free(ring);
 }
 
-/* Between two GPUs the driver takes 10 ms or more to register each of the five. */
+/*
+ * The number of lives. Between two GPUs the driver takes 10 ms or more to register each of the five
+ * resources.
+ */
 static int lives(void)
 {
     if (fixture_cuda_device() != fixture_drawing_device())
@@ -286,7 +289,7 @@ static int lives(void)
     return sanitizer() ? 100 : 1000;
 }
 
-TEST(rings_leak_nothing, 2)
+TEST(creating_and_freeing_rings_leaks_nothing, 2)
 {
     life_of = sides[_i];
     for (int i = 0; i < 5; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Order between the two sides: delayed work in a stream is complete when the other side sees the
- * slot. Each case proves with raw calls that there was something to wait for.
+ * slot. Each case first shows with raw driver calls that there is work to wait for.
  */
 #define _GNU_SOURCE
 #include "ring.h"
@@ -10,7 +10,10 @@
 
 static unsigned char host[RING_SIZE];
 
-/* Checks what a stream that waits for nothing reads from a mapped slot. */
+/*
+ * Checks what a stream that waits for nothing reads from a mapped slot: the value before the
+ * delayed work.
+ */
 static void assert_raw(const gr_slot *slot, int value, CUstream stream)
 {
     CU(MemcpyDtoHAsync(host, gr_buffer_ptr(slot->buffer), RING_SIZE, stream));
@@ -18,7 +21,7 @@ static void assert_raw(const gr_slot *slot, int value, CUstream stream)
     assert_bytes(host, RING_SIZE, value);
 }
 
-/* A gate after completed work, so that raw calls see the results. */
+/* A gate after completed work. Raw calls see the results of that work. */
 static struct gate *gate_after_work(void)
 {
     CU(StreamSynchronize(fx.stream));
@@ -27,7 +30,7 @@ static struct gate *gate_after_work(void)
 
 GROUP("order", add_ring_case)
 
-TEST(a_reader_comes_after_the_kernels, 2 * RING_TRANSPORTS)
+TEST(opengl_reads_after_pending_cuda_writes, 2 * RING_TRANSPORTS)
 {
     need_transport(_i / 2);
     GR_AUTO(gr_ring) *ring =
@@ -46,7 +49,7 @@ TEST(a_reader_comes_after_the_kernels, 2 * RING_TRANSPORTS)
     }
 }
 
-TEST(group_readers_wait_for_the_whole_group, RING_TRANSPORTS)
+TEST(opengl_reads_a_group_after_all_its_cuda_writes, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_ring) *ring = must_make_ring(4, NULL);
@@ -65,8 +68,8 @@ TEST(group_readers_wait_for_the_whole_group, RING_TRANSPORTS)
     assert_ok(gr_ring_give_back(ring, slots, 4));
 }
 
-/* Slots of one group may have been acquired on different streams. */
-TEST(each_slot_is_published_on_the_stream_of_its_acquire, RING_TRANSPORTS)
+/* The slots of one group may have been acquired on different streams. */
+TEST(each_slot_of_a_group_is_handed_over_on_its_own_stream, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_ring) *ring = must_make_ring(2, NULL);
@@ -83,8 +86,11 @@ TEST(each_slot_is_published_on_the_stream_of_its_acquire, RING_TRANSPORTS)
     ck_assert_uint_eq(read_frame(ring, GR_SIDE_CUDA, 2), 2);
 }
 
-/* The dropped frame was never read: the next write, on another stream, comes after its write. */
-TEST(a_dropped_frame_is_overwritten_in_order, 2 * RING_TRANSPORTS)
+/*
+ * The next write is on another stream and must come after the write of the dropped frame, which
+ * nobody read.
+ */
+TEST(a_dropped_frame_is_overwritten_after_its_pending_write, 2 * RING_TRANSPORTS)
 {
     need_transport(_i / 2);
     GR_AUTO(gr_ring) *ring = must_make_ring_of(1, GR_SIDE_CUDA, GR_RING_NEWEST);
@@ -104,7 +110,7 @@ TEST(a_dropped_frame_is_overwritten_in_order, 2 * RING_TRANSPORTS)
     }
 }
 
-TEST(the_end_comes_after_the_kernels)
+TEST(freeing_a_ring_waits_for_pending_cuda_writes)
 {
     gr_ring *ring = must_make_ring(2, NULL);
     const gr_slot *slot;
@@ -122,7 +128,7 @@ TEST(the_end_comes_after_the_kernels)
 
 /* ---- CUDA reads ------------------------------------------------------------------------------ */
 
-TEST(a_writer_comes_after_the_kernels_that_read, RING_TRANSPORTS)
+TEST(opengl_writes_after_pending_cuda_reads, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_ring) *ring = must_make_ring_of(1, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
@@ -138,7 +144,7 @@ TEST(a_writer_comes_after_the_kernels_that_read, RING_TRANSPORTS)
         CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(slot->buffer), RING_SIZE, fx.stream));
         CU(MemcpyDtoHAsync(host, copy, RING_SIZE, fx.other));
         CU(StreamSynchronize(fx.other));
-        ck_assert_int_ne(host[0], value); /* so it has yet to be read */
+        ck_assert_int_ne(host[0], value); /* the copy has not read the slot yet */
         gate_open_after(gate, DELAY_MS);
         assert_ok(gr_ring_give_back(ring, &slot, 1));
         must_acquire_write(ring, GR_SIDE_GRAPHICS, &slot, 1);
@@ -152,8 +158,8 @@ TEST(a_writer_comes_after_the_kernels_that_read, RING_TRANSPORTS)
     CU(MemFree(copy));
 }
 
-/* The cancelled read may have started work on the frame. */
-TEST(a_writer_comes_after_a_read_that_was_cancelled, RING_TRANSPORTS)
+/* The stream may have begun to read the frame before the read is cancelled. */
+TEST(opengl_writes_after_a_pending_cuda_read_was_cancelled, RING_TRANSPORTS)
 {
     need_transport(_i);
     gr_ring_options options =
@@ -179,8 +185,8 @@ TEST(a_writer_comes_after_a_read_that_was_cancelled, RING_TRANSPORTS)
     CU(MemFree(copy));
 }
 
-/* The same for OpenGL's commands. */
-TEST(cuda_writes_after_a_read_of_opengls_that_was_cancelled, RING_TRANSPORTS)
+/* Like the case above, for OpenGL commands that read. */
+TEST(cuda_writes_after_a_pending_opengl_read_was_cancelled, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_ring) *ring = must_make_ring_of(1, GR_SIDE_CUDA, GR_RING_NEWEST);
@@ -200,8 +206,11 @@ TEST(cuda_writes_after_a_read_of_opengls_that_was_cancelled, RING_TRANSPORTS)
     }
 }
 
-/* OpenGL creates the signal: without its context the consumer keeps the slot. */
-TEST(a_read_of_opengls_is_cancelled_in_its_context)
+/*
+ * OpenGL creates the signal, so the cancel fails without its context, and the consumer keeps the
+ * slot.
+ */
+TEST(cancelling_an_opengl_read_needs_the_opengl_context)
 {
     need_transport(1);
     GR_AUTO(gr_ring) *ring = must_make_ring(1, NULL);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* A timeout in milliseconds that nothing here reaches. */
+/* A timeout in milliseconds, longer than any wait in these tests. */
 #define SOON 20000
 
 /* ---- Transports ------------------------------------------------------------------------------ */
@@ -28,12 +28,12 @@ static void use_interop(void)
 }
 
 /*
- * What a closed resource leaves behind is freed after the streams have finished, by the next call
- * that creates a resource.
+ * A closed resource is freed after its streams have finished, by the next call that creates a
+ * resource. This function makes that call.
  */
 static void end_leftovers(void)
 {
-    gates_open(); /* also after a failed case */
+    gates_open(); /* for a case that failed before it opened its gates */
     CU(CtxSynchronize());
     if (transport != GR_TRANSPORT_INTEROP)
         gr_resource_free(ring_resource(RING_SIZE));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Producer and consumer on two threads: Vulkan on the main thread; CUDA, which needs no graphics
- * context, on the other. Either is slower, is stopped while it waits, or has its slots replaced.
+ * Producer and consumer on two threads: Vulkan on the main thread, and CUDA, which needs no
+ * graphics context, on the other. One of the threads is slower, is stopped while it waits, or has
+ * its slots replaced.
  */
 #define _GNU_SOURCE
 #include "ring_vulkan.h"
@@ -13,25 +14,25 @@
 
 #define SLOTS     3
 #define IN_FLIGHT 8
-#define MOST      400 /* frames */
+#define MOST      400 /* frames of a case */
 
 static gr_side producer;
 
 /* ---- The CUDA thread ------------------------------------------------------------------------- */
 
-/* Check's assertions only work on the main thread: other threads record an error text. */
+/* The CUDA thread. It records an error text: Check's assertions only work on the main thread. */
 static struct {
     gr_ring *ring;
     pthread_t thread;
-    uint64_t frames;   /* to produce or to read; the ring may be stopped earlier */
-    unsigned delay_ms; /* at every eighth frame */
+    uint64_t frames;   /* frames to produce or to read, unless the ring is stopped earlier */
+    unsigned delay_ms; /* the delay at every eighth frame */
     uint64_t done;
     uint64_t numbers[MOST];
     CUdeviceptr copies;
     char wrong[1024];
 } cuda;
 
-/* The value of all bytes of a frame. */
+/* The value of all bytes of the frame with this number. */
 static int value_of(uint64_t frame)
 {
     return (int)(frame * 7 & 255);
@@ -91,7 +92,7 @@ static void *run_cuda(void *unused)
 
 static struct ring_sync sync;
 
-/* The slots that are being read. */
+/* The host buffers for the slots that Vulkan is reading. */
 static struct vulkan_host *hosts[IN_FLIGHT];
 static uint64_t expected[IN_FLIGHT];
 static int in_flight;
@@ -123,7 +124,7 @@ static void join_cuda(void)
     ck_assert_msg(cuda.wrong[0] == '\0', "the CUDA thread: %s", cuda.wrong);
 }
 
-/* Call it after the CUDA thread has been joined. */
+/* Frees everything. Call it after the CUDA thread has been joined. */
 static void end(void)
 {
     CU(StreamSynchronize(fx.stream));
@@ -141,7 +142,7 @@ static void check_reads(void)
     in_flight = 0;
 }
 
-/* Reads a frame; false once the ring has been stopped and read to its end. */
+/* Reads a frame. Returns false once the ring has been stopped and all frames are read. */
 static bool read_one(uint64_t *frame)
 {
     const gr_slot *slot;
@@ -162,14 +163,14 @@ static void write_one(void)
 {
     const gr_slot *slot;
     assert_ok(gr_ring_acquire_write(cuda.ring, GR_STREAM_NONE, &slot, 1, 20000));
-    uint64_t frame = slot->frame; /* the slot is no longer held afterwards */
+    uint64_t frame = slot->frame; /* the slot is no longer valid after the give-back */
     submit_fill(&slot, 1, value_of(frame), NULL);
     assert_ok(gr_ring_hand_over(cuda.ring, &slot, 1));
     if (frame % 32 == 0)
         vulkan_finish();
 }
 
-/* Checks everything that CUDA has read. */
+/* Checks all frames that CUDA has read. */
 static void check_seen(bool all)
 {
     static unsigned char seen[MOST * RING_SIZE];
@@ -185,13 +186,13 @@ static void check_seen(bool all)
 
 GROUP("speeds", add_vulkan_case, add_copied_vulkan_case)
 
-/* Equal speed, a slower producer, a slower consumer. */
+/* CUDA and Vulkan are equally fast, the producer is slower, or the consumer is slower. */
 static const struct {
     unsigned cuda_ms, vulkan_ms;
 } speeds[] = {{0, 0}, {4, 0}, {0, 4}};
 
-/* With few slots, returned slots are free at once; with more, some are deferred. */
-VULKAN_TEST(every_frame_of_cuda_is_read, 6)
+/* With few slots, a returned slot is free at once. With more, its signal may be deferred. */
+VULKAN_TEST(vulkan_reads_every_frame_of_cuda, 6)
 {
     unsigned cuda_ms = speeds[_i % 3].cuda_ms, vulkan_ms = speeds[_i % 3].vulkan_ms;
     begin(_i < 3 ? SLOTS : 3 * SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS, MOST, cuda_ms);
@@ -209,9 +210,10 @@ VULKAN_TEST(every_frame_of_cuda_is_read, 6)
 }
 
 /*
- * The returned slot would be deferred, but the CUDA thread is already waiting, so it gets it.
+ * The signal of the returned slot would be deferred if the CUDA thread were not already waiting for
+ * the slot.
  *
- * Catches: it slept until the consumer's next call.
+ * Catches: the CUDA thread slept until the consumer's next call.
  */
 VULKAN_TEST(a_waiting_thread_gets_a_returned_slot)
 {
@@ -232,7 +234,7 @@ VULKAN_TEST(a_waiting_thread_gets_a_returned_slot)
     end();
 }
 
-VULKAN_TEST(every_frame_of_vulkan_is_read, 3)
+VULKAN_TEST(cuda_reads_every_frame_of_vulkan, 3)
 {
     begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS, MOST, speeds[_i].cuda_ms);
     for (uint64_t i = 1; i <= MOST; i++) {
@@ -246,7 +248,7 @@ VULKAN_TEST(every_frame_of_vulkan_is_read, 3)
     end();
 }
 
-VULKAN_TEST(the_newest_frame_of_cuda_is_read, 3)
+VULKAN_TEST(vulkan_reads_the_newest_frame_of_cuda, 3)
 {
     begin(SLOTS, GR_SIDE_CUDA, GR_RING_NEWEST, MOST, speeds[_i].cuda_ms);
     uint64_t frame = 0, last = 0, reads = 0;
@@ -263,7 +265,7 @@ VULKAN_TEST(the_newest_frame_of_cuda_is_read, 3)
     end();
 }
 
-VULKAN_TEST(the_newest_frame_of_vulkan_is_read, 2)
+VULKAN_TEST(cuda_reads_the_newest_frame_of_vulkan, 2)
 {
     begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_NEWEST, MOST, speeds[_i].cuda_ms);
     for (uint64_t i = 1; i <= MOST; i++)
@@ -278,7 +280,7 @@ VULKAN_TEST(the_newest_frame_of_vulkan_is_read, 2)
 
 GROUP("OpenGL and a thread", add_ring_case)
 
-/* Like read_frame(), but the CUDA thread runs and may take the slot as soon as it is returned. */
+/* Like read_frame(), while the CUDA thread runs and may acquire the slot at once. */
 static void read_beside(gr_ring *ring, uint64_t number)
 {
     const gr_slot *slot;
@@ -288,8 +290,8 @@ static void read_beside(gr_ring *ring, uint64_t number)
     assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
 
-/* With the shared transport the CUDA thread needs no OpenGL context. */
-TEST(opengl_has_the_other_thread, 4)
+/* OpenGL is on the main thread: with the shared transport the CUDA thread needs no context. */
+TEST(opengl_and_cuda_exchange_frames_on_two_threads, 4)
 {
     need_transport(1);
     const gr_slot *slot;
@@ -312,8 +314,8 @@ TEST(opengl_has_the_other_thread, 4)
     CU(MemFree(cuda.copies));
 }
 
-/* The CUDA thread continues while fewer than half of the slots still lack OpenGL's signal. */
-TEST(a_consumer_that_stops_keeps_less_than_half)
+/* Less than half of the slots lack OpenGL's signal. The CUDA thread continues with the others. */
+TEST(an_idle_opengl_consumer_defers_less_than_half_of_the_slots)
 {
     need_transport(1);
     enum { MANY = 8, KEPT = MANY / 2 - 1 };
@@ -326,8 +328,7 @@ TEST(a_consumer_that_stops_keeps_less_than_half)
     start_cuda(ring, 2 * MANY, 0);
     sleep_ms(60);
     assert_slots(ring, KEPT, 0, MANY - KEPT, 0);
-    read_beside(ring,
-                KEPT + 1); /* half of the slots are returned, so the producer gets all of them */
+    read_beside(ring, KEPT + 1); /* half of the slots are returned: all become free */
     for (int ms = 0; ms < 20000 && gr_ring_get_info(ring)->written < MANY + MANY / 2; ms++)
         sleep_ms(1);
     assert_slots(ring, 0, 0, MANY, 0);
@@ -338,7 +339,7 @@ TEST(a_consumer_that_stops_keeps_less_than_half)
     CU(MemFree(cuda.copies));
 }
 
-/* The producer needs every slot at once; the consumer holds the last ones and polls. */
+/* The producer needs all slots at once, while the consumer holds the last slots and polls. */
 static void *produce_all(void *unused)
 {
     const gr_slot *all[IN_FLIGHT];
@@ -352,7 +353,7 @@ static void *produce_all(void *unused)
     return NULL;
 }
 
-TEST(a_consumer_without_frames_holds_no_slot)
+TEST(an_opengl_consumer_that_waits_for_frames_returns_all_slots)
 {
     need_transport(1);
     const gr_slot *slot;
@@ -369,12 +370,12 @@ TEST(a_consumer_without_frames_holds_no_slot)
 }
 
 /*
- * Slots that were returned before the consumer got its descriptor make it readable, whether or not
- * the OpenGL context is current, so that an acquire frees them.
+ * The consumer returns slots before it gets its descriptor. These slots must make the descriptor
+ * readable, whether or not the OpenGL context is current, so that an acquire frees them.
  *
  * Catches: producer and consumer waited for each other.
  */
-TEST(a_consumer_that_starts_polling_holds_no_slot, 2)
+TEST(an_opengl_consumer_that_polls_returns_all_slots, 2)
 {
     need_transport(1);
     const gr_slot *slot;
@@ -402,8 +403,8 @@ TEST(a_consumer_that_starts_polling_holds_no_slot, 2)
 
 GROUP("mid-flight", add_vulkan_case, add_copied_vulkan_case)
 
-/* The thread waits for a slot or frame that never comes. */
-VULKAN_TEST(a_thread_that_waits_is_stopped, 2)
+/* The CUDA thread waits for a slot or a frame that never comes. */
+VULKAN_TEST(stopping_a_ring_ends_the_wait_of_the_cuda_thread, 2)
 {
     begin(SLOTS, (gr_side)_i, GR_RING_LOSSLESS, MOST, 0);
     const gr_slot *slot;
@@ -443,11 +444,11 @@ static void resize(size_t n)
 }
 
 /*
- * A slot's buffer is destroyed after CUDA has waited for the last submit that used it. The
- * validation layer cannot see a wait outside of Vulkan: it considers the submit pending until the
- * host has queried its fence or semaphore.
+ * The buffer of a slot is destroyed after CUDA has waited for the last submit that used the slot.
+ * The validation layer cannot see a wait outside of Vulkan: it considers the submit pending until
+ * the host has queried its fence or semaphore.
  */
-VULKAN_TEST(slots_are_replaced_under_a_running_thread, 2)
+VULKAN_TEST(slots_are_replaced_while_the_cuda_thread_runs, 2)
 {
     if (vk.exports)
         vulkan_allow("VUID-vkDestroyBuffer-buffer-00922");
@@ -471,8 +472,8 @@ VULKAN_TEST(slots_are_replaced_under_a_running_thread, 2)
     end();
 }
 
-/* Unread frames, with pending work on both sides. */
-VULKAN_TEST(a_ring_ends_with_frames_in_flight, 2)
+/* The ring has unread frames, and work is pending on both sides. */
+VULKAN_TEST(a_ring_with_frames_in_flight_can_be_freed, 2)
 {
     begin(SLOTS, (gr_side)_i, GR_RING_LOSSLESS, MOST, 0);
     uint64_t frame;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Rings between CUDA and Vulkan on one thread that never waits: all work is put into the stream and
- * the queue while a gate blocks one of them, and must complete in order when the gate opens.
+ * Rings between CUDA and Vulkan on one thread that never waits. All work is submitted to the stream
+ * and to the queue while a gate blocks one of them, and must complete in order when the gate opens.
  */
 #define _GNU_SOURCE
 #include "ring_vulkan.h"
@@ -11,7 +11,7 @@
 #define SLOTS 4
 
 static struct ring_sync sync;
-static CUdeviceptr copies; /* of what CUDA reads */
+static CUdeviceptr copies; /* copies of the slots that CUDA reads */
 static struct vulkan_host *hosts[SLOTS];
 
 static gr_ring *begin(size_t n, gr_side producer, gr_ring_mode mode)
@@ -26,7 +26,7 @@ static gr_ring *begin(size_t n, gr_side producer, gr_ring_mode mode)
                                  &GR_INIT(gr_ring_options, .producer = producer, .mode = mode));
 }
 
-/* Call it when all work is done. */
+/* Frees everything. Call it when all work is done. */
 static void end(gr_ring *ring)
 {
     CU(StreamSynchronize(fx.stream));
@@ -52,7 +52,10 @@ static void assert_copy(size_t of, int value)
     assert_bytes(bytes, RING_SIZE, value);
 }
 
-/* A frame from CUDA, copied to the host and given back; blocked by the gate, if there is one. */
+/*
+ * Vulkan copies a frame from CUDA to the host and gives it back. The gate blocks that work unless
+ * it is NULL.
+ */
 static void vulkan_reads(gr_ring *ring, struct vulkan_host *const to[],
                          const struct vulkan_gate *gate)
 {
@@ -76,7 +79,7 @@ VULKAN_TEST(vulkan_reads_after_cuda_has_written)
     }
     for (int i = 0; i < SLOTS; i++)
         must_acquire_read(ring, GR_SIDE_CUDA, &slots[i], 1);
-    /* Without the wait Vulkan reads too early. */
+    /* A submit that does not wait for CUDA reads too early. */
     gr_slot unordered = *slots[0];
     unordered.submit = NULL;
     submit_read((const gr_slot *[]){&unordered}, 1, hosts, NULL);
@@ -111,8 +114,8 @@ VULKAN_TEST(cuda_writes_again_after_vulkan_has_read)
     end(ring);
 }
 
-/* Dropped or discarded: another stream writes the slot next. */
-VULKAN_TEST(cuda_overwrites_unread_frames_in_order, 2)
+/* The first frame is dropped or discarded, so another stream writes the slot next. */
+VULKAN_TEST(cuda_overwrites_an_unread_frame_after_its_pending_write, 2)
 {
     gr_ring *ring = begin(1, GR_SIDE_CUDA, GR_RING_NEWEST);
     const gr_slot *slot;
@@ -170,8 +173,8 @@ static void give_back_in_turn(gr_ring *ring, const gr_slot *slots[], const struc
 }
 
 /*
- * Half of the slots become free at a time: a write to the first of a half waits for the read of its
- * last.
+ * Slots become free in halves: a write to the first slot of a half waits for the read of the last
+ * slot of that half.
  */
 VULKAN_TEST(cuda_waits_once_for_half_of_the_slots)
 {
@@ -200,8 +203,11 @@ VULKAN_TEST(cuda_waits_once_for_half_of_the_slots)
     end(ring);
 }
 
-/* No CPU wait: a producer that needs every slot gets every slot, after the same GPU wait. */
-VULKAN_TEST(a_producer_gets_what_vulkan_has_returned, 2)
+/*
+ * The CPU does not wait: a producer that needs all slots gets all of them, and the GPU waits for
+ * the read.
+ */
+VULKAN_TEST(a_producer_acquires_slots_that_vulkan_is_still_reading, 2)
 {
     gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, _i ? GR_RING_NEWEST : GR_RING_LOSSLESS);
     const gr_slot *all[SLOTS];
@@ -227,8 +233,11 @@ VULKAN_TEST(a_producer_gets_what_vulkan_has_returned, 2)
     end(ring);
 }
 
-/* vkQueueSubmit() failed: the frame is still there, and nothing waits for the missing signal. */
-VULKAN_TEST(a_read_whose_submit_failed_is_cancelled, 2)
+/*
+ * The program cancels a read because vkQueueSubmit() failed: the frame can be read again, and
+ * nothing waits for the missing signal.
+ */
+VULKAN_TEST(vulkan_reads_without_a_submit_can_be_cancelled, 2)
 {
     gr_ring *ring = begin(SLOTS, GR_SIDE_CUDA, _i ? GR_RING_NEWEST : GR_RING_LOSSLESS);
     const gr_slot *slots[3];
@@ -239,7 +248,8 @@ VULKAN_TEST(a_read_whose_submit_failed_is_cancelled, 2)
     ck_assert_ptr_null(slots[0]->submit);
     assert_slots(ring, SLOTS - 3, 0, 3, 0);
     must_acquire_read(ring, GR_SIDE_CUDA, slots, 3);
-    assert_ok(gr_ring_cancel_read(ring, &slots[0], 1)); /* the submit of the others is made */
+    /* the submit of the other two slots is made */
+    assert_ok(gr_ring_cancel_read(ring, &slots[0], 1));
     submit_read(&slots[1], 2, hosts, NULL);
     assert_ok(gr_ring_give_back(ring, &slots[1], 2));
     vulkan_finish();
@@ -256,8 +266,11 @@ VULKAN_TEST(a_read_whose_submit_failed_is_cancelled, 2)
     end(ring);
 }
 
-/* The submit was made and must be waited for, although the frame counts as unread. */
-VULKAN_TEST(a_read_whose_submit_was_made_is_cancelled)
+/*
+ * The next write must wait for the submit, which was made although the cancelled frame counts as
+ * unread.
+ */
+VULKAN_TEST(cuda_writes_after_a_submitted_vulkan_read_was_cancelled)
 {
     gr_ring *ring = begin(1, GR_SIDE_CUDA, GR_RING_NEWEST);
     const gr_slot *slot;
@@ -288,8 +301,11 @@ static void assert_refused(gr_ring *ring, gr_side producer, const gr_slot *const
                      0, words[i]);
 }
 
-/* Otherwise a stream would wait forever for the signal, and gr_ring_free() for the stream. */
-VULKAN_TEST(a_forgotten_submit_is_refused, 2)
+/*
+ * Without the refusal a stream would wait forever for the signal, and gr_ring_free() for the
+ * stream.
+ */
+VULKAN_TEST(slots_without_their_submit_cannot_be_returned, 2)
 {
     const gr_side producer = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
     gr_ring *ring = begin(SLOTS, producer, GR_RING_LOSSLESS);
@@ -310,7 +326,7 @@ VULKAN_TEST(a_forgotten_submit_is_refused, 2)
     assert_slots(ring, SLOTS - 2, _i ? 2 : 0, 0, _i ? 0 : 2);
     assert_ok((_i ? gr_ring_cancel_write : gr_ring_cancel_read)(ring, slots, 2));
     assert_slots(ring, _i ? SLOTS : SLOTS - 2, 0, _i ? 0 : 2, 0);
-    /* Nothing waits for what was not submitted: all slots can be used again. */
+    /* Nothing waits for the work that was not submitted: all slots can be used again. */
     for (int i = 0; !_i && i < 2; i++)
         vulkan_reads(ring, &hosts[i], NULL);
     for (int i = 0; !_i && i < SLOTS; i++)
@@ -319,8 +335,8 @@ VULKAN_TEST(a_forgotten_submit_is_refused, 2)
     end(ring);
 }
 
-/* It belongs to the ring: calls by the program change nothing that the ring relies on. */
-VULKAN_TEST(the_submit_of_a_slot_is_the_rings)
+/* The submit belongs to the ring: calls by the program change nothing that the ring relies on. */
+VULKAN_TEST(a_program_cannot_free_or_recommit_the_submit_of_a_slot)
 {
     gr_ring *ring = begin(1, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     const gr_slot *slot;
@@ -360,7 +376,7 @@ VULKAN_TEST(cuda_reads_after_vulkan_has_written)
     }
     for (int i = 0; i < SLOTS; i++)
         must_acquire_read(ring, GR_SIDE_GRAPHICS, &slots[i], 1);
-    /* Without the wait CUDA reads too early. */
+    /* A copy that does not wait for Vulkan reads too early. */
     unsigned char bytes[RING_SIZE];
     CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(slots[0]->buffer), RING_SIZE, fx.other));
     CU(StreamSynchronize(fx.other));
@@ -396,8 +412,8 @@ VULKAN_TEST(vulkan_writes_again_after_cuda_has_read)
     end(ring);
 }
 
-/* The submit of a discarded slot may be omitted. */
-VULKAN_TEST(vulkan_drops_and_discards)
+/* The submit of a discarded slot may be left out. */
+VULKAN_TEST(vulkan_producers_may_drop_and_discard_frames)
 {
     gr_ring *ring = begin(2, GR_SIDE_GRAPHICS, GR_RING_NEWEST);
     const gr_slot *slots[2];
@@ -421,10 +437,10 @@ VULKAN_TEST(vulkan_drops_and_discards)
 /* ---- Slots that leave ------------------------------------------------------------------------ */
 
 /*
- * They are Vulkan buffers: the validation layer would report one that is destroyed while a submit
- * uses it.
+ * The slots are Vulkan buffers: the validation layer would report a buffer that is destroyed while
+ * a submit uses it.
  */
-VULKAN_TEST(slots_that_leave_outlive_vulkans_submits, 2)
+VULKAN_TEST(leaving_slots_are_freed_after_pending_vulkan_work, 2)
 {
     gr_side producer = _i ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
     gr_ring *ring = begin(2, producer, GR_RING_LOSSLESS);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Rings of Vulkan buffers, for the parts of test_ring with two queues of work or two threads. */
+/*
+ * Rings of Vulkan buffers, for the parts of test_ring that use a CUDA stream and a Vulkan queue, or
+ * two threads.
+ */
 #ifndef GR_TESTS_RING_VULKAN_H
 #define GR_TESTS_RING_VULKAN_H
 
@@ -13,16 +16,17 @@ struct ring_sync {
 struct ring_sync ring_sync_begin(void);
 void ring_sync_end(struct ring_sync *sync);
 
-/* n buffers with them; valid until the next call. */
+/* Creates n buffers with this pair of semaphores. The array is valid until the next call. */
 gr_resource *const *ring_vulkan_resources(size_t n, const struct ring_sync *sync);
 
-/* A ring of n such buffers. */
+/* Creates a ring of n such buffers. */
 gr_ring *must_make_vulkan_ring(size_t n, const struct ring_sync *sync,
                                const gr_ring_options *options);
 
 /*
- * Submits Vulkan's work on n slots of one acquire: fills them with values from `value` on, or
- * copies them to host buffers; then commits. The gate, if any, blocks the submit.
+ * Submits Vulkan's work on n slots of one acquire, and commits it. The work fills the slots with
+ * values from `value` on, or copies them to host buffers. The gate, unless it is NULL, blocks the
+ * submit.
  */
 void submit_fill(const gr_slot *const slots[], size_t n, int value, const struct vulkan_gate *gate);
 void submit_read(const gr_slot *const slots[], size_t n, struct vulkan_host *const to[],

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The two semaphores of a ring of Vulkan buffers: which pair a ring uses, and which are refused. */
+/*
+ * The two semaphores of a ring of Vulkan buffers: which pair a ring uses, and which pairs it
+ * refuses.
+ */
 #define _GNU_SOURCE
 #include "ring_vulkan.h"
 
@@ -22,8 +25,8 @@ static void assert_signals(gr_resource *resource, const gr_semaphore *acquire)
     ck_assert_ptr_eq(submit->signals[0], acquire);
 }
 
-/* Two rings with resources of one device do not wait for each other's work. */
-VULKAN_TEST(a_ring_has_semaphores_of_its_own)
+/* Two rings with resources of one device do not wait for the work of each other. */
+VULKAN_TEST(each_ring_gets_a_new_pair_of_semaphores)
 {
     struct ring_sync device = ring_sync_begin(), other = ring_sync_begin();
     gr_resource *resources[3];
@@ -46,7 +49,7 @@ VULKAN_TEST(a_ring_has_semaphores_of_its_own)
         vulkan_finish();
         assert_bytes(read->bytes, RING_SIZE, i + 1);
     }
-    /* Added slots must have the pair of the device: a slot with another pair is refused. */
+    /* Added slots must have the semaphores of the device: a slot with another pair is refused. */
     gr_resource *stranger = resource_with(&other);
     assert_invalid(gr_ring_resize(rings[0], &stranger, 1), "other semaphores");
     assert_ok(gr_ring_resize(rings[0], &resources[2], 1));
@@ -63,7 +66,7 @@ VULKAN_TEST(a_ring_has_semaphores_of_its_own)
     ring_sync_end(&other);
 }
 
-VULKAN_TEST(resources_need_the_same_two_semaphores)
+VULKAN_TEST(resources_of_a_ring_need_the_same_pair_of_semaphores)
 {
     struct ring_sync one = ring_sync_begin(), two = ring_sync_begin();
     gr_resource *r[2] = {unordered(must_create(RING_SIZE, GR_READ_WRITE)),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* How long a call waits, what a stop ends, and when the descriptors are readable. */
+/* How long a call waits, which waits gr_ring_stop() ends, and when the descriptors are readable. */
 #define _GNU_SOURCE
 #include "ring.h"
 
@@ -15,7 +15,7 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-TEST(an_acquire_waits_for_its_timeout)
+TEST(an_acquire_waits_until_its_timeout)
 {
     const gr_slot *slot, *none;
     GR_AUTO(gr_ring) *ring = must_make_ring(1, NULL);
@@ -33,7 +33,7 @@ TEST(an_acquire_waits_for_its_timeout)
     assert_ok(gr_ring_cancel_write(ring, &slot, 1));
 }
 
-TEST(a_stopped_ring_can_be_read_to_its_end, 2)
+TEST(frames_of_a_stopped_ring_can_be_read, 2)
 {
     gr_side producer = (gr_side)_i;
     GR_AUTO(gr_ring) *ring = must_make_ring_of(3, producer, GR_RING_LOSSLESS);
@@ -71,7 +71,7 @@ static void assert_readable(gr_ring *ring, bool producer, bool consumer)
     ck_assert(readable(ring, GR_RING_CONSUMER) == consumer);
 }
 
-TEST(descriptors_are_readable_when_frames_exist, 2)
+TEST(descriptors_are_readable_while_a_slot_or_frame_exists, 2)
 {
     gr_side producer = (gr_side)_i;
     GR_AUTO(gr_ring) *ring = must_make_ring_of(2, producer, GR_RING_LOSSLESS);
@@ -83,7 +83,7 @@ TEST(descriptors_are_readable_when_frames_exist, 2)
     assert_readable(ring, false, false);
     assert_ok(gr_ring_hand_over(ring, &slots[0], 1));
     assert_readable(ring, false, true);
-    assert_readable(ring, false, true); /* as long as that holds */
+    assert_readable(ring, false, true); /* it stays readable while a frame is unread */
     assert_ok(gr_ring_cancel_write(ring, &slots[1], 1));
     assert_readable(ring, true, true);
     must_acquire_read(ring, producer, slots, 1);
@@ -96,7 +96,7 @@ TEST(descriptors_are_readable_when_frames_exist, 2)
     assert_readable(ring, true, true);
 }
 
-TEST(newest_only_producers_never_wait, 2)
+TEST(newest_only_producers_only_wait_for_slots_being_read, 2)
 {
     gr_side producer = (gr_side)_i;
     GR_AUTO(gr_ring) *ring = must_make_ring_of(1, producer, GR_RING_NEWEST);
@@ -110,10 +110,10 @@ TEST(newest_only_producers_never_wait, 2)
 }
 
 /*
- * OpenGL then frees one slot after the other. The descriptor must not announce a slot that cannot
- * be acquired yet.
+ * After the read, OpenGL frees one slot after the other. The descriptor of the producer must not be
+ * readable before a slot can be acquired.
  */
-TEST(readable_frames_can_be_acquired, RING_TRANSPORTS)
+TEST(a_readable_producer_descriptor_means_an_acquire_succeeds, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_ring) *ring = must_make_ring_of(8, GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -129,7 +129,7 @@ TEST(readable_frames_can_be_acquired, RING_TRANSPORTS)
     assert_ok(gr_egl_make_current(fx.egl));
 }
 
-TEST(invalid_descriptors)
+TEST(a_descriptor_needs_a_ring_and_a_role)
 {
     GR_AUTO(gr_ring) *ring = must_make_ring_of(1, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     ck_assert_int_eq(gr_ring_descriptor(NULL, GR_RING_CONSUMER), -1);

@@ -13,7 +13,7 @@
 #ifndef SEED
 #define SEED 20261120u
 #endif
-#define MOST_SLOTS 18 /* at once, including leaving ones */
+#define MOST_SLOTS 18 /* slots at once, including leaving ones */
 #define MOST_NEW   9
 #define NAMES      (MOST_SLOTS + MOST_NEW)
 
@@ -24,11 +24,11 @@ enum state { NONE, FREE, WRITING, READY, READING, RETURNING };
 static struct slot {
     enum state state;
     bool leaving;
-    const gr_slot *it; /* the slot as acquired, while it is written or read */
-    gr_buffer *buffer; /* acquired with it */
-    uint64_t frame;    /* READY, READING */
-    uint64_t turn;     /* FREE, RETURNING */
-    int value;         /* of all its bytes */
+    const gr_slot *it; /* the acquired slot, while it is written or read */
+    gr_buffer *buffer; /* the mapping of the acquired slot */
+    uint64_t frame;    /* only for READY and READING */
+    uint64_t turn;     /* the order of free slots; only for FREE and RETURNING */
+    int value;         /* the value of all its bytes */
     gr_resource *resource;
 } slots[NAMES];
 
@@ -79,7 +79,10 @@ static struct slot *slot_of(const gr_slot *given)
     return NULL;
 }
 
-/* The next one: the oldest frame, or the oldest free slot. */
+/*
+ * The slot that is acquired next: the one with the oldest frame, or the free slot that was freed
+ * first.
+ */
 static struct slot *oldest(enum state what, bool leaving_too)
 {
     struct slot *best = NULL;
@@ -100,7 +103,7 @@ static void drop_older(uint64_t frame)
         is_dropped_now(s);
 }
 
-/* One OpenGL signal covers all deferred slots. */
+/* One OpenGL signal covers all slots whose signal was deferred, and frees them. */
 static void end_returning(void)
 {
     for (int i = 0; i < NAMES; i++)
@@ -108,7 +111,7 @@ static void end_returning(void)
             slots[i].state = FREE;
 }
 
-/* Whether OpenGL signals later that it has finished with these. */
+/* Whether OpenGL's signal for these slots is deferred. */
 static bool is_put_off(const gr_slot *const picked[], size_t n)
 {
     unsigned all = 0;
@@ -190,7 +193,7 @@ static void step_acquire_read(void)
     check(gr_ring_acquire_read(ring, stream, got, n, 0) == may);
     if (may != GR_OK)
         return;
-    /* The newest n remain after the others are dropped. */
+    /* Drops all frames but the newest n. */
     while (newest && count(READY, true) > n)
         is_dropped_now(oldest(READY, true));
     for (size_t i = 0; i < n; i++) {
@@ -203,7 +206,7 @@ static void step_acquire_read(void)
     }
 }
 
-/* Some of the slots in that state, in any order. */
+/* Picks some of the slots in that state, in any order. */
 static size_t pick_some(enum state what, const gr_slot *picked[])
 {
     size_t n = 0;
@@ -216,7 +219,7 @@ static size_t pick_some(enum state what, const gr_slot *picked[])
     return n;
 }
 
-/* An invalid entry: a slot in another state, or the first one again. */
+/* Makes one entry invalid: a slot in another state, or the first slot a second time. */
 static void spoil(const gr_slot *picked[], size_t n, enum state right)
 {
     picked[n] = picked[0];
@@ -238,7 +241,7 @@ static void step_write(void)
 
 typedef gr_status hand_over_fn(gr_ring *ring, const gr_slot *const slots[], size_t n);
 
-/* The newest frame that was given back or is being read. */
+/* The newest frame that has been given back or is being read. */
 static uint64_t given_back;
 
 static void is_unread_now(struct slot *s)
@@ -408,7 +411,7 @@ static void begin(void)
     free_resources(fresh, 3);
 }
 
-/* Buffers that the walk holds outlive the ring. */
+/* The buffers of the walk outlive the ring and are freed here. */
 static void end(void)
 {
     void *handles[NAMES] = {NULL};
@@ -429,7 +432,7 @@ static void end(void)
     }
 }
 
-TEST(walk, 4 * RING_TRANSPORTS)
+TEST(random_calls_match_the_model, 4 * RING_TRANSPORTS)
 {
     need_transport(_i / 4);
     producer = _i & 1 ? GR_SIDE_GRAPHICS : GR_SIDE_CUDA;
@@ -440,7 +443,7 @@ TEST(walk, 4 * RING_TRANSPORTS)
     int steps = sanitizer() || _i >= 4 ? 2000 : 10000;
     for (step = 0; step < steps; step++)
         take_step();
-    /* A walk in which nearly all calls fail would test little. */
+    /* The walk must write enough frames: if nearly all calls fail, it tests little. */
     uint64_t many = (uint64_t)steps / 25;
     ck_assert_uint_gt(written, many);
     ck_assert_uint_gt(read_frames, newest ? many / 4 : many);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The calls of the sequences: one entry per public function, plus steps that a program takes
- * outside of grinterop. tests/checks/check-symbols checks that no public function is missing.
+ * The calls of the sequences: one entry per public function, and entries for steps that a program
+ * takes outside of grinterop. tests/checks/check-symbols checks that no public function is missing.
  */
 #ifndef GR_TESTS_FUZZ_CALLS_H
 #define GR_TESTS_FUZZ_CALLS_H
@@ -29,24 +29,27 @@ struct entry {
     const char *name, *format;
     unsigned weight;
 
-    /* Makes the call and compares. False if it cannot be made now because an object is missing. */
+    /*
+     * Makes the call and compares its result with the model. Returns false if the call cannot be
+     * made now because an object is missing.
+     */
     bool (*run)(struct world *w, const int *a);
-    bool software_only; /* no GPU driver accepts its input */
+    bool software_only; /* GPU drivers do not accept the input of this call */
 };
 
-/* An entry for a public function, called by its function run_NAME. */
+/* The entry of a public function. The function run_NAME calls it. */
 #define CALL(name, weight, format)                                                                 \
     {                                                                                              \
 #name, format, weight, run_##name, false                                                   \
     }
 
-/* An entry that needs the software driver. */
+/* The entry of a call that needs the software driver. */
 #define SOFTWARE_CALL(name, weight, format)                                                        \
     {                                                                                              \
 #name, format, weight, run_##name, true                                                    \
     }
 
-/* An entry for a step outside of grinterop. */
+/* The entry of a step outside of grinterop. */
 #define STEP(name, weight, format) CALL(name, weight, format)
 
 /* A public function that the sequences do not call. */
@@ -59,39 +62,45 @@ struct left_out {
     }
 extern const struct left_out left_out[];
 
-/* The entries of each file; an entry without a name ends the list. */
+/* The entries of each file. An entry without a name ends each array. */
 extern const struct entry calls_ask[], calls_device[], calls_dlpack[], calls_end[],
     calls_external[], calls_hand[], calls_image[], calls_make[], calls_map[], calls_outside[],
     calls_publish[], calls_ring[], calls_slot[], calls_tensor[], calls_vulkan[];
 
-/* Frees the objects that threads have handed over and no thread has taken. */
+/* Frees the objects that one thread has handed over and that no other thread has taken. */
 void hand_end_all(struct world *w);
 
-/* Joins all entries in one list. Call it before any other function here. */
+/* Joins the entries of all files in one list. Call it before any other function of this header. */
 void entries_collect(void);
 
-/* A live Vulkan device wrap: the world's own or another. */
+/* A live wrap of the Vulkan device: the one at that place, or the world's own. */
 gr_vk_device *device_for(struct world *w, int number);
 
-/* A ring can be given to a call if it is NULL, or if it lives and its context is current. */
+/*
+ * is_ring_valid(): whether a call may get the ring, which is NULL, or is live with its context
+ * current.
+ */
 struct ring *ring_at(struct world *w, int place);
 bool is_ring_valid(const struct world *w, const struct ring *ring);
 unsigned ring_count(const struct ring *ring, enum slot_state state);
 
-/* Frees a ring and the buffers of its slots; its context must be current. */
+/* Frees a ring and the buffers of its slots. The context of the ring must be current. */
 void ring_free(struct world *w, struct ring *ring);
 
-/* Calls the deleter of an export that has not been imported. */
+/* Calls the deleter of an export that nobody has imported. */
 void export_end(struct world *w, struct export *x);
 
-/* Entries by number, which is the same in each run of one build, and by name. -1 if not found. */
+/*
+ * Look up entries by number, which is the same in each run of one build, and by name. Return NULL
+ * or -1 if not found.
+ */
 const struct entry *entry_at(int number);
 int entry_named(const char *name);
 
-/* Picks the theme of a sequence. */
+/* Picks the theme of a sequence: a table whose calls are more frequent. */
 void theme_pick(struct world *w);
 
-/* Picks an entry by weight, and its arguments. */
+/* Picks an entry by its weight, and arguments for it. */
 void call_pick(struct world *w, struct call *call);
 
 #endif

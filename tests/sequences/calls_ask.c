@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* A query with NULL: checks its result and its error. */
+/* Calls a query with NULL, and checks its result and its error. */
 #define NULL_GIVES(w, answer)                                                                      \
     do {                                                                                           \
         gr_clear_error();                                                                          \
@@ -15,7 +15,7 @@
 
 /* ---- Resources ------------------------------------------------------------------------------- */
 
-/* A query about a live resource or NULL. */
+/* Calls a query with a live resource or with NULL. */
 #define ASK_RESOURCE(function, of_null, right)                                                     \
     static bool run_##function(struct world *w, const int *a)                                      \
     {                                                                                              \
@@ -29,14 +29,14 @@
         return true;                                                                               \
     }
 
-/* check_world() compares the fields. */
+/* check_world() compares the fields of the returned struct. */
 ASK_RESOURCE(gr_resource_get_info, NULL,
              r->later || r->ring || gr_resource_get_info(r->it)->mapped == !!r->mapped)
 ASK_RESOURCE(gr_gl_name, 0, gr_gl_name(r->it) == r->object->name)
 ASK_RESOURCE(gr_gl_target, 0,
              gr_gl_target(r->it) == (r->object->context == ANY_CONTEXT ? 0 : r->object->target))
 
-/* Truncates the text to any size, terminates it, and returns the full length. */
+/* The call truncates the text to any size, terminates it, and returns the full length. */
 static bool run_gr_resource_describe(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
@@ -79,7 +79,7 @@ ASK_BUFFER(gr_buffer_size,
            gr_buffer_size(b->it) ==
                (b->resource->mapped == b && (!b->resource->image || b->linear_image) ? b->size : 0))
 
-/* Only a mapped image has no pointer. */
+/* Only the buffer of a mapped image has no pointer. */
 static bool run_gr_buffer_ptr(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
@@ -161,7 +161,7 @@ static void take_line(void *user, gr_log_level level, const char *line)
     (void)line[strlen(line)];
 }
 
-/* From now on the library formats log lines about live objects. */
+/* After this call the library formats log lines about live objects. */
 static bool run_gr_log_set(struct world *w, const int *a)
 {
     static const gr_log_level levels[] = {GR_LOG_NONE, GR_LOG_WARNING, GR_LOG_INFO, GR_LOG_DEBUG};
@@ -227,7 +227,7 @@ static bool run_gr_cuda_driver_path(struct world *w, const int *a)
 
 /* ---- EGL ------------------------------------------------------------------------------------- */
 
-/* Creates a context and frees it at once; afterwards no context is current. */
+/* Creates a context and frees it at once. Afterwards no context is current. */
 static bool run_gr_egl_create(struct world *w, const int *a)
 {
     const gr_egl_options options = GR_INIT(gr_egl_options, .share = a[0] ? NULL : w->egl[0]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Vulkan devices: wraps, which may end before the resources made with them, images, and buffers
- * owned by the program. For the latter, the program passes a buffer that grinterop created before.
+ * Vulkan devices: wraps, which may end before the resources made with them; images; and buffers
+ * that the program owns, for which the test passes a buffer that grinterop created before.
  */
 #include "calls.h"
 
@@ -19,14 +19,14 @@ static struct device *device_at(struct world *w, int place)
     return place >= 0 && place < DEVICES ? &w->devices[place] : NULL;
 }
 
-/* The live wrap at a place; the world's own if the place is free. */
+/* The live wrap at a place, or the world's own if that place is free. */
 gr_vk_device *device_for(struct world *w, int number)
 {
     struct device *d = &w->devices[number % DEVICES];
     return d->life == LIVE ? d->it : w->device;
 }
 
-/* Errors 0 to 2: no description, no device, an invalid queue family. */
+/* Argument values 0 to 2 are errors: no description, no device, an invalid queue family. */
 static bool run_gr_vk_device_wrap(struct world *w, const int *a)
 {
     struct device *d = device_at(w, a[1]);
@@ -153,7 +153,10 @@ static bool run_gr_vk_image_create(struct world *w, const int *a)
 
 /* ---- Buffers of the program ------------------------------------------------------------------ */
 
-/* Errors 0 to 2: no buffer, no memory, a range past the end. Which write wins is undefined. */
+/*
+ * Argument values 0 to 2 are errors: no buffer, no memory, a range past the end. Two resources then
+ * share memory, and it is undefined which write wins.
+ */
 static bool run_gr_from_vk_buffer(struct world *w, const int *a)
 {
     struct resource *from = resource_at(w, a[0]), *r = resource_at(w, a[3]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Tensors by DLPack: exports, as held by another framework, their deleters, and imports of them. An
- * export and its import share memory.
+ * Tensors through DLPack: exports, which another framework would hold, their deleters, and imports.
+ * An export and its import share memory.
  */
 #include "calls.h"
 
@@ -17,7 +17,9 @@ static struct export *export_at(struct world *w, int place)
 
 /* ---- Exports --------------------------------------------------------------------------------- */
 
-/* A stream of the primary context, or NULL, or GR_STREAM_NONE. */
+/*
+ * Whether the consumer's stream is valid: a stream of the primary context, NULL, or GR_STREAM_NONE.
+ */
 static bool is_consumer_valid(const struct world *w, int choice)
 {
     bool ours = choice < STREAMS && w->streams[choice].life == LIVE && !w->streams[choice].cuda;
@@ -84,7 +86,10 @@ void export_end(struct world *w, struct export *x)
     export_is_ended(w, x);
 }
 
-/* The consumer is done with the export. The end of an import ends an imported export. */
+/*
+ * The consumer calls the deleter of an export. If the export was imported, freeing the import does
+ * that.
+ */
 static bool run_dlpack_end(struct world *w, const int *a)
 {
     struct export *x = export_at(w, a[0]);
@@ -96,14 +101,14 @@ static bool run_dlpack_end(struct world *w, const int *a)
 
 /* ---- Imports --------------------------------------------------------------------------------- */
 
-/* The software driver reports host memory as device memory. */
+/* The memory kind of an import: the software driver reports host memory as device memory. */
 static gr_memory memory_of(const struct world *w, gr_memory memory)
 {
     return w->software && memory == GR_MEMORY_HOST ? GR_MEMORY_DEVICE : memory;
 }
 
 /*
- * Imports a view of the exported tensor. It does not outlive the mapping, as the export does not.
+ * Imports a view of the exported tensor. Like the export, the import does not outlive the mapping.
  */
 static bool import(struct world *w, const int *a, bool old)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The end of mappings and resources. */
+/* Calls that end mappings and resources. */
 #include "calls.h"
 
 #include "outside.h"
@@ -14,7 +14,7 @@ static bool is_tensor_usable(const struct world *w, const struct buffer *b)
     return !b || b->life == LIVE || is_stale_buffer(w, b);
 }
 
-/* The errors of releasing this buffer on that stream. */
+/* The errors that may occur when this buffer is released on that stream. */
 static unsigned release_may(const struct world *w, const struct buffer *b, int choice)
 {
     if (b->life != LIVE)
@@ -65,7 +65,7 @@ static bool many_are_valid(struct world *w, const int *a)
     return is_stream_valid(w, a[MANY]);
 }
 
-/* Combines the errors of all entries: GR_ERR_PARTIAL if only some were released. */
+/* Combines the errors of all entries: GR_ERR_PARTIAL if only some of the buffers were released. */
 static unsigned many_may(const unsigned may[], const struct buffer *const list[])
 {
     unsigned all = 0;
@@ -121,7 +121,8 @@ static bool run_gr_resource_unmap(struct world *w, const int *a)
     unsigned may = resource_may(r);
     if (!may)
         may =
-            end_may(w, r, a[1]) | (r->mapped ? 0 : MAY(GR_ERR_STATE)); /* also if it is a ring's */
+            /* A slot of a ring also gets this error. */
+            end_may(w, r, a[1]) | (r->mapped ? 0 : MAY(GR_ERR_STATE));
     if (a[1] == STREAM_NULL || a[1] == STREAM_NONE)
         may |= MAY(GR_ERR_INVALID_VALUE);
     gr_status status = gr_resource_unmap(handle_of(r), stream_at(w, a[1]));
@@ -131,7 +132,10 @@ static bool run_gr_resource_unmap(struct world *w, const int *a)
     return true;
 }
 
-/* Closing an unmapped resource uses no stream, so any stream but NULL and NONE is accepted. */
+/*
+ * The errors of a close. Closing an unmapped resource uses no stream, so any stream is accepted but
+ * NULL and NONE.
+ */
 static unsigned close_may(const struct world *w, const struct resource *r, int choice)
 {
     bool none = choice == STREAM_NULL || choice == STREAM_NONE;
@@ -186,7 +190,10 @@ static bool run_gr_resource_free(struct world *w, const int *a)
     return true;
 }
 
-/* The stream work is short, and none of it waits for this thread. */
+/*
+ * A wait without timeout ends soon: the work in the stream is short and never waits for this
+ * thread.
+ */
 static bool run_gr_resource_wait(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Resources in external memory: imported by descriptor, made in the same memory, or sent and
- * received within this process. Where two resources share memory, it is undefined which write wins.
+ * Resources in external memory: imported by descriptor, created in memory that another resource
+ * uses, or sent and received within this process. Where two resources share memory, it is undefined
+ * which write wins.
  */
 #define _GNU_SOURCE
 #include "calls.h"
@@ -19,7 +20,7 @@
 
 /* ---- Success --------------------------------------------------------------------------------- */
 
-/* The contents are unknown because another resource uses the same memory. */
+/* Another resource uses the same memory, so the contents are unknown. */
 static void is_shared(struct object *o)
 {
     o->shared = o->disputed = true;
@@ -45,8 +46,8 @@ static unsigned flags_may(int flags)
 /* ---- By a descriptor ------------------------------------------------------------------------- */
 
 /*
- * Memory as lavapipe exports it, which the software driver accepts: a header holds its size and its
- * start, and it is sealed against shrinking. GPU drivers do not accept it.
+ * Memory in the form in which lavapipe exports it, which only the software driver accepts. A header
+ * holds the size and the start of the data, and the file is sealed against shrinking.
  */
 #define HEAD 64
 
@@ -60,7 +61,7 @@ static int make_memory(struct world *w)
     return fd;
 }
 
-/* Errors 0 to 2: no size, a range past the end, no handle type. */
+/* Argument values 0 to 2 are errors: no size, a range past the end, no handle type. */
 static bool run_gr_from_external_memory(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[2]);
@@ -83,7 +84,7 @@ static bool run_gr_from_external_memory(struct world *w, const int *a)
     return true;
 }
 
-/* One half of the memory, or a range past its end. */
+/* Uses one half of the memory, or a range past its end. */
 static bool run_gr_from_same_memory(struct world *w, const int *a)
 {
     struct resource *from = resource_at(w, a[0]), *r = resource_at(w, a[3]);
@@ -106,7 +107,7 @@ static bool run_gr_from_same_memory(struct world *w, const int *a)
     return true;
 }
 
-/* Until then maps are refused. */
+/* Sets an external resource to use no semaphores. Before such a call its maps are refused. */
 static bool run_sync_none(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);
@@ -126,8 +127,8 @@ static bool has_mail(const struct world *w)
 }
 
 /*
- * Vulkan resources can be sent. A resource in OpenGL storage needs an import that the software
- * driver lacks.
+ * Only Vulkan resources are sent successfully. Receiving a resource in OpenGL storage needs an
+ * import that the software driver lacks.
  */
 static bool run_gr_resource_send(struct world *w, const int *a)
 {
@@ -161,7 +162,7 @@ static void check_data(struct world *w, const unsigned char *data, size_t size)
         must(w, data[i] == size);
 }
 
-/* If the data does not fit, the message stays in the socket. */
+/* If the data does not fit, the message stays in the socket for a later call. */
 static bool run_gr_resource_receive(struct world *w, const int *a)
 {
     unsigned char data[256];

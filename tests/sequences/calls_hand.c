@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Objects that one thread creates and another thread uses or frees, as a garbage collector does:
- * tensors, and OpenGL resources and mapped buffers, whose context is not current there. They leave
- * the model of the creating thread; the other thread makes only these calls on them.
+ * tensors, OpenGL resources, and mapped buffers. The OpenGL context is not current on the other
+ * thread. The objects leave the model of the creating thread. The other thread makes only the calls
+ * of this file on them.
  */
 #include "calls.h"
 
@@ -16,7 +17,7 @@
 struct handed {
     enum { NOTHING, RESOURCE, BUFFER, TENSOR } what;
     void *it;
-    unsigned thread; /* that created it */
+    unsigned thread; /* the thread that created it */
 };
 
 static struct handed shelf[SHELF];
@@ -38,7 +39,10 @@ static bool put(struct world *w, const struct handed *item)
     return done;
 }
 
-/* Takes an object of another thread or, with `any`, also of this thread. */
+/*
+ * Takes an object that another thread has put on the shelf. With `any`, this thread may be its
+ * creator.
+ */
 static struct handed take(const struct world *w, bool any)
 {
     struct handed item = {NOTHING, NULL, 0};
@@ -54,7 +58,7 @@ static struct handed take(const struct world *w, bool any)
 
 /* ---- Handing over ---------------------------------------------------------------------------- */
 
-/* grinterop owns the object, so nothing else here refers to it. */
+/* Whether nothing else in the model refers to the resource. grinterop owns its OpenGL object. */
 static bool is_unreferenced(const struct resource *r)
 {
     return r && !r->gone && !r->begun && !r->ring && !r->later && !r->kept && r->object == &r->own;
@@ -72,7 +76,7 @@ static bool run_hand_resource(struct world *w, const int *a)
     return true;
 }
 
-/* Only the buffer keeps its resource alive. */
+/* Hands over a buffer whose resource is freed, so that only the buffer keeps the resource alive. */
 static bool run_hand_buffer(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Mapped images: their arrays, and copies. */
+/* Mapped images: queries for their arrays, and copies. */
 #include "calls.h"
 
 #include "outside.h"
 
 #include <string.h>
 
-/* A buffer, mapped or not, or NULL. */
+/*
+ * Whether a query may be called with the buffer: the buffer may be NULL, and need not be mapped any
+ * more.
+ */
 static bool can_query(const struct buffer *b)
 {
     return !b || (b->life == LIVE && !b->resource->gone);
@@ -17,7 +20,7 @@ static bool is_image(const struct buffer *b)
     return b->resource->image && b->resource->mapped == b;
 }
 
-/* The errors of every image query; only level 0 and layer 0 exist. */
+/* The errors that every image query may return. Only level 0 and layer 0 exist. */
 static unsigned image_may(const struct world *w, const struct buffer *b, unsigned past)
 {
     if (!b)
@@ -52,7 +55,7 @@ static bool run_gr_buffer_array(struct world *w, const int *a)
     return true;
 }
 
-/* With the copy transport, read-only maps get all layers as one array. */
+/* With the copy transport, a read-only mapping has all layers in one array. */
 static bool run_gr_buffer_mipmapped_array(struct world *w, const int *a)
 {
     struct buffer *b = buffer_at(w, a[0]);
@@ -94,9 +97,12 @@ static bool run_gr_buffer_texture(struct world *w, const int *a)
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
-#define ROW 16 /* in bytes */
+#define ROW 16 /* bytes per row */
 
-/* The stream must be that of the map, by either name; another stream would have to wait for it. */
+/*
+ * The errors of a copy. The stream must be the one of the map, by its handle or as
+ * GR_STREAM_OF_MAP: another stream would have to wait for that one.
+ */
 static unsigned copy_may(const struct world *w, const struct buffer *b, int choice)
 {
     unsigned may = image_may(w, b, choice == 1 || choice == 2);
@@ -105,7 +111,7 @@ static unsigned copy_may(const struct world *w, const struct buffer *b, int choi
     return may;
 }
 
-/* Pageable memory, so the call waits; pinned memory would not. */
+/* The host memory is pageable, so the call waits. With pinned memory it would not. */
 static bool run_gr_buffer_copy_to_linear(struct world *w, const int *a)
 {
     unsigned char bytes[4 * ROW];

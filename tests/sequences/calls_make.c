@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* OpenGL resources, made from existing objects or together with their object. */
+/* OpenGL resources, created for existing objects or together with their object. */
 #include "calls.h"
 
 /* ---- Transports ------------------------------------------------------------------------------ */
@@ -19,13 +19,16 @@ static const unsigned transport_sets[] = {
     BAD_TRANSPORT | GR_TRANSPORT_COPY,
 };
 
-/* Place -1 means no options. */
+/* The set of transports at a place. Place -1 means no options. */
 static unsigned set_at(int place)
 {
     return place < 0 ? 0 : transport_sets[place];
 }
 
-/* With one device the peer transport is unavailable. */
+/*
+ * The errors of a call with this set of transports. With one device the peer transport is
+ * unavailable.
+ */
 static unsigned set_may(unsigned set, unsigned possible)
 {
     if (set >= BAD_TRANSPORT)
@@ -55,7 +58,7 @@ static unsigned object_may(const struct world *w, const struct object *o)
 
 /* ---- Existing objects ------------------------------------------------------------------------ */
 
-/* Common end of the calls: records the new resource at the place. */
+/* Every call of this file ends with this function, which records the new resource at the place. */
 static bool is_made(struct world *w, int place, gr_resource *made, struct object *o, int flags,
                     unsigned may)
 {
@@ -155,7 +158,10 @@ static bool run_gr_map_gl_buffer(struct world *w, const int *a)
 
 /* ---- Objects that grinterop creates ---------------------------------------------------------- */
 
-/* The library chooses the transport, out of the allowed ones. */
+/*
+ * Records a resource with its own object. The library has chosen the transport from the allowed
+ * ones.
+ */
 static void own_is_made(struct world *w, struct resource *r, gr_resource *made, GLenum target,
                         size_t size, int flags)
 {

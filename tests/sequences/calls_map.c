@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Maps. */
+/* Calls that map resources. */
 #include "calls.h"
 
 /*
- * Only interop defines two mappings of one object at once. With other transports one mapping would
- * access what the other has mapped.
+ * Whether no other mapping of the object exists. Only interop defines two mappings of one object at
+ * the same time. With other transports one mapping would access the memory of the other.
  */
 static bool has_exclusive_use(const struct world *w, const struct resource *r)
 {
@@ -70,7 +70,7 @@ static bool run_gr_map_linear(struct world *w, const int *a)
     is_mapped(w, r, b, made, stream);
     b->linear_image = r->image;
     if (r->image)
-        b->size = gr_buffer_size(made); /* rows are padded */
+        b->size = gr_buffer_size(made); /* larger than the data, because rows are padded */
     must(w, b->size >= r->object->size || !r->image);
     return true;
 }
@@ -79,7 +79,7 @@ static bool run_gr_map_linear(struct world *w, const int *a)
 
 #define MANY 3
 
-/* A part of every buffer: 8 bytes at an offset, or the whole buffer. */
+/* The errors of mapping a part of a buffer: 8 bytes at an offset, or the whole buffer. */
 static unsigned part_may(const struct resource *r, const gr_map_options *part)
 {
     if (!part->offset && !part->size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Steps outside of grinterop: contexts, streams, and bytes written by OpenGL or CUDA. */
+/* Steps outside of grinterop: contexts, streams, and bytes that OpenGL or CUDA writes. */
 #include "calls.h"
 
 #include "outside.h"
@@ -20,7 +20,10 @@ static bool run_cuda_current(struct world *w, const int *a)
     return true;
 }
 
-/* At most one per sequence, so that no other context reuses its address after its end. */
+/*
+ * Creates the second CUDA context, at most one per sequence, so that no later context reuses its
+ * address.
+ */
 static bool run_cuda_create(struct world *w, const int *a)
 {
     CUdevice device;
@@ -31,15 +34,18 @@ static bool run_cuda_create(struct world *w, const int *a)
     need_cuda(w, w->cu->DeviceGet(&device, 0), "cuDeviceGet");
     need_cuda(w, w->cu->CtxCreate(&w->contexts[1], 0, device), "cuCtxCreate");
     w->second_made = true;
-    /* It was pushed above the current one; setting NULL would make that one current again. */
+    /*
+     * cuCtxCreate() pushed the context above the current one. Setting NULL would make the one below
+     * current again.
+     */
     need_cuda(w, w->cu->CtxPopCurrent(&popped), "cuCtxPopCurrent");
     use_cuda(w, 1);
     return true;
 }
 
 /*
- * The NVIDIA driver does not return objects mapped by interop, or registered images, to OpenGL:
- * OpenGL may not use them any more.
+ * Notes that the CUDA context of a resource is destroyed. The NVIDIA driver does not return objects
+ * that were mapped by interop, or registered images, to OpenGL, which may not use them any more.
  */
 static void context_is_gone(const struct world *w, struct resource *r)
 {
@@ -50,7 +56,7 @@ static void context_is_gone(const struct world *w, struct resource *r)
         r->object->lost = true;
 }
 
-/* Its resources remain, and calls on them fail. */
+/* Destroys the second context. Its resources remain, and calls on them fail. */
 static bool run_cuda_destroy(struct world *w, const int *a)
 {
     (void)a;
@@ -97,7 +103,7 @@ static bool slot_is_out(const struct slot *slot)
     return slot->state == SLOT_WRITING || slot->state == SLOT_READING;
 }
 
-/* Slots of a ring are released on the streams of their acquires. */
+/* Whether slots of a ring were acquired on that stream, on which they will be released. */
 static bool ring_uses_stream(const struct world *w, CUstream stream)
 {
     for (int i = 0; i < RINGS; i++)
@@ -116,7 +122,8 @@ static void stream_is_gone(struct resource *r, CUstream stream)
 }
 
 /*
- * Mappings on this stream are then released on another one; only the software driver defines that.
+ * Destroys a stream. Mappings on this stream are then released on another one, which only the
+ * software driver defines.
  */
 static bool run_stream_destroy(struct world *w, const int *a)
 {
@@ -146,7 +153,7 @@ static bool run_stream_destroy(struct world *w, const int *a)
 
 /* ---- OpenGL ---------------------------------------------------------------------------------- */
 
-/* An object that OpenGL may use, with its context current. */
+/* Picks an object that OpenGL may use now: its context is current. */
 static struct object *with_gl(struct world *w, int place)
 {
     struct object *o = object_at(w, place);
@@ -179,7 +186,7 @@ static bool run_gl_check_image(struct world *w, const int *a)
     return run_gl_check(w, a);
 }
 
-/* The object of a resource; grinterop may own it. */
+/* The OpenGL object of a resource, also if grinterop owns the object. */
 static struct object *object_of(struct world *w, int place)
 {
     struct resource *r = resource_at(w, place);
@@ -205,7 +212,10 @@ static bool run_gl_check_of(struct world *w, const int *a)
     return o;
 }
 
-/* The size changes each time, so that existing resources do not match any more. */
+/*
+ * Gives a buffer new storage. The size changes each time, so that existing resources no longer
+ * match the object.
+ */
 static bool run_gl_storage(struct world *w, const int *a)
 {
     struct object *o = with_gl(w, a[0]);
@@ -219,7 +229,9 @@ static bool run_gl_storage(struct world *w, const int *a)
     return true;
 }
 
-/* The next sequence uses another name while some are left. */
+/*
+ * Deletes a buffer object. The next sequence uses another name, as long as unused names are left.
+ */
 static bool run_gl_delete(struct world *w, const int *a)
 {
     struct object *o = with_gl(w, a[0]);
@@ -234,7 +246,7 @@ static bool run_gl_delete(struct world *w, const int *a)
 
 /* ---- CUDA ------------------------------------------------------------------------------------ */
 
-/* A buffer that CUDA may access, by work on the stream of its map. */
+/* Picks a buffer that CUDA may access, by work on the stream of its map. */
 static struct buffer *with_cuda(struct world *w, int place)
 {
     struct buffer *b = buffer_at(w, place);

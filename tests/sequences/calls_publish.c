@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Publish and fetch of tensors. Only bytes are copied to bytes, which needs no kernel, so that
- * sanitizer builds make these calls too; test_publish covers the rest.
+ * Publishing and fetching tensors. The calls only copy bytes to bytes, which needs no kernel, so
+ * that sanitizer builds also make them. test_publish covers everything else.
  */
 #include "calls.h"
 
@@ -17,7 +17,7 @@ static bool is_tensor_usable(const struct tensor *t)
     return !t || t->life == LIVE;
 }
 
-/* The tensors belong to the primary context, so the resource must too. */
+/* Whether the resource belongs to the primary context, as the tensors do. */
 static bool contexts_match(const struct world *w, const struct resource *r, const struct tensor *t)
 {
     if (!is_tensor_usable(t) || w->cuda == 1 || (r && (r->gone || r->cuda != 0 || r->image)))
@@ -42,7 +42,10 @@ static unsigned flags_may(const struct resource *r, unsigned wrong)
     return r && r->flags & wrong ? MAY(GR_ERR_STATE) : 0;
 }
 
-/* Records what the call has copied; work of the program on other streams follows the copy. */
+/*
+ * Records the bytes that the call has copied. Work of the program on other streams is ordered after
+ * the copy.
+ */
 static void note_copy(struct world *w, struct object *o, size_t offset, struct tensor *t,
                       bool fetched, CUstream stream)
 {
@@ -63,7 +66,10 @@ static gr_status publish(gr_buffer *b, gr_tensor *t, const gr_publish_options *o
     return gr_buffer_publish(b, t, o, stream);
 }
 
-/* The stream must be that of the map; another stream would have to wait for it. */
+/*
+ * Publishes or fetches through a mapped buffer. The stream must be the one of the map: another
+ * stream would have to wait for that one.
+ */
 static bool with_buffer(struct world *w, const int *a, bool fetched, with_buffer_fn call)
 {
     struct buffer *b = buffer_at(w, a[0]);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Lossless rings of two OpenGL buffers between CUDA and OpenGL, both sides on this thread.
- * tests/ring/ring_walk.c tests rings in depth; here they meet the other calls on their resources.
+ * Lossless rings of two OpenGL buffers between CUDA and OpenGL, with both sides on this thread.
+ * tests/ring/ring_walk.c tests rings in depth. In these sequences rings meet other calls on their
+ * resources.
  */
 #include "calls.h"
 
@@ -12,7 +13,7 @@ struct ring *ring_at(struct world *w, int place)
     return place >= 0 && place < RINGS ? &w->rings[place] : NULL;
 }
 
-/* NULL, or a live ring whose context is current. */
+/* Whether the ring is NULL, or is live and its context is current. */
 bool is_ring_valid(const struct world *w, const struct ring *ring)
 {
     return !ring || (ring->life == LIVE && is_here(w, ring->slots[0].resource));
@@ -29,8 +30,8 @@ unsigned ring_count(const struct ring *ring, enum slot_state state)
 /* ---- Create, stop, free ---------------------------------------------------------------------- */
 
 /*
- * Excludes resources that only a map refuses, and read-only ones; the calls in calls_map.c cover
- * those.
+ * Whether the resource may become a slot. Excludes read-only resources and resources that only a
+ * map refuses. The calls in calls_map.c cover both.
  */
 static bool can_be_slot(const struct resource *r)
 {
@@ -107,8 +108,8 @@ static bool run_other(struct world *w, const char *name, const int *a)
 }
 
 /*
- * Two matching resources are rare, so a sequence may begin with a ring of matching ones and a
- * tensor of the frame size.
+ * Creates a ring of two matching resources and a tensor of the frame size. Random picks rarely find
+ * two matching resources, so a sequence may begin with this step.
  */
 static bool run_ring_ready(struct world *w, const int *a)
 {
@@ -123,7 +124,10 @@ static bool run_ring_ready(struct world *w, const int *a)
     return run_other(w, "gr_ring_create", (const int[]){a[1], a[2], a[0] % 2 ? 3 : 1, a[3]});
 }
 
-/* Acquired slots leave their buffers behind, which report size 0 and must still be released. */
+/*
+ * Frees the ring. The buffers of its acquired slots remain: they report size 0 and must still be
+ * released.
+ */
 void ring_free(struct world *w, struct ring *ring)
 {
     gr_buffer *out[SLOTS] = {NULL};
@@ -165,7 +169,7 @@ static bool run_gr_ring_stop(struct world *w, const int *a)
 
 /* ---- Other slots ----------------------------------------------------------------------------- */
 
-/* Its old resources become ordinary ones at once if no frame was ever in them. */
+/* The old resources become ordinary resources at once if no frame was ever in them. */
 static bool run_gr_ring_resize(struct world *w, const int *a)
 {
     struct resource *list[SLOTS] = {resource_at(w, a[0]), resource_at(w, a[1])};
@@ -193,7 +197,7 @@ static int set_of(gr_transport transport)
     return transport == GR_TRANSPORT_SHARED ? 2 : transport == GR_TRANSPORT_COPY ? 3 : 1;
 }
 
-/* Resizes to two resources made for it. */
+/* Resizes a ring to two new resources. */
 static bool run_ring_other(struct world *w, const int *a)
 {
     struct ring *ring = ring_at(w, a[0]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The slots of a ring: frames written and read by hand and by tensors. */
+/* The slots of a ring: frames that the program or a tensor call writes and reads. */
 #include "calls.h"
 
 #include "outside.h"
@@ -22,7 +22,7 @@ static void is_free(struct ring *ring, struct slot *slot)
     slot->free_since = ++ring->freed;
 }
 
-/* The slot that has been free longest. */
+/* The slot that became free first. */
 static struct slot *next_free(struct ring *ring)
 {
     struct slot *next = NULL;
@@ -45,7 +45,7 @@ static struct slot *next_ready(struct ring *ring)
     return next;
 }
 
-/* The errors of an acquire that finds no slot. */
+/* The errors of an acquire that finds no slot or frame. */
 static unsigned none_may(const struct ring *ring, bool writes)
 {
     bool none = !ring_count(ring, writes ? SLOT_FREE : SLOT_READY);
@@ -61,7 +61,7 @@ static unsigned side_may(const struct ring *ring, int choice, bool writes)
     return (is_cuda_slot ? cuda : choice == STREAM_NONE) ? 0 : MAY(GR_ERR_INVALID_VALUE);
 }
 
-/* A stream of the ring's context, or a special stream. */
+/* Whether the stream is one of the ring's context, or a special stream. */
 static bool is_side_valid(const struct world *w, int choice)
 {
     return choice >= STREAMS || (w->streams[choice].life == LIVE && w->streams[choice].cuda == 0);
@@ -79,7 +79,10 @@ static void write_slot(struct world *w, struct slot *slot, CUstream stream, int 
     use_cuda(w, before);
 }
 
-/* Usually corrects the stream for the OpenGL side, which has none. */
+/*
+ * The stream argument. Usually corrected to GR_STREAM_NONE for the OpenGL side, which has no
+ * stream.
+ */
 static int side_of(const struct ring *ring, const int *a, bool writes)
 {
     bool graphics = ring && writes == ring->cuda_reads;
@@ -110,7 +113,10 @@ static bool run_gr_ring_acquire_write(struct world *w, const int *a)
     return true;
 }
 
-/* Compares the contents as the reading side sees them: OpenGL, or CUDA by its stream. */
+/*
+ * Compares the contents of a slot as the reading side sees them: OpenGL, or CUDA through its
+ * stream.
+ */
 static void check_slot(struct world *w, const struct slot *slot)
 {
     unsigned char bytes[MOST_BYTES];
@@ -155,8 +161,8 @@ static bool run_gr_ring_acquire_read(struct world *w, const int *a)
 typedef gr_status (*hand_on_fn)(gr_ring *ring, const gr_slot *const slots[], size_t n);
 
 /*
- * Hands over an acquired slot, which may be the other side's, or NULL. Returns the slot if the call
- * succeeded.
+ * Hands over, gives back or cancels an acquired slot, which may be NULL or belong to the other
+ * side. Returns the slot if the call succeeded.
  */
 static struct slot *hand_over(struct world *w, const int *a, hand_on_fn call, enum slot_state from,
                               bool *made)
@@ -237,7 +243,7 @@ static unsigned tensor_may(const struct ring *ring, const struct tensor *t, bool
     return may | (past ? MAY(GR_ERR_INVALID_VALUE) : 0);
 }
 
-/* The value that all bytes have, or UNKNOWN. */
+/* The value that all bytes of the tensor have, or UNKNOWN. */
 static int value_of(const struct tensor *t, size_t size)
 {
     for (size_t i = 0; i < size; i++)
@@ -266,7 +272,7 @@ static bool run_gr_ring_publish_tensor(struct world *w, const int *a)
     return true;
 }
 
-/* Fetches the oldest frame; its slot is free afterwards. */
+/* Fetches the oldest frame into a tensor. The slot of the frame is free afterwards. */
 static bool run_gr_ring_fetch_tensor(struct world *w, const int *a)
 {
     struct ring *ring = ring_at(w, a[0]);

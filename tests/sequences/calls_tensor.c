@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * One-dimensional byte tensors: with their own memory, of program memory, of mappings, and views.
- * They belong to the primary CUDA context.
+ * One-dimensional byte tensors: with allocated memory, with memory of the program, of mappings, and
+ * views. They belong to the primary CUDA context.
  */
 #include "calls.h"
 
@@ -19,8 +19,8 @@ static unsigned tensor_may(const struct tensor *t)
 }
 
 /*
- * A stream of the primary context or a special stream. Whether GR_STREAM_NONE is accepted depends
- * on the call.
+ * Whether the stream is one of the primary context or a special stream. GR_STREAM_NONE is accepted
+ * by some calls only.
  */
 static bool stream_is_ours(const struct world *w, int choice)
 {
@@ -77,14 +77,14 @@ static bool run_gr_tensor_alloc(struct world *w, const int *a)
     return true;
 }
 
-/* Runs on any thread that calls grinterop. */
+/* The deleter of wrapped memory. It runs on any thread that calls grinterop. */
 static void note_end(void *user)
 {
     struct world *w = user;
     __atomic_fetch_add(&w->wraps_ended, 1, __ATOMIC_RELAXED);
 }
 
-/* Wraps host memory, which must outlive the tensor; it lives as long as the world. */
+/* Wraps host memory of the world, which lives longer than any tensor. */
 static bool run_gr_tensor_wrap(struct world *w, const int *a)
 {
     struct tensor *t = tensor_at(w, a[2]);
@@ -129,7 +129,7 @@ static bool run_gr_buffer_tensor(struct world *w, const int *a)
     return true;
 }
 
-/* A view of the lower half of another tensor, or of more than it has. */
+/* Creates a view of the lower half of another tensor, or of more bytes than that tensor has. */
 static bool run_gr_tensor_view(struct world *w, const int *a)
 {
     struct tensor *base = tensor_at(w, a[0]), *t = tensor_at(w, a[2]);
@@ -162,8 +162,8 @@ static bool has_imports(const struct world *w)
 }
 
 /*
- * Work of the program on a mapping comes after copies on other streams. The same applies to
- * imports, because the library does not know who owns their memory.
+ * Waits for a copy on that stream, since later work of the program on the mapping must come after
+ * the copy. The same applies to imports, because the library does not know who owns their memory.
  */
 static void finish(struct world *w, const struct tensor *t, int choice)
 {
@@ -200,7 +200,7 @@ static bool run_gr_tensor_free(struct world *w, const int *a)
     judge(w, gr_last_error()->status, wrong ? MAY(GR_ERR_INVALID_VALUE) : 0);
     if (!t || wrong)
         return true;
-    /* Waits for the streams, so that it is known when the mapping is released. */
+    /* Waits for the streams, so that the model knows when the mapping is released. */
     if (t->resource && t->resource->kept)
         judge(w, gr_tensor_collect(GR_WAIT_FOREVER), 0);
     tensor_is_freed(w, t);
@@ -348,7 +348,7 @@ static bool run_gr_bytes_moved(struct world *w, const int *a)
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-/* Converts to each name and back. */
+/* Converts a dtype to each of its names and back. */
 static bool run_gr_dtype_get_info(struct world *w, const int *a)
 {
     gr_dtype dtype = (gr_dtype)(a[0] % 20);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Vulkan buffers, their semaphores, and submits with them. */
+/* Vulkan buffers, their semaphores, and submits with these. */
 #include "calls.h"
 
 #include "outside.h"
@@ -33,7 +33,7 @@ static bool run_gr_vk_buffer_create(struct world *w, const int *a)
     return true;
 }
 
-/* Checks a query that returns a Vulkan object, or fails for other resources. */
+/* Checks a query that returns a Vulkan object. The query must fail for other resources. */
 static bool ask(struct world *w, const struct resource *r, bool answer, bool expected)
 {
     bool vulkans = r && r->object->vulkan;
@@ -136,7 +136,10 @@ static bool run_gr_semaphore_describe(struct world *w, const int *a)
     return true;
 }
 
-/* Signals and waits by hand use a semaphore of no resource. Waits are for signalled values only. */
+/*
+ * Whether the semaphore may be signalled or awaited directly: no resource uses it, and a wait is
+ * for a signalled value.
+ */
 static bool is_point_valid(const struct world *w, const struct semaphore *m, int choice)
 {
     bool stream = choice < STREAMS && w->streams[choice].life == LIVE && !w->streams[choice].cuda;
@@ -172,8 +175,8 @@ static bool run_gr_semaphore_wait(struct world *w, const int *a)
 }
 
 /*
- * Vulkan signals semaphores at even places, CUDA those at odd places, so that only one side signals
- * each.
+ * Vulkan signals the semaphores at even places and CUDA those at odd places, so that only one side
+ * signals each semaphore.
  */
 static bool run_gr_resource_set_sync(struct world *w, const int *a)
 {
@@ -243,7 +246,7 @@ static bool run_gr_submit_begin(struct world *w, const int *a)
     *q = (struct submit){.life = LIVE, .it = made, .order = ++w->begun};
     for (size_t i = 0; i < n; i++) {
         struct resource *r = resource_at(w, a[i]);
-        if (!is_from_vulkan(r)) /* ignored there */
+        if (!is_from_vulkan(r)) /* other resources ignore the argument */
             continue;
         q->list[i] = r;
         q->vulkans = true;
@@ -260,7 +263,7 @@ static void is_over(struct submit *q)
     q->list[0] = q->list[1] = NULL;
 }
 
-/* Without Vulkan resources nothing needs to be submitted before. */
+/* Commits a submit. Without Vulkan resources nothing needs to be submitted to Vulkan before. */
 static bool run_gr_submit_commit(struct world *w, const int *a)
 {
     struct submit *q = submit_at(w, a[0]);
@@ -295,7 +298,7 @@ static bool run_gr_submit_free(struct world *w, const int *a)
     return true;
 }
 
-/* Only the waits and signals of a submit; its commands are up to Vulkan. */
+/* The submit only waits and signals. It has no commands. */
 static bool run_gr_vk_submit(struct world *w, const int *a)
 {
     struct submit *q = submit_at(w, a[0]);

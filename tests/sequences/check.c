@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Compares the library's state with the model after each call. */
+/* Compares the state of the library with the model after each call. */
 #include "model.h"
 
 #include "run.h"
@@ -52,7 +52,7 @@ void need_cuda(struct world *w, CUresult result, const char *what)
         fail(w, "%s returned CUDA error %d", what, (int)result);
 }
 
-/* A slot acquired by the CUDA side is mapped. */
+/* Whether the resource is a slot that the CUDA side has acquired, and is thus mapped. */
 static bool is_cuda_slot(const struct resource *r)
 {
     for (int i = 0; r->ring && i < SLOTS; i++)
@@ -61,14 +61,14 @@ static bool is_cuda_slot(const struct resource *r)
     return false;
 }
 
-/* Images of the shared transport use external memory. */
+/* Whether the resource imports memory: images of the shared transport do. */
 static bool imports_memory(const struct resource *r)
 {
     return r->transport == GR_TRANSPORT_EXTERNAL ||
            (r->image && r->transport == GR_TRANSPORT_SHARED);
 }
 
-/* Queries that are valid only while the caller holds the resource. */
+/* Compares queries that are only valid until the caller frees the resource. */
 static void check_resource(struct world *w, const struct resource *r)
 {
     char text[8];

@@ -10,7 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The child hangs if it makes no call for that long. Its first calls take the longest. */
+/*
+ * For how long a child may make no call before it counts as hanging, in the first run and in
+ * repeated runs. The first calls of a process take longest.
+ */
 #define PATIENCE_S       60
 #define PATIENCE_AGAIN_S 10
 
@@ -29,7 +32,7 @@ static uint64_t progress(const struct journal *journal)
     return made;
 }
 
-/* Returns the child's status; kills a child that makes no progress. */
+/* Waits for a child and returns its status. Kills a child that makes no progress. */
 static int wait_for(pid_t pid, const struct journal *journal, int patience_s, bool *hung)
 {
     const struct timespec moment = {0, 5000000};

@@ -7,10 +7,10 @@
 
 struct verdict {
     bool failed, cannot;
-    char text[1200]; /* the failure, or why it cannot run here */
+    char text[1200]; /* the failure, or the reason why the child cannot run on this machine */
 };
 
-/* Makes calls as `run` says or, with `again`, those in its journal. */
+/* Makes the calls that `run` describes. With `again`, repeats the calls in the journal of `run`. */
 struct verdict child_run(const struct run *run, bool again, bool quiet);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The public functions that the sequences do not call, with the tests that cover them. */
+/* The public functions that the sequences do not call, and the tests that cover these functions. */
 #include "calls.h"
 
 const struct left_out left_out[] = {

@@ -24,7 +24,8 @@ unsigned stream_may(const struct world *w, int choice, const struct resource *r,
         return handle_may(w, stream_at(w, choice), r);
     if (!r || !r->mapped || !r->mapped->stream_ended)
         return 0;
-    CUstream stream = r->mapped->stream; /* a new stream may reuse its address */
+    /* The stream may have ended, and a new stream may reuse its address. */
+    CUstream stream = r->mapped->stream;
     return stream_lives(w, stream) ? handle_may(w, stream, r) : MAY(GR_ERR_CUDA);
 }
 
@@ -96,7 +97,10 @@ void resource_is_made(struct world *w, struct resource *r, gr_resource *it, stru
     r->object = object;
 }
 
-/* With copying transports, bytes outside of the mapped part keep their values. */
+/*
+ * A map discards the contents of the object. With transports that copy, bytes outside of the mapped
+ * part keep their values.
+ */
 static void discard(const struct resource *r, const struct buffer *b)
 {
     struct object *o = r->object;
@@ -155,8 +159,8 @@ void tensors_are_revoked(struct world *w, const struct resource *r)
 }
 
 /*
- * If tensors refer to the mapping, they keep it. Otherwise the library keeps it until the context
- * of the resource is current.
+ * Notes that gr_buffer_release_later() was called. If tensors refer to the mapping, they keep it.
+ * Otherwise the library keeps the mapping until the context of the resource is current.
  */
 void note_set_aside(struct world *w, struct buffer *b)
 {
@@ -182,7 +186,7 @@ static bool has_view(const struct world *w, const struct tensor *t)
     return false;
 }
 
-/* Ends tensors without users; each end may release others. */
+/* Ends tensors without users. The end of one may leave others without users. */
 static void sweep(struct world *w)
 {
     for (bool again = true; again;) {
@@ -291,7 +295,7 @@ void note_release(struct world *w, struct resource *r)
     forget_if_ended(r);
 }
 
-/* The place of the buffer became free when the buffer was set aside. */
+/* Ends a mapping whose release was deferred. The place of its buffer is already free. */
 void collect_one(struct world *w, struct resource *r)
 {
     if (!r || !r->later || !is_here(w, r))
@@ -309,7 +313,10 @@ void collect_freed(struct world *w)
     }
 }
 
-/* Which failing calls collect is up to the library, so this makes a call that must collect. */
+/*
+ * The headers do not say which failing calls end a deferred mapping, so this function makes a call
+ * that must do it.
+ */
 void collect_first(struct world *w, struct resource *r)
 {
     if (!r || !r->later || r->life != LIVE || !is_here(w, r))

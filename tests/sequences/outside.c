@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SIDE 4 /* side of an image, in 4-byte texels */
+#define SIDE 4 /* width and height of an image in 4-byte texels */
 
 void use_gl(struct world *w, int context)
 {
@@ -44,7 +44,7 @@ static const char *find_transports(struct world *w)
     return w->interop_works && w->copy_works ? NULL : "interop or copy does not work here";
 }
 
-/* Storage to which an object is copied before its bytes are read; gl.h explains why. */
+/* Creates storage into which an object is copied before its bytes are read. gl.h explains why. */
 static void make_scratch(struct world *w, int context)
 {
     glGenBuffers(1, &w->scratch[context]);
@@ -54,8 +54,8 @@ static void make_scratch(struct world *w, int context)
 }
 
 /*
- * Both contexts reserve the same names, and each uses some of them. A name of the wrong context
- * thus names no object.
+ * Both contexts reserve the same names, and each uses some of them. So a name of the wrong context
+ * names no object.
  */
 static void make_names(struct world *w)
 {
@@ -83,8 +83,8 @@ gr_vk_device_desc device_description(const struct world *w)
 }
 
 /*
- * A device without a window, for one thread only: its queue would need a lock. Calls that need a
- * device are skipped without it.
+ * Creates a headless Vulkan device, for one thread only, since several threads would need a lock
+ * for its queue. Without a device, calls that need one are skipped.
  */
 static void make_vulkan(struct world *w)
 {
@@ -168,7 +168,7 @@ static void make_image(struct object *o, int value)
     bytes_are(o, 0, sizeof(bytes), value);
 }
 
-/* Creates new storage each time; the names stay. */
+/* Creates new storage for each sequence. The names stay the same. */
 static void make_objects(struct world *w, int context)
 {
     for (int i = 0; i < OBJECTS; i++) {

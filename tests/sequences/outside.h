@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The OpenGL and CUDA objects that a program has without grinterop. */
+/* The OpenGL, CUDA and Vulkan objects that a program creates without grinterop. */
 #ifndef GR_TESTS_FUZZ_OUTSIDE_H
 #define GR_TESTS_FUZZ_OUTSIDE_H
 
 #include "model.h"
 
-/* Creates the contexts, once per thread. Returns NULL, or why they cannot be created. */
+/* Creates the contexts, once per thread. Returns NULL, or the reason why they cannot be created. */
 const char *outside_begin(struct world *w);
 void outside_end(struct world *w);
 
@@ -13,10 +13,10 @@ void outside_end(struct world *w);
 void outside_make(struct world *w);
 void outside_drop(struct world *w);
 
-/* The description of the world's device, if there is one, for gr_vk_device_wrap(). */
+/* The description of the world's Vulkan device for gr_vk_device_wrap(), if there is a device. */
 gr_vk_device_desc device_description(const struct world *w);
 
-/* Vulkan objects must not be destroyed before the queue is idle. */
+/* Waits for the queue: Vulkan objects must not be destroyed before it is idle. */
 void wait_for_vulkan(struct world *w, const struct resource *r);
 
 void use_gl(struct world *w, int context);
@@ -25,7 +25,10 @@ void use_cuda(struct world *w, int context);
 /* Waits for a stream of that context, regardless of the current context. */
 void finish_stream(struct world *w, int context, CUstream stream);
 
-/* Compares an object's bytes, read by OpenGL, with the model. Its context must be current. */
+/*
+ * Compares the bytes of an object, as OpenGL reads them, with the model. The context of the object
+ * must be current.
+ */
 void compare_gl(struct world *w, const struct object *o);
 void compare(struct world *w, const struct object *o, const unsigned char *bytes, size_t offset,
              size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The objects at the places of the world, and whether a call may use them. */
+/* The objects at the places of the world, and whether an object may be passed to a call. */
 #include "model.h"
 
 unsigned pick(struct world *w, unsigned n)
@@ -78,7 +78,10 @@ static bool ring_uses_stream(const struct world *w, const gr_buffer *buffer)
     return false;
 }
 
-/* Later maps of its resource reuse the memory of a buffer. */
+/*
+ * Whether the buffer has ended and its memory was not reused. Later maps of its resource reuse the
+ * memory of a buffer.
+ */
 bool is_stale_buffer(const struct world *w, const struct buffer *b)
 {
     if (!w->alone || b->life != ENDED || ring_uses_stream(w, b->it))

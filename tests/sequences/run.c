@@ -14,9 +14,10 @@
 
 static struct journal *journal;
 static pthread_mutex_t failing = PTHREAD_MUTEX_INITIALIZER;
-static pthread_barrier_t step; /* where all threads meet between two parts of a run */
+/* The barrier at which all threads meet between two parts of a run. */
+static pthread_barrier_t step;
 
-/* Only the first failing thread reports; it keeps the lock. */
+/* Only the first thread that fails reports, and it keeps the lock. */
 void run_failed(struct world *w, const char *text)
 {
     pthread_mutex_lock(&failing);
@@ -26,7 +27,7 @@ void run_failed(struct world *w, const char *text)
 
 /* ---- One sequence ---------------------------------------------------------------------------- */
 
-/* Returns whether the call could be made. */
+/* Makes a call. Returns false if the call cannot be made now. */
 static bool make(struct world *w, const struct call *call)
 {
     const struct entry *entry = entry_at(call->entry);
@@ -40,7 +41,7 @@ static bool make(struct world *w, const struct call *call)
     return true;
 }
 
-/* A call that cannot be made now is removed from the record. */
+/* Picks and makes `length` calls. A call that cannot be made now is removed from the record. */
 static void generate(struct world *w, struct script *script, unsigned length)
 {
     while (script->count < length) {
@@ -55,7 +56,7 @@ static void replay(struct world *w, const struct script *script)
         make(w, &script->calls[i]);
 }
 
-/* Releases on a live stream, since the map's stream may have ended. */
+/* Releases a buffer on a live stream, since the stream of its map may have ended. */
 static void release_last(struct world *w, struct buffer *b)
 {
     gr_buffer *list[] = {b->it};
@@ -65,7 +66,10 @@ static void release_last(struct world *w, struct buffer *b)
     is_released(w, b);
 }
 
-/* Frees what is left in a context; creating another resource there ends what was set aside. */
+/*
+ * Frees the remaining objects of a context. Creating one more resource in that context ends the
+ * deferred mappings.
+ */
 static void clean_context(struct world *w)
 {
     for (int i = 0; i < RINGS; i++)
@@ -89,7 +93,7 @@ static void clean_context(struct world *w)
             compare_gl(w, &w->objects[i]);
 }
 
-/* Cancels uncommitted submits and waits for the committed ones before anything is freed. */
+/* Cancels uncommitted submits and waits for the committed ones, before anything is freed. */
 static void clean_vulkan(struct world *w)
 {
     for (int i = 0; i < SUBMITS; i++)
@@ -133,8 +137,8 @@ static void clean_up(struct world *w)
 /* ---- Descriptors ----------------------------------------------------------------------------- */
 
 /*
- * Resources closed before their streams were idle are freed when the next one is created and
- * closed.
+ * Resources that were closed before their streams were idle are freed when the next resource is
+ * created and closed.
  */
 static void settle(struct world *w)
 {
@@ -147,7 +151,10 @@ static void settle(struct world *w)
     gr_resource_free(last);
 }
 
-/* On all threads, since the creating thread completes the end of an object it handed over. */
+/*
+ * Frees the objects that threads have handed over. All threads take part, since the creating thread
+ * completes the end of such an object.
+ */
 static void end_handed(struct world *w)
 {
     if (w->alone)
@@ -159,7 +166,10 @@ static void end_handed(struct world *w)
     pthread_barrier_wait(&step);
 }
 
-/* Generates `length` calls or, if it is 0, makes those of the script. */
+/*
+ * Generates `length` calls or, if `length` is 0, makes the calls of the script. Returns the number
+ * of leaked descriptors.
+ */
 static unsigned leaked_descriptors(struct world *w, struct script *script, unsigned length)
 {
     unsigned before = w->alone ? open_descriptors() : 0;
@@ -177,7 +187,10 @@ static unsigned leaked_descriptors(struct world *w, struct script *script, unsig
     return after > before ? after - before : 0;
 }
 
-/* A descriptor that is opened once, at first use, does not appear when the calls are repeated. */
+/*
+ * Runs a sequence. If it leaks a descriptor, the calls are repeated: a descriptor that is opened
+ * once, at first use, does not leak again.
+ */
 static void run_one(struct world *w, struct script *script, unsigned length)
 {
     if (!leaked_descriptors(w, script, length))
@@ -192,11 +205,14 @@ static void run_one(struct world *w, struct script *script, unsigned length)
 struct worker {
     struct world world;
     pthread_t thread;
-    const struct run *run; /* NULL: replay the journal */
+    const struct run *run; /* NULL: this process replays the journal */
     const char *missing;
 };
 
-/* Makes the seeds of successive sequences unrelated. */
+/*
+ * Combines the seed and the number of a sequence, so that successive sequences have unrelated
+ * seeds.
+ */
 static uint32_t mix(uint32_t seed, uint32_t i)
 {
     uint64_t bits = (((uint64_t)seed << 32) | i) * 0x9e3779b97f4a7c15u;
@@ -205,9 +221,9 @@ static uint32_t mix(uint32_t seed, uint32_t i)
     return mixed ? mixed : 1;
 }
 
-static bool goes_on; /* written by one thread between two barriers */
+static bool goes_on; /* one thread writes it between two barriers */
 
-/* Runs on one thread between two sequences and clears the journal. */
+/* Prepares the next sequence and clears the journal. Runs on one thread between two sequences. */
 static void next_sequence(const struct run *run, uint32_t i, time_t begun)
 {
     for (unsigned t = 0; t < MOST_THREADS; t++) {

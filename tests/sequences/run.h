@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The run of one process: creates worlds, runs sequences in them, and checks what remains. */
+/*
+ * The run of one process: creates worlds, runs sequences in them, and checks what is left
+ * afterwards.
+ */
 #ifndef GR_TESTS_FUZZ_RUN_H
 #define GR_TESTS_FUZZ_RUN_H
 
 #include "model.h"
 
-/* The exit status of a child that found a failure, or that cannot run here. */
+/*
+ * The exit status of a child that found a failure, and of a child that cannot run on this machine.
+ */
 #define RUN_FAILED 3
 #define RUN_CANNOT 77
 
@@ -17,10 +22,10 @@ struct run {
     struct journal *journal;
 };
 
-/* Generates and runs sequences, in a process that does nothing else; returns its exit status. */
+/* Generates and runs sequences. The process must do nothing else. Returns its exit status. */
 int run_sequences(const struct run *run);
 
-/* Runs the calls of the journal once. */
+/* Makes the calls of the journal once. */
 int run_again(const struct run *run);
 
 /* For fail(): records the failure and ends the process. */

@@ -22,7 +22,10 @@ void script_write(FILE *file, const struct script scripts[])
             write_call(file, t, &scripts[t].calls[i]);
 }
 
-/* Reads as many arguments as the entry has; their letters are only for readers. */
+/*
+ * Reads as many arguments as the entry has. The letters before them are only for readers, and are
+ * skipped.
+ */
 static bool read_arguments(const struct entry *entry, int argument[])
 {
     for (size_t i = 0; entry->format[i]; i++) {

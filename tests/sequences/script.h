@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Recorded calls: entry, thread and arguments. An argument is a number, usually a place in the
- * model, so a list of calls has the same meaning in each run.
+ * Recorded calls: entry, thread and arguments. An argument is a number, usually of a place in the
+ * model, so a list of calls means the same in each run.
  */
 #ifndef GR_TESTS_FUZZ_SCRIPT_H
 #define GR_TESTS_FUZZ_SCRIPT_H
@@ -16,7 +16,7 @@
 #define MOST_ENTRIES   400
 
 struct call {
-    int entry; /* in the table of calls.h */
+    int entry; /* the number of the entry in the table of calls.h */
     int argument[MOST_ARGUMENTS];
 };
 
@@ -27,22 +27,24 @@ struct script {
 };
 
 /*
- * Shared memory through which the child reports to its parent: it is complete whenever the child
- * dies.
+ * Shared memory in which a child records its calls for the parent. It is complete whenever the
+ * child dies.
  */
 struct journal {
     struct script scripts[MOST_THREADS];
-    uint32_t seed;                                      /* of this sequence */
-    uint64_t made;                                      /* calls made before this sequence */
-    bool software;                                      /* the child uses the software driver */
+    uint32_t seed; /* the seed of this sequence */
+    /* The number of calls before this sequence. */
+    uint64_t made;
+    /* Whether the child uses the software driver. */
+    bool software;
     unsigned good[MOST_ENTRIES], refused[MOST_ENTRIES]; /* calls that succeeded or were refused */
-    char failure[1024]; /* "" if the child died for another reason */
+    char failure[1024]; /* the failure; "" if the child died without reporting one */
 };
 
 /* Writes one line per call: the thread, the name, and each argument after its letter. */
 void script_write(FILE *file, const struct script scripts[]);
 
-/* Reads such lines. Skips empty lines and those that begin with '#'. */
+/* Reads lines that script_write() has written. Skips empty lines and lines that begin with '#'. */
 bool script_read(FILE *file, struct script scripts[]);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Delta debugging: removes parts of the list while the rest still fails, first halves, finally
- * single calls. Each list runs in its own process. Calls whose object no longer exists are skipped,
+ * Delta debugging: removes parts of the list as long as the rest still fails, first halves, finally
+ * single calls. Each list runs in its own process. Calls whose object does not exist are skipped,
  * so every list is valid.
  */
 #include "shrink.h"
@@ -31,7 +31,7 @@ static void take(struct list *list, const struct journal *journal)
         }
 }
 
-/* Copies all calls except those from `first` up to `end`. */
+/* Copies all calls to the journal, except those from `first` up to but not including `end`. */
 static void put(const struct list *list, unsigned first, unsigned end, struct journal *journal)
 {
     for (unsigned t = 0; t < MOST_THREADS; t++)
@@ -43,14 +43,20 @@ static void put(const struct list *list, unsigned first, unsigned end, struct jo
     }
 }
 
-/* Compares the failed call or the way the process ended: the text before the colon. */
+/*
+ * Whether two failures are the same: compares the text before the colon, which names the failed
+ * call or how the process ended.
+ */
 static bool is_same(const struct verdict *a, const struct verdict *b)
 {
     size_t length = strcspn(a->text, ":");
     return b->failed && strncmp(a->text, b->text, length + 1) == 0;
 }
 
-/* With several threads, a list may fail in only some of its runs. */
+/*
+ * Whether the list still fails in the same way. With several threads, a list may fail in only some
+ * of its runs, so it is run several times.
+ */
 static bool fails(const struct run *run, const struct verdict *failure)
 {
     struct journal *kept = malloc(sizeof(*kept));
@@ -67,7 +73,7 @@ static bool fails(const struct run *run, const struct verdict *failure)
     return same;
 }
 
-/* One round: tries to remove each part of that size. Returns the number of calls removed. */
+/* One round: tries to remove each part of `size` calls. Returns the number of calls removed. */
 static unsigned remove_parts(const struct run *run, const struct verdict *failure,
                              struct list *list, unsigned part, time_t end)
 {

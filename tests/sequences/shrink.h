@@ -6,8 +6,8 @@
 #include "child.h"
 
 /*
- * Removes calls from the journal that the failure does not need. Returns false, with all calls
- * kept, if these calls alone do not fail.
+ * Removes the calls from the journal that the failure does not need. Returns false, and keeps all
+ * calls, if the recorded calls do not fail again.
  */
 bool shrink(const struct run *run, const struct verdict *failure);
 

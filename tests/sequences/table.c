@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* All entries, and the random choice of an entry and its arguments. */
+/* The table of all entries, and the random choice of an entry and its arguments. */
 #include "calls.h"
 
 #include <string.h>
@@ -11,12 +11,12 @@ static const struct entry *const tables[] = {
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 
-/* All entries in one list, built before threads start. */
+/* The entries of all files in one list, built before threads start. */
 static const struct entry *all[MOST_ENTRIES];
 static int count;
 static unsigned weights;
 
-/* Where each table begins, and the sum of its weights. */
+/* The first entry of each file's table, and the sum of its weights. */
 static struct {
     int first;
     unsigned weights;
@@ -49,7 +49,7 @@ int entry_named(const char *name)
 
 /* ---- Arguments ------------------------------------------------------------------------------- */
 
-/* Whether a call with that letter is likely to succeed with the resource. */
+/* Whether a call with that argument letter is likely to succeed with the resource. */
 static bool suits_resource(const struct world *w, const struct resource *r, char letter)
 {
     if (r->life != LIVE)
@@ -66,7 +66,7 @@ static bool suits_submit(const struct world *w, const struct resource *r)
     return w->loose || r->object->context == ANY_CONTEXT;
 }
 
-/* Likewise for a buffer. */
+/* Whether a call with that argument letter is likely to succeed with the buffer. */
 static bool suits_buffer(const struct world *w, const struct buffer *b, char letter)
 {
     if (b->life != LIVE)
@@ -139,8 +139,8 @@ static unsigned places_of(char letter)
 }
 
 /*
- * Picks the first suitable place after a random one that is not listed already; rarely any place,
- * or none.
+ * Starts at a random place, and picks the first suitable place that the call does not use yet.
+ * Rarely picks any place, or none.
  */
 static int pick_place(struct world *w, const char *format, size_t i, const int *before)
 {
@@ -162,7 +162,7 @@ static int pick_place(struct world *w, const char *format, size_t i, const int *
     return at;
 }
 
-/* Invalid streams are rare, so that a sequence makes progress. */
+/* Picks a stream. Invalid streams are rare, so that a sequence makes progress. */
 static int pick_stream(struct world *w, bool end)
 {
     if (end && pick(w, 2))
@@ -183,7 +183,7 @@ static int pick_flags(struct world *w, bool image)
     return pick(w, 16) == 0 ? of_buffer[pick(w, 4)] : (int)pick(w, 3);
 }
 
-/* Usually an object of the current context. */
+/* Picks an object, usually one of the current context. */
 static int pick_object(struct world *w, unsigned first, unsigned count)
 {
     unsigned at = pick(w, count);
@@ -225,8 +225,8 @@ static int pick_argument(struct world *w, const char *format, size_t i, const in
 }
 
 /*
- * Half of the calls are of the sequence's theme, one table, so that calls that are rare overall
- * meet.
+ * Picks an entry. Half of the calls are from one table, the theme of the sequence, so that calls
+ * which are rare overall come together.
  */
 static const struct entry *pick_entry(struct world *w, int *number)
 {

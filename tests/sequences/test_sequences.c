@@ -36,7 +36,7 @@ static void print_failure(const struct run *run, const struct verdict *v)
            run->length);
 }
 
-/* Writes the shrunk list, for --replay and for the folder of kept failures. */
+/* Writes the shrunk list to a file, for --replay and for the folder kept/. */
 static void keep(const struct run *run, const struct verdict *v)
 {
     char path[64];
@@ -98,7 +98,10 @@ static void replay(struct run *run, const char *path)
         fclose(file);
 }
 
-/* The kept failures are beside this file or, in the bundle, beside run-test. */
+/*
+ * Replays the sequences that once failed. They are beside this file or, in the bundle, beside
+ * run-test.
+ */
 static void replay_kept(struct run *run)
 {
     static const char *const places[] = {"../sequences/kept", "."};
@@ -114,7 +117,7 @@ static void replay_kept(struct run *run)
     }
 }
 
-/* A run that never makes a call, or in which it never succeeds, tests little. */
+/* Checks that every call was made and has succeeded: a run without that tests little. */
 static void check_variety(const struct run *run)
 {
     bool missing = false;
@@ -132,7 +135,7 @@ static void check_variety(const struct run *run)
     failures += missing;
 }
 
-/* Makes the same calls each time, for make check. */
+/* The run of make check, which makes the same calls each time. */
 static void run_short(struct run *run)
 {
     replay_kept(run);
@@ -153,7 +156,7 @@ static const struct option options[] = {
     {"verbose", no_argument, NULL, 'v'},       {NULL, 0, NULL, 0},
 };
 
-/* Returns false for an unknown option. */
+/* Reads the command line. Returns false for an unknown option. */
 static bool read_options(int argc, char **argv, struct run *run, const char **file)
 {
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {

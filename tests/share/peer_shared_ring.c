@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Rings between a device that renders and another that computes: every byte of every frame is
- * compared. GR_TEST_FRAMES sets the number of frames.
+ * Rings between a device that renders and another device that computes. Every byte of every frame
+ * is compared. GR_TEST_FRAMES sets the number of frames.
  */
 #define _GNU_SOURCE
 #include "peer_shared.h"
@@ -13,7 +13,7 @@
 
 #define SLOTS 4
 #define FRAME ((size_t)4096)
-#define BATCH 63 /* frames that are compared together */
+#define BATCH 63 /* frames that are compared at once */
 
 static gr_ring *make_ring(gr_side producer)
 {
@@ -26,7 +26,7 @@ static gr_ring *make_ring(gr_side producer)
     return ring;
 }
 
-/* Checks `count` frames in `bytes`: frame i has the pattern first + i. */
+/* Checks `count` frames in `bytes`: frame i must have the pattern first + i. */
 static void check_frames(const unsigned char *bytes, unsigned first, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
@@ -47,7 +47,7 @@ static void cuda_to_opengl(gr_ring *ring, unsigned frame, GLuint seen)
     assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
 
-PEER_TEST(every_frame_reaches_opengl)
+PEER_TEST(opengl_reads_every_frame_of_cuda)
 {
     need_kernels();
     unsigned long wanted = frames_wanted();
@@ -81,7 +81,7 @@ static void opengl_to_cuda(gr_ring *ring, unsigned frame, GLuint patterns, CUdev
     assert_ok(gr_ring_give_back(ring, &slot, 1));
 }
 
-PEER_TEST(every_frame_reaches_cuda)
+PEER_TEST(cuda_reads_every_frame_of_opengl)
 {
     need_kernels();
     unsigned long wanted = frames_wanted();
@@ -119,7 +119,10 @@ static gr_ring *child_ring(void)
     return ring;
 }
 
-/* The memory is on the rendering device, and was imported into the child's own context. */
+/*
+ * The memory of the slot is on the rendering device, and is imported into the child's own CUDA
+ * context.
+ */
 static void check_slot(gr_ring *ring)
 {
     const gr_slot *slot;
@@ -159,7 +162,9 @@ CHILD(reads)
     return 0;
 }
 
-/* Starts a child that computes on that device; `here` is this process's end of the socket. */
+/*
+ * Starts a child that computes on that device. `here` is set to this process's end of the socket.
+ */
 static struct child_process start_on(int device, const char *name, int *here)
 {
     char text[16];
@@ -204,8 +209,8 @@ static gr_ring *send_to(int device, const char *name, gr_ring_role role,
     return ring;
 }
 
-/* A child on each device writes for OpenGL in this process. */
-PEER_TEST(another_process_writes, MOST_DEVICES)
+/* OpenGL in this process reads, and a child on each device writes. */
+PEER_TEST(opengl_reads_frames_of_a_child_on_each_device, MOST_DEVICES)
 {
     need_device(_i);
     struct child_process child;
@@ -221,8 +226,8 @@ PEER_TEST(another_process_writes, MOST_DEVICES)
     gr_ring_free(ring);
 }
 
-/* CUDA in this process, on its device, writes for a child on each device. */
-PEER_TEST(another_process_reads, MOST_DEVICES)
+/* CUDA in this process writes, and a child on each device reads. */
+PEER_TEST(cuda_writes_frames_for_a_child_on_each_device, MOST_DEVICES)
 {
     need_device(_i);
     struct child_process child;

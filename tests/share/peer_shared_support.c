@@ -19,7 +19,7 @@ unsigned long frames_wanted(void)
 
 /* ---- The devices ----------------------------------------------------------------------------- */
 
-/* Triggers everything that the driver opens for a device on first use and keeps. */
+/* Uses everything that the driver opens for a device on first use and keeps open. */
 static void use_device(int i)
 {
     CU(CtxSetCurrent(devices.context[i]));

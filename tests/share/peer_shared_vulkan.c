@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Vulkan buffers and rings with CUDA on another device than Vulkan, and what is refused. */
+/*
+ * Vulkan buffers and rings with CUDA on another device than Vulkan, and the objects that are
+ * refused there.
+ */
 #include "peer_shared.h"
 
 #include <stdio.h>
@@ -9,20 +12,20 @@
 
 GROUP("Vulkan", add_peer_vulkan_case)
 
-VULKAN_TEST(bytes_of_a_vulkan_buffer)
+VULKAN_TEST(cuda_and_vulkan_see_the_same_bytes_of_a_buffer)
 {
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
     vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), SIZE, 1);
 }
 
-VULKAN_TEST(bytes_of_the_applications_dedicated_buffer)
+VULKAN_TEST(cuda_and_vulkan_see_the_same_bytes_of_dedicated_memory)
 {
     struct vulkan_own own = vulkan_own(SIZE, true);
     GR_AUTO(gr_resource) *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
     vulkan_bytes_both_ways(resource, own.buffer, SIZE, 3);
 }
 
-VULKAN_TEST(frames_to_vulkan_and_back, 2)
+VULKAN_TEST(frames_arrive_in_order_in_both_directions, 2)
 {
     unsigned long wanted = frames_wanted();
     struct shared_ring r =
@@ -36,7 +39,7 @@ VULKAN_TEST(frames_to_vulkan_and_back, 2)
     shared_ring_end(&r);
 }
 
-VULKAN_TEST(images_and_shared_memory_are_refused)
+VULKAN_TEST(images_and_memory_that_is_not_dedicated_are_refused)
 {
     char other[32];
     const VkImageCreateInfo info = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Resources and rings between two processes: how test_share starts a peer, and the parts of the
- * program.
+ * Resources and rings between two processes: how test_share starts a peer, and what the parts of
+ * the program share.
  */
 #ifndef GR_TESTS_SHARE_H
 #define GR_TESTS_SHARE_H
@@ -13,37 +13,46 @@
 #include "tests/support/child_check.h"
 #include "tests/support/support_vulkan.h"
 
-/* The size of a resource in bytes; a timeout in milliseconds that nothing here reaches. */
+/*
+ * SHARE_SIZE is the size of a resource in bytes. SOON is a timeout in milliseconds, longer than any
+ * wait in these tests.
+ */
 #define SHARE_SIZE 65536
 #define SOON       20000
 
-/* A peer: the other end of a socket, in a child process. */
+/* A peer: a child process, and this process's end of the socket to it. */
 struct peer {
     int socket;
-    pid_t pid; /* of a child for this peer alone; 0 for a job of the serving child */
+    pid_t pid; /* the pid of a child for this peer alone; 0 for a job of the serving child */
 };
 
-/* A case with Vulkan's fixture and the child that serves all jobs. */
+/* Adds a case with Vulkan's fixture. The child that serves all jobs runs during the case. */
 TCase *add_share_case(Suite *suite, const char *name);
 
-/* Makes that child run a job in its fixture. Its output is part of the test's. */
+/*
+ * Makes the serving child run a job in its own fixture. The output of the child is part of the
+ * test's output.
+ */
 struct peer peer_start(const char *job);
 
-/* A child that dies before doing anything. */
+/* Starts a child that dies before it does anything. */
 struct peer peer_that_dies_before(void);
 
-/* A child that cannot see Vulkan and that reads and writes OpenGL's resource; and its end. */
+/*
+ * peer_without_vulkan() starts a child that cannot see Vulkan and that reads and writes a resource
+ * of OpenGL. peer_end_alone() waits for its end.
+ */
 struct peer peer_without_vulkan(void);
 void peer_end_alone(struct peer *peer);
 
 /*
- * Waits for the end of the job or of the child, closes the socket unless `taken`, and checks how it
- * ended.
+ * Waits for the end of the job or of the child, closes the socket unless a ring took it (`taken`),
+ * and checks how the job or child ended.
  */
 void peer_end(struct peer *peer, bool taken);
 void peer_end_killed(struct peer *peer, bool taken);
 
-/* Sends one byte to the other side, which waits for it. */
+/* tell() sends one byte to the other process, and hear() waits for one. */
 void tell(int socket);
 void hear(int socket);
 
@@ -54,7 +63,7 @@ struct pair {
 struct pair pair_make(void);
 void pair_close(struct pair *pair);
 
-/* The jobs of the serving child. A job owns its socket. */
+/* The jobs of the serving child. Each job closes its socket. */
 void job_reads_and_writes(int socket);
 void job_reads_and_writes_opengls(int socket);
 void job_reads_an_image(int socket);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Both ends of a shared ring in this process: which calls each end allows, stopping, and a page
- * that a peer overwrites.
+ * Both ends of a shared ring in this process: which calls each end allows, stopping, and a shared
+ * page that a peer overwrites.
  */
 #define _GNU_SOURCE
 #include "share_ring.h"
@@ -19,7 +19,7 @@ GROUP("both sides here", add_vulkan_case)
 
 /* ---- Allowed calls --------------------------------------------------------------------------- */
 
-VULKAN_TEST(each_side_has_its_own_calls)
+VULKAN_TEST(each_end_refuses_the_calls_of_the_other_end)
 {
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct pair pair = pair_make();
@@ -63,8 +63,8 @@ VULKAN_TEST(unsuitable_rings_are_not_sent)
     shared_ring_end(&r);
 }
 
-/* A receiver would refuse it. */
-VULKAN_TEST(too_many_slots)
+/* A receiver would refuse a ring with so many slots. */
+VULKAN_TEST(a_ring_with_1025_slots_is_not_sent)
 {
     enum { TOO_MANY = 1025 };
     static gr_resource *resources[TOO_MANY];
@@ -78,8 +78,8 @@ VULKAN_TEST(too_many_slots)
     pair_close(&pair);
 }
 
-/* Graphics is still using a slot: the call times out, and the ring stays with this process. */
-VULKAN_TEST(work_that_does_not_end_in_time)
+/* Graphics is still using a slot: the send times out, and this process keeps the ring. */
+VULKAN_TEST(sending_times_out_while_graphics_uses_a_slot)
 {
     const gr_slot *slot;
     struct pair pair = pair_make();
@@ -101,7 +101,10 @@ VULKAN_TEST(work_that_does_not_end_in_time)
     shared_ring_end(&r);
 }
 
-/* A grinterop thread notices what the peer does, a moment later. */
+/*
+ * Whether the descriptor becomes readable. A grinterop thread notices the calls of the peer a
+ * moment later.
+ */
 static bool readable(gr_ring *ring, gr_ring_role role, int ms)
 {
     struct pollfd one = {.fd = gr_ring_descriptor(ring, role), .events = POLLIN};
@@ -141,12 +144,12 @@ static void assert_being_sent(const struct shared_ring *r, gr_resource *resource
 }
 
 /*
- * Vulkan's work delays the call, and nothing is received until another thread has tried to change
- * the slots.
+ * The send waits for Vulkan's work. Meanwhile another thread tries to change the slots, before
+ * anything is received.
  *
  * Catches: the ring was sent with the state and resources that a resize had freed.
  */
-VULKAN_TEST(a_ring_that_is_being_sent_stays_as_it_is, 2)
+VULKAN_TEST(a_ring_cannot_be_changed_while_it_is_being_sent, 2)
 {
     const gr_slot *slot;
     pthread_t thread;
@@ -201,7 +204,7 @@ static void *wait_for_a_slot(void *user)
     return NULL;
 }
 
-VULKAN_TEST(a_stop_or_an_end_wakes_waiting_threads, 3)
+VULKAN_TEST(stopping_or_freeing_either_end_wakes_waiting_threads, 3)
 {
     pthread_t thread;
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -222,7 +225,7 @@ VULKAN_TEST(a_stop_or_an_end_wakes_waiting_threads, 3)
     two_end(&two);
 }
 
-VULKAN_TEST(the_peer_makes_a_descriptor_readable, 2)
+VULKAN_TEST(descriptors_become_readable_by_calls_of_the_peer, 2)
 {
     const gr_slot *slot;
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -254,7 +257,7 @@ VULKAN_TEST(the_peer_makes_a_descriptor_readable, 2)
     two_end(&two);
 }
 
-VULKAN_TEST(a_ring_is_sent_with_bytes)
+VULKAN_TEST(application_data_is_sent_with_a_ring)
 {
     static const char text[] = "of the mesh";
     char got[sizeof(text)] = "";
@@ -276,8 +279,8 @@ VULKAN_TEST(a_ring_is_sent_with_bytes)
 GROUP("an overwritten page", add_vulkan_case)
 
 /*
- * Like gr_ring_send() and gr_ring_receive(), but maps the page from the first message's descriptors
- * in between.
+ * Like gr_ring_send() and gr_ring_receive(), but maps the shared page in between, from the
+ * descriptors of the first message.
  */
 static struct two two_begin_with_page(gr_side producer, void **page, size_t *size)
 {
@@ -319,7 +322,7 @@ static void try_everything(struct two *two, bool cuda_produces)
     ck_assert_ptr_nonnull(gr_ring_get_info(reader));
 }
 
-VULKAN_TEST(a_page_of_random_bytes_ends_the_ring, 8)
+VULKAN_TEST(random_bytes_in_the_shared_page_do_no_harm, 8)
 {
     void *page;
     size_t size;
@@ -341,8 +344,11 @@ VULKAN_TEST(a_page_of_random_bytes_ends_the_ring, 8)
     two_end(&two);
 }
 
-/* Whatever the page says, a process that holds a slot cannot be made to take it again. */
-VULKAN_TEST(an_overwritten_page_cannot_hand_out_a_held_slot_again)
+/*
+ * Whatever the shared page contains, a process that has acquired a slot cannot acquire the same
+ * slot again.
+ */
+VULKAN_TEST(an_overwritten_page_cannot_make_a_slot_be_acquired_twice)
 {
     void *page;
     size_t size;
@@ -358,7 +364,7 @@ VULKAN_TEST(an_overwritten_page_cannot_hand_out_a_held_slot_again)
     memset(page, 0, size);
     assert_fails(gr_ring_acquire_read(two.sent.ring, GR_STREAM_NONE, &second, 1, SOON),
                  GR_ERR_SYSTEM, 0, "overwritten");
-    /* The submit that has begun is then committed. */
+    /* The overwritten page must not keep the submit that has begun from being committed. */
     VkCommandBuffer commands = vulkan_begin();
     vulkan_cmd_read(commands, gr_vk_buffer(slot->resource), two.sent.host);
     vulkan_submit_slot(commands, slot, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Messages that no grinterop sender sends. Each is a valid message taken off the socket and changed
- * in one place. All must be refused with the right class, in time, and without leaving a descriptor
- * open.
+ * Messages that no grinterop sender sends. Each is a valid message that the test takes off the
+ * socket and changes in one place. Every message must be refused with the right error class, in
+ * time, and without leaving a descriptor open.
  */
 #define _GNU_SOURCE
 #include "share_wire.h"
@@ -28,14 +28,14 @@ static struct wire capture(gr_resource *resource)
     return wire;
 }
 
-/* Of a buffer, which is freed afterwards. */
+/* Captures the message of a buffer, which is freed afterwards. */
 static struct wire capture_buffer(VkDeviceSize size)
 {
     GR_AUTO(gr_resource) *resource = must_create(size, GR_READ_WRITE);
     return capture(resource);
 }
 
-/* Receives it; the sender has gone, so that nothing more can arrive. */
+/* Receives the message. The sender has closed its end, so that nothing more can arrive. */
 static gr_resource *receive(const struct wire *wire, bool as_ring)
 {
     struct pair pair = pair_make();
@@ -83,7 +83,7 @@ static void change(struct wire *wire, const char *name, unsigned long long value
     wire_change(wire, at, fields[i].bytes, value);
 }
 
-/* The length of the buffer, whose name is also in the header. */
+/* Changes the size of the buffer. change() would change the field `size` of the header instead. */
 static void change_length(struct wire *wire, unsigned long long value)
 {
     wire_change(wire, WIRE_HEADER + 8 + 8 + 4 + 4 + 8 + 8, 8, value);
@@ -177,7 +177,7 @@ static void try_all(const struct wire *good, const struct mutation mutations[], 
 
 GROUP("hostile messages", add_vulkan_case)
 
-VULKAN_TEST(a_buffers_fields)
+VULKAN_TEST(changed_fields_of_a_buffer_are_refused)
 {
     struct wire good = capture_buffer(SHARE_SIZE), wire = good;
     try_all(&good, of_buffers, COUNT(of_buffers));
@@ -193,7 +193,7 @@ VULKAN_TEST(a_buffers_fields)
     change(&wire, "has_release", 1);
     change(&wire, "release_value", 1ull << 63);
     must_refuse(&wire, GR_ERR_INVALID_VALUE, "below 2^63", "a semaphore value far ahead");
-    /* The original is valid: it is accepted repeatedly. */
+    /* The unchanged message is valid: it is accepted repeatedly. */
     for (int i = 0; i < 2; i++) {
         gr_resource *taken = must_make(receive(&good, false));
         gr_resource_free(taken);
@@ -201,7 +201,7 @@ VULKAN_TEST(a_buffers_fields)
     wire_close(&good);
 }
 
-VULKAN_IMAGE_TEST(an_images_fields)
+VULKAN_IMAGE_TEST(changed_fields_of_an_image_are_refused)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 64, 32, 1, 0, GR_READ_WRITE);
@@ -215,8 +215,8 @@ VULKAN_IMAGE_TEST(an_images_fields)
     wire_close(&good);
 }
 
-/* Random bytes in random places: refused or accepted, but nothing worse. */
-VULKAN_TEST(any_byte)
+/* Random bytes in random places are refused or accepted, but must not crash the receiver. */
+VULKAN_TEST(random_bytes_in_a_message_do_no_harm)
 {
     struct wire good = capture_buffer(4096);
     int fds = open_fds();
@@ -243,7 +243,7 @@ static void take(int socket)
 
 /* ---- Length ---------------------------------------------------------------------------------- */
 
-VULKAN_TEST(every_length)
+VULKAN_TEST(truncated_messages_are_refused)
 {
     struct wire good = capture_buffer(SHARE_SIZE);
     for (size_t size = 1; size < good.size; size++) {
@@ -254,8 +254,8 @@ VULKAN_TEST(every_length)
     wire_close(&good);
 }
 
-/* The application's data is announced, but does not arrive, or not completely. */
-VULKAN_TEST(bytes_that_do_not_come)
+/* The header announces application data, but the data does not arrive, or only part of it. */
+VULKAN_TEST(missing_application_data_times_out)
 {
     unsigned char room[100];
     struct wire good = capture_buffer(SHARE_SIZE), wire = good;
@@ -276,8 +276,11 @@ VULKAN_TEST(bytes_that_do_not_come)
     wire_close(&good);
 }
 
-/* A header in two pieces is read before the lack of space is known. */
-VULKAN_TEST(a_header_in_pieces_without_room)
+/*
+ * The message arrives in two pieces. The receiver reads the header before it knows that the
+ * caller's space is too small.
+ */
+VULKAN_TEST(a_message_in_pieces_that_needs_more_space_is_refused)
 {
     struct wire good = capture_buffer(SHARE_SIZE), first = good;
     struct pair pair = pair_make();
@@ -290,8 +293,8 @@ VULKAN_TEST(a_header_in_pieces_without_room)
     wire_close(&good);
 }
 
-/* Several messages on one socket: reading the first does not affect the next. */
-VULKAN_TEST(repeated_messages)
+/* Several messages are on one socket. Reading the first one must not affect the next. */
+VULKAN_TEST(several_messages_on_a_socket_are_received_in_order)
 {
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
     struct pair pair = pair_make();
@@ -305,8 +308,8 @@ VULKAN_TEST(repeated_messages)
     pair_close(&pair);
 }
 
-/* Byte by byte, as a stream may deliver it. */
-VULKAN_TEST(a_message_in_pieces)
+/* The message arrives byte by byte, as a stream socket may deliver it. */
+VULKAN_TEST(a_message_sent_byte_by_byte_is_received)
 {
     struct wire good = capture_buffer(SHARE_SIZE), first = good;
     struct pair pair = pair_make();
@@ -321,7 +324,7 @@ VULKAN_TEST(a_message_in_pieces)
 
 /* ---- Descriptors ----------------------------------------------------------------------------- */
 
-VULKAN_TEST(numbers_of_descriptors)
+VULKAN_TEST(wrong_numbers_of_descriptors_are_refused)
 {
     if (getenv("GR_TEST_EMULATOR"))
         skip("QEMU leaves descriptors open that a message has no room for");
@@ -337,7 +340,7 @@ VULKAN_TEST(numbers_of_descriptors)
     wire_close(&good);
 }
 
-VULKAN_TEST(descriptors_of_other_things)
+VULKAN_TEST(descriptors_of_the_wrong_kind_are_refused)
 {
     struct wire good = capture_buffer(SHARE_SIZE), wire = good;
     struct pair pair = pair_make();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Rings that no grinterop sender sends: a valid ring's messages are taken off the socket, changed
- * and sent on.
+ * Rings that no grinterop sender sends: the test takes the messages of a valid ring off the socket,
+ * changes them and sends them on.
  */
 #define _GNU_SOURCE
 #include "share_ring.h"
@@ -15,20 +15,20 @@
 #define SLOTS      3
 #define IN_TIME_MS 2000
 
-/* The descriptors of the first message. */
+/* The descriptors of the first message, by index. */
 enum { PAGE, SENT, RECEIVED };
 
-/* The offsets of its numbers. */
+/* The offsets of the numbers in the messages. */
 enum {
     SLOTS_AT = WIRE_HEADER,
     ROLE_AT = SLOTS_AT + 4,
     MODE_AT = ROLE_AT + 4,
     SENT_VALUE_AT = MODE_AT + 4,
     RECEIVED_VALUE_AT = SENT_VALUE_AT + 8,
-    OFFSET_AT = WIRE_HEADER + 8 + 8 + 4 + 4 + 8 /* in a slot's message */
+    OFFSET_AT = WIRE_HEADER + 8 + 8 + 4 + 4 + 8 /* in the message of a slot */
 };
 
-/* The ring's own message, and one for each slot. */
+/* The message of the ring, and one message for each slot. */
 struct messages {
     struct wire wires[1 + SLOTS];
 };
@@ -50,7 +50,7 @@ static void messages_close(struct messages *all)
         wire_close(&all->wires[i]);
 }
 
-/* Nothing follows them, and the sender has gone. */
+/* Receives a ring from the messages. Nothing follows them: the sender has closed its end. */
 static gr_ring *receive(const struct messages *all)
 {
     struct pair pair = pair_make();
@@ -74,7 +74,7 @@ static void must_refuse(const struct messages *all, gr_status status, const char
 
 GROUP("hostile rings", add_vulkan_case)
 
-VULKAN_TEST(numbers)
+VULKAN_TEST(changed_numbers_in_a_rings_messages_are_refused)
 {
     static const struct {
         int wire;
@@ -121,7 +121,7 @@ VULKAN_TEST(numbers)
     shared_ring_end(&r);
 }
 
-VULKAN_TEST(descriptors)
+VULKAN_TEST(wrong_descriptors_in_a_rings_messages_are_refused)
 {
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct messages good = capture(&r), changed = good;
@@ -140,7 +140,10 @@ VULKAN_TEST(descriptors)
     must_refuse(&changed, GR_ERR_CUDA, "", "a file as a semaphore");
     fds[SENT] = good.wires[0].fds[SENT];
     fds[RECEIVED] = good.wires[1].fds[0];
-    /* NVIDIA's driver accepts its own descriptors as any type. */
+    /*
+     * The software driver refuses a descriptor of another kind. NVIDIA's driver accepts its own
+     * descriptors as any kind.
+     */
     if (gr_cuda_is_software())
         must_refuse(&changed, GR_ERR_CUDA, "", "memory as a semaphore");
     changed = good;
@@ -155,7 +158,7 @@ VULKAN_TEST(descriptors)
     shared_ring_end(&r);
 }
 
-VULKAN_TEST(a_page_that_has_had_too_many_frames)
+VULKAN_TEST(a_page_with_too_high_frame_numbers_is_refused)
 {
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     struct messages good = capture(&r);

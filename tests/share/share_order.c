@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Both ends of a shared ring in this process: the frames that are read, their order, and cancels.
+ * Both ends of a shared ring in this process: which frames are read, in which order, and what a
+ * cancel does.
  */
 #define _GNU_SOURCE
 #include "share_ring.h"
@@ -11,7 +12,7 @@
 
 GROUP("both sides here", add_vulkan_case)
 
-VULKAN_TEST(frames_there_and_back)
+VULKAN_TEST(frames_are_read_in_order_in_both_directions)
 {
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
     for (unsigned i = 1; i <= 4 * SLOTS; i++) {
@@ -39,7 +40,7 @@ VULKAN_TEST(newest_frames_are_dropped_on_either_side)
     two_end(&two);
 }
 
-VULKAN_TEST(groups_and_discarded_slots)
+VULKAN_TEST(groups_and_cancelled_writes_keep_the_order)
 {
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
     const gr_slot *slots[SLOTS];
@@ -77,7 +78,7 @@ static void vulkan_begins_write(gr_ring *ring, const gr_slot **slot, const struc
     assert_ok(gr_ring_hand_over(ring, slot, 1));
 }
 
-/* CUDA waits for the gate, which then opens. */
+/* Checks that CUDA waits for the gate, and opens the gate. */
 static void open_while_cuda_waits(struct vulkan_gate *gate)
 {
     sleep_ms(50);
@@ -85,7 +86,7 @@ static void open_while_cuda_waits(struct vulkan_gate *gate)
     vulkan_gate_open(gate);
 }
 
-VULKAN_TEST(vulkan_reads_after_the_peer_has_written)
+VULKAN_TEST(vulkan_reads_after_a_pending_write_of_the_peer)
 {
     const gr_slot *slot;
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -99,8 +100,8 @@ VULKAN_TEST(vulkan_reads_after_the_peer_has_written)
     two_end(&two);
 }
 
-/* The only free slot is the one that Vulkan is still reading. */
-VULKAN_TEST(the_peer_writes_after_vulkan_has_read)
+/* The only free slot is one that Vulkan is still reading. */
+VULKAN_TEST(the_peer_writes_after_a_pending_vulkan_read)
 {
     const gr_slot *slot;
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -117,7 +118,7 @@ VULKAN_TEST(the_peer_writes_after_vulkan_has_read)
     two_end(&two);
 }
 
-VULKAN_TEST(the_peer_reads_after_vulkan_has_written)
+VULKAN_TEST(the_peer_reads_after_a_pending_vulkan_write)
 {
     const gr_slot *slot;
     struct two two = two_begin(GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
@@ -131,7 +132,7 @@ VULKAN_TEST(the_peer_reads_after_vulkan_has_written)
     two_end(&two);
 }
 
-VULKAN_TEST(vulkan_writes_after_the_peer_has_read)
+VULKAN_TEST(vulkan_writes_after_a_pending_read_of_the_peer)
 {
     const gr_slot *slot;
     static unsigned char bytes[SLOT_SIZE];
@@ -157,8 +158,11 @@ VULKAN_TEST(vulkan_writes_after_the_peer_has_read)
     two_end(&two);
 }
 
-/* A slot that cannot be mapped, because it seems to be mapped already, is unchanged. */
-VULKAN_TEST(a_claim_that_fails_is_undone, 2)
+/*
+ * The slot cannot be mapped, since the test marks its resource as mapped. The acquire must leave
+ * the slot unchanged.
+ */
+VULKAN_TEST(an_acquire_whose_map_fails_changes_nothing, 2)
 {
     const gr_slot *slot;
     struct two two = two_begin(GR_SIDE_GRAPHICS, _i == 0 ? GR_RING_LOSSLESS : GR_RING_NEWEST);
@@ -166,7 +170,7 @@ VULKAN_TEST(a_claim_that_fails_is_undone, 2)
     assert_ok(gr_ring_acquire_read(two.received, fx.stream, &slot, 1, SOON));
     gr_resource *resource = slot->resource;
     assert_ok(gr_ring_give_back(two.received, &slot, 1));
-    for (int i = 0; i < SLOTS; i++) /* the last one into that slot again */
+    for (int i = 0; i < SLOTS; i++) /* the last frame is in that slot again */
         vulkan_begins_write(two.sent.ring, &slot, NULL);
     for (uint64_t frame = 2; _i == 0 && frame <= SLOTS; frame++)
         ck_assert_uint_eq(cuda_reads(two.received), frame);
@@ -180,8 +184,11 @@ VULKAN_TEST(a_claim_that_fails_is_undone, 2)
 
 /* ---- Cancelling ------------------------------------------------------------------------------ */
 
-/* The producer checks while the frame is being read, and afterwards. */
-VULKAN_TEST(cudas_reads_are_cancelled, 2)
+/*
+ * The producer looks for a free slot while the frame is being read and after the read has been
+ * cancelled.
+ */
+VULKAN_TEST(a_frame_whose_cuda_read_was_cancelled_can_be_read, 2)
 {
     const gr_slot *slot, *other;
     gr_ring_mode mode = _i ? GR_RING_NEWEST : GR_RING_LOSSLESS;
@@ -197,14 +204,14 @@ VULKAN_TEST(cudas_reads_are_cancelled, 2)
     assert_ok(gr_ring_cancel_read(two.received, &slot, 1));
     for (int i = 1; i < SLOTS; i++)
         assert_ok(vulkan_writes(two.sent.ring));
-    if (mode == GR_RING_NEWEST) /* over the cancelled frame */
+    if (mode == GR_RING_NEWEST) /* overwrites the cancelled frame */
         assert_ok(vulkan_writes(two.sent.ring));
     ck_assert_uint_eq(cuda_reads(two.received), mode == GR_RING_NEWEST ? SLOTS + 2 : 2);
     two_end(&two);
 }
 
-/* The consumer stream's work on the slot finishes before the producer overwrites it. */
-VULKAN_TEST(work_with_a_cancelled_frame_is_waited_for)
+/* The producer overwrites the slot only after the work of the consumer's stream on the slot. */
+VULKAN_TEST(vulkan_writes_after_pending_work_of_a_cancelled_cuda_read)
 {
     const gr_slot *slot;
     static unsigned char bytes[SLOT_SIZE];
@@ -227,8 +234,8 @@ VULKAN_TEST(work_with_a_cancelled_frame_is_waited_for)
     two_end(&two);
 }
 
-/* The other process does not wait for the failed submit either. */
-VULKAN_TEST(vulkans_reads_are_cancelled, 2)
+/* The submit of a cancelled read is never made. Neither process waits for it. */
+VULKAN_TEST(a_frame_whose_vulkan_read_was_cancelled_can_be_read, 2)
 {
     const gr_slot *slot;
     gr_ring_mode mode = _i ? GR_RING_NEWEST : GR_RING_LOSSLESS;

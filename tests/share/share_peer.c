@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Peers of test_share. A process needs seconds to start CUDA and OpenGL on a GPU, so one child
- * serves all jobs until one of them kills it. It receives a job name and a socket, and reports when
- * the job is done.
+ * serves all jobs until one of them kills it. The child receives a job name and a socket, and
+ * reports when the job is done.
  */
 #define _GNU_SOURCE
 #include <grinterop/cuda.h>
@@ -24,7 +24,7 @@
 
 #define NAME_SIZE 64
 
-/* For the child: the maximum start time in milliseconds, and run time in seconds. */
+/* Limits for the child: its start in milliseconds, and its run time in seconds. */
 #define START_MS      60000
 #define CHILD_SECONDS 600
 
@@ -70,7 +70,7 @@ static void send_job(int to, const char *name, int socket)
     ck_assert_int_eq(sendmsg(to, &sent, MSG_NOSIGNAL), NAME_SIZE);
 }
 
-/* The job's socket, or -1 when there are no more jobs. */
+/* Receives the socket of the next job, or -1 when there are no more jobs. */
 static int receive_job(int from, char name[NAME_SIZE])
 {
     union control control;
@@ -134,7 +134,7 @@ CHILD(serves)
         gr_clear_error();
         tell(control);
     }
-    fx.fds = -1; /* drivers keep descriptors that they open on first use */
+    fx.fds = -1; /* not compared, since drivers keep descriptors that they open on first use */
     fixture_teardown();
     close(control);
     return 0;
@@ -164,12 +164,12 @@ CHILD(dies_before)
 /* ---- The test process ------------------------------------------------------------------------ */
 
 /*
- * The serving child, 0 if it is not running; and the socket to it, which stays open after the child
- * has died.
+ * The serving child (0 while it is not running), and the socket to it, which stays open after the
+ * child has died.
  */
 static pid_t server;
 static int control = -1;
-static bool busy; /* with a job whose end was not awaited */
+static bool busy; /* the child runs a job whose end nobody has waited for */
 
 static pid_t spawn(const char *child, int socket)
 {
@@ -201,14 +201,17 @@ static int wait_for_server(void)
     return wait_for(pid);
 }
 
-/* The remaining work of a failed case is of no use to the next one. */
+/* Ends the child after a failed case, whose remaining work is of no use to the next case. */
 static void kill_server(void)
 {
     kill(server, SIGKILL);
     wait_for_server();
 }
 
-/* Called before the first case, so that the socket is open whenever cases count descriptors. */
+/*
+ * Starts the serving child before the first case, so that its socket is already open when cases
+ * count descriptors.
+ */
 static void serve(void)
 {
     if (server != 0 && busy)
@@ -236,7 +239,10 @@ struct peer peer_start(const char *job)
     return (struct peer){.socket = pair.here};
 }
 
-/* Otherwise each process may differ in whether Vulkan knows the software driver's device. */
+/*
+ * Hides Vulkan from this child. The processes might otherwise differ in whether Vulkan has the
+ * device of the software driver.
+ */
 static void hide_vulkan(void)
 {
     setenv("VK_DRIVER_FILES", "/nonexistent", 1);
@@ -314,7 +320,7 @@ TCase *add_share_case(Suite *suite, const char *name)
 
 GROUP("end of the child", add_bare_case)
 
-TEST(the_child_ends_well)
+TEST(the_serving_child_exits_without_an_error)
 {
     if (server == 0)
         return;

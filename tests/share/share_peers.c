@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Peers that die or leave before, during and after a frame. What they handed over is read, and
- * nothing hangs.
+ * Peers that die or leave before, during and after a frame. The frames that they handed over can be
+ * read, and nothing hangs.
  */
 #define _GNU_SOURCE
 #include "share_ring.h"
@@ -13,7 +13,7 @@
 
 /* ---- The peers ------------------------------------------------------------------------------- */
 
-/* The second frame is handed over, but its work never completes, so that its signal is missing. */
+/* The job hands over a second frame whose work never completes, so that its signal is missing. */
 void job_dies_in_a_frame(int socket)
 {
     gr_ring *ring = peer_ring(socket);
@@ -23,7 +23,8 @@ void job_dies_in_a_frame(int socket)
     child_check(cuda_writes(ring) == GR_OK);
     const gr_slot *slot;
     gr_status status = gr_ring_acquire_write(ring, fx.stream, &slot, 1, SOON);
-    child_check(status == GR_OK || status == GR_ERR_SYSTEM); /* the consumer may have ended */
+    /* The consumer may already have freed its ring. */
+    child_check(status == GR_OK || status == GR_ERR_SYSTEM);
     sleep_ms(100);
     raise(SIGKILL);
 }
@@ -36,7 +37,7 @@ void job_dies_after(int socket)
     raise(SIGKILL);
 }
 
-/* It frees its ring while its work is pending, and lives until that is done. */
+/* The job frees its ring while its work is pending, and lives until that work is done. */
 void job_ends_at_once(int socket)
 {
     gr_ring *ring = peer_ring(socket);
@@ -54,15 +55,15 @@ static void must_be_over(gr_status status)
     assert_error(GR_ERR_SYSTEM, -1, "other process");
 }
 
-/* A ring that this process reads and a new peer, which runs the job, writes; or the reverse. */
+/* A ring that this process reads and a new peer writes, or the reverse. The peer runs the job. */
 static struct shared_ring ring_with(struct peer *peer, const char *job, gr_side producer)
 {
     *peer = peer_start(job);
     return shared_ring_sent(peer->socket, SLOTS, producer, GR_RING_LOSSLESS, GR_RING_CONSUMER);
 }
 
-/* CUDA in this process holds the slot of the frame in which the peer dies. */
-static struct shared_ring ring_in_a_frame_of_cudas(struct peer *peer, const gr_slot **slot)
+/* A ring in which CUDA in this process has acquired the frame in which the peer dies. */
+static struct shared_ring ring_with_a_pending_cuda_read(struct peer *peer, const gr_slot **slot)
 {
     struct shared_ring r = ring_with(peer, "dies_in_a_frame", GR_SIDE_GRAPHICS);
     ck_assert_uint_eq(cuda_reads(r.ring), 1);
@@ -70,27 +71,27 @@ static struct shared_ring ring_in_a_frame_of_cudas(struct peer *peer, const gr_s
     return r;
 }
 
-VULKAN_TEST(a_peer_that_dies_before)
+VULKAN_TEST(sending_to_a_dead_peer_fails_and_keeps_the_ring)
 {
     struct peer peer = peer_that_dies_before();
     peer_end_killed(&peer, true);
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     assert_fails(gr_ring_send(peer.socket, r.ring, GR_RING_CONSUMER, NULL, 0, SOON), GR_ERR_SYSTEM,
                  -1, "closed its end");
-    /* This process still owns it, unchanged. */
+    /* This process still owns the ring, which is unchanged. */
     assert_ok(cuda_writes(r.ring));
     ck_assert_uint_eq(vulkan_reads(&r), 1);
     close(peer.socket);
     shared_ring_end(&r);
 }
 
-VULKAN_TEST(a_peer_that_dies_in_a_frame, 2)
+VULKAN_TEST(a_pending_vulkan_read_ends_when_the_cuda_peer_dies, 2)
 {
     const gr_slot *slot;
     struct peer peer;
     struct shared_ring r = ring_with(&peer, "dies_in_a_frame", GR_SIDE_CUDA);
     ck_assert_uint_eq(vulkan_reads(&r), 1);
-    /* This one is waited for before or after the peer's death is detected. */
+    /* The frame is waited for before or after the death of the peer is detected. */
     if (_i == 1)
         peer_end_killed(&peer, true);
     assert_ok(gr_ring_acquire_read(r.ring, GR_STREAM_NONE, &slot, 1, SOON));
@@ -106,11 +107,11 @@ VULKAN_TEST(a_peer_that_dies_in_a_frame, 2)
     shared_ring_end(&r);
 }
 
-VULKAN_TEST(a_peer_that_dies_in_a_frame_of_cudas, 2)
+VULKAN_TEST(a_pending_cuda_read_ends_when_the_vulkan_peer_dies, 2)
 {
     const gr_slot *slot;
     struct peer peer;
-    struct shared_ring r = ring_in_a_frame_of_cudas(&peer, &slot);
+    struct shared_ring r = ring_with_a_pending_cuda_read(&peer, &slot);
     peer_end_killed(&peer, true);
     if (_i == 0) {
         CU(StreamSynchronize(fx.stream));
@@ -118,32 +119,33 @@ VULKAN_TEST(a_peer_that_dies_in_a_frame_of_cudas, 2)
         must_be_over(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON));
     }
     gr_buffer *buffer = slot->buffer;
-    shared_ring_end(&r); /* the second time while a slot is held */
+    shared_ring_end(&r); /* in the second run a slot is still acquired */
     if (_i == 1)
         assert_ok(gr_buffer_release(buffer));
 }
 
 /*
- * Freed at once, while the stream waits for a signal that never comes.
+ * This process frees the ring at once, while its stream waits for a signal that never comes.
  *
  * Catches: on a GPU the free did not return. Destroying a slot waits for all of the GPU's work, and
- * the link, which signals for the dead peer, ended after the slots.
+ * the slots were destroyed before the link, which signals for the dead peer.
  */
-VULKAN_TEST(a_ring_is_freed_before_its_peer_is_known_dead)
+VULKAN_TEST(a_ring_can_be_freed_before_the_death_of_its_peer)
 {
     const gr_slot *slot;
     struct peer peer;
-    struct shared_ring r = ring_in_a_frame_of_cudas(&peer, &slot);
+    struct shared_ring r = ring_with_a_pending_cuda_read(&peer, &slot);
     assert_ok(gr_ring_give_back(r.ring, &slot, 1));
     gr_ring_free(r.ring);
     r.ring = NULL;
     peer_end_killed(&peer, true);
     shared_ring_end(&r);
     sleep_ms(50);
-    gr_resource_free(must_create(64, GR_READ_WRITE)); /* frees what was set aside */
+    /* Creating a resource also frees those whose free was postponed. */
+    gr_resource_free(must_create(64, GR_READ_WRITE));
 }
 
-VULKAN_TEST(a_peer_that_dies_after)
+VULKAN_TEST(frames_of_a_dead_peer_can_be_read)
 {
     const gr_slot *slot;
     struct peer peer;
@@ -155,8 +157,8 @@ VULKAN_TEST(a_peer_that_dies_after)
     shared_ring_end(&r);
 }
 
-/* The consumer dies: no frame will be read. */
-VULKAN_TEST(a_consumer_that_dies)
+/* The consumer dies, so no frame will be read. */
+VULKAN_TEST(writing_fails_after_the_consumer_dies)
 {
     struct peer peer = peer_that_dies_before();
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
@@ -171,11 +173,14 @@ VULKAN_TEST(a_consumer_that_dies)
     shared_ring_end(&r);
 }
 
-VULKAN_TEST(a_peer_that_ends_at_once)
+VULKAN_TEST(frames_of_a_peer_that_freed_its_ring_can_be_read)
 {
     const gr_slot *slot;
     struct peer peer = peer_start("ends_at_once");
-    /* One slot: destroying a slot that was never used waits for the whole GPU in the driver. */
+    /*
+     * The ring has one slot: the driver waits for the whole GPU when a slot that was never used is
+     * destroyed.
+     */
     struct shared_ring r =
         shared_ring_sent(peer.socket, 1, GR_SIDE_CUDA, GR_RING_LOSSLESS, GR_RING_CONSUMER);
     ck_assert_uint_eq(vulkan_reads(&r), 1);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Single resources: their bytes in both processes, their semaphores, and what cannot be sent. */
+/*
+ * Single resources: their bytes in both processes, their semaphores, and the resources that cannot
+ * be sent.
+ */
 #define _GNU_SOURCE
 #include "share.h"
 #include "tests/support/support_vulkan_image.h"
@@ -10,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* An image small enough for one copy. */
+/* The size of an image that one copy can transfer. */
 #define IMAGE_WIDTH  40
 #define IMAGE_HEIGHT 24
 
@@ -30,8 +33,8 @@ static void read_and_write(int socket, gr_resource *resource)
 }
 
 /*
- * The child has no graphics API: it reads a pattern, writes the next one and ends. The pair of
- * semaphores of a Vulkan device is not sent, so nothing orders the uses of the resource here.
+ * The child has no graphics API. It reads a pattern, writes the next one and ends. The semaphores
+ * of a Vulkan device are not sent, so the test orders the uses of the resource itself.
  */
 void job_reads_and_writes(int socket)
 {
@@ -40,14 +43,14 @@ void job_reads_and_writes(int socket)
     read_and_write(socket, unordered(resource));
 }
 
-/* OpenGL semaphores are also sent if they can be exported, that is on a GPU. */
+/* The semaphores of OpenGL are also sent if OpenGL can export them, which is the case on a GPU. */
 void job_reads_and_writes_opengls(int socket)
 {
     gr_resource *resource = must_make(gr_resource_receive(socket, NULL, 0, NULL, SOON));
     read_and_write(socket, gr_cuda_is_software() ? unordered(resource) : resource);
 }
 
-VULKAN_TEST(bytes_of_a_vulkan_buffer)
+VULKAN_TEST(both_processes_see_the_bytes_of_a_vulkan_buffer)
 {
     struct peer peer = peer_start("reads_and_writes");
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
@@ -60,8 +63,8 @@ VULKAN_TEST(bytes_of_a_vulkan_buffer)
     peer_end(&peer, false);
 }
 
-/* Part of the application's own memory, and dedicated memory for one buffer. */
-VULKAN_TEST(bytes_of_the_applications_buffer, 2)
+/* The buffer is in part of the application's own memory, or in memory dedicated to one buffer. */
+VULKAN_TEST(both_processes_see_bytes_in_the_applications_memory, 2)
 {
     struct peer peer = peer_start("reads_and_writes");
     struct vulkan_own own = vulkan_own(SHARE_SIZE, _i == 1);
@@ -90,7 +93,7 @@ static void send_opengls(gr_resource *resource, const struct peer *peer)
     assert_gl_pattern(gr_gl_name(resource), SHARE_SIZE, 2);
 }
 
-TEST(bytes_of_a_shared_opengl_buffer)
+TEST(both_processes_see_the_bytes_of_an_opengl_buffer)
 {
     GR_AUTO(gr_resource) *resource = make_shared_opengl_buffer();
     if (!resource)
@@ -100,7 +103,7 @@ TEST(bytes_of_a_shared_opengl_buffer)
     peer_end(&peer, false);
 }
 
-TEST(bytes_in_a_process_without_vulkan)
+TEST(a_peer_without_vulkan_sees_the_bytes_of_opengl)
 {
     GR_AUTO(gr_resource) *resource = make_shared_opengl_buffer();
     if (!resource)
@@ -135,8 +138,11 @@ void job_reads_an_image(int socket)
     close(socket);
 }
 
-/* Written by CUDA in this process, so that Vulkan's own layout is used between the two. */
-VULKAN_IMAGE_TEST(texels_of_a_vulkan_image)
+/*
+ * CUDA in this process writes between the two, so that Vulkan's own layout is used before and
+ * after.
+ */
+VULKAN_IMAGE_TEST(both_processes_see_the_texels_of_a_vulkan_image)
 {
     static unsigned char bytes[IMAGE_HEIGHT][IMAGE_WIDTH][4];
     struct peer peer = peer_start("reads_an_image");
@@ -158,8 +164,8 @@ VULKAN_IMAGE_TEST(texels_of_a_vulkan_image)
 /* ---- Semaphores ------------------------------------------------------------------------------ */
 
 /*
- * The parent submits to Vulkan. The submit that is begun and committed here has the same value, so
- * the next map waits for the parent's submit.
+ * The parent submits to Vulkan. This child begins and commits a submit only to reserve the same
+ * semaphore value, so that its next map waits for the submit of the parent.
  */
 void job_takes_turns_by_semaphores(int socket)
 {
@@ -181,7 +187,7 @@ void job_takes_turns_by_semaphores(int socket)
     close(socket);
 }
 
-VULKAN_TEST(a_resource_is_sent_with_its_semaphores)
+VULKAN_TEST(exportable_semaphores_are_sent_with_a_resource)
 {
     if (!vk.exports)
         skip("this Vulkan exports no semaphores");
@@ -212,7 +218,7 @@ static void fill_sent(void)
         sent[i] = (unsigned char)(i * 7 + i / 256);
 }
 
-VULKAN_TEST(a_resource_is_sent_with_bytes)
+VULKAN_TEST(application_data_is_sent_with_a_resource)
 {
     static const size_t sizes[] = {0, 1, 300, GR_SHARE_MOST_DATA};
     struct pair pair = pair_make();
@@ -231,8 +237,11 @@ VULKAN_TEST(a_resource_is_sent_with_bytes)
     pair_close(&pair);
 }
 
-/* No bytes are lost: the next call passes more space, or is the call for this kind of message. */
-VULKAN_TEST(bytes_that_need_more_room_stay)
+/*
+ * The bytes are not lost: the next call passes more space, or is the right call for this kind of
+ * message.
+ */
+VULKAN_TEST(application_data_is_kept_if_the_space_is_too_small)
 {
     size_t size = 0;
     struct pair pair = pair_make();
@@ -255,7 +264,7 @@ VULKAN_TEST(bytes_that_need_more_room_stay)
     pair_close(&pair);
 }
 
-VULKAN_TEST(bytes_that_cannot_be_sent)
+VULKAN_TEST(too_much_application_data_is_refused)
 {
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
@@ -289,7 +298,7 @@ VULKAN_TEST(unsuitable_resources_are_not_sent)
     pair_close(&pair);
 }
 
-VULKAN_TEST(semaphores_of_the_host_are_refused)
+VULKAN_TEST(semaphores_that_the_host_signals_are_refused)
 {
     if (vk.exports)
         skip("this Vulkan exports its semaphores");
@@ -301,7 +310,7 @@ VULKAN_TEST(semaphores_of_the_host_are_refused)
     pair_close(&pair);
 }
 
-VULKAN_TEST(a_receive_times_out)
+VULKAN_TEST(receiving_and_sending_time_out)
 {
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
@@ -310,23 +319,23 @@ VULKAN_TEST(a_receive_times_out)
     assert_null(gr_ring_receive(pair.there, NULL, 0, NULL, 0), GR_ERR_NOT_READY, 0, "not received");
     assert_null(gr_resource_receive(pair.there, NULL, 0, NULL, 30), GR_ERR_TIMEOUT, 0, "in time");
     assert_null(gr_ring_receive(pair.there, NULL, 0, NULL, 30), GR_ERR_TIMEOUT, 0, "in time");
-    /* Half of a message. */
+    /* Only half of a message arrives. */
     ck_assert_int_eq(send(pair.here, "grsh", 4, 0), 4);
     assert_null(gr_resource_receive(pair.there, NULL, 0, NULL, 30), GR_ERR_TIMEOUT, 0,
                 "close the socket");
     pair_close(&pair);
-    /* Nothing is received, so the socket's buffer fills. */
+    /* The other end receives nothing, so the buffer of the socket fills. */
     pair = pair_make();
     gr_status status = GR_OK;
     for (int i = 0; i < 100000 && status == GR_OK; i++)
         status = gr_resource_send(pair.here, resource, NULL, 0, 20);
-    /* The kernel also limits descriptors in transit. */
+    /* The kernel may fail the send instead: it also limits descriptors in transit. */
     ck_assert_msg(status == GR_ERR_TIMEOUT || status == GR_ERR_SYSTEM, "%s", error_text());
     gr_clear_error();
     pair_close(&pair);
 }
 
-VULKAN_TEST(a_peer_that_is_gone)
+VULKAN_TEST(sending_and_receiving_fail_when_the_peer_closed_its_end)
 {
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);

@@ -10,7 +10,10 @@
 
 #define SLOT_SIZE 4096
 
-/* A ring in this process, with Vulkan's semaphores and the buffer that Vulkan reads into. */
+/*
+ * A ring in this process, with the semaphores of Vulkan and the host buffer into which Vulkan reads
+ * frames.
+ */
 struct shared_ring {
     gr_ring *ring;
     gr_semaphore *acquire, *release;
@@ -18,18 +21,18 @@ struct shared_ring {
 };
 struct shared_ring shared_ring_begin(size_t slots, gr_side producer, gr_ring_mode mode);
 
-/* Such a ring, after it was sent to a peer; this process has the other role. */
+/* Creates such a ring and sends it to a peer. This process keeps the other role. */
 struct shared_ring shared_ring_sent(int socket, size_t slots, gr_side producer, gr_ring_mode mode,
                                     gr_ring_role role);
 
-/* Call it once all work is done. */
+/* Frees the ring. Call it once all work is done. */
 void shared_ring_end(struct shared_ring *r);
 
 int value_of_frame(uint64_t frame);
 
 /*
- * A frame by each API, on its side. Readers check the bytes and return the frame's number, or 0
- * after an error.
+ * Write or read one frame with CUDA or Vulkan. The readers check the bytes and return the number of
+ * the frame, or 0 after an error.
  */
 gr_status cuda_writes(gr_ring *ring);
 gr_status vulkan_writes(gr_ring *ring);
@@ -39,7 +42,10 @@ uint64_t vulkan_reads(const struct shared_ring *r);
 /* The number of slots of a ring that has both sides in this process. */
 #define SLOTS_OF_TWO 3
 
-/* The sender's Vulkan reads what the receiver's CUDA writes, or the reverse. */
+/*
+ * A ring with both ends in this process. Vulkan of the sender reads the frames that CUDA of the
+ * receiver writes, or the reverse.
+ */
 struct two {
     struct shared_ring sent;
     gr_ring *received;
@@ -48,11 +54,14 @@ struct shared_ring send_ring(const struct pair *pair, gr_side producer, gr_ring_
 struct two two_begin(gr_side producer, gr_ring_mode mode);
 void two_end(struct two *two);
 
-/* A Vulkan frame, whose work the gate, if any, blocks. */
+/* Vulkan acquires a frame and submits its work, which the gate blocks unless it is NULL. */
 void vulkan_begins_read(const struct shared_ring *r, const gr_slot **slot,
                         const struct vulkan_gate *gate);
 
-/* In a job: receives its ring, which takes the socket; and frees the ring. */
+/*
+ * For jobs: peer_ring() receives the ring of the job, which takes the socket. peer_ring_end() frees
+ * it.
+ */
 gr_ring *peer_ring(int socket);
 void peer_ring_end(gr_ring *ring);
 

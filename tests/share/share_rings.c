@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Rings between two processes, in both directions, and what one side may do with its ring. */
+/* Rings between two processes in both directions, and the calls that one side may make. */
 #define _GNU_SOURCE
 #include "share_ring.h"
 
 #define SLOTS  4
 #define FRAMES 200
 
-/* At most this many at once. */
+/* The most submits that are pending at once. */
 #define SUBMITS 32
 
 /* ---- The other process ----------------------------------------------------------------------- */
@@ -32,7 +32,7 @@ void job_produces(int socket)
     peer_ring_end(ring);
 }
 
-/* Until the peer stops; with lossless rings no frame is missing. */
+/* Reads until the peer stops the ring. In lossless rings no frame may be missing. */
 static void consume(int socket, bool lossless)
 {
     gr_ring *ring = peer_ring(socket);
@@ -59,7 +59,7 @@ void job_consumes_the_newest(int socket)
 
 GROUP("rings between processes", add_share_case)
 
-VULKAN_TEST(a_peer_writes_for_vulkan, 2)
+VULKAN_TEST(vulkan_reads_frames_of_a_peer, 2)
 {
     struct peer peer = peer_start("produces");
     struct shared_ring r = shared_ring_sent(peer.socket, 1 + _i * (SLOTS - 1), GR_SIDE_CUDA,
@@ -72,7 +72,7 @@ VULKAN_TEST(a_peer_writes_for_vulkan, 2)
     shared_ring_end(&r);
 }
 
-VULKAN_TEST(vulkan_writes_for_a_peer, 3)
+VULKAN_TEST(a_peer_reads_frames_of_vulkan, 3)
 {
     gr_ring_mode mode = _i == 2 ? GR_RING_NEWEST : GR_RING_LOSSLESS;
     struct peer peer =
@@ -89,8 +89,8 @@ VULKAN_TEST(vulkan_writes_for_a_peer, 3)
     shared_ring_end(&r);
 }
 
-/* The sender's side may also be CUDA. */
-VULKAN_TEST(cuda_writes_for_a_peer, 2)
+/* CUDA may also be on the side of the sender. */
+VULKAN_TEST(a_peer_reads_frames_of_cuda, 2)
 {
     struct peer peer = peer_start(_i == 0 ? "consumes_all" : "consumes_the_newest");
     struct shared_ring r =
@@ -103,7 +103,7 @@ VULKAN_TEST(cuda_writes_for_a_peer, 2)
     shared_ring_end(&r);
 }
 
-VULKAN_TEST(a_peer_writes_for_cuda)
+VULKAN_TEST(cuda_reads_frames_of_a_peer)
 {
     struct peer peer = peer_start("produces");
     struct shared_ring r =
@@ -114,8 +114,8 @@ VULKAN_TEST(a_peer_writes_for_cuda)
     shared_ring_end(&r);
 }
 
-/* A ring that has been used here continues unchanged. */
-VULKAN_TEST(a_ring_that_was_used_before)
+/* A ring that this process has used before continues unchanged after it is sent. */
+VULKAN_TEST(a_ring_continues_if_it_was_used_before_the_send)
 {
     struct peer peer = peer_start("produces");
     struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
@@ -130,8 +130,8 @@ VULKAN_TEST(a_ring_that_was_used_before)
     shared_ring_end(&r);
 }
 
-/* The current slots come after those that have left, and some have been used. */
-VULKAN_TEST(a_ring_that_was_resized_before, 3)
+/* The current slots come after slots that have left, and some have been used. */
+VULKAN_TEST(a_ring_continues_if_it_was_resized_before_the_send, 3)
 {
     gr_resource *others[SLOTS];
     struct peer peer = peer_start("produces");
@@ -159,7 +159,7 @@ VULKAN_TEST(a_ring_that_was_resized_before, 3)
     shared_ring_end(&r);
 }
 
-/* NULL if this OpenGL does not support it. */
+/* Creates a ring of OpenGL buffers. NULL if this OpenGL cannot share them. */
 static gr_ring *make_opengls_ring(void)
 {
     gr_resource *resources[SLOTS];
@@ -173,7 +173,7 @@ static gr_ring *make_opengls_ring(void)
     return ring;
 }
 
-TEST(a_peer_writes_for_opengl)
+TEST(opengl_reads_frames_of_a_peer)
 {
     gr_ring *ring = make_opengls_ring();
     if (!ring)
@@ -191,8 +191,11 @@ TEST(a_peer_writes_for_opengl)
     gr_ring_free(ring);
 }
 
-/* OpenGL's signal for the frame that it read is deferred, but only until its role ends. */
-TEST(slots_returned_by_opengl_are_included)
+/*
+ * OpenGL defers the signal for a frame that it has read, at most until it gives up its side of the
+ * ring.
+ */
+TEST(a_sent_ring_includes_slots_whose_signal_was_deferred)
 {
     const gr_slot *slot, *all[SLOTS];
     gr_ring *ring = make_opengls_ring();
@@ -203,7 +206,7 @@ TEST(slots_returned_by_opengl_are_included)
     assert_ok(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, SOON));
     assert_ok(gr_ring_give_back(ring, &slot, 1));
     assert_ok(gr_ring_send(peer.socket, ring, GR_RING_PRODUCER, NULL, 0, SOON));
-    assert_ok(gr_egl_make_current(NULL)); /* OpenGL has nothing left to signal */
+    assert_ok(gr_egl_make_current(NULL)); /* all of OpenGL's signals were made before the send */
     assert_ok(gr_ring_acquire_write(ring, fx.stream, all, SLOTS, SOON));
     assert_ok(gr_ring_cancel_write(ring, all, SLOTS));
     for (int i = 0; i < FRAMES; i++)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Sockets and rings in this process for tests that share them, and frames on either side. */
+/*
+ * Sockets and rings in this process for tests that share them, and frames that CUDA and Vulkan
+ * write and read.
+ */
 #define _GNU_SOURCE
 #include "share_ring.h"
 
@@ -77,7 +80,7 @@ gr_status cuda_writes(gr_ring *ring)
     return gr_ring_hand_over(ring, &slot, 1);
 }
 
-/* Returns the frame's number, or 0 after an error. */
+/* Returns the number of the frame, or 0 after an error. */
 uint64_t cuda_reads(gr_ring *ring)
 {
     static unsigned char bytes[SLOT_SIZE];

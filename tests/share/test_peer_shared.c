@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Storage on the rendering GPU, with which CUDA computes on another one: GR_TEST_CUDA_DEVICE, by
- * default device 1; the software driver has three. This file tests OpenGL buffers, and what is
- * refused.
+ * Storage on the rendering GPU, which CUDA on another GPU uses: GR_TEST_CUDA_DEVICE, by default
+ * device 1. The software driver has three devices. This file tests OpenGL buffers and refusals.
  */
 #define _GNU_SOURCE
 #include "tests/drivers/fault_driver.h"
@@ -18,7 +17,7 @@ GROUP("bytes", add_peer_case)
 
 static const size_t sizes[] = {1, 4096, 65536 + 7, (2 << 20) + 1};
 
-PEER_TEST(bytes_both_ways, sizeof(sizes) / sizeof(*sizes))
+PEER_TEST(opengl_and_cuda_see_the_same_bytes, sizeof(sizes) / sizeof(*sizes))
 {
     need_kernels();
     size_t size = sizes[_i];
@@ -26,8 +25,8 @@ PEER_TEST(bytes_both_ways, sizeof(sizes) / sizeof(*sizes))
     shared_bytes_both_ways(resource, size);
 }
 
-/* The pointer is also valid there. */
-PEER_TEST(the_device_that_draws_has_the_memory)
+/* The pointer of the mapping is also valid on the rendering device. */
+PEER_TEST(a_mapped_pointer_is_valid_on_the_rendering_device)
 {
     unsigned char bytes[256];
     int owner = -1;
@@ -47,8 +46,8 @@ PEER_TEST(the_device_that_draws_has_the_memory)
     assert_gl_bytes(gr_gl_name(resource), sizeof(bytes), 0x32);
 }
 
-/* Resources of all devices in turn, whichever context is current. */
-PEER_TEST(contexts_of_all_devices_on_one_thread)
+/* Maps resources of all devices in turn, whichever context is current. */
+PEER_TEST(resources_of_all_devices_are_mapped_on_one_thread)
 {
     gr_resource *resources[MOST_DEVICES];
     for (int i = 0; i < devices.count; i++) {
@@ -73,7 +72,7 @@ PEER_TEST(contexts_of_all_devices_on_one_thread)
 
 GROUP("messages and refusals", add_peer_case)
 
-/* "CUDA device N", as in messages. */
+/* "CUDA device N,", as in messages. */
 static const char *named(int device)
 {
     static char text[2][32];
@@ -86,7 +85,7 @@ static const char *named(int device)
 #define assert_names_both(text)                                                                    \
     ck_assert_msg(strstr(text, named(0)) && strstr(text, named(fx.device)), "%s", text)
 
-PEER_TEST(a_buffer_names_both_devices)
+PEER_TEST(the_description_of_a_buffer_names_both_devices)
 {
     char text[900];
     GR_AUTO(gr_resource) *resource = must_share(SIZE);
@@ -97,7 +96,7 @@ PEER_TEST(a_buffer_names_both_devices)
     assert_names_both(text);
 }
 
-PEER_TEST(the_best_transport_is_the_shared_one, 2)
+PEER_TEST(the_shared_transport_is_the_best_one_for_buffers, 2)
 {
     static const unsigned allowed[] = {0, GR_TRANSPORT_ANY};
     GR_AUTO(gr_resource) *resource = must_make(gr_gl_buffer_create(
@@ -148,8 +147,8 @@ PEER_TEST(a_stream_of_another_device_is_refused)
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x11);
 }
 
-/* Catches: the other device's stream waited for the event although the release was refused. */
-PEER_TEST(a_refused_release_queues_nothing)
+/* Catches: the stream of the other device waited for the event although the release was refused. */
+PEER_TEST(a_refused_release_puts_no_wait_into_the_stream)
 {
     CUevent event;
     int other = fx.device == 0 ? 1 : 0;
@@ -180,7 +179,7 @@ PEER_TEST(resources_of_two_devices_in_one_map_are_refused)
     gr_resource_free(resources[1]);
 }
 
-/* The driver can no longer grant access. */
+/* Makes the driver deny peer access. */
 static void deny_once(void)
 {
     child_check(fault->set("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0));
@@ -226,14 +225,14 @@ CHILD(without_peer_access)
     return 0;
 }
 
-PEER_TEST(without_peer_access_it_is_refused)
+PEER_TEST(sharing_without_peer_access_is_refused)
 {
     expect_child("without_peer_access");
 }
 
 /* ---- CUDA_VISIBLE_DEVICES -------------------------------------------------------------------- */
 
-/* OpenGL renders on CUDA's second device, which is the first of the machine. */
+/* OpenGL renders on the second CUDA device, which is the first device of the machine. */
 CHILD(in_another_order)
 {
     char text[900];
@@ -256,7 +255,7 @@ CHILD(in_another_order)
     return 0;
 }
 
-PEER_TEST(devices_in_another_order)
+PEER_TEST(messages_name_devices_by_their_visible_order)
 {
     expect_child("in_another_order");
 }

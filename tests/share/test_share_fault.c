@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A ring is shared while each step fails once: an allocation, a lock, an event descriptor, a
- * thread, a stream, retaining a CUDA context. The call names the step and leaves nothing behind.
+ * Shares a ring while each step fails once: an allocation, a lock, an event descriptor, a thread, a
+ * stream, retaining a CUDA context. The call must name the step in its error and leave nothing
+ * behind.
  *
- * The program's own functions override the C library's and fail only for calls from grinterop.
+ * The functions of this program override those of the C library and fail only for calls from
+ * grinterop.
  */
 #define _GNU_SOURCE
 #include "tests/drivers/fault_driver.h"
@@ -18,18 +20,18 @@
 
 #define SLOTS 2
 
-/* More than the calls of any step. */
+/* More calls than any step makes. */
 #define MOST_TIMES 100
 
 /* ---- Functions that fail --------------------------------------------------------------------- */
 
-/* The C library function that must fail on this thread, and its calls until then. */
+/* The C library function that must fail on this thread, and the number of calls until it fails. */
 static _Thread_local struct {
     const char *function;
     long left;
 } failing;
 
-static void *grinterop; /* where it is loaded */
+static void *grinterop; /* the address at which grinterop is loaded */
 
 static bool is_due(const char *function, const void *caller)
 {
@@ -42,7 +44,7 @@ static bool is_due(const char *function, const void *caller)
 
 #ifdef SANITIZER
 
-/* The sanitizer that overrides this function itself; NULL if none. */
+/* The name of the sanitizer that overrides this function itself; NULL if none does. */
 static const char *cannot_fail(const char *function)
 {
     return strcmp(function, "eventfd") == 0 ? NULL : SANITIZER;
@@ -92,13 +94,13 @@ int eventfd(unsigned value, int flags)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* A function that the two calls use, and their error when it fails. */
+/* A function that sending and receiving call, and the error that they return when it fails. */
 static const struct step {
     const char *function;
-    CUresult code; /* CUDA_SUCCESS: it is a C library function */
+    CUresult code; /* the result of a driver function; CUDA_SUCCESS for a C library function */
     gr_status status;
     const char *text;
-    int error; /* the errno of the failure */
+    int error; /* the errno with which it fails */
 } steps[] = {
     {"calloc", CUDA_SUCCESS, GR_ERR_NO_MEMORY, "memory", 0},
     {"pthread_mutex_init", CUDA_SUCCESS, GR_ERR_NO_MEMORY, "memory", 0},
@@ -108,7 +110,7 @@ static const struct step {
     {"cuDevicePrimaryCtxRetain", CUDA_ERROR_OUT_OF_MEMORY, GR_ERR_NO_MEMORY, "context", 0},
 };
 
-/* Makes the call with this number fail, counted from 1; 0: none. */
+/* Makes the call with this number fail. Calls are counted from 1; 0: no call fails. */
 static void let_fail(const struct step *step, long number)
 {
     fault->reset();
@@ -118,7 +120,7 @@ static void let_fail(const struct step *step, long number)
         ck_assert(fault->set(step->function, (int)step->code, number - 1));
 }
 
-/* Cancels that. Returns whether there was such a call. */
+/* Cancels let_fail(). Returns whether that call was made. */
 static bool has_failed(const struct step *step, long number)
 {
     bool failed =
@@ -143,7 +145,7 @@ struct ends {
     gr_ring *received;
 };
 
-/* Vulkan writes, so that signals of its semaphores may have to be relayed. */
+/* Vulkan writes, so that the signals of its semaphores may have to be relayed. */
 static struct ends ends_begin(void)
 {
     return (struct ends){
@@ -152,7 +154,10 @@ static struct ends ends_begin(void)
     };
 }
 
-/* A successful call takes its socket. Without a current context, the primary one is retained. */
+/*
+ * Sends and receives the ring. A successful call takes its socket. No context is current, so
+ * grinterop retains the primary context.
+ */
 static gr_status share(struct ends *ends)
 {
     CU(CtxSetCurrent(NULL));
@@ -179,10 +184,10 @@ static void ends_end(struct ends *ends)
 
 GROUP("steps that fail", add_vulkan_case)
 
-/* Shares a ring with that call failing. False: there is no such call any more. */
+/* Shares a ring while the call with that number fails. Returns false if there are fewer calls. */
 static bool fails_cleanly(const struct step *step, long number)
 {
-    gr_resource_free(must_create(64, GR_READ_WRITE)); /* creates the device's semaphores */
+    gr_resource_free(must_create(64, GR_READ_WRITE)); /* creates the semaphores of the device */
     int fds = open_fds();
     struct ends ends = ends_begin();
     let_fail(step, number);
@@ -200,10 +205,10 @@ static bool fails_cleanly(const struct step *step, long number)
 }
 
 /*
- * Catches: if the CUDA context could not be retained, standard input was closed; if the event
- * descriptor could not be created, the relays' streams leaked, and the error was another one.
+ * Catches: when the CUDA context could not be retained, standard input was closed. When the event
+ * descriptor could not be created, the streams of the relays leaked, and the error was another one.
  */
-VULKAN_TEST(a_step_that_fails_leaves_nothing, sizeof(steps) / sizeof(*steps))
+VULKAN_TEST(sharing_names_the_failed_step_and_leaks_nothing, sizeof(steps) / sizeof(*steps))
 {
     const struct step *step = &steps[_i];
     const char *cannot = step->code ? NULL : cannot_fail(step->function);
@@ -212,7 +217,7 @@ VULKAN_TEST(a_step_that_fails_leaves_nothing, sizeof(steps) / sizeof(*steps))
     Dl_info info;
     ck_assert(dladdr(dlsym(RTLD_DEFAULT, "gr_library_version"), &info));
     grinterop = info.dli_fbase;
-    fails_cleanly(step, 0); /* creates what is kept for later */
+    fails_cleanly(step, 0); /* creates the objects that are kept for later */
     long number = 1;
     while (fails_cleanly(step, number) && number < MOST_TIMES)
         number++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Checks whether a loop of grinterop calls allocates anything, and whether its memory grows.
- * Include this in one file of a program only: it replaces the program's malloc() and the like by
- * functions that count the calls from grinterop's code and forward to the C library.
+ * Include this in one file of a program only: this header replaces malloc() and its relatives in
+ * the program by functions that count the calls from grinterop's code and forward to the C library.
  */
 #ifndef GR_TESTS_ALLOCATIONS_H
 #define GR_TESTS_ALLOCATIONS_H
@@ -20,10 +20,12 @@
 
 static unsigned long allocations;
 
-/* A sanitizer replaces malloc() itself and would not know of memory from these functions. */
+/*
+ * A sanitizer replaces malloc() itself and would not know of memory that these functions allocate.
+ */
 #ifndef SANITIZER
 
-/* The address range of grinterop's code. Not set: nothing is counted. */
+/* The address range of grinterop's code. While it is unset, nothing is counted. */
 static uintptr_t code_start, code_end;
 
 #define EXPORT __attribute__((visibility("default")))
@@ -59,7 +61,10 @@ EXPORT void *realloc(void *memory, size_t size)
     return __libc_realloc(memory, size);
 }
 
-/* Not counted: an OpenGL function that ends in a jump to it would be mistaken for grinterop. */
+/*
+ * free() is not counted: if an OpenGL function ends in a jump to free(), the return address is in
+ * grinterop's code.
+ */
 EXPORT void free(void *memory)
 {
     __libc_free(memory);
@@ -94,7 +99,7 @@ static inline int find_grinterop(struct dl_phdr_info *info, size_t size, void *u
     return 1;
 }
 
-/* False if there is no libgrinterop.so, whose calls can be told from others. */
+/* False if libgrinterop.so is not loaded: only the calls of a shared library can be recognised. */
 static inline bool start_counting(void)
 {
     dl_iterate_phdr(find_grinterop, NULL);
@@ -122,8 +127,8 @@ static inline bool start_counting(void)
 /* ---- Growth ---------------------------------------------------------------------------------- */
 
 /*
- * Less than the loss of a few objects per cycle would add up to; more than the chunks of up to 2
- * MiB in which the C library and the drivers allocate.
+ * The limit of memory growth. It is less than a leak of a few objects per cycle would add up to,
+ * and more than the chunks of up to 2 MiB in which the C library and the drivers allocate.
  */
 #define MOST_GROWTH (4 << 20)
 
@@ -146,10 +151,7 @@ static inline size_t device_memory(void)
     return free_bytes;
 }
 
-/*
- * What `count` cycles take and do not free: file descriptors, and memory of the host and the
- * device.
- */
+/* What `count` cycles allocate and do not free: file descriptors, host memory and device memory. */
 struct growth {
     int fds;
     size_t host, device;
@@ -170,9 +172,9 @@ static inline struct growth measure_growth(void (*cycle)(GLuint name), GLuint na
 }
 
 /*
- * The first tenth fills what is kept for reuse: free lists, caches and driver pools, which may
- * still grow later, in chunks of some MiB. A closed object may keep its descriptor until the stream
- * has finished. A leak, however, grows each time, so one round out of five without any growth is
+ * The first tenth of the cycles fills free lists, caches and driver pools, which may grow later
+ * too, in chunks of some MiB. A closed object may keep its descriptor until the stream has
+ * finished. A leak, however, grows each time, so one round out of five without any growth is
  * enough.
  *
  * Only the software driver can report how much device memory this process uses. On a GPU other
@@ -186,7 +188,7 @@ static inline void assert_steady(void (*cycle)(GLuint name), GLuint name, int co
     for (int round = 0; round < 5; round++) {
         more = measure_growth(cycle, name, count);
         if (sanitizer())
-            more.host = 0; /* it keeps freed memory */
+            more.host = 0; /* the sanitizer keeps freed memory */
         if (!gr_cuda_is_software())
             more.device = 0;
         if (more.fds <= 0 && more.host < MOST_GROWTH && more.device < MOST_GROWTH)

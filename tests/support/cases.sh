@@ -34,8 +34,9 @@ fail() {
     sed 's/^/    /' $outputs 2>/dev/null
 }
 
-# check NAME STATUS COMMAND...: a check that passes if the command ends with that status, or for
-# "bad" with any but 0 and those of timeout. Further tests by the caller are part of the same check.
+# check NAME STATUS COMMAND...: a check that passes if the command ends with that status. STATUS may
+# be "bad": any status but 0 and the statuses of timeout. Further tests by the caller are part of
+# the same check.
 check() {
     begin "$1"
     wanted=$2
@@ -52,7 +53,7 @@ check() {
     fi
 }
 
-# skip NAME REASON...: a check that can't run here.
+# skip NAME REASON...: counts a check that cannot run on this machine, and prints the reason.
 skip() {
     checks=$((checks + 1))
     skipped=$1
@@ -60,7 +61,7 @@ skip() {
     echo "skipped: $skipped: $*"
 }
 
-# says FILE TEXT...: the file must contain each text.
+# says FILE TEXT...: fails the current check unless the file contains each text.
 says() {
     file=$1
     shift

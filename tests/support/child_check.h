@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Short forms for the children of support.h: a check inside a child, and running a child that must
- * succeed.
+ * Short forms for the child processes of support.h: a check inside a child, and a macro that runs a
+ * child, which must succeed.
  */
 #ifndef GR_TESTS_CHILD_CHECK_H
 #define GR_TESTS_CHILD_CHECK_H
 
 #include "support.h"
 
-/* A failure also shows this thread's last error, which is often the reason. */
+/* A failed check also shows this thread's last error, which is often the reason. */
 #define child_check(condition) ck_assert_msg(condition, "not so: %s; %s", #condition, error_text())
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Looks up a driver function by name and version, for functions that a test calls once. NULL if the
- * driver lacks it.
+ * Looks up a driver function by name and version, for functions that a test calls once. Returns
+ * NULL if the driver lacks the function.
  */
 #ifndef GR_TESTS_CUDA_SYMBOL_H
 #define GR_TESTS_CUDA_SYMBOL_H

@@ -13,7 +13,8 @@ static inline unsigned open_descriptors(void)
         count++;
     if (folder)
         closedir(folder);
-    return count > 3 ? count - 3 : 0; /* without ".", ".." and the folder itself */
+    /* Not counted: ".", ".." and the descriptor of the folder itself. */
+    return count > 3 ? count - 3 : 0;
 }
 
 #endif

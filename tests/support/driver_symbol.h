@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Entry points of the CUDA driver by their exact names, each with its own type. */
+/* Calls the entry points of the CUDA driver by their exact names, each with its own type. */
 #ifndef GR_TESTS_DRIVER_SYMBOL_H
 #define GR_TESTS_DRIVER_SYMBOL_H
 
-/* Makes the header give each version of an entry point its own name, as in the driver's symbols. */
+/*
+ * Makes cuda.h declare each version of an entry point under its own name, as the driver exports it.
+ */
 #ifndef __CUDA_API_VERSION_INTERNAL
 #define __CUDA_API_VERSION_INTERNAL
 #endif
@@ -13,21 +15,22 @@
 #include <cuda.h>
 #include <cudaGL.h>
 
-/* The driver symbol of that name; the case fails if it is missing. */
+/* Returns the driver symbol with that name. The case fails if the driver does not export it. */
 typedef void (*driver_call)(void);
 driver_call driver_symbol(const char *name);
 
 /*
- * Uses this file as the driver, without starting it. Otherwise the symbols come from grinterop's
- * driver, which is started.
+ * Selects the file that driver_symbol() searches, and loads it without cuInit(). Without this call
+ * driver_symbol() loads and searches the driver of grinterop, which is then initialised.
  */
 void driver_symbols_of(const char *path);
 
-/* DRIVER(cuStreamGetId)(stream, &id) */
+/* A pointer to the entry point, with its type: DRIVER(cuStreamGetId)(stream, &id). */
 #define DRIVER(name) ((__typeof__(&name))driver_symbol(#name))
 
 /*
- * The variant for programs compiled with per-thread default streams; the suffix is _ptsz or _ptds.
+ * The variant of an entry point for programs compiled with per-thread default streams. Its suffix
+ * is _ptsz or _ptds.
  */
 #define DRIVER_TWIN(name, suffix) ((__typeof__(&name))driver_symbol(#name #suffix))
 

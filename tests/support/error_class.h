@@ -6,7 +6,7 @@
 #include <cuda.h>
 #include <grinterop/gr.h>
 
-/* The class of an error that the driver reported with this code. */
+/* The gr_status class of a driver error with this code. */
 static inline gr_status class_of_code(int code)
 {
     if (code == CUDA_ERROR_OUT_OF_MEMORY)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Loads the driver that fails on demand into a test program, before grinterop loads it too. */
+/*
+ * Loads the fault driver, which fails on demand, into a test program before grinterop loads the
+ * same file.
+ */
 #define _GNU_SOURCE
 #include "tests/drivers/fault_driver.h"
 
@@ -12,7 +15,10 @@
 
 const struct fault_api *fault;
 
-/* In a bundle it is next to the program, otherwise where libtool built it: in tests/drivers. */
+/*
+ * Finds fault_driver.so: in a bundle it is next to the program, in a build folder libtool puts it
+ * into tests/drivers.
+ */
 static bool find_beside_program(char *path, size_t size)
 {
     static const char *const folders[] = {"", "../drivers/.libs/"};
@@ -38,7 +44,7 @@ void fault_control_start(void)
         fprintf(stderr, "fault_driver.so is not beside the program\n");
         exit(1);
     }
-    /* A child of the program finds both variables set. */
+    /* In a child process both variables are already set, by the program that started it. */
     if (!getenv("FAULT_DRIVER_TARGET"))
         setenv("FAULT_DRIVER_TARGET", target && *target ? target : "libcuda.so.1", 1);
     setenv("GR_CUDA_DRIVER", path, 1);

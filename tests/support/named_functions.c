@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Reading the documents, see named_functions.h. */
+/* Finds function names in the documents; see named_functions.h. */
 #define _GNU_SOURCE
 #include "named_functions.h"
 

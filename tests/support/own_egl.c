@@ -7,7 +7,7 @@
 
 enum { MOST_DEVICES = 32 };
 
-/* The device that renders on the CPU. */
+/* Finds the EGL device that renders on the CPU. */
 static EGLDeviceEXT find_device(void)
 {
     EGLDeviceEXT devices[MOST_DEVICES];

@@ -7,7 +7,7 @@
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 
-/* From WGL_ARB_create_context and WGL_ARB_create_context_profile. */
+/* These constants are from WGL_ARB_create_context and WGL_ARB_create_context_profile. */
 #define MAJOR_VERSION 0x2091
 #define MINOR_VERSION 0x2092
 #define PROFILE_MASK  0x9126
@@ -40,7 +40,7 @@ static BOOL choose_pixels(HDC dc)
     return format && SetPixelFormat(dc, format, &wanted);
 }
 
-/* The function that creates newer contexts can only be looked up with a context. */
+/* The function that creates newer contexts can only be looked up while a context is current. */
 static HGLRC make_context(HDC dc)
 {
     static const int attributes[] = {MAJOR_VERSION, 4, MINOR_VERSION, 5, PROFILE_MASK,

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Creates an OpenGL context through WGL as an application does: in a window that is never shown. */
+/*
+ * Creates an OpenGL context through WGL as an application does, but in a window that is never
+ * shown.
+ */
 #ifndef GR_TESTS_OWN_WGL_H
 #define GR_TESTS_OWN_WGL_H
 
-/* An HWND, its HDC and an HGLRC; all zero if not open. */
+/* An HWND, its HDC and an HGLRC; all NULL while the context is not open. */
 struct own_wgl {
     void *window, *dc, *context;
 };
 
 /*
- * Creates an OpenGL 4.5 core context and makes it current. Returns NULL on success, else the
- * reason; then there is nothing to close, and no context is current.
+ * Creates an OpenGL 4.5 core context and makes it current. Returns NULL on success, or the reason
+ * of the failure. After a failure there is nothing to close, and no context is current.
  */
 const char *own_wgl_open(struct own_wgl *own);
 
-/* Makes it current on this thread; NULL makes no context current. */
+/* Makes the context current on this thread. With NULL no context is current. */
 void own_wgl_make_current(const struct own_wgl *own);
 
-/* May be called while another context is current, which stays current. */
+/* Destroys the context. If another context is current, that one stays current. */
 void own_wgl_close(struct own_wgl *own);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Test cases without Check, for tests that also run on Windows: counts them and prints the result
- * in Check's format.
+ * Test cases without Check, for tests that also run on Windows. Counts the cases and prints the
+ * result in Check's format.
  */
 #ifndef GR_TESTS_PLAIN_CASE_H
 #define GR_TESTS_PLAIN_CASE_H
@@ -10,18 +10,22 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Counts a case, which returned NULL or an error text from FAIL() or REQUIRE(). */
+/*
+ * Counts a case. `wrong` is the result of its function: NULL, or an error text from FAIL() or
+ * REQUIRE().
+ */
 void plain_case(const char *group, const char *name, const char *wrong);
 
-/* Counts a case that cannot run here, and prints the reason. */
+/* Counts a case that cannot run on this machine, and prints the reason. */
 void plain_skip(const char *group, const char *name, const char *reason);
 
 /* Prints the result of all cases; returns the value for main(). */
 int plain_verdict(void);
 
 /*
- * Makes grinterop load a test driver, such as "recorder_driver", from beside this program or where
- * libtool puts it. If the file is missing, prints a line and returns false.
+ * Makes grinterop load a test driver, such as "recorder_driver", from the folder of this program or
+ * from the folder in which libtool builds it. If the file is missing, prints a line and returns
+ * false.
  */
 bool plain_driver(const char *program, const char *name);
 
@@ -38,7 +42,7 @@ const char *fail_at(const char *file, int line, const char *format, ...) LIKE_PR
         if (!(condition))                                                                          \
             FAIL("not so: %s", #condition);                                                        \
     } while (0)
-/* For a function that returns what a case returns. */
+/* For a function that calls others with the same kind of result: returns an error text at once. */
 #define PASS_ON(result)                                                                            \
     do {                                                                                           \
         const char *wrong_ = (result);                                                             \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Random numbers, and the choice of steps in random walks. */
+/* Random numbers, and the random choice of the next step. */
 #ifndef GR_TESTS_RANDOM_WALK_H
 #define GR_TESTS_RANDOM_WALK_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* A number below n; the state must not be 0. */
+/* Returns a number below n and advances the state, which must not be 0. */
 unsigned walk_random(uint32_t *state, unsigned n);
 
 /* A kind of step, and its relative frequency. */

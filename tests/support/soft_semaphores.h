@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The software driver's semaphores, as a graphics API uses them. */
+/* Semaphores of the software driver, used as a graphics API would use them. */
 #ifndef GR_TESTS_SOFT_SEMAPHORES_H
 #define GR_TESTS_SOFT_SEMAPHORES_H
 
@@ -7,7 +7,7 @@
 
 #include "softcuda/driver/stream/shared_semaphore.h"
 
-/* Functions that only the software driver has. */
+/* Functions that only the software driver exports. */
 struct soft_semaphore_api {
     PFN_gr_softcuda_semaphore_create create;
     PFN_gr_softcuda_semaphore_open open;
@@ -19,7 +19,7 @@ struct soft_semaphore_api {
 
 extern struct soft_semaphore_api soft;
 
-/* Looks them up; false if another driver is in use. */
+/* Looks up these functions. Returns false if another driver is in use. */
 bool soft_semaphores_load(void);
 
 #endif

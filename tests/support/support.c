@@ -161,7 +161,7 @@ void gates_open(void)
     }
 }
 
-/* Call it only when no stream waits at a gate any more. */
+/* Frees the gates. No stream may wait at a gate any more. */
 static void end_gates(void)
 {
     for (int i = 0; i < gate_count; i++) {
@@ -182,14 +182,14 @@ static void fd_name(int fd, char name[64])
     name[length > 0 ? length : 0] = '\0';
 }
 
-/* Mesa 25 keeps a memory file for each display and opens it at any time. */
-static bool is_mesas(const char *name)
+/* Mesa 25 opens a memory file for each display at any time and keeps it open. */
+static bool is_mesa_file(const char *name)
 {
     return strncmp(name, "/memfd:allocation fd", 20) == 0;
 }
 
 /* NVIDIA's driver opens a GPU's device file on first use and closes it at any time. */
-static bool is_nvidias(const char *name)
+static bool is_nvidia_file(const char *name)
 {
     return strncmp(name, "/dev/nvidia", 11) == 0 && name[11] >= '0' && name[11] <= '9';
 }
@@ -198,12 +198,12 @@ int open_fds(void)
 {
     DIR *folder = opendir("/proc/self/fd");
     ck_assert(folder);
-    int count = -1; /* the descriptor of the folder itself */
+    int count = -1; /* does not count the descriptor of the folder itself */
     struct dirent *entry;
     while ((entry = readdir(folder))) {
         char name[64];
         fd_name(atoi(entry->d_name), name);
-        if (entry->d_name[0] != '.' && !is_mesas(name) && !is_nvidias(name))
+        if (entry->d_name[0] != '.' && !is_mesa_file(name) && !is_nvidia_file(name))
             count++;
     }
     closedir(folder);
@@ -225,7 +225,10 @@ int device_past_last(char *text, size_t size)
     return count;
 }
 
-/* The file behind each descriptor, to name those that were left open or were closed. */
+/*
+ * The file behind each descriptor before a case. Messages use it to name descriptors that the case
+ * left open or closed.
+ */
 static char fd_names[MOST_FDS][64], changed_fds[1024];
 
 static void remember_fds(void)

@@ -5,7 +5,7 @@
  * main().
  *
  * All cases run in one process, because a CUDA context does not survive a fork. A case that ends
- * its process runs in a child: the program starts itself again, see child_run().
+ * its process runs in a child process, for which the program starts itself again, see child_run().
  */
 #ifndef GR_TESTS_SUPPORT_H
 #define GR_TESTS_SUPPORT_H
@@ -32,15 +32,15 @@
 
 /*
  * The environment of each case: a current OpenGL context, the current primary context, two streams.
- * OpenGL renders on CUDA device 0. CUDA computes on device GR_TEST_CUDA_DEVICE, by default the same
- * one.
+ * OpenGL renders on CUDA device 0. CUDA computes on device GR_TEST_CUDA_DEVICE, by default on
+ * device 0 too.
  */
 struct fixture {
     const gr_cuda_api *cu;
     gr_egl *egl;
     CUdevice device;   /* the device that computes */
     CUcontext context; /* its primary context */
-    CUstream stream;   /* both non-blocking: not ordered by the legacy stream */
+    CUstream stream;   /* both streams are non-blocking: the legacy stream does not order them */
     CUstream other;
     int fds; /* number of open descriptors before the set-up; -1: the teardown does not compare */
 
@@ -52,55 +52,52 @@ struct fixture {
 extern struct fixture fx;
 
 /*
- * For tcase_add_checked_fixture(); add_case() does it. The teardown opens all gates and checks that
- * nothing fails, that no OpenGL error is pending and that no file descriptor was left open.
+ * For tcase_add_checked_fixture(), which add_case() calls. The teardown opens all gates and checks
+ * that the driver reports no error, that no OpenGL error is pending and that no file descriptor was
+ * left open.
  */
 void fixture_setup(void);
-
 void fixture_teardown(void);
 
 /* The number of the CUDA device that computes. */
 int fixture_cuda_device(void);
 
-/*
- * For children: OpenGL and Vulkan of the next set-up render on this CUDA device instead of device
- * 0.
- */
+/* For children: OpenGL and Vulkan render on this CUDA device from the next set-up on. */
 void fixture_draw_on(int device);
 int fixture_drawing_device(void);
 
-/* "GPU-01234567-...", the format of a UUID in CUDA and its tools. */
+/* Writes a UUID in the format of CUDA and its tools, "GPU-01234567-...". */
 void uuid_text(const void *uuid, char text[41]);
 
-/* Adds a case that runs with the fixture to the suite. */
+/* Adds to the suite a case that runs with the fixture. */
 TCase *add_case(Suite *suite, const char *name);
 
-/* Also runs these around each test of the case; returns the case. */
+/* Adds this set-up and teardown to each test of the case. Returns the case. */
 TCase *with_fixture(TCase *tcase, void (*setup)(void), void (*teardown)(void));
 
 /*
- * Runs this once with the fixture, before all cases: drivers open descriptors on first use and keep
- * them, so that no case may count them. Returns the case.
+ * Calls `use` once with the fixture, before all cases: drivers open descriptors on first use and
+ * keep them, so the descriptors of a case are only counted after that. Returns the case.
  */
 TCase *with_first_use(TCase *tcase, void (*use)(void));
 
 /*
- * The same, with a new buffer object in fx.name for each test, registered with GR_READ_WRITE as
- * fx.resource. A program sets the size and byte value of its buffers once.
+ * Like add_case(). Each test also gets a new buffer object in fx.name, registered with
+ * GR_READ_WRITE as fx.resource. A program sets the size and byte value of its buffers once.
  */
 TCase *add_resource_case(Suite *suite, const char *name);
 void resource_case_buffer(size_t size, int value);
 
-/* Adds a case without a fixture. */
+/* Adds to the suite a case without a fixture. */
 TCase *add_bare_case(Suite *suite, const char *name);
 
 typedef TCase *make_case(Suite *suite, const char *name);
 
-/* An entry of GROUP() or TEST(), which run_tests() sorts. */
+/* An entry that GROUP() or TEST() adds to the list of run_tests(). */
 struct listed {
     const char *file;
     int line;
-    const char *group;        /* or NULL in an entry for a test */
+    const char *group;        /* NULL in an entry for a test */
     make_case *const *makers; /* ends with NULL */
     TCase *cases[5];
     const TTest *test;
@@ -110,9 +107,9 @@ struct listed {
 void list_here(struct listed *listed);
 
 /*
- * GROUP("ends", add_case): the tests from here to the next group of the file are in a case of that
- * name. With several functions, each adds a case, in which the tests run again. A group may be
- * continued under its name.
+ * GROUP("ends", add_case): adds the tests from here to the next group of the file to a case with
+ * that name. With several functions, each adds a case, and each of these cases runs all tests.
+ * GROUP() with the name of an earlier group continues that group.
  */
 #define GROUP(name, ...)          GROUP_AT(name, __LINE__, __VA_ARGS__)
 #define GROUP_AT(name, line, ...) GROUP_OF(name, line, __VA_ARGS__)
@@ -127,11 +124,11 @@ void list_here(struct listed *listed);
         list_here(&listed);                                                                        \
     }
 
-/* The same with an array that ends with NULL, for a file that several programs share. */
+/* GROUP() with an array of functions that ends with NULL, for a file that programs share. */
 #define GROUP_BY(name, list)          GROUP_BY_AT(name, __LINE__, list)
 #define GROUP_BY_AT(name, line, list) GROUP_LIST(name, line, list)
 
-/* TEST(name) or TEST(name, count): a test that runs once, or `count` times with _i from 0. */
+/* TEST(name): a test that runs once. TEST(name, count): it runs `count` times, with _i from 0. */
 #define TEST(...) TEST_OF(__VA_ARGS__, 1, 0)
 #define TEST_OF(title, times, ...)                                                                 \
     static void title(int _i);                                                                     \
@@ -146,14 +143,14 @@ void list_here(struct listed *listed);
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
-/* START(call()): a call before main(), also in children. */
+/* START(call()): makes a call before main(), also in children. */
 #define START(call)                                                                                \
     __attribute__((constructor)) static void start_program(void)                                   \
     {                                                                                              \
         call;                                                                                      \
     }
 
-/* CHILD(name): the code that the child process of that name runs; it returns the exit status. */
+/* CHILD(name) {...}: the code that the child process with that name runs, and its exit status. */
 struct child {
     const char *name;
     int (*run)(void);
@@ -169,7 +166,7 @@ void list_child(struct child *child);
     }                                                                                              \
     static int title(void)
 
-/* For with_first_use(): OpenGL's shared storage. Does nothing where storage cannot be shared. */
+/* For with_first_use(): uses shared OpenGL storage once, if this OpenGL can share storage. */
 void use_sharing(void);
 
 /*
@@ -178,12 +175,13 @@ void use_sharing(void);
  */
 void collect_sharing(void);
 
-/* Adds both to a case, and returns it. */
+/* Adds use_sharing() and collect_sharing() to a case. Returns the case. */
 TCase *with_sharing(TCase *tcase);
 
 /*
- * Prints the environment, runs the listed tests that Check's CK_* variables select, and returns the
- * value for main(). The main() of support_start.c, for programs without their own, only calls it.
+ * Prints the environment and runs the listed tests that the CK_* variables of Check select. Returns
+ * the value for main(). The main() in support_start.c, for programs without their own, only calls
+ * this function.
  */
 int run_tests(int argc, char **argv);
 
@@ -191,8 +189,9 @@ int run_tests(int argc, char **argv);
 #define CHILD_FAILED 98
 
 /*
- * Starts a child and waits for its end: several may run at once. Meanwhile their output goes to
- * `output`, which holds 64 KiB. child_end() returns the same as child_run().
+ * child_start() starts a child, and child_end() waits for its end: several may run at once. While
+ * they run, their output goes to `output`, which holds 64 KiB. child_end() returns the same as
+ * child_run().
  */
 struct child_process {
     int pid, output;
@@ -200,18 +199,18 @@ struct child_process {
 struct child_process child_start(const char *name);
 int child_end(const struct child_process *child, char *text, size_t size);
 
-/* Only starts a child. Returns the result of posix_spawn(). */
+/* Starts a child without waiting for it. Returns the result of posix_spawn(). */
 int child_spawn(pid_t *pid, const char *name, const posix_spawn_file_actions_t *actions);
 
 /*
- * Runs a child of CHILD() in its own process and waits for it. Its output, from both
- * standard streams, goes to `text`, truncated to `size` bytes including the zero. Returns the
- * status of waitpid(). A child can use the checks but has no fixture: it calls fixture_setup()
- * itself if it needs one.
+ * Runs a child that CHILD() defines in its own process and waits for it. The output of the child,
+ * from both standard streams, goes to `text`, truncated to `size` bytes including the final zero.
+ * Returns the status of waitpid(). A child can use the checks but has no fixture: if it needs one,
+ * it calls fixture_setup() itself.
  */
 int child_run(const char *name, char *text, size_t size);
 
-/* Ends a case that can't run here. The case counts as skipped, and the reason is printed. */
+/* Ends a case that cannot run on this machine: counts it as skipped and prints the reason. */
 #define skip(...)                                                                                  \
     do {                                                                                           \
         skip_say(__func__, __VA_ARGS__);                                                           \
@@ -220,8 +219,8 @@ int child_run(const char *name, char *text, size_t size);
 void skip_say(const char *function, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * TEST() for a case that is skipped if `missing` is a reason rather than NULL. A fixture cannot
- * skip a case: within one process Check's fixtures only pass or fail.
+ * TEST() for a case that is skipped unless `missing` is NULL; `missing` is then the reason. A
+ * fixture cannot skip a case: without a process per case, Check's fixtures only pass or fail.
  */
 #define TEST_UNLESS(missing, ...) TEST_UNLESS_OF(missing, __VA_ARGS__, 1, 0)
 #define TEST_UNLESS_OF(missing, title, times, ...)                                                 \
@@ -235,9 +234,7 @@ void skip_say(const char *function, const char *format, ...) __attribute__((form
     }                                                                                              \
     static void title##_body(CK_ATTRIBUTE_UNUSED int _i)
 
-/*
- * The sanitizer that this program was built with and that replaces malloc(); otherwise undefined.
- */
+/* The sanitizer of this program, if it replaces malloc(). Undefined without such a sanitizer. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define SANITIZER "AddressSanitizer"
@@ -253,35 +250,31 @@ void skip_say(const char *function, const char *format, ...) __attribute__((form
 /* The sanitizer's name, or NULL. */
 const char *sanitizer(void);
 
-/* Calls this on a new thread, which has no context, and returns its result. */
+/* Calls `body` on a new thread, which has no current context, and returns its result. */
 void *elsewhere(void *(*body)(void *), void *object);
 
-/* For elsewhere(). */
+/* Functions for elsewhere(). */
 void *free_elsewhere(void *resource);
-void *release_elsewhere(void *buffer); /* gr_buffer_release_later() */
+void *release_elsewhere(void *buffer); /* calls gr_buffer_release_later() */
 
-/* Call it with the lock held. Waits until the condition's flag is set, for at most `ms`. */
+/* Waits until the flag of this condition is set, for at most `ms`. The caller holds the lock. */
 void wait_for_flag(pthread_mutex_t *lock, pthread_cond_t *changed, const bool *flag, unsigned ms);
 
 int open_fds(void);
 
-/*
- * Whether the number soon becomes `count`: a thread closes descriptors that another process sent.
- */
+/* Whether soon `count` descriptors are open: a thread closes those that another process sent. */
 bool open_fds_become(int count);
 void sleep_ms(unsigned ms);
 
-/* The first device number that CUDA does not have, and the device's name in messages. */
+/* Returns the first device number that CUDA does not have, and its name in messages. */
 int device_past_last(char *text, size_t size);
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-/* A driver call through the fixture's table: CU(StreamSynchronize(fx.stream)). */
-/*
- * Releases one buffer on the given stream; NULL and other values mean what they do in the library.
- */
+/* Releases one buffer on the stream, which may also be NULL or a special stream of the library. */
 gr_status release_on(gr_buffer *buffer, CUstream stream);
 
+/* Calls a driver function through the fixture's table: CU(StreamSynchronize(fx.stream)). */
 #define CU(call)                 assert_result(CUDA_SUCCESS, fx.cu->call, "cu" #call)
 #define CU_GIVES(expected, call) assert_result(expected, fx.cu->call, "cu" #call)
 
@@ -301,14 +294,14 @@ const char *result_name(int result);
                       error_text());                                                               \
     } while (0)
 
-/* A grinterop call that creates an object and must succeed; must_make() is that object. */
+/* A grinterop call that creates an object and must succeed. must_make() also returns the object. */
 #define assert_made(object) ck_assert_msg((object), "%s is NULL: %s", #object, error_text())
 #define must_make(call)     ((__typeof__(call))made_at(__FILE__, __LINE__, #call, call))
 void *made_at(const char *file, int line, const char *call, const void *object);
 
 /*
- * This thread's last error has that class and code (-1: any), and its message contains the text.
- * The error is cleared, so that no later check mistakes it for its own.
+ * The last error of this thread has that class and code (-1: any), and its message contains the
+ * text. Clears the error, so that a later check does not mistake it for a new one.
  */
 #define assert_error(status, code, text)                                                           \
     do {                                                                                           \
@@ -334,17 +327,17 @@ void *made_at(const char *file, int line, const char *call, const void *object);
         assert_error(status, code, text);                                                          \
     } while (0)
 
-/* The same for calls that must refuse an argument. */
+/* Like assert_fails(), for calls that must refuse an argument. */
 #define assert_invalid(call, text)      assert_fails(call, GR_ERR_INVALID_VALUE, 0, text)
 #define assert_null_invalid(call, text) assert_null(call, GR_ERR_INVALID_VALUE, 0, text)
 
 const char *error_text(void);
 const char *error_mismatch(gr_status status, int code, const char *text);
 
-/* Records a difference, and continues: the teardown fails with all of them. */
+/* Records a difference and continues. The teardown then fails with all recorded differences. */
 void note_difference(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* No OpenGL error is pending. */
+/* Checks that no OpenGL error is pending. */
 #define assert_gl_clean() ck_assert_uint_eq(glGetError(), GL_NO_ERROR)
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
@@ -353,18 +346,20 @@ void note_difference(const char *format, ...) __attribute__((format(printf, 1, 2
 unsigned char pattern_byte(unsigned seed, size_t i);
 void pattern_fill(void *bytes, size_t size, unsigned seed);
 
-/* Copies of `height` rows of `width` bytes, and `depth` slices, between packed host memory and an
- * array. */
+/*
+ * Describes copies of `height` rows of `width` bytes, and of `depth` slices, between packed host
+ * memory and an array.
+ */
 CUDA_MEMCPY3D copy_to_array(CUarray array, const void *bytes, size_t width, size_t height,
                             size_t depth);
 CUDA_MEMCPY3D copy_from_array(void *bytes, CUarray array, size_t width, size_t height,
                               size_t depth);
 
-/* All bytes match the pattern, or all have one value. */
+/* Checks that all bytes match the pattern, or that all bytes have one value. */
 #define assert_pattern(bytes, size, seed) assert_no_difference(pattern_differs(bytes, size, seed))
 #define assert_bytes(bytes, size, value)  assert_no_difference(bytes_differ(bytes, size, value))
 
-/* The same for the contents of an OpenGL buffer. */
+/* Like assert_pattern() and assert_bytes(), for the contents of an OpenGL buffer. */
 #define assert_gl_pattern(name, size, seed)                                                        \
     assert_no_difference(gl_pattern_differs(name, size, seed))
 #define assert_gl_bytes(name, size, value) assert_no_difference(gl_bytes_differ(name, size, value))
@@ -378,52 +373,52 @@ CUDA_MEMCPY3D copy_from_array(void *bytes, CUarray array, size_t width, size_t h
 const char *pattern_differs(const void *bytes, size_t size, unsigned seed);
 const char *bytes_differ(const void *bytes, size_t size, int value);
 
-/* Memory for bytes that are compared once: the comparisons free it. */
+/* Allocates memory for bytes that are compared once: the comparisons free it. */
 void *must_allocate(size_t size);
 const char *pattern_differs_once(void *bytes, size_t size, unsigned seed);
 const char *bytes_differ_once(void *bytes, size_t size, int value);
 const char *gl_pattern_differs(GLuint name, size_t size, unsigned seed);
 const char *gl_bytes_differ(GLuint name, size_t size, int value);
 
-/* A buffer object with these bytes (NULL: undefined ones). It lives as long as the context. */
+/* A buffer object with these bytes (NULL: undefined bytes), which lives as long as the context. */
 GLuint gl_buffer(const void *bytes, size_t size);
 GLuint gl_buffer_pattern(size_t size, unsigned seed);
 GLuint gl_buffer_filled(size_t size, int value);
 
-/* Copies the first bytes in OpenGL, without waiting for the copy. */
+/* Copies the first `size` bytes of a buffer with OpenGL, without waiting for the copy. */
 void gl_copy_buffer(GLuint from, GLuint to, size_t size);
 
-/* Makes a shader program current that does nothing. */
+/* Makes a shader program that does nothing the current one. */
 void gl_use_some_program(void);
 
-/* Reads and writes a buffer's bytes through OpenGL. Bindings are restored. */
+/* Reads and writes the bytes of a buffer with OpenGL. Bindings are restored. */
 void gl_read(GLuint name, void *bytes, size_t size);
 void gl_write(GLuint name, const void *bytes, size_t size);
 
 /* ---- Resources ------------------------------------------------------------------------------- */
 
-/* One transport, or any. */
+/* Options that select one transport, or any transport. */
 extern const gr_gl_options by_interop, by_copy, by_sharing, by_any;
 
-/* Registers with GR_READ_WRITE and maps on fx.stream. */
+/* must_register() registers with GR_READ_WRITE, and must_map() maps on fx.stream. */
 gr_resource *must_register(GLuint name);
 gr_resource *must_register_as(GLuint name, unsigned flags);
 gr_buffer *must_map(gr_resource *resource);
 gr_buffer *must_map_on(gr_resource *resource, CUstream stream);
 
-/* Puts a created resource in a state without semaphores: CUDA and graphics order themselves. */
+/* Changes a created resource to one without semaphores: the caller orders CUDA and graphics. */
 gr_resource *unordered(gr_resource *resource);
 
-/* Sets all bytes with CUDA, on the stream of the map. */
+/* Sets all bytes with CUDA, on the stream of the mapping. */
 void cuda_fill(const gr_buffer *buffer, int value);
 
-/* Maps like must_map(), fills like cuda_fill(), and releases. */
+/* Maps like must_map(), fills the buffer like cuda_fill(), and releases it. */
 void fill_mapped(gr_resource *resource, int value);
 
 /*
- * Transfers a mapped buffer's bytes through CUDA, after the stream's work, and waits. The copies
- * are synchronous, so that the fault driver still counts the library's own asynchronous copies
- * correctly.
+ * Writes or compares the bytes of a mapped buffer with CUDA after the work in its stream, and
+ * waits. The copies are synchronous, so that the fault driver still counts the library's own
+ * asynchronous copies correctly.
  */
 void cuda_write_pattern(const gr_buffer *buffer, unsigned seed);
 #define assert_cuda_pattern(buffer, seed) assert_no_difference(cuda_pattern_differs(buffer, seed))
@@ -431,35 +426,35 @@ void cuda_write_pattern(const gr_buffer *buffer, unsigned seed);
 const char *cuda_pattern_differs(const gr_buffer *buffer, unsigned seed);
 const char *cuda_bytes_differ(const gr_buffer *buffer, int value);
 
-/* The same, including the map and the release. */
+/* Like cuda_write_pattern() and assert_cuda_pattern(), including the map and the release. */
 void write_mapped(gr_resource *resource, unsigned seed);
 void assert_mapped(gr_resource *resource, unsigned seed);
 
 void free_resources(gr_resource *const resources[], size_t n);
 
-/* All these texts are in the resource's description. */
+/* Checks that the description of the resource contains all these texts. */
 #define assert_described(resource, ...)                                                            \
     assert_no_difference(description_lacks(resource, (const char *const[]){__VA_ARGS__, NULL}))
 const char *description_lacks(const gr_resource *resource, const char *const texts[]);
 
-/* The resource is open, and neither grinterop nor the driver considers it mapped. */
+/* The resource must be open, and neither grinterop nor the driver may consider it mapped. */
 void assert_not_mapped(const gr_resource *resource);
 
-/* The CUDA handle behind it: the registration or the imported memory; NULL once closed. */
+/* The CUDA handle of the resource: its registration or imported memory; NULL once it is closed. */
 void *driver_handle(const gr_resource *resource);
 
-/* The driver no longer knows this handle. Only the software driver can check that. */
+/* Checks that the driver no longer accepts this handle. Only the software driver can check that. */
 void assert_unregistered(void *handle);
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
 /*
  * Loads the kernels of test_kernels.cu into the fixture's context, until its teardown. Returns
- * NULL, or why a case that needs them must be skipped.
+ * NULL, or the reason why cases that need the kernels are skipped.
  */
 const char *kernels_load(void);
 
-/* At the start of a case that launches them. */
+/* Skips a case that launches these kernels if they cannot be loaded. */
 #define need_kernels()                                                                             \
     do {                                                                                           \
         const char *missing_ = kernels_load();                                                     \
@@ -474,20 +469,18 @@ void kernel_copy(CUdeviceptr out, CUdeviceptr in, size_t size, CUstream stream);
 
 /* ---- Gates ----------------------------------------------------------------------------------- */
 
-/*
- * Blocks a stream at one point. Gates belong to the fixture, whose teardown opens and frees them.
- */
+/* Blocks a stream at one point. The teardown of the fixture opens and frees all gates. */
 struct gate;
 
 /* Inserts a gate into the stream: later work waits until the gate is open. */
 struct gate *gate_put(CUstream stream);
 void gate_open(struct gate *gate);
 
-/* Opens it from another thread after some time, for calls that may block on the stream. */
+/* Opens the gate from another thread after some time, for calls that may block on the stream. */
 void gate_open_after(struct gate *gate, unsigned ms);
 bool gate_is_open(struct gate *gate);
 
-/* Opens all of them, as the teardown does. */
+/* Opens all gates, as the teardown does. */
 void gates_open(void);
 
 #endif

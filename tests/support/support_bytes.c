@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The checks of the test programs: grinterop errors, and bytes as the host and OpenGL see them. */
+/* Checks for the test programs: grinterop errors, and bytes as the host and OpenGL see them. */
 #define _GNU_SOURCE
 #include "support.h"
 
@@ -31,11 +31,14 @@ void *made_at(const char *file, int line, const char *call, const void *object)
     return (void *)object;
 }
 
-/* Whether a function of that name exists; for grinterop, one that a program can call. */
+/*
+ * Whether a function with that name exists. A grinterop function must be one that programs can
+ * call.
+ */
 static bool is_function(const char *call)
 {
     static const char *const drivers[] = {"cu", "gl", "egl", "vk"};
-    /* A statically linked program has no names to look up. */
+    /* In a statically linked program no function can be looked up. */
     if (dlsym(RTLD_DEFAULT, call) || !dlsym(RTLD_DEFAULT, "gr_last_error"))
         return true;
     for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++)
@@ -46,7 +49,8 @@ static bool is_function(const char *call)
 }
 
 /*
- * Catches errors with internal names, such as a ring's gr_ring_acquire, which no program can call.
+ * Catches errors that name an internal function, such as gr_ring_acquire, which programs cannot
+ * call.
  */
 const char *error_mismatch(gr_status status, int code, const char *text)
 {
@@ -189,7 +193,7 @@ GLuint gl_buffer(const void *bytes, size_t size)
     return name;
 }
 
-/* A buffer with these bytes, which are then freed. */
+/* Creates a buffer with these bytes and frees the bytes. */
 static GLuint gl_buffer_once(void *bytes, size_t size)
 {
     GLuint name = gl_buffer(bytes, size);
@@ -225,8 +229,8 @@ void gl_copy_buffer(GLuint from, GLuint to, size_t size)
 /*
  * Reads through a new buffer. NVIDIA's driver (580) caches in host memory what glGetBufferSubData()
  * has read and returns the same bytes again, even if CUDA has since written to imported storage;
- * draws and copies see the new bytes. The bytes are first overwritten, so that a read that returns
- * nothing does not show those of an earlier read.
+ * draws and copies see the new bytes. gl_read() overwrites `bytes` first, so that a read that
+ * returns nothing does not show the bytes of an earlier read.
  */
 void gl_read(GLuint name, void *bytes, size_t size)
 {

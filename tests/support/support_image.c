@@ -19,7 +19,7 @@
 #name, GL_##name, IMAGE_REFUSED, 0, 0, 0, 0, 0                                             \
     }
 
-/* One to four channels of one kind. */
+/* Formats with one to four channels of one kind. */
 #define FOUR(r, rg, rgb, rgba, kind, bytes, type)                                                  \
     SIZED(r, kind, 1, bytes, RED, type), SIZED(rg, kind, 2, bytes, RG, type),                      \
         SIZED(rgb, kind, 3, bytes, RGB, type), SIZED(rgba, kind, 4, bytes, RGBA, type)
@@ -239,7 +239,7 @@ void image_each_format(const struct image_target *target,
             continue;
         struct image image = make(&image_formats[i], target);
         if (image.name == 0)
-            continue; /* test_image_table names those that this OpenGL refuses */
+            continue; /* test_image_table names the images that this OpenGL refuses */
         count++;
         look(&image);
         image_delete(&image);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* OpenGL images for the tests: every format and target, and their texels in OpenGL and in CUDA. */
+/*
+ * OpenGL images for the tests: every format and target, and the texels as OpenGL and CUDA see them.
+ */
 #ifndef GR_TESTS_SUPPORT_IMAGE_H
 #define GR_TESTS_SUPPORT_IMAGE_H
 
@@ -8,7 +10,10 @@
 #include <cuda.h>
 #include <grinterop/image.h>
 
-/* Adds a case with the fixture to the suite, after first using every feature of images once. */
+/*
+ * Adds a case with the fixture to the suite. Before all cases the program uses every feature of
+ * images once.
+ */
 TCase *add_image_case(Suite *suite, const char *name);
 
 /* ---- Formats and targets --------------------------------------------------------------------- */
@@ -22,36 +27,36 @@ enum image_kind {
 };
 
 /*
- * An internal format, and the transfer format in which OpenGL moves its texels unchanged; only for
- * formats that CUDA accepts.
+ * An internal format, and the transfer format in which OpenGL moves its texels unchanged. The
+ * transfer format is only set for formats that CUDA accepts.
  */
 struct image_format {
-    const char *name; /* without GL_ */
+    const char *name; /* the name without GL_ */
     GLenum internal;
     enum image_kind kind;
     unsigned channels, channel_bytes; /* in OpenGL; CUDA has 4 channels where OpenGL has 3 */
     GLenum transfer, type;
-    unsigned step; /* values are multiples of it, for formats that OpenGL may store in fewer bits;
-                      0: any */
+    /* Values are multiples of `step`; 0: any value. OpenGL may store some formats in fewer bits. */
+    unsigned step;
 };
 
 extern const struct image_format image_formats[];
 extern const size_t image_format_count;
 
-/* NULL for an unknown name. */
+/* Looks up a format by name. NULL for an unknown name. */
 const struct image_format *image_format(const char *name);
 
-/* Channels and bytes of a texel in CUDA. */
+/* The number of channels and of bytes of a texel in CUDA. */
 unsigned image_channels(const struct image_format *format);
 unsigned image_texel_bytes(const struct image_format *format);
 CUarray_format image_cuda_format(const struct image_format *format);
 bool image_is_srgb(const struct image_format *format);
 
 struct image_target {
-    const char *name;    /* as in the table of results */
+    const char *name;    /* as in formats-h200.txt */
     const char *gl_name; /* as in OpenGL */
     GLenum target;
-    bool taken;        /* CUDA accepts it */
+    bool taken;        /* CUDA accepts this target */
     bool mipmaps;      /* it can have mipmaps */
     bool multisampled; /* it has 4 samples */
 };
@@ -67,14 +72,15 @@ struct image {
     GLuint name;
     const struct image_format *format;
     const struct image_target *target;
-    unsigned width, height, slices; /* of a 3D image, else 1 */
-    unsigned layers;                /* of an array or a cube, else 1 */
+    unsigned width, height, slices; /* slices of a 3D image; 1 for other targets */
+    unsigned layers;                /* layers of an array or faces of a cube; 1 for other targets */
     unsigned levels;
 };
 
 /*
- * An image with storage for `levels` levels (1 if the target has no more), 5 slices or 3 layers.
- * The name is 0 if OpenGL refuses it. It lives until image_delete() or as long as the context.
+ * Creates an image with storage for `levels` levels (1 if the target has no more), 5 slices or 3
+ * layers. The name is 0 if OpenGL refuses the image. The image lives until image_delete(), at most
+ * as long as the context.
  */
 struct image image_make(const char *format, const char *target, unsigned width, unsigned height,
                         unsigned levels);
@@ -83,36 +89,37 @@ struct image image_make_of(const struct image_format *format, const struct image
                            unsigned levels);
 void image_delete(const struct image *image);
 
-/* note_difference() with the names of its format and target. */
+/* Calls note_difference() with the names of the image's format and target. */
 void image_note(const struct image *image, const char *what);
 
 /*
- * Makes an image of each format that CUDA accepts and calls `look` for it; returns at once for a
- * target that CUDA refuses. At least 30 formats must work; no OpenGL has all.
+ * Creates an image of each format that CUDA accepts and calls `look` with it. Returns at once for a
+ * target that CUDA refuses. OpenGL must support at least 30 of the formats; no OpenGL supports all
+ * of them.
  */
 void image_each_format(const struct image_target *target,
                        struct image (*make)(const struct image_format *format,
                                             const struct image_target *target),
                        void (*look)(const struct image *image));
 
-/* The size of one level, and the CUDA bytes of one of its layers. */
+/* The size of one level, and the number of bytes that one of its layers has in CUDA. */
 unsigned image_width(const struct image *image, unsigned level);
 unsigned image_height(const struct image *image, unsigned level);
 unsigned image_slices(const struct image *image, unsigned level);
 size_t image_bytes(const struct image *image, unsigned level);
 
-/* No layer of a test image is larger in CUDA. */
+/* No layer of a test image has more bytes in CUDA. */
 #define IMAGE_MOST_BYTES 65536
 
 /* ---- Texels ---------------------------------------------------------------------------------- */
 
 /*
- * Fills `texels` with what CUDA must see of the OpenGL pattern for this seed. With three channels
- * the fourth is 0; in integer formats it is 1, as in the software driver.
+ * Fills `texels` with what CUDA must see of the OpenGL pattern for this seed. If OpenGL has three
+ * channels, the fourth is 0; in integer formats it is 1, as in the software driver.
  */
 void image_pattern(const struct image_format *format, void *texels, size_t bytes, unsigned seed);
 
-/* Writes and reads one level and layer through OpenGL; the texels are in CUDA's layout. */
+/* Writes and reads one level and layer with OpenGL. The texels are in the layout of CUDA. */
 void image_upload(const struct image *image, unsigned level, unsigned layer, const void *texels);
 void image_download(const struct image *image, unsigned level, unsigned layer, void *texels);
 
@@ -126,8 +133,8 @@ struct image image_filled(const char *format, const char *target, unsigned width
 unsigned image_seed(unsigned number, unsigned level, unsigned layer);
 
 /*
- * NULL, or how the contents in OpenGL differ from image_fill()'s pattern, in one level and layer or
- * in all.
+ * Returns NULL, or how the contents in OpenGL differ from the pattern of image_fill(), in one level
+ * and layer or in all.
  */
 const char *image_level_differs(const struct image *image, unsigned level, unsigned layer,
                                 unsigned number);
@@ -138,7 +145,7 @@ const char *image_differs(const struct image *image, unsigned number);
 
 gr_resource *must_register_image(const struct image *image, unsigned flags);
 
-/* Maps on fx.stream. */
+/* must_map_image() maps on fx.stream. */
 gr_buffer *must_map_image(gr_resource *resource);
 
 /* Copies one level and layer between a mapped image and the host, and waits. */

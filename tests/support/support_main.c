@@ -17,14 +17,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A program that takes longer hangs: without a process per case Check can't time out a case. */
+/*
+ * A program that takes longer is considered to hang. Without a process per case, Check cannot stop
+ * a single case after a time limit.
+ */
 #define MOST_SECONDS 600
 
 extern char **environ;
 
 /* ---- Skipping -------------------------------------------------------------------------------- */
 
-/* TEST_UNLESS() names the function of test x x_body. */
+/* The length of the case's name: TEST_UNLESS() appends _body to the name of the function. */
 static int length_of_case(const char *function)
 {
     const char *end = strrchr(function, '_');
@@ -72,7 +75,10 @@ static void read_all(int fd, char *text, size_t size)
     text[length] = '\0';
 }
 
-/* Through an emulator: the kernel cannot run a program for another CPU architecture directly. */
+/*
+ * Starts a child through an emulator: the kernel cannot run a program for another CPU architecture
+ * directly.
+ */
 static int spawn_by(const char *emulator, pid_t *pid, const posix_spawn_file_actions_t *actions,
                     char *option, char *child)
 {
@@ -130,7 +136,7 @@ int child_run(const char *name, char *text, size_t size)
 /*
  * While a suite runs, Check's own SIGALRM handler kills the process group of the case's process.
  * Without a process per case that group also contains this program and its caller, and nothing is
- * printed. So code in the suite installs this handler again.
+ * printed. So the tests install too_late() again.
  */
 static void too_late(int signal)
 {
@@ -147,7 +153,7 @@ static void too_late(int signal)
 static const struct child *this_child;
 static int child_status;
 
-/* Runs as a Check case, so that a child can use the checks. */
+/* Runs the child's code as a Check case, so that the code can use the checks. */
 static void child(CK_ATTRIBUTE_UNUSED int _i)
 {
     signal(SIGALRM, too_late);
@@ -158,7 +164,7 @@ static const TTest child_test = {"child", child, __FILE__, __LINE__};
 
 static int run_this_child(void)
 {
-    /* These name the parent's files and select the parent's cases. */
+    /* These variables name the output files of the parent and select the parent's cases. */
     static const char *const parents[] = {
         "CK_LOG_FILE_NAME", "CK_XML_LOG_FILE_NAME", "CK_TAP_LOG_FILE_NAME", "CK_RUN_SUITE",
         "CK_RUN_CASE",      "CK_INCLUDE_TAGS",      "CK_EXCLUDE_TAGS"};
@@ -208,7 +214,10 @@ static void say_what_runs(void)
     fflush(stdout);
 }
 
-/* The primary context stays retained, so that cases do not create it anew on the GPU. */
+/*
+ * Uses every driver once. The primary context stays retained, so that cases do not create it anew
+ * on the GPU.
+ */
 static void use_everything(void)
 {
     say_what_runs();
@@ -279,7 +288,10 @@ TCase *with_fixture(TCase *tcase, void (*setup)(void), void (*teardown)(void))
 
 static struct listed *all_listed;
 
-/* A file's constructors run in any order, those of different files in link order. */
+/*
+ * The constructors of one file run in any order, those of different files in link order. So this
+ * function sorts the entries of one file by line.
+ */
 void list_here(struct listed *listed)
 {
     struct listed **at = &all_listed;
@@ -295,8 +307,8 @@ void list_here(struct listed *listed)
 }
 
 /*
- * A group's cases in the suite: created where the file begins the group, looked up where it
- * continues.
+ * The cases of a group in the suite: created where the file begins the group, looked up where the
+ * file continues it.
  */
 static TCase **cases_of(struct listed *group, Suite *suite)
 {
@@ -333,14 +345,14 @@ int run_tests(int argc, char **argv)
         return be_child(argv[2]);
     const char *slash = strrchr(argv[0], '/');
     program_name = slash ? slash + 1 : argv[0];
-    if (strncmp(program_name, "lt-", 3) == 0) /* by libtool */
+    if (strncmp(program_name, "lt-", 3) == 0) /* added by libtool */
         program_name += 3;
     signal(SIGALRM, too_late);
     alarm(MOST_SECONDS);
     Suite *suite = suite_create(program_name);
     build_listed(suite);
     SRunner *runner = srunner_create(suite);
-    /* Overrides CK_FORK: the driver's state does not survive a fork. */
+    /* Overrides CK_FORK: the state of the driver does not survive a fork. */
     srunner_set_fork_status(runner, CK_NOFORK);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

@@ -94,7 +94,8 @@ void cuda_write_pattern(const gr_buffer *buffer, unsigned seed)
     pattern_fill(bytes, size, seed);
     CU(StreamSynchronize(gr_buffer_get_info(buffer)->stream));
     CU(MemcpyHtoD(gr_buffer_ptr(buffer), bytes, size));
-    CU(StreamSynchronize(CU_STREAM_LEGACY)); /* the copy may still be in progress otherwise */
+    /* Without this wait the copy may still be in progress. */
+    CU(StreamSynchronize(CU_STREAM_LEGACY));
     free(bytes);
 }
 
@@ -195,7 +196,7 @@ void *driver_handle(const gr_resource *resource)
                : (void *)gr_resource_get_info(resource)->external_memory;
 }
 
-/* NVIDIA's driver would read freed memory through the handle and crash. */
+/* Skipped on a GPU: NVIDIA's driver would read freed memory through the handle and crash. */
 void assert_unregistered(void *handle)
 {
     CUdeviceptr pointer;

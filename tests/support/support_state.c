@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* OpenGL's state before and after a call; see support_state.h. */
+/* Saves the state of OpenGL before a call and compares it afterwards; see support_state.h. */
 #include "support_state.h"
 
 #include <string.h>
@@ -10,9 +10,10 @@
 
 static const struct {
     GLenum what;
-    int version; /* of OpenGL that introduced it */
+    int version; /* the OpenGL version that introduced the query */
     const char *name;
-    GLint value; /* to set with glPixelStorei; 0: bind an object instead */
+    /* The value for glPixelStorei(). 0: the state is a binding, and an object is bound instead. */
+    GLint value;
 } queries[] = {
     {GL_ARRAY_BUFFER_BINDING, 30, "GL_ARRAY_BUFFER", 0},
     {GL_ELEMENT_ARRAY_BUFFER_BINDING, 30, "GL_ELEMENT_ARRAY_BUFFER", 0},
@@ -59,7 +60,10 @@ static const struct {
 #define QUERY_COUNT (sizeof(queries) / sizeof(queries[0]))
 #define UNITS       3
 
-/* The application's unit, unit 0 and the last one, which grinterop may use temporarily. */
+/*
+ * The texture units that the steps check: the unit that the application uses, unit 0, and the last
+ * unit, which grinterop may use temporarily.
+ */
 static GLenum units[UNITS];
 
 struct state {
@@ -169,7 +173,7 @@ void state_assert_bound(void)
                 ck_assert_msg(state.values[u][i] != 0, "%s has nothing bound", queries[i].name);
 }
 
-/* Resets what affects reading texels. */
+/* Resets the state that affects reading texels. */
 static void unbind_pixels(void)
 {
     for (size_t i = 0; i < QUERY_COUNT; i++) {

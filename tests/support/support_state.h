@@ -8,27 +8,27 @@
 
 #include "support.h"
 
-/* Sets every binding to an object, so that resetting one to 0 is a change. */
+/* Binds an object to every binding point, so that resetting one to 0 is a change. */
 void state_bind(void);
 
-/* Checks that every binding is set. */
+/* Checks that an object is bound to every binding point. */
 void state_assert_bound(void);
 
 struct state_step {
     const char *name;
-    bool (*run)(void); /* whether the calls gave the expected results */
+    bool (*run)(void); /* returns whether the calls gave the expected results */
 };
 
 struct state_steps {
     void (*prepare)(void); /* creates the objects that the steps use */
-    void (*finish)(void);  /* checks them at the end, with OpenGL's initial pixel storage */
+    void (*finish)(void);  /* checks the objects at the end, with OpenGL's initial pixel storage */
     size_t count;
     const struct state_step *steps;
 };
 
 /*
- * Runs the steps, each with this OpenGL error pending. Each must succeed and preserve the state and
- * the pending error.
+ * Runs the steps, each while this OpenGL error is pending. Each step must succeed and preserve the
+ * state and the pending error.
  */
 void state_run_steps(const struct state_steps *all, GLenum pending);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The texels of the test images, see support_image.h: patterns, and transfers through OpenGL and
- * CUDA.
+ * The texels of the test images, see support_image.h: patterns, and transfers with OpenGL and CUDA.
  */
 #include "support_image.h"
 
@@ -9,12 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A whole level with all layers, with space for four channels. */
+/* Space for a whole level with all layers, and for one layer, each with four channels. */
 static unsigned char level_bytes[6 * IMAGE_MOST_BYTES], layer_bytes[IMAGE_MOST_BYTES];
 
 /* ---- Patterns -------------------------------------------------------------------------------- */
 
-/* Floats are finite and normal: denormals are slow on the CPU. */
+/*
+ * The value of a channel from a random number. Floats are finite and normal: denormals are slow on
+ * the CPU.
+ */
 static uint32_t channel_value(const struct image_format *format, uint32_t random)
 {
     if (format->kind == IMAGE_FLOAT && format->channel_bytes == 2)
@@ -51,7 +53,10 @@ unsigned image_seed(unsigned number, unsigned level, unsigned layer)
 
 /* ---- Through OpenGL -------------------------------------------------------------------------- */
 
-/* Converts between texels of CUDA and OpenGL, which may lack the fourth channel. */
+/*
+ * Converts texels between the layouts of CUDA and OpenGL. OpenGL texels may lack the fourth
+ * channel.
+ */
 static size_t pack(const struct image_format *format, unsigned char *gl, const unsigned char *cuda,
                    size_t cuda_bytes)
 {
@@ -124,7 +129,7 @@ void image_upload(const struct image *image, unsigned level, unsigned layer, con
     assert_gl_clean();
 }
 
-/* The texels are first overwritten, so that those of an earlier call do not pass for new ones. */
+/* The output is first overwritten, so that texels of an earlier call do not pass for new ones. */
 void image_download(const struct image *image, unsigned level, unsigned layer, void *texels)
 {
     const struct image_format *f = image->format;
@@ -244,7 +249,10 @@ void image_get(gr_buffer *buffer, unsigned level, unsigned layer, void *texels)
     CU(StreamSynchronize(gr_buffer_get_info(buffer)->stream));
 }
 
-/* The driver only reads it; gr_linear_desc serves both directions. */
+/*
+ * The driver only reads `texels`, but gr_linear_desc, which serves both directions, has no const
+ * pointer.
+ */
 void image_put(gr_buffer *buffer, unsigned level, unsigned layer, const void *texels)
 {
     const gr_linear_desc from = GR_INIT(gr_linear_desc, .host = (void *)(uintptr_t)texels);

@@ -16,8 +16,9 @@ struct vulkan vk;
 /* ---- Validation messages --------------------------------------------------------------------- */
 
 /*
- * Messages that the layer reports for correct code, each with the reason. The layer is known to
- * lose track of a timeline semaphore that is signalled outside of Vulkan.
+ * Messages that the validation layer reports for correct code, each with the reason. None is needed
+ * now. The layer is known to lose track of a timeline semaphore that is signalled outside of
+ * Vulkan.
  */
 static const char *const false_positives[] = {NULL};
 
@@ -33,8 +34,8 @@ static bool is_false_positive(const char *text)
     return allowed && strstr(text, allowed);
 }
 
-/* Called on any thread that calls Vulkan. */
-static void hear(void *user, const char *text)
+/* Records a message of the validation layer. It is called on any thread that calls Vulkan. */
+static void record_message(void *user, const char *text)
 {
     (void)user;
     pthread_mutex_lock(&said_lock);
@@ -52,7 +53,7 @@ void vulkan_allow(const char *vuid)
     pthread_mutex_unlock(&said_lock);
 }
 
-static void assert_silence(void)
+static void assert_no_message(void)
 {
     static char copy[sizeof(said)];
     pthread_mutex_lock(&said_lock);
@@ -84,13 +85,16 @@ static bool may_be_missing(const gr_error *error, gr_status status)
            strstr(error->message, "VK_LAYER_KHRONOS_validation");
 }
 
-/* Only features that a machine may lack are reasons to skip; any other error fails. */
+/*
+ * Creates the device. Only features that the machine lacks are reasons to skip the cases. Any other
+ * error fails the case.
+ */
 static void make_device(void)
 {
     assert_ok(gr_cuda_load(true));
     const gr_vk_headless_options options =
         GR_INIT(gr_vk_headless_options, .cuda_device = fixture_drawing_device(), .validation = true,
-                .message = hear);
+                .message = record_message);
     headless = gr_vk_headless_create(&options);
     if (!headless) {
         gr_error error;
@@ -148,7 +152,10 @@ const char *vulkan_image_missing(void)
     return fx.device == 0 ? NULL : "images are not shared between two devices";
 }
 
-/* The wrap may only be freed after everything of the case that it holds. */
+/*
+ * Wraps the device for the case. The teardown frees the wrap after everything that the case created
+ * with it.
+ */
 void vulkan_setup(void)
 {
     if (!headless && !vk.missing)
@@ -162,7 +169,7 @@ void vulkan_setup(void)
 
 static void end_memory(void);
 
-/* Finishes the CUDA streams first, then what Vulkan waits for from them. */
+/* Opens the gates of the CUDA streams first, since Vulkan submits may wait for these streams. */
 void vulkan_teardown(void)
 {
     if (vk.missing)
@@ -174,7 +181,7 @@ void vulkan_teardown(void)
     end_memory();
     gr_vk_device_free(vk.wrap);
     vk.wrap = NULL;
-    assert_silence();
+    assert_no_message();
 }
 
 static void use_vulkan(void)
@@ -225,20 +232,23 @@ static int keep_library(struct dl_phdr_info *info, size_t size, void *user)
     return 0;
 }
 
-/* The last case of every program with Vulkan, since the library comes last in link order. */
+/*
+ * This group is the last one of every program with Vulkan, since this library comes last in link
+ * order.
+ */
 GROUP("end of Vulkan", add_bare_case)
 
 /*
  * The drivers stay loaded, so that a leak checker can name the library of memory that they never
  * free.
  */
-VULKAN_TEST(the_device_ends_and_leaves_nothing)
+VULKAN_TEST(freeing_the_device_leaves_no_vulkan_object)
 {
     dl_iterate_phdr(keep_library, NULL);
     gr_vk_headless_free(headless);
     headless = NULL;
     vk.missing = "the device has been destroyed";
-    assert_silence();
+    assert_no_message();
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -327,7 +337,8 @@ struct vulkan_host *vulkan_host(size_t size)
 }
 
 /*
- * Frees the memory if it is the newest, so that cases that allocate in a loop do not accumulate it.
+ * Frees the memory and removes it from the list of objects to free after the case, so that cases
+ * that allocate in a loop do not fill the list.
  */
 static void forget_memory(VkDeviceMemory memory)
 {
@@ -367,7 +378,10 @@ static void end_memory(void)
     host_count = 0;
 }
 
-/* Larger than the buffer needs, so that confusing two sizes shows. */
+/*
+ * The memory is larger than the buffer needs, so that a test fails if the library confuses the two
+ * sizes.
+ */
 struct vulkan_own vulkan_own(VkDeviceSize size, bool dedicated)
 {
     dedicated = dedicated || fx.device != 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Vulkan for the tests: a device with the validation layer, whose messages fail the case, and
- * helpers for cases. One device lasts for the whole program; everything else is freed after the
- * case.
+ * helpers for cases. The program creates one device for all cases. Everything else is freed after
+ * the case.
  */
 #ifndef GR_TESTS_SUPPORT_VULKAN_H
 #define GR_TESTS_SUPPORT_VULKAN_H
@@ -17,8 +17,8 @@
 /* ---- The fixture ----------------------------------------------------------------------------- */
 
 /*
- * X(name): the Vulkan functions that the tests call, through the loader that
- * gr_vk_headless_create() found.
+ * X(name): the Vulkan functions that the tests call, from the loader that gr_vk_headless_create()
+ * found.
  */
 #define VULKAN_FUNCTIONS(X)                                                                        \
     X(AllocateCommandBuffers)                                                                      \
@@ -64,14 +64,14 @@
 #define VULKAN_MEMBER(name) PFN_vk##name name;
 
 /*
- * The Vulkan environment of each case. `missing` says why Vulkan is not available; then nothing
- * else is set.
+ * The Vulkan environment of each case. `missing` is NULL, or the reason why Vulkan is not
+ * available; then nothing else is set.
  */
 struct vulkan {
     const char *missing;
     const gr_vk_headless_info *h;
-    gr_vk_device *wrap; /* on the graphics queue */
-    bool exports;       /* semaphores can be exported; otherwise they are signalled by the host */
+    gr_vk_device *wrap; /* for the graphics queue */
+    bool exports;       /* the device can export semaphores; if not, the host signals them */
     bool copies;        /* `wrap` copies through host memory */
     VULKAN_FUNCTIONS(VULKAN_MEMBER)
 };
@@ -79,39 +79,41 @@ struct vulkan {
 
 extern struct vulkan vk;
 
-/* Adds a case to the suite that runs with the fixture of support.h and with Vulkan. */
+/*
+ * Adds to the suite a case that runs with the fixture of support.h and with Vulkan. The last case
+ * of each program then checks that the device is destroyed and that the validation layer reports
+ * nothing that is left.
+ */
 TCase *add_vulkan_case(Suite *suite, const char *name);
 
 /* The same with a wrap that copies, for cases whose images grinterop hands over. */
 TCase *add_copied_vulkan_case(Suite *suite, const char *name);
 
-/*
- * Checks, as the last case of each program, that the device is destroyed and the validation layer
- * finds nothing left.
- */
-
-/* For children, which call fixture_setup() first; a child then checks vk.missing. */
+/* For children, which call fixture_setup() first and check vk.missing afterwards. */
 void vulkan_setup(void);
 void vulkan_teardown(void);
 
-/* Wraps the device as vk.wrap does; the caller frees the wrap. */
+/* Wraps the device as vk.wrap does. The caller frees the wrap. */
 gr_vk_device *vulkan_wrap(void);
 
-/* To wrap it without synchronization2; unless NULL, this replaces vkGetDeviceProcAddr(). */
+/*
+ * A description to wrap the device without synchronization2. Unless NULL, `replacement` replaces
+ * vkGetDeviceProcAddr().
+ */
 gr_vk_device_desc vulkan_desc(PFN_vkGetDeviceProcAddr replacement);
 
-/* The real vkGetDeviceProcAddr(). */
+/* Calls the real vkGetDeviceProcAddr(). */
 PFN_vkVoidFunction vulkan_device_function(VkDevice device, const char *name);
 
 /*
- * A case that is skipped where Vulkan is missing. Cases of images need CUDA and Vulkan on one
+ * A case that is skipped if Vulkan is missing. Cases of images also need CUDA and Vulkan on one
  * device.
  */
 #define VULKAN_TEST(...)       TEST_UNLESS(vk.missing, __VA_ARGS__)
 #define VULKAN_IMAGE_TEST(...) TEST_UNLESS(vulkan_image_missing(), __VA_ARGS__)
 const char *vulkan_image_missing(void);
 
-/* A call that returns a VkResult: VK(QueueSubmit(...)). */
+/* Checks a call that returns a VkResult: VK(QueueSubmit(...)). */
 #define VK(call)                                                                                   \
     do {                                                                                           \
         VkResult result_ = vk.call;                                                                \
@@ -126,7 +128,7 @@ void vulkan_allow(const char *vuid);
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* A buffer in host-visible memory, mapped on the host. It is freed after the case. */
+/* A buffer in host-visible memory, mapped on the host. The buffer is freed after the case. */
 struct vulkan_host {
     VkBuffer buffer;
     VkDeviceMemory memory;
@@ -134,29 +136,32 @@ struct vulkan_host {
     size_t size;
 };
 struct vulkan_host *vulkan_host(size_t size);
-void vulkan_host_end(struct vulkan_host *host); /* frees it earlier */
+void vulkan_host_end(struct vulkan_host *host); /* frees the buffer before the end of the case */
 
 /* How vulkan_memory() allocates. */
 enum {
-    MEMORY_EXPORT = 1,    /* for vkGetMemoryFdKHR */
-    MEMORY_DEDICATED = 2, /* for the buffer or image that is given */
+    MEMORY_EXPORT = 1,    /* can be exported with vkGetMemoryFdKHR() */
+    MEMORY_DEDICATED = 2, /* dedicated to the buffer or image that is passed */
     MEMORY_HOST = 4       /* host-visible and coherent */
 };
 
-/* Memory of that size and one of these types. It is freed after the case. */
+/*
+ * Allocates memory with that size and one of these memory types. The memory is freed after the
+ * case.
+ */
 VkDeviceMemory vulkan_memory(VkDeviceSize size, uint32_t types, unsigned how, VkBuffer buffer,
                              VkImage image);
-void vulkan_memory_free(VkDeviceMemory memory); /* frees it earlier */
+void vulkan_memory_free(VkDeviceMemory memory); /* frees the memory before the end of the case */
 
 /*
- * A buffer that may be bound to exportable memory, and its memory requirements. It is destroyed
- * after the case.
+ * Creates a buffer that may be bound to exportable memory, and returns the memory requirements. The
+ * buffer is destroyed after the case.
  */
 VkBuffer vulkan_buffer(VkDeviceSize size, VkMemoryRequirements *needs);
 
 /*
- * Such a buffer with its own memory, bound at offset 0. The memory is dedicated if CUDA computes on
- * another device, which accepts no other.
+ * A buffer from vulkan_buffer() with its own memory, bound at offset 0. The memory is dedicated if
+ * CUDA computes on another device, since CUDA then accepts no other memory.
  */
 struct vulkan_own {
     VkBuffer buffer;
@@ -168,12 +173,15 @@ struct vulkan_own vulkan_own(VkDeviceSize size, bool dedicated);
 void vulkan_own_free(struct vulkan_own *own);
 gr_resource *must_register_own(const struct vulkan_own *own, VkDeviceSize size, unsigned flags);
 
-/* A descriptor of the memory, which the caller closes. */
+/* Exports a descriptor of the memory. The caller closes the descriptor. */
 int vulkan_memory_fd(VkDeviceMemory memory);
 
 /* ---- Submits --------------------------------------------------------------------------------- */
 
-/* Blocks submits until the host opens it: a timeline semaphore. It is freed after the case. */
+/*
+ * A timeline semaphore that blocks submits until the host opens the gate. The gate is freed after
+ * the case.
+ */
 struct vulkan_gate;
 struct vulkan_gate *vulkan_gate(void);
 void vulkan_gate_open(struct vulkan_gate *gate);
@@ -183,30 +191,31 @@ bool vulkan_gate_is_open(const struct vulkan_gate *gate);
 /* Makes the rest of the case use this queue for commands; a case starts with the graphics queue. */
 void vulkan_use_queue(VkQueue queue, uint32_t family);
 
-/* Begins a command buffer, which is freed after the case. */
+/* Begins a command buffer. The command buffer is freed after the case. */
 VkCommandBuffer vulkan_begin(void);
 
 /*
- * Ends and submits the commands without waiting for them. They wait for `submit` and signal it, if
- * given, and wait for the gate, if given.
+ * Ends and submits the commands without waiting for them. The commands wait for the semaphore of
+ * `submit` and signal its other one, unless `submit` is NULL, and wait for the gate unless that is
+ * NULL.
  */
 void vulkan_submit(VkCommandBuffer commands, const gr_submit *submit,
                    const struct vulkan_gate *gate);
 
 /*
- * The same for a slot's submit, which is committed for all slots of its acquire: call it once for
- * all of them.
+ * Like vulkan_submit() with the submit of a slot, which the call commits for all slots of the same
+ * acquire. Call it once for all of them.
  */
 void vulkan_submit_slot(VkCommandBuffer commands, const gr_slot *slot,
                         const struct vulkan_gate *gate);
 
-/* The same with a submit that has begun, which is committed and freed. */
+/* Like vulkan_submit() with a submit that has begun. The call commits and frees the submit. */
 void vulkan_submit_begun(VkCommandBuffer commands, gr_submit *submit,
                          const struct vulkan_gate *gate);
 
 /*
- * Begins a submit of n resources, which use at most one pair of semaphores; and what it waits for
- * and signals, NULL and 0 if nothing.
+ * Begins a submit of n resources, which use at most one pair of semaphores. The functions below
+ * return what the submit waits for and signals: NULL and 0 if nothing.
  */
 gr_submit *vulkan_begin_submit(gr_resource *const resources[], size_t n);
 gr_semaphore *wait_of(const gr_submit *submit);
@@ -219,12 +228,14 @@ void vulkan_finish(void);
 
 /* ---- Bytes of buffers ------------------------------------------------------------------------ */
 
-/* Records: the buffer is acquired from CUDA, transferred in whole, and released to CUDA. */
+/* Record commands that acquire the buffer from CUDA, transfer all of it, and release it to CUDA. */
 void vulkan_cmd_fill(VkCommandBuffer commands, VkBuffer buffer, VkDeviceSize size, int value);
 void vulkan_cmd_read(VkCommandBuffer commands, VkBuffer buffer, const struct vulkan_host *to);
 void vulkan_cmd_write(VkCommandBuffer commands, VkBuffer buffer, const struct vulkan_host *from);
 
-/* At once, in a submit without semaphores that the host waits for. */
+/*
+ * Transfer the bytes at once, in a submit without semaphores, and wait for that submit on the host.
+ */
 void vulkan_fill(VkBuffer buffer, VkDeviceSize size, int value);
 void vulkan_write(VkBuffer buffer, const void *bytes, size_t size);
 void vulkan_read(VkBuffer buffer, void *bytes, size_t size);
@@ -234,10 +245,10 @@ void vulkan_write_pattern(VkBuffer buffer, size_t size, unsigned seed);
 #define assert_vulkan_bytes(buffer, size, value)                                                   \
     assert_no_difference(bytes_differ_once(vulkan_bytes(buffer, size), size, value))
 
-/* The buffer's contents, in new memory. */
+/* Returns the contents of the buffer in new memory. */
 void *vulkan_bytes(VkBuffer buffer, size_t size);
 
-/* Releases, and waits for the stream of the map. */
+/* Releases the buffer, and waits for the stream on which it was mapped. */
 void must_release(gr_buffer *buffer);
 
 /* CUDA reads Vulkan's pattern; then Vulkan reads CUDA's pattern, with the next seed. */
@@ -246,7 +257,7 @@ void vulkan_bytes_both_ways(gr_resource *resource, VkBuffer buffer, size_t size,
 /* The create info of a buffer with transfer usage, for gr_vk_buffer_create(). */
 VkBufferCreateInfo vulkan_buffer_info(VkDeviceSize size);
 
-/* A buffer that grinterop creates with it. */
+/* Creates a buffer with gr_vk_buffer_create() and vulkan_buffer_info(). */
 gr_resource *must_create(VkDeviceSize size, unsigned flags);
 
 #endif

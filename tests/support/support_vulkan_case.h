@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the files behind support_vulkan.h. */
+/* Functions that the files behind support_vulkan.h share. */
 #ifndef GR_TESTS_SUPPORT_VULKAN_CASE_H
 #define GR_TESTS_SUPPORT_VULKAN_CASE_H
 
 #include "support_vulkan.h"
 
-/* For set-up and teardown: the command pool, the gates, and the submits. */
+/* For set-up and teardown: create and free the command pool, the gates, and the submits. */
 void vulkan_submits_begin(void);
 void vulkan_submits_end(void);
 

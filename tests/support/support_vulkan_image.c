@@ -13,12 +13,12 @@
         "VK_FORMAT_" #name, VK_FORMAT_##name, CU_AD_FORMAT_##cuda, channels, texel_bytes, is       \
     }
 
-/* One, two and four channels. */
+/* Formats with one, two and four channels. */
 #define THREE(r, rg, rgba, kind, cuda, bytes, is)                                                  \
     FORMAT(r##_##kind, cuda, 1, bytes, is), FORMAT(rg##_##kind, cuda, 2, 2 * bytes, is),           \
         FORMAT(rgba##_##kind, cuda, 4, 4 * bytes, is)
 
-/* All kinds of integers of one width. */
+/* Formats with each kind of integers of one width. */
 #define WIDTH_8                          R8, R8G8, R8G8B8A8
 #define WIDTH_16                         R16, R16G16, R16G16B16A16
 #define WIDTH_32                         R32, R32G32, R32G32B32A32
@@ -173,7 +173,7 @@ struct vulkan_image vulkan_image_own(VkFormat format, const char *shape, unsigne
                                 VK_NULL_HANDLE, dedicated ? image.image : VK_NULL_HANDLE);
     VK(BindImageMemory(vk.h->device, image.image, own->memory, own->offset));
     image.resource = must_make(gr_from_vk_image(vk.wrap, own, flags));
-    own->create_info = NULL; /* it has been read */
+    own->create_info = NULL; /* only valid during the call above */
     return image;
 }
 
@@ -207,7 +207,10 @@ size_t vulkan_image_bytes(const struct vulkan_image *image, unsigned level)
 
 /* ---- Patterns -------------------------------------------------------------------------------- */
 
-/* Floats are finite and normal; depth values are between 0 and 1. Little-endian, like a GPU. */
+/*
+ * Turns random bytes into floats that are finite and normal, and into depth values between 0 and 1.
+ * The CPU is little-endian, like a GPU.
+ */
 static void make_finite(const struct vulkan_format *format, unsigned char *texels, size_t bytes)
 {
     size_t channel = format->texel_bytes / format->channels;
@@ -244,7 +247,10 @@ void vulkan_cmd_to_cuda(VkCommandBuffer commands, struct vulkan_image *image, Vk
     image->cudas = true;
 }
 
-/* CUDA has not released a new image yet: its first use must initialise its layout. */
+/*
+ * Begins a use of the image by Vulkan. The first use of a new image, which CUDA has not released,
+ * must initialise its layout.
+ */
 static void begin_use(VkCommandBuffer commands, struct vulkan_image *image, VkImageLayout layout,
                       VkAccessFlags access)
 {
@@ -269,7 +275,7 @@ static void begin_use(VkCommandBuffer commands, struct vulkan_image *image, VkIm
 
 #define MOST_REGIONS 64
 
-/* Each level and layer is in the host buffer at a multiple of 16. */
+/* Each level and layer begins at a multiple of 16 bytes in the host buffer. */
 static uint32_t regions_of(const struct vulkan_image *image, VkBufferImageCopy regions[],
                            size_t *size)
 {

@@ -29,7 +29,7 @@ struct vulkan_format {
 extern const struct vulkan_format vulkan_formats[];
 extern const size_t vulkan_format_count;
 
-/* NULL: CUDA does not support it. */
+/* Looks up a format. NULL if CUDA does not support it. */
 const struct vulkan_format *vulkan_format(VkFormat format);
 
 /* ---- Shapes ---------------------------------------------------------------------------------- */
@@ -51,18 +51,21 @@ struct vulkan_image {
     const struct vulkan_format *format;
     const struct vulkan_shape *shape;
     VkImageCreateInfo info;
-    gr_vk_image_desc own; /* for vulkan_image_own() */
+    gr_vk_image_desc own; /* set by vulkan_image_own() */
     VkImage image;
     gr_resource *resource;
-    bool cudas; /* it has been handed to CUDA; until then it has no contents */
+    bool cudas; /* the image has been handed to CUDA; until then it has no contents */
 };
 
-/* The create info of an image with `usage` and transfers; height and layers depend on the shape. */
+/*
+ * The create info of an image with `usage` and transfer usage; height and layers depend on the
+ * shape.
+ */
 VkImageCreateInfo vulkan_image_info(const struct vulkan_format *format,
                                     const struct vulkan_shape *shape, unsigned width,
                                     unsigned height, unsigned levels, VkImageUsageFlags usage);
 
-/* Whether this device can share such an image. */
+/* Whether this device can share an image with this create info. */
 bool vulkan_image_possible(const VkImageCreateInfo *info);
 
 /*
@@ -73,18 +76,18 @@ struct vulkan_image vulkan_image_try(const struct vulkan_format *format,
                                      unsigned height, unsigned levels, VkImageUsageFlags usage,
                                      unsigned flags);
 
-/* The same, but must succeed. */
+/* Like vulkan_image_try(), but must succeed. */
 struct vulkan_image vulkan_image(VkFormat format, const char *shape, unsigned width,
                                  unsigned height, unsigned levels, VkImageUsageFlags usage,
                                  unsigned flags);
 
-/* An image that the test creates, in its own memory, registered with gr_from_vk_image(). */
+/* An image that the test creates in its own memory and registers with gr_from_vk_image(). */
 struct vulkan_image vulkan_image_own(VkFormat format, const char *shape, unsigned width,
                                      unsigned height, unsigned levels, bool dedicated,
                                      unsigned flags);
 void vulkan_image_own_free(struct vulkan_image *image);
 
-/* The size of one level, and the bytes of one of its layers. */
+/* The width of one level, and the number of bytes of one of its layers. */
 unsigned vulkan_image_width(const struct vulkan_image *image, unsigned level);
 unsigned vulkan_image_height(const struct vulkan_image *image, unsigned level);
 size_t vulkan_image_bytes(const struct vulkan_image *image, unsigned level);
@@ -95,32 +98,32 @@ size_t vulkan_image_bytes(const struct vulkan_image *image, unsigned level);
 void vulkan_image_pattern(const struct vulkan_image *image, unsigned level, unsigned layer,
                           unsigned number, void *texels);
 
-/* Records the transfer from and to CUDA with grinterop's barriers. */
+/* Record the transfer of the image from and to CUDA with grinterop's barriers. */
 void vulkan_cmd_from_cuda(VkCommandBuffer commands, struct vulkan_image *image,
                           VkImageLayout layout, VkAccessFlags access);
 void vulkan_cmd_to_cuda(VkCommandBuffer commands, struct vulkan_image *image, VkImageLayout layout,
                         VkAccessFlags access);
 
-/* Writes every level and layer with Vulkan, leaves the image with CUDA, and waits. */
+/* Writes every level and layer with Vulkan, leaves the image to CUDA, and waits. */
 void vulkan_image_fill(struct vulkan_image *image, unsigned number);
 
-/* Clears all texels of its single level and layer, which was filled before. */
+/* Clears all texels of an image with a single level and layer, which was filled before. */
 void vulkan_image_clear(struct vulkan_image *image, const VkClearColorValue *colour);
 
-/* NULL, or how the contents in Vulkan differ from that pattern. */
+/* Returns NULL, or how the contents in Vulkan differ from the pattern with that number. */
 const char *vulkan_image_differs(struct vulkan_image *image, unsigned number);
 #define assert_vulkan_image(image, number) assert_no_difference(vulkan_image_differs(image, number))
 
-/* Maps on fx.stream. */
+/* Maps the image on fx.stream. */
 gr_buffer *must_map_vulkan(const struct vulkan_image *image);
 
-/* First hands the image, which is new and has no contents, to CUDA. */
+/* Hands an image that is new and has no contents to CUDA, and maps it. */
 gr_buffer *must_hand_over(struct vulkan_image *image);
 
 /* Releases the buffer and frees the resource. */
 void vulkan_image_end(const struct vulkan_image *image, gr_buffer *buffer);
 
-/* The same through CUDA, for a mapped image. */
+/* Like vulkan_image_fill() and vulkan_image_differs(), but with CUDA and for a mapped image. */
 void cuda_image_fill(gr_buffer *buffer, const struct vulkan_image *image, unsigned number);
 const char *cuda_image_differs(gr_buffer *buffer, const struct vulkan_image *image,
                                unsigned number);

@@ -25,7 +25,7 @@ struct vulkan_gate {
 
 static VkCommandPool pools[MOST_POOLS];
 static int pool_count;
-static VkQueue queue; /* the current queue, with the last of the pools */
+static VkQueue queue; /* the current queue; its command pool is the last of the pools */
 static uint32_t family;
 static VkFence fences[MOST_SUBMITS];
 static struct vulkan_gate gates[MOST_GATES];
@@ -180,7 +180,7 @@ VkCommandBuffer vulkan_begin(void)
 
 #define MOST_POINTS 8
 
-/* What a submit waits for and signals. */
+/* What a submit waits for and what it signals. */
 struct points {
     VkSemaphore wait[MOST_POINTS], signal[MOST_POINTS];
     uint64_t wait_value[MOST_POINTS], signal_value[MOST_POINTS];
@@ -289,9 +289,9 @@ uint64_t signal_value_of(const gr_submit *submit)
 }
 
 /*
- * Mesa (22.3) signals the fence of a submit before its timelines. A timeline that is destroyed
- * after the fence would be signalled when it no longer exists or its handle has been reused. Only
- * an idle queue has done both.
+ * Mesa (22.3) signals the fence of a submit before its timeline semaphores. If such a semaphore is
+ * destroyed once the fence is signalled, Mesa would signal it when it no longer exists or its
+ * handle has been reused. Only an idle queue has signalled both.
  */
 void vulkan_finish(void)
 {
@@ -305,7 +305,10 @@ void vulkan_finish(void)
 
 /* ---- Bytes of buffers ------------------------------------------------------------------------ */
 
-/* Recorded by hand, unless bytes are copied: grinterop's functions have their own cases. */
+/*
+ * The barriers are recorded by hand, unless bytes are copied: grinterop's functions have their own
+ * cases.
+ */
 static void hand_over(VkCommandBuffer commands, VkBuffer buffer, bool to_cuda)
 {
     gr_resource *resource = find_copied(buffer);

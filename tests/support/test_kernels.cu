@@ -5,7 +5,7 @@
  */
 #include <grinterop/cuhost.h>
 
-/* The same arithmetic as pattern_byte() in support_bytes.c. */
+/* Computes the same bytes as pattern_byte() in support_bytes.c. */
 extern "C" __global__ void fill_pattern(unsigned char *out, unsigned long long size, unsigned seed)
 {
     unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;

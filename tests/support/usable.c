@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A buffer's complete path through CUDA and OpenGL, as a check that an earlier failure left no
+ * Takes a buffer through CUDA and OpenGL completely, to check that an earlier failure left no
  * trace.
  */
 #define _GNU_SOURCE
@@ -76,7 +76,7 @@ static unsigned draw_point(GLuint name)
 
 /*
  * NVIDIA's OpenGL opens descriptors for its first draw and keeps them; the fixture must not count
- * them.
+ * these descriptors.
  */
 static unsigned draw_first_float(GLuint name)
 {
@@ -92,7 +92,7 @@ static unsigned draw_first_float(GLuint name)
 void assert_resource_usable(gr_resource *resource, GLuint name)
 {
     static unsigned char value;
-    value++; /* so that bytes of an earlier check do not pass for this one's */
+    value++; /* so that the bytes of an earlier check do not pass for the bytes of this one */
     ck_assert(!gr_resource_get_info(resource)->closed);
     ck_assert(!gr_resource_get_info(resource)->mapped);
     gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
@@ -105,7 +105,7 @@ void assert_resource_usable(gr_resource *resource, GLuint name)
 
 void assert_buffer_usable(GLuint name)
 {
-    const unsigned one = 0x3f800000; /* 1.0f */
+    const unsigned one = 0x3f800000; /* the bits of 1.0f */
     gr_resource *resource = must_make(gr_from_gl_buffer(name, GR_READ_WRITE));
     assert_resource_usable(resource, name);
     gr_buffer *buffer = must_make(gr_map(resource, fx.stream));

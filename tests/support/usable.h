@@ -11,10 +11,10 @@
 /* The buffer size for the checks below: a multiple of 4, since OpenGL draws it as floats. */
 #define USABLE_SIZE 256
 
-/* The open, unmapped resource of a buffer can be mapped, written and released. */
+/* Checks that the open, unmapped resource of a buffer can be mapped, written and released. */
 void assert_resource_usable(gr_resource *resource, GLuint name);
 
-/* The buffer can be registered, mapped, written, released, closed and drawn. */
+/* Checks that the buffer can be registered, mapped, written, released, closed and drawn. */
 void assert_buffer_usable(GLuint name);
 
 #endif

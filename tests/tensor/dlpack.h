@@ -11,20 +11,23 @@
 
 #define SIZE 4096
 
-/* The DLPack device of device memory here. */
+/* The DLPack device of device memory on the fixture's device. */
 DLDevice dlpack_device(void);
 
-/* A tensor of bytes on fx.stream. */
+/* Creates a tensor of `size` bytes on fx.stream. */
 gr_tensor *must_alloc(size_t size);
 gr_tensor *must_alloc_as(gr_dtype dtype, unsigned ndim, const int64_t *shape);
 
-/* Write or read a compact tensor's bytes by the driver, after the fixture's streams, and wait. */
+/*
+ * Write or compare the bytes of a compact tensor with driver calls, after the work in the fixture's
+ * streams, and wait.
+ */
 void tensor_fill(gr_tensor *tensor, int value);
 void tensor_read(gr_tensor *tensor, void *bytes);
 #define assert_tensor_bytes(tensor, value) assert_no_difference(tensor_differs(tensor, value))
 const char *tensor_differs(gr_tensor *tensor, int value);
 
-/* A tensor around new device memory; its end function counts the calls and frees the memory. */
+/* A tensor that wraps new device memory. Its deleter counts the calls and frees the memory. */
 struct wrapped {
     CUdeviceptr memory;
     unsigned ends;
@@ -32,10 +35,13 @@ struct wrapped {
 };
 void wrap(struct wrapped *wrapped, CUstream ready_on);
 
-/* Frees everything that was set aside, whatever it waits for. */
+/* Frees all tensors whose free was deferred, and waits for the work that they wait for. */
 void settle(void);
 
-/* Another framework's tensor, of SIZE bytes in new device memory. Its deleters count calls. */
+/*
+ * The tensor of another framework, with SIZE bytes of new device memory. Its deleters count their
+ * calls.
+ */
 struct producer {
     DLManagedTensorVersioned versioned;
     DLManagedTensor legacy;
@@ -46,7 +52,7 @@ struct producer {
 };
 void produce(struct producer *producer);
 
-/* Frees the memory; the deleter must have been called that often. */
+/* Frees the memory. The deleter must have been called `deleted` times. */
 void producer_end(struct producer *producer, unsigned deleted);
 
 #endif

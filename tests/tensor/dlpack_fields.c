@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* DLPack exports field by field, and when their bytes are ready. */
+/* DLPack exports: each field, and when the bytes are ready. */
 #include "dlpack.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static void check_fields(const gr_tensor *tensor, const DLTensor *seen)
     }
 }
 
-TEST(exports_describe_the_tensor)
+TEST(export_fields_match_the_tensor)
 {
     gr_tensor *tensor = must_alloc_as(GR_DTYPE_F16, 3, (int64_t[]){5, 6, 4});
     DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(tensor, fx.other));
@@ -57,8 +57,8 @@ static const struct {
 };
 enum { TYPES = sizeof(types) / sizeof(types[0]) };
 
-/* Exported and imported: the type is the same. */
-TEST(each_type_has_its_code, TYPES)
+/* Exporting and importing a tensor preserves its type. */
+TEST(each_dtype_has_its_dlpack_code, TYPES)
 {
     gr_dtype dtype = types[_i].dtype;
     gr_tensor *tensor = must_alloc_as(dtype, 1, (int64_t[]){3});
@@ -71,7 +71,7 @@ TEST(each_type_has_its_code, TYPES)
     gr_tensor_free(tensor);
 }
 
-TEST(each_memory_has_its_device)
+TEST(each_memory_kind_has_its_dlpack_device)
 {
     const struct {
         gr_memory memory;
@@ -86,7 +86,7 @@ TEST(each_memory_has_its_device)
             fx.stream);
         if (!tensor && gr_last_error()->status == GR_ERR_UNSUPPORTED) {
             gr_clear_error();
-            continue; /* no managed memory here */
+            continue; /* this machine has no managed memory */
         }
         assert_made(tensor);
         DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(tensor, fx.stream));
@@ -102,8 +102,11 @@ TEST(each_memory_has_its_device)
     }
 }
 
-/* As ovrtx gives CUDA arrays to Warp; the driver knows what the handle does not say. */
-TEST(a_cuda_array_is_an_opaque_handle, 2)
+/*
+ * ovrtx passes CUDA arrays to Warp in this form. The handle lacks type and shape, which the driver
+ * reports.
+ */
+TEST(a_cuda_array_is_exported_as_an_opaque_handle, 2)
 {
     CUarray array;
     const CUDA_ARRAY_DESCRIPTOR desc = {
@@ -118,7 +121,7 @@ TEST(a_cuda_array_is_an_opaque_handle, 2)
     ck_assert(seen->data == (void *)array && seen->dtype.code == kDLOpaqueHandle);
     ck_assert(seen->device.device_type == kDLCUDA && seen->device.device_id == fx.device);
     ck_assert(seen->ndim == 3 && seen->shape[0] == 3 && seen->shape[1] == 5 && seen->shape[2] == 4);
-    seen->ndim = 2; /* as from a renderer */
+    seen->ndim = 2; /* as a renderer exports it */
     gr_tensor *back = export ? gr_tensor_from_dlpack(export, fx.stream)
                              : gr_tensor_from_dlpack_legacy(legacy, fx.stream);
     assert_made(back);
@@ -131,7 +134,7 @@ TEST(a_cuda_array_is_an_opaque_handle, 2)
     CU(ArrayDestroy(array));
 }
 
-TEST(exports_report_read_only_and_copies)
+TEST(export_flags_report_read_only_and_copies)
 {
     struct wrapped wrapped;
     wrap(&wrapped, fx.stream);
@@ -165,7 +168,7 @@ static gr_tensor *view_of(gr_tensor *tensor, gr_dtype dtype, unsigned ndim, cons
                          .strides = strides, .offset = offset, .negative_strides = negative)));
 }
 
-/* Exports it, checks the strides in elements, and frees both. */
+/* Exports the tensor, compares the strides, which are in elements, and frees both. */
 static void expect_strides(gr_tensor *view, const int64_t *strides)
 {
     DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(view, fx.stream));
@@ -175,35 +178,35 @@ static void expect_strides(gr_tensor *view, const int64_t *strides)
     gr_tensor_free(view);
 }
 
-TEST(strides_are_in_elements)
+TEST(exported_strides_count_elements)
 {
     gr_tensor *all = must_alloc(SIZE);
-    /* A pitch; interleaved planes of a picture; an offset. */
+    /* Rows with a pitch; the interleaved planes of a picture; an offset. */
     expect_strides(view_of(all, GR_DTYPE_F32, 2, (int64_t[]){7, 5}, (int64_t[]){64, 4}, 0, false),
                    (int64_t[]){16, 1});
     expect_strides(
         view_of(all, GR_DTYPE_U16, 3, (int64_t[]){3, 7, 5}, (int64_t[]){2, 64, 6}, 32, false),
         (int64_t[]){1, 32, 3});
-    /* All the same element. */
+    /* Every index is the same element. */
     expect_strides(view_of(all, GR_DTYPE_U16, 2, (int64_t[]){9, 5}, (int64_t[]){0, 2}, 32, false),
                    (int64_t[]){0, 1});
     gr_tensor_free(all);
 }
 
-TEST(unused_strides_become_compact)
+TEST(exported_strides_of_size_1_dimensions_are_compact)
 {
     gr_tensor *all = must_alloc(SIZE);
     expect_strides(view_of(all, GR_DTYPE_F32, 4, (int64_t[]){1, 3, 1, 5},
                            (int64_t[]){-7, 32, 13, 4}, 0, false),
                    (int64_t[]){24, 8, 5, 1});
-    /* This one has no elements at all. */
+    /* This tensor has no elements at all. */
     expect_strides(
         view_of(all, GR_DTYPE_F32, 3, (int64_t[]){4, 0, 5}, (int64_t[]){3, -9, 1}, 0, false),
         (int64_t[]){5, 5, 1});
     gr_tensor_free(all);
 }
 
-TEST(strides_beyond_dlpack_are_refused)
+TEST(exporting_strides_that_split_an_element_is_refused)
 {
     gr_tensor *all = must_alloc(SIZE);
     gr_tensor *odd = view_of(all, GR_DTYPE_F32, 2, (int64_t[]){7, 5}, (int64_t[]){30, 4}, 0, false);
@@ -214,7 +217,7 @@ TEST(strides_beyond_dlpack_are_refused)
 }
 
 /* A GPU faults on an element whose address is not a multiple of its size. */
-TEST(an_address_that_no_kernel_can_read_is_refused)
+TEST(exporting_a_misaligned_address_is_refused)
 {
     static const int64_t shape[] = {4}, none[] = {0};
     gr_tensor *all = must_alloc(SIZE);
@@ -228,7 +231,7 @@ TEST(an_address_that_no_kernel_can_read_is_refused)
     gr_tensor_free(all);
 }
 
-TEST(negative_strides_must_be_requested)
+TEST(negative_strides_are_exported_only_if_enabled)
 {
     gr_tensor *all = must_alloc(SIZE);
     int64_t shape[] = {7, 5}, flipped[] = {-64, 4};
@@ -243,7 +246,7 @@ TEST(negative_strides_must_be_requested)
     gr_tensor_free(all);
 }
 
-TEST(empty_and_single_element_tensors)
+TEST(tensors_with_0_or_1_elements_are_exported)
 {
     gr_tensor *scalar = must_alloc_as(GR_DTYPE_F64, 0, NULL);
     DLManagedTensorVersioned *export = must_make(gr_tensor_dlpack(scalar, fx.stream));
@@ -272,8 +275,8 @@ TEST(empty_and_single_element_tensors)
 
 GROUP("ready", add_fields_case)
 
-/* A consumer on another stream sees earlier work on the tensor's stream. */
-TEST(the_consumer_waits_for_the_bytes)
+/* A consumer on another stream sees the results of earlier work on the tensor's stream. */
+TEST(the_consumers_stream_waits_for_pending_writes)
 {
     gr_tensor *tensor = must_alloc(SIZE);
     tensor_fill(tensor, 1);
@@ -292,8 +295,8 @@ TEST(the_consumer_waits_for_the_bytes)
     CU(MemFree(copy));
 }
 
-/* A consumer without streams sees the bytes once the call returns. */
-TEST(memory_of_the_process_is_ready_at_once)
+/* A consumer without streams sees the bytes as soon as the call returns. */
+TEST(exporting_pinned_memory_waits_for_pending_writes)
 {
     gr_tensor *tensor = must_alloc(SIZE);
     tensor_fill(tensor, 1);
@@ -307,8 +310,11 @@ TEST(memory_of_the_process_is_ready_at_once)
     gr_tensor_free(tensor);
 }
 
-/* The software driver's device memory is process memory. */
-TEST(on_the_software_driver_the_call_waits)
+/*
+ * The device memory of the software driver is memory of the process, which a consumer may read
+ * without a stream.
+ */
+TEST(exporting_without_a_stream_waits_on_the_software_driver)
 {
     if (!gr_cuda_is_software())
         skip("on a GPU consumers wait by their streams");
@@ -322,7 +328,7 @@ TEST(on_the_software_driver_the_call_waits)
     gr_tensor_free(tensor);
 }
 
-TEST(without_a_stream_nothing_is_waited_for)
+TEST(exporting_without_a_stream_does_not_wait_on_a_gpu)
 {
     if (gr_cuda_is_software())
         skip("the software driver's memory is process memory: the call waits");
@@ -336,7 +342,7 @@ TEST(without_a_stream_nothing_is_waited_for)
     gr_tensor_free(tensor);
 }
 
-TEST(a_stream_has_to_be_named)
+TEST(exporting_needs_a_valid_stream)
 {
     gr_tensor *tensor = must_alloc(SIZE);
     assert_null_invalid(gr_tensor_dlpack(tensor, NULL), "stream");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * What an import accepts, and which errors of producers it refuses. After a refusal the caller
- * still owns the producer's tensor: its deleter was not called.
+ * still owns the producer's tensor, whose deleter was not called.
  */
 #include "dlpack.h"
 
@@ -16,7 +16,7 @@ static TCase *add_taken_case(Suite *suite, const char *name)
 
 GROUP("taken", add_taken_case)
 
-TEST(an_import_has_the_producers_bytes)
+TEST(an_import_refers_to_the_producers_memory)
 {
     struct producer producer;
     produce(&producer);
@@ -35,7 +35,7 @@ TEST(an_import_has_the_producers_bytes)
     producer_end(&producer, 1);
 }
 
-TEST(an_import_of_the_older_form_has_the_bytes)
+TEST(a_legacy_import_refers_to_the_producers_memory)
 {
     struct producer producer;
     produce(&producer);
@@ -47,7 +47,10 @@ TEST(an_import_of_the_older_form_has_the_bytes)
     producer_end(&producer, 1);
 }
 
-/* Imports the producer's tensor, whose fields were changed, and frees it. */
+/*
+ * Imports the producer's tensor, whose fields the test has changed, compares the import and frees
+ * it.
+ */
 static void expect_taken(struct producer *producer, CUdeviceptr ptr, unsigned ndim,
                          const int64_t *shape, const int64_t *strides)
 {
@@ -69,7 +72,7 @@ static void expect_taken(struct producer *producer, CUdeviceptr ptr, unsigned nd
     producer_end(producer, 2);
 }
 
-TEST(strides_that_are_null_are_compact)
+TEST(an_import_with_null_strides_is_compact)
 {
     struct producer producer;
     produce(&producer);
@@ -81,7 +84,7 @@ TEST(strides_that_are_null_are_compact)
     expect_taken(&producer, producer.memory, 2, (int64_t[]){3, 5}, (int64_t[]){20, 4});
 }
 
-TEST(strides_are_elements_and_the_offset_is_bytes)
+TEST(imported_strides_count_elements_and_the_offset_bytes)
 {
     struct producer producer;
     produce(&producer);
@@ -94,7 +97,7 @@ TEST(strides_are_elements_and_the_offset_is_bytes)
     expect_taken(&producer, producer.memory + 64, 2, (int64_t[]){3, 5}, (int64_t[]){-32, 4});
 }
 
-TEST(lanes_become_a_dimension)
+TEST(lanes_are_imported_as_a_dimension)
 {
     struct producer producer;
     produce(&producer);
@@ -111,7 +114,7 @@ TEST(lanes_become_a_dimension)
     expect_taken(&producer, producer.memory, 1, (int64_t[]){3}, (int64_t[]){4});
 }
 
-TEST(no_element_needs_no_memory)
+TEST(a_tensor_without_elements_needs_no_address)
 {
     struct producer producer;
     produce(&producer);
@@ -134,7 +137,7 @@ TEST(a_producer_may_have_no_deleter)
     producer_end(&producer, 0);
 }
 
-TEST(a_read_only_tensor_stays_so)
+TEST(an_import_of_a_read_only_tensor_is_read_only)
 {
     struct producer producer;
     produce(&producer);
@@ -158,7 +161,7 @@ TEST(a_later_1_x_version_is_accepted)
     expect_taken(&producer, producer.memory, 1, (int64_t[]){SIZE}, (int64_t[]){1});
 }
 
-TEST(host_and_device_memory_can_be_wrapped)
+TEST(host_pinned_managed_and_device_memory_can_be_imported)
 {
     struct producer producer;
     produce(&producer);
@@ -351,7 +354,7 @@ enum { WRONG = sizeof(wrong) / sizeof(wrong[0]) };
 
 GROUP("refused", add_taken_case)
 
-TEST(impossible_requests_are_refused, WRONG)
+TEST(invalid_dlpack_tensors_are_refused, WRONG)
 {
     struct producer producer;
     produce(&producer);
@@ -365,8 +368,8 @@ TEST(impossible_requests_are_refused, WRONG)
     producer_end(&producer, 0);
 }
 
-/* Only CUDA arrays are supported behind opaque handles. */
-TEST(other_opaque_handles_are_refused)
+/* A CUDA array is the only opaque handle that an import supports. */
+TEST(opaque_handles_that_are_not_cuda_arrays_are_refused)
 {
     struct producer producer;
     produce(&producer);
@@ -389,7 +392,7 @@ TEST(other_opaque_handles_are_refused)
     producer_end(&producer, 0);
 }
 
-/* Nothing after the version is read: another major version may have any layout. */
+/* An import reads nothing after the version: another major version may have any layout. */
 TEST(another_major_version_is_refused)
 {
     struct producer producer;
@@ -404,7 +407,7 @@ TEST(another_major_version_is_refused)
     producer_end(&producer, 1);
 }
 
-TEST(null_and_no_stream_are_refused)
+TEST(imports_of_null_or_without_a_stream_are_refused)
 {
     struct producer producer;
     produce(&producer);
@@ -415,7 +418,7 @@ TEST(null_and_no_stream_are_refused)
     producer_end(&producer, 0);
 }
 
-TEST(a_tensor_is_imported_once)
+TEST(a_live_producer_tensor_cannot_be_imported_twice)
 {
     struct producer producer;
     produce(&producer);
@@ -425,7 +428,7 @@ TEST(a_tensor_is_imported_once)
     ck_assert_uint_eq(producer.deleted, 0);
     gr_tensor_free(tensor);
     settle();
-    /* A producer that kept it may pass the same struct again. */
+    /* The deleter keeps the producer's struct, so that the producer may pass it again. */
     tensor = must_make(gr_tensor_from_dlpack(&producer.versioned, fx.stream));
     gr_tensor_free(tensor);
     settle();
@@ -434,7 +437,7 @@ TEST(a_tensor_is_imported_once)
 
 GROUP("taken", add_taken_case)
 
-TEST(an_import_is_ready_behind_the_producers_stream)
+TEST(reading_an_import_waits_for_the_producers_stream)
 {
     struct producer producer;
     produce(&producer);
@@ -449,8 +452,8 @@ TEST(an_import_is_ready_behind_the_producers_stream)
     producer_end(&producer, 1);
 }
 
-/* The deleter runs after all stream work on the bytes, on a thread that makes a call. */
-TEST(deleters_run_after_the_streams)
+/* The deleter runs after all work on the bytes, on a thread that calls grinterop. */
+TEST(the_producers_deleter_runs_after_pending_work)
 {
     struct producer producer;
     produce(&producer);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Lifetimes: exports and their sources, freed in every order, on other threads, without an OpenGL
- * context, at the end of the process; and the streams in between.
+ * Lifetimes of exports and of their source tensors: freed in every order, on other threads, without
+ * an OpenGL context, and at the end of the process. Also the order between the streams of consumer
+ * and producer.
  */
 #include "tests/support/child_check.h"
 #include "dlpack.h"
@@ -15,7 +16,7 @@ static TCase *add_life_case(Suite *suite, const char *name)
 
 GROUP("life", add_life_case)
 
-TEST(an_export_keeps_the_memory)
+TEST(an_export_keeps_the_memory_after_its_tensor_is_freed)
 {
     struct wrapped wrapped;
     wrap(&wrapped, GR_STREAM_NONE);
@@ -34,7 +35,7 @@ TEST(an_export_keeps_the_memory)
     ck_assert_uint_eq(wrapped.ends, 1);
 }
 
-TEST(an_export_may_end_before_its_tensor)
+TEST(a_tensor_is_usable_after_its_exports_are_deleted)
 {
     struct wrapped wrapped;
     wrap(&wrapped, fx.stream);
@@ -51,7 +52,7 @@ TEST(an_export_may_end_before_its_tensor)
     ck_assert_uint_eq(wrapped.ends, 1);
 }
 
-TEST(the_end_comes_after_the_consumers_stream)
+TEST(memory_is_freed_after_the_consumers_pending_work)
 {
     struct wrapped wrapped;
     wrap(&wrapped, GR_STREAM_NONE);
@@ -67,8 +68,8 @@ TEST(the_end_comes_after_the_consumers_stream)
     ck_assert_uint_eq(wrapped.ends, 1);
 }
 
-/* What the consumer writes is visible to work ordered after the tensor. */
-TEST(a_later_use_comes_after_the_consumers_stream)
+/* Work that is ordered after the tensor sees what the consumer has written. */
+TEST(later_work_waits_for_the_consumers_pending_writes)
 {
     gr_tensor *tensor = must_alloc(SIZE);
     tensor_fill(tensor, 1);
@@ -87,7 +88,7 @@ TEST(a_later_use_comes_after_the_consumers_stream)
     gr_tensor_free(tensor);
 }
 
-TEST(the_deleter_is_called_once)
+TEST(calling_the_deleter_twice_records_an_error)
 {
     struct wrapped wrapped;
     wrap(&wrapped, GR_STREAM_NONE);
@@ -109,8 +110,8 @@ TEST(the_deleter_is_called_once)
     ck_assert_uint_eq(wrapped.ends, 1);
 }
 
-/* Each consumer becomes the next producer. */
-TEST(a_chain_of_exports_ends_from_its_end)
+/* Each consumer becomes the producer of the next export. */
+TEST(memory_lives_until_the_last_export_of_a_chain_is_freed)
 {
     struct wrapped wrapped;
     wrap(&wrapped, fx.stream);
@@ -130,8 +131,8 @@ TEST(a_chain_of_exports_ends_from_its_end)
     ck_assert_uint_eq(wrapped.ends, 1);
 }
 
-/* Catches: each end ran inside the previous one, until the stack overflowed. */
-TEST(a_long_chain_ends)
+/* Catches: each deleter ran inside the previous one, until the stack overflowed. */
+TEST(freeing_a_chain_of_50000_exports_does_not_recurse)
 {
     enum { LINKS = 50000 };
     struct wrapped wrapped;
@@ -158,7 +159,7 @@ static void *delete_export(void *export)
     return NULL;
 }
 
-TEST(deleters_run_on_any_thread)
+TEST(exports_can_be_deleted_on_another_thread)
 {
     struct wrapped wrapped;
     for (int last = 0; last < 2; last++) {
@@ -195,8 +196,8 @@ static void *export_and_delete(void *tensor)
     return tensor;
 }
 
-/* Each thread exports the same memory to itself and imports it, many times. */
-TEST(threads_export_and_end_at_once)
+/* Each thread imports its export and exports the import again, many times. */
+TEST(four_threads_can_export_and_free_the_same_memory)
 {
     struct wrapped wrapped;
     wrap(&wrapped, fx.stream);
@@ -246,8 +247,8 @@ TEST(a_mapping_is_exported_without_a_copy)
     ck_assert_uint_eq(gr_bytes_moved(), moved);
 }
 
-/* OpenGL also comes after the consumer's stream. */
-TEST(the_release_comes_after_the_consumers_stream)
+/* OpenGL is also ordered after the stream of the consumer. */
+TEST(a_release_waits_for_the_consumers_pending_writes)
 {
     for (int live = 0; live < 2; live++) {
         gr_buffer *buffer = must_map(fx.resource);
@@ -266,7 +267,7 @@ TEST(the_release_comes_after_the_consumers_stream)
     }
 }
 
-TEST(a_release_revokes_what_was_exported)
+TEST(a_release_revokes_the_exported_tensor)
 {
     gr_buffer *buffer = must_map(fx.resource);
     gr_tensor *tensor;
@@ -281,7 +282,7 @@ TEST(a_release_revokes_what_was_exported)
     assert_ok(gr_buffer_release(must_map(fx.resource)));
 }
 
-TEST(a_release_later_waits_for_the_export)
+TEST(gr_buffer_release_later_waits_until_the_export_is_deleted)
 {
     gr_buffer *buffer = must_map(fx.resource);
     gr_tensor *tensor;
@@ -319,7 +320,7 @@ TEST(an_export_outlives_its_resource)
 
 GROUP("life", add_life_case)
 
-/* The memory is freed with its context. The owner's end function is still called. */
+/* Destroying the context frees the memory. The deleter of the owner is still called. */
 TEST(an_export_outlives_its_context)
 {
     CUcontext popped;
@@ -349,7 +350,7 @@ static void delete_kept(void)
     kept->deleter(kept);
 }
 
-/* Its end function runs without calling the driver. */
+/* The deleter runs at exit without calling the driver. */
 CHILD(deleted_at_exit)
 {
     atexit(delete_kept);
@@ -402,8 +403,9 @@ CHILD(never_deleted)
 }
 
 /*
- * A consumer that destroys its stream before its tensor, which the header forbids. The software
- * driver detects it, and the tensor still ends. A GPU's driver would read freed memory.
+ * A consumer destroys its stream before its tensor, which the header forbids. The software driver
+ * detects the destroyed stream, and the tensor is still freed. The driver of a GPU would read freed
+ * memory.
  */
 CHILD(stream_ends_before_its_export)
 {
@@ -417,7 +419,7 @@ CHILD(stream_ends_before_its_export)
         kept = gr_tensor_dlpack(kept_memory.tensor, stream);
         child_check(kept);
         CU(MemsetD8Async(kept_memory.memory, 1, SIZE, stream));
-        /* A destroyed stream cannot be waited for, so its work is completed first. */
+        /* A destroyed stream cannot be waited for, so the test completes the work first. */
         CU(StreamSynchronize(stream));
         CU(StreamDestroy(stream));
         if (!last)
@@ -451,7 +453,7 @@ static const char *const ending[] = {
 
 GROUP("process", add_bare_case)
 
-TEST(exit_succeeds_with_leftovers, sizeof(ending) / sizeof(ending[0]))
+TEST(a_process_with_undeleted_exports_exits_cleanly, sizeof(ending) / sizeof(ending[0]))
 {
     expect_child(ending[_i]);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A random walk over tensors, views, exports and imports of some memory: each memory is freed once,
- * when its last reference has gone, on any thread, and not earlier.
+ * Random calls on tensors, views, exports and imports of some memories. Each memory must be freed
+ * once, on any thread, after its last reference is gone and not earlier.
  */
 #include "dlpack.h"
 #include "tests/support/random_walk.h"
@@ -17,7 +17,8 @@ enum kind { NOTHING, TENSOR, EXPORT, LEGACY };
 struct handle {
     enum kind kind;
     struct memory *memory;
-    bool own; /* a tensor of the memory itself, not an import: grinterop orders its uses */
+    /* A tensor of the memory itself, not an import: grinterop orders the uses of such tensors. */
+    bool own;
     union {
         gr_tensor *tensor;
         DLManagedTensorVersioned *export;
@@ -27,7 +28,7 @@ struct handle {
 
 static struct memory {
     struct wrapped wrapped;
-    unsigned handles; /* 0: it does not exist */
+    unsigned handles; /* the number of references; 0: this memory does not exist */
     unsigned char value;
 } memories[MEMORIES];
 static struct handle handles[HANDLES];
@@ -38,7 +39,7 @@ static unsigned pick(unsigned n)
     return walk_random(&state, n);
 }
 
-/* A random handle of that kind; NULL if the first try finds none. */
+/* A random handle of that kind. NULL if the first random choice is of another kind. */
 static struct handle *some(enum kind kind)
 {
     struct handle *handle = &handles[pick(HANDLES)];
@@ -67,7 +68,7 @@ static void expect_alive(void)
         ck_assert_uint_eq(memories[i].wrapped.ends, 0);
 }
 
-/* After the last reference, the memory is freed once the streams have finished. */
+/* Drops a reference. After the last one the memory is freed once the streams have finished. */
 static void let_go(struct handle *handle)
 {
     struct memory *memory = handle->memory;
@@ -106,7 +107,7 @@ static void step_export(void)
         to->it.export = must_make(gr_tensor_dlpack(from->it.tensor, some_consumer()));
 }
 
-/* These can form chains: a consumer exports what it imported. */
+/* Imports an export. Imports can form chains, since a consumer exports what it has imported. */
 static void step_import(void)
 {
     struct handle *handle = some(pick(2) ? EXPORT : LEGACY);
@@ -143,7 +144,7 @@ static void *end_handle(void *ended)
     return NULL;
 }
 
-/* On this thread, or on one without a context. */
+/* Frees a reference on this thread or on a thread without a context. */
 static void step_end(void)
 {
     struct handle *handle = &handles[pick(HANDLES)];
@@ -195,7 +196,7 @@ static TCase *add_walk_case(Suite *suite, const char *name)
 
 GROUP("walk", add_walk_case)
 
-TEST(each_memory_ends_once)
+TEST(random_calls_free_each_memory_once)
 {
     state = SEED;
     for (int step = 0; step < STEPS; step++) {

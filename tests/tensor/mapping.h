@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Mappings of each sort, for the tests of their tensors. */
+/* Mappings of each sort (see `make`), for tests of their tensors. */
 #ifndef GR_TESTS_MAPPING_H
 #define GR_TESTS_MAPPING_H
 
@@ -12,11 +12,11 @@ enum { INTEROP, COPY, SHARED, OF_OPENGL, VULKAN = OF_OPENGL, SORTS };
 
 struct made {
     gr_resource *resource;
-    GLuint name;     /* the OpenGL buffer */
-    VkBuffer buffer; /* the Vulkan buffer */
+    GLuint name;     /* the buffer, if it is an OpenGL buffer */
+    VkBuffer buffer; /* the buffer, if it is a Vulkan buffer */
 };
 
-/* The resource is NULL if this sort is not available. */
+/* Creates a resource of that sort. The resource is NULL if the machine lacks this sort. */
 struct made make(int sort, unsigned flags);
 #define make_or_skip(m, sort)                                                                      \
     struct made m = make(sort, GR_READ_WRITE);                                                     \
@@ -25,14 +25,14 @@ struct made make(int sort, unsigned flags);
 
 void assert_made_bytes(const struct made *m, int value);
 
-/* A case with Vulkan and with the set-up of each sort. */
+/* Adds a case with Vulkan and with the set-up that each sort needs. */
 TCase *add_sorts(Suite *suite, const char *name);
 
 gr_tensor *must_tensor(gr_buffer *buffer);
 gr_tensor *must_view(gr_tensor *tensor);
 void assert_revoked(gr_tensor *tensor);
 
-/* Pinned memory, filled with one value. */
+/* Creates a tensor of pinned memory, filled with one value. */
 gr_tensor *pinned_filled(int value);
 
 #endif

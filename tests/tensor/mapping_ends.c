@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Tensor, view, buffer, resource, context, ring and process, ended in every order. */
+/*
+ * Frees tensor, view, buffer and resource in every order, also with their context, their ring or
+ * the process.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "mapping.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What was set aside is freed by the next call in that OpenGL context, or by a collect. */
+/*
+ * Frees the objects whose free was deferred: by the next call in their OpenGL context, and by
+ * gr_tensor_collect().
+ */
 static void collect(void)
 {
     gr_resource_free(must_register(gl_buffer_filled(16, 0)));
@@ -20,10 +26,10 @@ struct parties {
     struct made m;
     gr_tensor *tensor, *view;
     gr_buffer *buffer;
-    bool freed; /* the resource */
+    bool freed; /* whether the resource is freed */
 };
 
-/* Releases it now, later, or by an unmap if that is still possible. */
+/* Ends the mapping by a release, a release later, or, if that is still possible, an unmap. */
 static void let_buffer_go(struct parties *p, int release)
 {
     if (release == 2 && !p->freed)
@@ -51,7 +57,7 @@ static void let_go(struct parties *p, int party, int release, bool away)
         body(object);
 }
 
-/* The permutation with that number. */
+/* Writes the permutation with that number into `order`. */
 static void permute(int number, int order[PARTIES])
 {
     int left[PARTIES] = {0, 1, 2, 3};
@@ -83,7 +89,7 @@ static void go_in_order(struct made m, int number, int release, bool away)
 
 GROUP("every order", add_sorts)
 
-TEST(queued_uses_end_in_any_order, (SORTS * RELEASES))
+TEST(tensors_buffers_and_resources_end_in_any_order, (SORTS * RELEASES))
 {
     int sort = _i / RELEASES;
     gr_clear_error();
@@ -142,7 +148,7 @@ TEST(tensors_outlive_the_cuda_context)
 
 /* ---- Rings ----------------------------------------------------------------------------------- */
 
-TEST(a_rings_slot_has_tensors, 3)
+TEST(the_end_of_a_slot_revokes_its_tensors, 3)
 {
     gr_resource *resources[2] = {must_register(gl_buffer_filled(SIZE, 1)),
                                  must_register(gl_buffer_filled(SIZE, 1))};
@@ -177,7 +183,7 @@ TEST(a_rings_slot_has_tensors, 3)
 
 static gr_tensor *left_over[3];
 
-/* Registered first, so that it runs last. */
+/* Registered with atexit() before all other exit functions, so that it runs last. */
 static void free_at_exit(void)
 {
     for (int i = 0; i < 3; i++)
@@ -200,7 +206,7 @@ CHILD(ends_with_mappings)
     return 0;
 }
 
-TEST(a_process_may_end_with_mappings)
+TEST(a_process_with_mappings_exits_cleanly)
 {
     char text[16384];
     int status = child_run("ends_with_mappings", text, sizeof(text));
@@ -211,8 +217,8 @@ GROUP("threads", add_sorts)
 
 enum { ROUNDS = 150, HANDED = 4 };
 
-static gr_tensor *handed[HANDED]; /* atomic */
-static bool over;                 /* atomic */
+static gr_tensor *handed[HANDED]; /* accessed atomically */
+static bool over;                 /* accessed atomically */
 
 static void *free_what_is_handed(void *unused)
 {
@@ -223,8 +229,10 @@ static void *free_what_is_handed(void *unused)
     return NULL;
 }
 
-/* A garbage collector frees tensors while their mapping is released. */
-TEST(a_thread_frees_while_another_releases, SORTS)
+/*
+ * A thread frees tensors, like a garbage collector, while the main thread releases their mapping.
+ */
+TEST(one_thread_frees_tensors_while_another_releases_the_mapping, SORTS)
 {
     pthread_t thread;
     make_or_skip(m, _i);

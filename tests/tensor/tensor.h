@@ -7,15 +7,17 @@
 
 #include <grinterop/tensor.h>
 
-/* A compact tensor on fx.stream. */
+/* Creates a compact tensor on fx.stream. */
 gr_tensor *must_alloc(gr_dtype dtype, gr_memory memory, unsigned ndim, const int64_t *shape);
 
-/* All its bytes in element order, once `stream` has finished; the caller frees them. */
+/*
+ * Waits for `stream` and returns all bytes of the tensor in element order. The caller frees them.
+ */
 unsigned char *must_read(const gr_tensor *tensor, CUstream stream);
 
 extern const gr_memory each_memory[4];
 
-/* For elsewhere(). */
+/* For elsewhere(): calls gr_tensor_free(). */
 void *free_tensor(void *tensor);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* When tensors end: after their streams, on any thread, with their context, and at exit. */
+/*
+ * When the deleters of tensors run: after the streams, on any thread, when the context is
+ * destroyed, and at exit.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "tensor.h"
 
@@ -27,7 +30,7 @@ static gr_tensor *wrap_on(CUstream stream)
     return must_make(gr_tensor_wrap(&desc, memory, stream, note_end, &ends));
 }
 
-TEST(deleters_run_once, 2)
+TEST(a_deleter_runs_once_even_after_a_second_free, 2)
 {
     gr_tensor *tensor = wrap_on(_i ? fx.stream : GR_STREAM_NONE);
     ck_assert_ptr_eq(gr_tensor_get_info(tensor)->data, memory);
@@ -50,7 +53,7 @@ TEST(a_failed_wrap_calls_no_deleter)
     ck_assert_uint_eq(ends, 0);
 }
 
-TEST(views_keep_what_was_wrapped, 3)
+TEST(the_deleter_runs_after_the_last_view_is_freed, 3)
 {
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U16, .ndim = 1, .shape = (const int64_t[]){3});
@@ -65,8 +68,11 @@ TEST(views_keep_what_was_wrapped, 3)
     ck_assert_uint_eq(ends, 1);
 }
 
-/* The tensor's own stream, and another one reported with gr_tensor_used_on(). */
-TEST(an_end_comes_after_the_streams, 2)
+/*
+ * The pending work is on the tensor's own stream, or on another stream reported with
+ * gr_tensor_used_on().
+ */
+TEST(the_deleter_runs_after_pending_work, 2)
 {
     gr_tensor *tensor = wrap_on(fx.stream);
     struct gate *gate = gate_put(_i ? fx.other : fx.stream);
@@ -83,7 +89,7 @@ TEST(an_end_comes_after_the_streams, 2)
     ck_assert_uint_eq(ends, 1);
 }
 
-/* gr_tensor_collect() is not the only call that frees finished tensors. */
+/* gr_tensor_alloc(), like other calls, also frees tensors whose streams have finished. */
 TEST(a_later_call_runs_deferred_deleters)
 {
     gr_tensor *tensor = wrap_on(fx.stream);
@@ -106,7 +112,7 @@ static void end_by_another(void *user)
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
 }
 
-TEST(an_end_may_call_grinterop, 2)
+TEST(a_deleter_may_call_grinterop, 2)
 {
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .memory = GR_MEMORY_HOST);
     gr_tensor *inner = wrap_on(fx.stream);
@@ -120,7 +126,7 @@ TEST(an_end_may_call_grinterop, 2)
     ck_assert_uint_eq(ends, 1);
 }
 
-TEST(any_thread_may_free)
+TEST(tensors_can_be_freed_on_another_thread)
 {
     elsewhere(free_tensor, wrap_on(fx.stream));
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
@@ -131,8 +137,8 @@ TEST(any_thread_may_free)
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
 }
 
-/* A default stream that differs on each thread. */
-TEST(other_threads_wait_for_a_per_thread_stream)
+/* CU_STREAM_PER_THREAD is a different stream on each thread. */
+TEST(a_free_on_another_thread_waits_for_the_per_thread_stream)
 {
     gr_tensor *tensor = wrap_on(CU_STREAM_PER_THREAD);
     struct gate *gate = gate_put(CU_STREAM_PER_THREAD);
@@ -143,7 +149,10 @@ TEST(other_threads_wait_for_a_per_thread_stream)
     ck_assert_uint_eq(ends, 1);
 }
 
-/* It has the same handle as the tensor's own stream, but is another stream. */
+/*
+ * Waits on this thread's per-thread stream. It has the same handle as the tensor's stream, but is
+ * another stream.
+ */
 static void *wait_on_own_stream(void *tensor)
 {
     CU(CtxSetCurrent(fx.context));
@@ -152,7 +161,7 @@ static void *wait_on_own_stream(void *tensor)
     return done ? tensor : NULL;
 }
 
-TEST(per_thread_streams_wait_for_each_other)
+TEST(the_per_thread_streams_of_two_threads_are_ordered)
 {
     gr_tensor *tensor = wrap_on(CU_STREAM_PER_THREAD);
     struct gate *gate = gate_put(CU_STREAM_PER_THREAD);
@@ -162,7 +171,7 @@ TEST(per_thread_streams_wait_for_each_other)
     assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
 }
 
-TEST(more_streams_than_there_is_room_for)
+TEST(a_tensor_waits_for_nine_reported_streams)
 {
     CUstream streams[9];
     struct gate *gates[9];
@@ -184,7 +193,7 @@ TEST(more_streams_than_there_is_room_for)
     ck_assert_uint_eq(ends, 1);
 }
 
-/* A stream passed to gr_tensor_used_on() may be destroyed afterwards. */
+/* A stream that was passed to gr_tensor_used_on() may be destroyed afterwards. */
 TEST(a_stream_may_be_destroyed_after_its_use_was_recorded)
 {
     CUstream stream;
@@ -200,7 +209,7 @@ TEST(a_stream_may_be_destroyed_after_its_use_was_recorded)
 
 /* ---- A destroyed context --------------------------------------------------------------------- */
 
-TEST(tensors_end_with_their_context)
+TEST(tensors_of_a_destroyed_context_can_be_freed)
 {
     CUstream stream;
     CUcontext context = new_context(&stream);
@@ -220,7 +229,7 @@ TEST(tensors_end_with_their_context)
     ck_assert_uint_eq(ends, 1);
 }
 
-TEST(deferred_deleters_run_with_their_context)
+TEST(deferred_deleters_run_after_their_context_is_destroyed)
 {
     CUstream stream;
     CUcontext context = new_context(&stream);
@@ -238,7 +247,7 @@ TEST(deferred_deleters_run_with_their_context)
 
 static gr_tensor *left_over;
 
-/* Registered first, so that it runs last. */
+/* Registered with atexit() before all other exit functions, so that it runs last. */
 static void free_at_exit(void)
 {
     gr_tensor_free(left_over);
@@ -262,12 +271,12 @@ CHILD(ends_with_tensors)
     struct gate *gate = gate_put(fx.stream);
     gr_tensor_free(wrap_on(fx.stream));
     assert_fails(gr_tensor_collect(0), GR_ERR_NOT_READY, 0, "still used");
-    if (!gr_cuda_is_software()) /* a GPU's driver may wait at exit */
+    if (!gr_cuda_is_software()) /* the driver of a GPU may wait at exit */
         gate_open(gate);
     return 0;
 }
 
-TEST(a_process_may_end_with_tensors)
+TEST(a_process_with_tensors_exits_cleanly)
 {
     char text[16384];
     setenv("GR_LOG", "info", 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Tensors through the fields of the CUDA array interface, and when their bytes are ready. */
+/* Tensors as fields of the CUDA array interface, and when their bytes are ready. */
 #include "tests/support/support.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ static TCase *add_array_interface_case(Suite *suite, const char *name)
 
 GROUP("array interface", add_array_interface_case)
 
-TEST(the_fields_describe_the_tensor)
+TEST(interface_fields_match_the_tensor)
 {
     gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
@@ -47,7 +47,7 @@ TEST(the_fields_describe_the_tensor)
     gr_tensor_free(tensor);
 }
 
-TEST(strides_are_reported_only_for_gaps)
+TEST(strides_are_null_for_compact_tensors)
 {
     gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
     gr_tensor *view = must_make(
@@ -76,8 +76,11 @@ TEST(a_tensor_without_elements_has_address_0)
     gr_tensor_free(tensor);
 }
 
-/* Without a consumer the field is the tensor's own stream, but never 0. */
-TEST(exports_name_the_stream_to_wait_for)
+/*
+ * Without a consumer's stream, the field `stream` is the tensor's own stream. The value 0 is never
+ * used.
+ */
+TEST(the_interface_names_the_stream_to_wait_for)
 {
     CUstream streams[] = {fx.stream, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
     for (size_t i = 0; i < 3; i++) {
@@ -91,7 +94,7 @@ TEST(exports_name_the_stream_to_wait_for)
     }
 }
 
-/* Fills it late on the other stream, which is reported for the tensor. */
+/* Fills the tensor late on fx.other, and reports that stream with gr_tensor_used_on(). */
 static void fill_late(gr_tensor *tensor, int value)
 {
     gate_open_after(gate_put(fx.other), LATE_MS);
@@ -107,7 +110,7 @@ static void expect_on(CUstream stream, const gr_array_interface *array, int valu
     assert_bytes(bytes, SIZE, value);
 }
 
-TEST(waiters_for_that_stream_see_all_writes)
+TEST(the_named_stream_waits_for_all_reported_writes)
 {
     gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
     fill_late(tensor, 1);
@@ -123,7 +126,7 @@ TEST(waiters_for_that_stream_see_all_writes)
     CU(StreamDestroy(third));
 }
 
-TEST(without_a_named_stream_the_bytes_are_ready)
+TEST(the_bytes_are_ready_if_no_stream_is_named)
 {
     gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, GR_STREAM_NONE);
     fill_late(tensor, 3);
@@ -133,7 +136,7 @@ TEST(without_a_named_stream_the_bytes_are_ready)
     gr_tensor_free(tensor);
 }
 
-TEST(inaccessible_memory_is_refused)
+TEST(host_memory_has_no_array_interface)
 {
     gr_tensor *host = must_alloc_on(GR_MEMORY_HOST, fx.stream);
     assert_null(gr_tensor_array_interface(host, fx.stream), GR_ERR_UNSUPPORTED, 0,
@@ -147,7 +150,7 @@ TEST(inaccessible_memory_is_refused)
     assert_null_invalid(gr_tensor_array_interface(NULL, fx.stream), "NULL");
 }
 
-TEST(revoked_tensors_are_refused)
+TEST(revoked_tensors_have_no_array_interface)
 {
     gr_buffer *buffer = must_map(fx.resource);
     gr_tensor *tensor = must_make(gr_buffer_tensor(buffer, NULL));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * DLPack in both directions: what an export contains, what an import accepts and refuses, and
- * lifetimes. The consumers and producers here are C code; those of Python are tested in python/.
+ * lifetimes. These consumers and producers are C code. Consumers and producers in Python are tested
+ * in python/.
  */
 #include <grinterop/tensor.h>
 
@@ -11,7 +12,7 @@
 
 GROUP("without DLPack", add_case)
 
-TEST(without_dlpack_each_call_names_the_remedy)
+TEST(a_build_without_dlpack_names_the_configure_option)
 {
     int something = 0;
     void *any = &something;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Tensors with their own or with wrapped memory: their properties. */
+/* Tensors with allocated or with wrapped memory, and their properties. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/support.h"
 
@@ -51,7 +51,7 @@ TEST(invalid_dtypes_are_refused)
 
 GROUP("making", add_case)
 
-TEST(tensors_describe_themselves, 4)
+TEST(tensor_properties_match_the_description, 4)
 {
     const int64_t shape[] = {2, 3, 4}, strides[] = {64, 16, 4};
     gr_tensor_desc desc =
@@ -74,7 +74,7 @@ TEST(tensors_describe_themselves, 4)
     gr_tensor_free(tensor);
 }
 
-TEST(bytes_are_restored, 4)
+TEST(bytes_copied_from_the_host_can_be_read_back, 4)
 {
     unsigned char out[60], in[60];
     gr_tensor *tensor = must_alloc(GR_DTYPE_U8, each_memory[_i], 3, (const int64_t[]){3, 4, 5});
@@ -103,7 +103,7 @@ TEST(a_tensor_without_dimensions_has_one_element, 4)
     gr_tensor_free(tensor);
 }
 
-TEST(a_dimension_of_0_is_no_element, 4)
+TEST(a_tensor_with_a_dimension_of_size_0_has_no_bytes, 4)
 {
     gr_tensor *tensor = must_alloc(GR_DTYPE_F64, each_memory[_i], 3, (const int64_t[]){5, 0, 7});
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
@@ -118,7 +118,7 @@ TEST(a_dimension_of_0_is_no_element, 4)
     gr_tensor_free(tensor);
 }
 
-TEST(without_a_stream_data_is_ready, 4)
+TEST(waiting_for_a_tensor_without_a_stream_does_not_block, 4)
 {
     gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1,
                                   .shape = (const int64_t[]){64}, .memory = each_memory[_i]);
@@ -127,12 +127,12 @@ TEST(without_a_stream_data_is_ready, 4)
     assert_ok(gr_tensor_wait(tensor, fx.stream));
     CU(StreamSynchronize(fx.stream));
     if (each_memory[_i] == GR_MEMORY_PINNED || each_memory[_i] == GR_MEMORY_MANAGED)
-        gate_open(gate); /* the driver waits when it frees these */
+        gate_open(gate); /* the driver waits when it frees this memory */
     gr_tensor_free(tensor);
     gate_open(gate);
 }
 
-/* Possible errors in a description. */
+/* Shapes and strides of the wrong descriptions below. */
 static const int64_t shapes[][9] = {
     {2, 3},           {2, -3}, {INT64_MAX, 2}, {INT64_MAX / 4, 2}, {1, 1, 1, 1, 1, 1, 1, 1, 1},
     {0, INT64_MAX, 3}};
@@ -161,7 +161,7 @@ static const struct {
     WRONG("with these strides is larger", .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shapes[0],
           .strides = steps[4]),
     WRONG("`offset` is 4", .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shapes[0], .offset = 4),
-    /* gr_tensor_wrap() allows the others. */
+    /* gr_tensor_wrap() accepts the descriptions from here on. */
     WRONG("(-12, 4) of the shape (2, 3) are negative or", .dtype = GR_DTYPE_F32, .ndim = 2,
           .shape = shapes[0], .strides = steps[0]),
     WRONG("let elements share bytes", .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shapes[0],
@@ -171,7 +171,7 @@ static const struct {
 };
 enum { WRONGS = sizeof(wrong) / sizeof(wrong[0]), OF_ALLOC = 3 };
 
-TEST(impossible_imports_are_refused, WRONGS)
+TEST(invalid_descriptions_are_refused, WRONGS)
 {
     unsigned char bytes[64];
     assert_null_invalid(gr_tensor_alloc(&wrong[_i].desc, fx.stream), wrong[_i].text);
@@ -180,8 +180,11 @@ TEST(impossible_imports_are_refused, WRONGS)
                             wrong[_i].text);
 }
 
-/* A dimension of size 1, or one next to a size of 0, takes no step, whatever its stride is. */
-TEST(unused_strides_can_have_any_value, 8)
+/*
+ * A dimension of size 1, and every dimension of a tensor without elements, takes no step, so its
+ * stride does not matter.
+ */
+TEST(strides_of_size_1_dimensions_can_have_any_value, 8)
 {
     static const int64_t nowhere[] = {INT64_MIN, INT64_MAX, -1, 3};
     const int64_t step = nowhere[_i / 2], shape[] = {1, _i % 2 ? 0 : 3, 1};
@@ -220,7 +223,7 @@ TEST(invalid_streams_and_pointers_are_refused)
     gr_tensor_free(tensor);
 }
 
-TEST(more_than_there_is_is_no_memory, 4)
+TEST(allocating_too_many_bytes_returns_no_memory, 4)
 {
     if (each_memory[_i] == GR_MEMORY_HOST && sanitizer())
         skip("%s ends the program if malloc() is called for that much", sanitizer());
@@ -232,7 +235,7 @@ TEST(more_than_there_is_is_no_memory, 4)
 
 GROUP("views", add_case)
 
-TEST(a_view_sees_the_same_bytes, 4)
+TEST(a_view_refers_to_the_bytes_of_its_tensor, 4)
 {
     unsigned char bytes[24], in[24];
     for (unsigned i = 0; i < sizeof(bytes); i++)
@@ -243,7 +246,7 @@ TEST(a_view_sees_the_same_bytes, 4)
         GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2, .shape = (const int64_t[]){6, 2},
                 .strides = (const int64_t[]){1, -6}, .offset = 18, .read_only = true);
     gr_tensor *view = must_make(gr_tensor_view(tensor, &turned));
-    gr_tensor_free(tensor); /* the view keeps the memory */
+    gr_tensor_free(tensor); /* the view keeps the memory alive */
     ck_assert_int_eq(gr_tensor_get_info(view)->memory, each_memory[_i]);
     assert_ok(gr_tensor_copy_to_host(view, in, 12, fx.stream));
     CU(StreamSynchronize(fx.stream));
@@ -261,7 +264,7 @@ TEST(a_view_sees_the_same_bytes, 4)
     gr_tensor_free(again);
 }
 
-TEST(a_view_lies_within_its_tensor)
+TEST(a_view_beyond_its_tensor_is_refused)
 {
     gr_tensor *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){100});
     gr_tensor_desc desc =
@@ -295,7 +298,7 @@ enum { ROUNDS = 60 };
 static pthread_mutex_t handing = PTHREAD_MUTEX_INITIALIZER;
 static gr_tensor *handed;
 
-/* Passes its tensor to the other thread, and frees the one that it finds. */
+/* Passes a tensor to the other thread, and frees the tensor that the other thread has passed. */
 static void hand_over(gr_tensor *tensor)
 {
     pthread_mutex_lock(&handing);
@@ -326,7 +329,7 @@ static void *work(void *stream_of)
     return NULL;
 }
 
-TEST(two_threads_use_two_tensors)
+TEST(two_threads_can_free_each_others_tensors)
 {
     pthread_t threads[2];
     CUstream streams[] = {fx.stream, fx.other};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Tensors of CUDA arrays: wrapped ones, those of mapped images, and what refuses them. */
+/* Tensors of CUDA arrays: wrapped arrays, arrays of mapped images, and calls that refuse arrays. */
 #include "tensor.h"
 
 #include <grinterop/gl.h>
@@ -31,7 +31,7 @@ static gr_tensor *must_wrap(CUarray array, bool read_only)
                        array, fx.stream, NULL, NULL));
 }
 
-/* A host tensor whose byte i is seed + i. */
+/* Creates a host tensor whose byte i is seed + i. */
 static gr_tensor *must_count(gr_memory memory, int seed)
 {
     static unsigned char bytes[BYTES];
@@ -53,7 +53,7 @@ static void assert_counts(const gr_tensor *tensor, int seed)
 
 GROUP("wrapped arrays", add_image_case)
 
-TEST(an_array_has_the_drivers_type_and_shape)
+TEST(a_wrapped_array_has_the_type_and_shape_of_the_driver)
 {
     CUarray array = make_array(CU_AD_FORMAT_HALF, 2, HEIGHT, 0);
     gr_tensor *tensor = must_wrap(array, true);
@@ -67,7 +67,7 @@ TEST(an_array_has_the_drivers_type_and_shape)
     CU(ArrayDestroy(array));
 }
 
-/* From and to each kind of memory, and from array to array. */
+/* Copies from and to each kind of memory, and from array to array. */
 TEST(arrays_are_copied_row_by_row, 4)
 {
     CUarray arrays[2];
@@ -92,8 +92,8 @@ TEST(arrays_are_copied_row_by_row, 4)
         CU(ArrayDestroy(arrays[i]));
 }
 
-/* Rows may be apart, but texels may not. */
-TEST(a_copy_needs_whole_rows)
+/* There may be a gap between rows, but not between texels. */
+TEST(copying_an_array_needs_contiguous_rows)
 {
     CUarray array = make_array(CU_AD_FORMAT_UNSIGNED_INT8, CHANNELS, HEIGHT, 0);
     gr_tensor *tensor = must_wrap(array, false), *linear = must_count(GR_MEMORY_DEVICE, 9);
@@ -117,7 +117,7 @@ TEST(a_copy_needs_whole_rows)
     CU(ArrayDestroy(array));
 }
 
-/* Strides do not matter along extents of 1. */
+/* The stride of a dimension of size 1 does not matter. */
 TEST(arrays_of_one_row_or_column_are_copied, 3)
 {
     static const int64_t shapes[3][3] = {{1, WIDTH, 1}, {HEIGHT, 1, 1}, {1, 1, CHANNELS}};
@@ -169,7 +169,7 @@ TEST(arrays_that_are_not_2d_are_refused)
     CU(ArrayDestroy(line));
 }
 
-TEST(a_description_must_match_the_array)
+TEST(descriptions_that_differ_from_the_array_are_refused)
 {
     static const int64_t same[] = {HEIGHT, WIDTH, 1}, other[] = {HEIGHT, WIDTH + 1};
 #define AS_ARRAY(...) GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY, __VA_ARGS__)
@@ -198,8 +198,8 @@ TEST(a_description_must_match_the_array)
 
 GROUP("images and arrays", add_image_case)
 
-/* A renderer's array goes to a texture, and back, without linear memory. */
-TEST(an_array_is_published_and_fetched)
+/* The array of a renderer is copied to a texture and back, without linear memory. */
+TEST(an_array_is_published_to_a_texture_and_fetched_back)
 {
     struct image image = image_make("RGBA8", "2D", WIDTH, HEIGHT, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -250,8 +250,8 @@ TEST(an_array_is_published_to_a_buffer)
     CU(ArrayDestroy(array));
 }
 
-/* Zero-copy, and revoked with the mapping. */
-TEST(a_mapped_image_is_an_array)
+/* The tensor of a mapped image is zero-copy, and is revoked with the mapping. */
+TEST(the_tensor_of_a_mapped_image_is_an_array)
 {
     struct image image = image_make("RGBA8", "2D", WIDTH, HEIGHT, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Copies of tensors: any shapes and strides, compared with a copy element by element; order between
- * streams; and refusals.
+ * Copies of tensors with any shapes and strides, compared with a copy element by element. Also the
+ * order between streams, and refusals.
  */
 #include "tests/support/support.h"
 #include "tests/support/random_walk.h"
@@ -17,7 +17,7 @@
 
 enum { ROOM = 1 << 14, CASES = 150 };
 
-/* A tensor with random strides in memory with known bytes. */
+/* A tensor with random strides, inside memory with known bytes. */
 struct strided {
     gr_tensor *whole, *tensor;
     int64_t strides[GR_TENSOR_DIMS];
@@ -49,7 +49,10 @@ static struct random_shape pick_shape(void)
     return s;
 }
 
-/* Dimensions in any order, with or without gaps, forwards or backwards; or stride 0 in `from`. */
+/*
+ * Picks strides: dimensions in any order, with or without gaps, forwards or backwards. With
+ * `may_stand`, strides may also be 0.
+ */
 static void pick_strides(struct strided *t, const struct random_shape *s, bool may_stand)
 {
     bool used[GR_TENSOR_DIMS] = {false};
@@ -100,7 +103,7 @@ static size_t place(const struct strided *t, const struct random_shape *s, const
     return (size_t)offset;
 }
 
-/* False after the last element. */
+/* Advances to the next element. Returns false after the last one. */
 static bool next(const struct random_shape *s, int64_t *at)
 {
     for (unsigned i = s->ndim; i-- > 0; at[i] = 0)
@@ -140,7 +143,7 @@ static void assert_same_bytes(const struct strided *t, unsigned number, const ch
 
 GROUP("strides", add_case)
 
-TEST(any_strides_are_copied, 4)
+TEST(tensors_with_any_strides_are_copied, 4)
 {
     static struct strided to, from;
     for (unsigned i = 0; i < CASES; i++) {
@@ -159,8 +162,8 @@ TEST(any_strides_are_copied, 4)
     }
 }
 
-/* To and from host memory, in element order. */
-TEST(any_strides_can_be_copied_to_and_from_the_host, 4)
+/* Copies to and from host memory, in element order. */
+TEST(tensors_with_any_strides_are_copied_to_and_from_the_host, 4)
 {
     static struct strided t;
     static unsigned char plain[ROOM];
@@ -210,8 +213,9 @@ TEST(a_clone_is_compact, 4)
 GROUP("order", add_case)
 
 /*
- * Memory kinds that the driver copies without blocking, on any stream. Pinned memory is allocated
- * before a gate is closed, since the driver may wait for all streams there.
+ * Memory kinds that the driver copies without blocking, on any stream. Pinned memory must be
+ * allocated before a gate is put into a stream, since the driver may wait for all streams in that
+ * allocation.
  */
 static const gr_memory unhurried[] = {GR_MEMORY_DEVICE, GR_MEMORY_MANAGED};
 
@@ -228,7 +232,7 @@ static void assert_pinned(const gr_tensor *tensor, CUstream stream, int value)
     assert_bytes(gr_tensor_get_info(tensor)->data, 64, value);
 }
 
-/* What a copy wrote on one stream is visible to a later read on another. */
+/* A read on one stream sees what an earlier copy has written on another stream. */
 TEST(copies_follow_earlier_writes, 4)
 {
     CUstream writer = _i / 2 ? fx.stream : fx.other, reader = _i / 2 ? fx.other : fx.stream;
@@ -246,7 +250,7 @@ TEST(copies_follow_earlier_writes, 4)
     gr_tensor_free(tensor);
 }
 
-/* A write waits for pending reads. */
+/* A write waits for earlier reads that are pending on another stream. */
 TEST(writes_follow_earlier_reads, 2)
 {
     gr_tensor *first = pinned_filled(1), *second = pinned_filled(2), *to = pinned_filled(0);
@@ -266,8 +270,8 @@ TEST(writes_follow_earlier_reads, 2)
         gr_tensor_free(all[i]);
 }
 
-/* Memory that a copy still reads is not reused. */
-TEST(bytes_are_copied_before_the_free)
+/* Freed memory is not reused while a copy still reads it. */
+TEST(memory_is_not_reused_while_a_copy_reads_it)
 {
     gr_tensor *first = pinned_filled(1), *second = pinned_filled(2), *to = pinned_filled(0);
     gr_tensor *tensor = must_alloc(GR_DTYPE_U8, GR_MEMORY_DEVICE, 1, (const int64_t[]){64});
@@ -333,8 +337,11 @@ TEST(copies_that_do_not_fit_are_refused)
     gr_tensor_free(two_by_three);
 }
 
-/* Catches: a stride of 0 made the copy fail, although without elements none can share bytes. */
-TEST(no_elements_share_no_bytes)
+/*
+ * Catches: a stride of 0 made the copy fail, although a tensor without elements has none that share
+ * bytes.
+ */
+TEST(tensors_without_elements_can_be_copied_with_stride_0)
 {
     const int64_t shape[] = {3, 0}, strides[] = {0, 4};
     unsigned char byte = 1;
@@ -359,7 +366,7 @@ static const char *second_device(CUdevice *device)
     return NULL;
 }
 
-TEST(devices_copy_to_each_other, 2)
+TEST(tensors_are_copied_between_two_devices, 2)
 {
     CUdevice device = 0;
     const char *missing = second_device(&device);
@@ -382,7 +389,7 @@ TEST(devices_copy_to_each_other, 2)
     unsigned char *read = must_read(back, fx.stream);
     assert_pattern(read, sizeof(bytes), 77);
     free(read);
-    /* Wrapped memory is known to exist there. */
+    /* The driver reports on which device wrapped memory is. */
     void *pointer = (void *)(uintptr_t)gr_tensor_get_info(other)->ptr;
     gr_tensor *wrapped = must_make(gr_tensor_wrap(&desc, pointer, fx.stream, NULL, NULL));
     ck_assert_int_eq(gr_tensor_get_info(wrapped)->device, device);
@@ -416,8 +423,8 @@ static void assert_value(gr_tensor *tensor, unsigned char value)
 
 /*
  * Both tensors are created on the legacy stream, each in its own CUDA context. The copy runs in the
- * target's context. One copy comes after work of the source's context; another comes after work of
- * the target's context, and a later write to the source waits for it.
+ * context of the target. One copy must wait for work in the source's context. Another copy must
+ * wait for work in the target's context, and a later write to the source must wait for that copy.
  *
  * Catches: the two legacy streams were mistaken for one, since they have the same handle.
  */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Tensors of mappings: their properties, which bytes they refer to, and what revokes them. */
+/*
+ * Tensors of mappings: their properties, the bytes that they refer to, and the calls that revoke
+ * them.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "mapping.h"
 #include "tests/support/support_image.h"
@@ -9,7 +12,7 @@
 
 GROUP("each sort", add_sorts)
 
-TEST(a_tensor_has_the_buffers_bytes, SORTS)
+TEST(a_tensor_of_a_mapping_refers_to_the_buffers_bytes, SORTS)
 {
     make_or_skip(m, _i);
     gr_buffer *buffer = must_map(m.resource);
@@ -33,7 +36,7 @@ TEST(a_tensor_has_the_buffers_bytes, SORTS)
 
 GROUP("what they are", add_resource_case)
 
-TEST(a_part_is_described)
+TEST(a_tensor_can_describe_part_of_a_mapping)
 {
     gr_buffer *buffer = must_map(fx.resource);
     gr_tensor_desc desc =
@@ -56,7 +59,7 @@ TEST(a_part_is_described)
     assert_null_invalid(gr_buffer_tensor(buffer, NULL), "released already");
 }
 
-TEST(an_ended_mapping_has_no_tensors)
+TEST(a_released_buffer_cannot_get_a_tensor)
 {
     gr_buffer *buffer = must_map(fx.resource);
     assert_ok(gr_resource_unmap(fx.resource, GR_STREAM_OF_MAP));
@@ -93,7 +96,7 @@ static const struct {
               {"RGBA32I", "2D", GR_DTYPE_I32, 3, {7, 13, 4}, {16, 4}}};
 enum { IMAGES = sizeof(images) / sizeof(images[0]) };
 
-TEST(a_linear_image_is_rows_of_texels, IMAGES)
+TEST(the_tensor_of_a_linear_image_has_rows_of_texels, IMAGES)
 {
     static unsigned char texels[IMAGE_MOST_BYTES];
     struct image image = image_make(images[_i].format, images[_i].target, 13, 7, 1);
@@ -122,7 +125,7 @@ TEST(a_linear_image_is_rows_of_texels, IMAGES)
     image_delete(&image);
 }
 
-TEST(each_level_has_its_size)
+TEST(the_tensor_of_each_mipmap_level_has_its_size)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 2);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -148,7 +151,7 @@ static void keep_line(void *user, gr_log_level level, const char *line)
     strncat(logged, line, sizeof(logged) - strlen(logged) - 1);
 }
 
-/* By release, release of many, unmap or close. */
+/* Ends the mapping by gr_buffer_release(), gr_buffer_release_many(), an unmap or a close. */
 static void end_mapping(int way, gr_resource *resource, gr_buffer *buffer)
 {
     if (way == 0)
@@ -163,7 +166,7 @@ static void end_mapping(int way, gr_resource *resource, gr_buffer *buffer)
         assert_ok(gr_buffer_release(buffer));
 }
 
-TEST(the_end_of_a_mapping_revokes, SORTS * 4)
+TEST(each_way_to_end_a_mapping_revokes_its_tensors, SORTS * 4)
 {
     int sort = _i / 4, way = _i % 4;
     make_or_skip(m, sort);
@@ -199,7 +202,7 @@ TEST(the_end_of_a_mapping_revokes, SORTS * 4)
 
 GROUP("what they are", add_resource_case)
 
-TEST(nothing_is_logged_without_leftovers)
+TEST(ending_a_mapping_without_tensors_logs_nothing)
 {
     logged[0] = '\0';
     gr_log_set(GR_LOG_WARNING, keep_line, NULL);
@@ -212,8 +215,11 @@ TEST(nothing_is_logged_without_leftovers)
 
 GROUP("each sort", add_sorts)
 
-/* Another stream's writes to a tensor precede the release, whether or not it was freed first. */
-TEST(a_release_comes_after_the_streams, SORTS * 4)
+/*
+ * The release waits for another stream's writes to a tensor, whether or not the tensor was freed
+ * first.
+ */
+TEST(a_release_waits_for_pending_writes_to_its_tensors, SORTS * 4)
 {
     int sort = _i / 4;
     bool frees = _i % 2, many = _i / 2 % 2;
@@ -241,8 +247,11 @@ TEST(a_release_comes_after_the_streams, SORTS * 4)
     gr_resource_free(m.resource);
 }
 
-/* This includes work that grinterop did not submit. */
-TEST(releases_follow_announced_uses, SORTS)
+/*
+ * The release also waits for work that grinterop did not submit, if it was reported with
+ * gr_tensor_used_on().
+ */
+TEST(a_release_waits_for_work_reported_by_the_program, SORTS)
 {
     make_or_skip(m, _i);
     gr_buffer *buffer = must_map(m.resource);
@@ -262,8 +271,8 @@ TEST(releases_follow_announced_uses, SORTS)
 
 GROUP("what they are", add_resource_case)
 
-/* The next mapping has nothing left to wait for. */
-TEST(a_mapping_forgets_the_last_ones_streams)
+/* The next mapping does not wait for the streams of the previous one. */
+TEST(a_mapping_does_not_wait_for_streams_of_the_previous_one)
 {
     gr_buffer *buffer = must_map(fx.resource);
     gr_tensor *tensor = must_tensor(buffer);
@@ -306,7 +315,7 @@ TEST(a_buffer_released_later_waits_for_its_tensors, SORTS)
     gr_resource_free(m.resource);
 }
 
-/* How far another thread that frees the last tensor has got, as seen in its log. */
+/* The progress of another thread that frees the last tensor, as its log messages show it. */
 static struct letting_go {
     gr_tensor *tensor;
     pthread_barrier_t stopped, go_on;
@@ -322,8 +331,8 @@ static void stop_there(void *user, gr_log_level level, const char *line)
     pthread_barrier_wait(&letting_go.go_on);
 }
 
-/* Catches: for a moment neither a tensor nor the set-aside list had the buffer. */
-TEST(a_tensor_holds_its_mapping_until_that_can_be_ended, SORTS)
+/* Catches: for a moment neither a tensor nor the list of deferred frees had the buffer. */
+TEST(a_mapping_stays_owned_while_its_last_tensor_is_freed, SORTS)
 {
     pthread_t thread;
     make_or_skip(m, _i);
@@ -346,8 +355,8 @@ TEST(a_tensor_holds_its_mapping_until_that_can_be_ended, SORTS)
     gr_resource_free(m.resource);
 }
 
-/* The program may still end it. */
-TEST(mappings_left_to_tensors_can_be_ended, SORTS * 2)
+/* The program may still end such a mapping itself. */
+TEST(the_program_can_end_a_mapping_that_was_released_later, SORTS * 2)
 {
     int sort = _i / 2;
     make_or_skip(m, sort);

@@ -27,7 +27,7 @@ trap 'exit 99' HUP INT TERM
 cd "$work" || exit 99
 export GR_CUDA_DRIVER="${GR_CUDA_DRIVER:-soft}"
 behind=$GR_CUDA_DRIVER
-# They would change the findings about the test machine.
+# These variables would change the findings about the machine that runs the test.
 unset NVIDIA_DRIVER_CAPABILITIES NVIDIA_VISIBLE_DEVICES DISPLAY
 export LC_ALL=C
 
@@ -72,12 +72,12 @@ if ! command -v groff >/dev/null || ! echo '.TH X 1' | groff -man -z 2>/dev/null
 else
     check man_warnings 1 groff_warns page.1
     { cat page.1 && echo '.SX "no such macro"'; } >wrong.1
-    check man_is_looked_at 0 groff_warns wrong.1
+    check groff_finds_a_wrong_page 0 groff_warns wrong.1
 fi
 
 # ---- This machine ----
 
-check screen 0 "$info" && tells "ways between graphics and CUDA work here" CUDA OpenGL Vulkan \
+check text_report 0 "$info" && tells "ways between graphics and CUDA work here" CUDA OpenGL Vulkan \
     "+ CUDA device 0:" "copies through host memory"
 lines=$(wc -l <out)
 check verbose 0 "$info" --verbose && tells uuid: renderer: GL_EXT_memory_object path:
@@ -86,19 +86,18 @@ check json 0 "$info" --json && is true cuda/device/0 opengl/0 opengl/0/copy
 if grep -F '"id": "vulkan/0", "ok": true' out >/dev/null; then vulkan=0; else vulkan=1; fi
 cp out report.json
 
-# Special values do not end the list, and the report stays valid JSON: an "end", a quote, a
-# backslash, a four-byte character, and invalid UTF-8.
+# An "end", a quote, a backslash and invalid UTF-8 do not end the list or break the JSON report.
 odd=$(printf 'a "\\\360\237\246\206\355\240\200 legend')
 check odd_values 0 env VK_LOADER_LAYERS_ENABLE="$odd" "$info" --json && tells "ENABLE=a \\\"\\\\" \
     'version/grinterop"'
 cp out odd.json
 # Some parent processes ignore SIGCHLD, and children inherit that.
 deaf() { (trap '' CHLD && exec "$@"); }
-check no_sigchld 0 deaf "$info" --json && is true cuda/device/0
+check sigchld_ignored 0 deaf "$info" --json && is true cuda/device/0
 into_full() { "$@" >/dev/full; }
 if [ -w /dev/full ]; then check full 1 into_full "$info" --json; fi
 
-# Python checks the schema; completely only if jsonschema is installed.
+# Python checks the schema, but completely only if jsonschema is installed.
 cat >validate.py <<'END'
 import json, sys
 report, schema = (json.load(open(path, encoding='utf-8')) for path in sys.argv[1:])
@@ -125,7 +124,7 @@ except jsonschema.ValidationError:
     sys.exit(0)
 raise AssertionError('the schema takes all')
 END
-# valid NAME REPORT
+# valid NAME REPORT: checks the JSON report.
 if command -v python3 >/dev/null; then
     valid() { check "$1" 0 python3 validate.py "$2" "$schema"; }
 else
@@ -136,15 +135,15 @@ valid odd_schema odd.json
 
 # With LC_ALL=C there are no check marks; a UTF-8 locale, if installed, prints them.
 if [ "$(LC_ALL=C.UTF-8 locale charmap 2>/dev/null)" = UTF-8 ]; then
-    check marks 0 env LC_ALL=C.UTF-8 "$info" && tells "✓ CUDA device 0:"
+    check utf8_check_marks 0 env LC_ALL=C.UTF-8 "$info" && tells "✓ CUDA device 0:"
 else
-    skip marks "there is no locale C.UTF-8"
+    skip utf8_check_marks "there is no locale C.UTF-8"
 fi
 
-# A finder may print too much: 13000 device nodes exceed the capacity of the report.
+# A finder process may print too much: 13000 device nodes exceed the capacity of the report.
 mkdir -p crowd/dev/dri
 (cd crowd/dev/dri && seq -f "renderD%012.0f" 13000 | xargs touch)
-check too_much 0 "$info" --root "$work/crowd" --json &&
+check too_many_device_nodes 0 "$info" --root "$work/crowd" --json &&
     is false surroundings && tells "More than 1024 KiB were found"
 
 # ---- The CUDA driver ----
@@ -162,7 +161,7 @@ if [ "$behind" = soft ]; then
         GR_CUDA_DRIVER=libcuda.so.1 "$info"
 fi
 
-# broken FUNCTION=CODE ARGUMENT...: the report on a driver in which this function fails.
+# broken FUNCTION=CODE ARGUMENT...: runs grinterop-info with a driver in which this function fails.
 broken() {
     first=$1
     shift
@@ -183,7 +182,7 @@ else
     check init_crashes 1 broken cuInit=crash && tells "A driver crashed" Vulkan
     check init_hangs 1 broken cuInit=hang --limit 1 && tells "no answer within 1 s" Vulkan
     check count_crashes 1 broken cuDeviceGetCount=crash && tells "A driver crashed"
-    # A crashing libcuda.so.1 is not loaded again for EGL and Vulkan, whose findings are complete.
+    # If libcuda.so.1 crashes, EGL and Vulkan do not load it again, and their findings are complete.
     if [ "$behind" = soft ]; then
         mkdir libcuda
         ln -s "$failing" libcuda/libcuda.so.1
@@ -193,7 +192,7 @@ else
             is false cuda && is null egl/device/0
         if [ "$(grep -c 'A driver crashed' out)" != 1 ]; then fail "crashes more than once"; fi
     fi
-    # The other finders continue: Vulkan does not need the OpenGL finder.
+    # The other finder processes continue: Vulkan does not need the OpenGL finder.
     check register_crashes $vulkan broken cuGraphicsGLRegisterBuffer=crash --json &&
         is true opengl/0 && is false opengl:0
     check register_hangs $vulkan broken cuGraphicsGLRegisterBuffer=hang --limit 5 --json &&
@@ -217,14 +216,14 @@ if [ $vulkan = 0 ]; then
 else
     skip probe_vulkan "there is no Vulkan on CUDA device 0"
 fi
-# The kernels are PTX, which only a GPU driver compiles.
+# The test kernels are PTX, which only the driver of a GPU compiles.
 if [ "$behind" = soft ]; then tells '"kernel": "no"'; else tells '"kernel": "yes"'; fi
 cp out probed.json
 valid probe_schema probed.json
 check probe_nothing 1 undriven --probe
 check probe_unknown 0 "$info" --find probe/nothing/0/buffer
 if grep '^finding' out >/dev/null; then fail "probes what there is not"; fi
-# Named explicitly, since it is not probed a second time when it is the driver in use.
+# Named explicitly: the software driver is not probed a second time if it is in use.
 check probe_software 0 env GR_CUDA_DRIVER=soft "$info" --find probe/software/opengl/0/buffer/interop
 if [ "$behind" = soft ]; then
     grep '^finding.+.*probe/software/opengl/0/buffer/interop' out >/dev/null ||
@@ -238,7 +237,7 @@ if [ "$behind" = soft ]; then
 fi
 
 if [ -e "$failing" ]; then
-    # Copies and imports do not need the call that crashes or hangs.
+    # Copies and imports do not call the function that crashes or hangs.
     check probe_crashes 3 broken cuGraphicsMapResources=crash --probe --json &&
         is false probe/opengl/0/buffer/interop probe/opengl/0/image/interop &&
         is true probe/opengl/0/buffer/copy probe/opengl/0/image/copy &&
@@ -250,11 +249,11 @@ if [ -e "$failing" ]; then
     check probe_map_fails 3 broken cuGraphicsMapResources=999 --probe --json &&
         is false probe/opengl/0/buffer/interop && is true probe/opengl/0/buffer/copy &&
         tells '"code": "CUDA_ERROR_UNKNOWN"'
-    # The preceding finder crashes too, but all transports are still probed.
-    check probe_all_the_same 3 broken cuGraphicsGLRegisterImage=crash --probe --json &&
+    # The finder process before the probe crashes too, but all transports are still probed.
+    check probe_after_a_crash 3 broken cuGraphicsGLRegisterImage=crash --probe --json &&
         is false probe/opengl/0/image/interop && is true probe/opengl/0/buffer/interop
-    # The driver reports a copy that it has not made.
-    check probe_bytes 3 broken cuMemcpyHtoDAsync=0 --probe --json &&
+    # The driver reports success for a copy that it has not made.
+    check probe_wrong_copy 3 broken cuMemcpyHtoDAsync=0 --probe --json &&
         is false probe/opengl/0/buffer/interop &&
         tells "OpenGL read other bytes than CUDA wrote" "of 1048576 are wrong"
     if [ $vulkan = 0 ]; then is false probe/vulkan/0/buffer probe/vulkan/0/ring; fi
@@ -291,7 +290,7 @@ fi
 mkdir empty
 echo '{"ICD": {"library_path": "libEGL_nowhere.so.0"}}' >nowhere.json
 gl="$info --json"
-# Without an EGL driver, NVIDIA's Vulkan finds no driver either.
+# NVIDIA's Vulkan finds no driver if EGL has none.
 alone=$vulkan
 if grep -F '"software": "no"' report.json >/dev/null; then alone=1; fi
 # shellcheck disable=SC2086 # a command with its option
@@ -305,7 +304,7 @@ if grep -F '"software": "no"' report.json >/dev/null; then alone=1; fi
         is false opengl/0 && tells "has no .json file"
     check no_vulkan 0 env VK_DRIVER_FILES="$work/none.json" VK_ICD_FILENAMES="$work/none.json" \
         $gl && is false vulkan/0 vulkan/loader && is true opengl/0 && tells "may hide it"
-    check nothing 1 env VK_DRIVER_FILES="$work/none.json" VK_ICD_FILENAMES="$work/none.json" \
+    check no_graphics 1 env VK_DRIVER_FILES="$work/none.json" VK_ICD_FILENAMES="$work/none.json" \
         __EGL_VENDOR_LIBRARY_FILENAMES="$work/none.json" "$info" &&
         tells "no way between graphics and CUDA works here"
 }
@@ -316,24 +315,24 @@ software=$(awk '/"id": "egl\/device\// { split($0, part, "\""); id = part[4] }
     id && /"software": "yes"/ { sub(/.*\//, "", id); print id; exit } /"facts"/ { id = "" }' \
     report.json)
 if [ -z "$software" ]; then
-    skip processor "EGL has no device with EGL_MESA_device_software"
+    skip rendering_on_the_cpu "EGL has no device with EGL_MESA_device_software"
 else
-    check processor 0 "$info" --find "renderer:$software" && grep 'copy' out >lines &&
+    check rendering_on_the_cpu 0 "$info" --find "renderer:$software" && grep 'copy' out >lines &&
         mv lines out && tells "renderer/$software/copy"
     if ! grep '^finding.+' out >/dev/null; then fail "OpenGL on the CPU does not use copy"; fi
 fi
 if [ "$behind" = soft ]; then export GR_SOFT_DEVICES=2; fi
 if [ "$behind" != soft ] && ! grep -F '"cuda/device/1"' report.json >/dev/null; then
-    skip two "there is one GPU"
+    skip two_gpus "there is one GPU"
 else
-    check two 0 "$info" --probe --json && is true cuda/device/1 opengl/0/cuda/1/copy &&
+    check two_gpus 0 "$info" --probe --json && is true cuda/device/1 opengl/0/cuda/1/copy &&
         is null cuda/peer/0/1 cuda/peer/1/0 && is true probe/opengl/0/cuda/1/buffer/copy \
         probe/opengl/0/cuda/1/ring
     if grep -F '"reaches": "yes"' out >/dev/null; then is true probe/cuda/0/cuda/1/peer; fi
     if [ "$behind" = soft ]; then is true probe/opengl/0/cuda/1/buffer/peer; fi
 fi
 if [ "$behind" = soft ] && [ -e "$failing" ]; then
-    check two_bytes 3 broken cuMemcpyPeerAsync=0 --probe --json &&
+    check two_gpus_wrong_copy 3 broken cuMemcpyPeerAsync=0 --probe --json &&
         is false probe/cuda/0/cuda/1/peer && tells "access control (ACS)"
 fi
 unset GR_SOFT_DEVICES
@@ -346,19 +345,19 @@ check no_display 0 env DISPLAY=:7654 "$info" --json && is null glx && is true op
 if ! xvfb-run -a true 2>/dev/null; then
     skip display "xvfb-run starts no X server"
 else
-    # Without -noreset Xvfb resets after its last client, and refuses clients meanwhile.
+    # Without -noreset Xvfb resets after its last client has left, and refuses clients meanwhile.
     in_display() { xvfb-run -a -s '-screen 0 640x480x24 -noreset' "$@"; }
     check display 0 in_display "$info" --probe --json && is true glx glx/copy \
         probe/glx/0/buffer/copy probe/glx/0/image/copy probe/glx/0/ring
     if [ "$behind" = soft ]; then is true glx/interop probe/glx/0/buffer/interop; fi
     [ "$behind" != soft ] || ! grep -F '"id": "glx/device"' out >/dev/null ||
         fail "does not know what draws"
-    # by_window FUNCTION=CODE ARGUMENT...: like broken(), with a display.
+    # by_window FUNCTION=CODE ARGUMENT...: like broken(), on an X display.
     by_window() (by=in_display && broken "$@")
     if [ -e "$failing" ]; then
         check display_crashes $vulkan by_window cuGraphicsGLRegisterBuffer=crash --json &&
             is true glx && is false glx:0
-        check display_elsewhere 0 by_window cuGLGetDevices=100 --json && is null glx/device &&
+        check no_device_on_display 0 by_window cuGLGetDevices=100 --json && is null glx/device &&
             is true glx/copy
     fi
 fi
@@ -375,7 +374,7 @@ touch root/dev/nvidia-uvm root/dev/dri/renderD128
 check all_nodes 0 around && tells "/dev/nvidia-uvm is there" "/dev/dri/renderD128 is there"
 if grep '^finding.-' out >/dev/null; then fail "finds a problem where there is none"; fi
 
-# Jetson Orin. Catches: the advice was to create /dev/nvidia-uvm, which its kernel does not have.
+# A Jetson Orin. Catches: the advice was to create /dev/nvidia-uvm, which a Jetson does not have.
 mkdir -p root/dev/nvgpu/igpu0
 touch root/dev/nvmap root/dev/nvgpu/igpu0/ctrl
 rm root/dev/nvidia-uvm
@@ -392,9 +391,9 @@ user=
 if [ "$(id -u)" = 0 ]; then user='setpriv --reuid=65534 --clear-groups'; fi
 # shellcheck disable=SC2086 # a command with its options, or nothing
 if ! $user "$info" --version >/dev/null 2>&1; then
-    skip closed_nodes "root opens every file, and no other user can run $info"
+    skip inaccessible_nodes "root opens every file, and no other user can run $info"
 else
-    check closed_nodes 0 $user "$info" --root "$work/root" --find surroundings &&
+    check inaccessible_nodes 0 $user "$info" --root "$work/root" --find surroundings &&
         tells "/dev/nvidia0 is not accessible to this user" \
             "/dev/dri/renderD128 is not accessible" "join its group"
 fi
@@ -411,15 +410,15 @@ unset NVIDIA_VISIBLE_DEVICES NVIDIA_DRIVER_CAPABILITIES
 for card in 0 1; do mkdir -p root/sys/class/drm/card$card/device; done
 echo 0x10de >root/sys/class/drm/card0/device/vendor
 echo 0x10de >root/sys/class/drm/card1/device/vendor
-check one_maker 0 around
+check one_gpu_vendor 0 around
 if grep -F 'two vendors' out >/dev/null; then fail "takes one maker for two"; fi
 echo 0x8086 >root/sys/class/drm/card1/device/vendor
-check two_makers 0 around && tells "two vendors" __NV_PRIME_RENDER_OFFLOAD=1
+check two_gpu_vendors 0 around && tells "two vendors" __NV_PRIME_RENDER_OFFLOAD=1
 mkdir -p root/proc/driver/nvidia
 echo 'NVRM version: NVIDIA UNIX Module 580.65.06' >root/proc/driver/nvidia/version
 check kernel_driver 0 around && tells "Module 580.65.06"
 
-# wrong ID, right ID: check that the finding is, or is not, reported as a problem.
+# wrong ID, right ID: check that the finding is reported as a problem, or is not.
 wrong() { grep "^finding.-.*$1	" out >/dev/null || fail "$1 is not reported as a problem"; }
 right() { ! grep "^finding.-.*$1	" out >/dev/null || fail "$1 is reported as a problem"; }
 
@@ -430,16 +429,16 @@ else
     for file in libcuda.so.580.65.06 libcuda.so.570.1 libcuda.so.1.1 compat/libcuda.so.585.1; do
         cp "$failing" versions/$file
     done
-    # from FILE: the findings with this file as the CUDA driver.
+    # from FILE: prints the findings with this file as the CUDA driver.
     from() {
         env FAULT_DRIVER_TARGET=libc.so.6 GR_CUDA_DRIVER="$work/versions/$1" \
             "$info" --root "$work/root" --find surroundings
     }
-    check version_same 0 from libcuda.so.580.65.06 && right surroundings/version/CUDA &&
+    check version_equal 0 from libcuda.so.580.65.06 && right surroundings/version/CUDA &&
         tells "NVIDIA's driver for CUDA is 580.65.06"
-    check version_apart 0 from libcuda.so.570.1 && tells "two versions of NVIDIA's driver" 803 \
+    check version_differs 0 from libcuda.so.570.1 && tells "two versions of NVIDIA's driver" 803 \
         "The kernel has 580.65.06" && wrong surroundings/version/CUDA
-    # The file name on Jetson. Catches: it was read as version 1.1, which differs from the kernel's.
+    # The name on a Jetson. Catches: it was read as version 1.1, which the kernel does not have.
     check version_tegra 0 from libcuda.so.1.1 && right surroundings/version/CUDA
     check version_compat 0 from compat/libcuda.so.585.1 && tells "forward compatibility" 804 &&
         right surroundings/version/CUDA
@@ -448,7 +447,7 @@ fi
 
 if ! command -v "${CC:-cc}" >/dev/null; then
     skip driver_lacks_a_library "there is no compiler"
-else # without what run-test preloads for sanitizers
+else # the libraries that run-test preloads for sanitizers would break the linker
     echo >empty.c
     env -u LD_PRELOAD "${CC:-cc}" -shared -o libmissing.so.6 empty.c
     env -u LD_PRELOAD "${CC:-cc}" -shared -o libGLX_nvidia.so.0 -Wl,--no-as-needed ./libmissing.so.6

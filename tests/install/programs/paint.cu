@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The kernel of texture.c and window.c: a texel's position is its colour. */
+/* The kernel of texture.c and window.c. The colour of a texel is its position. */
 #include <grinterop/cuhost.h>
 
 extern "C" __global__ void paint(cudaSurfaceObject_t image, int width, int height)

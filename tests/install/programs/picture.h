@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* paint.cu's picture: the CUDA part of texture.c and window.c. */
+/* The CUDA part of texture.c and window.c, which shows the picture of paint.cu. */
 #include <epoxy/gl.h>
 
 #include <grinterop/gl.h>
@@ -17,7 +17,7 @@ static unsigned char painted(size_t place)
     return colour[place % 4];
 }
 
-/* A texture that CUDA has written; a CUDA context must be current. */
+/* Creates a texture and paints it with CUDA. A CUDA context must be current. */
 static GLuint paint(CUstream stream)
 {
     const gr_cuda_api *cuda = gr_cuda();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the user programs: each ends at the first error. */
+/* Shared by the programs of users. Each program ends at the first error. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ static void check(bool good, const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* Every byte of `bytes` equals `wanted` of its index. */
+/* Checks that each of `bytes` equals wanted(index of the byte). */
 static inline void check_bytes(const unsigned char *bytes, size_t size,
                                unsigned char (*wanted)(size_t place))
 {

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# Programs as new users write them, from README and the documents alone: each checks bytes. A script
-# that sources this needs an installed grinterop that pkg-config finds, and sets
+# Programs as new users write them, from README and the documents alone. Each program checks bytes.
+# A script that sources this file needs an installed grinterop that pkg-config finds, and sets
 #
 #     programs   the folder of the programs
 #     work       a folder to build them in
@@ -17,7 +17,7 @@
 # kind KIND: whether such programs are built.
 kind() { case " $kinds " in *" $1 "*) true ;; *) false ;; esac; }
 
-# has WHAT COMMAND...: whether the command succeeds; otherwise the case is skipped.
+# has WHAT COMMAND...: whether the command succeeds. If it fails, the case is skipped.
 has() {
     wanted=$1
     shift
@@ -35,43 +35,43 @@ build() {
         $(pkg-config --cflags --libs grinterop $packages)
 }
 
-# in_work COMMAND...: runs it in the folder with the kernels.
+# in_work COMMAND...: runs the command in the folder with the kernels.
 in_work() (cd "$work" && "$@")
 
-# In C, with pkg-config.
+# Programs in C, compiled with pkg-config.
 if kind texture; then
     try "build a kernel for the software driver" build "$CXX -x c++ -std=c++17" paint.cu paint.so \
         "" -O2 -fPIC -shared
     try "build a texture program" build "$CC -std=c11" texture.c texture epoxy
-    try "run it" in_work ./texture
+    try "run the texture program" in_work ./texture
 fi
 if kind ring; then
     try "build a ring program with two threads" build "$CC -std=c11 -pthread" ring.c ring epoxy
-    try "run it" in_work ./ring
+    try "run the ring program" in_work ./ring
 fi
 if kind vulkan && has "Vulkan" pkg-config --exists vulkan; then
     try "build a Vulkan program" build "$CC -std=c11" vulkan.c vulkan vulkan
-    try "run it" in_work ./vulkan
+    try "run the Vulkan program" in_work ./vulkan
 fi
 
-# A window on a new X server.
+# A program with a window, on a new X server.
 if kind window && has "a window" pkg-config --exists glfw3 &&
     has "a window" command -v xvfb-run; then
     try "build a window program" build "$CC -std=c11" window.c window "glfw3 epoxy"
-    try "run it" in_work env -u EGL_PLATFORM -u WAYLAND_DISPLAY xvfb-run -a \
+    try "run the window program" in_work env -u EGL_PLATFORM -u WAYLAND_DISPLAY xvfb-run -a \
         -s '-screen 0 640x480x24' ./window
 fi
 
-# In other languages.
+# Programs in other languages.
 if kind c++; then
     try "build a C++ program" build "$CXX -std=c++17" objects.cc objects epoxy
-    try "run it" in_work ./objects
+    try "run the C++ program" in_work ./objects
 fi
 if kind python && has "Python by ctypes" command -v python3; then
     try "run a Python program with ctypes only" in_work env \
         LD_LIBRARY_PATH="$(pkg-config --variable=libdir grinterop)" python3 "$programs/plain.py"
 fi
-# shellcheck disable=SC2317 # by try
+# shellcheck disable=SC2317 # try calls it
 build_rust() {
     rustc --edition 2021 --cap-lints allow "$programs/main.rs" -o "$work/rust" \
         -L native="$(pkg-config --variable=libdir grinterop)" \
@@ -79,5 +79,5 @@ build_rust() {
 }
 if kind rust && has "Rust" command -v rustc; then
     try "build a Rust program" build_rust
-    try "run it" in_work ./rust
+    try "run the Rust program" in_work ./rust
 fi

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* One thread fills frames with CUDA, the other reads each with OpenGL. */
+/* One thread fills frames with CUDA, and another thread reads each frame with OpenGL. */
 #include <epoxy/gl.h>
 #include <pthread.h>
 
@@ -48,7 +48,7 @@ static gr_ring *make_ring(void)
     gr_ring *ring = gr_ring_create(slots, SLOTS, NULL);
     check(ring, "the ring");
     for (int i = 0; i < SLOTS; i++)
-        gr_resource_free(slots[i]); /* the ring keeps them */
+        gr_resource_free(slots[i]); /* the ring keeps the resources */
     return ring;
 }
 

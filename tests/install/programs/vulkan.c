@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* CUDA fills a buffer, Vulkan copies it to another, and CUDA reads that. */
+/* CUDA fills a buffer, Vulkan copies it to another buffer, and CUDA reads the copy. */
 #include <grinterop/vk.h>
 #include <vulkan/vulkan.h>
 
@@ -46,7 +46,7 @@ static void submit(gr_resource *const both[2], VkCommandBuffer commands)
           "the submit");
 }
 
-/* One frame; returns the copied bytes. */
+/* Runs one frame. Returns the copied bytes. */
 static void frame(gr_resource *const both[2], VkCommandBuffer commands, CUstream stream,
                   unsigned char *bytes)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A GLFW window with the picture that a kernel painted. */
+/* A GLFW window that shows the picture which a kernel painted. */
 #include "picture.h"
 
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
-/* Copies the texture into the window and returns the window's bytes. */
+/* Copies the texture into the window, and returns the bytes of the window. */
 static void show(GLuint texture, unsigned char *bytes)
 {
     GLuint framebuffer;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A minimal program: it finds the driver, or gets an error that explains why it is missing. */
+/*
+ * A minimal program: it finds the driver, or gets an error that explains why the driver is missing.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +11,7 @@ int main(void)
 {
     gr_resource_free(gr_from_gl_buffer(1, GR_READ_WRITE));
     const gr_error *error = gr_last_error();
-    /* Without an OpenGL context; a missing driver is reported first. */
+    /* No OpenGL context is current, but a missing driver is reported first. */
     int right = error->status == GR_ERR_GL ||
                 (error->status == GR_ERR_NO_DRIVER && strstr(error->message, "nvcuda.dll"));
     printf("grinterop %s: %s: %s\n", gr_library_version(), gr_status_name(error->status),
