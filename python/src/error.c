@@ -16,7 +16,7 @@ PyObject *text_of(const char *text)
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
 }
 
-/* The fields of an error as the argument tuple for _make() of _errors.py. */
+/* The fields of an error, as the argument tuple for _make in _errors.py. */
 static PyObject *parts_of(const gr_error *error)
 {
     PyObject *name = text_of(error->code_name), *call = text_of(error->call);

@@ -317,7 +317,7 @@ PyObject *export_interface(gr_tensor *tensor)
 {
     const gr_array_interface *found = gr_tensor_array_interface(tensor, GR_STREAM_NONE);
     if (!found) {
-        /* For hasattr() to return False, this must be an AttributeError. */
+        /* This must be an AttributeError: hasattr then returns False. */
         PyErr_SetString(PyExc_AttributeError, gr_last_error()->message);
         return NULL;
     }
