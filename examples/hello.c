@@ -37,7 +37,7 @@ static void check_cuda(CUresult result, const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* OpenGL as ever: draws the points of a vertex buffer into a picture. */
+/* Plain OpenGL: draws the points of a vertex buffer to a picture. */
 static void draw(GLuint vertices, const char *path)
 {
     static const float camera[] = {1.3f, 0, 0, 0, 0, 3, 0, 0, 0, -.9f, 1, -1, 0, .2f, 0, 2.3f};

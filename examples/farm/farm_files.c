@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The files of a farm. Files are written under a temporary name and renamed atomically: no reader
- * sees a partial picture, and a killed rank leaves none under a final name.
+ * sees a partial picture, and a killed rank leaves no partial file under a final name.
  */
 #define _GNU_SOURCE
 #include "farm_files.h"

@@ -11,7 +11,7 @@ import output
 WIDTH, HEIGHT = 480, 360
 # The colours of the quadrants, row by row from the upper left.
 COLORS = ((200, 40, 40), (40, 200, 40), (40, 40, 200), (220, 220, 60))
-# The largest allowed deviation due to lossy coding, of 255.
+# The largest allowed deviation of a colour value (0 to 255), due to lossy coding.
 TOLERANCE = 12
 
 
