@@ -3,8 +3,8 @@
 """bench_frames for Python: frames in order, written through cuda.core and drawn by OpenGL.
 
 Uses the same kernel, drawing and blocks as bench_frames, alternating with raw interop through
-cuda.bindings. bench_frames --with-python runs it with the kernel and the shaders. Needs cuda-core,
-cuda-bindings, and bench_gl.py and bench_map.py beside it.
+cuda.bindings. bench_frames --with-python runs this script with the kernel and the shaders. Needs
+cuda-core, cuda-bindings, and bench_gl.py and bench_map.py beside it.
 """
 
 import argparse
@@ -29,7 +29,7 @@ GL_VERTEX_SHADER, GL_FRAGMENT_SHADER, GL_LINK_STATUS = 0x8B31, 0x8B30, 0x8B82
 
 
 class Gl(bench_gl.Gl):
-    """The OpenGL calls that the bench makes, and the target that it draws into."""
+    """The OpenGL calls that the bench makes, and the render target."""
 
     PROTOTYPES = {
         "glGenBuffers": (None, I, P), "glDeleteBuffers": (None, I, P), "glBindBuffer": (None, U, U),
@@ -93,7 +93,7 @@ class Gl(bench_gl.Gl):
 
 
 class Bench:
-    """One OpenGL context, one stream, one buffer that both subjects map."""
+    """One OpenGL context, one stream, and one buffer that both subjects map."""
 
     def __init__(self, ordinal, kernel, vertex, fragment):
         self.context = Context(ordinal)
@@ -145,7 +145,9 @@ class Bench:
         self.gl.glFinish()
 
     def block(self, frame, frames):
-        """Wall and thread time in microseconds per frame, and the frames waiting at the end."""
+        """Measures one block: wall time and thread time in microseconds per frame, and the number
+        of frames unfinished at the end.
+        """
         cpu, start = time.thread_time(), time.perf_counter()
         for left in range(frames - 1, -1, -1):
             frame(left)

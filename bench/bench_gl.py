@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""OpenGL for the Python benchmarks: a context without a window on a CUDA device, by ctypes."""
+"""OpenGL for the Python benchmarks: a windowless context on a CUDA device, loaded with ctypes."""
 
 import ctypes
 import os
@@ -14,7 +14,7 @@ EGL_SURFACE_TYPE, EGL_PBUFFER_BIT = 0x3033, 1
 EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT = 0x3040, 8
 EGL_CONTEXT_MAJOR_VERSION, EGL_CONTEXT_MINOR_VERSION = 0x3098, 0x30FB
 
-# The newest first: for a request of 3.3, NVIDIA returns exactly 3.3.
+# The newest version comes first: for a request of 3.3, NVIDIA returns exactly 3.3.
 GL_VERSIONS = ((4, 6), (4, 5), (4, 4), (4, 3), (4, 2), (4, 1), (4, 0), (3, 3))
 
 P, I, U, N = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint, ctypes.c_ssize_t
@@ -51,7 +51,7 @@ class Egl:
         return ctypes.CFUNCTYPE(result, *arguments)(address) if address else None
 
     def devices(self):
-        """Every EGL device with its CUDA ordinal, or None if it reports none."""
+        """Every EGL device with its CUDA device number, or None if EGL reports no number."""
         query = self.function("eglQueryDevicesEXT", U, I, P, P)
         attribute = self.function("eglQueryDeviceAttribEXT", U, P, I, P)
         if query is None or attribute is None:
@@ -68,7 +68,7 @@ class Egl:
 
 
 class Context:
-    """A current OpenGL context on the EGL device of CUDA device `ordinal`."""
+    """Makes an OpenGL context current on the EGL device of CUDA device `ordinal`."""
 
     def __init__(self, ordinal):
         self.egl = Egl()
@@ -104,7 +104,7 @@ class Context:
                 return get(EGL_PLATFORM_DEVICE_EXT, device, None)
         if any(cuda is not None for _, cuda in devices):
             fail(f"none of {len(devices)} EGL devices is CUDA device {ordinal}")
-        # No EGL device reports a CUDA ordinal: Mesa, for the software CUDA driver.
+        # No EGL device reports a CUDA device number, so this is Mesa, for the software CUDA driver.
         return get(EGL_PLATFORM_SURFACELESS_MESA, None, None)
 
     def _fail(self, call):

@@ -16,8 +16,8 @@
 struct json {
     FILE *file;
     const char *path;
-    bool follows; /* the current object or list already has a value */
-    int depth;    /* open objects and lists */
+    bool follows; /* whether the current object or list already has a value */
+    int depth;    /* the number of open objects and lists */
 };
 
 /*
@@ -26,7 +26,7 @@ struct json {
  */
 bool json_create(struct json *json, const char *path, const struct bench_machine *machine);
 
-/* Closes the object and the file; false after an error, which has been printed. */
+/* Closes the object and the file. False after an error, which has been printed. */
 bool json_finish(struct json *json);
 
 void json_object(struct json *json, const char *name);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """bench_map for Python: what a map and release cost through cuda.bindings and cuda.core.
 
-Uses the same rows, blocks and medians as bench_map, which runs it by --with-python and prints its
-rows. Needs cuda-bindings, and cuda-core for its column, and bench_gl.py beside it.
+Uses the same rows, blocks and medians as bench_map. bench_map --with-python runs this script and
+prints its rows. Needs cuda-bindings, and cuda-core for its column, and bench_gl.py beside it.
 """
 
 import argparse
@@ -57,11 +57,13 @@ class Gl(bench_gl.Gl):
         return name
 
 
-# ---- What is measured ---------------------------------------------------------------------------
+# ---- The measured frames ------------------------------------------------------------------------
 
 
 def check(result):
-    """Returns the values of a cuda.bindings call without its status; raises if that is an error."""
+    """Returns the values of a cuda.bindings call without its status. Raises an exception if the
+    status is an error.
+    """
     status, *values = result
     if status != driver.CUresult.CUDA_SUCCESS:
         raise RuntimeError(f"bench_map.py: the CUDA driver reports {status!r}")
@@ -69,7 +71,7 @@ def check(result):
 
 
 class Bench:
-    """One OpenGL context, one stream, and 32 buffers that are registered once for both subjects."""
+    """One OpenGL context, one stream, and 32 buffers, each registered once for both subjects."""
 
     def __init__(self, ordinal, size):
         self.size, self.words = size, size // 4
@@ -135,7 +137,7 @@ class Bench:
             self.gl.glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, self.size)
 
     def work_done(self):
-        """Whether OpenGL copied what CUDA wrote."""
+        """Whether OpenGL copied the values that CUDA wrote."""
         self.drain()
         word, good = ctypes.c_float(0), True
         for offset in (0, self.words * 4 - 4):
@@ -143,8 +145,8 @@ class Bench:
             good = good and word.value == 1
         return good and self.gl.glGetError() == 0
 
-    # Each frame maps `count` buffers, gets their pointers and releases them: one after the other
-    # (pairs), all mapped before the first release (singly), or in one call (batch).
+    # Each frame maps `count` buffers, gets their pointers and releases them: one buffer after the
+    # other (pairs), all mapped before the first release (singly), or all in one call (batch).
 
     def bindings_pairs(self, count, work):
         for handle, name in zip(self.handles[:count], self.names):
@@ -206,7 +208,7 @@ class Bench:
 
 
 class Kind:
-    """The description of one row of the table; frame functions by subject, None if missing."""
+    """The description of one row of the table. A frame function is None if the subject has none."""
 
     def __init__(self, key, count, room_frames, full_frames, frames):
         self.key, self.part, self.count = key, key.split("/")[0], count
@@ -217,9 +219,9 @@ class Kind:
 
 PAIRS = (Bench.bindings_pairs, Bench.core_pairs)
 SINGLY = (Bench.bindings_singly, Bench.core_singly)
-BATCH = (Bench.bindings_batch, None)  # cuda.core maps one resource at a time
+BATCH = (Bench.bindings_batch, None)  # cuda.core maps one resource at a time, so it has no batch.
 REGISTER = (Bench.bindings_register, Bench.core_register)
-# The same numbers as bench_kinds in map/rows.c, which gives the reasons.
+# The numbers are those of bench_kinds in map/rows.c, which explains them.
 KINDS = [
     Kind("room/one", 1, 16, 0, PAIRS),
     Kind("room/pairs", RESOURCES, 1, 0, PAIRS),
@@ -264,7 +266,7 @@ def quartiles(values):
 
 
 class Measurement:
-    """Measures one row in blocks of alternating subjects, A B B A."""
+    """Measures one row in blocks of alternating subjects: A B B A."""
 
     def __init__(self, bench, kind, effort):
         self.bench, self.kind, self.effort = bench, kind, effort
@@ -294,7 +296,7 @@ class Measurement:
         return self.timed(subject, self.kind.room_frames)
 
     def block_pairs(self, block_of, blocks, seconds):
-        """One block of each subject, in alternating order, while there is time."""
+        """Measures blocks of both subjects, in alternating order, until the time is up."""
         subjects, end = self.kind.subjects, now_us() + seconds * 1e6
         for block in range(blocks):
             if block >= LEAST_BLOCKS and block % 2 == 0 and now_us() > end:
@@ -340,7 +342,7 @@ class Measurement:
         alone = min(self.drained(0)[0] for _ in range(WARM_UP_BLOCKS))
         depth = self.fill_queues()
         frames = min(self.kind.full_frames, self.effort.frames)
-        last = self.kind.subjects[0]  # the subject whose frames are queued
+        last = self.kind.subjects[0]  # The subject whose frames are queued.
 
         def block(subject):
             nonlocal last
@@ -371,7 +373,7 @@ class Measurement:
             gc.enable()
 
     def values(self):
-        """The numbers of a row in the order in which bench_map reads them."""
+        """The numbers of a row, in the order in which bench_map reads them."""
         for subject in (0, 1):
             yield from quartiles(self.wall[subject])
             yield quartiles(self.cpu[subject])[1]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Clocks, order statistics and number formatting. Uses medians and quartiles instead of means, so
- * that one block disturbed by another process does not shift the result.
+ * Clocks, order statistics and number formatting. Medians and quartiles are used instead of means,
+ * so that one block disturbed by another process does not shift the result.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -33,7 +33,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The quantile of sorted samples, interpolated between neighbours. */
+/* A quantile of sorted samples, interpolated between neighbouring samples. */
 static double quantile(const double *sorted, size_t count, double fraction)
 {
     double at = fraction * (double)(count - 1);
@@ -53,7 +53,7 @@ struct bench_spread bench_spread_of(double *values, size_t count)
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
-/* Decimals for four significant digits without an exponent. */
+/* The number of decimals for four significant digits, without an exponent. */
 static int decimals(double value)
 {
     if (value >= 1000)

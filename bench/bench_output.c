@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Output files. A full disk may show only when the file is closed: a truncated file of results is
- * an error.
+ * Output files. A full disk may show only when a file is closed, so a failed close is an error: the
+ * results would be truncated.
  */
 #define _GNU_SOURCE
 #include <errno.h>

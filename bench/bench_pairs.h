@@ -15,47 +15,58 @@ enum { BENCH_SUBJECTS = 2 };
 /* The result of one block; times are in microseconds per frame. */
 struct bench_block {
     double wall, cpu;
-    double halves;  /* cost of its second half / first half; NaN for one frame */
-    double waiting; /* frames unfinished at its end; NaN if not counted */
+    /* the cost of the second half of the block / that of the first half; NaN for one frame */
+    double halves;
+    double waiting; /* the frames unfinished at the end of the block; NaN if not counted */
 };
 
 /* The measurement of a row. */
 struct bench_pairs {
-    const char *key; /* of the row, for the progress line; its number and that of all rows */
+    /* for the progress line: the key of the row, its number, and the number of all rows */
+    const char *key;
     size_t row, rows;
-    unsigned subjects; /* 1: only the first */
-    unsigned warm_ups; /* untimed blocks of each subject before the others */
-    unsigned blocks;   /* timed blocks of each subject, at most */
-    double seconds;    /* time limit, INFINITY for none; at least 10 blocks are taken */
+    unsigned subjects; /* 2, or 1 to measure only the first */
+    unsigned warm_ups; /* the untimed blocks of each subject that come first */
+    unsigned blocks;   /* the maximum of timed blocks of each subject */
+    double seconds;    /* the time limit in seconds, or INFINITY; at least 10 blocks are measured */
 
-    /* Callbacks get `of`; false after an error, which has been printed. */
+    /* Callbacks, which receive `of`. False after an error, which has been printed. */
     bool (*enqueue)(void *of, unsigned subject, unsigned frames);
     bool (*block)(void *of, unsigned subject, struct bench_block *block);
     void *of;
 };
 
-/* The result of a row: medians, in microseconds per frame; NaN if not measured. */
+/* The result of a row: medians in microseconds per frame, or NaN if not measured. */
 struct bench_comparison {
-    unsigned blocks; /* timed blocks of each subject */
+    unsigned blocks; /* the timed blocks of each subject */
     struct bench_spread wall[BENCH_SUBJECTS];
     double thread_cpu[BENCH_SUBJECTS];
-    struct bench_spread ratio; /* of adjacent blocks: second subject / first */
+    struct bench_spread ratio; /* the times of adjacent blocks: second subject / first */
     double halves, waiting[BENCH_SUBJECTS];
 };
 
-/* Enqueues that many frames of a subject and times it: for block() of a row. */
+/*
+ * Enqueues that many frames of a subject and measures the time. For the callback block() of a row.
+ */
 bool bench_time_block(const struct bench_pairs *pairs, unsigned subject, unsigned frames,
                       struct bench_block *block);
 bool bench_compare(const struct bench_pairs *pairs, struct bench_comparison *result);
 
-double bench_ratio_of_medians(const struct bench_comparison *result); /* second subject / first */
+/* the median time of the second subject / that of the first */
+double bench_ratio_of_medians(const struct bench_comparison *result);
 
-/* The columns of a table: after the label and `counts`, before the notes on the queues. */
+/*
+ * Print the columns of a table that come after the label and `counts`, and before the notes on the
+ * queues.
+ */
 void bench_print_comparison_head(const char *title, const char *counts,
                                  const char *const subjects[BENCH_SUBJECTS], bool added);
 void bench_print_comparison(const struct bench_comparison *result, const char *goal);
 
-/* How much longer a block of the first kind takes, for both subjects. Accepts NULL. */
+/*
+ * Prints the factor by which a block of the first kind takes longer, for both subjects. Accepts
+ * NULL.
+ */
 void bench_print_speedup(const char *label, const struct bench_comparison *many,
                          const struct bench_comparison *batch, const char *goal);
 

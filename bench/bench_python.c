@@ -14,7 +14,10 @@
 
 extern char **environ;
 
-/* Searches beside the program, in share/ of a bundle and, from ./build, in the source. */
+/*
+ * Finds the script: beside the program, in share/ of a bundle, or in the source folder if the
+ * program runs from ./build.
+ */
 const char *bench_find_script(void)
 {
     static const char *const BESIDE[] = {"", "/../share", "/../../bench"};
@@ -32,7 +35,9 @@ const char *bench_find_script(void)
     return NULL;
 }
 
-/* Starts the program with its output piped; returns the read end, NULL on failure. */
+/*
+ * Starts the program with its output piped. Returns the read end of the pipe, or NULL on failure.
+ */
 static FILE *start(char *const arguments[], pid_t *child)
 {
     int ends[2];

@@ -35,7 +35,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 99' HUP INT TERM
 cd "$work" || exit 99
 
-# measured FILE ROW...: the JSON file has each row, and each attempt to measure it succeeded.
+# measured FILE ROW...: the JSON file has each row, and no attempt to measure the rows failed.
 measured() {
     file=$1
     shift
@@ -109,7 +109,7 @@ check frames_copy 0 "$frames" --quick --why --only draw,transfer,copy,read/copy,
     measured frames-copy.json draw transfer $copies why-copy/processor why-copy/8 why-copy/two-8 \
         why-copy/ahead-4-early &&
     says_not out WRONG
-# Without Vulkan the rows give the reason.
+# Without Vulkan the rows have the reason instead of times.
 check frames_vulkan 0 "$frames" --quick --only vulkan/ --json frames-vulkan.json &&
     says_not out WRONG
 check framebuffers 0 "$publish" --framebuffers --quick --json publish.json &&
@@ -117,7 +117,7 @@ check framebuffers 0 "$publish" --framebuffers --quick --json publish.json &&
 check latency 0 "$latency" --quick --json latency.json --svg latency.svg &&
     measured latency.json alone interop &&
     grep -F '</svg>' latency.svg >/dev/null
-# Both clocks are CLOCK_MONOTONIC here, so they agree.
+# With the software driver both clocks are CLOCK_MONOTONIC, so they agree.
 if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     check latency_rows 0 test -s latency.json &&
         measured latency.json shared ring/1 ring/2 ring/3 threads/1 threads/3 hand/1

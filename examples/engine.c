@@ -28,7 +28,7 @@ static void check(bool good, const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* A timeline of the engine. CUDA can import it if it is created for export. */
+/* Makes a timeline semaphore of the engine. CUDA can import it if it is created for export. */
 static VkSemaphore make_timeline(VkDevice device, bool for_export)
 {
     VkSemaphore made;
@@ -62,7 +62,10 @@ static gr_resource *make_image(gr_vk_device *device, VkFormat format)
     return image;
 }
 
-/* The first frame has nothing to take back from CUDA: it gives the new image a layout. */
+/*
+ * Begins to use the image in Vulkan. In the first frame CUDA has not used the new image yet, so the
+ * barrier only sets its layout.
+ */
 static void begin_use(VkCommandBuffer commands, gr_resource *image, const gr_vk_use *use, int frame)
 {
     const VkImageMemoryBarrier new_image = {
@@ -102,7 +105,7 @@ static VkCommandBuffer record(VkDevice device, VkCommandPool pool, gr_resource *
     return commands;
 }
 
-/* The engine's own submit, with the semaphores for CUDA added. */
+/* The engine's own submit, to which grinterop adds the semaphores for CUDA. */
 static void submit(VkQueue queue, VkCommandBuffer commands, gr_resource *image)
 {
     VkSubmitInfo2 filled;
@@ -126,7 +129,7 @@ static void read_in_cuda(gr_resource *image, CUstream stream, int frame)
     printf("frame %d: green is %d\n", frame + 1, pixels[SIDE / 2][SIDE / 2][1]);
 }
 
-/* The host may wait for CUDA, too: each release signals the next value. */
+/* Waits on the host for a CUDA release, each of which signals the next value. */
 static void wait_on_host(VkDevice device, const gr_semaphore *computed, uint64_t value)
 {
     const VkSemaphore one = gr_vk_semaphore(computed);
@@ -152,7 +155,7 @@ int main(void)
     check(device, "the Vulkan device for CUDA");
     bool exports = gr_vk_device_get_info(device)->has_semaphores;
 
-    /* One semaphore of the engine, and one that grinterop creates. */
+    /* One semaphore comes from the engine, and one from grinterop. */
     VkSemaphore own = make_timeline(vk->device, exports);
     gr_semaphore *drawn = gr_semaphore_from_vk(
         device, &GR_INIT(gr_vk_semaphore_desc, .semaphore = own, .type = VK_SEMAPHORE_TYPE_TIMELINE,

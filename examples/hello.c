@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * hello: CUDA writes a wave into OpenGL's vertex buffer, OpenGL draws it, hello.png keeps it.
- * The kernel is hello.cu's, compiled as hello.fatbin for a GPU and as hello.so for the software
- * driver. Run it where those are:
+ * hello: CUDA writes a wave to an OpenGL vertex buffer, OpenGL draws it to hello.png. The kernel is
+ * in hello.cu, compiled as hello.fatbin for a GPU and as hello.so for the software driver. Run
+ * hello in the folder of these files:
  *
  *     cd build/kernels; ../examples/hello
  */
@@ -37,7 +37,7 @@ static void check_cuda(CUresult result, const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* OpenGL as ever: draws the points of a vertex buffer into a picture. */
+/* Plain OpenGL: draws the points of a vertex buffer to a picture. */
 static void draw(GLuint vertices, const char *path)
 {
     static const float camera[] = {1.3f, 0, 0, 0, 0, 3, 0, 0, 0, -.9f, 1, -1, 0, .2f, 0, 2.3f};

@@ -20,7 +20,7 @@ enum { SLOTS = 4, FRAMES = 60 };
 
 static unsigned char pixels[4 * WIDTH * HEIGHT];
 
-/* Not exit(): it would shut down OpenGL while the other thread draws. */
+/* Uses _Exit(), since exit() would shut down OpenGL while the other thread draws. */
 static void check(bool good, const char *what)
 {
     if (good)
@@ -70,7 +70,9 @@ static void draw(GLuint vertices)
     glDrawArrays(GL_POINTS, 0, SIDE * SIDE);
 }
 
-/* The producer: a thread without OpenGL. It waits while all slots are still being drawn. */
+/*
+ * The producer thread, which has no OpenGL context. It waits while all slots are still being drawn.
+ */
 static void *produce(void *user)
 {
     gr_ring *ring = user;
@@ -108,7 +110,7 @@ int main(void)
     check(egl, "the OpenGL context");
     prepare();
 
-    /* Buffers in memory that OpenGL and CUDA share, for several frames in flight. */
+    /* The buffers are in memory that OpenGL and CUDA share, for several frames in flight. */
     gr_resource *vertices[SLOTS];
     const gr_gl_options shared = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
     for (int i = 0; i < SLOTS; i++) {
@@ -118,7 +120,7 @@ int main(void)
     GR_AUTO(gr_ring) *ring = gr_ring_create(vertices, SLOTS, NULL); /* CUDA writes, in order */
     check(ring, "the ring");
     for (int i = 0; i < SLOTS; i++)
-        gr_resource_free(vertices[i]); /* the ring keeps them */
+        gr_resource_free(vertices[i]); /* the ring holds references to the buffers */
 
     pthread_t producer;
     check(pthread_create(&producer, NULL, produce, ring) == 0, "a thread");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * hello_vulkan: CUDA writes rings to a Vulkan image, Vulkan copies the image to a buffer, and CUDA
- * reads the buffer, which becomes hello_vulkan.png. The GPU orders all three: see submit(). Run it
- * in the folder of its kernels, as hello.c explains:
+ * reads the buffer, which becomes hello_vulkan.png. The GPU orders these three steps: see submit().
+ * Run it in the folder of its kernels, as hello.c explains:
  *
  *     cd build/kernels; ../examples/hello_vulkan
  */
@@ -56,7 +56,10 @@ static VkCommandBuffer record(VkDevice device, VkCommandPool pool, VkImage image
     return commands;
 }
 
-/* Submits `commands`, which use both resources as in `use`. NULL only releases them to CUDA. */
+/*
+ * Submits `commands`, which use both resources as in `use`. With VK_NULL_HANDLE, only releases the
+ * resources to CUDA.
+ */
 static void submit(gr_resource *const both[2], VkCommandBuffer commands, const gr_vk_use *use)
 {
     const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,

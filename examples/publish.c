@@ -49,7 +49,7 @@ struct show {
     unsigned char *pixels;
 };
 
-/* Device memory with a type and a shape. */
+/* Makes a tensor: device memory with a type and a shape. */
 static bool make_tensor(struct show *show)
 {
     const int64_t shape[] = {3, options.tensor_height, options.tensor_width};
@@ -59,7 +59,7 @@ static bool make_tensor(struct show *show)
     return show->tensor || failed_to("allocate the tensor");
 }
 
-/* In an application, a framework would compute here. */
+/* Fills the tensor. In an application, a framework would compute this. */
 static bool fill_tensor(struct show *show)
 {
     CUdeviceptr picture = gr_tensor_get_info(show->tensor)->ptr;
@@ -70,9 +70,9 @@ static bool fill_tensor(struct show *show)
 }
 
 /*
- * OpenGL owns the texture before and after: it generates the mip levels from what CUDA wrote.
- * Pictures of the easel begin with the top row, as the tensor does. If the first row were the
- * bottom row, `flip` would turn it over.
+ * Publishes the tensor. OpenGL owns the texture before and after, and generates the mip levels from
+ * the result. Pictures of the easel begin with the top row, as the tensor does. If the first row
+ * were the bottom row, `flip` would turn the picture over.
  */
 static bool show_tensor(struct show *show)
 {
@@ -84,7 +84,7 @@ static bool show_tensor(struct show *show)
     return true;
 }
 
-/* The easel has a texture of that size; its contents do not matter. */
+/* Registers the texture of the easel, which has that size. Its contents do not matter. */
 static bool share_texture(struct show *show)
 {
     const struct picture empty = {.width = options.tensor_width, .height = options.tensor_height};
@@ -115,7 +115,7 @@ static bool draw(struct show *show)
            output_picture(options.output, options.width, options.height, show->pixels);
 }
 
-/* In reverse order: the registration must end before the texture is deleted. */
+/* Frees everything in reverse order: the registration must end before the texture is deleted. */
 static void close_show(struct show *show)
 {
     gr_tensor_free(show->tensor);

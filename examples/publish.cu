@@ -5,7 +5,7 @@
  */
 #include "examples/support/grid.cuh"
 
-/* Light is positive and within the range of a half. */
+/* Converts to half. Light is positive and within the range of a half. */
 static __device__ unsigned short to_half(float value)
 {
 #ifdef __CUDACC__
@@ -19,7 +19,7 @@ static __device__ unsigned short to_half(float value)
 #endif
 }
 
-/* Smooth escape time of a point in iterations; 0 if it is inside. */
+/* The smooth escape time of a point, in iterations. 0 if the point is inside the set. */
 static __device__ float outside(float x, float y, float cx, float cy, float *nearest)
 {
     *nearest = 1e9f;

@@ -36,7 +36,8 @@ AC_ARG_ENABLE([werror],
     [AS_HELP_STRING([--enable-werror], [treat compiler warnings as errors])])
 AS_IF([test "x$enable_werror" = xyes], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
 AC_SUBST([WARN_CFLAGS])
-dnl For the libraries: a function that no header declares should be static.
+dnl The flags of the libraries: they warn of a function that no header declares and that should be
+dnl static.
 PROTOTYPE_CFLAGS=
 GR_FLAG([PROTOTYPE_CFLAGS], [-Wmissing-prototypes])
 AC_SUBST([PROTOTYPE_CFLAGS])
@@ -72,12 +73,13 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size) { (void)byte
     CFLAGS=$gr_saved])
 AC_SUBST([SANITIZER_FLAGS])
 AC_SUBST([enable_sanitizer])
-dnl The program prints its man page, so the sanitizer must let it run during the build.
+dnl grinterop-info prints its own man page during the build, where a program with a sanitizer may
+dnl not run.
 AM_CONDITIONAL([MAN_PAGES], [test $gr_windows = no && test "$cross_compiling" != yes &&
     test "$enable_sanitizer" = no])
 
-dnl Report undefined symbols when the library is linked. With sanitizers the program defines
-dnl some.
+dnl The linker reports undefined symbols in the library. With sanitizers this check is off, since
+dnl the program defines some symbols.
 SHARED_LDFLAGS=
 AS_IF([test "$enable_sanitizer" = no], [GR_FLAG([SHARED_LDFLAGS], [-Wl,-z,defs])])
 AC_SUBST([SHARED_LDFLAGS])
@@ -88,7 +90,7 @@ gr_saved=$LDFLAGS
 LDFLAGS="$LDFLAGS -shared -Wl,--version-script=$srcdir/lib/grinterop.map"
 AC_LINK_IFELSE([AC_LANG_SOURCE([[int gr_probe;]])], [gr_symbol_versions=yes], [gr_symbol_versions=no])
 LDFLAGS=$gr_saved
-dnl DLLs have none.
+dnl DLLs have no symbol versions.
 AS_IF([test $gr_windows = yes], [gr_symbol_versions=no])
 AC_MSG_RESULT([$gr_symbol_versions])
 AM_CONDITIONAL([HAVE_SYMBOL_VERSIONS], [test $gr_symbol_versions = yes])

@@ -14,7 +14,7 @@ gr_cuda_advice="
   - fetch them yourself: unpack the wheels of nvidia-cuda-runtime and nvidia-cuda-crt (pip download) into one
     folder and pass --with-cuda=FOLDER/nvidia/cu13."
 
-dnl Sets gr_cuda_include to the folder of cuda.h below $1, or to nothing.
+dnl Sets gr_cuda_include to the folder of cuda.h below $1. Leaves it empty if there is none.
 gr_find_cuda()
 {
     gr_cuda_include=
@@ -63,13 +63,13 @@ CUDA_VERSION=`$SED -n 's/^#define CUDA_VERSION *\(@<:@0-9@:>@*\).*/\1/p' "$CUDA_
 AC_MSG_RESULT([$CUDA_VERSION])
 AS_IF([test "${CUDA_VERSION:-0}" -ge 12000], [],
     [AC_MSG_ERROR([$CUDA_INCLUDEDIR is CUDA ${CUDA_VERSION:-of an unknown version}.$gr_cuda_advice])])
-dnl The runtime API changed with CUDA 13, which libgrinterop-softcudart implements.
+dnl The runtime API changed with CUDA 13, and libgrinterop-softcudart implements that version only.
 gr_softcudart=no
 AS_IF([test "x$enable_softcuda" != xno && test "$CUDA_VERSION" -ge 13000 &&
        test -f "$CUDA_INCLUDEDIR/cuda_runtime_api.h"], [gr_softcudart=yes])
 AM_CONDITIONAL([HAVE_SOFTCUDART], [test $gr_softcudart = yes])
 
-dnl bench_softcuda compares with OpenMP.
+dnl bench_softcuda compares kernels with OpenMP loops.
 AC_LANG_PUSH([C++])
 AC_OPENMP
 AC_LANG_POP([C++])

@@ -55,7 +55,8 @@ AS_IF([test "x$DLPACK_INCLUDEDIR" = xno], [
         [no], [],
         [''], [AC_MSG_WARN([$gr_dlpack_why: the library is built without DLPack.$gr_dlpack_advice])],
         [AC_MSG_ERROR([$gr_dlpack_why.$gr_dlpack_advice])])])
-dnl Compilers search it anyway, and before the others it would hide the C++ headers.
+dnl Compilers search /usr/include by default. If the option named it, it would come before the
+dnl folders of the C++ headers and hide them.
 AS_IF([test "x$DLPACK_INCLUDEDIR" = x/usr/include], [DLPACK_CPPFLAGS=])
 AM_CONDITIONAL([HAVE_DLPACK], [test "x$DLPACK_INCLUDEDIR" != xno])
 AC_SUBST([DLPACK_INCLUDEDIR])

@@ -22,8 +22,8 @@ AS_IF([test "x$NVCC" != xno], [
          NVCC=no])])
 AM_CONDITIONAL([HAVE_NVCC], [test "x$NVCC" != xno])
 
-dnl Compressed library kernels have a seventh of the size. Drivers older than CUDA 12.4 cannot read them, but
-dnl those run no output of nvcc 13 anyway.
+dnl Compressed library kernels have a seventh of the size. Drivers older than CUDA 12.4 can't read
+dnl them, but such drivers can't run any output of nvcc 13 either.
 AC_SUBST([NVCC_SIZE_FLAGS])
 AS_IF([test "x$NVCC" != xno], [
     AC_MSG_CHECKING([whether $NVCC compresses])

@@ -8,7 +8,8 @@ AC_ARG_VAR([MPICC], [MPI's compiler, which is queried for its options (default: 
 AC_SUBST([MPI_CFLAGS])
 AC_SUBST([MPI_LIBS])
 
-dnl The options that mpicc passes on: Open MPI's has a question for them, MPICH's shows the command.
+dnl Prints the options that mpicc passes to the compiler. The mpicc of Open MPI has an option for
+dnl this; that of MPICH shows the whole command.
 gr_ask_mpi()
 {
     MPI_CFLAGS=`"$MPICC" --showme:compile 2>/dev/null` &&
@@ -25,7 +26,8 @@ AS_IF([test "x$with_mpi" = xno], [gr_mpi_why="--without-mpi"],
     gr_mpi_why="mpicc was not found (Debian: libopenmpi-dev, openmpi-bin)"
     AS_IF([test "x$MPICC" != xno], [
         gr_ask_mpi
-        dnl What is for the compiler; its headers are not ours to warn about.
+        dnl Keeps only the options for the compiler. The MPI headers become system headers, so that
+        dnl they cause no warnings.
         MPI_CFLAGS=`echo "$MPI_CFLAGS" | tr ' ' '\n' | $SED -n 's/^-I/-isystem /; /^-@<:@iDp@:>@/p' |
             tr '\n' ' '`
         gr_saved_libs=$LIBS

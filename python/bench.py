@@ -6,9 +6,9 @@
                                     [--json FILE]
 
 Each value is the median of the repeats, in microseconds per round; batches are per resource. The
-repeats of all rows are interleaved, so a machine that slows down affects all rows. Both APIs are
-idle before each row, and a row has few rounds: no queue fills up, so the time is that of the thread
-and does not include waits.
+repeats of all rows are interleaved, so a machine that slows down affects all rows. CUDA and OpenGL
+are idle before each row, and a row has few rounds, so no queue fills up: the time is spent in the
+calling thread and does not include waits.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import sys
 import time
 from pathlib import Path
 
-# Instead of this folder, whose package has no extension unless it was built here.
+# Replaces this folder, whose package has no extension unless it was built here.
 sys.path[0] = str(Path(__file__).resolve().parent / "examples")
 
 import grinterop  # noqa: E402
@@ -26,7 +26,7 @@ from grinterop import GraphicsResource, _grinterop, map_many  # noqa: E402
 
 import gl  # noqa: E402
 
-# Small: on the software driver a map copies.
+# The buffers are small, since on the software driver a map copies them.
 SIZE = 4096
 
 
@@ -38,7 +38,9 @@ def seconds_of(function, rounds):
 
 
 def map_functions(resources, stream):
-    """Map and release the first, the first by `with`, and all one by one."""
+    """Map and release the first resource by calls, the first resource by `with`, and all resources
+    one by one.
+    """
     first = resources[0]
 
     def one():
@@ -60,7 +62,7 @@ def map_functions(resources, stream):
 
 
 def own_rows(resources, stream):
-    """Rows by name: a function from rounds to seconds."""
+    """Rows by name. Each value is a function from the number of rounds to seconds."""
     one, scope, singles = map_functions(resources, stream)
     resource, count, handle = resources[0], len(resources), stream.__cuda_stream__()[1]
 
@@ -86,7 +88,7 @@ def own_rows(resources, stream):
 
 
 def core_rows(names, stream):
-    """The same rows with cuda.core, with its own resources on the same OpenGL buffers."""
+    """The same rows with cuda.core, which registers the same OpenGL buffers itself."""
     from cuda.core import GraphicsResource as CoreResource
 
     resources = [CoreResource.from_gl_buffer(name) for name in names]

@@ -4,8 +4,8 @@
 
     python3 matrix.py                      a table of the installed frameworks
     python3 matrix.py --out DIR            DIR/frameworks.md and DIR/frameworks.json as well
-    python3 matrix.py --only NumPy,CuPy    only these
-    python3 matrix.py --pipelines          the pipelines too: JPEG and H.264 to what is drawn
+    python3 matrix.py --only NumPy,CuPy    only these frameworks
+    python3 matrix.py --pipelines          also the pipelines: from JPEG and H.264 to a picture
 
 Each framework runs in its own process with a time limit. The exit status is 1 if wrong bytes
 arrived or a framework crashed.
@@ -19,7 +19,7 @@ import sys
 import time
 from pathlib import Path
 
-# Last: in the source tree a folder grinterop is beside this file, which lacks the extension.
+# This folder comes last: in the source tree it has a folder grinterop, which lacks the extension.
 sys.path[:] = sys.path[1:] + [str(Path(__file__).resolve().parent)]
 
 NAMES = (
@@ -54,11 +54,11 @@ def arguments():
     return chosen
 
 
-# ---- Children ------------------------------------------------------------------------------------
+# ---- Child processes -----------------------------------------------------------------------------
 
 
 def start(name, pipe, log, out):
-    """Starts the process, which writes lines of JSON to the pipe and its output to the log."""
+    """Starts the process. It writes lines of JSON to the pipe and its output to the log."""
     command = [sys.executable, __file__, "--child", name, "--pipe", str(pipe)]
     if out:
         command += ["--out", str(out)]
@@ -68,7 +68,7 @@ def start(name, pipe, log, out):
 
 
 def wait(child, limit):
-    """None, or the reason why it failed."""
+    """Why the process failed, or None."""
     try:
         status = child.wait(limit)
     except subprocess.TimeoutExpired:
@@ -81,7 +81,9 @@ def wait(child, limit):
 
 
 def run_child(name, limit, folder, out):
-    """The output of a child, as a list, and how it ended. The pipe is a file, which never fills."""
+    """The results of a child, as a list, and how the child ended. The pipe is a file, which never
+    fills.
+    """
     said = folder / "said.jsonl"
     log = folder / f"{name.replace(' ', '-')}.log"
     with open(said, "wb") as pipe, open(log, "wb") as text:
@@ -97,7 +99,7 @@ def run_child(name, limit, folder, out):
 
 
 def row_of(name, lines, trouble, tail):
-    """One row from the output of the child."""
+    """Makes one row of the matrix from the results of the child."""
     row = {"name": name, "cells": {}, "trouble": []}
     for line in lines:
         if "cell" in line:
@@ -141,7 +143,9 @@ def run_all(chosen):
 
 
 def is_bad(row):
-    """Wrong bytes or a crash; a way that a framework lacks is not a failure."""
+    """Whether bytes were wrong or the framework crashed. A way that a framework lacks is no
+    failure.
+    """
     failed = any(way["result"] == "failed" for cell in row["cells"].values() for way in cell)
     return bool(row["trouble"]) or failed
 

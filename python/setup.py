@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Finds libgrinterop and builds the one extension, in the limited API of CPython 3.10.
 
-GRINTEROP_BUILD names a grinterop build folder that is not installed; otherwise pkg-config finds
-grinterop. The extension gets an rpath to that library, unless GRINTEROP_RPATH=no, for packages
-whose library is on the loader's path.
+GRINTEROP_BUILD names a build folder of grinterop that is not installed. Without it, pkg-config
+finds the installed grinterop. The extension gets an rpath to that library. GRINTEROP_RPATH=no omits
+the rpath, for packages whose library is on the loader's path.
 """
 
 import os
@@ -42,7 +42,7 @@ def from_build(folder):
 
 
 def cuda_headers():
-    """The folder of CUDA's headers, unless the compiler finds them anyway."""
+    """The folder of the CUDA headers, or none if the compiler finds them without it."""
     for home in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
         if home and (Path(home) / "include/cudaTypedefs.h").exists():
             return ["-isystem", f"{home}/include"]
@@ -68,7 +68,7 @@ def from_pkg_config():
 
 
 class Wheel(bdist_wheel):
-    """One wheel for CPython 3.10 and later."""
+    """Tags the wheel: one wheel for CPython 3.10 and later."""
 
     def get_tag(self):
         python, abi, platform = super().get_tag()

@@ -15,13 +15,16 @@
 
 enum { SMALLEST_PICTURE = 16, LARGEST_PICTURE = 16384, MOST_ROWS = 24 };
 
-/* Prints the man page, for the build; not in the help. */
+/* Prints the man page, for the build. The option is not in the help. */
 static const struct option_row MAN = {"man", 0, NULL, NULL, .flag = NULL};
 enum { MAN_CODE = 255 };
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* Parses an integer within the limits up to the character `end`, and skips that. NULL: failed. */
+/*
+ * Parses an integer within the limits, up to the character `end`. Returns the text after `end`, or
+ * NULL on failure.
+ */
 static const char *parse_int(const char *text, char end, int least, int most, int *value)
 {
     char *rest;
@@ -116,13 +119,13 @@ static bool take(const struct option_row *row, const char *text)
 
 /* ---- The command line ------------------------------------------------------------------------ */
 
-/* The options in the form for getopt_long(). */
+/* The options in the form that getopt_long() needs. */
 struct getopt_names {
     struct option list[MOST_ROWS + 4];
     char letters[2 * MOST_ROWS + 5];
 };
 
-/* The code of the row for getopt_long(). */
+/* The code that getopt_long() returns for the row. */
 static int code_of(const struct option_page *page, const struct option_row *row)
 {
     return row->letter ? row->letter : 256 + (int)(row - page->rows);
@@ -167,7 +170,10 @@ static bool take_code(const struct option_page *page, int code)
     return false;
 }
 
-/* Sets the required arguments. False: their number is wrong. *any: whether the program has any. */
+/*
+ * Sets the required arguments. False if their number is wrong. *any is set to whether the program
+ * has required arguments.
+ */
 static bool take_operands(const struct option_page *page, int argc, char **argv, bool *any)
 {
     *any = false;

@@ -13,15 +13,16 @@
  * initial value is the default; if it is outside the limits, there is no default.
  */
 struct option_row {
-    const char *name;     /* of --name */
-    char letter;          /* the short name: 'l' for -l; 0 if none */
-    const char *argument; /* its name in the help, such as "FILE"; NULL if none */
-    const char *help;     /* limits and default are appended; NULL: not in the help */
+    const char *name; /* the name of --name */
+    char letter;      /* the short name, such as 'l' for -l; 0 if there is none */
+    /* the name of the argument in the help, such as "FILE"; NULL if there is none */
+    const char *argument;
+    const char *help; /* limits and default are appended; NULL hides the option in the help */
 
-    /* Not an option, but a required argument with that name. */
+    /* The row is not an option, but a required argument with that name. */
     const char **operand;
 
-    bool *flag; /* set to true */
+    bool *flag; /* the variable that the option sets to true */
     const char **text;
     struct {
         int *value;
@@ -39,29 +40,31 @@ struct option_row {
         int *width, *height;
     } size;
     struct {
-        int *value; /* index of the chosen word */
+        int *value; /* receives the index of the chosen word */
         const char *const *words;
-    } choice; /* ends with NULL */
+    } choice; /* the words end with NULL */
     struct {
-        bool (*take)(const char *text, void *into); /* false after an error, which it printed */
+        /* parses the argument; returns false after an error, which the function printed */
+        bool (*take)(const char *text, void *into);
         void *into;
     } own;
 };
 
-/* The notes of programs that use CUDA. */
+/* The notes in the help of programs that use CUDA. */
 #define OPTIONS_CUDA_NOTES                                                                         \
     "It runs on the first CUDA device, or without a GPU on the software CUDA driver. "             \
     "GR_CUDA_DRIVER=soft in the environment selects the software driver."
 
 /* A section after the options in the help and the man page, such as the exit status. */
 struct option_section {
-    const char *title; /* NULL if none */
-    const char *text;  /* sentences */
+    const char *title; /* NULL if the section has none */
+    const char *text;  /* the sentences of the section */
 };
 
 struct option_page {
     const char *program;
-    const char *about;                     /* one sentence, with capital letter and full stop */
+    /* what the program does: one sentence, with capital letter and full stop */
+    const char *about;
     const struct option_row *rows;         /* ends with a row without a name */
     const struct option_section *sections; /* ends with a section without a text */
 };
@@ -72,7 +75,7 @@ struct option_page {
  */
 void options_read_page(int argc, char **argv, const struct option_page *page);
 
-/* The same with one section without a title. */
+/* Like options_read_page(), with one section without a title. */
 void options_read(int argc, char **argv, const char *program, const struct option_row *rows,
                   const char *about, const char *notes);
 

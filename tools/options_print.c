@@ -34,7 +34,7 @@ const struct option_row options_help_row = {"help", 'h', NULL, "this text", .fla
 const struct option_row options_version_row = {"version", 'V', NULL, "the version of grinterop",
                                                .flag = NULL};
 
-/* " (2 to 2048, default 512)"; without the default if that is outside the limits. */
+/* Writes " (2 to 2048, default 512)". A default outside the limits is omitted. */
 static void describe_number(double value, double least, double most, char *text, size_t size)
 {
     if (value >= least && value <= most)
@@ -110,7 +110,10 @@ void options_print_help(FILE *stream, const struct option_page *page)
 
 /* ---- Roff ------------------------------------------------------------------------------------ */
 
-/* Writes one character; a hyphen as a minus, so that it can be copied into a command line. */
+/*
+ * Writes one character. A hyphen is written as a minus, so that it can be copied into a command
+ * line.
+ */
 static void put(FILE *stream, char c)
 {
     if (c == '\\')
@@ -127,7 +130,9 @@ static void put_text(FILE *stream, const char *text, size_t length)
         put(stream, text[i]);
 }
 
-/* Writes each sentence on its own line, as roff expects. Escapes lines that look like requests. */
+/*
+ * Writes each sentence on its own line, as roff expects, and escapes lines that look like requests.
+ */
 static void put_sentences(FILE *stream, const char *text)
 {
     while (*text) {
@@ -165,7 +170,9 @@ static void begin_section(FILE *stream, const char *title)
 
 /* ---- The page -------------------------------------------------------------------------------- */
 
-/* "grinterop-info - reports what works": the sentence without capital letter and full stop. */
+/*
+ * Writes "grinterop-info - reports what works": the sentence without capital letter and full stop.
+ */
 static void put_name(FILE *stream, const struct option_page *page)
 {
     size_t length = strlen(page->about);

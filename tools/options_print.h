@@ -16,7 +16,9 @@ void options_print_help(FILE *stream, const struct option_page *page);
 /* Prints the man page with the macros of man(7), for the hidden option --man of the build. */
 void options_print_man(FILE *stream, const struct option_page *page);
 
-/* Prints the text with line wrapping. Lines, also the current one, begin at column `indent`. */
+/*
+ * Prints the text and wraps its lines. All lines, also the current one, begin at column `indent`.
+ */
 void words_print(FILE *stream, const char *text, int indent);
 
 #endif

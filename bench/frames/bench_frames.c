@@ -18,7 +18,7 @@ static struct options {
     struct frames_table table;
     bool why;
     const char *only, *python, *script;
-    char version[FRAMES_PYTHON]; /* of Python */
+    char version[FRAMES_PYTHON]; /* the Python version */
 } o = {.effort = {.rounds = 3,
                   .frames = 1200,
                   .most_frames = 20000,
@@ -55,7 +55,7 @@ static bool parse_gl_device(const char *text, void *into)
     return true;
 }
 
-/* The default rows with two devices, and with OpenGL on the CPU. */
+/* The default rows if CUDA and OpenGL use two devices, and if OpenGL runs on the CPU. */
 static const char ACROSS[] = "kernel,draw,bound,transfer,raw,grinterop,copy,peer,shared,ring/1,"
                              "hand/,vulkan/draw,vulkan/1,vulkan/copy/,read/,vulkan/read/";
 static const char SOFTWARE[] = "kernel,draw,bound,transfer,copy,read/bound,read/copy";
@@ -152,7 +152,10 @@ static bool measure_mesh(size_t m)
 
 /* ---- The steps ------------------------------------------------------------------------------- */
 
-/* The Python script runs before any device is open, so that it has the device to itself. */
+/*
+ * Opens the devices. The Python script runs before any of them is open, so that it has its device
+ * to itself.
+ */
 static bool open(void)
 {
     if (o.python && !(o.script = bench_find_script()))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Frames in flight on shared storage by raw calls. Each wait, signal and flush can be omitted or
+ * Frames in flight on shared storage, by raw calls. Each wait, signal and flush can be omitted or
  * made less often, to measure what it costs. There are two timeline semaphores: CUDA signals
  * `release` with the number of the frame it has written, OpenGL signals `acquire` with the number
  * of the frame it has drawn.
  *
- * A wait made every k frames covers all k, and so does a signal. A wait may therefore precede the
- * signal it waits for, which timelines allow.
+ * A wait made every k frames covers all k frames, and so does a signal. A wait may therefore be
+ * enqueued before the signal that it waits for, which timelines allow.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -22,7 +22,8 @@ static bool open_buffers(struct frames *f, struct frames_hand *h, const struct f
     for (; h->slots < kind->slots; h->slots++) {
         struct hand_buffer *buffer = &h->buffers[h->slots];
         if (!hand_buffer_make(f, buffer) ||
-            (!kind->reads && !frames_launch(f, buffer->pointer))) /* for rows that only draw */
+            /* no kernel: for rows that only draw */
+            (!kind->reads && !frames_launch(f, buffer->pointer)))
             return false;
     }
     return true;
@@ -58,7 +59,10 @@ bool frames_hand_close(struct frames *f, struct frames_run *run)
 
 /* ---- A frame --------------------------------------------------------------------------------- */
 
-/* The value that covers a frame if every `every`th frame is signalled: the next multiple. */
+/*
+ * The value to signal so that it covers `frame`, if every `every`th frame is signalled: the next
+ * multiple.
+ */
 static uint64_t signal_for(uint64_t frame, unsigned every)
 {
     return every == 0 ? 0 : (frame + every - 1) / every * every;
@@ -69,7 +73,7 @@ static bool is_turn(uint64_t frame, unsigned every)
     return every != 0 && frame % every == 0;
 }
 
-/* Waits until the frames whose slots this and the next few frames reuse have been drawn. */
+/* Waits until the frames are drawn whose slots this frame and the next few frames reuse. */
 static bool cuda_waits(struct frames *f, const struct frames_hand *h,
                        const struct frames_kind *kind)
 {
@@ -117,7 +121,10 @@ bool frames_hand_frame(struct frames *f, struct frames_run *run)
     return true;
 }
 
-/* The reverse direction: OpenGL writes the slot, CUDA reads it; every frame waits and signals. */
+/*
+ * A frame in the reverse direction: OpenGL writes the slot and CUDA reads it. Every frame waits and
+ * signals.
+ */
 bool frames_hand_read_frame(struct frames *f, struct frames_run *run)
 {
     struct frames_hand *h = run->hand;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Rows of the copy transport, with OpenGL buffers and with buffers that grinterop creates, in order
- * and in flight. The reader lags the writer by the number of frames in flight, since a copy makes
- * the thread wait for them.
+ * and in flight. The reader is behind the writer by the number of frames in flight, since a copy
+ * makes the thread wait for these frames.
  */
 #include <epoxy/gl.h>
 
@@ -11,7 +11,7 @@
 static const gr_gl_options BY_COPY = {.struct_size = sizeof(gr_gl_options),
                                       .transports = GR_TRANSPORT_COPY};
 
-/* An existing OpenGL buffer, for the direction of the row. */
+/* Opens a row with an existing OpenGL buffer, which is shared in the direction of the row. */
 bool frames_copy_open(struct frames *f, struct frames_run *run)
 {
     const unsigned flags = run->kind->reads ? GR_READ_ONLY : GR_WRITE_DISCARD;
@@ -31,7 +31,7 @@ bool frames_copy_open_created(struct frames *f, struct frames_run *run)
 
 typedef bool (*open_fn)(struct frames *, struct frames_run *);
 
-/* Creates the slots with `open`, and the ring that holds them. */
+/* Creates each slot with `open`, and the ring that holds the slots. */
 static bool open_ring(struct frames *f, struct frames_run *run, open_fn open)
 {
     gr_resource *resources[FRAMES_MOST_COPIES];
@@ -84,7 +84,10 @@ static bool draw_one(struct frames *f, struct frames_run *run)
            frames_grinterop_failed("gr_ring_give_back");
 }
 
-/* At the start of a block the writer gets ahead; at its end only the reader is left. */
+/*
+ * A frame. At the start of a block the writer gets ahead of the reader. At the end of the block
+ * only the reader still has frames.
+ */
 static bool get_ahead(struct frames *f, struct frames_run *run,
                       bool (*write)(struct frames *, struct frames_run *))
 {
@@ -112,7 +115,10 @@ bool frames_transfer_open(struct frames *f, struct frames_run *run)
     return frames_cuda_ok(f, f->cuda->MemAllocHost(&run->host, f->bytes), "cuMemAllocHost");
 }
 
-/* The minimum for any copy to OpenGL: the kernel, and the transfer of all bytes to the host. */
+/*
+ * A frame of the row "transfer": the kernel, then the copy of all bytes to the host. Any copy to
+ * OpenGL takes at least this time.
+ */
 bool frames_transfer(struct frames *f, struct frames_run *run)
 {
     const CUdeviceptr from = f->scratch[f->frames_left % FRAMES_ALONE];

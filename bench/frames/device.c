@@ -104,7 +104,10 @@ void frames_print_devices(const struct frames *f)
 
 /* ---- A frame --------------------------------------------------------------------------------- */
 
-/* Successive frames differ a lot, so that a stale or half-written mesh is visible. */
+/*
+ * The phase of a frame. Successive phases differ a lot, so that a stale or half-written mesh is
+ * visible.
+ */
 static float phase_of(unsigned frames_left)
 {
     return (float)(frames_left % FRAMES_PHASES * 23 % FRAMES_PHASES) / FRAMES_PHASES;
@@ -182,7 +185,7 @@ int frames_count_wrong(struct frames *f, unsigned tolerance)
 
 /* ---- A mesh ---------------------------------------------------------------------------------- */
 
-/* The picture of the last frame, made without sharing. */
+/* Makes the picture of the last frame, without sharing. */
 static bool make_reference(struct frames *f)
 {
     void *vertices = malloc(f->bytes);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The shared part of bench_frames: the devices, the rows of the table, and the results. */
+/*
+ * Declarations that all files of bench_frames share: the devices, the rows of the table, and the
+ * results.
+ */
 #ifndef FRAMES_H
 #define FRAMES_H
 
@@ -19,15 +22,16 @@
 #include "tests/support/own_egl.h"
 
 enum {
-    FRAMES_TARGET = 512, /* pixels per side */
+    FRAMES_TARGET = 512, /* pixels per side of the render target */
     FRAMES_PIXELS = FRAMES_TARGET * FRAMES_TARGET * 4,
-    FRAMES_ALONE = 16, /* buffers used in turn in unsynchronised rows, too many for the caches */
+    /* buffers used in turn in unsynchronised rows; they are too many for the caches */
+    FRAMES_ALONE = 16,
     FRAMES_MOST_GROUP = 64,
     FRAMES_MOST_SLOTS = 256,
     FRAMES_MESHES = 3,
-    FRAMES_MOST_COPIES = 6,  /* ring slots with the copy transport */
-    FRAMES_PHASES = 61,      /* different meshes and pictures */
-    FRAMES_SOFTWARE_GL = -1, /* device number: OpenGL on the CPU */
+    FRAMES_MOST_COPIES = 6,  /* the maximum of ring slots with the copy transport */
+    FRAMES_PHASES = 61,      /* the number of different meshes, and of different pictures */
+    FRAMES_SOFTWARE_GL = -1, /* the device number that means OpenGL on the CPU */
     FRAMES_ROWS = 96
 };
 
@@ -36,40 +40,43 @@ struct frames_vulkan;
 /* For rows in which OpenGL draws a picture of mesh x mesh pixels and CUDA filters it. */
 struct frames_picture {
     unsigned framebuffer, colour, program, vertex_array;
-    int phase;                 /* location of the uniform */
+    int phase;                 /* the location of the uniform */
     unsigned alone;            /* an OpenGL buffer that is not shared */
     CUdeviceptr filtered;      /* the result of the last frame */
-    float *reference, *result; /* in host memory: expected and actual */
+    float *reference, *result; /* the expected and the actual result, in host memory */
 };
 
 /* One OpenGL context, one stream, a render target, and buffers that are not shared. */
 struct frames {
     const gr_cuda_api *cuda;
-    struct bench_device on; /* where CUDA computes */
+    struct bench_device on; /* the device on which CUDA computes */
     int gl_ordinal; /* the CUDA device on which OpenGL and Vulkan draw, or FRAMES_SOFTWARE_GL */
     CUmodule module;
     CUfunction kernel, filter, stamp, answer;
-    gr_egl *egl; /* the OpenGL context is one of these two */
+    gr_egl *egl; /* the OpenGL context is either `egl` or `software_gl` */
     struct own_egl software_gl;
     bool has_target;
     unsigned framebuffer, colour, program, vertex_array;
-    struct frames_vulkan *vulkan; /* NULL if not available, for this reason: */
+    /* NULL if Vulkan is not available; no_vulkan then has the reason */
+    struct frames_vulkan *vulkan;
     char no_vulkan[400];
     struct frames_picture picture;
     gr_vk_headless *timeline_vulkan; /* for hand_timeline.c, created on first use */
 
-    int mesh;                          /* points per side */
-    size_t bytes;                      /* vertex bytes of a mesh */
-    unsigned plain[FRAMES_ALONE];      /* not shared; each holds the mesh of the last frame */
-    CUdeviceptr scratch[FRAMES_ALONE]; /* CUDA memory, not shared */
-    unsigned plain_turn;               /* the next one to draw */
+    int mesh;     /* the points per side of the mesh */
+    size_t bytes; /* the bytes of the vertices of a mesh */
+    /* OpenGL buffers that are not shared, each with the mesh of the last frame */
+    unsigned plain[FRAMES_ALONE];
+    CUdeviceptr scratch[FRAMES_ALONE]; /* CUDA memory that is not shared */
+    unsigned plain_turn;               /* the index of the next buffer in `plain` to draw */
     unsigned
         frames_left; /* of the block; selects the mesh, so that the last mesh is always the same */
-    unsigned char *reference, *pixels; /* of the last frame: expected and actual */
+    unsigned char *reference, *pixels; /* the expected and the actual pixels of the last frame */
     unsigned *queries;                 /* if not NULL, an OpenGL timer for each frame */
-    unsigned drawn;                    /* since `queries` was set */
-    CUdeviceptr stamps;                /* if not 0, start and end time of each kernel */
-    unsigned launched;                 /* since `stamps` was set */
+    unsigned drawn;                    /* the frames drawn since `queries` was set */
+    /* if not 0, receives the start and end time of each kernel */
+    CUdeviceptr stamps;
+    unsigned launched; /* the kernels launched since `stamps` was set */
 };
 
 struct frames_kind;
@@ -79,15 +86,15 @@ struct frames_hand_copy;
 /* The state of a row during its measurement. */
 struct frames_run {
     const struct frames_kind *kind;
-    gr_resource *resource;     /* of rows with one resource */
-    CUgraphicsResource handle; /* of raw interop */
-    unsigned name;             /* of its buffer */
+    gr_resource *resource;     /* for rows with one resource */
+    CUgraphicsResource handle; /* for raw interop */
+    unsigned name;             /* the OpenGL buffer of the resource */
     gr_ring *ring;
-    unsigned names[FRAMES_MOST_COPIES]; /* of its buffers, if OpenGL owns them */
-    VkCommandBuffer *commands;          /* for each slot */
+    unsigned names[FRAMES_MOST_COPIES]; /* the OpenGL buffers of the ring, if OpenGL owns them */
+    VkCommandBuffer *commands;          /* the command buffers, one per slot */
     struct frames_hand *hand;           /* for rows by hand */
     struct frames_hand_copy *hand_copy; /* for copies by hand */
-    void *host;                         /* destination of copies */
+    void *host;                         /* the destination of copies */
     const gr_slot *slots[FRAMES_MOST_GROUP];
 };
 
@@ -106,12 +113,12 @@ enum frames_part {
     FRAMES_PARTS
 };
 
-/* How often by_hand.c synchronises: every n frames; 0: never. */
+/* How often by_hand.c synchronises: each member n means every n frames, and 0 means never. */
 struct frames_hand_kind {
     bool kernel, draw;
     unsigned cuda_waits, cuda_signals, gl_waits, gl_signals, flushes;
-    bool barriers;  /* OpenGL waits and signals name the buffer */
-    bool satisfied; /* waits use a value that was signalled long ago */
+    bool barriers;  /* whether the OpenGL waits and signals name the buffer */
+    bool satisfied; /* whether waits use a value that was signalled long ago */
 };
 
 /* When OpenGL flushes during a copy in pieces. */
@@ -119,10 +126,12 @@ enum frames_flush { FRAMES_FLUSH_NEVER, FRAMES_FLUSH_WAITING, FRAMES_FLUSH_EACH 
 
 /* How hand_copy.c copies frames; the row cycles through `slots` buffers. */
 struct frames_hand_copy_kind {
-    unsigned pieces, ahead; /* ahead: frames written when one is drawn; 0: that one */
-    bool by_cpu;            /* instead of memory that OpenGL keeps mapped */
+    /* ahead: the frames written when a frame is drawn; 0: only that frame */
+    unsigned pieces, ahead;
+    /* copy with the CPU, instead of through memory that OpenGL keeps mapped */
+    bool by_cpu;
     enum frames_flush flush;
-    bool until_drawn; /* reuse a buffer after its frame was drawn, not just copied */
+    bool until_drawn; /* reuse a buffer after its frame was drawn, not after it was copied */
     bool waits_early; /* wait for a free buffer before the kernel, not before the copy */
 };
 
@@ -132,11 +141,12 @@ struct frames_kind {
     const char *label;
     enum frames_part part;
     unsigned slots, group;
-    frames_fn open, frame, close; /* frame: `group` frames; close: also if open failed */
-    bool unchecked;               /* the picture does not come from CUDA */
-    bool reads;                   /* OpenGL draws a picture, CUDA filters it */
-    bool across;                  /* only if CUDA and OpenGL use different devices */
-    bool copied;                  /* Vulkan buffers are copied through host memory */
+    /* frame: passes `group` frames; close: is called even if open failed */
+    frames_fn open, frame, close;
+    bool unchecked; /* whether the picture does not come from CUDA */
+    bool reads;     /* whether OpenGL draws a picture and CUDA filters it */
+    bool across;    /* whether the row needs CUDA and OpenGL on different devices */
+    bool copied;    /* whether Vulkan buffers are copied through host memory */
     struct frames_hand_kind hand;
     struct frames_hand_copy_kind copy;
 };
@@ -144,18 +154,19 @@ struct frames_kind {
 /* How long and how often to measure. Blocks of raw interop last half of block_seconds. */
 struct frames_effort {
     unsigned rounds, frames, most_frames;
-    double block_seconds, most_seconds; /* of a block, at least and at most */
+    double block_seconds, most_seconds; /* the minimum and the maximum time of a block */
 };
 
 /* The result of one row for one mesh; times are in microseconds per frame. */
 struct frames_result {
     bool measured;
-    char reason[500];                /* why it was not measured, or "" */
-    unsigned frames;                 /* in a block; 0: unknown */
-    struct bench_spread wall, times; /* times: in order / this, of adjacent blocks */
-    double cpu;                      /* of the thread */
-    double waiting; /* frames unfinished when the thread had enqueued the last one */
-    bool full;      /* the GPU was the bottleneck, not the thread */
+    char reason[500]; /* why the row was not measured, or "" */
+    unsigned frames;  /* the frames in a block; 0 if unknown */
+    /* times: the speed-up, time of a frame in order / that of this row, of adjacent blocks */
+    struct bench_spread wall, times;
+    double cpu;     /* the CPU time of the thread */
+    double waiting; /* the frames unfinished when the thread had enqueued the last one */
+    bool full;      /* whether the GPU was the bottleneck, not the thread */
     int wrong;      /* the largest number of differing pixels in a checked frame; -1: not checked */
     char gaps[160]; /* the distribution of draws over time, if requested */
 };
@@ -167,7 +178,7 @@ struct frames_table {
     struct frames_result results[FRAMES_ROWS][FRAMES_MESHES];
 };
 
-/* Rows for the option table: the device of all APIs, and that of CUDA. */
+/* Rows for the option table: the device of all APIs, and the device of CUDA. */
 #define FRAMES_OPTIONS_DEVICE(frames)                                                              \
     {"device", 0, "N", "the CUDA device that computes and draws (default 0)",                      \
      .own = {frames_parse_device, frames}},                                                        \
@@ -179,27 +190,32 @@ struct frames_table {
         }                                                                                          \
     }
 
-/* device.c: errors go to frames_set_error(); drain waits for all APIs. */
+/* device.c: errors go to frames_set_error(). The drain function waits for all APIs. */
 bool frames_open(struct frames *frames);
 void frames_close(struct frames *frames);
-/* Adds OpenGL, Vulkan, and the transport of shared buffers, or why they are not available. */
+/*
+ * Adds facts about OpenGL, Vulkan, and the transport of shared buffers, or why they are not
+ * available.
+ */
 void frames_add_facts(const struct frames *frames, struct bench_machine *machine);
-bool frames_is_across(const struct frames *frames);     /* CUDA and OpenGL use two GPUs */
-void frames_print_devices(const struct frames *frames); /* unless it is one GPU */
-bool frames_print_error(bool good);                     /* if not good; returns good */
+bool frames_is_across(const struct frames *frames);     /* whether CUDA and OpenGL use two GPUs */
+void frames_print_devices(const struct frames *frames); /* prints nothing if there is one GPU */
+/* prints the error if not `good`; returns `good` */
+bool frames_print_error(bool good);
 bool frames_set_mesh(struct frames *frames, int mesh);
-bool frames_parse_device(const char *text, void *frames); /* for all APIs */
+bool frames_parse_device(const char *text, void *frames); /* parses the device of all APIs */
 bool frames_drain(struct frames *frames);
 bool frames_cuda_ok(const struct frames *frames, CUresult result, const char *call);
 bool frames_grinterop_failed(const char *call);
 bool frames_gl_ok(const char *doing);
 float frames_next_phase(struct frames *frames);
-bool frames_stamp(struct frames *frames, CUdeviceptr at);        /* CUDA device time, in ns */
-bool frames_launch(struct frames *frames, CUdeviceptr vertices); /* the next frame */
+/* writes the CUDA device time, in ns */
+bool frames_stamp(struct frames *frames, CUdeviceptr at);
+bool frames_launch(struct frames *frames, CUdeviceptr vertices); /* computes the next frame */
 void frames_draw(struct frames *frames, unsigned name);
 int frames_count_wrong(struct frames *frames, unsigned tolerance);
 void frames_read(struct frames *frames);
-const char *frames_last_error(void); /* the last error */
+const char *frames_last_error(void); /* the text of the last error */
 void frames_set_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The shaders of the points and the picture, for OpenGL and Vulkan. */
@@ -212,8 +228,8 @@ const unsigned char *frames_kernel(size_t *size);
 bool frames_write_mapped(struct frames *frames, gr_resource *resource);
 
 /*
- * Passes a group of frames through the ring: CUDA writes it, the renderer acquires it and gives it
- * back.
+ * Pass a group of frames through the ring: CUDA writes the group, the renderer acquires it and
+ * gives it back.
  */
 bool frames_ring_write(struct frames *frames, struct frames_run *run);
 bool frames_ring_give_back(struct frames_run *run);
@@ -221,9 +237,10 @@ bool frames_ring_give_back(struct frames_run *run);
 extern const char *const frames_part_titles[FRAMES_PARTS];
 extern const struct frames_kind frames_kinds[];
 extern const size_t frames_kind_count;
-extern const struct frames_kind *const frames_base;      /* raw interop in order */
-extern const struct frames_kind *const frames_read_base; /* where CUDA reads */
-extern const struct frames_kind frames_core;             /* measured by the Python script */
+extern const struct frames_kind *const frames_base;      /* the row of raw interop in order */
+extern const struct frames_kind *const frames_read_base; /* the same row in which CUDA reads */
+/* the row that the Python script measures */
+extern const struct frames_kind frames_core;
 
 /* copy_rows.c */
 bool frames_copy_open(struct frames *, struct frames_run *);
@@ -254,15 +271,15 @@ bool frames_vulkan_read_alone(struct frames *, struct frames_run *);
 bool frames_vulkan_read_frame(struct frames *, struct frames_run *);
 bool frames_vulkan_read_close(struct frames *, struct frames_run *);
 
-/* picture.c: what OpenGL draws for CUDA to read */
+/* picture.c: the picture that OpenGL draws for CUDA to read */
 bool frames_picture_open(struct frames *frames);
 void frames_picture_close(struct frames *frames);
 bool frames_picture_set_mesh(struct frames *frames);
-void frames_picture_draw(struct frames *frames, unsigned name); /* the next frame */
+void frames_picture_draw(struct frames *frames, unsigned name); /* draws the next frame */
 bool frames_picture_filter(struct frames *frames, CUdeviceptr pixels);
-bool frames_picture_wrong(struct frames *frames, int *wrong); /* pixels that differ */
+bool frames_picture_wrong(struct frames *frames, int *wrong); /* counts the pixels that differ */
 
-/* read_rows.c: passing it to CUDA */
+/* read_rows.c: passes the picture to CUDA */
 bool frames_read_alone(struct frames *, struct frames_run *);
 bool frames_read_open_raw(struct frames *, struct frames_run *);
 bool frames_read_raw(struct frames *, struct frames_run *);
@@ -271,8 +288,10 @@ bool frames_read_open_peer(struct frames *, struct frames_run *);
 bool frames_read_frame(struct frames *, struct frames_run *);
 bool frames_read_open_ring(struct frames *, struct frames_run *);
 bool frames_read_ring(struct frames *, struct frames_run *);
-bool frames_read_draw_slot(struct frames *, struct frames_run *); /* into the next ring slot */
-bool frames_read_slot(struct frames *, struct frames_run *);      /* and gives it back */
+/* draws into the next ring slot */
+bool frames_read_draw_slot(struct frames *, struct frames_run *);
+/* reads the slot and gives it back */
+bool frames_read_slot(struct frames *, struct frames_run *);
 
 /* rows.c: for rows in both directions */
 bool frames_make_buffer(struct frames *frames, struct frames_run *run);
@@ -300,7 +319,7 @@ bool frames_gaps(struct frames *frames, struct frames_run *run, char text[160]);
 void frames_measure(struct frames *frames, struct frames_run *base, const struct frames_kind *kind,
                     const struct frames_effort *effort, bool gaps, struct frames_result *result);
 
-/* frames_python.c: measures the cuda.core row; `version` names the interpreter. */
+/* frames_python.c: measures the cuda.core row. `version` receives the name of the interpreter. */
 #define FRAMES_PYTHON 300
 bool frames_python(const char *python, const char *script, int ordinal,
                    const struct frames_effort *effort, struct frames_table *table,
@@ -308,9 +327,9 @@ bool frames_python(const char *python, const char *script, int ordinal,
 
 /* report.c */
 enum frames_measure_of {
-    FRAMES_MIN_SPEEDUP,  /* speed-up over raw interop in order, minimum */
-    FRAMES_MAX_OF_BOUND, /* time relative to the bound, maximum */
-    FRAMES_MAX_OF_LONGER /* time relative to the longer of draw and transfer, maximum */
+    FRAMES_MIN_SPEEDUP,  /* the speed-up over raw interop in order, at least */
+    FRAMES_MAX_OF_BOUND, /* the time relative to the bound, at most */
+    FRAMES_MAX_OF_LONGER /* the time relative to the longer of draw and transfer, at most */
 };
 struct frames_goal {
     const char *key;

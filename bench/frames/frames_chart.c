@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Draws the results as one SVG chart: a panel per mesh, a bar per row, microseconds per frame on a
- * logarithmic axis. A dashed line marks the bound, the unsynchronised time of both APIs.
+ * Draws the results as one SVG chart. There is a panel per mesh and a bar per row. The logarithmic
+ * axis shows microseconds per frame. A dashed line marks the bound: the unsynchronised time of both
+ * APIs.
  */
 #include <math.h>
 #include <string.h>
@@ -10,12 +11,12 @@
 #include "bench/frames/frames.h"
 
 enum {
-    TOP = 112, /* of the panels */
+    TOP = 112, /* the top of the panels */
     ROW = 21,
     BAR = 13,
-    HEADING = 26, /* of a part, above its rows */
+    HEADING = 26, /* the height of the heading of a part, above its rows */
     BOTTOM = 62,
-    LEAST_WIDTH = 880 /* of the text above the panels */
+    LEAST_WIDTH = 880 /* the width that the text above the panels needs */
 };
 
 struct chart {
@@ -44,12 +45,12 @@ static void find_range(struct chart *c)
             if (!r->measured || !is_drawn(c->table->kinds[i]))
                 continue;
             low = fmin(low, r->wall.median);
-            high = fmax(high, r->wall.median * 2); /* room for the number beside the bar */
+            high = fmax(high, r->wall.median * 2); /* leaves room for the number beside the bar */
         }
     svg_set_range(&c->panels, low, high);
 }
 
-/* The end of the bar, which is at least one unit long. */
+/* The x coordinate of the end of the bar, which is at least one unit long. */
 static double bar_end(const struct chart *c, size_t m, const struct frames_result *r)
 {
     return fmax(svg_at(&c->panels, m, r->wall.median), svg_panel_x(&c->panels, m) + 1);
@@ -98,7 +99,10 @@ static void write_value(struct chart *c, size_t i, size_t m, double y)
              bench_number(time, r->wall.median), times);
 }
 
-/* First all bars, then the names and numbers, which lie above the lines of the bound. */
+/*
+ * Draws the bars, or the names and numbers. The names and numbers come last, since they lie above
+ * the lines of the bound.
+ */
 static void draw_rows(struct chart *c, bool numbers)
 {
     double y = TOP;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The cuda.core row: runs bench_frames.py in its own process, before this one opens any device, and
- * reads its output.
+ * The cuda.core row: runs bench_frames.py in a separate process, before this process opens any
+ * device, and reads its output.
  */
 #define _GNU_SOURCE
 #include <math.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Measures with GPU timers when OpenGL drew each frame of a row: how many frames it draws in one
- * go, and the pauses in which the GPU does something else, such as switching to CUDA and back.
+ * Measures with GPU timers when OpenGL drew each frame of a row. This shows how many frames OpenGL
+ * draws without a pause, and the pauses in which the GPU does something else, such as switching to
+ * CUDA and back.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 #include "bench/frames/frames.h"
 
-/* A pause exceeds the usual interval by at least this. */
+/* A pause is an interval that is longer than the usual interval by at least this time. */
 static const double PAUSE_US = 60;
 enum { FRAMES = 768, SKIPPED = 128 };
 
@@ -28,8 +29,8 @@ static bool draw_all(struct frames *f, struct frames_run *run, unsigned *queries
 }
 
 /*
- * The intervals between the ends of successive frames. Skips the first frames, while the queues
- * fill.
+ * Reads the intervals between the ends of successive frames. The first frames are skipped, since
+ * the queues fill meanwhile.
  */
 static void read_intervals(const unsigned *queries, double intervals[])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Shared storage and synchronisation by raw calls, for the rows by hand, which time no grinterop
+ * Shared storage and synchronisation by raw calls, for the rows by hand, which measure no grinterop
  * call. OpenGL may use another device than CUDA.
  */
 #ifndef FRAMES_HAND_H
@@ -17,7 +17,7 @@ struct hand_buffer {
     size_t size;
     CUdeviceptr pointer;
     bool mapped;
-    unsigned object, name; /* OpenGL memory object and buffer */
+    unsigned object, name; /* the OpenGL memory object and buffer */
 };
 
 /* A Vulkan timeline semaphore that OpenGL and CUDA have imported. */
@@ -28,20 +28,21 @@ struct hand_timeline {
 };
 
 struct frames_hand {
-    bool by_thread;  /* OpenGL without semaphores (software driver): the thread waits */
-    VkDevice device; /* on the drawing GPU; creates the timelines */
+    /* whether the thread waits, since OpenGL has no semaphores (software driver) */
+    bool by_thread;
+    VkDevice device; /* a Vulkan device on the drawing GPU, which creates the timelines */
     PFN_vkDestroySemaphore destroy;
-    struct hand_timeline drawn, computed; /* signalled by OpenGL and by CUDA */
+    struct hand_timeline drawn, computed; /* `drawn` is signalled by OpenGL, `computed` by CUDA */
     unsigned slots;
     struct hand_buffer buffers[FRAMES_MOST_SLOTS];
-    uint64_t frame; /* the one being enqueued */
+    uint64_t frame; /* the number of the frame that is being enqueued */
 };
 
 /* hand_storage.c: false after an error; the end function cleans up in any case. */
 bool hand_buffer_make(struct frames *frames, struct hand_buffer *buffer);
 void hand_buffer_end(struct frames *frames, struct hand_buffer *buffer);
 
-/* hand_timeline.c: the same. */
+/* hand_timeline.c: false after an error; the end function cleans up in any case. */
 bool hand_timelines_make(struct frames *frames, struct frames_hand *hand);
 void hand_timelines_end(struct frames *frames, struct frames_hand *hand);
 bool hand_cuda_signal(struct frames *frames, const struct frames_hand *hand, uint64_t value);

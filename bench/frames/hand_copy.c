@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The copy transport by raw calls, to measure the cost of its parts: the number of buffers and of
- * pieces, when OpenGL flushes, and what the thread waits for before CUDA reuses a buffer.
+ * The copy transport by raw calls, to measure what its parts cost: the number of buffers and of
+ * pieces, the flushes of OpenGL, and the wait before CUDA reuses a buffer.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -14,10 +14,10 @@ enum { MOST_PIECES = 64, PAGE = 4096 };
 
 /* The buffers of one frame. */
 struct turn {
-    CUdeviceptr memory;    /* in CUDA */
-    unsigned mapped, name; /* OpenGL buffers: mapped for staging, and drawn */
-    size_t first;          /* offset of the first whole page in the mapping */
-    unsigned char *host;   /* in the mapping, or CUDA host memory */
+    CUdeviceptr memory;    /* CUDA memory */
+    unsigned mapped, name; /* OpenGL buffers: one mapped for staging, and one that is drawn */
+    size_t first;          /* the offset of the first whole page in the mapping */
+    unsigned char *host;   /* a pointer to the mapping, or to CUDA host memory */
     bool registered;
     CUevent ends[MOST_PIECES];
     GLsync fence;
@@ -186,7 +186,10 @@ static bool draw_one(struct frames *f, struct frames_run *run)
     return true;
 }
 
-/* At the start of a block the writer gets ahead; at its end only the reader is left. */
+/*
+ * A frame. At the start of a block the writer gets ahead of the reader. At the end of the block
+ * only the reader still has frames.
+ */
 bool frames_hand_copy_frame(struct frames *f, struct frames_run *run)
 {
     const struct frames_hand_copy *h = run->hand_copy;

@@ -7,7 +7,7 @@
 
 #include "bench/frames/hand.h"
 
-/* The Mesa drivers on the CPU need slightly more memory than the buffer size. */
+/* The bytes that the Mesa drivers on the CPU need beyond the buffer size. */
 enum { MESA_ROOM = 64 };
 
 static CUmemAllocationProp properties_on(int device)
@@ -34,7 +34,7 @@ static bool allocate(struct frames *f, struct hand_buffer *b)
     return b->memory != 0;
 }
 
-/* Maps the memory for both the drawing and the CUDA device. */
+/* Maps the memory for the drawing device and for the CUDA device. */
 static bool map(struct frames *f, struct hand_buffer *b)
 {
     const int devices[] = {f->gl_ordinal, f->on.ordinal};
@@ -53,7 +53,10 @@ static bool map(struct frames *f, struct hand_buffer *b)
                                        "cuMemSetAccess");
 }
 
-/* Dedicated, since NVIDIA OpenGL (580) otherwise treats the memory as compressible. */
+/*
+ * Imports the memory into OpenGL as dedicated memory, since NVIDIA OpenGL (580) otherwise treats it
+ * as compressible.
+ */
 static bool import(struct frames *f, struct hand_buffer *b)
 {
     const GLint yes = GL_TRUE;
@@ -67,7 +70,8 @@ static bool import(struct frames *f, struct hand_buffer *b)
     glMemoryObjectParameterivEXT(b->object, GL_DEDICATED_MEMORY_OBJECT_EXT, &yes);
     glImportMemoryFdEXT(b->object, b->size, GL_HANDLE_TYPE_OPAQUE_FD_EXT, fd);
     if (!frames_gl_ok("glImportMemoryFdEXT")) {
-        if (!gr_cuda_is_software()) /* Mesa drivers on the CPU close it even if the import fails */
+        /* Mesa drivers on the CPU close the descriptor even if the import fails. */
+        if (!gr_cuda_is_software())
             close(fd);
         return false;
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Two timelines by raw calls: a Vulkan device on the drawing GPU creates them, OpenGL imports them
- * there, and CUDA imports them into the context of its own device, which may be another one.
+ * Two timelines by raw calls. A Vulkan device on the drawing GPU creates them, and OpenGL imports
+ * them there. CUDA imports them into the context of its own device, which may be another GPU.
  *
- * llvmpipe has no semaphores. There the thread waits, so that the rows can run as a test.
+ * llvmpipe has no semaphores: the thread waits instead, so that the rows can run as a test.
  */
 #define _GNU_SOURCE
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 #include "bench/frames/hand.h"
 
-/* GL_NV_timeline_semaphore, which epoxy lacks. */
+/* The constants of GL_NV_timeline_semaphore, which epoxy lacks. */
 enum { VALUE_NV = 0x9595, TYPE_NV = 0x95B3, TYPE_TIMELINE_NV = 0x95B5 };
 typedef void (*create_semaphores_fn)(GLsizei, GLuint *);
 typedef void (*semaphore_parameter_fn)(GLuint, GLenum, const GLint *);
@@ -25,7 +25,10 @@ struct functions {
     PFN_vkGetSemaphoreFdKHR get_fd;
 };
 
-/* The device lives until the program ends: OpenGL contexts do not outlive a Vulkan instance. */
+/*
+ * Opens a Vulkan device, which lives until the program ends: OpenGL contexts do not outlive a
+ * Vulkan instance.
+ */
 static const gr_vk_headless_info *open_vulkan(struct frames *f)
 {
     if (!f->timeline_vulkan)
@@ -97,7 +100,7 @@ static bool import_into_gl(int fd, GLuint *name)
     glImportSemaphoreFdEXT(*name, GL_HANDLE_TYPE_OPAQUE_FD_EXT, fd);
     if (frames_gl_ok("glImportSemaphoreFdEXT"))
         return true;
-    close(fd); /* a failed import does not take ownership */
+    close(fd); /* A failed import does not take ownership of the descriptor. */
     return false;
 }
 
@@ -155,7 +158,7 @@ void hand_timelines_end(struct frames *f, struct frames_hand *h)
 
 /* ---- Signals and waits ----------------------------------------------------------------------- */
 
-/* Without a memory barrier a small fill may complete after the signal. */
+/* Signals from the stream. Without a memory barrier a small fill may complete after the signal. */
 bool hand_cuda_signal(struct frames *f, const struct frames_hand *h, uint64_t value)
 {
     CUstreamBatchMemOpParams barrier = {
@@ -164,7 +167,8 @@ bool hand_cuda_signal(struct frames *f, const struct frames_hand *h, uint64_t va
     const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS params = {.params.fence.value = value};
     if (h->by_thread)
         return frames_cuda_ok(f, f->cuda->StreamSynchronize(f->on.stream), "cuStreamSynchronize");
-    if (f->cuda->StreamBatchMemOp) /* fails on a driver without barriers; the signal still works */
+    /* This call fails on a driver without barriers. The signal still works then. */
+    if (f->cuda->StreamBatchMemOp)
         f->cuda->StreamBatchMemOp(f->on.stream, 1, &barrier, 0);
     return frames_cuda_ok(
         f, f->cuda->SignalExternalSemaphoresAsync(&h->computed.cuda, &params, 1, f->on.stream),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Measures one row in blocks that alternate with raw interop in order, so that a drift of clocks or
- * temperature affects both alike. A block starts with empty queues and ends when all APIs are idle.
- * It is long enough for the queues to be full nearly all the time: the frames left when the thread
- * has enqueued the last one show whether they were. The last picture of the block is compared with
- * one made without sharing.
+ * Measures one row in blocks that alternate with blocks of raw interop in order, so that a drift of
+ * clocks or temperature affects both rows alike. A block starts with empty queues and ends when all
+ * APIs are idle. It is so long that the queues are full nearly all the time. Whether they were
+ * shows in the number of frames unfinished when the thread has enqueued the last one. The last
+ * picture of the block is compared with a picture made without sharing.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -14,7 +14,10 @@
 
 enum { LEAST_FRAMES = 32, MOST_ROUNDS = 64, HAND_UNIT = 64 };
 
-/* The Vulkan and OpenGL compilers may round the last bit of a colour differently. */
+/*
+ * The difference allowed: the Vulkan and OpenGL compilers may round the last bit of a colour
+ * differently.
+ */
 enum { VULKAN_TOLERANCE = 2 };
 
 /*
@@ -50,7 +53,10 @@ static unsigned round_up(double frames, unsigned unit)
     return ((unsigned)ceil(frames) + unit - 1) / unit * unit;
 }
 
-/* By hand, a block has whole groups of frames that share a signal. */
+/*
+ * The number of frames that belong together. In rows by hand, a block has whole groups of frames
+ * that share a signal.
+ */
 static unsigned unit_of(const struct frames_kind *kind)
 {
     return kind->part == FRAMES_WHY ? HAND_UNIT : kind->group;
@@ -94,7 +100,7 @@ static bool check(struct frames *f, const struct frames_kind *kind, struct frame
     return true;
 }
 
-/* The samples of a row, by round. */
+/* The samples of a row, one per round. */
 struct samples {
     double wall[MOST_ROUNDS], cpu[MOST_ROUNDS], waiting[MOST_ROUNDS], times[MOST_ROUNDS];
 };

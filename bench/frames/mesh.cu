@@ -10,9 +10,9 @@
 #endif
 
 /*
- * Points lie a tenth of a pixel off the border between two pixels, so that rounding cannot move one
- * to its neighbour. The waves are steep enough to leave gaps between the points of the finest mesh,
- * so that every part of it is visible.
+ * The kernel that writes the mesh. Points lie a tenth of a pixel off the border between two pixels,
+ * so that rounding can't move a point to the neighbouring pixel. The waves are steep enough to
+ * leave gaps between the points of the finest mesh, so that every part of the mesh is visible.
  */
 extern "C" __global__ void mesh(float4 *out, int w, float phase)
 {
@@ -27,7 +27,7 @@ extern "C" __global__ void mesh(float4 *out, int w, float phase)
 }
 GR_KERNEL(mesh)
 
-/* The mean of each pixel and its eight neighbours; edges are clamped. */
+/* Writes the mean of each pixel and its eight neighbours. Edges are clamped. */
 extern "C" __global__ void filter(const float4 *in, float4 *out, int w)
 {
     const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -99,8 +99,9 @@ extern "C" __global__ void stamp(unsigned long long *out)
 GR_KERNEL(stamp)
 
 /*
- * Reports the time when the host asks: counts words[0] up, and writes the answer to question n to
- * words[n]. Ends after the last answer, or when the host has not asked for a long time.
+ * Reports the time when the host requests it. For question n the kernel counts words[0] up and
+ * writes the answer to words[n]. The kernel ends after the last answer, or when the host has not
+ * asked for a long time.
  */
 extern "C" __global__ void answer(unsigned long long *words, int questions)
 {

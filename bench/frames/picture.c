@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The picture that OpenGL draws for CUDA to read: w by w pixels of four floats, the same size as
- * the mesh. OpenGL copies it into a buffer, and CUDA filters it into its own memory.
+ * the mesh. OpenGL copies the picture into a buffer, and CUDA filters it into CUDA memory.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -52,7 +52,7 @@ void frames_picture_close(struct frames *f)
 
 /* ---- A frame --------------------------------------------------------------------------------- */
 
-/* Restores the state, since other rows draw in between. */
+/* Draws the picture. Restores the OpenGL state, since other rows draw in between. */
 void frames_picture_draw(struct frames *f, unsigned name)
 {
     const struct frames_picture *p = &f->picture;
@@ -102,7 +102,7 @@ bool frames_picture_wrong(struct frames *f, int *wrong)
     return true;
 }
 
-/* Passes the last picture through the host, without sharing. */
+/* Makes the expected result: passes the last picture through the host, without sharing. */
 static bool make_reference(struct frames *f)
 {
     const struct frames_picture *p = &f->picture;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The picture that CUDA reads in bench_frames: whole numbers, so that it is exact in every frame
- * and differs at each pixel. OpenGL compiles this text; Vulkan uses it as SPIR-V.
+ * The picture that CUDA reads in bench_frames: it has whole numbers, so that it is exact in every
+ * frame and differs at each pixel. OpenGL compiles this text; Vulkan uses it as SPIR-V.
  */
 #version 450
 #ifdef VULKAN

@@ -9,7 +9,10 @@
 
 #include "bench/frames/frames.h"
 
-/* The Vulkan and OpenGL compilers may place single points a pixel apart. */
+/*
+ * The number of different pixels allowed: the Vulkan and OpenGL compilers may place single points a
+ * pixel apart.
+ */
 enum { MOST_WRONG_OF_VULKAN = FRAMES_TARGET * FRAMES_TARGET / 200 };
 
 static const struct frames_goal on_one[] = {
@@ -22,7 +25,8 @@ static const struct frames_goal on_one[] = {
 };
 
 /*
- * CUDA on one device, OpenGL on the other: no context switches, so one frame in flight is enough.
+ * The goals if CUDA and OpenGL use two devices. There are no context switches, so one frame in
+ * flight is enough.
  */
 static const struct frames_goal on_two[] = {
     {"ring/1", 64, FRAMES_MAX_OF_BOUND, 1.25},   {"ring/1", 256, FRAMES_MAX_OF_BOUND, 1.1},
@@ -33,7 +37,7 @@ static const struct frames_goal on_two[] = {
     {"hand/1", 256, FRAMES_MIN_SPEEDUP, 17},     {"hand/1", 1024, FRAMES_MIN_SPEEDUP, 2.8},
 };
 
-/* OpenGL on the CPU. */
+/* The goals if OpenGL runs on the CPU. */
 static const struct frames_goal on_cpu[] = {
     {"copy/4", 64, FRAMES_MAX_OF_LONGER, 1.2},
     {"copy/4", 256, FRAMES_MAX_OF_LONGER, 1.2},
@@ -63,7 +67,7 @@ static const struct frames_result *find(const struct frames_table *table, const 
     return NULL;
 }
 
-/* NAN if not measured. */
+/* The median of a row. NAN if the row was not measured. */
 static double median_of(const struct frames_table *table, const char *key, int mesh)
 {
     const struct frames_result *row = find(table, key, mesh);
@@ -85,7 +89,7 @@ double frames_reached(const struct frames_table *table, const struct frames_goal
         return row->times.median;
     case FRAMES_MAX_OF_BOUND:
         return row->wall.median / median_of(table, "bound", goal->mesh);
-    default: /* NAN if either was not measured */
+    default: /* NAN if either row was not measured */
         return row->wall.median / longer(median_of(table, "draw", goal->mesh),
                                          median_of(table, "transfer", goal->mesh));
     }
@@ -199,7 +203,9 @@ static void print_gaps(const struct frames_table *table)
         }
 }
 
-/* Successive rows and meshes with the same reason share a line. */
+/*
+ * Prints why rows were not measured. Successive rows and meshes with the same reason share a line.
+ */
 static void print_reasons(const struct frames_table *table)
 {
     const char *last = NULL;

@@ -141,7 +141,7 @@ static bool open_shared(struct frames *f, struct frames_run *run)
     return run->resource || frames_grinterop_failed("gr_gl_buffer_create");
 }
 
-/* The ring keeps references to the resources. */
+/* Creates the ring, which holds references to the resources. */
 bool frames_open_ring(struct frames *f, struct frames_run *run, gr_side producer)
 {
     gr_resource *resources[FRAMES_MOST_SLOTS];
@@ -254,7 +254,7 @@ static bool close_ring(struct frames *f, struct frames_run *run)
         key, label, FRAMES_VULKAN_READ, slots, 1, frames_vulkan_read_open, frame,                  \
             frames_vulkan_read_close, .unchecked = loose, .reads = true                            \
     }
-/* Members left out are 0: never. */
+/* A row by hand. Members that are left out are 0, which means never. */
 #define HAND(key, label, slots, ...)                                                               \
     {                                                                                              \
         key, label, FRAMES_WHY, slots, 1, frames_hand_open, frames_hand_frame, frames_hand_close,  \
@@ -286,12 +286,12 @@ const char *const frames_part_titles[FRAMES_PARTS] = {
     [FRAMES_WHY_COPY] = "Copies by hand",
 };
 
-/* The rows used as the baseline. */
+/* The indices of the rows used as the baseline. */
 enum { BASE = 4, READ_BASE = 32 };
 
 /*
- * The frames in flight are those between the one that CUDA writes and the one that is drawn; these
- * two have slots as well.
+ * All rows. The frames in flight are those between the frame that CUDA writes and the frame that is
+ * drawn. These two frames have slots as well.
  */
 const struct frames_kind frames_kinds[] = {
     BOUND("kernel", "kernel alone", kernel_alone),

@@ -9,9 +9,13 @@
 /* The shaders and the target. */
 struct frames_vulkan_plan {
     VkFormat format;
-    int size; /* pixels per side */
+    int size; /* the pixels per side of the target */
     const struct glsl *vert, *frag;
-    bool points; /* vertices; otherwise one triangle, with the phase as a push constant */
+    /*
+     * whether the vertices are points; if not, one triangle is drawn, with the phase as a push
+     * constant
+     */
+    bool points;
 };
 
 /* The objects used to draw a frame. */
@@ -27,34 +31,34 @@ struct frames_vulkan_draw {
 struct frames_vulkan {
     struct vulkan vulkan;
     gr_vk_device *copying;             /* the same device, with copies through host memory */
-    struct frames_vulkan_draw draw;    /* of the points */
-    struct frames_vulkan_draw picture; /* of the picture, while such a row is open */
+    struct frames_vulkan_draw draw;    /* draws the points */
+    struct frames_vulkan_draw picture; /* draws the picture, while a row that needs it is open */
     struct vulkan_buffer pixels;
-    const VkCommandBuffer *stamps; /* if not NULL, submitted after each frame */
+    const VkCommandBuffer *stamps; /* if not NULL, the command buffers submitted after each frame */
 };
 
 /*
- * vulkan_draw.c: false after an error, which has been printed; either way the free function
- * cleans up.
+ * vulkan_draw.c: false after an error, which has been printed. The free function cleans up in any
+ * case.
  */
 bool frames_vulkan_draw_init(const struct vulkan *vulkan, const struct frames_vulkan_plan *plan,
                              struct frames_vulkan_draw *draw);
 void frames_vulkan_draw_free(const struct vulkan *vulkan, struct frames_vulkan_draw *draw);
 void frames_vulkan_draw_points(const struct vulkan *vulkan, const struct frames_vulkan_draw *draw,
                                VkCommandBuffer commands, VkBuffer vertices, uint32_t count);
-/* Also copies it into the buffer. */
+/* Draws the picture and copies it to the buffer. */
 void frames_vulkan_draw_picture(const struct vulkan *vulkan, const struct frames_vulkan_draw *draw,
                                 VkCommandBuffer commands, float phase, VkBuffer into);
 
 /*
- * vulkan_rows.c: submits with the waits and signals of `points`, if given; `stage` waits. The
- * resources of a ring share one pair of semaphores.
+ * vulkan_rows.c: submits commands with the waits and signals of `points`, if given. `stage` is the
+ * stage that waits. The resources of a ring share one pair of semaphores.
  */
 bool frames_vulkan_submit(const struct frames *frames, const VkCommandBuffer commands[], uint32_t n,
                           const gr_submit *points, VkPipelineStageFlags stage);
 
 /*
- * Records the commands for a ring buffer between two uses by CUDA; NULL or false after an error,
+ * Record the commands for a ring buffer between two uses by CUDA. NULL or false after an error,
  * which has been printed.
  */
 VkCommandBuffer frames_vulkan_begin(const struct frames *frames, gr_resource *resource,
@@ -62,12 +66,12 @@ VkCommandBuffer frames_vulkan_begin(const struct frames *frames, gr_resource *re
 bool frames_vulkan_end(const struct frames *frames, VkCommandBuffer commands, gr_resource *resource,
                        const gr_vk_use *use);
 
-/* The slots of a ring, and what is recorded for each. */
+/* The slots of a ring, and the commands that are recorded for each slot. */
 struct frames_vulkan_slots {
     VkBufferUsageFlags usage;
     unsigned flags;
     gr_side producer;
-    unsigned commands; /* per slot */
+    unsigned commands; /* the number of command buffers per slot */
     bool (*record)(struct frames *frames, struct frames_run *run, gr_resource *resource,
                    unsigned slot);
 };
@@ -76,7 +80,7 @@ struct frames_vulkan_slots {
 bool frames_vulkan_make_ring(struct frames *frames, struct frames_run *run,
                              const struct frames_vulkan_slots *slots);
 
-/* False if there is no Vulkan; sets the error. */
+/* Whether Vulkan is available. If not, sets the error. */
 bool frames_vulkan_available(const struct frames *frames);
 
 #endif

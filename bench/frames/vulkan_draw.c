@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Vulkan rendering: a target, and a pipeline that draws the points or the picture like OpenGL does.
+ * Vulkan rendering: a target, and a pipeline that draws the points or the picture as OpenGL does.
  */
 #include "bench/frames/vulkan.h"
 
@@ -19,7 +19,7 @@ static bool make_pass(const struct vulkan *v, VkFormat format, VkRenderPass *pas
                                           .pColorAttachments = &reference};
     const VkPipelineStageFlags drawing = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
     const VkAccessFlags written = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
-    /* Orders this frame after the previous one, and the copy after this frame. */
+    /* Orders this frame after the previous frame, and the copy after the drawing of this frame. */
     const VkSubpassDependency order[2] = {
         {VK_SUBPASS_EXTERNAL, 0, drawing | VK_PIPELINE_STAGE_TRANSFER_BIT, drawing, written,
          written, 0},
@@ -54,7 +54,10 @@ static VkRect2D all_of(int size)
     return (VkRect2D){.extent = {(uint32_t)size, (uint32_t)size}};
 }
 
-/* Flips clip space, so that rows are stored in the same order as in OpenGL. */
+/*
+ * Makes the pipeline. Clip space is flipped, so that rows are stored in the same order as in
+ * OpenGL.
+ */
 static bool make_pipeline(const struct vulkan *v, const struct frames_vulkan_plan *plan,
                           struct frames_vulkan_draw *d,
                           const VkPipelineShaderStageCreateInfo stages[2])

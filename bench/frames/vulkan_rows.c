@@ -136,7 +136,7 @@ bool frames_vulkan_submit(const struct frames *f, const VkCommandBuffer commands
     return result == VK_SUCCESS;
 }
 
-/* Copies the target to host memory; not part of any frame. */
+/* Copies the target to host memory. The copy is not part of any frame. */
 bool frames_vulkan_read(struct frames *f)
 {
     struct frames_vulkan *k = f->vulkan;

@@ -118,7 +118,10 @@ static bool draw(const char *path, const struct bench_machine *machine)
 static bool pictures_right(void)
 {
     const struct latency_table *table = &o.table;
-    /* The Vulkan and OpenGL compilers may place single points a pixel apart. */
+    /*
+     * The Vulkan and OpenGL compilers may place single points a pixel apart, so some pixels may
+     * differ.
+     */
     const int of_vulkan = FRAMES_TARGET * FRAMES_TARGET / 200;
     for (size_t i = 0; i < table->rows; i++)
         for (size_t r = 0; r < table->rates; r++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Computes how far each clock is ahead of CLOCK_MONOTONIC. A reading taken between two moments
- * gives an interval for the offset; the result is the intersection of the intervals of all
- * readings.
+ * Computes by how much each clock is ahead of CLOCK_MONOTONIC. A reading taken between two
+ * CLOCK_MONOTONIC times gives an interval for the offset. The result is the intersection of the
+ * intervals of all readings.
  */
 #define _GNU_SOURCE
 #include <time.h>
@@ -26,14 +26,14 @@ struct latency_offset latency_offset_of(const struct latency_reading *r, size_t 
             most = r[i].value - r[i].low;
     }
     /*
-     * A clock with coarse steps can leave an empty intersection; then the gap is the uncertainty.
+     * A clock with coarse steps can leave an empty intersection. The gap is then the uncertainty.
      */
     const int64_t width = most > least ? most - least : least - most;
     return (struct latency_offset){
         .at = r[count - 1].value, .ahead = least + (most - least) / 2, .uncertain = width / 2 + 1};
 }
 
-/* The greatest common divisor of the differences between readings. */
+/* The step of the clock: the greatest common divisor of the differences between readings. */
 int64_t latency_step_of(const struct latency_reading *r, size_t count)
 {
     int64_t step = 0;
@@ -50,7 +50,9 @@ int64_t latency_step_of(const struct latency_reading *r, size_t count)
     return step;
 }
 
-/* Interpolates the offset linearly between the two known ones. */
+/*
+ * Converts to CLOCK_MONOTONIC. The offset is interpolated linearly between the two known offsets.
+ */
 int64_t latency_to_monotonic(const struct latency_clock *c, int64_t value)
 {
     const double whole = (double)(c->after.at - c->before.at);

@@ -39,7 +39,7 @@ static bool read_answer(struct latency *l, size_t question, struct latency_readi
     return value != 0;
 }
 
-/* A running kernel answers within one round trip over the bus. */
+/* Asks a running kernel for its time. The answer takes one round trip over the bus. */
 static bool question(struct latency *l, struct latency_offset *offset)
 {
     struct latency_reading readings[READINGS];
@@ -54,8 +54,8 @@ static bool question(struct latency *l, struct latency_offset *offset)
 }
 
 /*
- * Keeps the best of several attempts: if the thread is preempted, the readings are imprecise or the
- * kernel has ended.
+ * Reads the CUDA clock several times and keeps the best reading: if the thread is preempted, a
+ * reading is imprecise, or the kernel has ended.
  */
 static bool read_cuda(struct latency *l, struct latency_offset *best)
 {
@@ -142,7 +142,10 @@ bool latency_clocks_read(struct latency *l, bool after)
     return true;
 }
 
-/* Two GPUs never count as one clock, since their clocks may be close by chance. */
+/*
+ * Compares the clocks. Those of two GPUs never count as one clock, since they may be close by
+ * chance.
+ */
 void latency_clocks_compare(struct latency *l)
 {
     const struct latency_offset *cuda = &l->whole_run[LATENCY_CUDA].after;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The shared part of bench_latency: clocks, rows, and results. The devices, the mesh and most rows
- * are from bench_frames.
+ * Declarations that all files of bench_latency share: clocks, rows, and results. The devices, the
+ * mesh and most rows are from bench_frames.
  */
 #ifndef LATENCY_H
 #define LATENCY_H
@@ -19,9 +19,9 @@ enum {
 
 /* ---- Clocks ---------------------------------------------------------------------------------- */
 
-/* How far a clock is ahead of CLOCK_MONOTONIC in nanoseconds, give or take `uncertain`. */
+/* By how much a clock is ahead of CLOCK_MONOTONIC, in nanoseconds, give or take `uncertain`. */
 struct latency_offset {
-    int64_t at, ahead, uncertain; /* at: time on the clock itself */
+    int64_t at, ahead, uncertain; /* at: the time on the clock itself */
 };
 
 enum latency_side { LATENCY_CUDA, LATENCY_OPENGL, LATENCY_VULKAN, LATENCY_SIDES };
@@ -43,11 +43,11 @@ struct latency;
 
 struct latency_row {
     const char *key, *label;
-    const char *frames_key; /* the row of bench_frames with the same frames */
-    unsigned slots;         /* 0: as many as in that row */
-    bool threads;           /* CUDA and OpenGL each have a thread */
+    const char *frames_key; /* the row of bench_frames that has the same frames */
+    unsigned slots;         /* 0 means as many slots as in that row */
+    bool threads;           /* whether CUDA and OpenGL each have a thread */
     enum latency_side draws;
-    bool across; /* only if CUDA and OpenGL use different devices */
+    bool across; /* whether the row needs CUDA and OpenGL on different devices */
 };
 
 extern const struct latency_row latency_rows[];
@@ -55,7 +55,7 @@ extern const size_t latency_row_count;
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-/* Microseconds; NaN if there are too few frames. */
+/* Times in microseconds. NaN if there are too few frames. */
 struct latency_times {
     double p50, p99, p999, worst;
 };
@@ -63,12 +63,13 @@ struct latency_times {
 struct latency_cell {
     bool measured;
     char reason[500];
-    unsigned frames; /* that were evaluated */
-    unsigned late;   /* of them, those begun a quarter of a period or more after their time */
-    unsigned held;   /* those whose kernel began that long after the frame */
+    unsigned frames; /* the frames that were evaluated */
+    /* of these, the frames begun a quarter of a period or more after their scheduled time */
+    unsigned late;
+    unsigned held; /* of these, the frames whose kernel began that long after the frame */
     struct latency_times hand_over, wait, whole;
     unsigned impossible; /* frames drawn before the end of their kernel, according to the clocks */
-    int wrong;           /* pixels in the last picture */
+    int wrong;           /* the pixels that differ in the last picture */
 };
 
 struct latency_table {
@@ -83,15 +84,16 @@ struct latency_vulkan;
 /* The state of the run. */
 struct latency {
     struct frames frames;
-    double seconds;  /* of a cell */
-    uint64_t *words; /* pinned, for the CUDA clock: the question, and each answer */
+    double seconds;  /* the time for a cell, in seconds */
+    uint64_t *words; /* pinned memory for the CUDA clock: the question, and each answer */
     CUdeviceptr words_at, stamps;
     unsigned queries[LATENCY_MOST_FRAMES];
-    struct latency_vulkan *vulkan;                 /* NULL if not available */
-    bool one_clock;                                /* OpenGL and CUDA use the same clock */
-    int64_t step[LATENCY_SIDES];                   /* of each clock; 0: unknown */
-    struct latency_clock clocks[LATENCY_SIDES];    /* during the cell */
-    struct latency_clock whole_run[LATENCY_SIDES]; /* since the start of the first cell */
+    struct latency_vulkan *vulkan;              /* NULL if Vulkan is not available */
+    bool one_clock;                             /* whether OpenGL and CUDA use the same clock */
+    int64_t step[LATENCY_SIDES];                /* the step of each clock; 0 if unknown */
+    struct latency_clock clocks[LATENCY_SIDES]; /* the clocks during the cell */
+    /* the clocks since the start of the first cell */
+    struct latency_clock whole_run[LATENCY_SIDES];
     int64_t begun[LATENCY_MOST_FRAMES], due[LATENCY_MOST_FRAMES];
     uint64_t computed[2 * LATENCY_MOST_FRAMES], drawn[LATENCY_MOST_FRAMES];
 };
@@ -103,7 +105,7 @@ int64_t latency_step_of(const struct latency_reading *readings, size_t count);
 int64_t latency_to_monotonic(const struct latency_clock *clock, int64_t value);
 int64_t latency_uncertain(const struct latency_clock *clock);
 
-/* clocks.c: all three; errors go to frames_set_error(). */
+/* clocks.c: all three clocks. Errors go to frames_set_error(). */
 bool latency_clocks_open(struct latency *latency);
 void latency_clocks_close(struct latency *latency);
 bool latency_clocks_read(struct latency *latency, bool after);
@@ -117,10 +119,10 @@ bool latency_vulkan_take(struct latency *latency, unsigned frames);
 bool latency_vulkan_clock(struct latency *latency, struct latency_offset *offset);
 const char *latency_vulkan_clock_name(const struct latency *latency);
 
-/* pace.c: waits until `when`; returns the time after the wait */
+/* pace.c: waits until `when` and returns the time after the wait */
 int64_t latency_wait_until(int64_t when);
 
-/* threads.c: the frames of a row, with CUDA on a separate thread */
+/* threads.c: runs the frames of a row with CUDA on a separate thread */
 bool latency_threads(struct latency *latency, struct frames_run *run, unsigned frames,
                      int64_t start, int64_t period);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Draws the results as one SVG chart: a panel per rate, and a line per row from the median to the
- * worst frame, with a mark at the 99th percentile. The logarithmic axis shows microseconds from the
- * end of the kernel to the end of the draw.
+ * Draws the results as one SVG chart. There is a panel per rate, and a line per row from the median
+ * to the worst frame, with a mark at the 99th percentile. The logarithmic axis shows microseconds
+ * from the end of the kernel to the end of the draw.
  */
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@ enum {
     TOP = 106,
     ROW = 24,
     BOTTOM = 58,
-    LEAST_WIDTH = 900 /* of the text above the panels */
+    LEAST_WIDTH = 900 /* the width that the text above the panels needs */
 };
 
 struct chart {

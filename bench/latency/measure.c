@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Measures one row at each rate: frames begin on schedule, both APIs record when they are done, and
- * the clocks are read before and after.
+ * Measures one row at each rate. Frames begin on schedule, CUDA and the renderer record when they
+ * are done, and the clocks are read before and after.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -15,7 +15,7 @@
 /* The first 1 / LEFT_OUT of the frames find empty queues and are left out. */
 enum { LEFT_OUT = 16, WARM_UP = 32, LEAD_NS = 2000000 };
 
-/* A quantile needs this many frames. */
+/* The number of frames that a quantile needs. */
 enum { FOR_P99 = 100, FOR_P999 = 1000 };
 
 /* ---- The frames ------------------------------------------------------------------------------ */
@@ -23,7 +23,7 @@ enum { FOR_P99 = 100, FOR_P999 = 1000 };
 static bool one_frame(struct latency *l, struct frames_run *run)
 {
     const bool good = run->kind->frame(&l->frames, run);
-    glFlush(); /* as a program does that presents each frame */
+    glFlush(); /* A program that presents each frame also flushes after each frame. */
     return good;
 }
 
@@ -43,7 +43,7 @@ static bool all_frames(struct latency *l, const struct latency_row *row, struct 
     return true;
 }
 
-/* Runs frames without timers; reports microseconds per frame. */
+/* Runs frames without timers and reports their microseconds per frame. */
 static bool warm_up(struct latency *l, const struct latency_row *row, struct frames_run *run,
                     double *frame_us)
 {
@@ -93,7 +93,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts the values. Quantiles are not interpolated: each is a measured frame. */
+/* Sorts the values. Quantiles are not interpolated: each one is the time of a measured frame. */
 static struct latency_times times_of(double *values, size_t count)
 {
     struct latency_times t = {NAN, NAN, NAN, NAN};
@@ -109,7 +109,10 @@ static struct latency_times times_of(double *values, size_t count)
     return t;
 }
 
-/* If both use one clock, compares the times directly. */
+/*
+ * The time from the end of the kernel to the end of the draw. If both APIs use one clock, compares
+ * their times directly.
+ */
 static double hand_over_ns(const struct latency *l, enum latency_side draws, unsigned i)
 {
     const int64_t computed = (int64_t)l->computed[2 * i + 1], drawn = (int64_t)l->drawn[i];

@@ -101,7 +101,7 @@ static void print_reasons(const struct latency_table *table)
         }
 }
 
-/* The delay that a ring causes for the producer, compared with the unsynchronised row. */
+/* Prints the delay that a ring causes for the producer, compared with the unsynchronised row. */
 static void print_delays(const struct latency_table *table)
 {
     if (table->rows == 0 || strcmp(table->row[0]->key, "alone") != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The rows of bench_latency. As in bench_frames, the frames in flight are those between the one
- * that CUDA writes and the one that is drawn; these two have slots as well.
+ * The rows of bench_latency. As in bench_frames, the frames in flight are those between the frame
+ * that CUDA writes and the frame that is drawn. These two frames have slots as well.
  */
 #include "bench/latency/latency.h"
 

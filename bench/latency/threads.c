@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Frames of a ring with two threads: the CUDA thread begins each frame on schedule, the OpenGL
- * thread draws each as it arrives.
+ * Frames of a ring with two threads. The CUDA thread begins each frame on schedule, and the OpenGL
+ * thread draws each frame as it arrives.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Vulkan timers: one after each frame, in its own command buffer, and the Vulkan clock relative to
- * CLOCK_MONOTONIC. VK_EXT_calibrated_timestamps reads both at once, but must be enabled on the
- * device, so a second device is opened for it. Without the extension a timer is submitted between
- * two readings of CLOCK_MONOTONIC.
+ * Vulkan timers, one after each frame in a command buffer of its own, and the offset of the Vulkan
+ * clock to CLOCK_MONOTONIC. VK_EXT_calibrated_timestamps reads both clocks at once, but must be
+ * enabled on the device, so a second device is opened for it. Without the extension a timer is
+ * submitted between two readings of CLOCK_MONOTONIC.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -25,10 +25,11 @@ enum { CALIBRATIONS = 64, SUBMITS = 32 };
 struct latency_vulkan {
     const struct vulkan *on;
     double period; /* nanoseconds per tick */
-    uint64_t mask; /* valid bits of a timer */
+    uint64_t mask; /* the valid bits of a timer */
     VkQueryPool pool;
-    VkCommandBuffer reset, stamps[LATENCY_MOST_FRAMES + 1]; /* the last one is for the clock */
-    VkDevice calibrated;                                    /* VK_NULL_HANDLE if not available */
+    VkCommandBuffer reset, stamps[LATENCY_MOST_FRAMES + 1]; /* the last stamp is for the clock */
+    /* the second device, or VK_NULL_HANDLE if it is not available */
+    VkDevice calibrated;
     PFN_vkDestroyDevice destroy;
     PFN_vkGetCalibratedTimestampsEXT read_both;
 #define MEMBER(name) PFN_vk##name name;
@@ -84,7 +85,7 @@ static bool has_calibration(const gr_vk_headless_info *on)
     return found;
 }
 
-/* All devices on one GPU read the same clock. */
+/* Opens the second device. All devices on one GPU read the same clock. */
 static void open_calibrated(struct latency_vulkan *k, const gr_vk_headless_info *on)
 {
     const float priority = 1;
@@ -110,7 +111,7 @@ static void open_calibrated(struct latency_vulkan *k, const gr_vk_headless_info 
         (PFN_vkGetCalibratedTimestampsEXT)of_device(k->calibrated, "vkGetCalibratedTimestampsEXT");
 }
 
-/* Records one timer per frame; the last one is for the clock. */
+/* Records one timer per frame, and one for the clock. */
 static bool record(struct latency_vulkan *k)
 {
     for (uint32_t i = 0; i <= LATENCY_MOST_FRAMES; i++) {
@@ -204,7 +205,7 @@ bool latency_vulkan_take(struct latency *l, unsigned frames)
 
 /* ---- The clock ------------------------------------------------------------------------------- */
 
-/* Keeps the reading with the smallest deviation. */
+/* Reads both clocks several times and keeps the reading with the smallest deviation. */
 static bool calibrate(const struct latency_vulkan *k, struct latency_offset *offset)
 {
     const VkCalibratedTimestampInfoEXT both[2] = {

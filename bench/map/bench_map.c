@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * bench_map: measures the cost of a map and release with the driver API and with the library, side
- * by side in one run. It prints how the numbers were taken, since the OpenGL and CUDA queues are
- * deep enough to hide the GPU from a short loop.
+ * by side in one run. It prints how the numbers were measured, since the OpenGL and CUDA queues are
+ * so deep that a short loop would not wait for the GPU.
  */
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ static struct options {
     struct bench_effort effort;
     const char *python, *script;
     bool python_failed;
-    struct bench_table tables[2]; /* the second one is from Python */
+    struct bench_table tables[2]; /* the second table is from Python */
     size_t count;
 } o = {.bench.bytes = 65536,
        .effort = {.blocks = 601,
@@ -90,7 +90,7 @@ static bool measure_native(void)
     return true;
 }
 
-/* Closes everything first, so that Python has the device to itself. */
+/* Measures with Python. Closes everything first, so that Python has the device to itself. */
 static bool measure_python(void)
 {
     struct bench_table *table = &o.tables[o.count];

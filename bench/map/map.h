@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The shared part of bench_map: the objects being mapped, the rows of the table, and the two
- * subjects that every row compares.
+ * Declarations that all files of bench_map share: the objects being mapped, the rows of the table,
+ * and the two subjects that every row compares.
  */
 #ifndef BENCH_MAP_H
 #define BENCH_MAP_H
@@ -32,17 +32,17 @@ struct bench {
     gr_buffer *buffers[BENCH_RESOURCES];
 };
 
-/* How long and how often to measure; the Python script gets the same numbers. */
+/* How long and how often to measure. The Python script gets the same numbers. */
 struct bench_effort {
-    unsigned blocks;      /* timed, drained blocks of each subject */
-    double room_seconds;  /* time limit of a row of drained blocks */
-    unsigned full_blocks; /* timed blocks of each subject with the queues full */
-    unsigned frames;      /* in such a block, at most */
-    unsigned fill_frames; /* frames to fill the queues with, at most */
-    double fill_seconds;  /* time limit for filling them */
+    unsigned blocks;      /* the timed, drained blocks of each subject */
+    double room_seconds;  /* the time limit of a row of drained blocks */
+    unsigned full_blocks; /* the timed blocks of each subject with the queues full */
+    unsigned frames;      /* the maximum of frames in such a block */
+    unsigned fill_frames; /* the maximum of frames that fill the queues */
+    double fill_seconds;  /* the time limit for filling the queues */
 };
 
-/* Enqueues one frame; false after an error, which has been printed. */
+/* Enqueues one frame. False after an error, which has been printed. */
 typedef bool (*bench_frame_fn)(struct bench *bench, unsigned resources, bool work);
 
 enum bench_part { BENCH_ROOM, BENCH_MAP, BENCH_FRAME, BENCH_REGISTER, BENCH_PARTS };
@@ -53,18 +53,20 @@ struct bench_kind {
     const char *label;
     enum bench_part part;
     unsigned resources;
-    unsigned calls;       /* maps per frame, and as many releases */
-    unsigned room_frames; /* in a drained block: few enough to fit into the queues */
-    unsigned full_frames; /* in a block with full queues; the effort may set fewer */
+    unsigned calls;       /* the number of maps per frame, and of releases */
+    unsigned room_frames; /* the frames in a drained block, few enough to fit into the queues */
+    unsigned full_frames; /* the frames in a block with full queues; the effort may set fewer */
     bench_frame_fn frame[BENCH_SUBJECTS];
 };
 
-/* The result of one row; NaN if not measured. */
+/* The result of one row. A number is NaN if it was not measured. */
 struct bench_row {
     const struct bench_kind *kind;
-    struct bench_comparison of; /* the halves of drained blocks only */
-    double queued;              /* full: frames left in the queues after the last block */
-    double full;                /* full: 1 if they were, 0 if enqueueing was the bottleneck */
+    struct bench_comparison of; /* its halves are those of drained blocks only */
+    /* with full queues: the frames left in the queues after the last block */
+    double queued;
+    /* with full queues: 1 if they were full, 0 if enqueueing was the bottleneck */
+    double full;
 };
 
 /* The rows that one program measured, with the names of the subjects. */
@@ -84,14 +86,14 @@ bool bench_drain(struct bench *bench);
 /* objects.c */
 bool bench_open(struct bench *bench);
 void bench_close(struct bench *bench);
-bool bench_check_work(struct bench *bench); /* whether OpenGL copied what CUDA wrote */
+bool bench_check_work(struct bench *bench); /* whether OpenGL copied the values that CUDA wrote */
 
 /* measure.c */
 bool bench_measure(struct bench *bench, const struct bench_kind *kind,
                    const struct bench_effort *effort, struct bench_row *row);
 
 /* report.c */
-double bench_added_ns(const struct bench_row *row); /* extra time of the second subject */
+double bench_added_ns(const struct bench_row *row); /* the extra time of the second subject */
 void bench_print(const struct bench_table *table, bool acceptance);
 void bench_print_beside(const struct bench_table *native, const struct bench_table *python);
 

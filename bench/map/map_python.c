@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Runs bench_map.py and reads its rows, so that the Python numbers are from the same run on the
- * same machine. The script prints each row as one line: "row", its key, and numbers, separated by
- * tabs.
+ * same machine. The script prints each row as one line: "row", the key of the row, and numbers,
+ * separated by tabs.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

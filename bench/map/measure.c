@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Measures one row. With drained queues a block times enqueueing alone. With full queues it times
- * the GPU. When the subject changes, as many untimed frames run as the queues hold, so that each
- * block is charged for the frames of its own subject only.
+ * Measures one row. If the queues are drained before a block, the block measures enqueueing alone.
+ * If they are full, it measures the GPU. When the subject changes, as many untimed frames run as
+ * the queues hold, so that each block measures only the frames of its own subject.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -11,8 +11,9 @@
 #include "bench/map/map.h"
 
 /*
- * The fastest of a few drained blocks gives the cost of enqueueing. The queues were full if a frame
- * took longer by this factor, and frames were waiting after the last block.
+ * The fastest of a few drained blocks gives the cost of enqueueing. The queues were full if two
+ * conditions hold: a frame took longer than this cost by the factor FULL_IF_SLOWER, and frames were
+ * waiting after the last block.
  */
 static const double FULL_IF_SLOWER = 1.1, FULL_IF_QUEUED = 2;
 
@@ -24,7 +25,10 @@ struct run {
     const struct bench_kind *kind;
     const struct bench_effort *effort;
     struct bench_pairs pairs;
-    unsigned frames, depth, last; /* full: of a block; in the queues; the subject of the latter */
+    /*
+     * with full queues: the frames of a block; the frames in the queues; the subject of the latter
+     */
+    unsigned frames, depth, last;
 };
 
 static bool enqueue(void *of, unsigned subject, unsigned frames)
@@ -53,7 +57,9 @@ static bool full_block(void *of, unsigned subject, struct bench_block *block)
     return bench_time_block(&run->pairs, subject, run->frames, block);
 }
 
-/* Drains the queues and computes how many frames of that duration they held. */
+/*
+ * Drains the queues and computes the number of frames that they held, from the duration of a frame.
+ */
 static bool count_queued(struct bench *bench, double frame_us, double *frames)
 {
     double start = bench_now_us();
@@ -63,7 +69,7 @@ static bool count_queued(struct bench *bench, double frame_us, double *frames)
     return true;
 }
 
-/* Fills the queues to determine how many frames they hold, and fills them again. */
+/* Fills the queues to determine how many frames they hold, and then fills them again. */
 static bool fill_queues(struct run *run)
 {
     const struct bench_effort *effort = run->effort;

@@ -49,7 +49,7 @@ static void print_row(const struct bench_row *row, bool acceptance)
     print_notes(row);
 }
 
-/* The speed-up in each part by the batch over 32 calls of one kind. */
+/* Prints how much faster the batch is than 32 calls of one kind, in each part. */
 static void print_speedups(const struct bench_table *table, const char *calls, bool acceptance)
 {
     static const struct {

@@ -2,13 +2,13 @@
 /*
  * The measured frames: map, pointer and release, with the driver API and with the library; and the
  * rows made of them. There are three ways to handle many resources:
- * - pairs: each is mapped and released before the next, as in a program that processes its
+ * - pairs: each resource is mapped and released before the next, as in a program that processes its
  *   resources one by one;
- * - singly: each is mapped by its own call, then each is released by its own call;
- * - batch: one call maps them all and one releases them all.
+ * - singly: each resource is mapped by its own call, then each is released by its own call;
+ * - batch: one call maps all resources and one call releases them.
  *
  * In a frame with work, CUDA also fills each buffer and OpenGL copies it. Fills and copies are the
- * cheapest work that needs the hand-over, so they hide the least of the library's own time.
+ * cheapest work that needs a map, so they hide the least of the library's own time.
  */
 #define _GNU_SOURCE
 #include <epoxy/gl.h>

@@ -45,7 +45,10 @@ static double gigabytes_a_second(size_t bytes, double us)
     return (double)bytes / us / 1e3;
 }
 
-/* Of the bytes that the copy reads and writes in the same time. */
+/*
+ * The bandwidth of a row, in percent of the bytes that the driver copy reads and writes in the same
+ * time.
+ */
 static double percent_of_copy(const struct publish_row *row)
 {
     const size_t copied = (size_t)row->size.width * row->size.height * 8;

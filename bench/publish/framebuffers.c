@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Framebuffers into tensors: gr_fetch_framebuffer() with staging buffers, and the same by hand:
- * glReadPixels() into registered buffers, then a copy or a kernel while they are mapped. Two
- * buffers in turn let reads overlap.
+ * Reads framebuffers into tensors by gr_fetch_framebuffer() with staging buffers, and by hand. By
+ * hand, glReadPixels() writes to registered buffers, then a copy or a kernel reads them while they
+ * are mapped. Two buffers are used in turn, so that reads overlap.
  */
 #include <string.h>
 
@@ -27,7 +27,7 @@ static const struct kind {
     gr_dtype dtype;
     int ndim;
     int64_t shape[3];
-    const char *kernel; /* of the conversion by hand; NULL: a copy */
+    const char *kernel; /* the kernel of the conversion by hand; NULL for a copy */
     float z_near, z_far;
 } kinds[FRAMEBUFFER_ROWS] = {
     {"RGBA8, HWC u8", COLOUR, GR_DTYPE_U8, 3, {HEIGHT, WIDTH, 4}, NULL, 0, 0},
@@ -39,7 +39,8 @@ static const struct kind {
 };
 
 static struct {
-    struct publish_bench *bench; /* staging buffers and both tensors; publish_end() frees them */
+    /* has the staging buffers and both tensors; publish_end() frees them */
+    struct publish_bench *bench;
     const gr_cuda_api *cuda;
     const struct kind *kind;
     GLuint framebuffer, renderbuffer, names[2];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The measurements of bench_publish. Events around many pictures measure the GPU time. All pictures
- * are in the stream before the first begins, since a call can take longer than the GPU does.
+ * The measurements of bench_publish. Events before and after many pictures measure the GPU time.
+ * All pictures are enqueued before the first one begins, since a call can take longer than the work
+ * on the GPU.
  */
 #include <semaphore.h>
 #include <stdlib.h>
@@ -26,9 +27,9 @@ static bool publish_one(struct publish_bench *bench, unsigned i)
 }
 
 /*
- * The baseline is the driver copy of an RGBA8 picture to a texture: a copy from a texture to memory
- * would read and write as much. Its source is a large allocation, since the memory of the tensor
- * may be smaller than a picture.
+ * The baseline is the driver copy of an RGBA8 picture to a texture. A copy from a texture to memory
+ * would read and write as many bytes. The source of the copy is a large allocation, since the
+ * memory of the tensor may be smaller than a picture.
  */
 static CUdeviceptr copy_from;
 
@@ -101,7 +102,7 @@ static bool time_whole(struct publish_bench *bench, unsigned frames, double *us)
     return true;
 }
 
-/* The way without CUDA: an upload from host memory. */
+/* Measures the upload from host memory, without CUDA. */
 static void time_upload(struct publish_bench *bench, struct publish_size size, unsigned frames,
                         double *us)
 {
@@ -161,7 +162,10 @@ static struct bench_spread spread(double (*samples)[SAMPLES], unsigned blocks, i
     return bench_spread_of(values, blocks);
 }
 
-/* The driver loads a kernel at its first launch, which would wait for the gate. */
+/*
+ * Launches each kernel once. The driver loads a kernel at its first launch, which would wait for
+ * the gate.
+ */
 static bool load_kernels(struct publish_bench *bench)
 {
     return map_all(bench) && publish_one(bench, 0) &&

@@ -42,7 +42,7 @@ static unsigned make_texture(struct publish_size size)
     return name;
 }
 
-/* Fills the tensor: its values do not matter, but memory that was never written would. */
+/* Fills the tensor. Its values do not affect the time, but memory that was never written would. */
 static bool fill(const struct publish_bench *bench, const gr_tensor *tensor)
 {
     const gr_tensor_info *info = gr_tensor_get_info(tensor);

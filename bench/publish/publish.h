@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The shared part of bench_publish. */
+/* Declarations that all files of bench_publish share. */
 #ifndef BENCH_PUBLISH_H
 #define BENCH_PUBLISH_H
 
@@ -14,8 +14,8 @@ struct publish_kind {
     const char *name;
     gr_dtype dtype;
     gr_layout layout;
-    unsigned channels;      /* 0: two dimensions */
-    unsigned bytes, pixels; /* `bytes` of the tensor hold `pixels` pixels */
+    unsigned channels;      /* 0: the tensor has two dimensions */
+    unsigned bytes, pixels; /* `bytes` bytes of the tensor hold `pixels` pixels */
 };
 
 extern const struct publish_kind publish_kinds[];
@@ -30,17 +30,17 @@ extern const size_t publish_size_count;
 
 #define MOST_PAIRS 64
 
-/* Pairs of tensors and textures: more of them than the caches hold. */
+/* Pairs of tensors and textures. The caches are too small to hold all of them. */
 struct publish_bench {
     const gr_cuda_api *cuda;
     struct bench_device on;
-    bool plain; /* textures without surface access */
+    bool plain; /* whether the textures are without surface access */
     unsigned pairs, mebibytes;
     gr_tensor *tensors[MOST_PAIRS];
     unsigned names[MOST_PAIRS];
     gr_resource *resources[MOST_PAIRS];
     gr_buffer *buffers[MOST_PAIRS];
-    void *host; /* an RGBA8 picture */
+    void *host; /* an RGBA8 picture in host memory */
     size_t source_bytes, target_bytes;
 };
 
@@ -48,11 +48,11 @@ struct publish_effort {
     unsigned blocks, frames;
 };
 
-/* Microseconds per picture. */
+/* Times in microseconds per picture. */
 struct publish_row {
     const struct publish_kind *kind;
     struct publish_size size;
-    size_t bytes; /* read and written */
+    size_t bytes; /* the bytes read and written */
     struct bench_spread gpu, copy, call, whole, upload;
 };
 
@@ -65,10 +65,10 @@ void publish_end(struct publish_bench *bench);
 bool publish_measure(struct publish_bench *bench, const struct publish_effort *effort,
                      struct publish_row *row);
 
-/* Microseconds per picture: gr_fetch_framebuffer() and the same by hand. */
+/* Times in microseconds per picture, by gr_fetch_framebuffer() and by hand. */
 struct framebuffer_row {
     const char *name;
-    struct bench_spread grinterop, by_hand, ratio; /* of block pairs */
+    struct bench_spread grinterop, by_hand, ratio; /* the spreads of block pairs */
 };
 
 #define FRAMEBUFFER_ROWS 6

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * bench_scale: measures the cost of each of 10 to 10,000 resources, by transport: to create, to map
- * all in one call, to free, device memory, and a frame of a ring with that many slots.
+ * bench_scale: measures what each resource costs if there are 10 to 10,000, by transport: the time
+ * to create, map in one call for all, and free a resource, its device memory, and a frame of a ring
+ * with that many slots.
  */
 #include <string.h>
 
@@ -32,7 +33,10 @@ static bool is_wanted(unsigned kind)
     return !o.only || strcmp(o.only, scale_kinds[kind]) == 0;
 }
 
-/* Limits the total to half of the device memory; shared resources take at least 2 MiB each. */
+/*
+ * Whether the resources fit into half of the device memory. Shared resources take at least 2 MiB
+ * each.
+ */
 static bool fits(const struct scale *scale, unsigned kind, size_t size, unsigned number)
 {
     const size_t least = strcmp(scale_kinds[kind], "shared") == 0 ? (size_t)2 << 20 : 0;

@@ -33,7 +33,10 @@ static size_t free_memory(const struct scale *scale)
     return left;
 }
 
-/* Times the first one separately, since it opens what the others share. False if it fails. */
+/*
+ * Creates all resources. The first one is timed separately, since it opens objects that the others
+ * share. False on failure.
+ */
 static bool make_all(const struct scale *scale, unsigned kind, size_t size, struct scale_cell *cell)
 {
     size_t before = free_memory(scale);
@@ -57,7 +60,7 @@ static bool make_all(const struct scale *scale, unsigned kind, size_t size, stru
     return true;
 }
 
-/* The median of some rounds after an untimed one. */
+/* Measures map and release: the median of some rounds after an untimed round. */
 static bool map_all(const struct scale *scale, struct scale_cell *cell)
 {
     double maps[ROUNDS], releases[ROUNDS], start = bench_now_us();
@@ -82,7 +85,10 @@ static bool map_all(const struct scale *scale, struct scale_cell *cell)
     return true;
 }
 
-/* CUDA writes on its stream; graphics acquires each frame and gives it back without drawing. */
+/*
+ * Passes a frame: CUDA writes on its stream; graphics acquires the frame and gives it back without
+ * drawing.
+ */
 static bool frame(const struct scale *scale, gr_ring *ring)
 {
     const gr_vk_submit_desc nothing = GR_INIT(gr_vk_submit_desc, .info = NULL);

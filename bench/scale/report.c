@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The table, with a line for each cell as soon as it is measured, and the JSON file, in which
- * missing numbers are null.
+ * Prints the table, with a line for each cell as soon as it is measured, and writes the JSON file,
+ * in which missing numbers are null.
  */
 #include "bench/scale/scale.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The shared part of bench_scale: the kinds of resources and the results. */
+/* Declarations that all files of bench_scale share: the kinds of resources and the results. */
 #ifndef BENCH_SCALE_H
 #define BENCH_SCALE_H
 
@@ -14,12 +14,12 @@
 
 enum { SCALE_KINDS = 5, SCALE_SIZES = 3, SCALE_NUMBERS = 4, SCALE_MOST = 10000 };
 
-extern const char *const scale_kinds[SCALE_KINDS];  /* "interop" */
-extern const size_t scale_sizes[SCALE_SIZES];       /* bytes */
-extern const unsigned scale_numbers[SCALE_NUMBERS]; /* of resources */
+extern const char *const scale_kinds[SCALE_KINDS];  /* the names of the kinds, such as "interop" */
+extern const size_t scale_sizes[SCALE_SIZES];       /* the sizes of a resource, in bytes */
+extern const unsigned scale_numbers[SCALE_NUMBERS]; /* the numbers of resources */
 extern const char *const scale_size_text[SCALE_SIZES];
 
-/* The state of the run. `vulkan` is NULL if not available. */
+/* The state of the run. `vulkan` is NULL if Vulkan is not available. */
 struct scale {
     struct bench_device on;
     const gr_cuda_api *cuda;
@@ -27,17 +27,22 @@ struct scale {
     gr_vk_device *vulkan;
     VkDevice device;
     PFN_vkDeviceWaitIdle wait_idle;
-    double seconds; /* time limit of a cell */
+    double seconds; /* the time limit of a cell */
 };
 
-/* The results for a number of resources of one kind and size; NaN if not measured. */
+/*
+ * The results for a number of resources of one kind and size. A number is NaN if it was not
+ * measured.
+ */
 struct scale_cell {
-    unsigned wanted, count;     /* `count` were created in time */
-    double first_us, create_us; /* the first one; each of the others */
-    double map_us, release_us;  /* each, in one call for all */
+    /* `wanted` resources were requested; `count` of them were created in time */
+    unsigned wanted, count;
+    /* the time to create the first resource, and the mean of the others */
+    double first_us, create_us;
+    double map_us, release_us; /* the time per resource, in one call for all */
     double free_us;
-    double memory;   /* bytes of device memory each */
-    double frame_us; /* of a ring of all, without work */
+    double memory;   /* the bytes of device memory per resource */
+    double frame_us; /* a frame of a ring of all resources, without work */
     char why[200];   /* why the cell or its ring was not measured, or "" */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Draws the results as one SVG chart: a column per size, a panel per quantity, a line per kind;
- * both axes are logarithmic.
+ * Draws the results as one SVG chart, with a column per size, a panel per quantity, and a line per
+ * kind. Both axes are logarithmic.
  */
 #include <math.h>
 
@@ -15,7 +15,7 @@ static const char *const colours[SCALE_KINDS] = {"#c2410c", "#6b7280", "#0f766e"
 
 static const struct quantity {
     const char *text;
-    double low, high; /* of the axis, powers of ten */
+    double low, high; /* the range of the axis, in powers of ten */
 } quantities[QUANTITIES] = {
     {"create, us each", 1, 10000},
     {"map and release, us each", 0.01, 1000},

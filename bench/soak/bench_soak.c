@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * bench_soak: passes frames through all transports at once, each on its own thread, until the time
- * is up. The bytes of each frame are compared with its number. Once a second it samples process
- * memory, descriptors and GPU memory, which must not grow.
+ * is up. The bytes of each frame are checked against the number of the frame. Once a second the
+ * program samples process memory, descriptors and GPU memory, none of which may grow.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -40,7 +40,7 @@ static struct options {
     double seconds;
     const char *csv;
     struct soak_log log;
-    bool good; /* no transport failed, nothing grew */
+    bool good; /* whether no transport failed and nothing grew */
 } o = {.seconds = 60};
 
 static const struct option_row rows[] = {
@@ -119,7 +119,7 @@ static void pause_for(double seconds)
     nanosleep(&time, NULL);
 }
 
-/* Samples until the time is up or all threads have ended. */
+/* Takes samples until the time is up or all threads have ended. */
 static void watch(const gr_cuda_api *cuda, double seconds, struct soak_log *log)
 {
     const double begun = bench_now_us();
@@ -139,7 +139,7 @@ static void watch(const gr_cuda_api *cuda, double seconds, struct soak_log *log)
     atomic_store(&soak_over, true);
 }
 
-/* False if a transport failed. */
+/* Ends all threads. False if a transport failed. */
 static bool end(void)
 {
     bool good = true;
@@ -176,7 +176,7 @@ static bool run(void)
     return !soak_has_grown(&o.log) && good;
 }
 
-/* Writes the samples even after a failure. */
+/* Runs the transports. Writes the samples even after a failure. */
 static bool measure(void)
 {
     o.good = run();

@@ -18,10 +18,10 @@ struct side {
     struct soak_transport *way;
     const gr_cuda_api *cuda;
     CUstream stream;
-    gr_resource *resource; /* if there is no ring */
+    gr_resource *resource; /* the resource if there is no ring */
     gr_ring *ring;
-    GLuint collected;          /* what OpenGL has read of a group */
-    CUdeviceptr cuda_collects; /* the same for CUDA */
+    GLuint collected;          /* a buffer for the bytes of a group that OpenGL has read */
+    CUdeviceptr cuda_collects; /* the same for the bytes that CUDA has read */
 };
 
 /* ---- One frame ------------------------------------------------------------------------------- */
@@ -167,7 +167,10 @@ static const char *run_buffers(struct side *s)
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
-/* A row of four texels has the words of a frame; CUDA copies it from its own memory. */
+/*
+ * Passes a group through an image. A row of four texels has the words of a frame; CUDA copies it
+ * from its own memory.
+ */
 static const char *image_group(const struct side *s, uint64_t first)
 {
     CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The shared part of bench_soak: the transports of frames, and samples of the process. */
+/*
+ * Declarations that all files of bench_soak share: the transports of frames, and samples of the
+ * process.
+ */
 #ifndef BENCH_SOAK_H
 #define BENCH_SOAK_H
 
@@ -9,34 +12,39 @@
 
 #include "bench/bench.h"
 
-/* A frame is four words, and a reader waits once for a group of them. */
+/* A frame has SOAK_WORDS words, and a reader waits once for a group of SOAK_GROUP frames. */
 enum { SOAK_WORDS = 4, SOAK_GROUP = 64, SOAK_SAMPLES = 100000 };
 #define SOAK_BYTES (SOAK_WORDS * sizeof(uint32_t))
 
 typedef uint32_t soak_group[SOAK_GROUP][SOAK_WORDS];
 
-/* A way to pass frames from one API to the other, run by a thread with its own contexts. */
+/* A way to pass frames from one API to the other. A thread with its own contexts runs it. */
 struct soak_transport {
     const char *name;
-    const char *(*run)(struct soak_transport *way); /* NULL, or the step that failed */
-    unsigned transport;                             /* for OpenGL: a bit of gr_transport */
+    const char *(*run)(struct soak_transport *way); /* returns NULL, or the step that failed */
+    /* the transport for OpenGL: a bit of gr_transport */
+    unsigned transport;
     bool ring, cuda_reads;
-    int ordinal; /* the CUDA device */
+    int ordinal; /* the CUDA device number */
 
     atomic_ullong frames;
     atomic_bool running;
-    const char *failed; /* set by the thread, which has printed the reason */
-    char skipped[300];  /* why it cannot run here */
+    /* the step that failed; the thread sets it after it has printed the reason */
+    const char *failed;
+    char skipped[300]; /* why the transport can't run on this machine */
     pthread_t thread;
 };
 
 enum { SOAK_WAYS = 10 };
 extern struct soak_transport soak_ways[SOAK_WAYS];
 
-/* Set when the time is up. */
+/* Whether the time is up. */
 extern atomic_bool soak_over;
 
-/* The word of a frame; whether a group has the frames from `first` on. */
+/*
+ * soak_word() gives the word of a frame; soak_check() checks that a group has the frames from
+ * `first` on.
+ */
 uint32_t soak_word(uint64_t frame);
 bool soak_check(const struct soak_transport *way, soak_group words, uint64_t first, size_t count);
 
@@ -49,7 +57,8 @@ const char *soak_vulkan(struct soak_transport *way);
 struct soak_sample {
     double seconds;
     uint64_t frames;
-    uint64_t resident, device; /* bytes: of the process, of the GPU by all processes */
+    /* bytes: those of the process, and those of the GPU that all processes use */
+    uint64_t resident, device;
     unsigned descriptors;
 };
 
@@ -60,7 +69,7 @@ struct soak_log {
 
 /* watch.c */
 bool soak_sample_now(const gr_cuda_api *cuda, double seconds, struct soak_sample *sample);
-/* Whether the last quarter has more than the second; prints the result. */
+/* Prints whether the last quarter of the samples has more than the second. Returns it. */
 bool soak_has_grown(const struct soak_log *log);
 
 /* chart.c: false after an error, which has been printed. */

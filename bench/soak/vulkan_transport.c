@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Frames between CUDA and Vulkan in both directions: CUDA writes a buffer, Vulkan copies it into
- * another, CUDA reads that.
+ * another buffer, and CUDA reads that buffer.
  */
 #include <vulkan/vulkan.h>
 
@@ -15,7 +15,7 @@ struct side {
     const gr_cuda_api *cuda;
     CUstream stream;
     const gr_vk_headless_info *vk;
-    gr_resource *both[2]; /* written by CUDA, read by CUDA */
+    gr_resource *both[2]; /* the buffer that CUDA writes, and the one that CUDA reads */
     VkCommandPool pool;
     VkCommandBuffer commands;
     CUdeviceptr collected;
@@ -56,7 +56,7 @@ static bool submit(const struct side *s)
                                                  .last = &use)) == GR_OK;
 }
 
-/* Maps one of the buffers, writes or reads it, and releases it. */
+/* Maps one of the two buffers, writes or reads it, and releases it. */
 static const char *cuda_part(const struct side *s, bool reads, uint64_t frame, size_t at)
 {
     gr_buffer *buffer = gr_map(s->both[reads], s->stream);

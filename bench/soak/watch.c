@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Samples what the process and the GPU hold, and checks whether it grows. */
+/*
+ * Samples the memory and descriptors of the process and the memory of the GPU, and checks whether
+ * they grow.
+ */
 #include <unistd.h>
 
 #include "bench/soak/soak.h"
@@ -30,7 +33,7 @@ bool soak_sample_now(const gr_cuda_api *cuda, double seconds, struct soak_sample
 
 /* ---- The verdict ----------------------------------------------------------------------------- */
 
-/* The maximum in the part of the log from `begin` to `end`, as fractions. */
+/* The maximum of the samples from `begin` to `end`, which are fractions of the log. */
 static struct soak_sample maximum_of(const struct soak_log *log, double begin, double end)
 {
     struct soak_sample most = {0};

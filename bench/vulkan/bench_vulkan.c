@@ -101,7 +101,10 @@ static void print_facts(void)
                o.effort.blocks, o.effort.room_seconds, o.effort.full_blocks, o.effort.block_ms);
 }
 
-/* 64 buffers of that size are little memory for a GPU, but a lot for a test machine. */
+/*
+ * The size of a buffer for large fills. 64 buffers of that size are little memory for a GPU, but a
+ * lot for a test machine.
+ */
 static size_t full_bytes(void)
 {
     if (o.quick)
@@ -109,7 +112,7 @@ static size_t full_bytes(void)
     return gr_cuda_is_software() ? 1 << 20 : 1 << 26;
 }
 
-/* Chooses the size of the buffers for the row, and how much of each CUDA fills. */
+/* Chooses the size of the buffers for the row, and how many bytes of each buffer CUDA fills. */
 static bool choose_bytes(struct vkb *bench, const struct vkb_kind *kind)
 {
     const size_t small = 4096;
@@ -175,7 +178,8 @@ static bool measure(void)
     vkb_print(&o.table);
     if (!good) {
         fflush(stdout);
-        _Exit(EXIT_FAILURE); /* pending work may never end, and closing would wait for it */
+        /* Pending work may never end, and closing the objects would wait for it. */
+        _Exit(EXIT_FAILURE);
     }
     return true;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * One frame of map, pointer and release. A map waits for the Vulkan semaphore and a release signals
- * the CUDA semaphore: one of each per resource (singly: all are mapped, then all are released), or
- * one of each for all (batch). The host signals the awaited values in advance, so that the numbers
- * include no Vulkan submit; "release only" has nothing to wait for.
+ * the CUDA semaphore: one wait and signal per resource (singly: all are mapped, then all are
+ * released), or one wait and signal for all (batch). The host signals the awaited values in
+ * advance, so that the numbers include no Vulkan submit; "release only" has nothing to wait for.
  *
  * The grinterop side does what an application does: it begins a submit for each use by Vulkan. In
- * the rows with fills CUDA also fills each buffer: with so little that the thread is the
- * bottleneck, or with so much that the GPU is.
+ * the rows with fills CUDA also fills each buffer. Small fills make the thread the bottleneck,
+ * large fills the GPU.
  */
 #define _GNU_SOURCE
 #include "bench/vulkan/vulkan.h"

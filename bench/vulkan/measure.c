@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Measures one row. With drained queues a block times enqueueing alone.
+ * Measures one row. If the queues are drained before a block, the block measures enqueueing alone.
  *
  * With full queues the thread is ahead of the GPU by a limited number of frames: every few frames
  * it waits for the frame that it enqueued that many frames earlier. A block begins and ends right
- * after such a wait, so it measures the GPU time of that many frames. When the side changes, twice
- * the frames in flight pass untimed. If frames are still waiting at the end of a block, the GPU was
- * the bottleneck, not the thread.
+ * after such a wait, so it measures the GPU time of its frames. When the side changes, twice as
+ * many frames as are in flight run untimed. If frames are still waiting at the end of a block, the
+ * GPU was the bottleneck, not the thread.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -25,8 +25,10 @@ struct run {
     const struct vkb_kind *kind;
     const struct vkb_effort *effort;
     struct bench_pairs pairs;
-    unsigned ahead, step;  /* full: frames in flight, and frames between waits */
-    unsigned frames, last; /* of a block; full: the side whose frames are queued */
+    /* with full queues: the frames in flight, and the frames between waits */
+    unsigned ahead, step;
+    /* the frames of a block; with full queues: the side whose frames are queued */
+    unsigned frames, last;
 };
 
 /* ---- Frames in flight ------------------------------------------------------------------------ */
@@ -54,7 +56,7 @@ static bool throttle(const struct run *run, unsigned s)
                   "vkWaitSemaphores");
 }
 
-/* The value that completes the newest frame may be unknown (0). */
+/* Whether a frame is unfinished. `value`, which completes the newest frame, may be unknown (0). */
 static bool is_waiting(uint64_t done, uint64_t value)
 {
     return done == 0 || done > value;
@@ -75,7 +77,10 @@ static bool count_waiting(const struct run *run, unsigned s, double *waiting)
     return true;
 }
 
-/* If no submit signals the values that maps wait for, the host signals those of the next frames. */
+/*
+ * Signals from the host the values that the maps of the next frames wait for, if no submit signals
+ * them.
+ */
 static bool signal_beforehand(const struct run *run, unsigned s, unsigned frames)
 {
     struct vkb *bench = run->bench;
@@ -143,7 +148,7 @@ static bool measure_drained(struct run *run, struct vkb_row *row)
     return bench_compare(&run->pairs, &row->of) && vkb_drain(run->bench);
 }
 
-/* The number of frames that fill a block, a multiple of the step. */
+/* Chooses the number of frames that fill a block, a multiple of the step. */
 static bool choose_frames(struct run *run)
 {
     struct bench_block probe;
@@ -170,8 +175,8 @@ static bool measure_full(struct run *run, struct vkb_row *row)
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 /*
- * Frames of 32 resources are long: fewer are enough, and more would not fit into the CUDA queue.
- * Frames submitted in one call stay together.
+ * Chooses the frames in flight. Frames of 32 resources are long: fewer are enough, and more would
+ * not fit into the CUDA queue. Frames submitted in one call stay together.
  */
 static void choose_ahead(struct run *run)
 {
@@ -185,7 +190,7 @@ static void choose_ahead(struct run *run)
     run->ahead = ahead < 2 * run->step ? 2 * run->step : ahead / run->step * run->step;
 }
 
-/* Creates the semaphores of the row, with nothing pending, and its command buffers. */
+/* Creates the semaphores of the row, which have nothing pending, and the command buffers. */
 static bool begin_row(struct run *run)
 {
     struct vkb *bench = run->bench;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Creates what both sides need: a headless Vulkan device on the CUDA device, a stream, and buffers
- * and images with exported memory.
+ * Creates the objects that both sides need: a headless Vulkan device on the CUDA device, a stream,
+ * and buffers and images with exported memory.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -82,7 +82,7 @@ bool vkb_open(struct vkb *bench)
 
 void vkb_close(struct vkb *bench)
 {
-    /* After an error the objects destroyed here may still be in use. */
+    /* After an error, the objects that are destroyed now may still be in use. */
     if (bench->wrap)
         vkb_drain(bench);
     if (bench->vk.vkWaitSemaphores) {
@@ -109,7 +109,7 @@ static uint32_t memory_type(const struct vkb *bench, uint32_t allowed)
     return 0;
 }
 
-/* Images use dedicated memory, since some drivers require it; buffers do not. */
+/* Allocates memory. Images use dedicated memory, since some drivers require it; buffers do not. */
 static bool allocate(struct vkb *bench, struct vkb_object *object,
                      const VkMemoryRequirements *needs)
 {

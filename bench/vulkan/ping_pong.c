@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A round trip: CUDA waits for Vulkan, fills the first half of a buffer and signals; a Vulkan queue
- * waits for that, copies the first half to the second and signals. With one resource each round
- * trip waits for the previous one; with k resources the GPU may work on k at once. The command
- * buffers are recorded in advance and transfer the buffer from and to the queue family EXTERNAL,
- * each side in its own way.
+ * A round trip: CUDA waits for Vulkan, fills the first half of a buffer and signals. A Vulkan queue
+ * waits for this signal, copies the first half to the second and signals. With one resource each
+ * round trip waits for the previous one; with k resources the GPU may work on k round trips at
+ * once. The command buffers are recorded in advance. They transfer the buffer from and to the queue
+ * family EXTERNAL: the raw side by its own barriers, the grinterop side by those of grinterop.
  *
- * The thread pays per call: one vkQueueSubmit takes the submits of several round trips, each with
- * its own semaphore values, or one submit copies a batch of resources, with one wait and one signal
- * for all.
+ * The cost for the thread is per call, so there are two kinds of rows with fewer calls: one
+ * vkQueueSubmit takes the submits of several round trips, each with its own semaphore values, or
+ * one submit copies a batch of resources, with one wait and one signal for all.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -126,8 +126,8 @@ static bool hand_over(struct vkb *bench, struct vkb_side *side, const struct vkb
 }
 
 /*
- * Submits the command buffer of the frame, now or with those of the next frames; `wait` may be
- * VK_NULL_HANDLE.
+ * Submits the command buffer of the frame, now or together with those of the next frames. `wait`
+ * may be VK_NULL_HANDLE.
  */
 static bool submit(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind,
                    VkSemaphore wait, uint64_t wait_value, VkSemaphore signal, uint64_t signal_value)
@@ -171,7 +171,10 @@ bool vkb_ping_pong_raw(struct vkb *bench, struct vkb_side *side, const struct vk
     return true;
 }
 
-/* The resources share one pair of semaphores, and CUDA has released each. */
+/*
+ * Submits through a grinterop submit. The resources share one pair of semaphores, and CUDA has
+ * released each resource.
+ */
 static bool submit_begun(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind,
                          gr_resource *const resources[], size_t n)
 {
@@ -209,8 +212,8 @@ bool vkb_ping_pong_grinterop(struct vkb *bench, struct vkb_side *side, const str
 }
 
 /*
- * As elsewhere, a frame is one round trip of one resource; the last frame of a batch does the work
- * of all.
+ * Whether the frame is the last one of a batch. As in other rows, a frame is one round trip of one
+ * resource. The last frame of a batch does the work of all frames.
  */
 static bool ends_batch(const struct vkb_side *side, const struct vkb_kind *kind, unsigned *first)
 {
@@ -292,7 +295,10 @@ static bool check_one(struct vkb *bench, const struct vkb_side *side, unsigned i
     return false;
 }
 
-/* CUDA wrote the first half and reads the copy in the second, which verifies both directions. */
+/*
+ * Checks the copies. CUDA wrote the first half and reads the copy in the second half, which
+ * verifies both directions.
+ */
 bool vkb_check_work(struct vkb *bench, const struct vkb_kind *kind)
 {
     if (!vkb_drain(bench))

@@ -2,11 +2,11 @@
 /*
  * Measures the cost of the parts of a submit: 64 command buffers go to an idle queue with and
  * without each part of a round-trip submit, in many vkQueueSubmit calls or in few. Reports the
- * enqueue time, the time until the queue is idle again, and the first and the later calls
- * separately: a queue that accepts few submits at a time shows there. CUDA is idle meanwhile.
+ * enqueue time and the time until the queue is idle again. Reports the first and the later calls
+ * separately, which differ if a queue accepts few submits at a time. CUDA is idle meanwhile.
  *
- * "gated" submits wait for a semaphore that is signalled when all of them are enqueued: until then
- * the GPU can do nothing, so enqueueing does not wait for it.
+ * "gated" submits wait for a semaphore that is signalled when all of them are enqueued. Until then
+ * the GPU has nothing to do, so enqueueing does not wait for the GPU.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -21,9 +21,9 @@ struct variant {
     const char *label;
     enum probe_content content;
     bool wait, signal;
-    unsigned submits; /* per call */
-    unsigned buffers; /* command buffers per submit; 0: none */
-    bool plain;       /* semaphores are not exported */
+    unsigned submits; /* the submits per call */
+    unsigned buffers; /* the command buffers per submit; may be 0 */
+    bool plain;       /* whether the semaphores are not exported */
     bool submit2, gated;
 };
 
@@ -52,7 +52,7 @@ static const struct variant VARIANTS[] = {
     {"  vkQueueSubmit2, 16 a call", PROBE_HANDED, true, true, 16, 1, false, true, false},
 };
 
-/* The submits of one sample, with the data they point to, for both functions. */
+/* The submits of one sample for both submit functions, with the data that they point to. */
 struct submits {
     unsigned count;
     VkSemaphore wait, signal;
@@ -64,7 +64,7 @@ struct submits {
     VkSubmitInfo2 infos2[PROBE_COPIES];
 };
 
-/* Microseconds per 64 command buffers, and per call. */
+/* The measured numbers: microseconds per 64 command buffers, and per call. */
 enum { ENQUEUE, THREAD_CPU, UNTIL_IDLE, FIRST_CALL, LATE_CALL, NUMBERS };
 
 /* ---- Submits --------------------------------------------------------------------------------- */
@@ -113,7 +113,10 @@ static void fill_one2(struct submits *s, const struct variant *v, const VkComman
                                    .pSignalSemaphoreInfos = &s->signals2[i]};
 }
 
-/* Each submit waits for its own value, or all wait for the gate, and each signals its own value. */
+/*
+ * Prepares the submits. Each submit waits for its own value, or all wait for the gate. Each submit
+ * signals its own value.
+ */
 static void prepare(struct probe *probe, const struct variant *v, struct submits *s)
 {
     struct vkb_side *side = &probe->bench.sides[VKB_RAW];
@@ -140,8 +143,8 @@ static VkResult open_gate(struct probe *probe, const struct submits *s)
 }
 
 /*
- * A driver with a short queue would block the submitting thread forever, so another thread opens
- * the gate after a timeout.
+ * Opens the gate after a timeout, from another thread: a driver with a short queue would block the
+ * submitting thread forever.
  */
 struct gate {
     struct probe *probe;
@@ -180,7 +183,7 @@ static bool submit_all(struct probe *probe, const struct variant *v, const struc
     double end = bench_now_us();
     numbers[ENQUEUE] = (end - start) / PROBE_COPIES;
     numbers[THREAD_CPU] = (bench_thread_cpu_us() - cpu) / PROBE_COPIES;
-    numbers[UNTIL_IDLE] = -start; /* completed when the queue is idle */
+    numbers[UNTIL_IDLE] = -start; /* The end time is added when the queue is idle. */
     numbers[FIRST_CALL] = first - start;
     numbers[LATE_CALL] = (end - half) * 2 * v->submits / s->count;
     return vkb_ok(result, "vkQueueSubmit");
@@ -221,8 +224,8 @@ static double seconds(struct timeval t)
 }
 
 /*
- * The share of kernel time, and how often the thread slept, in whole samples, including the wait at
- * the end.
+ * Prints the share of kernel time, and how often the thread slept, in whole samples. These include
+ * the wait at the end.
  */
 static void print_usage(const struct rusage *before, const struct rusage *after, unsigned samples)
 {
@@ -249,7 +252,7 @@ static bool take_variant(struct probe *probe, const struct variant *v, unsigned 
     printf("  %-34s", v->label);
     for (unsigned n = 0; n < NUMBERS; n++) {
         if (n == UNTIL_IDLE && v->gated)
-            printf(" %10s", "-"); /* would include the wait for the gate */
+            printf(" %10s", "-"); /* The number would include the wait for the gate. */
         else
             printf(" %10.2f", bench_spread_of(all[n], samples).median);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The shared part of the bench_vulkan probe. */
+/* Declarations that all files of the bench_vulkan probe share. */
 #ifndef BENCH_VULKAN_PROBE_H
 #define BENCH_VULKAN_PROBE_H
 
@@ -12,12 +12,12 @@ enum probe_content { PROBE_EMPTY, PROBE_WORD, PROBE_COPY, PROBE_HANDED, PROBE_CO
 
 /* A separate Vulkan device for the probe, with vkQueueSubmit2 if the driver supports it. */
 struct probe {
-    struct vkb bench; /* with the handles of that device, and buffers on the raw side only */
+    struct vkb bench; /* has the handles of that device; only the raw side has buffers */
     gr_vk_headless_info handles;
     bool has_submit2;
     PFN_vkQueueSubmit2KHR submit2;
     PFN_vkQueueWaitIdle wait_idle;
-    VkSemaphore plain_wait, plain_signal; /* not exported */
+    VkSemaphore plain_wait, plain_signal; /* semaphores that are not exported */
     uint64_t plain_waited, plain_signalled;
 
     enum vkb_queue queue;
@@ -27,7 +27,8 @@ struct probe {
 
 /* probe_device.c */
 bool probe_open(struct probe *probe, const struct vkb *bench);
-bool probe_choose_queue(struct probe *probe, enum vkb_queue queue); /* also records */
+/* also records the command buffers */
+bool probe_choose_queue(struct probe *probe, enum vkb_queue queue);
 void probe_close(struct probe *probe);
 
 /* probe_round_trips.c */

@@ -117,7 +117,7 @@ bool probe_open(struct probe *probe, const struct vkb *bench)
            vkb_open_raw(&probe->bench, &probe->bench.sides[VKB_RAW]);
 }
 
-/* Only after success: after a failure, work may still be pending. */
+/* Is called only after success: after a failure, work may still be pending. */
 void probe_close(struct probe *probe)
 {
     struct vkb *bench = &probe->bench;

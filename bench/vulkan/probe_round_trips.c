@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Whole round trips with 32 resources in turn, on one thread or two: one enqueues the CUDA work and
- * the other only submits. "ahead" submits wait for values before CUDA has been given their signal.
+ * Whole round trips with 32 resources in turn, on one thread or on two. With two threads, one
+ * enqueues the CUDA work and the other only submits. "ahead" submits wait for values before the
+ * CUDA signal of the value is enqueued.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -12,7 +13,7 @@
 
 struct way {
     const char *label;
-    unsigned submits; /* per call */
+    unsigned submits; /* the submits per call */
     bool two_threads, ahead;
 };
 
@@ -29,7 +30,7 @@ static const struct way WAYS[] = {
     {"two threads, 8 a call, ahead", 8, true, true},
 };
 
-/* One run of round trips. Both counts only grow; a thread that fails stops the other. */
+/* One run of round trips. Both counts only grow. A thread that fails stops the other thread. */
 struct trips {
     struct probe *probe;
     const struct way *way;
@@ -37,7 +38,7 @@ struct trips {
     uint64_t computed, drawn; /* the semaphore values before the first trip */
     atomic_uint enqueued, submitted;
     atomic_bool failed;
-    double submit_cpu; /* of the submitting thread, if it is another one */
+    double submit_cpu; /* the CPU time of the submitting thread, if that is a second thread */
 };
 
 /* ---- The two halves -------------------------------------------------------------------------- */
@@ -95,8 +96,8 @@ static bool submit_some(struct trips *trips, unsigned first)
 }
 
 /*
- * A command buffer is submitted again after PROBE_COPIES trips, so the earlier trip must be done;
- * waiting only once per STEP trips is cheaper.
+ * Waits until command buffers can be reused. A command buffer is submitted again after PROBE_COPIES
+ * trips, so the earlier trip must be done. Waiting only once per STEP trips is cheaper.
  */
 static bool wait_for_commands(struct trips *trips, unsigned first)
 {
@@ -156,7 +157,7 @@ static void *submit_only(void *argument)
     return NULL;
 }
 
-/* Never makes CUDA wait for a value whose submit is still to come. */
+/* Enqueues the CUDA work. CUDA never waits for a value whose submit is still to come. */
 static bool enqueue_only(struct trips *trips)
 {
     for (unsigned i = 0; i < trips->count; i++) {

@@ -31,8 +31,8 @@ static bool is_import(const struct vkb_row *row)
 }
 
 /*
- * The threshold is half of the frames allowed in flight: if the thread is the bottleneck, hardly
- * any frame waits.
+ * Whether the queues were full. The threshold is half of the frames allowed in flight: if the
+ * thread is the bottleneck, hardly any frame waits.
  */
 bool vkb_row_was_full(const struct vkb_row *row, unsigned side)
 {
@@ -76,8 +76,8 @@ static void print_room(const struct vkb_row *row)
 }
 
 /*
- * The goal is looser for map and release alone, which are cheap beside grinterop's own checks and
- * bookkeeping.
+ * The goal of a row. It is looser for map and release alone, whose cost is small compared with
+ * grinterop's own checks and bookkeeping.
  */
 static const char *to_reach(const struct vkb_kind *kind)
 {
@@ -119,7 +119,7 @@ static void print_batch_speedup(const struct vkb_table *table)
                         "");
 }
 
-/* The kinds of round trips, after the bounds. */
+/* The kinds of round trips, after the two parts that give the bounds. */
 static const char *const WAYS[] = {"cuda", "queue", "1", "2", "4", "8", "8x", "16x", "8b"};
 enum { BOUNDS = 2, IN_ORDER = BOUNDS, PIPELINED, WAY_COUNT = sizeof(WAYS) / sizeof(WAYS[0]) };
 
@@ -150,7 +150,7 @@ static void print_queue(const struct vkb_table *table, const char *queue)
     printf("\n");
 }
 
-/* The fastest round trip of one side; its row, or NULL. */
+/* The fastest round trip of one side. Returns its row, or NULL. */
 static const struct vkb_row *best_of(const struct vkb_table *table, const char *queue,
                                      unsigned side)
 {

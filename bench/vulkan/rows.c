@@ -16,7 +16,7 @@ const char *const vkb_part_titles[VKB_PARTS] = {
         "Round trip by the transfer queue, queues full: sustained time",
 };
 
-/* raw, grinterop */
+/* the raw and the grinterop function */
 static const vkb_frame_fn BUFFER[VKB_SIDES] = {vkb_import_buffer_raw, vkb_import_buffer_grinterop};
 static const vkb_frame_fn USED[VKB_SIDES] = {vkb_import_used_raw, vkb_import_used_grinterop};
 static const vkb_frame_fn IMAGE[VKB_SIDES] = {vkb_import_image_raw, vkb_import_image_grinterop};
@@ -32,11 +32,12 @@ static const vkb_frame_fn MANY[VKB_SIDES] = {vkb_batch_raw, vkb_batch_grinterop}
 #define BY_TRANSFER (VKB_PING_PONG + VKB_TRANSFER)
 
 /*
- * Drained blocks are short enough never to wait for room in the CUDA queue. "CUDA alone" and "queue
- * alone" are the parts of a round trip: their sum is the bound for one resource in order, the
- * longer of them the bound for several. Both signal, so that their completion is known. "In one
- * call" is one vkQueueSubmit for that many round trips, each with its own semaphore values. Two
- * batches are used in turn; the 8 resources of one share one submit with one wait and one signal.
+ * All rows. Drained blocks are so short that they never wait for room in the CUDA queue. "CUDA
+ * alone" and "queue alone" are the parts of a round trip. Their sum is the bound for one resource
+ * in order, and the longer part is the bound for several resources. Both parts signal, so that
+ * their completion is known. "In one call" is one vkQueueSubmit for that many round trips, each
+ * with its own semaphore values. Two batches are used in turn. The 8 resources of a batch share one
+ * submit with one wait and one signal.
  */
 const struct vkb_kind vkb_kinds[] = {
     {"import/buffer", "buffer", VKB_IMPORT, 1, 0, 4, false, BUFFER, 1, 1},
@@ -95,7 +96,7 @@ bool vkb_can_run(const struct vkb *bench, const struct vkb_kind *kind)
     return bench->queues[vkb_queue_of(kind)] != VK_NULL_HANDLE;
 }
 
-/* Rows of map and release with work in CUDA. */
+/* Whether the row maps and releases with work in CUDA. */
 bool vkb_has_fills(const struct vkb_kind *kind)
 {
     return kind->part == VKB_SMALL_BOTH || kind->part == VKB_FULL_BOTH;

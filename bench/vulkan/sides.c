@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The two sides: each has buffers and a pair of timeline semaphores, imported with raw CUDA driver
- * calls or with grinterop. If semaphores cannot be exported, the raw side does the same as
- * grinterop: host functions in the stream wait for and signal the Vulkan semaphores.
+ * calls or with grinterop. If semaphores can't be exported, the raw side does the same as
+ * grinterop: host functions in the stream wait for the Vulkan semaphores and signal them.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -94,7 +94,10 @@ static void signal_on_host(void *argument)
     point->bench->vk.vkSignalSemaphore(point->bench->handles->device, &info);
 }
 
-/* The ring holds more points than the frames in flight of a row can have. */
+/*
+ * Enqueues a host function. The ring of points has more entries than the frames in flight of a row
+ * need.
+ */
 static bool enqueue_on_host(struct vkb *bench, void (*function)(void *), VkSemaphore semaphore,
                             uint64_t value)
 {
@@ -114,7 +117,10 @@ bool vkb_raw_wait(struct vkb *bench, const struct vkb_side *side, uint64_t value
         "cuWaitExternalSemaphoresAsync");
 }
 
-/* Like grinterop: otherwise a small fill may complete after the signal that follows it. */
+/*
+ * Enqueues a memory barrier, as grinterop does. Without it, a small fill may complete after the
+ * signal that follows it.
+ */
 static CUresult raw_barrier(struct vkb *bench)
 {
     CUstreamBatchMemOpParams barrier = {

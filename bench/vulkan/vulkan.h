@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The shared part of bench_vulkan: Vulkan and CUDA objects, the two sides that are compared, and
- * the rows of the table.
+ * Declarations that all files of bench_vulkan share: Vulkan and CUDA objects, the two sides that
+ * are compared, and the rows of the table.
  */
 #ifndef BENCH_VULKAN_H
 #define BENCH_VULKAN_H
@@ -20,7 +20,7 @@ enum {
     VKB_RESOURCES = 32,
     VKB_SIDES = BENCH_SUBJECTS,
     VKB_MOST_IN_FLIGHT = 128,
-    /* Twice the frames in flight, so that a reused frame is idle. */
+    /* Twice the frames in flight, so that an entry that is reused belongs to a finished frame. */
     VKB_FRAMES = 2 * VKB_MOST_IN_FLIGHT,
     VKB_POINTS = 1 << 15,
     VKB_MOST_SUBMITS = 16,
@@ -71,7 +71,7 @@ struct vkb_object {
     VkDeviceSize memory_size;
 };
 
-/* A host wait or signal, in stream order. */
+/* A host wait or a host signal, in stream order. */
 struct vkb_point {
     const struct vkb *bench;
     VkSemaphore semaphore;
@@ -86,27 +86,31 @@ struct vkb_submit {
 };
 
 /*
- * One of the two sides that are compared. Each has its own buffers and semaphores, created alike.
+ * One of the two sides that are compared: raw driver calls or grinterop. Each has its own buffers
+ * and semaphores, created alike.
  */
 struct vkb_side {
-    VkSemaphore acquire, release; /* signalled by Vulkan or the host; by CUDA */
-    uint64_t drawn, computed;     /* the values of their last signals */
+    /* acquire: signalled by Vulkan or the host; release: signalled by CUDA */
+    VkSemaphore acquire, release;
+    /* the values that were last signalled: drawn by acquire, computed by release */
+    uint64_t drawn, computed;
     struct vkb_object buffers[VKB_RESOURCES];
     CUdeviceptr pointers[VKB_RESOURCES];
-    uint64_t waits_for[VKB_RESOURCES]; /* raw ping-pong: the acquire value of the last use */
-    unsigned written[VKB_RESOURCES];   /* the number that CUDA filled it with last */
+    /* raw ping-pong: the acquire value of the last use of each buffer */
+    uint64_t waits_for[VKB_RESOURCES];
+    unsigned written[VKB_RESOURCES]; /* the number that CUDA last filled each buffer with */
     VkCommandBuffer commands[VKB_FRAMES];
-    uint64_t frames;           /* enqueued since the row began */
+    uint64_t frames;           /* the frames enqueued since the row began */
     uint64_t done[VKB_FRAMES]; /* the value that completes a frame, by frame number */
-    struct vkb_submit submits[VKB_MOST_SUBMITS]; /* not yet submitted */
+    struct vkb_submit submits[VKB_MOST_SUBMITS]; /* the submits that are not yet passed to Vulkan */
     VkSubmitInfo infos[VKB_MOST_SUBMITS];
     unsigned submit_count;
 
-    /* raw: imported into CUDA; NULL if the host waits and signals */
+    /* raw side: the semaphores imported into CUDA; NULL if the host waits and signals */
     CUexternalSemaphore cuda_acquire, cuda_release;
     CUexternalMemory imports[VKB_RESOURCES];
 
-    /* grinterop */
+    /* grinterop side */
     gr_semaphore *gr_acquire, *gr_release;
     gr_resource *resources[VKB_RESOURCES];
     gr_buffer *mapped[VKB_RESOURCES];
@@ -115,34 +119,36 @@ struct vkb_side {
 struct vkb {
     const gr_cuda_api *cuda;
     struct bench_device on;
-    size_t usual_bytes, full_bytes; /* of each buffer: usually, and with large fills */
-    size_t bytes;                   /* of each buffer now */
-    size_t fill; /* bytes from the start that CUDA fills; Vulkan copies one half */
+    size_t usual_bytes, full_bytes; /* the size of each buffer, usually and with large fills */
+    size_t bytes;                   /* the size of each buffer now */
+    size_t fill; /* the bytes that CUDA fills from the start; Vulkan copies one half */
 
     gr_vk_headless *headless;
     const gr_vk_headless_info *handles;
     struct vkb_functions vk;
     gr_vk_device *wrap;
-    bool through_host;                          /* semaphores cannot be exported */
-    PFN_cuStreamBatchMemOp_v11070 batch_mem_op; /* for the barriers of the raw side; NULL: none */
+    /* whether the host waits and signals, since semaphores can't be exported */
+    bool through_host;
+    /* for the barriers of the raw side; NULL if it has none */
+    PFN_cuStreamBatchMemOp_v11070 batch_mem_op;
     VkQueue queues[VKB_QUEUES];
     uint32_t families[VKB_QUEUES];
-    VkCommandPool pool; /* of the queue of the row */
+    VkCommandPool pool; /* the command pool for the queue of the row */
     VkPhysicalDeviceMemoryProperties memory_types;
 
-    struct vkb_object spare_buffer, spare_image; /* for import and destruction */
+    struct vkb_object spare_buffer, spare_image; /* the objects that are imported and destroyed */
     struct vkb_side sides[VKB_SIDES];
-    struct vkb_point *points; /* a ring, used by the host functions of the raw side */
+    struct vkb_point *points; /* a ring that the host functions of the raw side use */
     size_t point;
 };
 
 /* How long and how often to measure. */
 struct vkb_effort {
-    unsigned blocks;      /* timed, drained blocks of each side, at most */
-    double room_seconds;  /* time limit of a row of drained blocks */
-    unsigned full_blocks; /* timed blocks of each side with the queues full */
-    double block_ms;      /* approximate duration of such a block */
-    unsigned in_flight;   /* frames by which the thread is ahead of the GPU */
+    unsigned blocks;      /* the maximum of timed, drained blocks of each side */
+    double room_seconds;  /* the time limit of a row of drained blocks */
+    unsigned full_blocks; /* the timed blocks of each side with the queues full */
+    double block_ms;      /* the approximate duration of such a block */
+    unsigned in_flight;   /* the frames by which the thread is ahead of the GPU */
 };
 
 enum vkb_part {
@@ -151,13 +157,13 @@ enum vkb_part {
     VKB_ROOM_BOTH,
     VKB_SMALL_BOTH,
     VKB_FULL_BOTH,
-    VKB_PING_PONG, /* and one part for each other queue */
+    VKB_PING_PONG, /* and one more part for each other queue */
     VKB_PARTS = VKB_PING_PONG + VKB_QUEUES
 };
 
 struct vkb_kind;
 
-/* Enqueues one frame; false after an error, which has been printed. */
+/* Enqueues one frame. False after an error, which has been printed. */
 typedef bool (*vkb_frame_fn)(struct vkb *bench, struct vkb_side *side, const struct vkb_kind *kind);
 
 /* The description of one row of the table. */
@@ -165,11 +171,13 @@ struct vkb_kind {
     const char *key; /* the name of the row for scripts */
     const char *label;
     enum vkb_part part;
-    unsigned resources;        /* per frame; in ping-pong: how many alternate */
-    unsigned points;           /* waits, and signals, per frame: 1, or one per resource */
-    unsigned room_frames;      /* in a drained block; 0: the queues are full */
-    bool paced_by_release;     /* a frame is done at the CUDA signal, not the Vulkan one */
-    const vkb_frame_fn *frame; /* by side; NULL: not available on that side */
+    /* the resources per frame; in ping-pong: the resources used in turn */
+    unsigned resources;
+    unsigned points;      /* the waits, and the signals, per frame: 1, or one per resource */
+    unsigned room_frames; /* the frames in a drained block; 0 if the queues are full */
+    /* whether the CUDA signal completes a frame, not the Vulkan signal */
+    bool paced_by_release;
+    const vkb_frame_fn *frame; /* the function of each side; NULL if a side has none */
     unsigned submits;          /* ping-pong: submits per vkQueueSubmit call */
     unsigned copies;           /* ping-pong: resources copied per submit */
 };
@@ -177,10 +185,10 @@ struct vkb_kind {
 /* The result of one row. */
 struct vkb_row {
     const struct vkb_kind *kind;
-    unsigned frames;            /* per block */
-    struct bench_comparison of; /* the halves of drained blocks only */
-    unsigned in_flight;         /* full: the maximum that may wait */
-    size_t fill;                /* bytes that CUDA fills in each resource */
+    unsigned frames;            /* the frames per block */
+    struct bench_comparison of; /* its halves are those of drained blocks only */
+    unsigned in_flight;         /* with full queues: the maximum of frames that may wait */
+    size_t fill;                /* the bytes that CUDA fills in each resource */
 };
 
 struct vkb_table {
@@ -208,7 +216,7 @@ bool vkb_open_grinterop(struct vkb *bench, struct vkb_side *side);
 void vkb_close_raw(struct vkb *bench, struct vkb_side *side);
 void vkb_close_sides(struct vkb *bench);
 bool vkb_resize(struct vkb *bench, size_t bytes);
-void vkb_try_barriers(struct vkb *bench); /* off if the driver refuses them */
+void vkb_try_barriers(struct vkb *bench); /* turns barriers off if the driver refuses them */
 bool vkb_raw_wait(struct vkb *bench, const struct vkb_side *side, uint64_t value);
 bool vkb_raw_signal(struct vkb *bench, const struct vkb_side *side, uint64_t value);
 bool vkb_fill(struct vkb *bench, struct vkb_side *side, unsigned resource);

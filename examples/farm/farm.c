@@ -5,8 +5,9 @@
  *     mpirun -n 8 --bind-to none build/examples/farm/farm --frames 10000 --out pictures
  *
  * Each rank uses the GPU with its local rank number, with headless OpenGL on the same GPU. A shared
- * counter distributes the frames, so a slow GPU renders fewer. A file gets its final name when it
- * is complete. To resume an interrupted job, run the same command again: it renders the rest.
+ * counter distributes the frames, so a slow GPU renders fewer frames. A file gets its final name
+ * when it is complete. To resume an interrupted job, run the same command again: it renders the
+ * missing frames.
  */
 #define _GNU_SOURCE
 #include <limits.h>
@@ -31,8 +32,8 @@ struct options {
     int in_flight, writers, chunk;
     const char *out;
     bool no_files;
-    /* For tests: */
-    int slow;   /* a rank that sleeps after each frame, or all ranks */
+    /* Only for tests: */
+    int slow;   /* a rank that sleeps after each frame; -1: none; `ranks` or more: all */
     int broken; /* a frame whose kernel fails */
 };
 
@@ -41,20 +42,23 @@ struct farm {
     struct crew crew;
     struct farm_files files;
     bool files_open;
-    int *missing; /* frames to render, in order */
+    int *missing; /* the frames to render, in order */
     int missing_count;
     struct farm_writers *writers;
     struct farm_render *render;
     struct farm_device device;
     struct farm_progress progress;
-    struct farm_rank *ranks; /* all ranks, on rank 0 */
-    int told;                /* frames already reported to the other ranks */
+    struct farm_rank *ranks; /* the results of all ranks, on rank 0 */
+    int told;                /* the number of frames already reported to the other ranks */
     double begun, told_at;
 };
 
 /* ---- Finding the missing frames -------------------------------------------------------------- */
 
-/* Each rank scans some of the folders: a million names are too many for one. */
+/*
+ * Scans the folders for finished pictures. Each rank scans some folders, since a million names are
+ * too many for one rank.
+ */
 static bool scan(struct farm *farm, unsigned char *bits)
 {
     const int folders = farm_files_folders(&farm->files);
@@ -114,7 +118,9 @@ static bool open_renderer(struct farm *farm)
     return farm->render;
 }
 
-/* A rank without a GPU would render different pictures. */
+/*
+ * Checks that all ranks or none have a GPU. A rank without a GPU would render different pictures.
+ */
 static bool all_alike(struct farm *farm, const char *host)
 {
     const bool none = crew_all(farm->device.software), gpus = crew_all(!farm->device.software);
@@ -173,8 +179,8 @@ static struct farm_sum sum_of(const struct farm *farm, double seconds)
 /* ---- The work -------------------------------------------------------------------------------- */
 
 /*
- * Frames that a rank takes at a time. Few, so that ranks finish at about the same time; more than
- * one, so that thousands of ranks do not contend for the counter.
+ * The number of frames that a rank takes at a time. It is small, so that ranks finish at about the
+ * same time, but above one, so that thousands of ranks do not contend for the counter.
  */
 static int chunk_of(const struct farm *farm)
 {
@@ -184,7 +190,7 @@ static int chunk_of(const struct farm *farm)
     return chunk < 1 ? 1 : chunk > 64 ? 64 : chunk;
 }
 
-/* A few times a second: reports this rank's progress; rank 0 displays the total. */
+/* Reports the progress of this rank, a few times a second. Rank 0 displays the total. */
 static void report_progress(struct farm *farm)
 {
     const double now = clock_seconds();
@@ -225,7 +231,7 @@ static void show_progress(void *user)
     report_progress(farm);
 }
 
-/* No rank waits here for a failed one: that rank aborts the job. */
+/* Renders all missing frames. No rank waits for a failed rank, since that rank aborts the job. */
 static void do_all(struct farm *farm)
 {
     crew_barrier();
@@ -282,7 +288,7 @@ static bool run(struct farm *farm, double started)
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
-/* Writers first: they read buffers that the renderer has mapped. */
+/* Frees everything, the writers first: they read buffers that the renderer has mapped. */
 static void end(struct farm *farm)
 {
     farm_writers_close(farm->writers);
@@ -335,7 +341,7 @@ int main(int argc, char **argv)
                                     .writers = 4,
                                     .out = "farm.frames",
                                     .slow = -1}};
-    /* Before MPI: reporting a wrong option needs no other rank. */
+    /* This comes before MPI starts: reporting a wrong option needs no other rank. */
     read_options(argc, argv, &farm.options);
     crew_open(&argc, &argv, &farm.crew);
     const bool done = run(&farm, started);

@@ -6,7 +6,7 @@
 #include "examples/support/grid.cuh"
 #include "examples/support/vertex.h"
 
-/* Pseudorandom, from 0 to 1. */
+/* A pseudorandom number from 0 to 1. */
 static __device__ float random_of(unsigned i, unsigned which)
 {
     unsigned h = i * 747796405u + which * 2891336453u + 1u;
@@ -20,7 +20,9 @@ struct sea {
     float height, slope_x, slope_z;
 };
 
-/* Wave i of n: the wind blows along one diagonal; long waves run faster than short ones. */
+/*
+ * Adds wave i of n. The wind blows along one diagonal, and long waves run faster than short ones.
+ */
 static __device__ void add_wave(sea *s, int i, int n, float x, float z, float time)
 {
     const float k = 3.0f * expf(3.4f * ((float)i + 0.5f) / (float)n);
@@ -34,7 +36,9 @@ static __device__ void add_wave(sea *s, int i, int n, float x, float z, float ti
     s->slope_z += height * kz * cosf(angle);
 }
 
-/* Dark in the valleys, green where a crest is thin, white where it is steep. */
+/*
+ * The colour of the sea: dark in the valleys, green where a crest is thin, white where it is steep.
+ */
 static __device__ float4 colour_of(sea s)
 {
     const float thin = fminf(fmaxf(0.5f + 6.0f * s.height, 0.0f), 1.0f);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The MPI ranks of a farm. Two counters are in memory of rank 0, which every rank accesses by
+ * The MPI ranks of a farm. Two counters are in the memory of rank 0. Every rank accesses them by
  * one-sided operations, so no rank has to serve the others.
  */
 #define _GNU_SOURCE
@@ -23,7 +23,10 @@ static int sum_of(int number)
     return sum;
 }
 
-/* Ranks that can share memory are on the same node; works under mpirun, Slurm and others. */
+/*
+ * Finds the ranks on the same node: those that can share memory. Works under mpirun, Slurm and
+ * others.
+ */
 static void find_place(struct crew *crew)
 {
     MPI_Comm node;

@@ -2,7 +2,8 @@
 /*
  * The MPI ranks of a farm: ranks, collective operations and a counter that distributes work.
  *
- * An MPI error aborts the whole job, as is MPI's default: no rank waits for one that is gone.
+ * An MPI error aborts the whole job, as is the default of MPI, so no rank waits for one that has
+ * ended.
  */
 #ifndef FARM_CREW_H
 #define FARM_CREW_H
@@ -13,7 +14,7 @@
 
 struct crew {
     int rank, ranks;
-    int local_rank, local_ranks; /* on this node */
+    int local_rank, local_ranks; /* the rank among the ranks of this node, and their number */
     int nodes;
 };
 
@@ -21,18 +22,19 @@ struct crew {
 void crew_open(int *argc, char ***argv, struct crew *crew);
 void crew_close(void);
 
-/* Ends all ranks with status 1. Flushes what has been printed. */
+/* Ends all ranks with status 1. Flushes the output first. */
 _Noreturn void crew_abort(void);
 
-/* Collective: every rank must call these; they wait for all. */
-bool crew_all(bool good);                        /* true if `good` is true on all ranks */
-void crew_or(unsigned char *bits, size_t bytes); /* ORs the bits of all ranks */
-void crew_gather(const void *own, void *all, size_t bytes); /* to `all` on rank 0, by rank */
+/* Collective functions: every rank must call them, and each call waits for all ranks. */
+bool crew_all(bool good);                        /* whether `good` is true on all ranks */
+void crew_or(unsigned char *bits, size_t bytes); /* combines the bits of all ranks by OR */
+/* copies `own` of each rank to `all` on rank 0, ordered by rank */
+void crew_gather(const void *own, void *all, size_t bytes);
 void crew_barrier(void);
 
 /*
- * Like crew_barrier(), for long waits: sleeps in between, since MPI busy-waits, and calls
- * `meanwhile`, unless NULL, about 20 times a second.
+ * Like crew_barrier(), for long waits: sleeps while it waits, since MPI would busy-wait. Calls
+ * `meanwhile`, unless it is NULL, about 20 times a second.
  */
 void crew_barrier_slow(void (*meanwhile)(void *), void *user);
 

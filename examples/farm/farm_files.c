@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The files of a farm. Files are written under a temporary name and renamed atomically: no reader
- * sees a partial picture, and a killed rank leaves none under a final name.
+ * sees a partial picture, and a killed rank leaves no partial file under a final name.
  */
 #define _GNU_SOURCE
 #include "farm_files.h"
@@ -47,7 +47,7 @@ static bool lock_frames(const struct farm_files *files)
     struct flock frames = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = files->first, .l_len = files->count};
     if (fcntl(files->lock, F_OFD_SETLK, &frames) == 0 || (errno != EAGAIN && errno != EACCES))
-        return true; /* also for a file system without locks */
+        return true; /* true also if the file system has no locks */
     fprintf(stderr,
             "Another farm is working in %s on some of the frames %d to %d: wait for it, choose "
             "other frames, or name another --out.\n",
@@ -72,8 +72,8 @@ bool farm_files_open(struct farm_files *files)
 }
 
 /*
- * Keeps the file: another job may have opened it, and would hold a lock that the next job cannot
- * see.
+ * Does not delete the lock file: another job may have opened it, and would then hold a lock that
+ * the next job can't see.
  */
 void farm_files_close(struct farm_files *files)
 {
@@ -88,8 +88,8 @@ int farm_files_folders(const struct farm_files *files)
 }
 
 /*
- * Returns the frame of a file name; 0 if it is not one of ours. *whole: it is complete, not
- * temporary.
+ * Returns the frame of a file name, or 0 if the name is not that of a picture. *whole is false for
+ * a temporary file.
  */
 static int frame_of(const struct farm_files *files, const char *name, bool *whole)
 {
@@ -105,15 +105,15 @@ static int frame_of(const struct farm_files *files, const char *name, bool *whol
 }
 
 /*
- * Checks only the end of the file: after a power failure a file is empty, truncated, or ends with
- * zeros.
+ * Whether the file ends like a complete picture. Reading the end is enough: after a power failure a
+ * file is empty, truncated, or ends with zeros.
  */
 static bool ends_as_picture(DIR *folder, const char *name)
 {
     static const unsigned char end[] = {0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xae, 0x42, 0x60, 0x82};
     unsigned char found[sizeof(end)];
     struct stat status;
-    /* The name may belong to anything; opening a FIFO would block until it has a writer. */
+    /* Any file may have that name. Opening a FIFO would block until it has a writer. */
     const int file = openat(dirfd(folder), name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (file < 0)
         return false;

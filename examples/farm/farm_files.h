@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The files of a farm: finds existing ones and writes new ones atomically.
+ * The files of a farm: finds existing files and writes new files atomically.
  *
  * OUT/00001/frame-00001234.png is frame 1234. Directories have a thousand frames each, since file
  * systems slow down with a million files in one directory. Until a file is complete its name is
@@ -15,32 +15,32 @@
 struct farm_files {
     const char *out; /* the output directory */
     int first, count;
-    int lock; /* a descriptor, or -1 */
+    int lock; /* the descriptor of the lock file, or -1 */
 };
 
 /*
- * Called by one rank before the others begin: creates the directory and locks its frames in
- * OUT/.farm.lock, which remains. A second job with any of these frames is refused. False after an
- * error, which has been printed.
+ * One rank calls this before the others begin. Creates the directory and locks the frames in
+ * OUT/.farm.lock, which remains after the job. A second job with any of these frames is refused.
+ * False after an error, which has been printed.
  */
 bool farm_files_open(struct farm_files *files);
 
-/* Called by the same rank at the end. */
+/* The same rank calls this at the end. */
 void farm_files_close(struct farm_files *files);
 
 /* The number of directories that hold the frames. */
 int farm_files_folders(const struct farm_files *files);
 
 /*
- * Creates one of the directories, sets the bit of each frame with a complete file, counted from the
- * first frame, and removes temporary files of earlier jobs. False after an error, which has been
+ * Creates one of the directories, sets the bit of each frame that has a complete file, and removes
+ * temporary files of earlier jobs. Bit 0 is the first frame. False after an error, which has been
  * printed.
  */
 bool farm_files_scan(const struct farm_files *files, int folder, unsigned char *bits);
 
 /*
- * Writes one picture of 3 bytes per pixel with the top row first. *bytes: the size of the file.
- * False after an error, which has been printed.
+ * Writes one picture of 3 bytes per pixel with the top row first. *bytes receives the size of the
+ * file. False after an error, which has been printed.
  */
 bool farm_files_write(const struct farm_files *files, int frame, int width, int height,
                       const unsigned char *pixels, size_t *bytes);

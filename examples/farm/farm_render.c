@@ -23,13 +23,14 @@
 
 KERNEL_IMAGE(farm);
 
-/* A picture on its way from OpenGL to a file. */
+/* A picture that OpenGL has drawn or a writer reads. */
 struct picture {
     int frame;
     unsigned buffer;
-    const unsigned char *pixels; /* of the persistently mapped buffer */
-    GLsync fence;                /* NULL: not in use by OpenGL */
-    bool busy;                   /* a writer reads it */
+    const unsigned char *pixels; /* the pixels in the persistently mapped buffer */
+    /* the fence after drawing; NULL if OpenGL does not use the picture */
+    GLsync fence;
+    bool busy; /* whether a writer reads the picture */
 };
 
 struct farm_render {
@@ -44,10 +45,14 @@ struct farm_render {
     unsigned arrays[FARM_MOST_IN_FLIGHT]; /* arrays[i] draws slot i of the ring */
 
     struct picture pictures[FARM_MOST_IN_FLIGHT];
-    unsigned drawn, collected; /* frames so far; modulo the number of pictures: the next one */
+    /* the numbers of frames so far; modulo the number of pictures, the index of the next picture */
+    unsigned drawn, collected;
 };
 
-/* An unmapped address. Aligned and not NULL, or a sanitizer would stop the kernel first. */
+/*
+ * An unmapped address. It is aligned and not NULL, since a sanitizer would stop the kernel
+ * otherwise.
+ */
 enum { NOWHERE = 16 };
 
 /* ---- A frame --------------------------------------------------------------------------------- */
@@ -72,7 +77,7 @@ static bool compute(struct farm_render *r, int frame)
     return gr_ring_hand_over(r->ring, &slot, 1) == GR_OK || failed_to("hand a frame over");
 }
 
-/* Circles the sea once a minute, at 30 frames per second. */
+/* The camera at a frame. It circles the sea once a minute, at 30 frames per second. */
 static struct view view_of(int frame)
 {
     const float angle = 0.5f + 6.2831853f * (float)(frame % 1800) / 1800.0f;
@@ -110,7 +115,10 @@ static bool copy_out(struct farm_render *r, struct picture *picture, int frame)
 
 /* ---- Passing pictures from OpenGL to the writers --------------------------------------------- */
 
-/* A failed kernel makes its context unusable, and all further pictures invalid. */
+/*
+ * Whether no kernel has failed. A failed kernel makes its context unusable, and all further
+ * pictures invalid.
+ */
 static bool kernels_succeeded(const struct farm_render *r)
 {
     const CUresult result = r->session.cuda->StreamQuery(r->session.stream);
@@ -118,8 +126,8 @@ static bool kernels_succeeded(const struct farm_render *r)
 }
 
 /*
- * Checks or waits for the fence of a picture. After a failed kernel the CUDA signal never arrives
- * and OpenGL waits forever; then even a wait ends with GL_TIMEOUT_EXPIRED, with the reason printed.
+ * Checks the fence of a picture or waits for it. After a failed kernel, the signal from CUDA never
+ * arrives and OpenGL waits forever. A wait then prints the reason and returns GL_TIMEOUT_EXPIRED.
  */
 static GLenum check_fence(const struct farm_render *r, GLsync fence, bool wait)
 {
@@ -130,7 +138,10 @@ static GLenum check_fence(const struct farm_render *r, GLsync fence, bool wait)
     return state;
 }
 
-/* Passes on the oldest picture if it is complete, as *there reports. With `wait`, waits for it. */
+/*
+ * Passes the oldest picture to the writers if it is complete, and reports in *there whether it is.
+ * With `wait`, waits for the picture.
+ */
 static bool collect(struct farm_render *r, bool wait, bool *there)
 {
     struct picture *picture = &r->pictures[r->collected % (unsigned)r->options.in_flight];
@@ -151,7 +162,7 @@ static bool collect(struct farm_render *r, bool wait, bool *there)
     return true;
 }
 
-/* Passes on all complete pictures, and waits until at most `most` are with OpenGL. */
+/* Passes all complete pictures to the writers, and waits until OpenGL has at most `most` left. */
 static bool collect_to(struct farm_render *r, unsigned most)
 {
     bool there = true;
@@ -179,7 +190,10 @@ bool farm_render_finish(struct farm_render *r)
 
 /* ---- Setup and cleanup ----------------------------------------------------------------------- */
 
-/* Chooses the device of this rank. If there are more ranks than devices, they share. */
+/*
+ * Chooses the device of this rank. If there are more ranks than devices, several ranks share a
+ * device.
+ */
 static bool choose_device(struct farm_device *device, int rank)
 {
     int count = 0;
@@ -194,7 +208,7 @@ static bool choose_device(struct farm_device *device, int rank)
         fprintf(stderr, "There is no CUDA device: CUDA_VISIBLE_DEVICES may hide it.\n");
         return false;
     }
-    /* The software driver's OpenGL is its first device's, however many there are. */
+    /* With the software driver, OpenGL always uses the first device. */
     device->number = device->software ? 0 : rank % count;
     return cuda_ok(cuda->DeviceGet(&handle, device->number), "find the CUDA device") &&
            cuda_ok(cuda->DeviceGetName(device->name, sizeof(device->name), handle),
@@ -219,7 +233,7 @@ static bool make_ring(struct farm_render *r)
         failed_to("create a buffer that CUDA shares");
     else if (!(r->ring = gr_ring_create(slots, (size_t)made, NULL)))
         failed_to("make a ring");
-    /* The ring keeps references. */
+    /* the ring holds references to the resources */
     while (made-- > 0)
         gr_resource_free(slots[made]);
     return r->ring;
@@ -275,7 +289,10 @@ struct farm_render *farm_render_open(const struct farm_render_options *options,
     return NULL;
 }
 
-/* In reverse order: the registrations must end before the OpenGL buffers are deleted. */
+/*
+ * Frees everything in reverse order: the registrations must end before the OpenGL buffers are
+ * deleted.
+ */
 void farm_render_close(struct farm_render *r)
 {
     if (!r)

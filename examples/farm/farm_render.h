@@ -14,18 +14,19 @@ struct farm_render;
 enum { FARM_MOST_IN_FLIGHT = 64 };
 
 struct farm_render_options {
-    int rank; /* on this node; selects the GPU */
+    int rank; /* the rank on this node, which selects the GPU */
     int width, height;
-    int mesh, work; /* vertices per side, number of waves */
+    int mesh, work; /* the vertices per side, and the number of waves */
     int in_flight;
-    int broken; /* a frame whose kernel writes to an invalid address; 0: none. For tests */
+    /* a frame whose kernel writes to an invalid address, for tests; 0 if there is none */
+    int broken;
 };
 
 /* The device in use. */
 struct farm_device {
-    int number;     /* CUDA device number */
-    bool software;  /* the software CUDA driver */
-    char name[100]; /* of the GPU */
+    int number;     /* the CUDA device number */
+    bool software;  /* whether it is the device of the software CUDA driver */
+    char name[100]; /* the name of the GPU */
 };
 
 /* NULL after an error, which has been printed. The caller owns the writers. */
@@ -33,15 +34,15 @@ struct farm_render *farm_render_open(const struct farm_render_options *options,
                                      struct farm_writers *writers, struct farm_device *device);
 
 /*
- * Enqueues one frame and passes on completed pictures. Blocks if the maximum is in flight. False
- * after an error, which has been printed.
+ * Enqueues one frame and passes completed pictures to the writers. Blocks if the maximum number of
+ * frames is in flight. False after an error, which has been printed.
  */
 bool farm_render_frame(struct farm_render *render, int frame);
 
 /* Waits for all frames and their pictures. False after an error, which has been printed. */
 bool farm_render_finish(struct farm_render *render);
 
-/* Accepts NULL. No writer may still use its pictures. */
+/* Accepts NULL. No writer may still read the pictures. */
 void farm_render_close(struct farm_render *render);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "examples/support/clock.h"
 
-/* The number of ranks listed. */
+/* The maximum number of ranks listed. */
 enum { MOST_LISTED = 16 };
 
 static int listed(const struct farm_sum *sum)
@@ -24,7 +24,10 @@ static void say_more(const struct farm_sum *sum)
         printf("          and %d more\n", sum->ranks - MOST_LISTED);
 }
 
-/* By default, Open MPI binds each rank to one CPU core, so its writers compete for it. */
+/*
+ * Warns if ranks are bound to few CPU cores. By default, Open MPI binds each rank to one core, so
+ * its writers compete for that core.
+ */
 static void warn_of_binding(const struct farm_rank ranks[], const struct farm_sum *sum)
 {
     for (int i = 0; i < sum->ranks; i++)
@@ -54,7 +57,7 @@ void farm_report_ranks(const struct farm_rank ranks[], const struct farm_sum *su
 
 /* ---- Progress -------------------------------------------------------------------------------- */
 
-/* mpirun sits between a rank and the terminal, and forwards the output. */
+/* Whether the parent process writes to a terminal: mpirun forwards the output of the ranks. */
 static bool parent_has_terminal(void)
 {
     char path[64], file[64] = "";

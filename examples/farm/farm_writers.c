@@ -25,11 +25,12 @@ struct farm_writers {
     pthread_t threads[MOST_THREADS];
     int started;
 
-    /* Under the lock: */
+    /* Protected by `lock`: */
     pthread_mutex_t lock;
-    pthread_cond_t come, gone; /* a new job; pixels or a whole job done */
+    /* signalled for a new job, and when pixels or a whole job are done */
+    pthread_cond_t come, gone;
     struct job queue[MOST_QUEUED];
-    unsigned head, tail; /* jobs put and taken so far */
+    unsigned head, tail; /* the numbers of jobs put and taken so far */
     int working;
     bool quit, failed;
     struct farm_written written;
@@ -54,7 +55,10 @@ static uint64_t mix(uint64_t sum, uint64_t word)
     return sum ^ sum >> 29;
 }
 
-/* The sum of these numbers identifies the pictures regardless of order. */
+/*
+ * The checksum of one picture. The sum of all checksums identifies the pictures, regardless of
+ * their order.
+ */
 static uint64_t checksum_of(int frame, const unsigned char *bytes, size_t size)
 {
     uint64_t sum = mix(0, (uint64_t)frame);
@@ -101,7 +105,7 @@ static void do_job(struct farm_writers *w, const struct job *job, unsigned char 
     job_is_done(w, good, checksum, bytes);
 }
 
-/* False: there are no more jobs. */
+/* Takes the next job. False if there are no more jobs. */
 static bool take_job(struct farm_writers *w, struct job *job)
 {
     pthread_mutex_lock(&w->lock);

@@ -5,7 +5,7 @@
  *
  *   build/examples/gallery/gallery   writes gallery.png; --help lists the options
  *
- * The hand-over between the two is in share_images() and paint_images().
+ * share_images() and paint_images() hand the images over between OpenGL and CUDA.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -33,7 +33,7 @@ struct show {
     struct collection collection;
     struct sheet sheet;
     CUfunction painters[IMAGES];
-    gr_resource *shared[IMAGES]; /* the collection, registered with CUDA */
+    gr_resource *shared[IMAGES]; /* the images of `collection`, registered with CUDA */
     unsigned char *pixels;
 };
 
@@ -43,7 +43,7 @@ static const char *const painter_names[IMAGES] = {
     [RENDERBUFFER] = "paint_glass",
 };
 
-/* CUDA overwrites every image completely. */
+/* Registers the images. CUDA overwrites every image completely. */
 static bool share_images(struct show *show)
 {
     for (int i = 0; i < IMAGES; i++) {
@@ -55,7 +55,7 @@ static bool share_images(struct show *show)
     return true;
 }
 
-/* One thread per pixel of a level and layer; all slices of a 3D image are one surface. */
+/* Launches one thread per pixel of a level and layer. All slices of a 3D image are one surface. */
 static bool paint(struct show *show, int image, gr_buffer *buffer, int level, int layer)
 {
     const struct image_kind *kind = &image_kinds[image];
@@ -83,7 +83,7 @@ static bool paint_all(struct show *show, gr_buffer *buffers[])
     return true;
 }
 
-/* CUDA owns all images from the map to the release. */
+/* Paints all images. CUDA owns the images from the map to the release. */
 static bool paint_images(struct show *show)
 {
     gr_buffer *buffers[IMAGES];
@@ -122,7 +122,7 @@ static bool make_sheet(struct show *show)
     offscreen_read(&show->sheet.target, show->pixels);
     shrink_picture(show->pixels, options.shrink);
 
-    /* The picture is complete, so this does not wait; it reports a failed kernel. */
+    /* The picture is complete, so session_finish() does not block. It reports a failed kernel. */
     return session_finish(&show->session) &&
            output_picture(options.output, width, height, show->pixels);
 }
@@ -169,7 +169,10 @@ static bool open_show(struct show *show)
            share_images(show) && load_kernels(show);
 }
 
-/* In reverse order: the registrations must end before the OpenGL images are deleted. */
+/*
+ * Frees everything in reverse order: the registrations must end before the OpenGL images are
+ * deleted.
+ */
 static void close_show(struct show *show)
 {
     for (int i = 0; i < IMAGES; i++)

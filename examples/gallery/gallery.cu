@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The kernels of gallery: one for each image, all with the same parameters. They write through
- * surface objects; `index` selects the layer, face or level of the image, which has `count` of
- * them; for a volume, `count` is the number of slices. All patterns are smooth, which hides the
- * last bit of a sine.
+ * surface objects. `index` selects one of `count` layers, faces or levels of the image; for a
+ * volume, `count` is the number of slices. All patterns are smooth, so the last bit of a sine does
+ * not show.
  */
 #include "examples/support/grid.cuh"
 
@@ -47,7 +47,7 @@ static __device__ uchar4 opaque(float3 c)
     return make_uchar4(to_byte(c.x), to_byte(c.y), to_byte(c.z), 255);
 }
 
-/* Surfaces address x in bytes. */
+/* Writes a pixel. Surfaces address x in bytes. */
 static __device__ void write_pixel(cudaSurfaceObject_t out, int x, int y, float3 colour)
 {
     surf2Dwrite(opaque(colour), out, 4 * x, y);

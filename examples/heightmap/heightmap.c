@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * heightmap: turns a picture into a landscape. CUDA computes the terrain from the picture into an
- * OpenGL vertex buffer, OpenGL draws it lit.
+ * OpenGL vertex buffer, and OpenGL draws the terrain with light.
  *
  *     build/examples/heightmap/heightmap examples/island.png   writes terrain.png; --help has more
  *
- * The hand-over between the two is in write_vertices().
+ * write_vertices() hands the buffer from OpenGL to CUDA and back.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -50,13 +50,13 @@ struct show {
     struct view view;
     CUfunction sample_picture, make_terrain;
     gr_tensor *pixels_in_cuda;
-    CUdeviceptr samples; /* plain CUDA memory */
+    CUdeviceptr samples; /* memory that only CUDA uses */
     unsigned char *pixels;
 };
 
 /*
- * CUDA writes the OpenGL vertex buffer once, and owns it until the end of the scope. The kernel
- * overwrites it completely.
+ * Writes the OpenGL vertex buffer once. CUDA owns the buffer until the end of the scope, and the
+ * kernel overwrites all of it.
  */
 static bool write_vertices(struct show *show)
 {
@@ -85,14 +85,14 @@ static bool draw_picture(struct show *show, const char *path)
     scene_draw(&show->scene, &show->view, (float)target->width / (float)target->height);
     offscreen_read(target, show->pixels);
 
-    /* The picture is complete, so this does not wait; it reports a failed kernel. */
+    /* The picture is complete, so session_finish() does not block. It reports a failed kernel. */
     return session_finish(&show->session) &&
            output_picture(path, target->width, target->height, show->pixels);
 }
 
 /*
- * The darkest pixel is the lowest and the brightest the highest, whatever the contrast of the
- * picture.
+ * Finds the darkest and the brightest pixel. They become the lowest and the highest point, whatever
+ * the contrast of the picture.
  */
 static void find_range(const struct picture *picture, struct terrain *terrain)
 {
@@ -125,7 +125,7 @@ static void choose_terrain(struct show *show)
     find_range(&show->picture, t);
 }
 
-/* The camera orbits the terrain, and the sun moves with it. */
+/* Places the camera, which orbits the terrain, and the sun, which moves with the camera. */
 static void choose_view(struct show *show)
 {
     const float angle = (float)options.rotate * 0.01745329f;
@@ -150,7 +150,7 @@ static bool load_kernels(struct show *show)
            session_kernel(s, &heightmap_image, "make_terrain", &show->make_terrain);
 }
 
-/* Four channels of 16 bits. */
+/* Copies the picture to CUDA memory: four channels of 16 bits. */
 static bool upload_picture(struct show *show)
 {
     const struct session *s = &show->session;

@@ -4,7 +4,7 @@
 #include "examples/support/grid.cuh"
 #include "examples/support/vertex.h"
 
-/* The weight of a pixel by distance: a cubic spline, which ends at 2 without ripples. */
+/* The weight of a pixel at a distance: a cubic spline that reaches zero at 2, without ripples. */
 static __device__ float weight(float distance)
 {
     const float t = fabsf(distance);
@@ -13,8 +13,9 @@ static __device__ float weight(float distance)
 }
 
 /*
- * One thread per sample: the colour of the picture around it (x, y, z) and its luminance, which
- * becomes the height (w). The mean covers two pixels or two samples each way, whichever is wider.
+ * One thread per sample. It computes the mean colour of the picture around the sample (x, y, z) and
+ * the luminance, which becomes the height (w). The mean covers two pixels or two samples each way,
+ * whichever is wider.
  */
 extern "C" __global__ void sample_picture(const ushort4 *pixels, int width, int height,
                                           float4 *samples, terrain t)
@@ -58,7 +59,7 @@ static __device__ float height_at(const float4 *samples, terrain t, int column, 
     return t.height * samples[row * t.columns + column].w;
 }
 
-/* The height between samples; far below outside the terrain. */
+/* The height at a point between samples. Outside the terrain the height is far below. */
 static __device__ float height_between(const float4 *samples, terrain t, float x, float z)
 {
     const float column = (x / t.half_x + 1.0f) * 0.5f * (float)(t.columns - 1);
@@ -74,7 +75,7 @@ static __device__ float height_between(const float4 *samples, terrain t, float x
     return far_side * (1.0f - part_r) + near_side * part_r;
 }
 
-/* How much of the sun is visible from a point: ray-marches the terrain towards the sun. */
+/* The fraction of the sun that is visible from a point. Ray-marches the terrain towards the sun. */
 static __device__ float sunlight(const float4 *samples, terrain t, float4 place)
 {
     float seen = 1.0f;
@@ -89,9 +90,7 @@ static __device__ float sunlight(const float4 *samples, terrain t, float4 place)
     return fmaxf(seen, 0.0f);
 }
 
-/*
- * How open a point is to the sky: the mean over eight directions of how low the horizon is.
- */
+/* How open a point is to the sky: the mean, over eight directions, of how low the horizon is. */
 static __device__ float openness(const float4 *samples, terrain t, float4 place)
 {
     const float directions[8][2] = {{1.0f, 0.0f},  {0.7f, 0.7f},   {0.0f, 1.0f},  {-0.7f, 0.7f},
@@ -116,7 +115,7 @@ static __device__ float4 blend(float4 a, float4 b, float t)
                        a.w + t * (b.w - a.w));
 }
 
-/* Sea, beach, grass, forest, rock and snow. Steep ground is bare rock. */
+/* The colours by height: sea, beach, grass, forest, rock and snow. Steep ground is bare rock. */
 static __device__ float4 colour_by_height(float level, float up)
 {
     const float4 rock = make_float4(0.160f, 0.130f, 0.110f, 0.05f);
@@ -132,13 +131,16 @@ static __device__ float4 colour_by_height(float level, float up)
                  fminf((level - 0.68f) * 9.0f, (up - 0.45f) * 5.0f));
 }
 
-/* From file values to linear light. */
+/* Converts the colour in the file to linear light. */
 static __device__ float4 own_colour(float4 sample)
 {
     return make_float4(powf(sample.x, 2.2f), powf(sample.y, 2.2f), powf(sample.z, 2.2f), 0.08f);
 }
 
-/* One thread per vertex. Beyond the edge of the terrain, the skirt goes down to the base. */
+/*
+ * One thread per vertex. Beyond the edge of the terrain, the skirt goes down to the base of the
+ * block.
+ */
 extern "C" __global__ void make_terrain(const float4 *samples, vertex *out, terrain t)
 {
     int column, row;

@@ -7,12 +7,12 @@
 enum { SKIRT = 2 };
 
 struct terrain {
-    int columns, rows;    /* samples of the picture; the mesh has SKIRT more on every side */
+    int columns, rows;    /* the samples of the picture; the mesh has SKIRT more on every side */
     float half_x, half_z; /* the terrain extends from -half to half */
-    float height;         /* of the brightest pixel; the darkest is at 0 */
-    float base;           /* lower end of the walls */
-    float darkest, range; /* luminance of the lowest point, and the difference to the highest */
-    float light[3];       /* unit vector to the sun */
+    float height;         /* the height of the brightest pixel; the darkest is at 0 */
+    float base;           /* the lower end of the walls */
+    float darkest, range; /* the luminance of the lowest point, and the difference to the highest */
+    float light[3];       /* the unit vector to the sun */
     int coloured;         /* use the colours of the picture instead of colours by height */
 };
 

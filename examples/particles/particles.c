@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * particles: CUDA moves particles and OpenGL draws them, with several frames in flight. It writes a
- * short animation as numbered pictures and prints the frames per second in order (with one buffer)
- * and in flight.
+ * particles: CUDA moves particles and OpenGL draws them, with several frames in flight. The program
+ * writes a short animation as numbered pictures. It prints the frames per second with one buffer
+ * (in order) and with several (in flight).
  *
  *   build/examples/particles/particles   fills particles.frames; --help lists the options
  *
- * The hand-over is in frame_in_order() and frame_in_flight().
+ * frame_in_order() and frame_in_flight() hand the buffers over.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -35,10 +35,10 @@ enum { MOST_IN_FLIGHT = 64 };
 
 static struct options {
     int width, height, particles;
-    int frames;   /* pictures */
-    int measured; /* frames for each of the two measurements */
+    int frames;   /* the number of pictures */
+    int measured; /* the number of frames in each of the two measurements */
     int in_flight;
-    bool in_order; /* make the pictures in order */
+    bool in_order; /* whether the pictures are made in order, with one buffer */
     const char *output;
 } options = {.width = 1280,
              .height = 720,
@@ -54,11 +54,11 @@ struct show {
     struct particles_cuda flow;
     unsigned char *pixels;
 
-    /* in order */
+    /* for frames in order */
     unsigned buffer, array;
     gr_resource *sparks;
 
-    /* in flight: arrays[i] draws slot i of the ring */
+    /* for frames in flight: arrays[i] draws slot i of the ring */
     gr_ring *ring;
     int slots;
     unsigned arrays[MOST_IN_FLIGHT];
@@ -74,7 +74,10 @@ static void draw(const struct show *show, unsigned array)
 
 /* ---- The hand-over --------------------------------------------------------------------------- */
 
-/* One buffer: CUDA writes it and OpenGL draws it; in each frame they wait for each other. */
+/*
+ * A frame with one buffer: CUDA writes the buffer and OpenGL draws it. In each frame CUDA and
+ * OpenGL wait for each other.
+ */
 static bool frame_in_order(struct show *show)
 {
     {
@@ -89,8 +92,8 @@ static bool frame_in_order(struct show *show)
 }
 
 /*
- * A ring of buffers: CUDA writes the next one while OpenGL draws the last, so they wait for each
- * other only when a buffer is reused. The thread waits for neither.
+ * A frame with a ring of buffers: CUDA writes the next buffer while OpenGL draws the last one. CUDA
+ * and OpenGL wait for each other only when a buffer is reused, and the thread does not block.
  */
 static bool frame_in_flight(struct show *show)
 {
@@ -110,11 +113,11 @@ static bool frame_in_flight(struct show *show)
     return gr_ring_give_back(show->ring, &slot, 1) == GR_OK || failed_to("give a slot back");
 }
 
-/* Allows copies too, for an OpenGL context on another device than CUDA. */
+/* Also allows copies, for an OpenGL context on another device than CUDA. */
 static const gr_gl_options any_transport = {.struct_size = sizeof(gr_gl_options),
                                             .transports = GR_TRANSPORT_ANY};
 
-/* Storage allocated by the application, as without CUDA. */
+/* The application allocates the storage, as without CUDA. */
 static bool share_in_order(struct show *show, size_t size)
 {
     glGenBuffers(1, &show->buffer);
@@ -125,7 +128,7 @@ static bool share_in_order(struct show *show, size_t size)
     return show->sparks || failed_to("share a buffer with CUDA");
 }
 
-/* Storage allocated by grinterop, with the best transport that works here. */
+/* grinterop allocates the storage, and uses the best transport that works on the machine. */
 static bool share_in_flight(struct show *show, size_t size, int in_flight)
 {
     gr_resource *slots[MOST_IN_FLIGHT];
@@ -145,7 +148,7 @@ static bool share_in_flight(struct show *show, size_t size, int in_flight)
         if (!show->ring)
             failed_to("make a ring");
     }
-    /* The ring keeps references. */
+    /* the ring holds references to the buffers */
     while (made-- > 0)
         gr_resource_free(slots[made]);
     return show->ring;
@@ -175,7 +178,10 @@ static bool make_pictures(struct show *show)
         fprintf(stderr, "Cannot create the directory %s: %s\n", options.output, strerror(errno));
         return false;
     }
-    /* Draws the trails of frames that are not written. */
+    /*
+     * The number of frames before the first picture. They are not written, but their trails are
+     * drawn.
+     */
     enum { BEFORE = 24 };
     for (int i = 0; i < BEFORE; i++)
         if (!frame(show))
@@ -242,7 +248,10 @@ static bool open_show(struct show *show)
            particles_cuda_start(&show->flow);
 }
 
-/* In reverse order: the registrations must end before the OpenGL buffers are deleted. */
+/*
+ * Frees everything in reverse order: the registrations must end before the OpenGL buffers are
+ * deleted.
+ */
 static void close_show(struct show *show)
 {
     gr_ring_free(show->ring);

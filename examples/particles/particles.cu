@@ -8,7 +8,7 @@
 
 #include "particles.h"
 
-/* Pseudorandom, from 0 to 1. */
+/* A pseudorandom number from 0 to 1. */
 static __device__ float random_of(unsigned i, unsigned which)
 {
     unsigned h = i * 747796405u + which * 2891336453u + 1u;
@@ -35,7 +35,10 @@ static __device__ float4 eddies(float4 p, float scale, float time)
                        0.8f * sinf(y + 0.8f * time) + 0.9f * cosf(x + time), 0.0f);
 }
 
-/* Large eddies containing smaller ones, a slow rotation around the centre, and a soft wall. */
+/*
+ * The velocity at a point: large eddies that contain smaller ones, a slow rotation around the
+ * centre, and a soft wall.
+ */
 static __device__ float4 flow(float4 p, float time)
 {
     const float r = sqrtf(p.x * p.x + p.y * p.y + p.z * p.z);
@@ -75,7 +78,10 @@ static __device__ float4 light_of(unsigned i, float speed)
                        c.z + white * (1.0f - c.z), 0.0f);
 }
 
-/* Before the first step: no particle is born yet, and their births are staggered. */
+/*
+ * Initialises the particles before the first step: none is born yet, and their births are
+ * staggered.
+ */
 extern "C" __global__ void scatter(float4 *particles, int n)
 {
     const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -86,8 +92,8 @@ extern "C" __global__ void scatter(float4 *particles, int n)
 GR_KERNEL(scatter)
 
 /*
- * One step of all particles (w: the age in seconds). Writes the points to draw, unless `out` is
- * NULL.
+ * Moves all particles by one step; w is the age in seconds. Writes the points to draw, unless `out`
+ * is NULL.
  */
 extern "C" __global__ void advance(float4 *particles, spark *out, int n, float time, float step)
 {

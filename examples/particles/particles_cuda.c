@@ -24,7 +24,7 @@ float particles_cuda_time(const struct particles_cuda *p)
     return (float)p->step * STEP;
 }
 
-/* `sparks` may be 0. */
+/* Runs one step. If `sparks` is 0, the points to draw are not written. */
 static bool advance(struct particles_cuda *p, CUdeviceptr sparks, float step)
 {
     p->step++;

@@ -8,19 +8,19 @@
 struct particles_cuda {
     const struct session *session;
     CUfunction scatter, advance;
-    CUdeviceptr particles; /* CUDA memory; only the points to draw are shared */
+    CUdeviceptr particles; /* memory that only CUDA uses; only the points to draw are shared */
     int count;
-    long step; /* number of steps so far */
+    long step; /* the number of steps so far */
 };
 
 /* False after an error, which has been printed. particles_cuda_close() cleans up in any case. */
 bool particles_cuda_open(struct particles_cuda *cuda, struct session *session, int count);
 void particles_cuda_close(struct particles_cuda *cuda);
 
-/* Resets to the start, with the average number of particles in flight. */
+/* Resets the particles to the start, when the average number of particles is in flight. */
 bool particles_cuda_start(struct particles_cuda *cuda);
 
-/* Starts the kernel of one step, which writes `count` struct spark to draw. */
+/* Starts the kernel of one step, which writes `count` points to draw (struct spark). */
 bool particles_cuda_advance(struct particles_cuda *cuda, CUdeviceptr sparks);
 
 /* The time of the last step, in seconds. */

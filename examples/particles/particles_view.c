@@ -15,7 +15,7 @@
 /* The fraction of light that stays in the next frame. */
 static const float TRAIL = 0.86f;
 
-/* The mip level limit for the glow. */
+/* The smallest mip level that the glow uses. */
 enum { LAST_LEVEL = 4 };
 
 static const char points_vertex[] =

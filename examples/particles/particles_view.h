@@ -15,23 +15,23 @@
 struct particles_view {
     int width, height, count;
     struct orbit orbit;             /* moves the camera; may be changed */
-    unsigned light, light_target;   /* a float texture and its framebuffer */
-    unsigned points, fade, develop; /* programs */
+    unsigned light, light_target;   /* a float texture for the light, and its framebuffer */
+    unsigned points, fade, develop; /* the OpenGL programs */
     struct screen screen;
     struct offscreen target;
 };
 
 /*
- * False after an error, which has been printed. particles_view_free() cleans up in any case and
- * accepts a zeroed struct.
+ * Creates the OpenGL objects. False after an error, which has been printed. particles_view_free()
+ * cleans up in any case and accepts a zeroed struct.
  */
 bool particles_view_init(struct particles_view *view, int width, int height, int count);
 void particles_view_free(struct particles_view *view);
 
-/* Creates a vertex array for the sparks in a buffer; the caller deletes it. */
+/* Creates a vertex array for the sparks in a buffer. The caller deletes the array. */
 unsigned particles_view_array(unsigned buffer);
 
-/* Adds the sparks of an array, seen at that time, and draws the picture. */
+/* Adds the light of the sparks in an array, seen at that time, and draws the picture. */
 void particles_view_draw(const struct particles_view *view, unsigned array, float time);
 
 #endif

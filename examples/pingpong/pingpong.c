@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * pingpong: CUDA and Vulkan share two images. While Vulkan draws one to a picture, CUDA writes the
- * other; then they swap. Timeline semaphores order them, and the loop never blocks: see run().
+ * pingpong: CUDA and Vulkan share two images. While Vulkan draws one image to a picture, CUDA
+ * writes the other. Then CUDA and Vulkan swap images. Timeline semaphores order their work, and the
+ * loop never blocks: see run().
  *
  *   build/examples/pingpong/pingpong   writes pingpong.png; --help lists the options
  */
@@ -22,7 +23,7 @@
 KERNEL_IMAGE(pingpong);
 
 static struct options {
-    int queue; /* an enum vulkan_queue */
+    int queue; /* the kind of queue, an enum vulkan_queue */
     int frames;
     bool validate;
     const char *output;
@@ -32,8 +33,12 @@ struct show {
     struct session session;
     struct pingpong_vk vk;
     CUfunction julia;
-    CUdeviceptr sums, lost; /* the results of the kernel: a sum per frame, followed by a count */
-    unsigned *found;        /* the same on the host */
+    /*
+     * the results of the kernel: a sum per frame, then the count of codes that Vulkan did not
+     * return
+     */
+    CUdeviceptr sums, lost;
+    unsigned *found; /* `sums` and `lost` on the host */
 };
 
 /* The CUDA part of a frame: CUDA owns the image from the map to the end of the scope. */
@@ -44,7 +49,7 @@ static bool compute(const struct show *show, int frame)
     CUsurfObject image = buffer ? gr_buffer_surface(buffer, 0, 0) : 0;
     if (image == 0)
         return failed_to("map an image");
-    /* Along the cardioid of the Mandelbrot set, slightly outside. */
+    /* The constant moves along the cardioid of the Mandelbrot set, slightly outside. */
     const float angle = 3.0f * (float)(frame % TILES + 1) / (float)TILES;
     float cx = 1.04f * (0.5f * cosf(angle) - 0.25f * cosf(2.0f * angle));
     float cy = 1.04f * (0.5f * sinf(angle) - 0.25f * sinf(2.0f * angle));
@@ -54,8 +59,8 @@ static bool compute(const struct show *show, int frame)
 }
 
 /*
- * No call in the loop waits for CUDA or Vulkan. CUDA frame i + 1 waits for Vulkan frame i - 1,
- * which used the same image, and so runs in parallel with Vulkan frame i.
+ * Runs all frames. No call in the loop waits for CUDA or Vulkan. CUDA frame i + 1 waits for Vulkan
+ * frame i - 1, which used the same image, and so runs in parallel with Vulkan frame i.
  */
 static bool run(struct show *show, int frames)
 {
@@ -72,7 +77,7 @@ static bool run(struct show *show, int frames)
     return true;
 }
 
-/* The sum of the texels of a tile, as in the kernel. */
+/* The sum of the texels of a tile, computed as in the kernel. */
 static unsigned sum_of_tile(const struct show *show, int tile)
 {
     const struct pingpong_vk *vk = &show->vk;
@@ -90,7 +95,10 @@ static unsigned sum_of_tile(const struct show *show, int tile)
     return sum;
 }
 
-/* The code of each frame returned to CUDA, and the last frame of each tile is in the picture. */
+/*
+ * Checks that Vulkan returned the code of each frame to CUDA, and that the picture has the last
+ * frame of each tile.
+ */
 static bool check(struct show *show, int frames)
 {
     const size_t size = ((size_t)frames + 1) * sizeof(*show->found);

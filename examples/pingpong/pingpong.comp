@@ -12,7 +12,7 @@ layout(push_constant) uniform Tile {
 void main()
 {
     const ivec2 at = ivec2(gl_GlobalInvocationID.xy);
-    /* The two rows below are not part of the picture. */
+    /* The two rows below the tile are not part of the picture. */
     const ivec2 tile = textureSize(image, 0) - ivec2(0, 2);
     if (all(lessThan(at, tile)))
         imageStore(picture, origin + at, texelFetch(image, at, 0));

@@ -17,7 +17,7 @@ static __device__ unsigned code(unsigned frame, unsigned place)
     return value ^ (value >> 16);
 }
 
-/* How soon z = z * z + c escapes, with a fraction; 0 if it does not. */
+/* The time after which z = z * z + c escapes, with a fraction; 0 if it does not escape. */
 static __device__ float escape(float x, float y, float cx, float cy)
 {
     const int most = 64;
@@ -32,7 +32,9 @@ static __device__ float escape(float x, float y, float cx, float cy)
     return 0.0f;
 }
 
-/* From night blue over teal and ivory to coral; black for points that do not escape. */
+/*
+ * The colours, from night blue over teal and ivory to coral. Points that do not escape are black.
+ */
 static __device__ float3 colour_of(float soon)
 {
     if (soon <= 0.0f)
@@ -50,7 +52,7 @@ static __device__ float3 colour_of(float soon)
     return make_float3(rest * a.x + part * b.x, rest * a.y + part * b.y, rest * a.z + part * b.z);
 }
 
-/* The mean of 2 by 2 samples per texel. */
+/* The colour of a texel: the mean of 2 by 2 samples. */
 static __device__ float3 texel(int column, int row, float cx, float cy)
 {
     const float scale = 2.3f / (float)TILE_HEIGHT;
@@ -66,7 +68,7 @@ static __device__ float3 texel(int column, int row, float cx, float cy)
     return make_float3(0.25f * sum.x, 0.25f * sum.y, 0.25f * sum.z);
 }
 
-/* The square root approximates the sRGB curve. */
+/* Converts to 8 bit colour. The square root approximates the sRGB curve. */
 static __device__ unsigned char to_byte(float value)
 {
     return (unsigned char)(255.0f * sqrtf(fminf(fmaxf(value, 0.0f), 1.0f)) + 0.5f);
@@ -79,8 +81,8 @@ static __device__ unsigned in_one(uchar4 bytes)
 
 /*
  * One thread per texel of a shared image, which was last written two frames ago. sums[frame]
- * becomes the sum of its texels, used to verify the picture at the end; *lost counts what Vulkan
- * has not returned.
+ * becomes the sum of the image's texels, which verifies the picture at the end. *lost counts the
+ * codes that Vulkan has not returned.
  */
 extern "C" __global__ void julia(cudaSurfaceObject_t image, int frame, float cx, float cy,
                                  unsigned *sums, unsigned *lost)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Turns a shared image into a tile of the picture of pingpong: drawn, computed or copied, depending
- * on the queue. The bytes are the same.
+ * Turns a shared image into a tile of the picture of pingpong. Depending on the queue, the tile is
+ * drawn, computed or copied. The bytes are the same.
  */
 #ifndef PINGPONG_DRAW_H
 #define PINGPONG_DRAW_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The Vulkan part of pingpong. The hand-over between the two is in share(), submit_images() and
- * pingpong_vk_use().
+ * The Vulkan part of pingpong. share(), submit_images() and pingpong_vk_use() hand the images over
+ * between CUDA and Vulkan.
  */
 #include "pingpong_vk.h"
 
@@ -10,7 +10,7 @@
 #include "pingpong_draw.h"
 #include "examples/support/session.h"
 
-/* Two images that CUDA reads and writes. */
+/* Creates two images that CUDA reads and writes. */
 static bool share(struct pingpong_vk *p)
 {
     gr_vk_device *device = p->vulkan.shared;
@@ -32,7 +32,7 @@ VkOffset2D pingpong_vk_place(int tile)
                         MARGIN + tile / TILES_ACROSS * (TILE_HEIGHT + 2 * MARGIN)};
 }
 
-/* Records the copy that CUDA finds in the image when it gets it back. */
+/* Records the copy of the code within the image, which CUDA checks when it gets the image back. */
 static void record_return(const struct pingpong_vk *p, VkCommandBuffer commands, VkImage image)
 {
     const VkImageCopy row = {.srcSubresource = vulkan_colour_layer(),
@@ -44,7 +44,10 @@ static void record_return(const struct pingpong_vk *p, VkCommandBuffer commands,
                            1, &row);
 }
 
-/* A frame. CUDA orders frames that are two apart, so a tile that is rewritten needs no barrier. */
+/*
+ * Records a frame. CUDA orders frames that are two apart, so a tile that is rewritten needs no
+ * barrier.
+ */
 static bool record_tile(struct pingpong_vk *p, int tile)
 {
     const VkCommandBuffer commands =
@@ -75,7 +78,7 @@ static bool submit_images(gr_resource *const images[], size_t n, VkCommandBuffer
     return (submit && gr_vk_submit(submit, &desc) == GR_OK) || failed_to("submit commands");
 }
 
-/* CUDA owns the image before and after the frame. */
+/* Submits a frame. CUDA owns the image before and after it. */
 bool pingpong_vk_use(const struct pingpong_vk *p, int frame)
 {
     gr_vk_use use =
@@ -97,8 +100,8 @@ static VkBufferImageCopy whole_picture(const struct pingpong_vk *p)
 }
 
 /*
- * Before the first frame: clears the picture, and moves both images to the layout in which CUDA may
- * write them.
+ * Runs before the first frame: clears the picture, and moves both images to the layout in which
+ * CUDA may write them.
  */
 static bool prepare(struct pingpong_vk *p)
 {

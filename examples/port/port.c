@@ -8,8 +8,8 @@
  *     build/examples/port/port --backend vk          the same picture, drawn by Vulkan
  *
  * 15 lines of port_gl.c and 45 of port_vk_draw.c create, free and submit the shared resources, not
- * counting comments and blank lines. With hand-written semaphores, waits and barriers there were 13
- * and 85.
+ * counting comments and blank lines. With hand-written semaphores, waits and barriers the two files
+ * needed 13 and 85 lines.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -25,12 +25,15 @@
 #include "port_renderer.h"
 #include "tools/options.h"
 
-/* Each pixel is the mean of SCALE x SCALE drawn pixels, for antialiasing in both renderers. */
+/*
+ * The programs draw SCALE x SCALE pixels for each pixel of the picture, which is their mean:
+ * antialiasing for both renderers.
+ */
 enum { SCALE = 2 };
 
 static struct options {
     struct output_sequence pictures;
-    int backend; /* index of `renderers` */
+    int backend; /* the index of the renderer in `renderers` */
     bool validate;
     int transport; /* index of `transports` */
 } options = {.pictures = {.output = "port.png", .width = 1280, .height = 720}};
@@ -75,8 +78,8 @@ static bool compute(const struct show *show, float time)
 }
 
 /*
- * The renderer's part: it runs after the release and before the next map. A failed submit is
- * cancelled at the end of the scope.
+ * The renderer's part of a frame: it runs after the release and before the next map. A failed
+ * submit is cancelled at the end of the scope.
  */
 static bool draw(const struct show *show)
 {

@@ -49,7 +49,7 @@ static __device__ float3 blend(float3 a, float3 b, float t)
     return make_float3(a.x + t * (b.x - a.x), a.y + t * (b.y - a.y), a.z + t * (b.z - a.z));
 }
 
-/* Adjacent inks: indigo, teal, ivory, coral, wine, and gold where two meet. */
+/* Inks that lie side by side: indigo, teal, ivory, coral, wine, and gold where two of them meet. */
 static __device__ float3 ink(float value)
 {
     const float3 inks[6] = {
@@ -58,7 +58,7 @@ static __device__ float3 ink(float value)
         make_float3(0.260f, 0.035f, 0.105f), make_float3(0.045f, 0.055f, 0.190f),
     };
     const float t = value - floorf(value);
-    const int last = 4; /* a value just below a whole number rounds to t == 1 */
+    const int last = 4; /* A value just below a whole number rounds to t == 1. */
     const int which = 5.0f * t < (float)last ? (int)(5.0f * t) : last;
     const float part = 5.0f * t - (float)which;
     const float3 colour = blend(inks[which], inks[which + 1], (part - 0.5f) * 9.0f + 0.5f);
@@ -66,13 +66,13 @@ static __device__ float3 ink(float value)
     return blend(colour, make_float3(0.780f, 0.560f, 0.220f), 0.9f * seam);
 }
 
-/* To 8 bit colour: the square root approximates the sRGB curve. */
+/* Converts to 8 bit colour. The square root approximates the sRGB curve. */
 static __device__ unsigned char to_byte(float value)
 {
     return (unsigned char)(255.0f * sqrtf(fminf(fmaxf(value, 0.0f), 1.0f)) + 0.5f);
 }
 
-/* One thread per texel: stripes of ink combed repeatedly, ever finer. */
+/* One thread per texel. The stripes of ink are combed repeatedly, ever finer. */
 extern "C" __global__ void marble(cudaSurfaceObject_t out, float time)
 {
     int column, row;

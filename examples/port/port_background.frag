@@ -5,7 +5,7 @@ layout(std140, binding = 0) uniform View {
     vec4 camera[4];
     vec4 eye;
     vec4 light;
-    vec4 scale; /* multiply by xy and subtract zw: maps pixels to -1 to 1 */
+    vec4 scale; /* maps pixels to -1 to 1: multiply by xy and subtract zw */
 };
 
 layout(location = 0) out vec4 pixel;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The OpenGL renderer of port. It sets clip control to the Vulkan conventions, rows from the top
- * and depth from 0 to 1, so that both draw the same bytes. share() and the last line of draw() use
- * grinterop.
+ * and depth from 0 to 1, so that both renderers draw the same bytes. share() and the last line of
+ * draw() use grinterop.
  */
 #include "port_renderer.h"
 
@@ -19,21 +19,21 @@
 #include "examples/support/session.h"
 #include "examples/support/shader.h"
 
-enum { UNIFORMS = 0, PAPER = 1 }; /* bindings of the shaders */
+enum { UNIFORMS = 0, PAPER = 1 }; /* the bindings of the shaders */
 
 struct renderer {
     gr_egl *egl;
     int width, height;
     unsigned framebuffer, renderbuffers[2];
-    unsigned background, surface; /* programs */
+    unsigned background, surface; /* OpenGL programs */
     unsigned empty_array, mesh_array;
-    unsigned vertices, indices, uniforms; /* buffers */
+    unsigned vertices, indices, uniforms; /* OpenGL buffers */
     unsigned texture;
     unsigned transports;
     gr_resource **shared;
 };
 
-/* Once: registers the OpenGL objects with CUDA. The kernels overwrite them completely. */
+/* Runs once: registers the OpenGL objects with CUDA. The kernels overwrite them completely. */
 static bool share(struct renderer *r)
 {
     const gr_gl_options by = GR_INIT(gr_gl_options, .transports = r->transports);
@@ -142,7 +142,7 @@ static bool make_objects(struct renderer *r)
     return error == GL_NO_ERROR;
 }
 
-/* In reverse order: the registrations must end before the objects are deleted. */
+/* Frees everything in reverse order: the registrations must end before the objects are deleted. */
 static bool close_renderer(void *renderer)
 {
     struct renderer *r = renderer;

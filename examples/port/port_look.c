@@ -9,7 +9,7 @@ struct port_view port_look(int width, int height, const struct orbit *orbit)
     const float target[3] = {0.02f, -0.10f, 0.10f};
     float eye[3] = {-0.72f, 1.95f, 2.75f};
     const float light[3] = {0.62f, 0.58f, -0.53f};
-    /* matrix_perspective() gives a depth from -1 to 1. */
+    /* Halves the depth range, since matrix_perspective() gives a depth from -1 to 1. */
     const struct matrix halve = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0.5f, 0, 0, 0, 0.5f, 1}};
     const float angle = 39.0f * 0.01745329f;
     const float aspect = (float)width / (float)height;

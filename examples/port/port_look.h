@@ -6,7 +6,7 @@
 #include "examples/support/orbit.h"
 #include "port_renderer.h"
 
-/* `width` and `height` are the drawn pixels. */
+/* `width` and `height` count the pixels drawn. */
 struct port_view port_look(int width, int height, const struct orbit *orbit);
 
 #endif

@@ -16,12 +16,12 @@
 /* The shared resources: the vertices and the texture that port.h describes. */
 enum { PORT_VERTICES, PORT_TEXTURE, PORT_SHARED };
 
-/* The uniform block of the shaders. Clip space: y upwards, z from 0 to 1. */
+/* The uniform block of the shaders. In clip space y points upwards, and z is from 0 to 1. */
 struct port_view {
     struct matrix camera;
     float eye[4];
-    float light[4]; /* unit vector to the sun */
-    float scale[4]; /* pixel * xy - zw is from -1 to 1 */
+    float light[4]; /* the unit vector to the sun */
+    float scale[4]; /* maps pixels to -1 to 1: pixel * xy - zw */
 };
 
 struct port_renderer {
@@ -38,7 +38,7 @@ struct port_renderer {
     bool (*draw)(void *renderer, gr_submit *submit, const struct port_view *view,
                  unsigned char *pixels);
     /*
-     * Frees the renderer and the shared resources; false if a validation layer printed a message.
+     * Frees the renderer and the shared resources. False if a validation layer printed a message.
      * Accepts NULL.
      */
     bool (*close)(void *renderer);
@@ -46,7 +46,7 @@ struct port_renderer {
 
 extern const struct port_renderer port_gl, port_vk;
 
-/* The shaders: one source for both. */
+/* The shaders, with one source for both renderers. */
 extern const struct glsl port_surface_vert, port_surface_frag, port_background_frag;
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The light on the sheet: a warm sun, a cool sky, light reflected by the ground, a highlight. Uses
- * only sums, products, quotients and square roots, for the reason given in the vertex shader.
+ * The light on the sheet: a warm sun, a cool sky, light reflected by the ground, and a highlight.
+ * The shader uses only sums, products, quotients and square roots, for the reason given in the
+ * vertex shader.
  */
 #version 450
 layout(location = 0) in vec3 place;

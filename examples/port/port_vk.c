@@ -12,7 +12,8 @@ struct renderer {
     struct vulkan vulkan;
     struct vulkan_target target;
     struct port_vk port;
-    VkCommandBufferSubmitInfo frame; /* its command buffer, which is the same in each frame */
+    /* the command buffer of the frame, which is the same in each frame */
+    VkCommandBufferSubmitInfo frame;
 };
 
 static bool record(struct renderer *r)
@@ -42,7 +43,7 @@ static bool draw(void *renderer, gr_submit *submit, const struct port_view *view
     return true;
 }
 
-/* In reverse order, after all work is done. */
+/* Frees everything in reverse order, after all work is done. */
 static bool close_renderer(void *renderer)
 {
     struct renderer *r = renderer;

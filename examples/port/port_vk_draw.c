@@ -11,8 +11,8 @@
 #include "examples/support/session.h"
 
 /*
- * Once: creates the vertices and the texture in memory shared with CUDA. The kernels overwrite both
- * completely.
+ * Runs once: creates the vertices and the texture in memory shared with CUDA. The kernels overwrite
+ * both completely.
  */
 static bool share(struct port_vk *p)
 {
@@ -31,7 +31,7 @@ static bool share(struct port_vk *p)
            failed_to("share the Vulkan vertices and texture with CUDA");
 }
 
-/* Once: releases the new resources to CUDA, which writes them first. */
+/* Runs once: releases the new resources to CUDA, which writes them first. */
 static bool release_to_cuda(const struct port_vk *p)
 {
     const gr_vk_use nothing = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT);
@@ -41,7 +41,7 @@ static bool release_to_cuda(const struct port_vk *p)
            failed_to("give the vertices and the texture to CUDA");
 }
 
-/* A frame: CUDA owns both before and after it. */
+/* Submits a frame. CUDA owns both resources before and after it. */
 bool port_vk_submit(const struct port_vk *p, gr_submit *submit, const VkSubmitInfo2 *info)
 {
     const gr_vk_use drawing = GR_INIT(
@@ -139,7 +139,7 @@ bool port_vk_init(struct port_vk *p, const struct vulkan *vulkan, VkRenderPass p
            release_to_cuda(p);
 }
 
-/* In reverse order, once nothing is in use any more. */
+/* Frees everything in reverse order, once nothing is in use any more. */
 void port_vk_free(struct port_vk *p)
 {
     const struct vulkan *v = p->vulkan;

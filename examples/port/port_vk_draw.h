@@ -9,7 +9,7 @@
 
 struct port_vk {
     const struct vulkan *vulkan;
-    struct vulkan_buffer uniforms; /* a struct port_view, to be written before a submit */
+    struct vulkan_buffer uniforms; /* a struct port_view, which must be written before a submit */
     struct vulkan_buffer indices;
     gr_resource **shared;
     VkImageView paper;
@@ -27,11 +27,11 @@ bool port_vk_init(struct port_vk *port, const struct vulkan *vulkan, VkRenderPas
                   gr_resource *shared[PORT_SHARED]);
 void port_vk_free(struct port_vk *port);
 
-/* Records the drawing, within a compatible render pass. */
+/* Records the draw commands, within a compatible render pass. */
 void port_vk_record(const struct port_vk *port, VkCommandBuffer commands);
 
 /*
- * Submits the commands of a frame, which signal the fence of vulkan_wait(); `submit` is for
+ * Submits the commands of a frame, which signal the fence of vulkan_wait(). `submit` was begun for
  * `shared`.
  */
 bool port_vk_submit(const struct port_vk *port, gr_submit *submit, const VkSubmitInfo2 *info);

@@ -23,7 +23,10 @@ static void checkResult(cudaError_t error, const char *call, int line)
     exit(1);
 }
 
-/* Around a drop at distance (dx, dy): the height of the water, and its slope towards the light. */
+/*
+ * The rings around a drop at distance (dx, dy): the height of the water, and its slope towards the
+ * light.
+ */
 __device__ float2 rings(float dx, float dy, float time)
 {
     const float distance = sqrtf(dx * dx + dy * dy + 0.0002f);
@@ -33,7 +36,7 @@ __device__ float2 rings(float dx, float dy, float time)
     return make_float2(fade * sinf(phase), rise * (0.6f * dx + 0.8f * dy) / distance);
 }
 
-/* The position of each vertex, with the slope as the fourth component. */
+/* Writes the position of each vertex, with the slope as the fourth component. */
 __global__ void ripple(float4 *positions, int side, float time)
 {
     const int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -46,7 +49,7 @@ __global__ void ripple(float4 *positions, int side, float time)
     positions[y * side + x] = make_float4(u, v, one.x + other.x, one.y + other.y);
 }
 
-/* The tiles: sharp and warm around a moving spot, blurred and cool elsewhere. */
+/* Draws the tiles: sharp and warm around a moving spot, blurred and cool elsewhere. */
 __global__ void tint(uchar4 *pixels, cudaTextureObject_t tiles, int side, float time)
 {
     const int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -69,7 +72,7 @@ __global__ void tint(uchar4 *pixels, cudaTextureObject_t tiles, int side, float 
                     (1.0f - 0.25f * away) * scale * sum.y + 0.5f, scale * sum.z + 0.5f, 255);
 }
 
-/* Tiles of four colours, with light joints. */
+/* Draws tiles of four colours, with light joints. */
 static void fillTiles(unsigned char *texels)
 {
     static const unsigned char colours[4][3] = {
@@ -85,7 +88,7 @@ static void fillTiles(unsigned char *texels)
         }
 }
 
-/* Two triangles per square of four vertices. */
+/* The indices: two triangles per square of four vertices. */
 static void fillIndices(unsigned short *next)
 {
     for (int y = 0; y < MESH - 1; y++)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * postprocess: OpenGL draws a picture in a 3D scene into a texture, CUDA filters it into another
- * one, and OpenGL shows both side by side.
+ * texture, and OpenGL shows both side by side.
  *
  *     build/examples/postprocess/postprocess examples/postprocess/lake.png out.png
  *     --help lists the options
  *
- * The hand-over between the two is in postprocess_filter.c, in share_textures() and filter_run().
+ * share_textures() and filter_run() in postprocess_filter.c hand the textures over.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -24,10 +24,10 @@
 static struct options {
     const char *input, *output;
     int width, height;
-    int filter; /* an enum filter_kind */
+    int filter; /* the filter, an enum filter_kind */
     int radius;
     double rotate;
-    double split; /* percent of the width that stay unfiltered */
+    double split; /* the percentage of the width that stays unfiltered */
 } options = {.width = 1280,
              .height = 720,
              .filter = FILTER_BLUR,
@@ -62,7 +62,7 @@ static bool make_result(struct show *show)
     filter_show(&show->filter, &show->screen, target, (float)options.split);
     offscreen_read(target, show->pixels);
 
-    /* The picture is complete, so this does not wait; it reports a failed kernel. */
+    /* The picture is complete, so session_finish() does not block. It reports a failed kernel. */
     return session_finish(&show->session) &&
            output_picture(options.output, target->width, target->height, show->pixels);
 }

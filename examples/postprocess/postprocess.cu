@@ -22,7 +22,7 @@ static __device__ unsigned char to_byte(float value)
     return (unsigned char)__fadd_rn(__fmul_rn(__saturatef(value), 255.0f), 0.5f);
 }
 
-/* Surfaces address x in bytes. */
+/* Writes a pixel. Surfaces address x in bytes. */
 static __device__ void write_pixel(cudaSurfaceObject_t out, int x, int y, float4 colour)
 {
     const uchar4 bytes =
@@ -35,7 +35,7 @@ static __device__ float4 pixel_at(cudaTextureObject_t picture, int x, int y)
     return tex2D<float4>(picture, (float)x + 0.5f, (float)y + 0.5f);
 }
 
-/* The first pass of the blur: along the rows, into CUDA memory at full float precision. */
+/* The first pass of the blur. It runs along the rows, into CUDA memory at full float precision. */
 extern "C" __global__ void blur_rows(cudaTextureObject_t picture, float4 *rows, int width,
                                      int height, gaussian g)
 {
@@ -48,7 +48,7 @@ extern "C" __global__ void blur_rows(cudaTextureObject_t picture, float4 *rows, 
     rows[(size_t)y * (size_t)width + (size_t)x] = sum;
 }
 
-/* The second pass: along the columns. */
+/* The second pass of the blur. It runs along the columns. */
 extern "C" __global__ void blur_columns(const float4 *rows, cudaSurfaceObject_t out, int width,
                                         int height, gaussian g)
 {
@@ -68,7 +68,9 @@ static __device__ float length_of(float across, float down)
     return __fsqrt_rn(__fadd_rn(__fmul_rn(across, across), __fmul_rn(down, down)));
 }
 
-/* The gradient of each colour, so that an edge glows in the colour that changes. */
+/*
+ * The filter sobel: the gradient of each colour, so that an edge glows in the colour that changes.
+ */
 extern "C" __global__ void sobel(cudaTextureObject_t picture, cudaSurfaceObject_t out, int width,
                                  int height)
 {

@@ -5,7 +5,7 @@
 
 enum { LARGEST_RADIUS = 64 };
 
-/* A Gaussian curve, truncated at the radius; its weights on both sides sum to 1. */
+/* A Gaussian curve, truncated at the radius. The weights on both sides sum to 1. */
 struct gaussian {
     int radius;
     float weights[LARGEST_RADIUS + 1];

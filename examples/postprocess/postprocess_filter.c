@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * A CUDA filter between two OpenGL textures. The hand-over is in share_textures() and filter_run().
- */
+/* A CUDA filter between two OpenGL textures. share_textures() and filter_run() hand them over. */
 #include "postprocess_filter.h"
 
 #include <math.h>
@@ -34,7 +32,9 @@ static const char composite_fragment[] =
     "    pixel = vec4(colour, 1.0);\n"
     "}\n";
 
-/* CUDA reads one texture and overwrites all of the other through a surface. */
+/*
+ * Registers the textures. CUDA reads one texture and overwrites all of the other through a surface.
+ */
 static bool share_textures(struct filter *f, const gr_gl_options *options)
 {
     f->shared[FILTER_DRAWN] =
@@ -106,7 +106,7 @@ void filter_show(const struct filter *f, const struct screen *screen,
     screen_cover(screen, f->composite);
 }
 
-/* At the radius the curve falls to about a hundredth of its height. */
+/* Chooses the curve. At the radius it falls to about a hundredth of its height. */
 static void choose_gaussian(struct gaussian *g, int radius)
 {
     const double sigma = radius / 3.0;
@@ -120,7 +120,10 @@ static void choose_gaussian(struct gaussian *g, int radius)
         g->weights[i] = (float)(weights[i] / sum);
 }
 
-/* Storage without contents; a texture without mip levels must not use a mipmap filter. */
+/*
+ * Allocates the textures without contents. A texture without mip levels must not use a mipmap
+ * filter.
+ */
 static bool make_textures(struct filter *f)
 {
     const int w = f->width, h = f->height;
@@ -161,7 +164,10 @@ bool filter_open(struct filter *f, struct session *session, int width, int heigh
     return make_textures(f) && share_textures(f, options) && load_kernels(f, session);
 }
 
-/* In reverse order: the registrations must end before the OpenGL textures are deleted. */
+/*
+ * Frees everything in reverse order: the registrations must end before the OpenGL textures are
+ * deleted.
+ */
 void filter_close(struct filter *f)
 {
     for (int i = 0; i < FILTER_SHARED; i++)

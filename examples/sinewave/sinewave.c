@@ -5,7 +5,7 @@
  *
  *     build/examples/sinewave/sinewave   writes sinewave.png; --help lists the options
  *
- * The hand-over between the two is in share_vertices() and write_vertices().
+ * share_vertices() and write_vertices() hand the buffer over between OpenGL and CUDA.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -37,14 +37,14 @@ struct show {
     unsigned char *pixels;
 };
 
-/* Once: registers the OpenGL vertex buffer with CUDA. The kernel overwrites all of it. */
+/* Runs once: registers the OpenGL vertex buffer with CUDA. The kernel overwrites all of it. */
 static bool share_vertices(struct show *show)
 {
     show->vertices = gr_from_gl_buffer(show->scene.vertex_buffer, GR_WRITE_DISCARD);
     return show->vertices || failed_to("register the vertex buffer with CUDA");
 }
 
-/* Each frame: CUDA owns the buffer from gr_map() to the end of the scope. */
+/* Runs in each frame: CUDA owns the buffer from gr_map() to the end of the scope. */
 static bool write_vertices(struct show *show, float time)
 {
     GR_AUTO(gr_buffer) *buffer = gr_map(show->vertices, show->session.stream);
@@ -74,7 +74,7 @@ static bool draw_frame(void *user, float time, const char *path)
     scene_draw(&show->scene, &view, (float)target->width / (float)target->height);
     offscreen_read(target, show->pixels);
 
-    /* The picture is complete, so this does not wait; it reports a failed kernel. */
+    /* The picture is complete, so session_finish() does not block. It reports a failed kernel. */
     return session_finish(&show->session) &&
            png_file_write(path, target->width, target->height, show->pixels);
 }
@@ -91,7 +91,9 @@ static bool open_show(struct show *show)
     return session_kernel(&show->session, &sinewave_image, "sinewave", &show->kernel);
 }
 
-/* In reverse order: the registration must end before the OpenGL buffer is deleted. */
+/*
+ * Frees everything in reverse order: the registration must end before the OpenGL buffer is deleted.
+ */
 static void close_show(struct show *show)
 {
     gr_resource_free(show->vertices);

@@ -36,7 +36,7 @@ static __device__ float4 blend(float4 a, float4 b, float t)
                        a.w + t * (b.w - a.w));
 }
 
-/* Deep blue in the valleys, through teal, to gold on the crests. */
+/* The colours: deep blue in the valleys, through teal, to gold on the crests. */
 static __device__ float4 colour_of(float height)
 {
     const float4 stops[4] = {

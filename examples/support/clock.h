@@ -3,7 +3,7 @@
 #ifndef CLOCK_H
 #define CLOCK_H
 
-/* Seconds of a monotonic clock. */
+/* The time of a monotonic clock, in seconds. */
 double clock_seconds(void);
 
 #endif

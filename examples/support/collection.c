@@ -19,7 +19,8 @@ const struct image_kind image_kinds[IMAGES] = {
 };
 
 /*
- * Allocates a level: one OpenGL function for 2 dimensions, one for 3, and a target per cube face.
+ * Allocates a level. There is one OpenGL function for 2 dimensions and one for 3, and each face of
+ * a cube is a separate target.
  */
 static void make_level(const struct image_kind *kind, int level)
 {
@@ -40,7 +41,7 @@ static void make_texture(const struct image_kind *kind, unsigned *name)
 {
     glGenTextures(1, name);
     glBindTexture(kind->target, *name);
-    /* Shows each texel as it is; a texture with mip levels must use a mipmap filter. */
+    /* Texels are shown without filtering. A texture with mip levels must use a mipmap filter. */
     glTexParameteri(kind->target, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
     glTexParameteri(kind->target, GL_TEXTURE_MIN_FILTER,
                     kind->levels > 1 ? GL_NEAREST_MIPMAP_NEAREST : GL_NEAREST);

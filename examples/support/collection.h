@@ -10,15 +10,15 @@ enum { PLANE, CUBE, MIPMAPS, LAYERS, RECTANGLE, VOLUME, RENDERBUFFER, IMAGES };
 struct image_kind {
     const char *name;
     unsigned target;
-    int width, height; /* of level 0 */
-    int depth;         /* slices of a 3D image; otherwise 1 */
-    int layers;        /* array layers or cube faces; otherwise 1 */
-    int levels;        /* mip levels; level n is 2^n times smaller */
+    int width, height; /* the size of level 0 */
+    int depth;         /* the slices of a 3D image, otherwise 1 */
+    int layers;        /* the array layers or cube faces, otherwise 1 */
+    int levels;        /* the mip levels; level n is 2^n times smaller */
 };
 
 extern const struct image_kind image_kinds[IMAGES];
 
-/* OpenGL names of textures and one renderbuffer. */
+/* The OpenGL names of the textures and of one renderbuffer. */
 struct collection {
     unsigned names[IMAGES];
 };

@@ -3,7 +3,7 @@
  * compare_png: measures how much two pictures differ, for example one from a GPU and one from the
  * software driver.
  *
- *     build/examples/support/compare_png one.png other.png   prints it; --help lists the limits
+ *     build/examples/support/compare_png one.png other.png   prints the difference; see --help
  *
  * Files named .ppm are read as PPM.
  */
@@ -19,11 +19,11 @@
 /* Differences of red, green, blue and alpha, in steps of 8 bit colour. */
 struct difference {
     double largest, mean;
-    /* of the pixels in which some value differs by more than the tolerance, in percent */
+    /* the percentage of pixels in which some value differs by more than the tolerance */
     double share;
 };
 
-/* A limit below 0 is off. */
+/* Limits of the differences. A limit below 0 is not checked. */
 struct options {
     double largest, mean, share;
     double tolerance;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The vertex shader for covering the whole viewport: three vertices without a buffer. */
+/* The vertex shader that covers the whole viewport with three vertices, without a vertex buffer. */
 #ifndef COVER_H
 #define COVER_H
 

@@ -14,7 +14,7 @@
 #include "matrix.h"
 #include "shader.h"
 
-#define FRAME "0.020" /* width of the frame */
+#define FRAME "0.020" /* the width of the frame */
 
 static const char vertex[] =
     "#version 330 core\n"
@@ -108,13 +108,13 @@ bool easel_init(struct easel *easel, const struct picture *picture)
     return easel->program != 0 && upload(easel, picture);
 }
 
-/* The camera orbits the picture, at a distance that shows all of it. */
+/* The camera orbits the picture at a distance from which all of it is visible. */
 static struct matrix camera_at(const struct easel *easel, float aspect, float degrees)
 {
     const float view = 0.56f, slope = tanf(view / 2.0f);
     const float s = sinf(degrees * 0.01745329f), c = cosf(degrees * 0.01745329f);
     const float w = easel->half_width, h = easel->half_height;
-    /* Leaves a margin, and fits the near side of the picture as well. */
+    /* The distance leaves a margin, and also fits the near side of the picture. */
     const float away = 1.22f * fmaxf(h / slope, w * c / (slope * aspect)) + 0.9f * w * fabsf(s);
     const float target[3] = {0.28f * w * s, -0.10f * h, 0.0f};
     float eye[3] = {away * s, 0.07f * away, away * c};

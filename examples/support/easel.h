@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A picture in a thin frame, standing on a mirror, seen from the side: the input of postprocess. */
+/*
+ * A picture in a thin frame, standing on a mirror, seen from the side. It is the input of
+ * postprocess.
+ */
 #ifndef EASEL_H
 #define EASEL_H
 
@@ -11,13 +14,13 @@
 
 struct easel {
     unsigned program, texture;
-    float half_width, half_height; /* of the picture in the scene */
+    float half_width, half_height; /* half the size of the picture in the scene */
     struct orbit orbit;            /* moves the camera; may be changed */
 };
 
 /*
- * Copies the picture; if it has no pixels, only allocates the texture. False after an error, which
- * has been printed; easel_free() cleans up.
+ * Copies the picture. If the picture has no pixels, only allocates the texture. False after an
+ * error, which has been printed; easel_free() cleans up.
  */
 bool easel_init(struct easel *easel, const struct picture *picture);
 

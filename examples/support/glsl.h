@@ -18,7 +18,7 @@ struct glsl {
     const unsigned char *spirv, *spirv_end;
 };
 
-/* Only one file of a program may embed a shader: its symbols are global. */
+/* Only one file of a program may embed a given shader, since its symbols are global. */
 #define GLSL(NAME, STAGE)                                                                          \
     __asm__(".pushsection .rodata\n" GLSL_PART(#NAME "_" #STAGE "_text", #NAME "." #STAGE)         \
                 GLSL_PART(#NAME "_" #STAGE "_spirv", #NAME "." #STAGE ".spv") ".popsection\n");    \
@@ -34,7 +34,7 @@ struct glsl {
 
 #define GLSL_LABEL(symbol) ".globl " symbol "\n.hidden " symbol "\n" symbol ":\n"
 
-/* SPIR-V must be aligned to words; the zero behind terminates the text. */
+/* SPIR-V must be aligned to words. The zero at the end terminates the text. */
 /* clang-format off */
 #define GLSL_PART(name, file)                                                                      \
     ".balign 4\n"                                                                                  \

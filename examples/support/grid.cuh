@@ -5,7 +5,7 @@
 
 #include <grinterop/cuhost.h>
 
-/* The point of this thread; false beyond the grid. */
+/* Finds the point of this thread. False if the thread is beyond the grid. */
 static __device__ bool find_point(int columns, int rows, int *column, int *row)
 {
     *column = (int)(blockIdx.x * blockDim.x + threadIdx.x);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Selects the compilation of a kernel file for the CUDA driver in use: the GPU or the host one. */
+/*
+ * Selects the compiled form of a kernel file for the CUDA driver in use: for the GPU or for the
+ * host.
+ */
 #include "kernel_image.h"
 
 #include <stdio.h>
@@ -54,8 +57,8 @@ bool kernel_image_load(const struct kernel_image *image, CUmodule *module)
     const bool software = gr_cuda_is_software();
     const unsigned char *start = software ? image->host : image->gpu;
     /*
-     * Does not compare start with end: a compiler may assume that two symbols have different
-     * addresses.
+     * The start and the end are not compared, since a compiler may assume that two symbols have
+     * different addresses.
      */
     if (start[0] == 0)
         return not_built(image->name, software);

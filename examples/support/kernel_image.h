@@ -15,7 +15,7 @@
 
 #include <cuda.h>
 
-/* Both compilations of one kernel file. An empty one was not built. */
+/* Both compiled forms of one kernel file. A form that was not built is empty. */
 struct kernel_image {
     const char *name;
     const unsigned char *gpu, *gpu_end;
@@ -23,12 +23,12 @@ struct kernel_image {
 };
 
 /*
- * Loads the compilation for the CUDA driver in use into the current CUDA context. On failure,
+ * Loads the compiled form for the CUDA driver in use into the current CUDA context. On failure,
  * prints to stderr what is missing, returns false and leaves *module unchanged.
  */
 bool kernel_image_load(const struct kernel_image *image, CUmodule *module);
 
-/* Only one file of a program may embed a kernel file: its symbols are global. */
+/* Only one file of a program may embed a given kernel file, since its symbols are global. */
 #define KERNEL_IMAGE(NAME)                                                                         \
     __asm__(".pushsection .rodata\n" KERNEL_IMAGE_FILE(#NAME, "gpu", "fatbin")                     \
                 KERNEL_IMAGE_FILE(#NAME, "host", "so") ".popsection\n");                           \
@@ -44,7 +44,7 @@ bool kernel_image_load(const struct kernel_image *image, CUmodule *module);
 
 #define KERNEL_IMAGE_LABEL(symbol) ".globl " symbol "\n.hidden " symbol "\n" symbol ":\n"
 
-/* The zeros behind an image mark it as empty if the file was empty. */
+/* The zeros after an image mark it as empty if the file was empty. */
 /* clang-format off */
 #define KERNEL_IMAGE_FILE(name, kind, suffix)                                                      \
     ".balign 16\n"                                                                                 \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The matrices that a camera needs. */
+/* The matrices of a camera. */
 #include "matrix.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The matrices that a camera needs: 16 floats in column-major order, as in OpenGL. */
+/* The matrices of a camera: 16 floats in column-major order, as in OpenGL. */
 #ifndef MATRIX_H
 #define MATRIX_H
 

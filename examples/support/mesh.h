@@ -10,7 +10,7 @@
 /* The number of indices for a grid of columns x rows vertices. */
 size_t mesh_index_count(int columns, int rows);
 
-/* Two triangles per square of the grid, counterclockwise seen from above, row by row. */
+/* Writes two triangles per square of the grid, counterclockwise seen from above, row by row. */
 void mesh_indices(int columns, int rows, unsigned *indices);
 
 #endif

@@ -66,7 +66,7 @@ void offscreen_bind(const struct offscreen *target)
     glViewport(0, 0, target->width, target->height);
 }
 
-/* The first row in OpenGL is the lowest. */
+/* Flips the rows, since the first row in OpenGL is the bottom row. */
 static void flip_rows(unsigned char *pixels, size_t pitch, int rows)
 {
     for (int top = 0, bottom = rows - 1; top < bottom; top++, bottom--) {

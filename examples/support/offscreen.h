@@ -17,19 +17,22 @@ struct offscreen {
 /* False after an error, which has been printed. offscreen_free() cleans up in any case. */
 bool offscreen_init(struct offscreen *target, int width, int height);
 
-/* Binds it for drawing and sets the viewport to all of it. */
+/* Binds the target for drawing and sets the viewport to all of it. */
 void offscreen_bind(const struct offscreen *target);
 
-/* Waits for drawing and copies the pixels: 3 bytes per pixel (RGB), the top row first. */
+/*
+ * Waits until drawing is complete and copies the pixels: 3 bytes per pixel (RGB), the top row
+ * first.
+ */
 void offscreen_read(const struct offscreen *target, unsigned char *pixels);
 
 /*
- * The same without waiting, into an OpenGL buffer: 4 bytes per pixel, the lowest row first. The
- * copy is complete when a fence after this call is signalled.
+ * Copies the pixels into an OpenGL buffer, without waiting: 4 bytes per pixel, the bottom row
+ * first. The copy is complete when a fence after this call is signalled.
  */
 void offscreen_read_into(const struct offscreen *target, unsigned buffer);
 
-/* Copies it into the window of the current OpenGL context. */
+/* Copies the target to the window of the current OpenGL context. */
 void offscreen_show(const struct offscreen *target);
 
 /* Accepts a zeroed struct. */

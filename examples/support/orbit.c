@@ -6,7 +6,7 @@
 
 static const float DEGREE = 0.01745329f;
 
-/* At 90 degrees, right and left would be undefined. */
+/* The largest tilt. At 90 degrees, right and left would be undefined. */
 static const float HIGHEST = 86.0f * 0.01745329f;
 
 void orbit_eye(const struct orbit *orbit, const float target[3], float eye[3])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * PNG files. Reading uses the full libpng interface, because the simplified one converts 16 bit
- * values to linear light, which would distort the heights of a height map.
+ * PNG files. Reading uses the full libpng interface, because the simplified interface converts 16
+ * bit values to linear light, which would distort the heights of a height map.
  */
 #define _GNU_SOURCE
 #include "png_file.h"
@@ -15,7 +15,7 @@
 
 #include <png.h>
 
-/* One gigabyte in memory. A file of a few bytes can claim any size. */
+/* The largest picture takes one gigabyte in memory. A file of a few bytes can claim any size. */
 enum { MOST_PIXELS = 1 << 27 };
 
 /* The libpng error handler: keeps the message for the caller of setjmp() to print. */
@@ -32,7 +32,7 @@ static void ignore_words(png_structp png, png_const_charp words)
     (void)words;
 }
 
-/* Makes rows of any file come out as 16 bit RGBA in native byte order. */
+/* Makes libpng return rows of any file as 16 bit RGBA in native byte order. */
 static void set_rgba16_output(png_structp png, png_infop info)
 {
     png_set_expand_16(png);
@@ -44,7 +44,10 @@ static void set_rgba16_output(png_structp png, png_infop info)
         png_set_swap(png);
 }
 
-/* Errors leave by longjmp, so every allocation is stored in *picture at once. */
+/*
+ * Reads the rows. Errors leave this function by longjmp, so every allocation is stored in *picture
+ * at once.
+ */
 static void read_rows(png_structp png, png_infop info, FILE *file, struct picture *picture)
 {
     png_init_io(png, file);
@@ -67,7 +70,7 @@ static void read_rows(png_structp png, png_infop info, FILE *file, struct pictur
     png_read_end(png, NULL);
 }
 
-/* `words` receives the reason of a failure. */
+/* Reads the file. `words` receives the reason of a failure. */
 static bool read_stream(FILE *file, struct picture *picture, char words[128])
 {
     png_structp png =
@@ -122,7 +125,7 @@ void picture_free(struct picture *picture)
     *picture = (struct picture){0};
 }
 
-/* Only for a regular file: a device named as the output must stay. */
+/* Removes a partial file, but only a regular file: a device named as the output must stay. */
 static void remove_partial(const char *path)
 {
     struct stat status;
@@ -145,7 +148,7 @@ bool png_file_write(const char *path, int width, int height, const unsigned char
     };
     errno = 0;
     const bool encoded = png_image_write_to_stdio(&image, file, 0, pixels, 0, NULL);
-    /* Flushing the stdio buffer may find that the disk is full. */
+    /* Closing flushes the stdio buffer, which may find that the disk is full. */
     const bool closed = fclose(file) == 0;
     if (encoded && closed)
         return true;

@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In memory: red, green, blue, alpha, 16 bits each, as in the file, the top row first. */
+/* A picture in memory: red, green, blue, alpha, 16 bits each, as in the file, the top row first. */
 struct picture {
     int width, height;
-    bool coloured; /* some pixel is not grey */
+    bool coloured; /* whether some pixel is not grey */
     uint16_t *pixels;
 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A larger side indicates a damaged file. */
+/* The largest width or height. A larger one indicates a damaged file. */
 enum { MOST_SIDE = 1 << 13 };
 
 static bool read_header(FILE *file, struct picture *picture)
@@ -18,7 +18,7 @@ static bool read_header(FILE *file, struct picture *picture)
            picture->width <= MOST_SIDE && picture->height <= MOST_SIDE;
 }
 
-/* Returns NULL, or what is wrong with the file. */
+/* Reads the picture. Returns NULL, or what is wrong with the file. */
 static const char *read_file(FILE *file, struct picture *picture)
 {
     if (!read_header(file, picture))

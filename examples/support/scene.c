@@ -47,7 +47,8 @@ static const char surface_vertex[] = "#version 330 core\n"
                                      "}\n";
 
 /*
- * A warm sun, a cool sky, reflected light from below, a highlight, and a rim light against the sky.
+ * The light: a warm sun, a cool sky, reflected light from below, a highlight, and a rim light
+ * against the sky.
  */
 static const char surface_fragment[] =
     "#version 330 core\n"
@@ -101,7 +102,7 @@ unsigned scene_array(const struct scene *scene, unsigned vertex_buffer)
 
 static bool make_surface(struct scene *scene)
 {
-    /* The shared buffer: OpenGL allocates it without contents. */
+    /* The shared buffer: OpenGL allocates it without contents, since CUDA writes them. */
     const size_t size = (size_t)scene->columns * (size_t)scene->rows * sizeof(struct vertex);
     glGenBuffers(1, &scene->vertex_buffer);
     glBindBuffer(GL_ARRAY_BUFFER, scene->vertex_buffer);

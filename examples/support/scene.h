@@ -11,7 +11,7 @@
 
 struct scene {
     int columns, rows;
-    unsigned vertex_buffer; /* OpenGL buffer: columns * rows struct vertex, row by row */
+    unsigned vertex_buffer; /* an OpenGL buffer of columns * rows struct vertex, row by row */
     unsigned index_buffer;
     unsigned surface_array, empty_array;
     unsigned surface_program, background_program;
@@ -21,16 +21,16 @@ struct scene {
 struct view {
     float eye[3], target[3];
     float light[3];
-    float angle; /* vertical angle of view, in degrees */
+    float angle; /* the vertical angle of view, in degrees */
 };
 
 /* False after an error, which has been printed. scene_free() cleans up in any case. */
 bool scene_init(struct scene *scene, int columns, int rows);
 
-/* Draws into the bound framebuffer with the given aspect ratio. */
+/* Draws the scene to the bound framebuffer, whose aspect ratio is given. */
 void scene_draw(const struct scene *scene, const struct view *view, float aspect);
 
-/* The same for another vertex buffer: creates a vertex array, which the caller deletes. */
+/* Creates a vertex array to draw another vertex buffer. The caller deletes the array. */
 unsigned scene_array(const struct scene *scene, unsigned vertex_buffer);
 void scene_draw_array(const struct scene *scene, unsigned array, const struct view *view,
                       float aspect);

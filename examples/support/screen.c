@@ -6,7 +6,10 @@
 
 #include "shader.h"
 
-/* One triangle clipped to the viewport, so that no edge runs through the picture. */
+/*
+ * The vertex shader: one triangle that is clipped to the viewport, so no edge runs through the
+ * picture.
+ */
 const char screen_vertex[] =
     "#version 330 core\n"
     "out vec2 place;\n"

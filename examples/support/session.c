@@ -27,7 +27,7 @@ bool cuda_ok(CUresult result, const char *doing)
     return false;
 }
 
-/* Prints the devices and drivers in use, which are part of the result. */
+/* Prints the devices and drivers in use, since the results depend on them. */
 static bool print_devices(const struct session *s)
 {
     CUdevice device;

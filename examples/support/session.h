@@ -13,53 +13,56 @@
 
 #include "kernel_image.h"
 
-/* More kernel files than any example has. */
+/* The maximum number of kernel files. No example has as many. */
 enum { SESSION_MODULES = 8 };
 
 struct session {
     const gr_cuda_api *cuda;  /* the driver API */
-    gr_egl *egl;              /* NULL without OpenGL */
-    gr_cuda_context *context; /* current on this thread */
-    CUstream stream;          /* of the context */
+    gr_egl *egl;              /* NULL if the session has no OpenGL */
+    gr_cuda_context *context; /* the CUDA context, current on this thread */
+    CUstream stream;          /* a stream of `context` */
 
-    /* Loaded kernel files, which session_close() unloads. */
+    /* The kernel files that are loaded. session_close() unloads them. */
     const struct kernel_image *images[SESSION_MODULES];
     CUmodule modules[SESSION_MODULES];
 };
 
 /*
- * Opens everything and prints what the program runs on. Without a GPU, that is the software CUDA
- * driver. False after an error, which has been printed; session_close() cleans up in any case.
+ * Opens everything and prints the devices in use. Without a GPU, the software CUDA driver is used.
+ * False after an error, which has been printed; session_close() cleans up in any case.
  */
 bool session_open(struct session *session);
-bool session_open_cuda(struct session *session); /* the same without OpenGL */
+bool session_open_cuda(struct session *session); /* like session_open(), without OpenGL */
 
 /*
- * The same for the current OpenGL context: CUDA uses the device that draws, or its first device if
- * none of its devices draws.
+ * Like session_open(), for the current OpenGL context: CUDA uses the device that draws, or its
+ * first device if none of its devices draws.
  */
 bool session_open_current(struct session *session);
 
-/* The same with OpenGL on the CUDA device of that number; prints only errors. */
+/* Like session_open(), with OpenGL on the CUDA device of that number. Prints only errors. */
 bool session_open_device(struct session *session, int device);
 
 void session_close(struct session *session);
 
 /*
- * Finds a kernel; loads its file if it is not loaded yet. False after an error, which has been
- * printed, as by the next two.
+ * Finds a kernel, and loads its file if that is not loaded yet. This and the next two functions
+ * return false after an error, which has been printed.
  */
 bool session_kernel(struct session *session, const struct kernel_image *image, const char *name,
                     CUfunction *kernel);
 
-/* Launches a thread for each of width x height points, in blocks of 32 by 8. */
+/* Launches one thread for each of width x height points, in blocks of 32 by 8 threads. */
 bool session_launch(const struct session *session, CUfunction kernel, int width, int height,
                     void *arguments[]);
 
-/* Waits for the stream. */
+/* Waits for the work on the stream. */
 bool session_finish(const struct session *session);
 
-/* True for CUDA_SUCCESS; otherwise prints the error of `doing`, such as "start the kernel". */
+/*
+ * True for CUDA_SUCCESS. For any other result, prints that `doing` failed, such as "start the
+ * kernel", and why.
+ */
 bool cuda_ok(CUresult result, const char *doing);
 
 /* Prints the last grinterop error and returns false. */

@@ -7,7 +7,7 @@
 
 #include <epoxy/gl.h>
 
-/* Prints the log if a step failed. */
+/* Whether a step of the compiler succeeded. If not, prints its log. */
 static bool is_done(GLuint object, GLenum status, PFNGLGETPROGRAMIVPROC get,
                     PFNGLGETPROGRAMINFOLOGPROC get_log, const char *what)
 {
@@ -51,7 +51,7 @@ unsigned shader_program(const char *vertex, const char *fragment)
     const GLuint v = compile(GL_VERTEX_SHADER, vertex);
     const GLuint f = v != 0 ? compile(GL_FRAGMENT_SHADER, fragment) : 0;
     const GLuint program = f != 0 ? link_program(v, f) : 0;
-    /* An attached shader lives as long as the program; 0 is ignored. */
+    /* The program keeps an attached shader alive. A shader of 0 is ignored. */
     glDeleteShader(v);
     glDeleteShader(f);
     return program;

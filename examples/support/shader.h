@@ -5,10 +5,16 @@
 
 #include <stddef.h>
 
-/* Returns the program; 0 after an error, which has been printed with the compiler log. */
+/*
+ * Builds a program and returns it. 0 after an error, which has been printed with the log of the
+ * compiler.
+ */
 unsigned shader_program(const char *vertex, const char *fragment);
 
-/* Reads an attribute of four floats at that offset of each vertex from the bound buffer. */
+/*
+ * Adds an attribute of four floats to the vertex array, read from the bound buffer at that offset
+ * of each vertex.
+ */
 void shader_attribute(unsigned location, size_t vertex_size, size_t offset);
 
 #endif

@@ -9,11 +9,14 @@
 
 #include "shader.h"
 
-/* Two rows with equal space between and around all images, and less between parts of one image. */
+/*
+ * Two rows of images, with equal space between and around the images, and less space between parts
+ * of one image.
+ */
 enum { ROW = 288, SPACE = 48, GAP = 6, FIRST_ROW = SPACE, SECOND_ROW = 2 * SPACE + ROW };
 enum { FACE = 92, CARD = 192, CARD_STEP = 32 };
 
-/* A soft shadow below an image; `reach` is its width beyond the image. */
+/* The shadow: soft, below an image. `reach` is its width beyond the image. */
 static const char shadow_fragment[] =
     "#version 330 core\n"
     "uniform vec4 box;\n"
@@ -25,7 +28,7 @@ static const char shadow_fragment[] =
     "    pixel = vec4(0.0, 0.0, 0.0, 0.55 * near * near);\n"
     "}\n";
 
-/* Row 0 of an image is at the top. */
+/* The image shader. Row 0 of an image is at the top. */
 static const char image_fragment[] = "#version 330 core\n"
                                      "uniform %s image;\n"
                                      "uniform ivec4 box;\n"
@@ -46,7 +49,7 @@ static const char image_fragment[] = "#version 330 core\n"
                                      "    pixel = vec4((%s).rgb, 1.0);\n"
                                      "}\n";
 
-/* How a shader reads each kind of texture. A renderbuffer is copied to a 2D texture first. */
+/* Chooses how a shader reads a kind of texture. A renderbuffer is copied to a 2D texture first. */
 static void reading(unsigned target, const char **sampler, const char **read)
 {
     switch (target) {
@@ -121,11 +124,11 @@ static void draw_shadow(const struct sheet *sheet, int x, int y, int w, int h, i
     glDisable(GL_BLEND);
 }
 
-/* One level, layer, face or slice. Layers are drawn by their index in the image. */
+/* One level, layer, face or slice of an image. Layers are drawn by their index in the image. */
 struct part {
     int image, x, y;
     int level, layer;
-    int shadow; /* its width */
+    int shadow; /* the width of the shadow */
 };
 
 /* Binds the texture to draw an image from. */
@@ -147,7 +150,7 @@ static void draw_part(const struct sheet *sheet, const struct collection *collec
 {
     const struct image_kind *kind = &image_kinds[part.image];
     const int w = kind->width >> part.level, h = kind->height >> part.level;
-    /* The OpenGL origin is the lower left corner. */
+    /* OpenGL counts rows from the bottom. */
     const int y = SHEET_HEIGHT - part.y - h;
     draw_shadow(sheet, part.x, y, w, h, part.shadow);
     bind_image(sheet, collection, part.image);
@@ -160,7 +163,9 @@ static void draw_part(const struct sheet *sheet, const struct collection *collec
     screen_cover(&sheet->screen, program);
 }
 
-/* The faces unfolded, with +z in the middle; each is drawn as it is stored. */
+/*
+ * Draws the faces of the cube unfolded, with +z in the middle. Each face is drawn as it is stored.
+ */
 static void draw_cube(const struct sheet *sheet, const struct collection *c, int x, int y)
 {
     static const int column[6] = {2, 0, 1, 1, 1, 3}, row[6] = {1, 1, 0, 2, 1, 1};
@@ -173,7 +178,10 @@ static void draw_cube(const struct sheet *sheet, const struct collection *c, int
                                 .shadow = GAP});
 }
 
-/* The largest level on the left, the others below one another, and the last ones in a line. */
+/*
+ * Draws the largest level on the left, the other levels below one another, and the last levels in a
+ * line.
+ */
 static void draw_mipmaps(const struct sheet *sheet, const struct collection *c, int x, int y)
 {
     int down = 0, right = ROW + GAP;
@@ -192,7 +200,7 @@ static void draw_mipmaps(const struct sheet *sheet, const struct collection *c, 
     }
 }
 
-/* A stack with the first layer at the bottom. */
+/* Draws the layers as a stack, with the first layer at the bottom. */
 static void draw_layers(const struct sheet *sheet, const struct collection *c, int x, int y)
 {
     const int layers = image_kinds[LAYERS].layers;

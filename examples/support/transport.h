@@ -5,7 +5,7 @@
 
 #include <grinterop/gr.h>
 
-/* For example "interop". */
+/* The name of a transport, for example "interop". */
 const char *transport_name(gr_transport transport);
 
 #endif

@@ -6,9 +6,9 @@
 #include <vector_types.h>
 
 struct vertex {
-    float4 position; /* x, y, z, 1 */
-    float4 normal;   /* of any length; w: received sunlight, 0 to 1 */
-    float4 colour;   /* RGB of the material in linear light; w: shininess */
+    float4 position; /* the position: x, y, z, 1 */
+    float4 normal;   /* a normal of any length; w: the received sunlight, 0 to 1 */
+    float4 colour;   /* the RGB colour of the material in linear light; w: shininess */
 };
 
 #endif

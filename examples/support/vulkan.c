@@ -53,7 +53,7 @@ bool vulkan_found(PFN_vkVoidFunction function, const char *name)
     return function;
 }
 
-/* Device functions avoid the dispatch of the loader. */
+/* Loads the functions. Device functions are called directly, without the dispatch of the loader. */
 static bool find_functions(struct vulkan *v, const gr_vk_device_desc *on)
 {
     const PFN_vkGetInstanceProcAddr of_instance = on->get_instance_proc_addr;
@@ -73,7 +73,10 @@ static bool find_functions(struct vulkan *v, const gr_vk_device_desc *on)
     return found;
 }
 
-/* False if the device has no dedicated family: then the graphics queue is used. */
+/*
+ * Chooses a queue family for `kind`. False if the device has no dedicated family: the graphics
+ * queue is then used.
+ */
 static bool choose_queue(struct vulkan *v, const gr_vk_headless_info *on, enum vulkan_queue kind)
 {
     const VkQueue queues[] = {on->graphics, on->compute, on->transfer};
@@ -96,7 +99,7 @@ static void introduce(const struct vulkan *v, enum vulkan_queue kind, bool own, 
         printf(": the device has no family for %s alone\n", names[kind]);
 }
 
-/* Creates what belongs to a device, however the device was made. */
+/* Creates the objects of a device. The caller may have created the device in any way. */
 static bool begin(struct vulkan *v, const gr_vk_device_desc *device)
 {
     v->physical_device = device->physical_device;

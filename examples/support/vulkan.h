@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Headless Vulkan for the examples: a device that CUDA shares, Vulkan functions, one queue, command
- * buffers and submits. vulkan_memory.h has buffers and images, vulkan_pipeline.h shaders.
+ * buffers and submits. vulkan_memory.h has buffers and images; vulkan_pipeline.h has shaders.
  */
 #ifndef VULKAN_H
 #define VULKAN_H
@@ -11,8 +11,8 @@
 #include <grinterop/vk.h>
 
 /*
- * Vulkan is not linked: grinterop loads it, and the functions are looked up by name, device
- * functions first.
+ * The Vulkan functions that the examples use. Vulkan is not linked: grinterop loads it, and the
+ * functions are looked up by name, device functions first.
  */
 #define VULKAN_FUNCTIONS(X)                                                                        \
     X(AllocateCommandBuffers)                                                                      \
@@ -83,15 +83,16 @@
 enum vulkan_queue { VULKAN_GRAPHICS, VULKAN_COMPUTE, VULKAN_TRANSFER };
 
 struct vulkan {
-    gr_vk_headless *headless; /* NULL: the program owns the device */
-    gr_vk_device *shared;     /* the device in grinterop */
+    gr_vk_headless *headless; /* NULL if the program created the device */
+    gr_vk_device *shared;     /* `device` as grinterop uses it */
     VkPhysicalDevice physical_device;
     VkDevice device;
     VkQueue queue;
     uint32_t family;
     VkCommandPool pool;
-    VkFence fence;     /* for vulkan_wait() */
-    unsigned messages; /* from the validation layer; each was printed */
+    VkFence fence; /* the fence that vulkan_wait() waits for */
+    /* the number of messages from the validation layer, each of which was printed */
+    unsigned messages;
 #define VULKAN_MEMBER(name) PFN_vk##name name;
     VULKAN_FUNCTIONS(VULKAN_MEMBER)
     VULKAN_INSTANCE_FUNCTIONS(VULKAN_MEMBER)
@@ -100,35 +101,41 @@ struct vulkan {
 
 /*
  * Opens Vulkan on the first CUDA device, with a queue of the given kind, and prints the device. If
- * the device has no family for compute or transfer alone, the graphics queue is used. `transports`
- * is that of gr_vk_device_desc. False after an error, which has been printed. vulkan_close() cleans
- * up in any case; the struct must not move before.
+ * the device has no queue family that only computes or only transfers, the graphics queue is used.
+ * `transports` is that of gr_vk_device_desc. False after an error, which has been printed.
+ * vulkan_close() cleans up in any case; until then the struct must not move.
  */
 bool vulkan_open(struct vulkan *vulkan, enum vulkan_queue queue, bool validate,
                  unsigned transports);
 
-/* The same on the CUDA device of that number, which need not be the one in use. */
+/* Like vulkan_open(), on the CUDA device of that number, which need not be the device in use. */
 bool vulkan_open_on(struct vulkan *vulkan, int cuda_device, enum vulkan_queue queue, bool validate,
                     unsigned transports);
 
-/* The same for a device that the program created; its queue is used for everything. */
+/* Like vulkan_open(), for a device that the program created. Its queue is used for everything. */
 bool vulkan_open_own(struct vulkan *vulkan, const gr_vk_device_desc *device);
 
 /*
- * Call it after freeing everything made from the device. False if the validation layer printed a
- * message.
+ * Must be called after everything made from the device is freed. False if the validation layer
+ * printed a message.
  */
 bool vulkan_close(struct vulkan *vulkan);
 
-/* Sets a member to the function of that name; false after an error if there is none. */
+/*
+ * Sets a member to the function of that name. Returns false after an error if there is no such
+ * function.
+ */
 #define VULKAN_FIND_ONE(object, name, function)                                                    \
     vulkan_found((PFN_vkVoidFunction)((object)->name = (PFN_vk##name)(function)), "vk" #name)
 bool vulkan_found(PFN_vkVoidFunction function, const char *name);
 
-/* True for VK_SUCCESS; otherwise prints the error of `doing`, such as "make a buffer". */
+/*
+ * True for VK_SUCCESS. For any other result, prints that `doing` failed, such as "make a buffer",
+ * and why.
+ */
 bool vulkan_ok(VkResult result, const char *doing);
 
-/* Begins a command buffer; NULL after an error. It lives as long as `vulkan`. */
+/* Begins a command buffer, which lives as long as `vulkan`. NULL after an error. */
 VkCommandBuffer vulkan_record(const struct vulkan *vulkan, VkCommandBufferUsageFlags usage);
 
 /* Submits commands that do not involve CUDA, and waits until they are done. */

@@ -6,7 +6,7 @@
 
 enum { DEPTH = VK_FORMAT_D32_SFLOAT };
 
-/* Allocates memory of a type that the resource supports and that has all the properties. */
+/* Allocates memory of a type that the resource supports and that has all the `properties`. */
 static VkDeviceMemory allocate(const struct vulkan *v, const VkMemoryRequirements *needs,
                                VkMemoryPropertyFlags properties)
 {

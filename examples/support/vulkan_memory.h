@@ -30,7 +30,9 @@ void vulkan_buffer_free(const struct vulkan *vulkan, struct vulkan_buffer *buffe
 VkImageCreateInfo vulkan_image_info(VkFormat format, int width, int height,
                                     VkImageUsageFlags usage);
 
-/* One level and layer, in device memory. The format selects colour or depth. */
+/*
+ * Creates an image with one level and layer, in device memory. The format selects colour or depth.
+ */
 bool vulkan_image_init(const struct vulkan *vulkan, VkFormat format, int width, int height,
                        VkImageUsageFlags usage, struct vulkan_image *image);
 void vulkan_image_free(const struct vulkan *vulkan, struct vulkan_image *image);

@@ -73,7 +73,7 @@ void vulkan_set_free(const struct vulkan *v, struct vulkan_set *s)
     *s = (struct vulkan_set){0};
 }
 
-/* NULL after an error. */
+/* The shader module. NULL after an error. */
 static VkShaderModule module_of(const struct vulkan *v, const struct glsl *shader)
 {
     VkShaderModule module = VK_NULL_HANDLE;

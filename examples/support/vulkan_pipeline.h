@@ -26,14 +26,17 @@ struct vulkan_set {
 
 enum { VULKAN_MOST_BINDINGS = 4 };
 
-/* Binding i is bindings[i]. `constants`: bytes of push constants for all stages of the bindings. */
+/*
+ * bindings[i] becomes binding i. `constants` is the number of bytes of push constants, which all
+ * stages of the bindings can read.
+ */
 bool vulkan_set_init(const struct vulkan *vulkan, const struct vulkan_binding bindings[],
                      uint32_t count, uint32_t constants, struct vulkan_set *set);
 void vulkan_set_free(const struct vulkan *vulkan, struct vulkan_set *set);
 
 /*
- * Triangles without blending or culling; viewport and scissor are dynamic. `vertices` may be NULL.
- * `depth` enables the depth test.
+ * A pipeline for triangles without blending or culling. Viewport and scissor are dynamic.
+ * `vertices` may be NULL. `depth` enables the depth test.
  */
 struct vulkan_pipeline_info {
     const struct glsl *vertex, *fragment;
@@ -43,13 +46,16 @@ struct vulkan_pipeline_info {
     bool depth;
 };
 
-/* VK_NULL_HANDLE after an error, which has been printed. */
+/* The pipeline. VK_NULL_HANDLE after an error, which has been printed. */
 VkPipeline vulkan_graphics_pipeline(const struct vulkan *vulkan,
                                     const struct vulkan_pipeline_info *info);
 VkPipeline vulkan_compute_pipeline(const struct vulkan *vulkan, const struct glsl *shader,
                                    VkPipelineLayout layout);
 
-/* Linear or nearest, clamped to the edge; VK_NULL_HANDLE after an error. */
+/*
+ * A sampler that clamps to the edge, with a linear or nearest filter. VK_NULL_HANDLE after an
+ * error.
+ */
 VkSampler vulkan_sampler(const struct vulkan *vulkan, VkFilter filter);
 
 #endif

@@ -35,8 +35,8 @@ static bool make_pass(const struct vulkan *v, VkRenderPass *pass)
                                   VK_ACCESS_DEPTH_STENCIL_ATTACHMENT_READ_BIT |
                                   VK_ACCESS_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT;
     /*
-     * Orders this frame after the drawing and copy of the previous one, and the copy after this
-     * frame.
+     * Orders this frame after the drawing and the copy of the previous frame, and the copy after
+     * the drawing of this frame.
      */
     const VkSubpassDependency order[2] = {
         {VK_SUBPASS_EXTERNAL, 0, drawing | VK_PIPELINE_STAGE_TRANSFER_BIT, drawing,

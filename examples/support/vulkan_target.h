@@ -11,7 +11,8 @@
 struct vulkan_target {
     int width, height;
     struct vulkan_image colour, depth;
-    struct vulkan_buffer pixels; /* 4 bytes per pixel (RGBA), the top row first */
+    /* the colour for the host: 4 bytes per pixel (RGBA), the top row first */
+    struct vulkan_buffer pixels;
     VkRenderPass pass;
     VkFramebuffer framebuffer;
 };
@@ -23,8 +24,8 @@ void vulkan_target_free(const struct vulkan *vulkan, struct vulkan_target *targe
 
 /*
  * Records the start of drawing: clears the depth, leaves the colour undefined, and sets the
- * viewport to all of it with y upwards in clip space. vulkan_target_end() records the end and the
- * copy to `pixels`, which the host may read once it is done.
+ * viewport to the whole target with y upwards in clip space. vulkan_target_end() records the end of
+ * drawing and the copy to `pixels`. The host may read `pixels` once the copy is done.
  */
 void vulkan_target_begin(const struct vulkan *vulkan, const struct vulkan_target *target,
                          VkCommandBuffer commands);

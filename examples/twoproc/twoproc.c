@@ -5,7 +5,8 @@
  *
  *     build/examples/twoproc/twoproc   writes twoproc.png; --help lists the options
  *
- * The hand-over is in share_ring() of twoproc_draw.c and in open_computer() of twoproc_compute.c.
+ * share_ring() of twoproc_draw.c sends the ring, and open_computer() of twoproc_compute.c receives
+ * it.
  */
 #define _GNU_SOURCE
 #include "twoproc.h"
@@ -25,7 +26,10 @@ extern char **environ;
 
 /* ---- The two processes ----------------------------------------------------------------------- */
 
-/* Neither CUDA nor OpenGL survives a fork, so the second process executes the program anew. */
+/*
+ * Starts the second process. Neither CUDA nor OpenGL survives a fork, so the second process
+ * executes the program anew.
+ */
 static pid_t start_computer(const struct twoproc_options *options, int socket)
 {
     char program[] = "/proc/self/exe", compute[] = "--compute", mesh_is[] = "--mesh",
@@ -72,7 +76,7 @@ static bool run_both(const struct twoproc_options *options)
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-/* *socket: of the process that computes. */
+/* Reads the options. *socket is the socket of the process that computes. */
 static void read_options(int argc, char **argv, struct twoproc_options *o, int *socket)
 {
     const struct option_row rows[] = {
@@ -97,7 +101,7 @@ int main(int argc, char **argv)
         .width = 1280, .height = 720, .mesh = 512, .frames = 90, .output = "twoproc.png"};
     int socket = -1;
     read_options(argc, argv, &options, &socket);
-    setvbuf(stdout, NULL, _IOLBF, 0); /* two processes write to it */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* Both processes write to the output. */
     const bool done = socket >= 0 ? twoproc_compute(&options, socket) : run_both(&options);
     return done ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * twoproc consists of two processes: one draws with OpenGL, the other computes with CUDA. The first
- * sends a ring of vertex buffers to the second through a socket; afterwards they communicate only
- * through its slots.
+ * process sends a ring of vertex buffers to the second through a socket. From then on they
+ * communicate only through the slots of the ring.
  */
 #ifndef TWOPROC_H
 #define TWOPROC_H
@@ -14,14 +14,17 @@ struct twoproc_options {
     int width, height;
     int mesh; /* vertices along each side of the surface */
     int frames;
-    bool kill; /* kill the computing process halfway */
+    bool kill; /* whether to kill the computing process halfway */
     const char *output;
 };
 
-/* The drawing process, which the user starts; `computer` is the other one. False after an error. */
+/*
+ * Runs the drawing process, which the user starts. `computer` is the computing process. False after
+ * an error.
+ */
 bool twoproc_draw(const struct twoproc_options *options, int socket, pid_t computer);
 
-/* The computing process. */
+/* Runs the computing process. False after an error. */
 bool twoproc_compute(const struct twoproc_options *options, int socket);
 
 #endif

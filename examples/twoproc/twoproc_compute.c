@@ -18,7 +18,7 @@ KERNEL_IMAGE(sinewave);
 struct computer {
     struct session session;
     CUfunction kernel;
-    gr_ring *ring; /* it owns the socket from here on */
+    gr_ring *ring; /* the ring, which owns the socket once it is received */
 };
 
 static bool open_computer(struct computer *c, int socket)
@@ -30,7 +30,10 @@ static bool open_computer(struct computer *c, int socket)
     return c->ring || failed_to("receive the ring");
 }
 
-/* Waits for a free slot: the other process may still have to draw its frame. */
+/*
+ * Computes a frame. Waits for a free slot, since the other process may still have to draw its
+ * frame.
+ */
 static bool compute_frame(struct computer *c, const struct twoproc_options *options)
 {
     const gr_slot *slot;
@@ -60,7 +63,7 @@ bool twoproc_compute(const struct twoproc_options *options, int socket)
     struct computer computer = {.ring = NULL};
     bool done = open_computer(&computer, socket);
     if (!done)
-        close(socket); /* so that the other process does not wait */
+        close(socket); /* Closes the socket, so that the other process does not wait. */
     for (int i = 0; done && i < options->frames; i++)
         done = compute_frame(&computer, options);
     close_computer(&computer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The drawing process of twoproc: creates the vertex buffers, sends them as a ring, and draws the
- * frames already handed over. If the other process crashed, it could go on drawing the last frame.
+ * The drawing process of twoproc: it creates the vertex buffers, sends them as a ring, and draws
+ * the frames that it receives. If the other process crashes, the last frame can still be drawn.
  */
 #include "twoproc.h"
 
@@ -21,7 +21,7 @@
 #include "examples/support/session.h"
 #include "examples/support/vertex.h"
 
-/* Frames in flight. */
+/* The number of frames in flight. */
 enum { SLOTS = 4 };
 
 struct drawer {
@@ -47,12 +47,15 @@ static bool make_ring(struct drawer *d, int mesh)
     }
     if (made)
         d->ring = gr_ring_create(buffers, SLOTS, NULL);
-    for (int i = 0; i < SLOTS; i++) /* the ring keeps references */
+    for (int i = 0; i < SLOTS; i++) /* the ring holds references to the buffers */
         gr_resource_free(buffers[i]);
     return d->ring || (made && failed_to("make a ring"));
 }
 
-/* From here on this process only reads from the ring, and the other only writes. */
+/*
+ * Sends the ring. From then on this process only reads from the ring, and the other process only
+ * writes.
+ */
 static bool share_ring(struct drawer *d, int socket)
 {
     d->shared = gr_ring_send(socket, d->ring, GR_RING_CONSUMER, NULL, 0, 20000) == GR_OK;
@@ -78,8 +81,8 @@ static void use_vertices(const struct scene *scene, unsigned buffer)
 }
 
 /*
- * Acquires the next frame. If the other process has died, the frames that it handed over can still
- * be drawn.
+ * Draws the next frame. If the other process has died, the frames that it handed over can still be
+ * drawn.
  */
 static gr_status draw_frame(struct drawer *d)
 {
@@ -99,7 +102,10 @@ static gr_status draw_frame(struct drawer *d)
     return gr_ring_give_back(d->ring, &slot, 1);
 }
 
-/* --kill takes effect when half of the frames are drawn and the next are being computed. */
+/*
+ * Draws all frames. --kill takes effect when half of the frames are drawn and the next frames are
+ * being computed.
+ */
 static bool draw_all(struct drawer *d, const struct twoproc_options *options, pid_t computer)
 {
     gr_status status = GR_OK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * viewer: shows what CUDA computes live in a GLFW window, on X11 or Wayland. OpenGL draws it in a
- * GLX or EGL context, or Vulkan in a swapchain. The title shows the frame time and the transport;
- * keys change the scene and write stills, the mouse rotates and zooms.
+ * viewer: shows what CUDA computes live in a GLFW window, on X11 or Wayland. OpenGL draws the
+ * result in a GLX or EGL context, or Vulkan draws it in a swapchain. The title shows the frame time
+ * and the transport; keys change the scene and write stills, the mouse rotates and zooms.
  *
- *     build/examples/viewer/viewer   --vulkan: drawn by Vulkan; --help lists the keys
+ *     build/examples/viewer/viewer --vulkan draws with Vulkan; --help lists the keys
  */
 #define _GNU_SOURCE
 #include <limits.h>
@@ -20,20 +20,20 @@
 #include "tools/options.h"
 #include "viewer_renderer.h"
 
-/* Scene time per frame with --frames, in seconds. */
+/* With --frames, the time from one frame to the next, in seconds. */
 static const double STEP = 1.0 / 60.0;
 
 struct show {
     const struct viewer_options *options;
     const struct viewer_renderer *renderer;
-    void *drawing; /* owned by the renderer */
+    void *drawing; /* the state of the renderer */
     struct viewer_window window;
     struct viewer_frame frame;
-    double time;  /* scene time */
-    double clock; /* start of the last frame */
+    double time;  /* the time in the scene, in seconds */
+    double clock; /* the start of the last frame, by clock_seconds() */
     int frames, stills;
 
-    /* since the title was last written */
+    /* the frames and the time since the title was last written */
     double titled;
     int counted;
 };
@@ -104,7 +104,7 @@ static enum viewer_drawn draw_frame(struct show *show)
     return drawn;
 }
 
-/* Twice a second: the mean frame time since the last title. */
+/* Writes the title, twice a second: the mean frame time since the last title. */
 static void write_title(struct show *show)
 {
     const double passed = show->clock - show->titled;
@@ -189,7 +189,7 @@ static void read_options(int argc, char **argv, struct viewer_options *o)
                  "GR_CUDA_DRIVER=soft in the environment, it uses the software CUDA driver.");
 }
 
-/* Checks the combinations of options. */
+/* Checks that the options can be combined. */
 static bool is_sound(const struct viewer_options *o)
 {
     if (o->vulkan && (o->scene >= 0 || o->api >= 0)) {
@@ -220,7 +220,7 @@ int main(int argc, char **argv)
     read_options(argc, argv, &options);
     if (!is_sound(&options))
         return 2;
-    /* Without --frames a still may not be wanted. */
+    /* Without --frames a still may not be wanted, so the output is not checked. */
     if ((options.frames > 0 || options.still != still) && !output_is_writable(options.still))
         return EXIT_FAILURE;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A Vulkan device that presents to a window. grinterop requires the extensions that it lists, and
- * timeline semaphores.
+ * A Vulkan device that presents to a window. grinterop lists the extensions that it requires, and
+ * also needs timeline semaphores.
  */
 #include "viewer_device.h"
 
@@ -20,7 +20,7 @@ PFN_vkVoidFunction viewer_device_function(const struct viewer_device *d, const c
     return (PFN_vkVoidFunction)glfwGetInstanceProcAddress(d->instance, name);
 }
 
-/* Enables the extensions of GLFW and grinterop. */
+/* Creates the instance with the extensions that GLFW and grinterop need. */
 static bool make_instance(struct viewer_device *d)
 {
     const char *names[MOST_EXTENSIONS];
@@ -45,7 +45,7 @@ static bool make_instance(struct viewer_device *d)
     return vulkan_ok(create(&info, NULL, &d->instance), "open Vulkan");
 }
 
-/* Finds one family that draws and presents. */
+/* Finds one queue family that draws and presents. */
 static bool choose_family(struct viewer_device *d)
 {
     VkQueueFamilyProperties families[MOST_FAMILIES];

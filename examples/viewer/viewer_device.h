@@ -13,7 +13,7 @@
 struct viewer_device {
     VkInstance instance;
     VkSurfaceKHR surface;
-    gr_vk_device_desc desc; /* for gr_vk_device_wrap() */
+    gr_vk_device_desc desc; /* the device as gr_vk_device_wrap() needs it */
 };
 
 /* False after an error, which has been printed. viewer_device_close() cleans up in any case. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The third scene: CUDA filters the surface that OpenGL has drawn, from texture to texture. The
- * left half shows the drawing, the right half the blurred result.
+ * The third scene: CUDA filters the surface that OpenGL has drawn, from one texture to another. The
+ * left half of the window shows the drawing, the right half the blurred result.
  */
 #include "examples/postprocess/postprocess_filter.h"
 #include "viewer_surface.h"
@@ -15,7 +15,8 @@ struct place {
 };
 
 /*
- * The textures have the size of the window, so they are recreated and shared again when it changes.
+ * Resizes the filter. Its textures have the size of the window, so they are recreated and shared
+ * again when that changes.
  */
 static bool fit_filter(struct place *p, int width, int height)
 {

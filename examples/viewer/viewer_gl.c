@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The OpenGL renderer of viewer. The window has a GLX or EGL context, and CUDA computes on the
- * device that draws it.
+ * device that draws to it.
  */
 #include "viewer_renderer.h"
 
@@ -24,8 +24,8 @@ enum { SCENES = sizeof(scenes) / sizeof(scenes[0]) };
 struct renderer {
     GLFWwindow *glfw;
     struct viewer_stage stage;
-    void *opened[SCENES]; /* NULL: not yet shown */
-    float times[SCENES];  /* of the last frame, by scene */
+    void *opened[SCENES]; /* the state of each scene; NULL until the scene is first shown */
+    float times[SCENES];  /* the scene time of the last frame, by scene */
     int last;             /* the scene drawn last */
     const char *interface;
 };
@@ -38,7 +38,7 @@ static bool fit_target(struct offscreen *target, int width, int height)
     return offscreen_init(target, width, height);
 }
 
-/* NULL after an error, which has been printed. */
+/* Opens a scene. NULL after an error, which has been printed. */
 static void *open_scene(const struct viewer_scene *scene, struct viewer_stage *stage)
 {
     void *place = calloc(1, scene->size);
@@ -69,7 +69,7 @@ static enum viewer_drawn draw(void *renderer, const struct viewer_frame *frame)
     offscreen_show(drawn);
     glfwSwapBuffers(r->glfw);
 
-    /* Reports kernels that failed; pending ones are not errors. */
+    /* Reports kernels that failed. Kernels that still run are no error. */
     const CUresult result = r->stage.session.cuda->StreamQuery(r->stage.session.stream);
     const bool fine = result == CUDA_ERROR_NOT_READY || cuda_ok(result, "run the kernels");
     return fine ? VIEWER_SHOWN : VIEWER_FAILED;
@@ -83,7 +83,7 @@ static void describe(const void *renderer, char *text, size_t size)
              transport_name(gr_resource_get_info(shared)->transport), r->interface);
 }
 
-/* In reverse order. The context ends with the window. */
+/* Frees everything in reverse order. The OpenGL context ends with the window. */
 static bool close_renderer(void *renderer)
 {
     struct renderer *r = renderer;

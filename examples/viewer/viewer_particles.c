@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The second scene: particles, with several frames in flight. CUDA writes the next slot of a ring
- * while OpenGL draws the last one. When the time is paused, so are the particles.
+ * while OpenGL draws the last one. Pausing the time pauses the particles.
  */
 #include <epoxy/gl.h>
 #include <grinterop/ring.h>
@@ -11,14 +11,14 @@
 #include "examples/particles/particles_view.h"
 #include "viewer_scene.h"
 
-/* BEFORE: frames computed before the first visible one, for its trails. */
+/* BEFORE is the number of frames computed before the first visible one, for its trails. */
 enum { SLOTS = 4, BEFORE = 24 };
 
 struct place {
     struct particles_cuda flow;
     struct particles_view view;
     gr_resource *sparks[SLOTS];
-    unsigned arrays[SLOTS]; /* draws the ring slot of that index */
+    unsigned arrays[SLOTS]; /* arrays[i] draws slot i of the ring */
     gr_ring *ring;
 };
 
@@ -62,7 +62,7 @@ static bool draw_frame(struct place *p)
     return write_sparks(p) && draw_sparks(p);
 }
 
-/* Recreates the view, without trails, when the size of the window changes. */
+/* Recreates the view when the size of the window changes. The new view has no trails. */
 static bool fit_view(struct place *p, int width, int height)
 {
     if (p->view.width == width && p->view.height == height)
@@ -85,7 +85,10 @@ static const struct offscreen *draw_scene(void *scene, const struct viewer_frame
     return &p->view.target;
 }
 
-/* In reverse order: the CUDA registrations must end before the OpenGL buffers are deleted. */
+/*
+ * Frees everything in reverse order: the CUDA registrations must end before the OpenGL buffers are
+ * deleted.
+ */
 static void close_scene(void *scene)
 {
     struct place *p = scene;

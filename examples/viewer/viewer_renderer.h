@@ -9,8 +9,8 @@
 
 struct viewer_options {
     int width, height;
-    int scene; /* -1: the first */
-    int api;   /* an enum viewer_api; -1: not set */
+    int scene; /* the first scene to show, or -1 */
+    int api;   /* an enum viewer_api, or -1 if it is not set */
     int frames;
     int mesh, particles, tensor_width, tensor_height;
     double time;
@@ -23,24 +23,28 @@ struct viewer_options {
 struct viewer_frame {
     int width, height;
     int scene;
-    float time;            /* in seconds */
-    struct orbit orbit;    /* of the camera */
-    unsigned char *pixels; /* 3 bytes per pixel (RGB), the top row first; NULL: not wanted */
+    float time;         /* the time in the scene, in seconds */
+    struct orbit orbit; /* the input that moves the camera */
+    /* receives the picture, 3 bytes per pixel (RGB), the top row first; NULL if it is not wanted */
+    unsigned char *pixels;
 };
 
 struct viewer_renderer {
-    const char *const *scenes; /* NULL-terminated names */
+    const char *const *scenes; /* the names of the scenes; NULL ends the list */
 
-    /* Prints what it draws with. NULL after an error, which has been printed. */
+    /*
+     * Opens the renderer and prints the devices that it uses. NULL after an error, which has been
+     * printed.
+     */
     void *(*open)(const struct viewer_window *window, const struct viewer_options *options);
 
     /* Draws a frame and shows it in the window. */
     enum viewer_drawn (*draw)(void *renderer, const struct viewer_frame *frame);
 
-    /* For the title: the transport of the last frame, and the renderer. */
+    /* Describes the frame for the title: the transport of the last frame, and the renderer. */
     void (*describe)(const void *renderer, char *text, size_t size);
 
-    /* False if a validation layer printed a message. Accepts NULL. */
+    /* Frees the renderer. False if a validation layer printed a message. Accepts NULL. */
     bool (*close)(void *renderer);
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * An OpenGL scene of viewer. It shares its resources with CUDA once, in open(), and recreates those
- * of window size when that changes.
+ * An OpenGL scene of viewer. It shares its resources with CUDA once, in open(). It recreates those
+ * that have the size of the window when that size changes.
  */
 #ifndef VIEWER_SCENE_H
 #define VIEWER_SCENE_H
@@ -13,37 +13,40 @@
 #include "examples/support/session.h"
 #include "viewer_renderer.h"
 
-/* Shared by all scenes. */
+/* The objects that all scenes share. */
 struct viewer_stage {
     struct session session;
     struct screen screen;
-    struct offscreen target; /* of window size */
+    struct offscreen target; /* a render target of the size of the window */
     const struct viewer_options *options;
 };
 
 struct viewer_scene {
     const char *name;
-    size_t size; /* of the scene, zeroed before open() */
+    size_t size; /* the size of the struct of the scene, which is zeroed before open() */
 
-    /* False after an error, which has been printed; then close() follows. */
+    /* Opens the scene. False after an error, which has been printed; then close() follows. */
     bool (*open)(void *scene, struct viewer_stage *stage);
 
     /*
-     * Returns where it has drawn the frame, often the target of the stage; NULL after an error. If
-     * not `moved`, the time is that of the previous frame of the scene, so CUDA need not run.
+     * Draws a frame and returns where, often the target of the stage. NULL after an error. If not
+     * `moved`, the time is that of the previous frame of the scene, so CUDA need not run.
      */
     const struct offscreen *(*draw)(void *scene, const struct viewer_frame *frame, bool moved);
 
-    /* A resource that CUDA writes. */
+    /* The resource that CUDA writes, for the transport in the title. */
     const gr_resource *(*shared)(const void *scene);
 
-    /* Accepts a partly opened scene. */
+    /* Closes the scene, even one that is partly open. */
     void (*close)(void *scene);
 };
 
 extern const struct viewer_scene viewer_surface, viewer_particles, viewer_filter, viewer_tensor;
 
-/* Includes copies: OpenGL may run on the CPU, as on a remote desktop, or on another GPU. */
+/*
+ * All transports, copies included: OpenGL may run on the CPU, as on a remote desktop, or on another
+ * GPU.
+ */
 static const gr_gl_options viewer_any_transport = {.struct_size = sizeof(gr_gl_options),
                                                    .transports = GR_TRANSPORT_ANY};
 

@@ -6,7 +6,7 @@
 
 KERNEL_IMAGE(sinewave);
 
-/* The kernel overwrites the whole buffer. */
+/* The kernel overwrites the whole vertex buffer. */
 bool viewer_surface_init(struct viewer_surface *s, struct viewer_stage *stage)
 {
     const int mesh = stage->options->mesh;
@@ -19,7 +19,7 @@ bool viewer_surface_init(struct viewer_surface *s, struct viewer_stage *stage)
     return s->vertices || failed_to("share the vertex buffer with CUDA");
 }
 
-/* CUDA owns the buffer from gr_map() to the end of the scope. */
+/* Writes the vertices. CUDA owns the buffer from gr_map() to the end of the scope. */
 static bool write_vertices(const struct viewer_surface *s, float time)
 {
     GR_AUTO(gr_buffer) *buffer = gr_map(s->vertices, s->session->stream);
@@ -48,7 +48,9 @@ bool viewer_surface_draw(const struct viewer_surface *s, const struct viewer_fra
     return true;
 }
 
-/* In reverse order: the registration must end before the OpenGL buffer is deleted. */
+/*
+ * Frees everything in reverse order: the registration must end before the OpenGL buffer is deleted.
+ */
 void viewer_surface_free(struct viewer_surface *s)
 {
     gr_resource_free(s->vertices);

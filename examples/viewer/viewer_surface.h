@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The surface that CUDA computes and OpenGL draws: a scene, and the input of the filter scene. */
+/*
+ * The surface that CUDA computes and OpenGL draws. It is a scene, and the input of the filter
+ * scene.
+ */
 #ifndef VIEWER_SURFACE_H
 #define VIEWER_SURFACE_H
 
@@ -17,7 +20,7 @@ struct viewer_surface {
 bool viewer_surface_init(struct viewer_surface *surface, struct viewer_stage *stage);
 void viewer_surface_free(struct viewer_surface *surface);
 
-/* If not `moved`, keeps the vertices. */
+/* Draws the surface. If not `moved`, the vertices stay the same. */
 bool viewer_surface_draw(const struct viewer_surface *surface, const struct viewer_frame *frame,
                          bool moved, const struct offscreen *target);
 

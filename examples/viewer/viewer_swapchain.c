@@ -44,7 +44,7 @@ void viewer_swapchain_free(struct viewer_swapchain *s)
         s->DestroySemaphore(s->vulkan->device, s->drawn[i], NULL);
 }
 
-/* Prefers a format that stores the bytes unchanged. */
+/* Chooses a format, preferably one that stores the bytes unchanged. */
 static VkSurfaceFormatKHR choose_format(const struct viewer_swapchain *s)
 {
     enum { MOST_FORMATS = 64 };
@@ -60,8 +60,8 @@ static VkSurfaceFormatKHR choose_format(const struct viewer_swapchain *s)
 }
 
 /*
- * FIFO, which every window supports, waits for the screen; on Wayland it waits forever while the
- * window is hidden.
+ * Chooses the mailbox mode if a clock paces the frames. FIFO, which every window supports, waits
+ * for the screen. On Wayland it waits forever while the window is hidden.
  */
 static VkPresentModeKHR choose_mode(const struct viewer_swapchain *s)
 {
@@ -81,7 +81,9 @@ static uint32_t between(uint32_t value, uint32_t least, uint32_t most)
     return value < least ? least : value > most ? most : value;
 }
 
-/* If the surface leaves the size to the swapchain, uses the requested size. */
+/*
+ * The size of the images. If the surface leaves the size to the swapchain, uses the requested size.
+ */
 static VkExtent2D choose_extent(const VkSurfaceCapabilitiesKHR *can, int width, int height)
 {
     const VkExtent2D least = can->minImageExtent, most = can->maxImageExtent;
@@ -145,7 +147,10 @@ static enum viewer_drawn fit_chain(struct viewer_swapchain *s, int width, int he
 
 enum viewer_drawn viewer_swapchain_acquire(struct viewer_swapchain *s, int width, int height)
 {
-    /* Times out so that input is handled: a hidden window may have no image available. */
+    /*
+     * The wait has a timeout, so that input is handled: a hidden window may have no image
+     * available.
+     */
     const uint64_t a_while = UINT64_C(100000000);
     for (int tries = 0; tries < 10; tries++) {
         const enum viewer_drawn fits = fit_chain(s, width, height);
@@ -193,7 +198,7 @@ bool viewer_swapchain_present(struct viewer_swapchain *s)
                                    .pSwapchains = &s->chain,
                                    .pImageIndices = &s->next};
     const VkResult result = s->QueuePresentKHR(s->vulkan->queue, &info);
-    /* Makes the next acquire recreate the images. */
+    /* The next acquire then recreates the images. */
     if (result == VK_ERROR_OUT_OF_DATE_KHR || result == VK_SUBOPTIMAL_KHR) {
         s->extent = (VkExtent2D){0};
         return true;

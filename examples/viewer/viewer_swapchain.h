@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The swapchain of a window, which shows what Vulkan has drawn elsewhere. */
+/* The swapchain of a window, which shows a picture that Vulkan has drawn offscreen. */
 #ifndef VIEWER_SWAPCHAIN_H
 #define VIEWER_SWAPCHAIN_H
 
@@ -26,9 +26,10 @@ struct viewer_swapchain {
     const struct vulkan *vulkan;
     VkSwapchainKHR chain;
     VkExtent2D extent;
-    bool by_clock; /* presenting a frame does not wait for the screen */
+    /* whether presenting a frame does not wait for the screen, so a clock must pace the frames */
+    bool by_clock;
     VkImage images[VIEWER_MOST_IMAGES];
-    VkSemaphore drawn[VIEWER_MOST_IMAGES]; /* signalled when that image may be presented */
+    VkSemaphore drawn[VIEWER_MOST_IMAGES]; /* drawn[i] is signalled when image i may be presented */
     VkSemaphore taken;                     /* signalled when the next image may be drawn to */
     uint32_t count, next;
 #define VIEWER_MEMBER(name) PFN_vk##name name;
@@ -42,13 +43,13 @@ bool viewer_swapchain_init(struct viewer_swapchain *swapchain, const struct view
 void viewer_swapchain_free(struct viewer_swapchain *swapchain);
 
 /*
- * Acquires the next image for a window of that size, and recreates all images if the window has
+ * Acquires the next image for a window of that size, and recreates all images if the size has
  * changed. VIEWER_SHOWN: the image is ready to be drawn to and presented.
  */
 enum viewer_drawn viewer_swapchain_acquire(struct viewer_swapchain *swapchain, int width,
                                            int height);
 
-/* Records the copy of the target into the image. */
+/* Records the copy of the target to the image. */
 void viewer_swapchain_record(const struct viewer_swapchain *swapchain,
                              const struct vulkan_target *target, VkCommandBuffer commands);
 

@@ -12,7 +12,7 @@
 
 KERNEL_IMAGE(publish);
 
-/* Viewing angle, in degrees. */
+/* The viewing angle, in degrees. */
 static const float ANGLE = 20.0f;
 
 struct place {
@@ -20,11 +20,11 @@ struct place {
     struct easel easel;
     CUfunction kernel;
     gr_tensor *tensor;
-    gr_resource *texture; /* of the easel, registered with CUDA */
-    int width, height;    /* of the tensor */
+    gr_resource *texture; /* the texture of the easel, registered with CUDA */
+    int width, height;    /* the size of the tensor */
 };
 
-/* Stands for the work of any framework. */
+/* Fills the tensor. In an application, a framework would compute this. */
 static bool fill_tensor(struct place *p, float time)
 {
     CUdeviceptr picture = gr_tensor_get_info(p->tensor)->ptr;
@@ -32,7 +32,10 @@ static bool fill_tensor(struct place *p, float time)
     return session_launch(&p->stage->session, p->kernel, p->width, p->height, arguments);
 }
 
-/* OpenGL owns the texture before and after, and generates its mip levels from what CUDA wrote. */
+/*
+ * Publishes the tensor. OpenGL owns the texture before and after, and generates its mip levels from
+ * the result.
+ */
 static bool publish(struct place *p)
 {
     const gr_publish_options options = GR_INIT(gr_publish_options, .srgb = true);
@@ -74,7 +77,7 @@ static bool share_texture(struct place *p)
     return p->texture || failed_to("share the texture with CUDA");
 }
 
-/* In reverse order: the registration must end before the texture is deleted. */
+/* Frees everything in reverse order: the registration must end before the texture is deleted. */
 static void close_scene(void *scene)
 {
     struct place *p = scene;

@@ -20,7 +20,7 @@ struct renderer {
     struct viewer_device device;
     struct vulkan vulkan;
     struct viewer_swapchain swapchain;
-    struct vulkan_target target; /* of window size */
+    struct vulkan_target target; /* a render target of the size of the window */
     struct port_vk port;
     gr_resource *shared[PORT_SHARED];
     VkCommandBuffer commands;
@@ -38,7 +38,10 @@ static bool compute(const struct renderer *r, float time)
     return done;
 }
 
-/* Recorded for each frame, since the swapchain image differs. */
+/*
+ * Records the commands of a frame. Each frame records new commands, since the swapchain image
+ * differs.
+ */
 static bool record(struct renderer *r)
 {
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
@@ -53,7 +56,7 @@ static bool record(struct renderer *r)
     return vulkan_ok(v->EndCommandBuffer(r->commands), "record commands");
 }
 
-/* Submitted after the release and before the next map. */
+/* Submits the commands of a frame, after the release and before the next map. */
 static bool submit_frame(struct renderer *r)
 {
     const struct viewer_swapchain *s = &r->swapchain;
@@ -86,7 +89,7 @@ static bool fit_target(struct renderer *r, int width, int height)
     return vulkan_target_init(&r->vulkan, width, height, &r->target);
 }
 
-/* Drops the fourth byte of each pixel. */
+/* Copies the pixels without their fourth byte. */
 static void take_pixels(const struct vulkan_target *target, unsigned char *pixels)
 {
     const unsigned char *bytes = target->pixels.bytes;
@@ -95,7 +98,7 @@ static void take_pixels(const struct vulkan_target *target, unsigned char *pixel
         memcpy(pixels + 3 * i, bytes + 4 * i, 3);
 }
 
-/* Draws into the acquired swapchain image. */
+/* Draws a frame to the acquired swapchain image. */
 static bool draw_acquired(struct renderer *r, const struct viewer_frame *frame)
 {
     const struct port_view view = port_look(frame->width, frame->height, &frame->orbit);
@@ -126,7 +129,7 @@ static void describe(const void *renderer, char *text, size_t size)
              transport_name(gr_resource_get_info(r->shared[PORT_VERTICES])->transport));
 }
 
-/* In reverse order, after all work is done. */
+/* Frees everything in reverse order, after all work is done. */
 static bool close_renderer(void *renderer)
 {
     struct renderer *r = renderer;

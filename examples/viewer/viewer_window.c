@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* libepoxy provides the OpenGL functions; Vulkan functions are looked up by name. */
+/* libepoxy provides the OpenGL functions. Vulkan functions are looked up by name. */
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
@@ -41,7 +41,7 @@ static float between(float value, float least, float most)
     return value < least ? least : value > most ? most : value;
 }
 
-/* Dragging across the whole window is half a turn. */
+/* Turns the camera. Dragging across the whole window is half a turn. */
 static void on_pointer(GLFWwindow *glfw, double x, double y)
 {
     struct viewer_window *w = glfwGetWindowUserPointer(glfw);
@@ -74,13 +74,13 @@ static void set_hints(enum viewer_api api)
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
-    /* The scenes are drawn offscreen and copied into the window. */
+    /* The window needs no depth: scenes are drawn offscreen and copied to the window. */
     glfwWindowHint(GLFW_DEPTH_BITS, 0);
     glfwWindowHint(GLFW_STENCIL_BITS, 0);
     glfwWindowHint(GLFW_ALPHA_BITS, 0);
 }
 
-/* GLFW 3.3 is built for one display system, 3.4 for several. */
+/* Whether the display is Wayland. GLFW 3.3 is built for one display system, 3.4 for several. */
 static bool is_on_wayland(void)
 {
 #ifdef GLFW_PLATFORM_WAYLAND
@@ -122,8 +122,8 @@ bool viewer_window_open(struct viewer_window *w, enum viewer_api api, int width,
 }
 
 /*
- * Wayland requests no frames for a hidden window. Waiting for a request would block input and exit
- * until the window is visible again.
+ * Waits until the next frame is due. Wayland requests no frames for a hidden window, so waiting for
+ * a request would block input and exit until the window is visible again.
  */
 static void wait_until_due(struct viewer_window *w)
 {

@@ -9,32 +9,34 @@
 
 struct GLFWwindow;
 
-/* The renderer, and how its OpenGL context is created. */
+/* The renderer, and the API that creates its OpenGL context. */
 enum viewer_api { VIEWER_NATIVE, VIEWER_EGL, VIEWER_VULKAN };
 
 /* The result of drawing a frame. */
 enum viewer_drawn {
-    VIEWER_FAILED,  /* an error has been printed */
-    VIEWER_NOT_NOW, /* the window cannot be presented to, as while it is hidden */
+    VIEWER_FAILED,  /* drawing failed; the error has been printed */
+    VIEWER_NOT_NOW, /* the window can't be presented to, for example because it is hidden */
     VIEWER_SHOWN
 };
 
 struct viewer_window {
     struct GLFWwindow *glfw;
-    bool by_clock;     /* a clock paces the frames, since presenting does not wait for the screen */
-    double due;        /* the time of the next frame, by clock_seconds() */
-    int width, height; /* framebuffer size in pixels; 0: minimised */
+    /* whether a clock paces the frames, since presenting does not wait for the screen */
+    bool by_clock;
+    double due;        /* the time when the next frame is due, by clock_seconds() */
+    int width, height; /* the size of the framebuffer in pixels; 0 while the window is minimised */
     struct orbit orbit;
-    double x, y;     /* pointer position */
-    unsigned number; /* the last number key pressed; 0: none */
+    double x, y;     /* the position of the pointer */
+    unsigned number; /* the last number key pressed; 0 if none was */
     bool paused;
-    bool still; /* a still is requested */
-    bool ended; /* the window should close */
+    bool still; /* whether the user requested a still */
+    bool ended; /* whether the window should close */
 };
 
 /*
- * Opens it, with a current OpenGL context unless Vulkan draws. False after an error, which has been
- * printed; viewer_window_close() cleans up in any case. The struct must not move in between.
+ * Opens the window, with a current OpenGL context unless Vulkan draws. False after an error, which
+ * has been printed; viewer_window_close() cleans up in any case. Until then the struct must not
+ * move.
  */
 bool viewer_window_open(struct viewer_window *window, enum viewer_api api, int width, int height,
                         bool borderless);
@@ -42,7 +44,7 @@ void viewer_window_close(struct viewer_window *window);
 
 /*
  * Handles the input since the last call. Blocks while the window is minimised, waits a twentieth of
- * a second while the time is paused, and waits for the clock if it paces the frames.
+ * a second while the time is paused, and waits for the clock if that paces the frames.
  */
 void viewer_window_poll(struct viewer_window *window);
 

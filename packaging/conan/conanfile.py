@@ -3,8 +3,8 @@
 
     conan create packaging/conan -o cuda=/usr/local/cuda
 
-It uses the system's libepoxy, EGL, Vulkan, CUDA and DLPack headers, because OpenGL is also the
-system's. The options name the folders of the last two.
+It uses the libepoxy and the EGL, Vulkan, CUDA and DLPack headers of the system, because OpenGL also
+comes from the system. The options name the folders of the CUDA and DLPack headers.
 """
 
 import os
@@ -18,7 +18,8 @@ from conan.tools.system.package_manager import Apt
 
 ROOT = os.path.join("..", "..")
 FOLDERS = "bench docs examples gl include lib m4 packaging python softcuda tests tools vk".split()
-# Configure builds both; package() selects one, because the static one is made from the shared one.
+# configure builds the shared and the static library, because the static library is made from the
+# objects of the shared one. package() selects one of them.
 KINDS = ("--enable-shared", "--disable-shared", "--enable-static", "--disable-static")
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A program written for cuda.core.GraphicsResource that also runs with grinterop's.
+"""A program written for cuda.core.GraphicsResource that also runs with grinterop.
 
     python3 cuda_core_port.py cuda.core      the original
     python3 cuda_core_port.py grinterop      the same picture
@@ -39,7 +39,7 @@ FRAGMENT = """
 
 
 def curtain(time):
-    """The vertices: x, y, and the depth of the line from 0 to 1."""
+    """The vertices: x, y, and the depth of their line from 0 to 1."""
     numbers = (ctypes.c_float * (4 * LINES * POINTS))()
     for line in range(LINES):
         down = line / (LINES - 1)
@@ -66,7 +66,7 @@ class Curtain:
         self.screen = gl.Screen(width, height)
 
     def write(self, stream, time):
-        """The only use of GraphicsResource: a map on a stream, a pointer, a size."""
+        """The only use of GraphicsResource: map it on a stream, then read its pointer and size."""
         vertices = curtain(time)
         with self.resource.map(stream=stream) as buffer:
             assert self.resource.is_mapped and buffer.size == ctypes.sizeof(vertices)

@@ -5,8 +5,8 @@
     python3 cupy_filter.py --frames 24 --output pictures
 
 In each frame OpenGL draws to a texture. CuPy fetches it as an array of floats from 0 to 1, adds a
-glow around bright areas, and publishes the array to the same texture. OpenGL draws it on the
-screen: the left half without the filter, the right half with it.
+glow around bright areas, and publishes the array to the same texture. OpenGL draws the texture on
+the screen: the left half without the filter, the right half with it.
 """
 
 import time
@@ -75,7 +75,7 @@ class Glow:
         self.image = cupy.empty((height, width, 4), cupy.float32)
 
     def run(self, stream):
-        """fetch() and publish() convert between texture bytes and floats."""
+        """Filters the texture. fetch() and publish() convert between texture bytes and floats."""
         grinterop.fetch(self.resource, self.image, stream=stream)
         color = self.image[:, :, :3]
         bright = cupy.maximum(color - 0.35, 0)

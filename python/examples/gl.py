@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The OpenGL functions that the examples, the matrix, the bench and the tests call, by ctypes only.
+"""The OpenGL functions of the examples, the matrix, the bench and the tests, loaded with ctypes.
 
 Create a grinterop.EglContext before calling them. Functions are loaded with eglGetProcAddress(), so
 libGL is not needed.
@@ -201,7 +201,7 @@ def read_texture(name, width, height, internal_format=RGBA8):
 
 
 def _check(name, kind, status_of, what):
-    """Raises the log of a shader or program if it failed."""
+    """Raises the log of a shader or program if it did not compile or link."""
     status = c_int()
     _call(f"Get{kind}iv", name, status_of, byref(status))
     if not status.value:
@@ -219,7 +219,7 @@ def _compile(kind, source):
 
 
 def program(vertex, fragment):
-    """A program of two shaders; prepends #version."""
+    """Links a program of two shaders. Prepends #version to both."""
     name = _call("CreateProgram")
     for kind, source in ((VERTEX_SHADER, vertex), (FRAGMENT_SHADER, fragment)):
         _call("AttachShader", name, _compile(kind, "#version 330 core\n" + source))
@@ -232,7 +232,7 @@ def uniform(name, program_name):
 
 
 def vertices(buffer_name, numbers):
-    """A vertex array: attribute 0 has that many floats, tightly packed in the buffer."""
+    """A vertex array: attribute 0 has that many floats, which are tightly packed in the buffer."""
     name = _generate("VertexArrays")
     _call("BindVertexArray", name)
     _call("BindBuffer", ARRAY_BUFFER, buffer_name)
@@ -258,7 +258,8 @@ class Target:
         self.name = _generate("Framebuffers")
 
     def attach(self, attachment, internal_format, samples=0):
-        """Adds a renderbuffer; all of a framebuffer have the same number of samples."""
+        """Adds a renderbuffer. All renderbuffers of a framebuffer have the same number of samples.
+        """
         name = _generate("Renderbuffers")
         _call("BindRenderbuffer", RENDERBUFFER, name)
         size = (self.width, self.height)
@@ -279,7 +280,7 @@ class Target:
 
 
 class Screen(Target):
-    """The render target, since there is no window: an RGBA8 texture in a framebuffer."""
+    """The render target, an RGBA8 texture in a framebuffer, since there is no window."""
 
     def __init__(self, width, height):
         super().__init__(width, height)
@@ -288,7 +289,7 @@ class Screen(Target):
         _call("FramebufferTexture2D", FRAMEBUFFER, COLOR_ATTACHMENT0, TEXTURE_2D, self.texture, 0)
 
     def read(self):
-        """Its RGBA bytes, from the bottom row up."""
+        """The RGBA bytes of the screen, from the bottom row up."""
         data = ctypes.create_string_buffer(4 * self.width * self.height)
         self.bind()
         _call("PixelStorei", PACK_ALIGNMENT, 1)

@@ -9,7 +9,9 @@ from pathlib import Path
 
 
 def write_png(path, width, height, rgba, bottom_up=True):
-    """Writes RGBA bytes, whose first row is the bottom row, as in OpenGL, or the top row."""
+    """Writes RGBA bytes to a PNG file. The first row of the bytes is the bottom row, as in OpenGL,
+    or the top row.
+    """
 
     def chunk(kind, data):
         whole = kind + data
@@ -26,7 +28,7 @@ def write_png(path, width, height, rgba, bottom_up=True):
 
 
 class Progress:
-    """Progress: a bar on a terminal, else a line every tenth."""
+    """Shows the progress: as a bar on a terminal, otherwise as a line every tenth of the way."""
 
     def __init__(self, total, what):
         self.total, self.what, self.shown = total, what, -1
@@ -53,7 +55,7 @@ def options(description, frames, output):
 
 
 def parse(parser):
-    """Parses the arguments, adds width and height, and creates the folder."""
+    """Parses the arguments, adds width and height, and creates the output folder."""
     arguments = parser.parse_args()
     try:
         arguments.width, arguments.height = (int(number) for number in arguments.size.split("x"))
@@ -66,7 +68,7 @@ def parse(parser):
 
 
 def missing(what, reason):
-    """Exits: something that the program needs is missing."""
+    """Exits with a message: something that the program needs is missing."""
     sys.exit(f"{Path(sys.argv[0]).name} needs {what}: {reason}")
 
 
@@ -84,7 +86,7 @@ def begin(allow_software=True):
 
 
 def begin_torch(torch):
-    """The PyTorch device and stream. With the software driver, tensors are on the CPU."""
+    """The PyTorch device, and its stream. With the software driver, tensors are on the CPU."""
     import grinterop
 
     context, egl = begin()

@@ -56,12 +56,12 @@ property uchar green
 property uchar blue
 property uchar alpha
 end_header
-"""  # the layout of the vertex buffer
-EDGES = (0, 1, 2, 3, 0, 4, 1, 2, 4, 3)  # of the camera's view: four corners and the eye
+"""  # the vertices have the layout of the vertex buffer
+EDGES = (0, 1, 2, 3, 0, 4, 1, 2, 4, 3)  # the camera's view: four corners, the eye
 
 
 def empty(shape, dtype, stream):
-    """An array in memory that CUDA knows, also with the software driver."""
+    """An array in memory that CUDA can access, also with the software driver."""
     return xp.from_dlpack(grinterop.Tensor.alloc(shape, dtype, stream=stream))
 
 
@@ -78,7 +78,7 @@ class Sensor:
         self.depth = empty((height, width), "float32", stream)
 
     def see(self, scene, camera, stream):
-        """Where there is nothing, alpha is 0."""
+        """Draws the scene. Where there is nothing, alpha is 0."""
         self.target.clear(0.50, 0.56, 0.62, alpha=0)
         scene.draw(camera)
         name, options = self.target.name, {"stream": stream, "flip": True, "staging": self.staging}
@@ -104,7 +104,8 @@ class Cloud:
         self.view = 0.5 * xp.vstack((corners, 0 * corners[:1]))[list(EDGES)]
 
     def unproject(self, depth, camera):
-        """The points in the world: the pose's rows are right, up, back and position."""
+        """Computes the points in the world. The rows of the pose are right, up, back and position.
+        """
         pose = xp.asarray(camera.pose, dtype=xp.float32, device=self.device).reshape(4, 4)
         seen = (self.rays * depth[:, :, None]).reshape(-1, 3)
         return xp.vstack((seen, self.view)) @ pose[:3, :3] + pose[3, :3]
@@ -131,7 +132,7 @@ class Cloud:
 
 
 class Display:
-    """The camera's colour above its depth, and beside them the cloud."""
+    """Shows the camera's colour above its depth, and the point cloud beside them."""
 
     def __init__(self, width, height, sensor, stream):
         self.screen, self.picture = gl.Screen(width, height), gl.Picture()
@@ -145,7 +146,7 @@ class Display:
         )
 
     def publish(self, sensor, stream):
-        """Near is yellow, far is dark."""
+        """Publishes colour and depth. Near depths are yellow, far depths are dark."""
         rows, near = len(sensor.color), ((6 - sensor.depth) / 4).clip(0, 1)
         self.shown[:rows] = sensor.color[:, :, :3]
         self.shown[rows:, :, 0] = 255 * near**0.6
@@ -185,7 +186,7 @@ def main():
         eye = (3.4 * math.cos(turn), 3.4 * math.sin(turn), 2.3)
         camera = Camera(eye, (0, 0, 0.35), width / height)
         sensor.see(scene, camera, stream)
-        if device == "cpu":  # no stream orders what the CPU does
+        if device == "cpu":  # no stream orders the work of the CPU
             stream.sync()
         cloud.fill(sensor, camera, stream)
         display.publish(sensor, stream)

@@ -9,7 +9,8 @@ from ctypes import c_float
 
 import gl
 
-# In metres; z is up. Center and angle; half sizes; exponents across and upwards; colour.
+# Each row is a solid, in metres, with z up: center and angle; half sizes; exponents across and
+# upwards; colour.
 SOLIDS = (
     ((0, 0, -0.05, 0), (2.4, 1.9, 0.05, 0), (0.15, 0.02, 0, 0), (0.80, 0.78, 0.72, 1)),
     ((-0.75, 0.15, 0.45, 0.5), (0.42, 0.42, 0.45, 0), (0.1, 0.1, 0, 0), (0.85, 0.22, 0.16, 1)),
@@ -18,7 +19,7 @@ SOLIDS = (
     ((-0.75, 0.15, 1.25, 0.2), (0.35, 0.35, 0.35, 0), (2, 2, 0, 0), (0.95, 0.70, 0.12, 1)),
     ((-0.55, -1.15, 0.18, -0.4), (0.50, 0.26, 0.18, 0), (0.5, 0.5, 0, 0), (0.58, 0.30, 0.72, 1)),
 )
-ACROSS, UP = 48, 24  # the quads of a solid
+ACROSS, UP = 48, 24  # the number of quads of a solid
 FOCAL, NEAR, FAR = 1.7, 0.1, 20.0
 
 CAMERA = """
@@ -121,7 +122,7 @@ def normalized(vector):
 
 
 class Camera:
-    """A camera that looks from a point at another one."""
+    """A camera at a point that looks at another point."""
 
     def __init__(self, eye, target, aspect):
         back = normalized([a - b for a, b in zip(eye, target, strict=True)])

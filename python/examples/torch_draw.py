@@ -52,7 +52,7 @@ def figure(count, device):
 
 
 def distance(points, wanted, directions):
-    """The distance of two point clouds along that many directions."""
+    """The distance of two point clouds along that many random directions."""
     angle = torch.rand(directions, device=points.device) * math.pi
     axes = torch.stack([torch.cos(angle), torch.sin(angle)])
     return ((points @ axes).sort(0).values - (wanted @ axes).sort(0).values).square().mean()
@@ -69,7 +69,7 @@ class Cloud:
         self.optimizer = torch.optim.Adam([self.points], lr=0.008)
 
     def learn(self, steps):
-        """Runs that many steps; returns the last loss."""
+        """Runs that many optimisation steps. Returns the last loss."""
         self.before.copy_(self.points.detach())
         for _ in range(steps):
             self.optimizer.zero_grad()
@@ -79,7 +79,7 @@ class Cloud:
         return loss.item()
 
     def write(self, vertices):
-        """Writes the vertices: x, y, 0, speed."""
+        """Writes the vertices (x, y, 0, speed) to the mapped buffer."""
         points = self.points.detach()
         vertices[:, :2] = points
         vertices[:, 2] = 0
@@ -100,7 +100,7 @@ class Drawing:
         self.screen = gl.Screen(width, height)
 
     def fill(self, cloud, stream):
-        """The mapped buffer as a PyTorch tensor; unmapped on exit."""
+        """Yields the mapped buffer as a PyTorch tensor. It is unmapped on exit."""
         with self.resource.map(stream=stream) as buffer:
             vertices = torch.from_dlpack(buffer.tensor((self.count, 4), "float32"))
             cloud.write(vertices)

@@ -5,9 +5,9 @@
     python3 video_wall.py --frames 600 --output pictures FILM...
 
 No frame leaves the GPU. The video engine decodes each film to RGB, CV-CUDA resizes it to its tile
-of the wall, one call publishes it to the tile's texture, and OpenGL draws the tiles. Films loop;
-without arguments, the one in data/ is shown four times. The program prints frames per second and
-keeps the last picture of the wall.
+of the wall, one call publishes the resized frame to the tile's texture, and OpenGL draws the tiles.
+Films loop. Without arguments, the film in data/ is shown four times. The program prints frames per
+second and keeps the last picture of the wall.
 """
 
 import itertools
@@ -21,7 +21,7 @@ import output
 try:
     import cvcuda
     import PyNvVideoCodec as codec
-except Exception as error:  # PyNvVideoCodec raises arbitrary exceptions without a driver
+except Exception as error:  # Without a driver, PyNvVideoCodec raises arbitrary exceptions.
     output.missing("CV-CUDA and PyNvVideoCodec", " ".join(str(error).split())[:200])
 
 FILM = Path(__file__).resolve().parents[1] / "data" / "quadrants.h264"
@@ -61,7 +61,9 @@ class Tile:
         self.left, self.low = number % 2 - 1.0, -(number // 2) * 1.0
 
     def step(self, stream):
-        """Publishes the next frame to the texture, flipped as its first row is the top."""
+        """Publishes the next frame to the texture. The frame is flipped, as its first row is the
+        top.
+        """
         frame = grinterop.Tensor.from_dlpack(next(self.frames), stream=stream)
         with cvcuda.as_stream(int(stream.stream)):
             resized = cvcuda.resize(
@@ -82,7 +84,8 @@ class Wall:
         self.screen, self.picture = gl.Screen(width, height), gl.Picture()
 
     def step(self, stream):
-        # The decoder reuses the memory of its last frame, so that must have been read by then.
+        # The decoder reuses the memory of its last frame, so that frame must have been read by
+        # then.
         stream.sync()
         for tile in self.tiles:
             tile.step(stream)
@@ -92,8 +95,8 @@ class Wall:
 
 
 def run(wall, stream, frames):
-    """Draws that many pictures of the wall; returns the seconds taken."""
-    wall.step(stream)  # warms up decoders and kernels
+    """Draws that many pictures of the wall. Returns the time in seconds."""
+    wall.step(stream)  # Warms up the decoders and kernels.
     gl.Finish()
     begun, progress = time.perf_counter(), output.Progress(frames, "pictures of the wall")
     for frame in range(frames):

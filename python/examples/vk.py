@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The Vulkan functions that the matrix calls, by ctypes only: copies and readable memory.
+"""The Vulkan functions of the matrix, loaded with ctypes: copies, and memory that the CPU can read.
 
 The device is a grinterop.VulkanDevice, with integer handles.
 """
@@ -16,7 +16,7 @@ HOST_VISIBLE, HOST_COHERENT = 2, 4
 
 
 def record(name, *fields):
-    """A Vulkan struct; `fields` must include `sType` and `pNext`."""
+    """Declares a Vulkan struct. `fields` must include `sType` and `pNext`."""
     return type(name, (Structure,), {"_fields_": list(fields)})
 
 
@@ -148,7 +148,7 @@ class Vulkan:
         return call
 
     def _make_staging(self):
-        """A buffer in host-visible memory, permanently mapped."""
+        """A buffer in host-visible memory, mapped all the time."""
         device, self.buffer, self.memory = self.device.device, c_uint64(), c_uint64()
         info = BufferCreateInfo(sType=12, size=self.size, usage=TRANSFER_SRC | TRANSFER_DST)
         self.vkCreateBuffer(device, byref(info), None, byref(self.buffer))
@@ -173,7 +173,9 @@ class Vulkan:
         raise RuntimeError("Vulkan has no host-visible memory")
 
     def run(self, resource, write, **options):
-        """Submits the commands that `write` records, in order with CUDA, and waits for them."""
+        """Submits the commands that `write` records, ordered with CUDA, and waits until they are
+        done.
+        """
         commands = c_void_p()
         allocate = CommandBufferAllocateInfo(sType=40, pool=self.pool, level=0, count=1)
         self.vkAllocateCommandBuffers(self.device.device, byref(allocate), byref(commands))
@@ -184,7 +186,7 @@ class Vulkan:
         self.vkQueueWaitIdle(self.device.queue)
 
     def close(self):
-        """Destroys its objects. The queue must be idle."""
+        """Destroys the Vulkan objects. The queue must be idle."""
         device = self.device.device
         self.vkQueueWaitIdle(self.device.queue)
         self.vkDestroyCommandPool(device, self.pool, None)

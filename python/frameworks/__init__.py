@@ -4,5 +4,5 @@
 import sys
 from pathlib import Path
 
-# gl.py is the examples'.
+# The folder of gl.py
 sys.path.append(str(Path(__file__).resolve().parents[1] / "examples"))

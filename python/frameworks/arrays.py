@@ -22,7 +22,8 @@ class NumPy(Framework):
     distributions = ("numpy",)
 
     def begin(self):
-        # NumPy runs on the CPU. With a GPU it needs pinned memory, which CPU and GPU can access.
+        # NumPy runs on the CPU. On a GPU, NumPy needs pinned memory, which both the CPU and the GPU
+        # can access.
         self.memory = "device" if grinterop.is_software() else "pinned"
 
     def take(self, tensor):

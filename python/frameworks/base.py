@@ -6,17 +6,17 @@ import importlib.metadata
 
 
 class Unsupported(Exception):
-    """The framework cannot do this. The reason goes into the matrix."""
+    """The framework can't do this. The message goes into the matrix as the reason."""
 
 
 class Framework:
-    """One row. A method that is not overridden is not supported by the framework."""
+    """One row of the matrix. A method that is not overridden is not supported by the framework."""
 
     name = ""
     modules = ()
     distributions = ()
 
-    # The kind of grinterop memory that it accepts.
+    # The kind of grinterop memory that the framework accepts.
     memory = "device"
 
     def __init__(self, stream):
@@ -46,7 +46,7 @@ class Framework:
         raise Unsupported("it cannot import memory")
 
     def pointer(self, array):
-        """The address of the first element."""
+        """The address of the first element of the array."""
         return array.__cuda_array_interface__["data"][0]
 
     def to_bytes(self, array):
@@ -58,27 +58,31 @@ class Framework:
         raise Unsupported("its arrays can't be written to")
 
     def make(self, data, shape):
-        """A uint8 array with those bytes, in framework memory."""
+        """Makes a uint8 array with those bytes, in memory of the framework."""
         raise Unsupported("it cannot create arrays of bytes")
 
     def produce(self, shape):
-        """Returns an array to publish, the expected bytes, and its shape if it differs."""
+        """Returns an array to publish, the bytes expected from it, and the shape of those if it
+        differs.
+        """
         data = pattern(shape, 3)
         return self.make(data, shape), data, {}
 
     def take_array(self, buffer, shape):
-        """Wraps a mapped image in an object of the framework, without a copy; returns its bytes."""
+        """Wraps a mapped image in an object of the framework, without a copy. Returns the image's
+        bytes.
+        """
         raise Unsupported("it has no object for a CUDA array")
 
     def finish(self):
-        """Waits for all of its queued work."""
+        """Waits for all queued work of the framework."""
 
     def close(self):
-        """Called after its last use in the process."""
+        """Called after the last use of the framework in the process."""
 
 
 def pattern(shape, seed):
-    """Bytes without equal neighbours, different for each seed."""
+    """Test bytes: neighbours differ, and each seed gives other bytes."""
     count = 1
     for size in shape:
         count *= size

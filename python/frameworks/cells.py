@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """One cell of the matrix: every way from a graphics object to a framework or back.
 
-A way counts as without a copy if its pointer is that of the mapping. The bytes written by
-grinterop's copies and kernels are counted.
+A way counts as "without a copy" if the pointer of the array is the pointer of the mapping. The
+bytes that the copies and kernels of grinterop write are counted.
 """
 
 import grinterop
@@ -61,7 +61,7 @@ class Cells:
         return data
 
     def out_mapping(self, place):
-        """The framework's array is the mapping."""
+        """Checks that the framework's array is the mapping."""
         framework, data = self.framework, self.filled(place, 1)
         with place.resource.map(stream=self.stream) as buffer:
             self.stream.sync()
@@ -76,7 +76,7 @@ class Cells:
         return "pointer equal"
 
     def out_array(self, place):
-        """The framework wraps the CUarray of the image in its own object."""
+        """The framework wraps the CUarray of the image in an object of its own."""
         data = self.filled(place, 2)
         with place.resource.map(stream=self.stream) as buffer:
             self.stream.sync()
@@ -85,7 +85,7 @@ class Cells:
         return "its array"
 
     def out_fetch(self, place):
-        """fetch() to a tensor, which the framework imports."""
+        """Calls fetch() with a tensor, which the framework then imports."""
         framework, data = self.framework, self.filled(place, 3)
         tensor = grinterop.Tensor.alloc(
             place.shape, "uint8", stream=self.stream, memory=framework.memory
@@ -113,7 +113,7 @@ class Cells:
     # ---- In: from the framework to graphics ------------------------------------------------------
 
     def in_mapping(self, place):
-        """The framework writes into the mapping."""
+        """The framework writes to its array, which is the mapping."""
         framework, data = self.framework, pattern(place.shape, 4)
         self.filled(place, 5)
         with place.resource.map(stream=self.stream) as buffer:
@@ -129,7 +129,7 @@ class Cells:
         return "pointer equal"
 
     def in_publish(self, place):
-        """publish() of a framework tensor."""
+        """Calls publish() with a tensor of the framework."""
         self.filled(place, 6)
         made, data, found = self.framework.produce(place.shape)
         shape = found.get("shape", place.shape)
@@ -151,7 +151,7 @@ class Cells:
 
 
 def with_alpha(data, shape):
-    """RGB data with an opaque alpha channel."""
+    """RGB bytes with an opaque alpha channel added."""
     if shape[-1] == 4:
         return data
     whole = bytearray(b"\xff" * (len(data) // 3 * 4))

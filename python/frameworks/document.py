@@ -23,13 +23,13 @@ every cell, compared every byte, and wrote this page.
 
 
 def best(ways):
-    """The working way with the fewest copies, or None."""
+    """The working way that needs the fewest copies, or None."""
     works = [way for way in ways if way["result"] == "works"]
     return min(works, key=lambda way: way["copies"]) if works else None
 
 
 class Notes:
-    """Unique reasons with their numbers."""
+    """Numbers the reasons; equal reasons get the same number."""
 
     def __init__(self):
         self.texts = []

@@ -132,7 +132,7 @@ class PyCUDA(Framework):
         self.context.synchronize()
 
     def close(self):
-        # PyCUDA aborts the process if a context is left on its stack.
+        # If a context is left on PyCUDA's stack, PyCUDA aborts the process.
         self.context.pop()
 
 

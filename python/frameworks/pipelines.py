@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Whole pipelines: a JPEG and a film, decoded, resized, published, drawn, and read back.
+"""Whole pipelines: a JPEG and a film are decoded, resized, published, drawn, and read back.
 
-Both show four quadrants of known colours, with which the drawn result is compared.
+The JPEG and the film show four quadrants of known colours, with which the drawn result is compared.
 """
 
 import gl
@@ -9,9 +9,9 @@ import grinterop
 import output
 
 WIDTH, HEIGHT = 480, 360
-# From the upper left, row by row.
+# The colours of the quadrants, row by row from the upper left.
 COLORS = ((200, 40, 40), (40, 200, 40), (40, 40, 200), (220, 220, 60))
-# Coding loss, of 255.
+# The largest allowed deviation of a colour value (0 to 255), due to lossy coding.
 TOLERANCE = 12
 
 
@@ -24,7 +24,7 @@ def drawn(texture):
 
 
 def compare_quadrants(rgba):
-    """The largest deviation from the expected colours. The picture is upright."""
+    """The largest deviation from the expected colours, of an upright picture."""
     worst = 0
     for number, color in enumerate(COLORS):
         x = WIDTH // 4 + number % 2 * WIDTH // 2
@@ -38,7 +38,7 @@ def compare_quadrants(rgba):
 
 
 def show(texture, name, out):
-    """Draws the texture, saves the picture and compares it."""
+    """Draws the texture, saves the picture and compares its quadrants."""
     rgba = drawn(texture)
     if out:
         output.write_png(out / f"pipeline-{name}.png", WIDTH, HEIGHT, rgba)
@@ -55,14 +55,14 @@ class Target:
         )
 
     def publish(self, tensor, stream, **options):
-        """Publishes a tensor; returns the number of bytes moved."""
+        """Publishes a tensor. Returns the number of bytes that were copied."""
         before = grinterop.bytes_moved()
         grinterop.publish(self.resource, tensor, stream=stream, flip=True, **options)
         return grinterop.bytes_moved() - before
 
 
 def jpeg(stream, out):
-    """JPEG, nvImageCodec, CV-CUDA, texture."""
+    """A JPEG: nvImageCodec decodes, CV-CUDA resizes, and publish() writes the texture."""
     from . import vision
 
     decoder = vision.NvImageCodec(stream)
@@ -81,7 +81,9 @@ def jpeg(stream, out):
 
 
 def film(stream, out):
-    """H.264, PyNvVideoCodec, NV12, texture; then again resized by CV-CUDA."""
+    """H.264: PyNvVideoCodec decodes to NV12, and publish() writes the texture; then the same with
+    CV-CUDA resizing the frame.
+    """
     from . import vision
 
     codec = vision.PyNvVideoCodec(stream)

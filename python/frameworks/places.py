@@ -8,17 +8,17 @@ from grinterop import GraphicsResource
 
 
 class Place:
-    """A uint8 buffer or image. The graphics API fills and reads it."""
+    """A uint8 buffer or image, which the graphics API fills and reads."""
 
     def __init__(self, shape):
         self.shape = shape
         self.size = shape[0] * shape[1] * shape[2]
 
     def before(self):
-        """Called before CUDA uses it."""
+        """Called before CUDA uses the object."""
 
     def after(self):
-        """Called before the graphics API uses it."""
+        """Called before the graphics API uses the object."""
 
     def close(self):
         self.resource.close()
@@ -57,7 +57,7 @@ class GLImage(Place):
 
 
 class VulkanPlace(Place):
-    """All objects of the process share one device."""
+    """Returns the Vulkan device, which all objects of the process share."""
 
     device = None
 
@@ -67,7 +67,7 @@ class VulkanPlace(Place):
             VulkanPlace.device = grinterop.VulkanDevice.headless(0)
         self.vulkan = vk.Vulkan(self.device, self.size)
         self.resource = self.make(flags)
-        # Releases the new resource to CUDA, without contents.
+        # Releases the new image to CUDA. Its contents are undefined.
         self.device.submit([self.resource], layout=vk.LAYOUT_UNDEFINED)
 
     def fill(self, data):

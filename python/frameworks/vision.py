@@ -17,7 +17,7 @@ DATA = Path(__file__).resolve().parents[1] / "data"
 
 
 def device_tensor(data, shape, stream):
-    """A GPU tensor with these bytes, as framework input."""
+    """A GPU tensor with these bytes, as the input of a framework."""
     tensor = grinterop.Tensor.alloc(shape, "uint8", stream=stream)
     host = array_of(data, shape)
     tensor.copy_from(
@@ -53,7 +53,7 @@ class CVCUDA(Framework):
         self.cvcuda.copymakeborder_into(array, source, top=0, left=0)
 
     def make(self, data, shape):
-        # Flipped twice, so that the result comes from a CV-CUDA operator.
+        # Flips the input twice, so that the result comes from a CV-CUDA operator.
         flipped = array_of(data, shape)[::-1, ::-1].tobytes()
         source = self.take(device_tensor(flipped, shape, self.stream))
         return self.cvcuda.flip(source, -1).cuda()
@@ -88,7 +88,9 @@ class NvImageCodec(Framework):
 
 @functools.cache
 def has_encoder():
-    """Checked in another process: without an encoder the check destroys the CUDA context."""
+    """Checks in another process whether there is an encoder: without one, the check destroys the
+    CUDA context.
+    """
     question = 'import PyNvVideoCodec as c; c.CreateEncoder(256, 256, "ABGR", False)'
     asked = subprocess.run([sys.executable, "-c", question], capture_output=True, timeout=60)
     return asked.returncode == 0
@@ -125,7 +127,7 @@ class PyNvVideoCodec(Framework):
         raise Unsupported("only its encoder accepts memory, and it returns a film")
 
     def produce(self, shape):
-        # The decoder owns the memory of the frame; the film keeps the decoder alive.
+        # The memory of a frame belongs to the decoder, and the film keeps the decoder alive.
         self.film = self.frames(outputColorType=self.codec.OutputColorType.RGB)
         frame = next(self.film)
         tensor = grinterop.Tensor.from_dlpack(frame)
@@ -133,5 +135,5 @@ class PyNvVideoCodec(Framework):
 
 
 def nv12(frame):
-    """Imports a decoded frame: DLPack passes both planes as one tensor."""
+    """Imports a decoded frame. DLPack passes both planes of the frame as one tensor."""
     return grinterop.Tensor.from_dlpack(frame, layout="nv12")

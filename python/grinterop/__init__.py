@@ -118,7 +118,7 @@ __version__ = library_version()
 
 
 class Probe(NamedTuple):
-    """The result of probe(): true if the transport works."""
+    """The result of probe(). True in a condition if the transport works."""
 
     usable: bool
     reason: str
@@ -137,7 +137,8 @@ class Buffers(list[Buffer]):
     """The Buffers of map_many(). As a context manager, it releases them all on exit."""
 
     def close(self, stream: Any = None, *, wait_event: Any = None) -> None:
-        """Releases all on `stream`, after `wait_event`. None means the stream of each map.
+        """Releases all Buffers on `stream`, after `wait_event`. A `stream` of None is the stream of
+        each map.
 
         Consecutive buffers with the same transport share one driver call.
         """

@@ -16,7 +16,7 @@ from cuda.core import Buffer as _TheirBuffer
 from . import _grinterop
 from ._grinterop import Buffer as _OurBuffer
 
-# Inherited from cuda.core, since they are faster. Its __exit__() calls our close().
+# Inherited from cuda.core, since its members are faster. Its __exit__() calls our close().
 _THEIRS = {"handle", "size", "__enter__", "__exit__"}
 _OF_EVERY_TYPE = {"__new__", "__doc__", "__module__", "__weakref__", "__weaklistoffset__"}
 
@@ -29,11 +29,11 @@ class Buffer(_TheirBuffer):  # type: ignore[misc]
 
     __slots__ = ("_mapping",)
 
-    # For isinstance(): no class can derive from both C types.
+    # isinstance(buffer, grinterop.Buffer) needs this: no class can derive from both C types.
     __class__ = property(lambda self: _OurBuffer)
 
     def set_deallocation_stream(self, stream: Any) -> NoReturn:
-        """Not supported: pass the stream to close() or unmap()."""
+        """Not supported by a mapping: pass the stream to close() or unmap()."""
         raise RuntimeError(
             "a mapping has no deallocation stream: pass the stream to close() or unmap()"
         )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Exceptions, one class per library status, and the warning that destructors issue.
 
-All derive from CUDAError, named as in cuda.core, and from the matching built-in exception if there
-is one. If cuda.core is loaded, they also derive from its CUDAError, so `except` clauses that name
-it work. CUDAWarning does the same with cuda.core 1.3 or later.
+All exceptions derive from CUDAError, named as in cuda.core, and from the matching built-in
+exception if there is one. If cuda.core is loaded, they also derive from its CUDAError, so `except`
+clauses that name it work. In the same way CUDAWarning derives from that of cuda.core 1.3 or later.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ _CLASSES = {
     "GR_ERR_PARTIAL": PartialError,
 }
 
-# The Python names of the library functions.
+# The names of the library functions in Python.
 _FUNCTIONS = {
     "gr_buffer_array": "Buffer.array",
     "gr_buffer_copy_to_linear": "Buffer.copy_from_image",
@@ -201,7 +201,7 @@ def _function(match: re.Match[str]) -> str:
 
 
 def _python_names(text: str) -> str:
-    """A library message with the Python names of functions and values."""
+    """Replaces the C names of functions and values in a library message by those of Python."""
     text = text.replace(" in gr_gl_options.transports", " in transports")
     text = text.replace(" in gr_vk_device_desc.transports", " in transports")
     text = _DTYPE.sub(lambda match: f'"{_TYPES[match[1]]}{match[2]}"', text)
@@ -215,9 +215,11 @@ _shared: dict[type, type] = {}
 
 
 def _shared_with_cuda_core(own: type) -> type:
-    """`own`, derived also from CUDAError or CUDAWarning of cuda.core if that is loaded."""
+    """The class `own`. If cuda.core is loaded, a class derived also from its CUDAError or
+    CUDAWarning.
+    """
     name = "CUDAWarning" if issubclass(own, Warning) else "CUDAError"
-    # Public since cuda.core 1.3.
+    # The classes are public since cuda.core 1.3.
     modules = map(sys.modules.get, ("cuda.core", "cuda.core._utils.cuda_utils"))
     theirs = next((found for one in modules if (found := getattr(one, name, None))), None)
     if theirs is None:

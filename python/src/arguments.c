@@ -65,7 +65,7 @@ static bool stream_from_number(PyObject *number, CUstream *stream)
     return true;
 }
 
-/* The result of __cuda_stream__(): the version, which is 0, and the handle. */
+/* Reads the result of __cuda_stream__(): a pair of the version, which is 0, and the handle. */
 static bool stream_from_pair(PyObject *pair, CUstream *stream)
 {
     if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2) {
@@ -82,7 +82,10 @@ static bool stream_from_pair(PyObject *pair, CUstream *stream)
     return stream_from_number(handle, stream);
 }
 
-/* Streams without the protocol (PyTorch, CuPy, Numba), and the protocol as an attribute. */
+/*
+ * Reads the attribute cuda_stream, ptr or handle of PyTorch, CuPy and Numba streams, or a
+ * __cuda_stream__ attribute that is not a method.
+ */
 static bool stream_from_attribute(PyObject *object, CUstream *stream)
 {
     static const char *const names[] = {"cuda_stream", "ptr", "handle"};

@@ -35,7 +35,7 @@ static bool export_once(gr_resource *resource, CUstream stream, CUdeviceptr *sum
     return gr_buffer_release(buffer) == GR_OK;
 }
 
-/* Seconds for n rounds. */
+/* Calls `once` n times. Returns the seconds that the n calls took. */
 static PyObject *measure(PyObject *args, bool (*once)(gr_resource *, CUstream, CUdeviceptr *))
 {
     PyObject *object, *given;

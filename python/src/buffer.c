@@ -10,9 +10,9 @@
 
 PyTypeObject *buffer_type;
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
-/* Ends a mapping whose Buffer is being destroyed or could not be created. */
+/* Ends a mapping whose Buffer is being destroyed or could not be created. Reports no error. */
 static void release_later(gr_buffer *buffer)
 {
     BEGIN_ENDING
@@ -111,7 +111,7 @@ bool buffer_close(buffer_object *self, CUstream stream)
     return buffer_release(self, stream, &tensors) && buffer_warn(tensors);
 }
 
-/* If the mapping can't be ended now, its stream must stay alive indefinitely. */
+/* If the mapping can't be ended now, the stream object must stay alive until the process exits. */
 static void end(PyObject *object)
 {
     buffer_object *self = (buffer_object *)object;
@@ -129,7 +129,7 @@ static void end(PyObject *object)
 
 /* ---- Methods --------------------------------------------------------------------------------- */
 
-/* The stream, positional or by keyword; NULL without an exception if absent. */
+/* The stream argument, positional or by keyword. NULL without an exception if it is absent. */
 static PyObject *stream_argument(PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     Py_ssize_t named = names ? PyTuple_Size(names) : 0;
@@ -169,7 +169,7 @@ static CUdeviceptr pointer_of(buffer_object *self)
 static PyObject *pointer_or_fail(buffer_object *self)
 {
     CUdeviceptr pointer = pointer_of(self);
-    /* Only an image has no pointer, and the library's message explains that better. */
+    /* Only an image has no pointer, and the library's error message explains that better. */
     if (!pointer && self->buffer && gr_last_error()->status == GR_ERR_STATE && self->is_image)
         return fail();
     return PyLong_FromUnsignedLongLong(pointer);
@@ -226,7 +226,7 @@ static PyMethodDef own_methods[] = {
     {0},
 };
 
-/* own_methods and the methods of other files, which add_buffer() copies here. */
+/* own_methods and the methods defined in other files, which add_buffer() appends. */
 static PyMethodDef methods[MOST_METHODS + 1];
 
 static PyGetSetDef properties[] = {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Copies and fills of a mapped buffer, as in cuda.core's Buffer. */
+/* Copies and fills of a mapped buffer, with the same methods as the Buffer of cuda.core. */
 #include "resource.h"
 
 #include <string.h>
 
 #include <grinterop/cuda.h>
 
-/* A required stream. */
+/* Reads the stream argument of a call that requires one. */
 static bool stream_given(PyObject *given, const char *call, CUstream *stream)
 {
     if (given)
@@ -25,7 +25,7 @@ static gr_buffer *mapping_to_use(buffer_object *self, bool to_write)
     return NULL;
 }
 
-/* The pointer and size of a Buffer of either library. */
+/* Reads the pointer and size of a grinterop or cuda.core Buffer. */
 static bool place_of(PyObject *object, uint64_t *pointer, uint64_t *size)
 {
     PyObject *handle = PyObject_GetAttrString(object, "handle");
@@ -71,7 +71,7 @@ static PyObject *copy(buffer_object *self, PyObject *other, CUstream stream, boo
     return done(result, "cuMemcpyAsync");
 }
 
-/* A mapping does not end while its pointer is in use. */
+/* Marks the other Buffer as in use, so that its mapping does not end during the copy. */
 static PyObject *copy_used(buffer_object *self, PyObject *other, CUstream stream, bool to_other)
 {
     PyObject *own = core_own(other);

@@ -6,15 +6,15 @@
 #include "resource.h"
 
 /*
- * From grinterop/_core.py: the type, its constructor from a pointer and a size, and the function
- * that clears the pointer. NULL: not loaded yet.
+ * Set by grinterop/_core.py: the type, its constructor from a pointer and a size, and the function
+ * that clears the pointer. NULL until that module is loaded.
  */
 static PyObject *core_type, *core_make, *core_end;
 
-/* The attribute with our Buffer. */
+/* The interned name of the attribute that holds our Buffer. */
 static PyObject *name_mapping;
 
-/* Deriving from this cuda.core failed, and a warning was issued. */
+/* Whether deriving from this version of cuda.core failed. A warning was issued then. */
 static bool core_refused;
 
 static PyObject *set_core(PyObject *module, PyObject *args)
@@ -31,7 +31,7 @@ static PyObject *set_core(PyObject *module, PyObject *args)
     return Py_NewRef(Py_None);
 }
 
-/* false, with an exception, if the warning became one. */
+/* Issues the warning. false, with an exception, if the warning filters made it an exception. */
 static bool refuse_core(void)
 {
     PyObject *type, *value, *traceback;
@@ -48,7 +48,9 @@ static bool refuse_core(void)
     return warned;
 }
 
-/* Whether the program has loaded cuda.core. -1, with an exception, on failure. */
+/*
+ * Returns 1 if the program has loaded cuda.core, 0 if not, and -1, with an exception, on failure.
+ */
 static int core_loaded(void)
 {
     static PyObject *name;
@@ -67,7 +69,7 @@ static int core_loaded(void)
     return core_make != NULL;
 }
 
-/* The program does not get this mapping: releases `self` and keeps the exception. */
+/* Releases the mapping, since the program does not get it. Keeps the exception that is set. */
 static void take_back(buffer_object *self)
 {
     PyObject *type, *value, *traceback;
@@ -110,7 +112,7 @@ PyObject *core_wrap(PyObject *own)
         return own;
     PyObject *shown = self->shown ? PyWeakref_GetObject(self->shown) : Py_None;
     int loaded = Py_IsNone(shown) ? core_loaded() : 1;
-    /* Another thread may have ended it while the module was imported. */
+    /* Another thread may have ended the mapping while the module was imported. */
     if (!loaded || !self->buffer)
         return own;
     if (!Py_IsNone(shown))
@@ -132,7 +134,7 @@ PyObject *core_own(PyObject *object)
         PyErr_Clear();
         return object;
     }
-    /* `object` holds the reference. */
+    /* `object` now holds the reference to `own`. */
     Py_DECREF(own);
     return own;
 }

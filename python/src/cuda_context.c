@@ -7,7 +7,7 @@
 typedef struct context_object {
     OBJECT_HEAD
     gr_cuda_context *context; /* NULL: closed */
-    unsigned long thread;     /* that created it and must close it */
+    unsigned long thread;     /* The thread that created the context and must close it. */
 } context_object;
 
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -52,7 +52,10 @@ static bool is_here(const context_object *self)
     return false;
 }
 
-/* On another thread it leaks: a context current on one thread can't be freed from another. */
+/*
+ * If dropped on another thread, the context leaks: a context that is current on one thread can't be
+ * freed from another.
+ */
 static void end(PyObject *object)
 {
     PyObject *type, *value, *traceback;

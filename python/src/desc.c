@@ -128,11 +128,14 @@ bool desc_of(struct desc *desc, PyObject *shape, PyObject *dtype, PyObject *stri
         return false;
     desc->desc.memory = (gr_memory)choice;
     if (desc->desc.memory == GR_MEMORY_ARRAY && !given(dtype))
-        desc->desc.dtype = 0; /* the array has one */
+        desc->desc.dtype = 0; /* The array determines the dtype. */
     return true;
 }
 
-/* Bytes that negative strides reach before element 0; a view's offset is from the lowest byte. */
+/*
+ * The number of bytes that negative strides reach before element 0. The offset of a view counts
+ * from the lowest byte.
+ */
 static size_t reach_before(const gr_tensor_info *info)
 {
     int64_t reach = 0;

@@ -39,7 +39,7 @@ void kept_end(void *user)
     do {
         kept->next = before;
     } while (!atomic_compare_exchange_weak(&ended, &before, kept));
-    /* From here on another thread may free `kept`. */
+    /* From here on another thread may free `kept`, so only `before` is read. */
     if (!before && Py_IsInitialized())
         Py_AddPendingCall(drop_pending, NULL);
 }
@@ -61,7 +61,10 @@ void kept_release(void)
     PyErr_Restore(type, value, traceback);
 }
 
-/* Keeps each stream object once. By identity, since stream objects compare by handle. */
+/*
+ * Keeps each stream object once. Objects are compared by identity, since stream objects compare
+ * equal if their handles are.
+ */
 bool stream_stays(PyObject *stream)
 {
     static PyObject *streams;

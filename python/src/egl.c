@@ -20,7 +20,7 @@ static gr_egl *open_of(PyObject *object)
     return egl;
 }
 
-/* Begins a call on the context to share objects with; None shares with none. */
+/* Begins a call on the context whose objects the new context shares. None shares no objects. */
 static bool shared_of(PyObject *share, const gr_egl **egl)
 {
     if (!share || Py_IsNone(share))

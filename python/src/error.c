@@ -16,7 +16,7 @@ PyObject *text_of(const char *text)
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
 }
 
-/* An error as arguments for _make of _errors.py. */
+/* The fields of an error, as the argument tuple for _make in _errors.py. */
 static PyObject *parts_of(const gr_error *error)
 {
     PyObject *name = text_of(error->code_name), *call = text_of(error->call);
@@ -30,7 +30,9 @@ static PyObject *parts_of(const gr_error *error)
     return parts;
 }
 
-/* Steals `parts`, which may be NULL with an exception. */
+/*
+ * Raises the exception made from `parts`. Steals `parts`, which may be NULL with an exception set.
+ */
 static PyObject *raise_parts(PyObject *parts)
 {
     if (!parts)
@@ -110,8 +112,8 @@ bool python_ends(void)
     return ends;
 }
 
-/* A warning that the filters turn into an exception goes to sys.unraisablehook, Ctrl-C to the main
- * thread. */
+/* Issues a warning. If the filters turn it into an exception, that goes to sys.unraisablehook. A
+ * KeyboardInterrupt goes to the main thread. */
 static void warn(PyObject *type, PyObject *error)
 {
     PyObject *none = PyObject_CallFunctionObjArgs(warner, type, error, NULL);

@@ -10,7 +10,7 @@ enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };
 #define VERSIONED "dltensor_versioned"
 #define LEGACY    "dltensor"
 
-/* ---- Arguments ------------------------------------------------------------------------------- */
+/* ---- Argument names -------------------------------------------------------------------------- */
 
 /* The interned argument names, in the order of struct export. */
 #define ARGUMENTS 4
@@ -27,7 +27,7 @@ bool export_ready(void)
     return true;
 }
 
-/* The field for an argument of that name. */
+/* The field of `wanted` for the argument with that name. */
 static PyObject **place_of(struct export *wanted, PyObject *name)
 {
     PyObject **const places[ARGUMENTS] = {&wanted->stream, &wanted->max_version, &wanted->dl_device,
@@ -67,7 +67,7 @@ bool export_of(struct export *wanted, PyObject *const *args, Py_ssize_t count, P
     return true;
 }
 
-/* A pair of small numbers. false, with an exception, for anything else. */
+/* Reads a pair of small integers. false, with an exception, for anything else. */
 static bool pair_of(PyObject *object, const char *what, long pair[2])
 {
     for (int i = 0; PyTuple_Check(object) && PyTuple_Size(object) == 2 && i < 2; i++) {
@@ -95,7 +95,10 @@ static bool wants_versioned(PyObject *max_version, bool *versioned)
 
 /* ---- Streams --------------------------------------------------------------------------------- */
 
-/* The consumer's stream: None is the legacy default stream, -1 no ordering, 0 is ambiguous. */
+/*
+ * Reads the consumer's `stream`: None is the legacy default stream, -1 requests no ordering, 0 is
+ * refused as ambiguous.
+ */
 static bool consumer_of(PyObject *object, CUstream *stream)
 {
     *stream = GR_STREAM_LEGACY;
@@ -121,8 +124,8 @@ static bool consumer_of(PyObject *object, CUstream *stream)
 /* ---- Capsules -------------------------------------------------------------------------------- */
 
 /*
- * Index, in pointers, of the deleter in the two DLPack structs: after a version and a context, or
- * after a DLTensor and a context. A capsule destructor gets only the struct.
+ * The position, in pointers, of the deleter in the two DLPack structs. It follows a version and a
+ * context, or a DLTensor and a context. A capsule destructor knows only the struct.
  */
 #define VERSIONED_DELETER 2
 #define LEGACY_DELETER    7
@@ -144,7 +147,9 @@ void export_end(void *managed)
     deleter(managed);
 }
 
-/* Deletes an unconsumed capsule; consumed capsules were renamed. */
+/*
+ * Destructor of a capsule: frees the export if no consumer took it. Consumers rename the capsule.
+ */
 static void end_quick(PyObject *capsule)
 {
     if (PyCapsule_IsValid(capsule, VERSIONED))
@@ -174,7 +179,7 @@ static PyCapsule_Destructor end_of(bool versioned)
     return versioned ? end_versioned : end_legacy;
 }
 
-/* The capsule of an export; for NULL, raises the last error. */
+/* Wraps an export in a capsule. If `managed` is NULL, raises the last error. */
 static PyObject *capsule_of(void *managed, bool versioned, PyCapsule_Destructor end)
 {
     if (!managed)
@@ -194,7 +199,7 @@ static PyObject *capsule_for(gr_tensor *tensor, bool versioned, CUstream consume
     return capsule_of(managed, versioned, end_of(versioned));
 }
 
-/* A copy in memory of that kind, in the order of `stream`. */
+/* Exports a copy in memory of that kind. The copy is queued on `stream`. */
 static PyObject *copy_of(gr_tensor *tensor, gr_memory memory, bool versioned, CUstream stream)
 {
     gr_tensor *copy;
@@ -209,7 +214,7 @@ static PyObject *copy_of(gr_tensor *tensor, gr_memory memory, bool versioned, CU
     return capsule;
 }
 
-/* ---- What __dlpack__() gives ----------------------------------------------------------------- */
+/* ---- The results of __dlpack__() ------------------------------------------------------------- */
 
 static void device_of(const gr_tensor_info *info, long device[2])
 {
@@ -269,8 +274,9 @@ PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObjec
 }
 
 /*
- * Releases the GIL once, since a loop may do this for each frame. An export to the stream of the
- * map makes no blocking call, so it keeps the GIL.
+ * Exports a mapping. Releases the GIL only once, since a loop may call this for each frame. An
+ * export to the stream of the map makes no blocking call, so its destructor
+ * keeps the GIL.
  */
 PyObject *export_mapping(gr_buffer *buffer, CUstream own, const struct export *wanted)
 {
@@ -311,7 +317,7 @@ PyObject *export_interface(gr_tensor *tensor)
 {
     const gr_array_interface *found = gr_tensor_array_interface(tensor, GR_STREAM_NONE);
     if (!found) {
-        /* hasattr must return False. */
+        /* This must be an AttributeError: hasattr then returns False. */
         PyErr_SetString(PyExc_AttributeError, gr_last_error()->message);
         return NULL;
     }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* GraphicsResource's class methods for memory that another API or process exported. */
+/* Class methods of GraphicsResource for memory that another API or process exported. */
 #include "resource.h"
 
 #include <grinterop/external.h>
 
 /* ---- Descriptions ---------------------------------------------------------------------------- */
 
-/* A resource in external memory, with everything that its description points to. */
+/* The description of external memory, with everything that it points to. */
 struct external {
     gr_external_memory_desc memory;
     gr_external_part_desc part;
     gr_external_image_desc image;
-    PyObject *name; /* bytes of a Win32 name; or NULL */
+    PyObject *name; /* The `bytes` that hold a Win32 name, or NULL. */
     unsigned flags;
 };
 
-/* The Python arguments that all methods have. */
+/* The Python arguments that all these methods accept. */
 struct given {
     PyObject *image, *flags;
     unsigned long long offset, length;
@@ -64,7 +64,7 @@ static bool read_image(PyObject *none, PyObject *given, gr_external_image_desc *
     return true;
 }
 
-/* A dict with the names of gr_external_image_desc. */
+/* Reads a dict whose keys are the members of gr_external_image_desc. */
 static bool image_of(PyObject *given, gr_external_image_desc *image)
 {
     if (!PyDict_Check(given)) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* GraphicsResource's class methods for OpenGL. */
+/* Class methods of GraphicsResource for OpenGL. */
 #include "resource.h"
 
 #include <grinterop/gl.h>
 
-/* OpenGL names and constants. PyOpenGL returns integers of NumPy. */
+/* Reads an OpenGL name or constant. PyOpenGL returns NumPy integers. */
 static bool gl_number(PyObject *object, unsigned *number)
 {
     if (!PyIndex_Check(object)) {
@@ -28,7 +28,7 @@ static bool gl_number(PyObject *object, unsigned *number)
     return true;
 }
 
-/* Reads a transport name as gr_transport bits. 0 is the default. */
+/* Reads a transport name as gr_transport bits. An absent name is 0, the default. */
 static bool transports_of(PyObject *object, unsigned *transports)
 {
     static const char *const names[] = {"without copy", "interop", "shared", "copy",

@@ -52,7 +52,7 @@ static bool address_mode_of(PyObject *object, gr_address *mode)
     return is_mode;
 }
 
-/* One mode for all axes, or a sequence of three. */
+/* Reads one address mode for all axes, or a sequence of three. */
 static bool address_modes_of(PyObject *object, gr_address modes[3])
 {
     if (!object || Py_IsNone(object) || PyUnicode_Check(object)) {
@@ -80,7 +80,7 @@ static bool filter_of(PyObject *object, gr_filter *filter)
     return is_filter;
 }
 
-/* None is GR_CHOICE_DEFAULT. */
+/* Reads a bool. None is GR_CHOICE_DEFAULT. */
 static bool yes_or_no(PyObject *object, gr_choice *choice)
 {
     int truth = !object || Py_IsNone(object) ? -1 : PyObject_IsTrue(object);

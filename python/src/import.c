@@ -6,7 +6,9 @@
 
 /* ---- Capsules -------------------------------------------------------------------------------- */
 
-/* Renames the capsule, which takes its tensor: its destructor then does nothing. */
+/*
+ * Takes the tensor out of the capsule and renames the capsule, so that its destructor does nothing.
+ */
 static PyObject *take_capsule(PyObject *capsule, CUstream ready_on, PyObject *stream)
 {
     static const char *const names[] = {"dltensor_versioned", "dltensor"};
@@ -33,7 +35,10 @@ static PyObject *take_capsule(PyObject *capsule, CUstream ready_on, PyObject *st
 
 /* ---- __dlpack__() ---------------------------------------------------------------------------- */
 
-/* Whether the producer's memory is host memory, which has no streams. -1: an exception. */
+/*
+ * Whether the producer's memory is host memory, which has no streams. -1, with an exception, on
+ * failure.
+ */
 static int on_cpu(PyObject *object)
 {
     PyObject *device = PyObject_CallMethod(object, "__dlpack_device__", NULL);
@@ -62,7 +67,7 @@ static PyObject *call_dlpack(PyObject *method, PyObject *stream, bool versioned)
     return capsule;
 }
 
-/* Versioned first. Older producers do not support max_version. */
+/* Requests a versioned capsule first. Older producers do not accept max_version. */
 static PyObject *ask_capsule(PyObject *method, PyObject *stream)
 {
     PyObject *capsule = call_dlpack(method, stream, true);
@@ -98,13 +103,13 @@ static PyObject *from_dlpack(PyObject *object, PyObject *method, PyObject *strea
 
 /* ---- __cuda_array_interface__ ---------------------------------------------------------------- */
 
-/* The entries of the interface. Strong references, since reading one may run code that changes the
- * dict. */
+/* The entries of a __cuda_array_interface__. The references are strong, since reading an entry may
+ * run code that changes the dict. */
 struct entries {
     PyObject *shape, *typestr, *strides, *data, *stream, *mask;
 };
 
-/* NULL, without an exception, if absent or None. */
+/* The entry with that name. NULL, without an exception, if it is absent or None. */
 static PyObject *entry(PyObject *interface, const char *name)
 {
     PyObject *value = PyDict_GetItemString(interface, name);
@@ -153,7 +158,9 @@ static bool check_entries(const struct entries *entries)
     return false;
 }
 
-/* No stream: the data is ready. PyNvVideoCodec passes 0 for the legacy default stream. */
+/*
+ * Without a stream entry the data is ready. PyNvVideoCodec passes 0 for the legacy default stream.
+ */
 static PyObject *wrap_entries(const struct entries *entries, PyObject *owner)
 {
     struct desc desc;
@@ -198,7 +205,9 @@ static PyObject *from_interface(PyObject *object)
 
 /* ---- Any object ------------------------------------------------------------------------------ */
 
-/* A view of a tensor with that layout; 0 keeps its layout. */
+/*
+ * A view of a tensor with that layout. If `layout` is 0, the view keeps the layout of the tensor.
+ */
 static PyObject *view_of(PyObject *object, gr_layout layout)
 {
     tensor_object *self = (tensor_object *)object;
@@ -213,7 +222,7 @@ static PyObject *view_of(PyObject *object, gr_layout layout)
     return tensor_view_of(self, gr_tensor_view(tensor, &desc.desc));
 }
 
-/* The same memory with another layout. Steals `object`. */
+/* A tensor of the same memory with that layout. Steals `object`. */
 static PyObject *with_layout(PyObject *object, gr_layout layout)
 {
     gr_tensor *tensor = tensor_of(object);
@@ -272,7 +281,7 @@ static PyObject *two_planes(PyObject *pair, PyObject *stream)
     PyObject *first = PySequence_GetItem(pair, 0), *second = PySequence_GetItem(pair, 1);
     PyObject *luma = first && second ? one_plane(first, stream) : NULL;
     PyObject *chroma = luma ? one_plane(second, stream) : NULL;
-    /* Do not change the caller's tensor. */
+    /* The chroma plane is added to a view, so that the caller's tensor does not change. */
     if (chroma && luma == first) {
         Py_DECREF(luma);
         luma = view_of(first, GR_LAYOUT_SHAPE);

@@ -19,7 +19,10 @@ static void end(struct batch *batch)
     PyMem_Free(batch->pointers);
 }
 
-/* Reads the objects of a sequence. false, with an exception, if it is not one, or empty. */
+/*
+ * Reads the objects of a sequence into `batch`. false, with an exception, if `sequence` is not a
+ * sequence.
+ */
 static bool begin(PyObject *sequence, struct batch *batch)
 {
     Py_ssize_t count = PySequence_Size(sequence);
@@ -60,7 +63,9 @@ static bool take_resources(struct batch *batch)
     return true;
 }
 
-/* The buffers as a list. On failure, those without an object are set aside. */
+/*
+ * The mapped buffers as a list. On failure, mappings that got no Buffer object are released later.
+ */
 static PyObject *list_of(struct batch *batch, gr_buffer *buffers[], PyObject *stream)
 {
     PyObject *list = PyList_New((Py_ssize_t)batch->count);
@@ -123,7 +128,7 @@ static PyObject *map_many(PyObject *module, PyObject *args, PyObject *keywords)
 
 /* ---- Releasing ------------------------------------------------------------------------------- */
 
-/* Skips a mapping that has ended already. */
+/* Begins ending the Buffer at `place`. A mapping that has already ended is skipped. */
 static bool take_buffer(PyObject **place, void **pointer)
 {
     PyObject *object = *place;
@@ -147,7 +152,9 @@ static bool take_buffer(PyObject **place, void **pointer)
     return true;
 }
 
-/* The library clears the pointers of released buffers. */
+/*
+ * Unmarks the first `count` buffers. After a release the library has cleared the released pointers.
+ */
 static void end_taken(struct batch *batch, size_t count, bool released)
 {
     for (size_t i = 0; i < count; i++) {
@@ -163,7 +170,7 @@ static void end_taken(struct batch *batch, size_t count, bool released)
     }
 }
 
-/* Marks each buffer as ending. A buffer that is listed twice is therefore refused. */
+/* Marks each buffer as ending, so a buffer that is listed twice is refused. */
 static bool take_buffers(struct batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The module, kept from the first import for later ones. */
+/* The module object of the first import, which later imports return. */
 static PyObject *only;
 
 static bool add_functions(PyObject *module)
@@ -66,7 +66,7 @@ static PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit__grinterop(void)
 {
-    /* Objects have another size there, including `definition`. */
+    /* In a free-threaded build all objects have another size, `definition` included. */
     if (strstr(Py_GetVersion(), "free-threading")) {
         PyErr_SetString(PyExc_ImportError, "grinterop does not support free-threaded Python: use "
                                            "the build of Python that has the GIL");

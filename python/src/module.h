@@ -25,28 +25,30 @@
 /* Raises gr_last_error(). Returns NULL. */
 PyObject *fail(void);
 
-/* Likewise, also derived from BufferError, which DLPack consumers expect. */
+/* Like fail(), but the exception also derives from BufferError, which DLPack consumers expect. */
 PyObject *fail_as_buffer_error(void);
 
-/* Likewise, after a wait in slices: replaces the slice's time in the message with the total. */
+/*
+ * Like fail(), after a wait in slices: the message gives the total time instead of that of a slice.
+ */
 PyObject *fail_after(unsigned slice_ms, unsigned timeout_ms);
 
-/* Raises the result of a driver function. Returns NULL. */
+/* Raises the error that a driver function returned. Returns NULL. */
 PyObject *driver_fail(int result, const char *call);
 
-/* None for GR_OK, else fail(). */
+/* Returns None for GR_OK, otherwise fail(). */
 PyObject *none_or_fail(gr_status status);
 
-/* A str from a library text; invalid UTF-8 is replaced. */
+/* A str from a text of the library. Invalid UTF-8 is replaced. */
 PyObject *text_of(const char *text);
 
 /*
- * For destructors: turns the exception into a CUDAWarning that names the dropped type. Fetch an
- * exception in flight first.
+ * For destructors: turns the exception that is set into a CUDAWarning that names the dropped type.
+ * The destructor must first save any exception that was set before it ran.
  */
 void warn_of_end(PyTypeObject *type);
 
-/* Whether the interpreter is finalizing: destructors do not warn then. */
+/* Whether the interpreter is finalizing. Destructors issue no warnings then. */
 bool python_ends(void);
 
 extern PyMethodDef error_functions[];
@@ -59,31 +61,33 @@ extern PyMethodDef error_functions[];
  */
 bool stream_of(PyObject *object, CUstream *stream);
 
-/* Likewise; `absent` for None and NULL. */
+/* Like stream_of(), but None and NULL give `absent`. */
 bool stream_or(PyObject *object, CUstream absent, CUstream *stream);
 
 /* Keeps a stream alive until the process exits, as its last use is unknown (drop.c). */
 bool stream_stays(PyObject *stream);
 
-/* An event: an integer or an object with a `handle`. NULL for None and NULL. */
+/* Reads an event: an integer or an object with a `handle`. None and NULL give a NULL event. */
 bool event_of(PyObject *object, CUevent *event);
 
-/* Flags: None, a number, one str with one or more names, or a sequence of names. */
+/* Reads flags: None, a number, a str with one or more names, or a sequence of names. */
 bool flags_of(PyObject *object, unsigned *flags);
 
 /*
- * The text of a str. NULL if the object is not a str or contains a null character. NULL may come
- * with an exception.
+ * The text of a str. NULL if the object is not a str or contains a null character; an exception may
+ * then be set or not.
  */
 const char *plain_text(PyObject *object);
 
-/* A handle or an address: a number, or an object that int() accepts. */
+/* Reads a handle or an address: a number, or an object that int() accepts. */
 bool address_of(PyObject *object, uint64_t *address);
 
-/* Converts seconds to milliseconds; None waits forever. */
+/* Converts seconds to milliseconds. None waits forever. */
 bool timeout_of(PyObject *object, unsigned *timeout_ms);
 
-/* The index in `names`, which ends with NULL. None selects the first. */
+/*
+ * Finds the name in `names`, which ends with NULL, and returns its index. None selects the first.
+ */
 bool choice_of(PyObject *object, const char *what, const char *const names[], int *choice);
 
 /* Creates the interned attribute names. */
@@ -94,8 +98,8 @@ extern PyMethodDef argument_functions[];
 /* ---- Calls under way (use.c) ----------------------------------------------------------------- */
 
 struct use {
-    /* The object that this one is part of: a borrowed reference, but counted while a call is under
-     * way. NULL once that object is gone. */
+    /* The object that this object is part of, or NULL once that object is gone. A borrowed
+     * reference, which is counted while a call is under way. */
     PyObject *whole;
 
     /* Number of calls under way. */
@@ -115,12 +119,12 @@ struct use {
 bool call_begin(PyObject *self);
 void call_end(PyObject *self);
 
-/* Likewise for an exclusive call: also false if another exclusive call is under way. */
+/* Like call_begin(), for an exclusive call: also false if another exclusive call is under way. */
 bool exclusive_begin(PyObject *self);
 void exclusive_end(PyObject *self);
 
-/* Likewise for several objects, all or none. A duplicate, which the library refuses, is begun
- * once. */
+/* Like exclusive_begin() for all of several objects, or none. A duplicate is begun once; the
+ * library refuses it later. */
 bool exclusive_begin_all(PyObject *const objects[], size_t count);
 void exclusive_end_all(PyObject *const objects[], size_t count);
 
@@ -128,15 +132,16 @@ void exclusive_end_all(PyObject *const objects[], size_t count);
 bool is_exclusive(PyObject *self);
 
 /*
- * Begins a call that ends the object: false, with an exception, if any call on it is under way, or
- * an exclusive call on the object that it is part of. Other calls are refused meanwhile.
+ * Begins a call that ends the object, and refuses all other calls until ending_end(). false, with
+ * an exception, if any call on the object is under way, or an exclusive call on the object that it
+ * is part of.
  */
 bool ending_begin(PyObject *self);
 void ending_end(PyObject *self);
 
 /*
- * Whether no call on the object is under way; otherwise sets an exception. Called before a close
- * that reports no error of its own.
+ * Whether no call on the object is under way. If one is, sets an exception. Called before a close
+ * function of the library that reports no error.
  */
 bool unused(PyObject *self);
 
@@ -160,7 +165,7 @@ bool unused(PyObject *self);
     GUARDED_AS(call, (PyObject * self, PyObject *const *args, Py_ssize_t count, PyObject *names),  \
                (self, args, count, names))
 
-/* Define a property getter NAME; the second macro defines guarded_NAME, as above. */
+/* Define a property getter NAME. The second macro also defines guarded_NAME, as above. */
 #define PROPERTY(name, value)                                                                      \
     static PyObject *name(PyObject *self, void *closure)                                           \
     {                                                                                              \
@@ -171,8 +176,8 @@ bool unused(PyObject *self);
 #define PROPERTY_IN_CALL(name, value) PROPERTY(name, value) GUARDED_PROPERTY(name)
 
 /*
- * Py_BEGIN_ALLOW_THREADS where an exception may be set: freeing here may call another library's
- * deleter, which must not see that exception.
+ * Py_BEGIN_ALLOW_THREADS for places where an exception may be set. The code between the two macros
+ * may call the deleter of another library, which must not see that exception.
  */
 #define BEGIN_ENDING                                                                               \
     {                                                                                              \
@@ -186,38 +191,41 @@ bool unused(PyObject *self);
 
 /* ---- Waits (wait.c) -------------------------------------------------------------------------- */
 
-/* One wait of up to that time; a timeout changes nothing. Called without the GIL. */
+/* One wait of at most `timeout_ms`. A timeout changes no state. Called without the GIL. */
 typedef gr_status wait_call(void *user, unsigned timeout_ms);
 
-/* Waits in slices, so that Ctrl-C interrupts it. false, with an exception, on failure. */
+/* Waits in slices, so that Ctrl-C interrupts the wait. false, with an exception, on failure. */
 bool wait_in_slices(wait_call *wait, void *user, unsigned timeout_ms);
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
 /*
- * Creates a type and adds it to the module. `name` includes the module name; `size` is that of the
- * struct. NULL on failure.
+ * Creates a type and adds it to the module. `name` includes the name of the module; `size` is the
+ * size of the object struct. NULL on failure.
  */
 PyTypeObject *add_type(PyObject *module, const char *name, size_t size, unsigned flags,
                        PyType_Slot *slots);
 
-/* Appends to the methods of a type, which have room for MOST_METHODS and end with zeros. */
+/*
+ * Appends methods to the method array of a type. The array has MOST_METHODS entries and ends with
+ * zeros.
+ */
 #define MOST_METHODS 32
 void gather(PyMethodDef *methods, const PyMethodDef *some);
 
-/* Allocates an object of `type`, zeroed after the head. */
+/* Allocates an object of `type`. Everything after the head is zero. */
 void *new_object(PyTypeObject *type);
 
-/* Frees an object and releases its type. */
+/* Frees an object and releases its reference to its type. */
 void end_object(PyObject *object);
 
-/* Replaces a reference. */
+/* Stores a new reference in `place` and releases the old one. */
 void keep_as(PyObject **place, PyObject *object);
 
-/* Py_tp_new of types that only the library instantiates. */
+/* The tp_new of types that only the library instantiates: raises an exception. */
 PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *keywords);
 
-/* __enter__ that returns the object itself, and __exit__ that closes it. */
+/* __enter__(), which returns the object itself, and __exit__(), which closes it. */
 PyObject *enter_self(PyObject *self, PyObject *none);
 PyObject *leave_by_close(PyObject *self, PyObject *const *args, Py_ssize_t count);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * __array__(), for numpy.asarray(): NumPy does not try DLPack there, and would create an array with
- * the object as its only element.
+ * __array__(), for numpy.asarray(). Without it, NumPy does not try DLPack in asarray() and creates
+ * an array whose only element is the object.
  */
 #include "resource.h"
 

@@ -8,14 +8,14 @@
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-/* The options and the arrays that they point to. */
+/* The options of one call, and the arrays that they point to. */
 struct options {
     gr_publish_options options;
     float scale[4], bias[4], alpha;
     struct desc target;
 };
 
-/* The Python arguments. */
+/* The Python arguments of one call. */
 struct given {
     PyObject *stream, *layout, *scale, *bias, *alpha, *matrix, *shape, *dtype, *strides;
     PyObject *wait_event, *timeout;
@@ -33,7 +33,10 @@ static bool float_of(PyObject *object, const char *what, float *value)
     return false;
 }
 
-/* A number for all channels, or a sequence of up to four; other channels keep their values. */
+/*
+ * Reads a number for all channels, or a sequence for up to four. Channels without a value are left
+ * unchanged.
+ */
 static bool channels_of(PyObject *object, const char *what, float values[4])
 {
     Py_ssize_t count = PySequence_Check(object) ? PySequence_Size(object) : -1;
@@ -97,7 +100,10 @@ static bool names_of_options(const struct given *given, struct options *to)
     return true;
 }
 
-/* The layout of a buffer. Without a shape it is that of the tensor. */
+/*
+ * Reads the layout of a target buffer. If no shape is given, the buffer has the shape of the
+ * tensor.
+ */
 static bool target_of_options(const struct given *given, PyObject *tensor, struct options *to)
 {
     if (!given_one(given->shape) && !given_one(given->dtype) && !given_one(given->strides))
@@ -123,7 +129,7 @@ struct work {
     CUstream stream;
     unsigned timeout_ms;
     bool fetch;
-    gr_ring *ring; /* if the target is one */
+    gr_ring *ring; /* The ring, if the target is one. */
 };
 
 static PyObject *into_resource(resource_object *resource, const struct work *work)
@@ -202,7 +208,7 @@ static PyObject *dispatch(PyObject *target, struct work *work)
     return into_resource((resource_object *)target, work);
 }
 
-/* The stream may be omitted for a Buffer. */
+/* Reads the stream. It may be omitted if the target is a Buffer, which has one. */
 static bool stream_of_work(PyObject *target, PyObject *given, CUstream *stream)
 {
     if (given_one(given))
@@ -237,7 +243,7 @@ static void tensor_end(PyObject *tensor)
     call_end(tensor);
 }
 
-/* The tensor, ordered by its producer for the stream. */
+/* The object as a tensor. The stream waits for the work that the producer has queued. */
 static PyObject *tensor_for(PyObject *target, PyObject *object, PyObject *stream)
 {
     bool mapped = Py_TYPE(target) == buffer_type && !given_one(stream);
@@ -306,7 +312,10 @@ static PyObject *fetch(PyObject *module, PyObject *args, PyObject *keywords)
 #define DEPTH   0x8D00
 #define STENCIL 0x8D20
 
-/* "depth", "stencil", "color1" or the OpenGL constant; None: the selected read buffer. */
+/*
+ * Reads an attachment: "depth", "stencil", "color1" or the OpenGL constant. None is the selected
+ * read buffer.
+ */
 static bool attachment_of(PyObject *object, unsigned *attachment)
 {
     static const char *const names[] = {"depth",  "stencil", "color",  "color0", "color1", "color2",
@@ -326,7 +335,7 @@ static bool attachment_of(PyObject *object, unsigned *attachment)
     return true;
 }
 
-/* (x, y, width, height) */
+/* Reads a rectangle: (x, y, width, height). */
 static bool rectangle_of(PyObject *object, gr_framebuffer_options *to)
 {
     if (!given_one(object))

@@ -11,7 +11,7 @@
 
 PyTypeObject *resource_type;
 
-/* The interned keyword of map(). */
+/* The interned keyword `stream` of map(). */
 static PyObject *name_stream;
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -30,7 +30,7 @@ PyObject *resource_new(PyTypeObject *type, gr_resource *resource)
     return (PyObject *)self;
 }
 
-/* false: a Buffer or tensor of the program keeps the mapping. */
+/* Drops the mapping. false if a Buffer or tensor that the program holds keeps the mapping open. */
 static bool drop_mapping(resource_object *self)
 {
     buffer_object *mapped = self->mapped;
@@ -46,8 +46,9 @@ static bool drop_mapping(resource_object *self)
 }
 
 /*
- * Not a failure: the OpenGL context is not current, so gr_resource_free() sets the registration
- * aside; or a ring has the resource; or the registration ended with its CUDA context.
+ * Whether a failed close is no reason for a warning: the OpenGL context is not current, so
+ * gr_resource_free() ends the registration later; a ring has the resource; or the registration
+ * ended with its CUDA context.
  */
 static bool is_expected(const gr_error *error)
 {
@@ -56,7 +57,10 @@ static bool is_expected(const gr_error *error)
                                                 error->code == CUDA_ERROR_CONTEXT_IS_DESTROYED));
 }
 
-/* gr_resource_close() does the same as gr_resource_free(), but returns a status. */
+/*
+ * Closes a dropped resource with gr_resource_close(), which does the same as gr_resource_free() but
+ * returns a status.
+ */
 static void close_dropped(const resource_object *self)
 {
     bool failed_before = gr_last_error()->status != GR_OK;
@@ -83,7 +87,7 @@ static void end(PyObject *object)
         PyObject_ClearWeakRefs(object);
     PyErr_Fetch(&type, &value, &traceback);
     bool unmapped = drop_mapping(self);
-    /* Its OpenGL context is rarely current on other threads and at exit. */
+    /* On other threads and at exit, the OpenGL context of the resource is rarely current. */
     if (unmapped && self->thread == PyThread_get_thread_ident() && !python_ends())
         close_dropped(self);
     Py_BEGIN_ALLOW_THREADS
@@ -139,7 +143,10 @@ static bool mappable(resource_object *self)
 
 /* ---- Mapping --------------------------------------------------------------------------------- */
 
-/* The only argument of map(), a keyword. NULL, with an exception, for any other arguments. */
+/*
+ * Reads the only argument of map(), the keyword `stream`. NULL, with an exception, for any other
+ * arguments.
+ */
 static PyObject *only_stream(Py_ssize_t count, PyObject *const *args, PyObject *names)
 {
     Py_ssize_t named = names ? PyTuple_Size(names) : 0;
@@ -269,7 +276,7 @@ static PyObject *enter(PyObject *object, PyObject *none)
     (void)none;
     if (!self->stream)
         return Py_NewRef(object);
-    /* Code run by the stream object may close `self`, which releases the stream. */
+    /* Code run by the stream object may close `self`, which would release the stream. */
     PyObject *stream = Py_NewRef(self->stream), *mapped = map_on(self, stream);
     Py_DECREF(stream);
     return core_wrap(mapped);
@@ -329,7 +336,7 @@ static PyMethodDef own_methods[] = {
     {0},
 };
 
-/* own_methods and the methods of other files, which add_resource() copies here. */
+/* own_methods and the methods defined in other files, which add_resource() appends. */
 static PyMethodDef methods[MOST_METHODS + 1];
 
 static PyMemberDef members[] = {

@@ -11,47 +11,50 @@ typedef struct resource_object {
     OBJECT_HEAD
     PyObject *weak;
     gr_resource *resource;
-    unsigned long thread; /* that created it */
+    unsigned long thread; /* The thread that created the resource. */
 
-    /* Whether close() ended the registration: readable while another thread is in a call. */
+    /* Whether close() ended the registration. May be read while another thread is in a call. */
     bool closed;
 
-    /* The mapping. Kept until it is closed, even if the program drops it. */
+    /*
+     * The current mapping. The reference is held until the mapping is closed, even if the program
+     * drops its own.
+     */
     buffer_object *mapped;
 
-    /* The core_wrap() object of the mapping, kept as long; or NULL. */
+    /* The core_wrap() object of the mapping, held as long as `mapped`; or NULL. */
     PyObject *shown;
 
-    /* The stream on which `with` maps. NULL: `with` does not map. */
+    /* The stream on which the `with` statement maps. If NULL, `with` does not map. */
     PyObject *stream;
 
-    /* The VulkanDevice, which must outlive it; or NULL. */
+    /* The VulkanDevice, which must outlive the resource; or NULL. */
     PyObject *owner;
 
-    /* Cached __dlpack_device__() of a mapping. */
+    /* The cached result of __dlpack_device__() of a mapping. */
     PyObject *dl_device;
 } resource_object;
 
 struct buffer_object {
-    OBJECT_HEAD /* part of its GraphicsResource or Slots */
+    OBJECT_HEAD /* A Buffer is part of its GraphicsResource or Slots. */
     PyObject *weak;
 
-    /* NULL: the mapping has ended. */
+    /* NULL once the mapping has ended. */
     gr_buffer *buffer;
 
-    /* The mapped resource: a borrowed reference, NULL once the object is gone. */
+    /* The mapped resource: a borrowed reference, NULL once that object is gone. */
     resource_object *resource;
 
-    /* The stream of the map, which must live as long as the mapping. */
+    /* The stream of the map, which must outlive the mapping. */
     PyObject *stream;
 
-    /* Its CUstream if map() recorded it, else NULL. */
+    /* The CUstream of `stream` if map() recorded it, otherwise NULL. */
     CUstream cuda_stream;
 
-    /* A weak reference to its core_wrap() object, or NULL. */
+    /* A weak reference to the core_wrap() object of this Buffer, or NULL. */
     PyObject *shown;
 
-    /* It belongs to a slot of a ring, which ends it. */
+    /* Whether the mapping belongs to a slot of a ring. The ring then ends it. */
     bool of_ring;
 
     bool read_only, is_image;
@@ -62,40 +65,46 @@ extern PyTypeObject *resource_type, *buffer_type;
 /* Wraps a gr_resource in an object of `type`. Takes ownership, even on failure. */
 PyObject *resource_new(PyTypeObject *type, gr_resource *resource);
 
-/* The object as a resource. NULL, with an exception, if it is closed, in use by another thread or
- * of another type. */
+/* Casts the object to a resource. NULL, with an exception, if it is closed, in use by another
+ * thread or of another type. */
 resource_object *resource_of(PyObject *object);
 bool resource_usable(resource_object *self);
 
 bool resource_is_mapped(const resource_object *self);
 
-/* Its methods for OpenGL (gl.c), external memory (external.c), semaphores (semaphore.c) and other
- * processes (share.c), and its properties (resource_info.c). */
+/* The methods of GraphicsResource for OpenGL (gl.c), external memory (external.c), semaphores
+ * (semaphore.c) and other processes (share.c), and its properties (resource_info.c). */
 extern PyMethodDef gl_methods[], external_methods[], order_methods[], share_methods[];
 extern PyGetSetDef resource_properties[];
 PyObject *resource_represent(PyObject *object);
 PyObject *resource_describe(PyObject *object, PyObject *none);
 
-/* A Windows handle: a number, or a name as UTF-16 in new `bytes`, which are NULL for a number. */
+/*
+ * Reads a Windows handle: a number, or a name, which is returned as UTF-16 in new `bytes`. `bytes`
+ * is NULL for a number.
+ */
 bool win32_of(PyObject *object, void **handle, PyObject **bytes);
 
 /* Wraps a new mapping. Takes ownership of `buffer`, even on failure. `resource` may be NULL. */
 PyObject *buffer_new(resource_object *resource, gr_buffer *buffer, PyObject *stream);
 
-/* Whether the mapping is open; else sets an exception. mapping_of() returns it, or NULL. */
+/*
+ * Whether the mapping is open. If not, sets an exception. mapping_of() returns the mapping, or
+ * NULL.
+ */
 bool buffer_usable(buffer_object *self);
 gr_buffer *mapping_of(PyObject *object);
 
 /*
- * Releases it on `stream` and counts the revoked tensors. false, with an exception, on failure.
- * Does nothing if already released.
+ * Releases the mapping on `stream` and counts the revoked tensors. false, with an exception, on
+ * failure. Does nothing if the mapping is already released.
  */
 bool buffer_release(buffer_object *self, CUstream stream, unsigned *tensors);
 
-/* Warns of tensors that outlived their mapping. false: the warning became an exception. */
+/* Warns of tensors that outlived their mapping. false if the warning became an exception. */
 bool buffer_warn(unsigned tensors);
 
-/* Does both. */
+/* Calls buffer_release() and buffer_warn(). */
 bool buffer_close(buffer_object *self, CUstream stream);
 
 /* Records that the mapping has ended. */
@@ -108,13 +117,19 @@ void buffer_ended(buffer_object *self);
  */
 PyObject *core_wrap(PyObject *own);
 
-/* The Buffer behind such an object; any other object is returned itself. A borrowed reference. */
+/*
+ * The Buffer inside a core_wrap() object. Any other object is returned itself. A borrowed
+ * reference.
+ */
 PyObject *core_own(PyObject *object);
 
 /* Clears the pointer of a core_wrap() object. */
 void core_ended(buffer_object *self);
 
-/* Its methods for copies (buffer_copy.c), images (image.c) and tensors (mapping_tensor.c). */
+/*
+ * The methods of Buffer for copies (buffer_copy.c), images (image.c) and tensors
+ * (mapping_tensor.c).
+ */
 extern PyMethodDef buffer_copy_methods[], image_methods[], mapping_tensor_methods[];
 PyObject *buffer_array_interface(PyObject *self, void *closure);
 PyObject *buffer_device_id(PyObject *self, void *closure);

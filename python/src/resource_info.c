@@ -20,7 +20,7 @@ static const char *kind_name(PyObject *self)
     return info_of(self)->kind == GR_KIND_IMAGE ? "image" : "buffer";
 }
 
-/* 0 for closed or copied resources. */
+/* The handle of the CUDA resource. 0 for closed or copied resources. */
 static uintptr_t handle_of(PyObject *self)
 {
     const gr_resource_info *info = info_of(self);
@@ -49,14 +49,14 @@ static bool is_of(PyObject *self, gr_graphics_api api)
     return info_of(self)->api == api;
 }
 
-/* The OpenGL name and target; None for a resource of another API. */
+/* An OpenGL name or target. None for a resource of another API. */
 static PyObject *gl_value(PyObject *self, unsigned int (*ask)(const gr_resource *))
 {
     return is_of(self, GR_GRAPHICS_OPENGL) ? PyLong_FromUnsignedLong(ask(own(self)))
                                            : Py_NewRef(Py_None);
 }
 
-/* Vulkan handles, which are pointers here; 0 for a resource of another API. */
+/* A Vulkan handle, which is a pointer in C. 0 for a resource of another API. */
 #define VK_HANDLE(ask) (is_of(self, GR_GRAPHICS_VULKAN) ? (uint64_t)(uintptr_t)ask(own(self)) : 0)
 
 static PyObject *or_none(uint64_t handle)
@@ -93,7 +93,7 @@ static PyObject *text_of_resource(PyObject *self)
                                                                               : " not mapped");
 }
 
-/* While another thread closes it, nothing else can be reported. */
+/* The repr of a resource. While another thread closes the resource, only that can be reported. */
 PyObject *resource_represent(PyObject *object)
 {
     if (!call_begin(object)) {

@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Ring. It enforces that only one thread at a time calls each side. */
+/*
+ * Ring. At most one thread at a time may call the producer functions, and one the consumer
+ * functions.
+ */
 #include "ring.h"
 
 typedef struct ring_object {
     OBJECT_HEAD
     gr_ring *ring; /* NULL: closed */
 
-    /* The resources of its slots, and those replaced by resize() that may still be read. */
+    /*
+     * The resources of the slots, and resources that resize() replaced but the consumer may still
+     * read.
+     */
     PyObject *resources, *before;
 
     /* Number of acquired slots. */
     size_t out;
 
-    /* Whether a thread is in a call of the side. */
+    /*
+     * Whether a thread is in a call of the consumer, and whether one is in a call of the producer.
+     */
     bool reading, writing;
 } ring_object;
 
@@ -71,7 +79,7 @@ PyObject *ring_resource(PyObject *object, const gr_slot *slot)
 /* Resources for a ring, with a call begun on each. */
 struct slots_given {
     PyObject *tuple;
-    PyObject **objects; /* of the tuple */
+    PyObject **objects; /* The objects of the tuple `resources`. */
     gr_resource **resources;
     size_t count;
 };
@@ -162,7 +170,9 @@ static void let_go(ring_object *self)
     Py_CLEAR(self->before);
 }
 
-/* Acquired slots keep a reference to the ring, so it is unused here. */
+/*
+ * Acquired slots hold a reference to the ring, so no slot is acquired when the ring is destroyed.
+ */
 static void end(PyObject *self)
 {
     let_go((ring_object *)self);
@@ -189,7 +199,7 @@ static PyObject *call_close(PyObject *object, PyObject *none)
     return Py_NewRef(Py_None);
 }
 
-/* Meanwhile the reader may release the old resources. */
+/* Replaces the resources. The consumer may release the old resources meanwhile. */
 static void replace(ring_object *self, PyObject *tuple)
 {
     PyObject *replaced = self->resources, *old = Py_XNewRef(self->before);
@@ -235,7 +245,10 @@ static PyObject *stop(PyObject *object, PyObject *none)
 
 /* ---- Slots ----------------------------------------------------------------------------------- */
 
-/* Frames are read in order: after a frame in a new slot, no old slot is read any more. */
+/*
+ * Releases the replaced resources once a slot of the new ones is read. Frames are read in order, so
+ * after a frame in a new slot no old slot is read any more.
+ */
 static void forget_before(ring_object *self, const gr_slot *slot)
 {
     PyObject *found = self->before ? find(self->resources, slot->resource) : NULL;
@@ -304,7 +317,7 @@ static PyObject *acquire_read(PyObject *self, PyObject *args, PyObject *keywords
     return acquire(self, args, keywords, false);
 }
 
-/* ---- What is in it --------------------------------------------------------------------------- */
+/* ---- Contents -------------------------------------------------------------------------------- */
 
 static gr_ring *open_of(PyObject *object)
 {

@@ -10,8 +10,8 @@
 extern PyTypeObject *ring_type;
 
 /*
- * Begins a call of the producer or the consumer, until ring_end(). NULL, with an exception, if the
- * ring is closed or another thread is in a call of that side.
+ * Begins a call of the producer (`writing`) or the consumer, until ring_end(). NULL, with an
+ * exception, if the ring is closed or another thread is in a call of the same side.
  */
 gr_ring *ring_begin(PyObject *object, bool writing);
 void ring_end(PyObject *object, bool writing);
@@ -19,10 +19,13 @@ void ring_end(PyObject *object, bool writing);
 /* Counts acquired and returned slots: a ring with acquired slots can't be closed. */
 void ring_count(PyObject *object, size_t out, size_t back);
 
-/* The object of a slot's resource, or None if it is gone. A new reference. */
+/* The GraphicsResource object of a slot, or None if that object is gone. A new reference. */
 PyObject *ring_resource(PyObject *object, const gr_slot *slot);
 
-/* Wraps acquired slots of one side (slots.c). Takes ownership of `slots`, even on failure. */
+/*
+ * Wraps slots that the producer or the consumer acquired (slots.c). Takes ownership of `slots`,
+ * even on failure.
+ */
 PyObject *slots_new(PyObject *ring, const gr_slot **slots, size_t n, PyObject *stream,
                     bool writing);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Semaphore: a semaphore of another API, for which streams wait and which they signal. */
+/* Semaphore: an imported semaphore of another API, which CUDA streams wait for and signal. */
 #include "resource.h"
 
 #include <grinterop/submit.h>
@@ -11,9 +11,9 @@ typedef struct semaphore_object {
 
 static PyTypeObject *semaphore_type;
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
-/* Nothing may fail after the import, which takes the descriptor. */
+/* Imports a semaphore. The import takes the descriptor, so nothing may fail after it. */
 static PyObject *import(PyObject *type, const gr_semaphore_desc *desc)
 {
     semaphore_object *self = new_object((PyTypeObject *)type);
@@ -172,9 +172,9 @@ static PyObject *signal(PyObject *self, PyObject *args, PyObject *keywords)
     return run(gr_semaphore_signal, self, &given);
 }
 
-/* ---- Of resources ---------------------------------------------------------------------------- */
+/* ---- Semaphores of resources ----------------------------------------------------------------- */
 
-/* None is GR_SEMAPHORE_NONE. */
+/* Reads a Semaphore. None is GR_SEMAPHORE_NONE. */
 static gr_semaphore *semaphore_of(PyObject *object)
 {
     if (Py_IsNone(object))
@@ -186,8 +186,8 @@ static gr_semaphore *semaphore_of(PyObject *object)
     return NULL;
 }
 
-/* Begins a call on a Semaphore or None. It can't fail, because no call ends a Semaphore meanwhile.
- */
+/* Begins a call on a Semaphore or None. This can't fail, because no call ends a Semaphore
+ * meanwhile. */
 static void hold(PyObject *object)
 {
     if (!Py_IsNone(object))

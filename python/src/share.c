@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* GraphicsResource's methods that send it to another process and receive it there. */
+/* Methods of GraphicsResource that send it to another process and receive it there. */
 #include "resource.h"
 
 #include <poll.h>
 
 #include <grinterop/share.h>
 
-/* How long poll() waits until Python handles signals such as Ctrl-C. */
+/* poll() waits at most this long before Python handles signals such as Ctrl-C. */
 #define SLICE_MS 50
 
 /* ---- Waiting for the socket ------------------------------------------------------------------ */
 
 /*
- * Waits until the socket is ready or the time is over, and subtracts that time. The library's own
- * wait can't be repeated in slices, because a timeout within a message ends the connection.
+ * Waits until the socket is ready or the time is over, and subtracts the elapsed time from
+ * *timeout_ms. The wait of the library can't be repeated in slices, because a timeout within a
+ * message ends the connection.
  */
 static bool wait_ready(int socket, short events, unsigned *timeout_ms)
 {
@@ -35,7 +36,7 @@ static bool wait_ready(int socket, short events, unsigned *timeout_ms)
     return true;
 }
 
-/* A socket: a descriptor or an object with fileno(). */
+/* Reads a socket: a descriptor or an object with fileno(). */
 static bool socket_of(PyObject *object, int *socket)
 {
     *socket = PyObject_AsFileDescriptor(object);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Slots: n acquired slots of a ring, until they are handed over, given back or cancelled. */
+/*
+ * Slots: n acquired slots of a ring, until the program hands them over, gives them back or cancels
+ * them.
+ */
 #include "ring.h"
 
 #include <grinterop/tensor.h>
@@ -13,8 +16,8 @@ typedef struct slots_object {
     size_t n;
 
     /*
-     * The Buffers of the CUDA side, each created on first use. Until then, and on the graphics
-     * side, each is NULL.
+     * The Buffers of slots that CUDA acquired, each created on first use. NULL until then, and in
+     * slots that the graphics API acquired.
      */
     PyObject **buffers;
 
@@ -23,7 +26,7 @@ typedef struct slots_object {
 
 static PyTypeObject *slots_type;
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
 static gr_status cancel_slots(gr_ring *ring, slots_object *self)
 {
@@ -58,7 +61,7 @@ static void end_buffers(slots_object *self)
     }
 }
 
-/* Ends everything before releasing references, which may run Python code. */
+/* Ends all slots and buffers before it releases references, since releasing may run Python code. */
 static void release_refs(slots_object *self)
 {
     PyObject **buffers = self->buffers;
@@ -133,7 +136,7 @@ PyObject *slots_new(PyObject *ring, const gr_slot **slots, size_t n, PyObject *s
     return PyErr_NoMemory();
 }
 
-/* Dropped slots are cancelled, unless their ring is closed or in use. */
+/* Slots that the program drops are cancelled, unless their ring is closed or in use. */
 static void end(PyObject *object)
 {
     slots_object *self = (slots_object *)object;
@@ -149,7 +152,7 @@ static void end(PyObject *object)
     end_object(object);
 }
 
-/* ---- Handing on ------------------------------------------------------------------------------ */
+/* ---- Handing over and giving back ------------------------------------------------------------ */
 
 static PyObject *side_wrong(const slots_object *self)
 {
@@ -183,7 +186,9 @@ static PyObject *cancel(PyObject *object, PyObject *none)
     return finish((slots_object *)object, cancel_slots) ? Py_NewRef(Py_None) : NULL;
 }
 
-/* Publishes or gives back; cancels if an exception is in flight. */
+/*
+ * __exit__(): hands the slots over or gives them back. If an exception is in flight, cancels them.
+ */
 static PyObject *leave(PyObject *object, PyObject *const *args, Py_ssize_t count)
 {
     slots_object *self = (slots_object *)object;
@@ -193,7 +198,7 @@ static PyObject *leave(PyObject *object, PyObject *const *args, Py_ssize_t count
     return finish(self, failed ? cancel_slots : finish_slots) ? Py_NewRef(Py_False) : NULL;
 }
 
-/* ---- What they are --------------------------------------------------------------------------- */
+/* ---- Contents -------------------------------------------------------------------------------- */
 
 static const gr_slot *slot_at(slots_object *self, size_t i)
 {

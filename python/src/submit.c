@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Submit: the waits and signals of a submit of a graphics API that uses imported memory. */
+/*
+ * Submit: the semaphores that a graphics submit must wait for and signal when it uses imported
+ * memory.
+ */
 #include "resource.h"
 
 #include <grinterop/submit.h>
@@ -10,7 +13,7 @@ typedef struct submit_object {
     bool committed;
 } submit_object;
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
 static bool all_usable(PyObject *tuple, PyObject **objects, gr_resource **resources)
 {
@@ -130,9 +133,9 @@ static PyObject *leave(PyObject *object, PyObject *const *args, Py_ssize_t count
     return none ? Py_NewRef(Py_False) : NULL;
 }
 
-/* ---- What it has ----------------------------------------------------------------------------- */
+/* ---- Contents -------------------------------------------------------------------------------- */
 
-/* Pairs of a CUexternalSemaphore and a value. */
+/* A list of pairs: a CUexternalSemaphore and a value. */
 static PyObject *points(size_t count, gr_semaphore *const *semaphores, const uint64_t *values)
 {
     PyObject *list = PyList_New(0);

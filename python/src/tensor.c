@@ -8,7 +8,7 @@
 
 PyTypeObject *tensor_type;
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
 void tensor_free(gr_tensor *tensor)
 {
@@ -86,7 +86,7 @@ static PyObject *call_close(PyObject *self, PyObject *none)
     return Py_NewRef(Py_None);
 }
 
-/* ---- Making ---------------------------------------------------------------------------------- */
+/* ---- Constructors ---------------------------------------------------------------------------- */
 
 static PyObject *call_alloc(PyObject *type, PyObject *args, PyObject *keywords)
 {
@@ -154,7 +154,7 @@ static bool given(PyObject *object)
     return object && !Py_IsNone(object);
 }
 
-/* The arguments of call_view(), applied to the tensor's own description. */
+/* Reads the arguments of call_view(), which change a copy of the tensor's own description. */
 static bool describe_view(struct desc *desc, const gr_tensor_info *info, PyObject *shape,
                           PyObject *dtype, PyObject *strides, PyObject *layout)
 {
@@ -260,7 +260,10 @@ static PyObject *call_copy_to(PyObject *self, PyObject *args, PyObject *keywords
     return call_copy(self, args, keywords, false);
 }
 
-/* A default stream belongs to a context: if none is current, to that of the tensor's device. */
+/*
+ * Waits for the stream. A default stream belongs to a context: if none is current, the context of
+ * the tensor's device is used.
+ */
 static CUresult await(const gr_cuda_api *cuda, CUdevice device, CUstream stream)
 {
     CUcontext context = NULL;
@@ -314,7 +317,7 @@ static PyObject *call_to_bytes(PyObject *self, PyObject *args, PyObject *keyword
     return status == GR_OK ? driver_fail(result, "cuStreamSynchronize") : fail();
 }
 
-/* ---- Order ----------------------------------------------------------------------------------- */
+/* ---- Ordering -------------------------------------------------------------------------------- */
 
 static PyObject *call_wait(PyObject *self, PyObject *given)
 {

@@ -8,19 +8,19 @@
 #include <grinterop/tensor.h>
 
 typedef struct tensor_object {
-    OBJECT_HEAD /* part of the Buffer whose memory it uses */
+    OBJECT_HEAD /* A Tensor is part of the Buffer whose memory it uses. */
     PyObject *weak;
 
     /* NULL: closed. */
     gr_tensor *tensor;
 
-    /* The stream of the tensor, which must live as long; or NULL. */
+    /* The stream of the tensor, which must outlive it; or NULL. */
     PyObject *stream;
 
-    /* The chroma plane if the producer exports it separately, else NULL. */
+    /* The chroma plane if the producer exports it separately, otherwise NULL. */
     PyObject *chroma;
 
-    /* The Buffer whose memory it uses (a strong reference), or NULL. */
+    /* The Buffer whose memory the tensor uses (a strong reference), or NULL. */
     PyObject *mapping;
 } tensor_object;
 
@@ -29,16 +29,16 @@ extern PyTypeObject *tensor_type;
 /* Wraps a gr_tensor. Takes ownership, even on failure; NULL counts as a failure. */
 PyObject *tensor_new(gr_tensor *tensor, PyObject *stream);
 
-/* Likewise for a tensor in the memory of the Buffer `mapping`; keeps its stream. */
+/* Like tensor_new(), for a tensor in the memory of the Buffer `mapping`, whose stream it keeps. */
 PyObject *tensor_of_mapping(gr_tensor *tensor, PyObject *mapping);
 
-/* Likewise for a view of `from`. */
+/* Like tensor_new(), for a view of `from`. */
 PyObject *tensor_view_of(tensor_object *from, gr_tensor *view);
 
-/* The gr_tensor. NULL, with an exception, if closed. */
+/* The gr_tensor of the object. NULL, with an exception, if it is closed. */
 gr_tensor *tensor_of(PyObject *object);
 
-/* Its properties (tensor_info.c). NULL, with an exception, if closed. */
+/* The properties of the tensor (tensor_info.c). NULL, with an exception, if it is closed. */
 const gr_tensor_info *tensor_info_of(PyObject *self);
 extern PyGetSetDef tensor_properties[];
 PyObject *tensor_represent(PyObject *object);
@@ -55,16 +55,16 @@ struct desc {
 };
 
 /*
- * Reads a description from Python. NULL or None leaves a field 0, and the dtype u8. A shape is a
- * sequence of numbers, or one number.
+ * Reads a description from Python. NULL or None leaves a field 0; a dtype of None is u8. A shape is
+ * a sequence of numbers, or one number.
  */
 bool desc_of(struct desc *desc, PyObject *shape, PyObject *dtype, PyObject *strides,
              PyObject *layout, PyObject *memory);
 
-/* The description of an existing tensor, as a starting point. */
+/* Fills in the description of an existing tensor, as a starting point. */
 void desc_of_info(struct desc *desc, const gr_tensor_info *info);
 
-/* A gr_layout; None is that of the shape. */
+/* Reads a gr_layout. None is GR_LAYOUT_NONE: the shape determines the layout. */
 bool layout_of(PyObject *object, gr_layout *layout);
 
 /* A tuple of n numbers. */
@@ -80,7 +80,7 @@ struct export
     PyObject *stream, *max_version, *dl_device, *copy;
 };
 
-/* The methods of types that define dlpack() and dlpack_device(). */
+/* The method table entries that every type with dlpack() and dlpack_device() includes. */
 /* clang-format off */
 #define EXPORT_METHODS \
     {"__dlpack__", METHOD(guarded_dlpack), METH_FASTCALL | METH_KEYWORDS, \
@@ -97,10 +97,12 @@ bool export_ready(void);
 
 bool export_of(struct export *wanted, PyObject *const *args, Py_ssize_t count, PyObject *names);
 
-/* A capsule of the tensor; `stream` is that of the tensor, or NULL (export.c). */
+/* A capsule of the tensor (export.c). `stream` is the stream of the tensor, or NULL. */
 PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObject *stream);
 
-/* A capsule of the bytes of a mapping; `own` is the stream of the map, or NULL if unknown. */
+/*
+ * A capsule of the bytes of a mapping. `own` is the stream of the map, or NULL if that is unknown.
+ */
 PyObject *export_mapping(gr_buffer *buffer, CUstream own, const struct export *wanted);
 
 /* Frees a versioned export. */
@@ -111,19 +113,19 @@ PyObject *export_device(const gr_tensor_info *info);
 PyObject *export_interface(gr_tensor *tensor);
 
 /*
- * A Tensor from a Tensor, a Buffer, a DLPack capsule, an object with __dlpack__() or
- * __cuda_array_interface__, or a sequence of two of these, the planes of an image (import.c).
- * Later work on `stream`, which may be None, waits for the work that the producer has queued.
+ * Makes a Tensor of a Tensor, a Buffer, a DLPack capsule, an object with __dlpack__() or
+ * __cuda_array_interface__, or a sequence of two of these, the planes of an image (import.c). Work
+ * queued on `stream` later waits for the work that the producer has queued. `stream` may be None.
  */
 PyObject *import_any(PyObject *object, PyObject *stream, gr_layout layout);
 
-/* Objects to release when a tensor is freed, on any thread (drop.c). */
+/* Python objects that are released when a tensor is freed, on any thread (drop.c). */
 struct kept;
 
-/* Keeps `object` until kept_end(). NULL: out of memory. */
+/* Holds a reference to `object` until kept_end(). NULL if memory runs out. */
 struct kept *keep(PyObject *object);
 
-/* The deleter for gr_tensor_wrap(). Any thread, with or without the GIL. */
+/* The deleter for gr_tensor_wrap(). Runs on any thread, with or without the GIL. */
 void kept_end(void *kept);
 
 /* Releases the objects whose kept_end() has run. Needs the GIL. */

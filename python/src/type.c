@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Common to all types. None supports garbage collection, since no cycles are possible. */
+/*
+ * Functions that all types use. No type supports garbage collection, since no cycles are possible.
+ */
 #include "module.h"
 
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Calls under way: while a method runs, neither another thread nor Python code that the method runs
- * can end the object or the objects that it is part of.
+ * Counts the calls under way: while a method runs, neither another thread nor Python code that the
+ * method runs can end the object or the objects that it is part of.
  */
 #include "module.h"
 
-/* The common head of all our types. */
+/* The head that all our objects begin with. */
 typedef struct object {
     OBJECT_HEAD
 } object;
@@ -40,7 +40,7 @@ bool call_begin(PyObject *self)
     return true;
 }
 
-/* `whole` changes only where no call is under way. */
+/* `whole` changes only while no call is under way, so it is the same as in call_begin(). */
 void call_end(PyObject *self)
 {
     while (self) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * VulkanDevice: wraps the Vulkan device of a program, by integer handles, or creates a headless
- * one. It creates buffers and images shared with CUDA, and submits command buffers.
+ * VulkanDevice: wraps the Vulkan device of a program, given by integer handles, or creates a
+ * headless device. It creates buffers and images shared with CUDA, and submits command buffers.
  */
 #include "resource.h"
 
@@ -10,14 +10,14 @@
 
 typedef struct vulkan_object {
     OBJECT_HEAD
-    gr_vk_headless *headless; /* NULL: wraps the program's device */
+    gr_vk_headless *headless; /* NULL if the device is the program's. */
     gr_vk_device *device;     /* NULL: closed */
     gr_vk_device_desc desc;
 } vulkan_object;
 
 static PyTypeObject *vulkan_type;
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
 static vulkan_object *open_of(PyObject *object)
 {
@@ -28,7 +28,10 @@ static vulkan_object *open_of(PyObject *object)
     return NULL;
 }
 
-/* A headless VkDevice stays for its resources, which keep this object. */
+/*
+ * Closes the device. Resources of a headless VkDevice hold a reference to this object, so the
+ * VkDevice outlives them.
+ */
 static void let_go(vulkan_object *self)
 {
     gr_vk_device *device = self->device;
@@ -48,7 +51,7 @@ static void end(PyObject *object)
     end_object(object);
 }
 
-/* Takes ownership of `headless`. */
+/* Makes the Python object. Takes ownership of `headless`, even on failure. */
 static PyObject *wrap(PyTypeObject *type, gr_vk_headless *headless, const gr_vk_device_desc *desc)
 {
     gr_vk_device *device;
@@ -148,7 +151,10 @@ static PyObject *call_close(PyObject *self, PyObject *none)
 
 /* ---- Resources ------------------------------------------------------------------------------- */
 
-/* The resource keeps the device, which must outlive it. */
+/*
+ * Makes the GraphicsResource, which holds a reference to the device, since the device must outlive
+ * it.
+ */
 static PyObject *resource_from(vulkan_object *self, gr_resource *resource)
 {
     PyObject *made = resource_new(resource_type, resource);
@@ -178,7 +184,7 @@ static PyObject *create_buffer(PyObject *object, PyObject *args, PyObject *keywo
     return resource_from(self, resource);
 }
 
-/* The VkImageCreateInfo and the flags, from the arguments that several functions share. */
+/* The VkImageCreateInfo and flags from the arguments that several methods share. */
 static VkImageCreateInfo image_info(unsigned format, unsigned width, unsigned height,
                                     unsigned depth, unsigned usage, unsigned levels,
                                     unsigned layers)
@@ -268,17 +274,17 @@ static PyObject *from_vk_image(PyObject *object, PyObject *args, PyObject *keywo
 
 /* ---- Submits --------------------------------------------------------------------------------- */
 
-/* The maximum of resources, and of command buffers, in one submit. */
+/* The maximum number of resources, and of command buffers, in one submit. */
 #define MOST 64u
 
 struct batch {
-    PyObject *objects[MOST]; /* of the resources; strong references */
+    PyObject *objects[MOST]; /* The objects of the resources; strong references. */
     gr_resource *resources[MOST];
     VkCommandBufferSubmitInfo commands[MOST];
     unsigned resource_count, command_count;
 };
 
-/* Calls `add` for each item. */
+/* Calls `add` for each item of the sequence. */
 static bool each(PyObject *items, const char *what, struct batch *batch, unsigned *count,
                  bool (*add)(struct batch *, PyObject *))
 {
@@ -306,7 +312,10 @@ static bool add_one(struct batch *batch, PyObject *item)
     return resource;
 }
 
-/* Called after all arguments are read, since their Python code may have closed a resource. */
+/*
+ * Begins a call on each resource. Called after all arguments are read, since their Python code may
+ * have closed a resource.
+ */
 static bool begin_batch(struct batch *batch)
 {
     for (unsigned i = 0; i < batch->resource_count; i++) {
@@ -395,7 +404,7 @@ static PyObject *submit(PyObject *object, PyObject *args, PyObject *keywords)
     return none;
 }
 
-/* ---- What it is ------------------------------------------------------------------------------ */
+/* ---- Properties ------------------------------------------------------------------------------ */
 
 static PyObject *cuda_of(const vulkan_object *self)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Waits in slices: Python handles signals such as Ctrl-C in between. */
+/* Waits in slices. Between slices, Python handles signals such as Ctrl-C. */
 #include "module.h"
 
 #include <time.h>

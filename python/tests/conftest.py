@@ -47,7 +47,7 @@ def vulkan(cuda):
         yield device
 
 
-# ---- The verdict ---------------------------------------------------------------------------------
+# ---- The result ----------------------------------------------------------------------------------
 
 
 class Verdict:
@@ -56,7 +56,7 @@ class Verdict:
         self.lines = []
 
     def add(self, report):
-        """Records a case at its call phase, or at setup if it ended there."""
+        """Records the result of a case in its call phase, or in setup if it ended there."""
         name = report.nodeid.rsplit("::", 1)[-1]
         file, line, _ = report.location
         if report.when == "call" or report.outcome != "passed":

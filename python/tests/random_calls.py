@@ -135,7 +135,7 @@ class Owner:
 
 
 class Acts:
-    """A stream or number that uses an object while it is read."""
+    """A stream or number that uses an object while a call reads it."""
 
     def __init__(self, w, value):
         self.worker, self.value = w, value
@@ -186,7 +186,7 @@ def submit(w, one):
 
 
 def export(w, one):
-    """Exports that are never read."""
+    """Exports the tensor without reading the exports."""
     version = w.random.choice([None, (1, 0), (Acts(w, 1), 0)])
     capsule = one.__dlpack__(stream=stream_of(w), max_version=version)
     if w.random.randrange(2):
@@ -251,7 +251,7 @@ def close_cuda(w, one):
 
 
 def core_views(w, one):
-    """A cuda.core object for the memory, which is never read."""
+    """Wraps the memory in a cuda.core object, which is never read."""
     StridedMemoryView.from_any_interface(one, stream_ptr=-1)
     StridedMemoryView.from_buffer(one, shape=(64,), dtype=np.dtype("u1"))
 
@@ -345,7 +345,7 @@ CALLS = {
         ("close", lambda w, one: one.close(w.random.choice([None, stream_of(w)]))),
         ("release", lambda w, one: grinterop.Buffers([one, *w.some("buffers")]).close()),
     ],
-    # Waits for 0 and no commits: a stream would wait forever for a signal that nobody gives.
+    # Only waits for 0, and no commits: a stream would wait forever for a signal that nobody queues.
     "semaphores": [
         ("wait", lambda w, one: one.wait(stream_of(w))),
         ("signal", lambda w, one: one.signal(stream_of(w), w.random.randrange(1 << 20))),

@@ -25,7 +25,7 @@ import numpy as np
 
 from random_calls import ALLOWED, BYTES, CALLS, KINDS, Acts, core
 
-# Allowed texts of a RuntimeError that is not a grinterop.CUDAError.
+# Allowed messages of a RuntimeError that is not a grinterop.CUDAError.
 STATES = (
     "another thread",
     "has been closed",
@@ -49,7 +49,7 @@ class Worker:
         self.stream, self.streams = stream, [stream, stream, stream.stream, Acts(self, 0)]
         if core:
             self.streams.append(core.Device(0).create_stream(stream))
-        self.host = np.zeros(16 * BYTES, "u1")  # lives longer than all copies
+        self.host = np.zeros(16 * BYTES, "u1")  # outlives all copies
         self.calls, self.errors = collections.Counter(), collections.Counter()
         self.last, self.failed = "", None
         self.end = options.end
@@ -111,7 +111,7 @@ class Worker:
             del pool[self.random.randrange(6)]
 
     def forget(self, kind, gone):
-        """Drops an object to make room. Not always, so that closed objects are used too."""
+        """Drops an object to make room. Some objects stay, so that closed objects are used too."""
         pool = self.pools[kind]
         if self.random.randrange(2):
             try:
@@ -150,7 +150,7 @@ class Shared:
         self.sleep = ctypes.cast(libc.usleep, ctypes.c_void_p)
 
     def hold(self, stream, microseconds):
-        """Keeps the stream busy, so that calls that wait for it take time."""
+        """Keeps the stream busy, so that calls that wait for the stream take time."""
         self.driver.cuLaunchHostFunc(
             ctypes.c_void_p(stream), self.sleep, ctypes.c_void_p(microseconds)
         )

@@ -12,7 +12,7 @@ TEXELS = bytes(i * 5 % 256 for i in range(16 * 16 * 4))
 
 
 class Renderer:
-    """Another framework's object, of which grinterop knows only DLPack."""
+    """An object of another framework: grinterop can only use its DLPack methods."""
 
     def __init__(self, tensor):
         self.tensor = tensor
@@ -33,7 +33,7 @@ def image(egl):
     resource.close()
 
 
-def test_a_mapped_image_is_an_array(image, cuda):
+def test_mapped_image_gives_array_tensors(image, cuda):
     with image.map(stream=cuda) as buffer:
         tensor = buffer.tensor(memory="array")
         assert tensor.memory == "array" and tensor.array == buffer.array() and tensor.handle == 0
@@ -49,7 +49,7 @@ def test_a_mapped_image_is_an_array(image, cuda):
         tensor.close()
 
 
-def test_an_array_goes_through_dlpack(image, cuda):
+def test_array_is_exchanged_by_dlpack(image, cuda):
     with image.map(stream=cuda) as buffer:
         tensor = buffer.tensor(memory="array")
         with Tensor.from_dlpack(Renderer(tensor), stream=cuda) as taken:
@@ -63,7 +63,7 @@ def test_an_array_goes_through_dlpack(image, cuda):
         tensor.close()
 
 
-def test_an_array_is_published(image, egl, cuda):
+def test_array_is_published(image, egl, cuda):
     other = GraphicsResource.from_gl_image(gl.texture(16, 16), gl.TEXTURE_2D)
     with image.map(stream=cuda) as buffer:
         with buffer.tensor(memory="array") as tensor:
@@ -74,7 +74,7 @@ def test_an_array_is_published(image, egl, cuda):
     other.close()
 
 
-def test_what_is_wrong_is_refused(image, resource, cuda):
+def test_invalid_array_tensors_are_refused(image, resource, cuda):
     with image.map(stream=cuda) as buffer:
         for arguments in ({"shape": (4, 4, 4)}, {"dtype": "float32"}):
             with pytest.raises(ValueError):

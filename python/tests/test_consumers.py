@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Unmodified cuda.core and numba-cuda on the same driver as grinterop, and cuda.core programs with
-their import changed."""
+"""Unmodified cuda.core and numba-cuda on the same driver as grinterop, and cuda.core programs whose
+import is changed to grinterop."""
 
 import os
 import subprocess
@@ -33,14 +33,14 @@ def stream(egl):
 # ---- cuda.core -----------------------------------------------------------------------------------
 
 
-def test_a_stream_of_cuda_cores(resource, stream):
+def test_cuda_core_stream_is_accepted(resource, stream):
     with resource.map(stream=stream) as buffer:
         assert buffer.stream is stream
     with resource.map(stream=core.Device(0).default_stream) as buffer:
         assert buffer.handle
 
 
-def test_views_of_a_mapping(resource, stream):
+def test_cuda_core_views_a_mapping_without_copy(resource, stream):
     with resource.map(stream=stream) as buffer:
         view = StridedMemoryView.from_buffer(buffer, shape=(1024,), dtype=np.dtype("f4"))
         assert view.ptr == int(buffer.handle) and view.shape == (1024,)
@@ -51,7 +51,7 @@ def test_views_of_a_mapping(resource, stream):
             del view
 
 
-def test_memory_of_cuda_cores_is_published(resource, vbo, stream):
+def test_cuda_core_memory_is_published(resource, vbo, stream):
     memory = core.Device(0).allocate(4096, stream=stream)
     memory.fill(3, stream=stream)
     grinterop.publish(resource, memory, stream=stream)
@@ -67,7 +67,7 @@ def test_memory_of_cuda_cores_is_published(resource, vbo, stream):
     assert Tensor.from_dlpack(memory, stream=stream).tobytes(stream=stream) == b"\5\6" * 2048
 
 
-def test_a_mapping_is_a_buffer_of_cuda_cores(resource, vbo, stream):
+def test_mapping_is_a_cuda_core_buffer(resource, vbo, stream):
     """Catches: launch() and copies of cuda.core refused the result of map()."""
     holder = pytest.importorskip("cuda.core._kernel_arg_handler").ParamHolder
     memory = core.Device(0).allocate(4096, stream=stream)
@@ -87,7 +87,7 @@ def test_a_mapping_is_a_buffer_of_cuda_cores(resource, vbo, stream):
 
 
 @pytest.mark.parametrize("end", ["close", "unmap", "resource", "many"])
-def test_each_end_of_a_mapping_is_seen_by_cuda_core(resource, stream, end):
+def test_unmapping_clears_the_cuda_core_buffer(resource, stream, end):
     buffer = resource.map(stream=stream)
     memory = core.Device(0).allocate(4096, stream=stream)
     if end == "close":
@@ -103,8 +103,8 @@ def test_each_end_of_a_mapping_is_seen_by_cuda_core(resource, stream, end):
         memory.copy_from(buffer, stream=stream)
 
 
-def test_a_copy_keeps_both_mappings(three_buffers, stream, cuda, launch_host):  # noqa: F811
-    """Catches: the other mapping ended, and its memory was freed, while the copy was queued."""
+def test_copy_keeps_both_mappings_open(three_buffers, stream, cuda, launch_host):  # noqa: F811
+    """Catches: the other mapping ended while the copy was queued, so its memory was freed."""
     if not grinterop.is_software():
         pytest.skip("on a GPU a release does not wait")
     own = three_buffers[0].map(stream=stream)
@@ -127,7 +127,7 @@ def test_a_copy_keeps_both_mappings(three_buffers, stream, cuda, launch_host):  
     assert len(caught) == 2 and all("another thread is in a call" in text for text in caught)
 
 
-def test_all_ways_to_map_give_buffers_of_cuda_cores(three_buffers, stream):
+def test_all_ways_to_map_return_cuda_core_buffers(three_buffers, stream):
     def is_one(buffer):
         return isinstance(buffer, core.Buffer)
 
@@ -149,7 +149,7 @@ def test_all_ways_to_map_give_buffers_of_cuda_cores(three_buffers, stream):
     image.close()
 
 
-def test_the_texture_module_takes_a_mapped_image(stream):
+def test_texture_module_accepts_a_mapped_image(stream):
     texture = pytest.importorskip("cuda.core.texture")
     typing = pytest.importorskip("cuda.core.typing")
     image = GraphicsResource.from_gl_image(
@@ -185,12 +185,12 @@ with resource.map(stream=stream) as buffer:
 """
 
 
-def test_without_cuda_core_a_mapping_is_ours():
+def test_without_cuda_core_map_returns_a_grinterop_buffer():
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     subprocess.run([sys.executable, "-c", WITHOUT], check=True, env=environment, timeout=120)
 
 
-def test_an_event_of_cuda_cores(three_buffers, stream):
+def test_cuda_core_event_is_accepted(three_buffers, stream):
     event = stream.record()
     ready = stream.device.create_event()
     with grinterop.map_many(three_buffers, stream=stream, wait_event=event, ready_event=ready):
@@ -207,7 +207,7 @@ def three_buffers(egl):
         one.close()
 
 
-def test_its_error_catches_ours(egl):
+def test_cuda_core_error_catches_grinterop_errors(egl):
     try:
         from cuda.core import CUDAError  # from 1.3 on
     except ImportError:
@@ -226,7 +226,7 @@ def numba():
     return pytest.importorskip("numba.cuda")
 
 
-def test_numba_takes_a_mapping(resource, vbo, stream, numba):
+def test_numba_uses_a_mapping_without_copy(resource, vbo, stream, numba):
     with resource.map(stream=stream) as buffer, buffer.tensor((32, 32), "f4") as tensor:
         array = numba.as_cuda_array(tensor)
         assert array.shape == (32, 32) and array.strides == (128, 4)
@@ -236,10 +236,10 @@ def test_numba_takes_a_mapping(resource, vbo, stream, numba):
     assert gl.read_buffer(vbo, 4096) == np.full(1024, 2, "f4").tobytes()
 
 
-def test_numbas_arrays_are_published(resource, vbo, stream, numba):
+def test_numba_arrays_are_published(resource, vbo, stream, numba):
     values = np.arange(1024, dtype="f4").reshape(32, 32)
     array = numba.to_device(values)
-    # Numba reports no stream, although its copy may still be running.
+    # Numba reports no stream, although the copy that it queued may still be running.
     numba.synchronize()
     with Tensor.from_dlpack(array) as tensor:
         assert tensor.handle == array.device_ctypes_pointer.value and tensor.shape == (32, 32)
@@ -249,14 +249,14 @@ def test_numbas_arrays_are_published(resource, vbo, stream, numba):
     assert gl.read_buffer(vbo, 512) == values[::2, 1::4].tobytes()
 
 
-# ---- cuda.core's own tests -----------------------------------------------------------------------
+# ---- The tests of cuda.core ----------------------------------------------------------------------
 
 COMMIT = "08f74293aad33d38b76f6090c089bbc580f160bb"
 PLACE = f"https://raw.githubusercontent.com/NVIDIA/cuda-python/{COMMIT}/"
 
 
 def fetch_theirs(path):
-    """A file of cuda-python: from the folder GR_CUDA_PYTHON, or over the network."""
+    """The path of a file of cuda-python, from the folder GR_CUDA_PYTHON or downloaded."""
     folder = os.environ.get("GR_CUDA_PYTHON")
     if folder:
         with open(os.path.join(folder, path), encoding="utf-8") as file:
@@ -269,7 +269,9 @@ def fetch_theirs(path):
 
 
 def outcomes(folder, module):
-    """Runs their tests with a module's class: lines of `outcome name reason`, and all output."""
+    """Runs the cuda.core tests with a module's class. Returns lines of `outcome name reason`, and
+    all output.
+    """
     log = folder / f"{module}.txt"
     names = {"GR_GRAPHICS_MODULE": module, "GR_OUTCOMES": str(log)}
     paths = [os.path.dirname(__file__), str(folder), *sys.path]
@@ -286,7 +288,7 @@ def outcomes(folder, module):
     return log.read_text().splitlines() if log.exists() else [], done.stdout + done.stderr
 
 
-def test_cuda_cores_own_tests(tmp_path):
+def test_cuda_core_tests_pass_with_grinterop(tmp_path):
     """Catches: map() did not return a cuda.core.Buffer; the tests skipped on that failure."""
     package = tmp_path / "cuda_python_test_helpers"
     package.mkdir()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Dropped objects whose destructor fails issue a CUDAWarning, with no other effect."""
+"""Dropping an object whose destructor fails issues a CUDAWarning and has no other effect."""
 
 import ctypes
 import os
@@ -27,7 +27,9 @@ def ring(egl):
 
 @pytest.fixture
 def stuck(ring, cuda, egl):
-    """The only reference to slots that can't be cancelled, since no OpenGL context is current."""
+    """Returns the only reference to slots that can't be cancelled, since no OpenGL context is
+    current.
+    """
     held = [ring.acquire_write(stream=cuda)]
     EglContext.release_current()
     return held
@@ -43,13 +45,13 @@ def unraisable(monkeypatch):
 # ---- Failures ------------------------------------------------------------------------------------
 
 
-def test_dropped_slots_that_cannot_be_cancelled(stuck):
+def test_dropped_slots_without_context_warn(stuck):
     with pytest.warns(CUDAWarning, match="a Slots object was dropped.*No OpenGL context") as caught:
         stuck.clear()
     assert caught[0].filename == __file__ and issubclass(CUDAWarning, RuntimeWarning)
 
 
-def test_slots_while_another_thread_is_in_a_call(ring, cuda):
+def test_slots_dropped_during_another_call_warn(ring, cuda):
     slots = ring.acquire_write(2, stream=cuda)
 
     def wait():
@@ -60,7 +62,7 @@ def test_slots_while_another_thread_is_in_a_call(ring, cuda):
         del slots
 
 
-def test_a_context_on_another_thread():
+def test_context_dropped_on_another_thread_warns():
     held = []
     thread = threading.Thread(target=lambda: held.append(grinterop.CudaContext(0)))
     thread.start()
@@ -70,7 +72,7 @@ def test_a_context_on_another_thread():
 
 
 @pytest.mark.parametrize("mapped", [False, True])
-def test_a_resource_that_cuda_refuses_to_end(vbo, cuda, mapped):
+def test_dropped_resource_warns_if_cuda_fails(vbo, cuda, mapped):
     if not grinterop.is_software():
         pytest.skip("a GPU's driver does not check handles")
     driver = ctypes.CDLL(grinterop.driver_path())
@@ -88,31 +90,33 @@ def test_a_resource_that_cuda_refuses_to_end(vbo, cuda, mapped):
     assert len(caught) == 1
 
 
-# ---- What a warning must not do ------------------------------------------------------------------
+# ---- What a warning must not change --------------------------------------------------------------
 
 
-def test_an_exception_in_flight_stays(stuck):
+def test_warning_keeps_the_exception_in_flight(stuck):
     with pytest.warns(CUDAWarning), pytest.raises(ZeroDivisionError) as caught:
         [stuck.pop(), 1 / 0]
     assert caught.value.__context__ is None
 
 
-def test_a_warning_that_is_an_error(stuck, unraisable):
+def test_warning_as_error_is_unraisable(stuck, unraisable):
     with warnings.catch_warnings(), pytest.raises(ZeroDivisionError):
         warnings.simplefilter("error", CUDAWarning)
         [stuck.pop(), 1 / 0]
     assert [type(error) for error in unraisable] == [CUDAWarning]
 
 
-def test_a_warning_of_tensors_that_is_an_error(ring, cuda, unraisable):
-    """Catches: the ResourceWarning of dropped slots was lost if the filters make it an error."""
+def test_tensor_warning_as_error_is_unraisable(ring, cuda, unraisable):
+    """Catches: the ResourceWarning of dropped slots was lost if the warning filters made it an
+    error.
+    """
     slots = ring.acquire_write(stream=cuda)
     tensor = slots.buffer.tensor()
     del slots
     assert tensor.is_revoked and [type(error) for error in unraisable] == [ResourceWarning]
 
 
-def test_an_interrupt_is_not_lost(stuck, monkeypatch):
+def test_ctrl_c_during_a_warning_is_not_lost(stuck, monkeypatch):
     def interrupt(*arguments, **keywords):
         raise KeyboardInterrupt
 
@@ -127,7 +131,7 @@ def test_an_interrupt_is_not_lost(stuck, monkeypatch):
 # ---- No failures ---------------------------------------------------------------------------------
 
 
-def test_what_is_set_aside_is_no_failure(vbo, cuda, egl, unraisable):
+def test_resource_freed_later_does_not_warn(vbo, cuda, egl, unraisable):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for mapped in (False, True):
@@ -142,7 +146,7 @@ def test_what_is_set_aside_is_no_failure(vbo, cuda, egl, unraisable):
     assert not unraisable
 
 
-def test_a_buffer_or_a_tensor_keeps_the_mapping(vbo, cuda):
+def test_buffer_or_tensor_keeps_the_mapping(vbo, cuda):
     resource = GraphicsResource.from_gl_buffer(vbo)
     buffer = resource.map(stream=cuda)
     tensor = buffer.tensor()
@@ -159,7 +163,8 @@ import grinterop, gl
 from grinterop import CudaContext, EglContext, GraphicsResource
 """
 
-# The registration ends with its context, and Python destroys objects in no particular order.
+# The registration ends with its context, and at exit Python destroys objects in no particular
+# order.
 GONE = """
 cuda, egl = CudaContext(0), EglContext(0)
 first, second = (GraphicsResource.from_gl_buffer(gl.buffer(64)) for _ in range(2))
@@ -167,7 +172,7 @@ cuda.close()
 del first
 """
 
-# The names of cuda.core 1.3; in 1.2 they are not public.
+# Simulates the names of cuda.core 1.3. In 1.2 they are not public.
 PUBLIC = """
 import threading, types
 core = sys.modules["cuda.core"] = types.ModuleType("cuda.core")
@@ -192,7 +197,7 @@ assert isinstance(found[0], grinterop.CUDAWarning)
 
 
 @pytest.mark.parametrize("program", [GONE, PUBLIC], ids=["gone", "public"])
-def test_in_a_program_of_its_own(program):
+def test_program_exits_without_failure(program):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     found = subprocess.run(
         [sys.executable, "-c", CHILD + program],

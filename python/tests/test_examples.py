@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""cuda_core_port.py draws the same with either import, rgbd.py finds the scene that it drew, and
-other examples report what is missing.
+"""cuda_core_port.py draws the same with either import, rgbd.py computes the points of the scene
+that it drew, and other examples report what is missing.
 """
 
 import importlib.util
@@ -30,7 +30,7 @@ def pictures(folder):
     return {path.name: path.read_bytes() for path in folder.glob("*.png")}
 
 
-def test_a_program_of_cuda_core_draws_the_same_with_its_import_changed(tmp_path):
+def test_cuda_core_program_draws_the_same_with_grinterop(tmp_path):
     drawn = []
     for module in ("cuda.core", "grinterop"):
         options = ("--frames", 2, "--size", "160x90", "--output", tmp_path / module)
@@ -43,14 +43,16 @@ def test_a_program_of_cuda_core_draws_the_same_with_its_import_changed(tmp_path)
 
 
 def cloud(folder):
-    """The points of rgbd.ply and their colours from 0 to 1."""
+    """The points of rgbd.ply, and their colours from 0 to 1."""
     data = (folder / "rgbd.ply").read_bytes().split(b"end_header\n", 1)[1]
     vertices = np.frombuffer(data, [("point", "<f4", 3), ("color", "u1", 4)])
     return vertices["point"], vertices["color"] / 255
 
 
 def errors_of(points, colors):
-    """The distance of points to the floor, the sphere and the cylinder; colours select them."""
+    """The distance of each point to the floor, the sphere or the cylinder, which its colour
+    selects.
+    """
     red, green, blue = colors[:, 0], colors[:, 1], colors[:, 2]
     floor = points[colors[:, :3].max(1) < 1.2 * colors[:, :3].min(1)]
     sphere = points[blue > 1.5 * np.maximum(red, green)]
@@ -63,9 +65,9 @@ def errors_of(points, colors):
     }
 
 
-# Where a pixel has several samples, its depth is that of one of them, half a pixel away at most.
+# If a pixel has several samples, its depth is the depth of one sample, at most half a pixel away.
 @pytest.mark.parametrize("samples, tolerance", ((0, 0.003), (4, 0.025)))
-def test_the_points_of_an_rgbd_camera_are_on_what_it_saw(samples, tolerance, cuda, tmp_path):
+def test_rgbd_points_are_on_the_scene(samples, tolerance, cuda, tmp_path):
     if not grinterop.is_software() and not importlib.util.find_spec("torch"):
         pytest.skip("torch is not installed")
     options = ("--frames", 3, "--size", "240x135", "--samples", samples, "--output", tmp_path)
@@ -88,7 +90,7 @@ def test_wrong_options_are_refused(arguments, tmp_path):
     "name, module",
     (("torch_draw.py", "torch"), ("cupy_filter.py", "cupy"), ("video_wall.py", "cvcuda")),
 )
-def test_an_example_says_what_it_lacks(name, module, tmp_path):
+def test_example_reports_missing_packages(name, module, tmp_path):
     if importlib.util.find_spec(module):
         pytest.skip(f"{module} is installed")
     done = run(name, "--output", tmp_path)

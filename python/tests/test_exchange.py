@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""DLPack and the CUDA array interface: capsules, streams, versions and kinds of producers."""
+"""DLPack and the CUDA array interface: capsules, streams, versions and different kinds of
+producers.
+"""
 
 import gc
 import subprocess
@@ -16,7 +18,7 @@ from grinterop import Tensor
 # ---- Exports -------------------------------------------------------------------------------------
 
 
-def test_numpy_takes_it_without_a_copy(cuda):
+def test_numpy_imports_without_a_copy(cuda):
     tensor = Tensor.alloc((4, 3), "i4", stream=cuda)
     if not grinterop.is_software():
         pytest.skip("on a GPU NumPy gets a copy")
@@ -44,7 +46,7 @@ def test_numpy_asarray(cuda, resource):
                     np.asarray(one)
 
 
-def test_capsules_by_version(cuda):
+def test_max_version_selects_the_capsule(cuda):
     tensor = Tensor.alloc((4,), stream=cuda)
     for arguments, name in [
         ({}, '"dltensor"'),
@@ -56,7 +58,7 @@ def test_capsules_by_version(cuda):
         assert name in repr(tensor.__dlpack__(**arguments))
 
 
-def test_an_unused_capsule_is_freed(cuda):
+def test_unused_capsule_is_freed(cuda):
     array = np.arange(16)
     seen = weakref.ref(array)
     tensor = Tensor.from_dlpack(array)
@@ -71,7 +73,7 @@ def test_an_unused_capsule_is_freed(cuda):
     assert seen() is None
 
 
-def test_a_capsule_is_taken_once(cuda):
+def test_capsule_is_imported_once(cuda):
     for version in (None, (1, 0)):
         capsule = Tensor.alloc((4,), stream=cuda).__dlpack__(max_version=version)
         taken = Tensor.from_dlpack(capsule)
@@ -80,7 +82,7 @@ def test_a_capsule_is_taken_once(cuda):
             Tensor.from_dlpack(capsule)
 
 
-def test_streams_of_consumers(cuda):
+def test_consumer_streams(cuda):
     tensor = Tensor.alloc((4,), stream=cuda)
     for stream in (None, 1, 2, -1, cuda.stream, cuda):
         assert tensor.__dlpack__(stream=stream)
@@ -93,7 +95,7 @@ def test_streams_of_consumers(cuda):
         tensor.__dlpack__(stream="1")
 
 
-def test_wrong_arguments(cuda):
+def test_invalid_export_arguments_are_refused(cuda):
     tensor = Tensor.alloc((4,), stream=cuda)
     for arguments in [{"max_version": 1}, {"max_version": (1,)}, {"dl_device": 1}, {"other": 1}]:
         with pytest.raises(TypeError):
@@ -104,7 +106,7 @@ def test_wrong_arguments(cuda):
         tensor.__dlpack__(1, stream=1)
 
 
-def test_devices(cuda):
+def test_dlpack_devices(cuda):
     tensor = Tensor.alloc((4,), stream=cuda)
     own = tensor.__dlpack_device__()
     assert own == ((1, 0) if grinterop.is_software() else (2, tensor.device))
@@ -117,7 +119,7 @@ def test_devices(cuda):
             tensor.__dlpack__(dl_device=(1, 0), copy=False)
 
 
-def test_strides_that_cannot_be_exported():
+def test_export_refuses_unsupported_strides():
     array = np.arange(12, dtype="i4")
     tensor = Tensor.from_dlpack(array).view((3,), "i4", (-4,), 8)
     with pytest.raises(BufferError, match="negative"):
@@ -129,7 +131,7 @@ def test_strides_that_cannot_be_exported():
         odd.__dlpack__(max_version=(1, 0))
 
 
-def test_read_only_is_exported():
+def test_export_keeps_read_only():
     array = np.arange(4)
     array.flags.writeable = False
     tensor = Tensor.from_dlpack(array)
@@ -145,7 +147,7 @@ def test_read_only_is_exported():
 
 
 class Producer:
-    """Exports a given object as a producer of `kind`."""
+    """Wraps an object so that it exports its tensor like a producer of that kind."""
 
     def __init__(self, array, kind, device=(1, 0)):
         self.array, self.kind, self.device, self.asked = array, kind, device, []
@@ -164,7 +166,7 @@ class Producer:
         return self.array.__dlpack__(max_version=arguments.get("max_version"))
 
 
-def test_a_producer_gets_a_request_for_the_new_form_first():
+def test_import_requests_versioned_capsules_first():
     for kind, asked in (("versioned", 1), ("legacy", 2)):
         producer = Producer(np.arange(6), kind)
         assert np.from_dlpack(Tensor.from_dlpack(producer)).sum() == 15
@@ -172,14 +174,14 @@ def test_a_producer_gets_a_request_for_the_new_form_first():
         assert "stream" not in producer.asked[-1]
 
 
-def test_a_producer_on_a_device_gets_the_stream(cuda):
+def test_import_passes_the_stream_to_device_producers(cuda):
     for stream, number in ((None, 1), (cuda, cuda.stream), (2, 2), (0, 1)):
         producer = Producer(np.arange(6), "versioned", device=(2, 0))
         Tensor.from_dlpack(producer, stream=stream)
         assert producer.asked[0]["stream"] == number
 
 
-def test_producers_that_fail():
+def test_failures_of_producers_are_raised():
     with pytest.raises(BufferError, match="not today"):
         Tensor.from_dlpack(Producer(None, "refusing"))
     with pytest.raises(TypeError, match="not a capsule"):
@@ -191,7 +193,7 @@ def test_producers_that_fail():
         Tensor.from_dlpack(type("Half", (), {"__dlpack__": lambda self: None})())
 
 
-def test_unsupported_types():
+def test_unsupported_dtypes_are_refused():
     with pytest.raises(BufferError):
         Tensor.from_dlpack(np.zeros(3, "f2").astype(np.longdouble))
 
@@ -209,7 +211,7 @@ class Interface:
         } | changes
 
 
-def test_the_array_interface_is_imported(cuda):
+def test_array_interface_is_imported(cuda):
     array = np.arange(24, dtype="i4").reshape(2, 3, 4)[:, ::2]
     for stream in (None, 1, 2, 0, cuda.stream):
         tensor = Tensor.from_dlpack(Interface(array, stream=stream))
@@ -245,18 +247,18 @@ def test_the_array_interface_is_imported(cuda):
         ({"stream": object()}, TypeError),
     ],
 )
-def test_wrong_array_interfaces(changes, error):
+def test_invalid_array_interfaces_are_refused(changes, error):
     with pytest.raises(error):
         Tensor.from_dlpack(Interface(np.arange(24, dtype="i4").reshape(2, 3, 4), **changes))
     grinterop.collect()
 
 
-def test_an_array_interface_that_is_not_a_dict():
+def test_array_interface_must_be_a_dict():
     with pytest.raises(TypeError, match="dict"):
         Tensor.from_dlpack(type("Odd", (), {"__cuda_array_interface__": 3})())
 
 
-def test_the_array_interface_is_exported(cuda):
+def test_array_interface_is_exported(cuda):
     tensor = Tensor.alloc((4, 3), "f4", stream=cuda)
     interface = tensor.__cuda_array_interface__
     assert interface["shape"] == (4, 3) and interface["typestr"] == "<f4"
@@ -267,7 +269,7 @@ def test_the_array_interface_is_exported(cuda):
     assert not hasattr(host, "__cuda_array_interface__")
 
 
-def test_two_planes(cuda):
+def test_two_planes_are_imported_as_nv12(cuda):
     luma, chroma = np.zeros((48, 64), "u1"), np.zeros((24, 32, 2), "u1")
     for pair in ((luma, chroma), [Interface(luma), Interface(chroma)]):
         picture = Tensor.from_dlpack(pair, layout="nv12")
@@ -279,7 +281,7 @@ def test_two_planes(cuda):
         Tensor.from_dlpack((luma, None))
 
 
-def test_a_layout_overrides():
+def test_import_with_an_explicit_layout():
     array = np.zeros((3, 4, 5), "u1")
     assert Tensor.from_dlpack(array, layout="chw").layout == "chw"
     tensor = Tensor.from_dlpack(array)
@@ -289,10 +291,10 @@ def test_a_layout_overrides():
         Tensor.from_dlpack(array, layout="nchw")
 
 
-# ---- The end -------------------------------------------------------------------------------------
+# ---- The end of exports --------------------------------------------------------------------------
 
 
-def test_an_export_may_end_on_any_thread(cuda):
+def test_export_is_freed_on_any_thread(cuda):
     array = np.arange(16)
     seen = weakref.ref(array)
     held = [np.from_dlpack(Tensor.from_dlpack(array))]
@@ -304,7 +306,7 @@ def test_an_export_may_end_on_any_thread(cuda):
     assert seen() is None
 
 
-def test_many_threads_exchange_at_once(cuda):
+def test_many_threads_exchange_tensors(cuda):
     def work():
         for i in range(200):
             array = np.full(64, i)
@@ -346,7 +348,7 @@ wrapped = grinterop.Tensor.wrap(array.ctypes.data, (4,), owner=Owner(), memory="
         "import threading; threading.Thread(target=lambda: __import__('time').sleep(.1)).start()",
     ],
 )
-def test_exit_with_live_objects(last):
+def test_exit_with_live_exports(last):
     done = subprocess.run(
         [sys.executable, "-c", END.format(last=last)], capture_output=True, text=True, timeout=100
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Memory and semaphores of other APIs and processes, by descriptors and handles."""
+"""Memory and semaphores of other APIs and processes, imported by descriptors and handles."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ SIZE = 65536
 
 @pytest.fixture
 def drawn(vulkan):
-    """A Vulkan buffer, to which CUDA has access without an order."""
+    """A Vulkan buffer, to which CUDA has access without any synchronization."""
     resource = vulkan.create_buffer(SIZE, TRANSFER)
     resource.set_sync(None, None)
     yield resource
@@ -50,7 +50,7 @@ def bytes_of(resource, cuda):
 # ---- Memory --------------------------------------------------------------------------------------
 
 
-def test_a_descriptor_becomes_a_resource(vulkan, drawn, cuda):
+def test_from_fd_shares_the_memory(vulkan, drawn, cuda):
     put(drawn, b"\x07", cuda)
     fd = vulkan_fd.export(vulkan, drawn)
     memory = GraphicsResource.from_fd(fd, SIZE)
@@ -64,7 +64,7 @@ def test_a_descriptor_becomes_a_resource(vulkan, drawn, cuda):
     assert bytes_of(drawn, cuda) == b"\x08" * SIZE
 
 
-def test_a_part_is_at_its_offset(vulkan, drawn, cuda):
+def test_part_of_memory_is_at_its_offset(vulkan, drawn, cuda):
     put(drawn, b"\x01", cuda)
     fd = vulkan_fd.export(vulkan, drawn)
     part = GraphicsResource.from_fd(fd, SIZE, offset=4096, length=256)
@@ -76,13 +76,13 @@ def test_a_part_is_at_its_offset(vulkan, drawn, cuda):
     assert bytes_of(whole, cuda) == b"\x01" * 4096 + b"\x02" * 256 + b"\x01" * (SIZE - 4352)
 
 
-def test_a_map_without_semaphores_is_refused(vulkan, drawn, cuda):
+def test_map_without_semaphores_is_refused(vulkan, drawn, cuda):
     memory = GraphicsResource.from_fd(vulkan_fd.export(vulkan, drawn), SIZE)
     with pytest.raises(grinterop.StateError, match=r"GraphicsResource\.set_sync\(\), or None"):
         memory.map(stream=cuda)
 
 
-def test_a_refused_descriptor_stays_the_callers(vulkan, drawn):
+def test_caller_keeps_a_refused_descriptor(vulkan, drawn):
     fd = vulkan_fd.export(vulkan, drawn)
     for keywords in (
         {"kind": "dma-buf"},
@@ -105,7 +105,7 @@ def test_a_refused_descriptor_stays_the_callers(vulkan, drawn):
             GraphicsResource.from_fd(wrong, SIZE)
 
 
-def test_an_image_has_its_format(vulkan, cuda):
+def test_imported_image_has_its_format(vulkan, cuda):
     drawn = vulkan.create_image(RGBA8, 64, 32, TRANSFER, flags="surface_load_store")
     vulkan.submit([drawn], layout=0)
     texels = (numpy.arange(32 * 64 * 4) * 7).astype(numpy.uint8).reshape(32, 64, 4)
@@ -126,7 +126,7 @@ def test_an_image_has_its_format(vulkan, cuda):
     assert found.tobytes(stream=cuda) == texels.tobytes()
 
 
-def test_windows_and_nvsci_need_their_systems(cuda):
+def test_windows_and_nvsci_handles_need_their_systems(cuda):
     from_win32 = GraphicsResource.from_win32
     calls = [
         lambda: GraphicsResource.from_nvscibuf(4096, SIZE),
@@ -150,7 +150,7 @@ def test_windows_and_nvsci_need_their_systems(cuda):
 # ---- Semaphores ----------------------------------------------------------------------------------
 
 
-def test_a_timeline_orders_two_streams(software, cuda):
+def test_timeline_orders_two_streams(software, cuda):
     fd = vulkan_fd.semaphore(value=3)
     other = grinterop.CudaContext(0)
     with Semaphore.from_fd(fd, value=3) as semaphore:
@@ -173,8 +173,8 @@ def test_a_timeline_orders_two_streams(software, cuda):
     other.close()
 
 
-def test_a_timeline_of_vulkan(vulkan, cuda):
-    """Needs a Vulkan that exports semaphores: a GPU's, or that of GR_TEST_EXPORTS=1."""
+def test_vulkan_timeline_orders_a_stream(vulkan, cuda):
+    """Needs a Vulkan driver that exports semaphores: that of a GPU, or of GR_TEST_EXPORTS=1."""
     try:
         timeline = vulkan_fd.Timeline(vulkan)
     except NotImplementedError as error:
@@ -189,8 +189,8 @@ def test_a_timeline_of_vulkan(vulkan, cuda):
     timeline.destroy()
 
 
-def test_the_program_keeps_the_order(software, vulkan, drawn, cuda):
-    """The README's way: a stream is the renderer."""
+def test_program_orders_the_work_itself(software, vulkan, drawn, cuda):
+    """As in the README, the program orders the work; a CUDA stream plays the renderer."""
     numpy_bytes = numpy.full(SIZE, 9, numpy.uint8)
     rendered, computed = (Semaphore.from_fd(vulkan_fd.semaphore()) for _ in range(2))
     renderer = grinterop.CudaContext(0)
@@ -205,7 +205,7 @@ def test_the_program_keeps_the_order(software, vulkan, drawn, cuda):
     renderer.close()
 
 
-def test_a_binary_semaphore_has_no_values(software, cuda):
+def test_binary_semaphore_refuses_values(software, cuda):
     semaphore = Semaphore.from_fd(vulkan_fd.semaphore(timeline=False), kind="binary")
     assert not semaphore.is_timeline
     semaphore.signal(cuda)
@@ -215,7 +215,7 @@ def test_a_binary_semaphore_has_no_values(software, cuda):
         semaphore.signal(cuda, 1)
 
 
-def test_a_refused_semaphore_stays_the_callers(cuda):
+def test_caller_keeps_a_refused_semaphore(cuda):
     read, write = os.pipe()
     for kind in ("timeline", "binary", "sideways"):
         with pytest.raises((grinterop.CUDAError, ValueError)):
@@ -227,7 +227,7 @@ def test_a_refused_semaphore_stays_the_callers(cuda):
         Semaphore()
 
 
-def test_maps_wait_and_signal(software, vulkan, drawn, cuda):
+def test_maps_wait_for_and_signal_semaphores(software, vulkan, drawn, cuda):
     ready = Semaphore.from_fd(vulkan_fd.semaphore())
     done = Semaphore.from_fd(vulkan_fd.semaphore())
     memory = GraphicsResource.from_fd(vulkan_fd.export(vulkan, drawn), SIZE)
@@ -250,8 +250,8 @@ def test_maps_wait_and_signal(software, vulkan, drawn, cuda):
         memory.set_sync(closed, None)
 
 
-def test_a_submit_orders_maps(software, vulkan, drawn, cuda):
-    """The stream `renderer` is the graphics API: it has its own imports of the semaphores."""
+def test_submit_orders_maps(software, vulkan, drawn, cuda):
+    """The stream `renderer` plays the graphics API: it has its own imports of the semaphores."""
     fds = vulkan_fd.semaphore(), vulkan_fd.semaphore()
     ready, done, ready_there, done_there = (
         Semaphore.from_fd(fd) for fd in (os.dup(fds[0]), os.dup(fds[1]), *fds)
@@ -278,7 +278,7 @@ def test_a_submit_orders_maps(software, vulkan, drawn, cuda):
     renderer.close()
 
 
-def test_a_submit_can_be_undone(software, vulkan, drawn, cuda):
+def test_submit_can_be_cancelled(software, vulkan, drawn, cuda):
     memory = GraphicsResource.from_fd(vulkan_fd.export(vulkan, drawn), SIZE)
     fd = vulkan_fd.semaphore()
     ready_there = Semaphore.from_fd(os.dup(fd))
@@ -306,8 +306,8 @@ def test_a_submit_can_be_undone(software, vulkan, drawn, cuda):
     assert bytes_of(memory, cuda)
 
 
-def test_a_waiting_stream_leaves_python_running(software, cuda):
-    """Catches: a call that keeps the GIL while its stream waits for another thread's signal."""
+def test_waiting_stream_does_not_keep_the_gil(software, cuda):
+    """Catches: a call kept the GIL while its stream waited for the signal of another thread."""
     semaphore = Semaphore.from_fd(vulkan_fd.semaphore())
     other = grinterop.CudaContext(0)
     semaphore.wait(other, 1)
@@ -331,7 +331,7 @@ SIZE = 65536
 
 
 def child(program):
-    """Starts a program that has one end of a socket, and returns it with the other end."""
+    """Starts a program that has one end of a socket. Returns the process and the other end."""
     here, there = socket.socketpair()
     with there:
         process = subprocess.Popen(
@@ -340,7 +340,7 @@ def child(program):
     return process, here
 
 
-def test_another_process_takes_descriptors(software, vulkan, drawn, cuda):
+def test_another_process_imports_descriptors(software, vulkan, drawn, cuda):
     put(drawn, b"\x05", cuda)
     process, peer = child(
         """
@@ -386,7 +386,7 @@ peer.send(b"1")
     assert process.wait(30) == 0
 
 
-def test_a_wait_for_a_peer_ends(drawn, cuda):
+def test_wait_for_a_peer_times_out(drawn, cuda):
     here, there = socket.socketpair()
     with here, there:
         with pytest.raises(TimeoutError):

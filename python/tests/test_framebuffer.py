@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Framebuffers into NumPy arrays."""
+"""Reads framebuffers into NumPy arrays."""
 
 import ctypes
 import math
@@ -14,7 +14,7 @@ import gl
 
 @pytest.fixture
 def framebuffer(egl):
-    """8x4 pixels of RGBA8, and a float depth of 0.5."""
+    """A framebuffer of 8x4 pixels: RGBA8, and a float depth of 0.5."""
     egl.make_current()
     name, renderbuffers = ctypes.c_uint(), (ctypes.c_uint * 2)()
     gl.GenFramebuffers(1, name)
@@ -41,30 +41,30 @@ def read(framebuffer, shape, dtype, cuda, **options):
 
 
 @pytest.mark.parametrize("attachment", [None, "color", "color0", 0x8CE0])
-def test_color(framebuffer, cuda, attachment):
+def test_color_is_read(framebuffer, cuda, attachment):
     pixels = read(framebuffer, (4, 8, 4), "u1", cuda, attachment=attachment)
     assert (pixels == (255, 51, 0, 255)).all()
 
 
-def test_a_rectangle_as_planes_of_floats(framebuffer, cuda):
+def test_rectangle_is_read_as_float_planes(framebuffer, cuda):
     planes = read(framebuffer, (3, 2, 5), "f4", cuda, rectangle=(1, 1, 5, 2), layout="chw")
     assert np.allclose(planes, np.reshape((1, 0.2, 0), (3, 1, 1)))
 
 
 @pytest.mark.parametrize("far, distance", [(100, 1 / (0.5 / 0.25 + 0.5 / 100)), (math.inf, 0.5)])
-def test_depth(framebuffer, cuda, far, distance):
+def test_depth_is_read_as_distances(framebuffer, cuda, far, distance):
     assert (read(framebuffer, (4, 8), "f4", cuda, attachment="depth") == 0.5).all()
     distances = read(framebuffer, (4, 8), "f4", cuda, attachment="depth", near=0.25, far=far)
     assert np.allclose(distances, distance)
 
 
-def test_a_staging_buffer(framebuffer, cuda):
+def test_staging_buffer_is_reused(framebuffer, cuda):
     with GraphicsResource.from_gl_buffer(gl.buffer(4 * 8 * 4), flags="read_only") as staging:
         for _ in range(3):
             assert read(framebuffer, (4, 8, 4), "u1", cuda, staging=staging)[0, 0, 1] == 51
 
 
-def test_what_is_refused(framebuffer, cuda):
+def test_invalid_framebuffer_reads_are_refused(framebuffer, cuda):
     with pytest.raises(ValueError, match="attachment"):
         read(framebuffer, (4, 8), "f4", cuda, attachment="depths")
     with pytest.raises(grinterop.InvalidValueError, match="nothing to read"):

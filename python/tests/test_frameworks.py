@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""matrix.py with the installed frameworks: every byte arrives by every expected way."""
+"""Runs matrix.py with the installed frameworks: every byte must arrive by every way that is
+expected to work.
+"""
 
 import json
 import os
@@ -30,7 +32,7 @@ def rows(tmp_path_factory):
 
 
 def copies(row, place, direction):
-    """The fewest copies of a way that works, or None."""
+    """The number of copies of the working way with the fewest copies, or None."""
     ways = row["cells"][f"{place} {direction}"]
     return min((way["copies"] for way in ways if way["result"] == "works"), default=None)
 
@@ -38,7 +40,7 @@ def copies(row, place, direction):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("direction", ("out", "in"))
 @pytest.mark.parametrize("api", ("OpenGL", "Vulkan"))
-def test_a_buffer_needs_no_copy(rows, name, direction, api):
+def test_buffers_need_no_copy(rows, name, direction, api):
     if name == "NumPy" and not rows[name]["machine"]["software"]:
         pytest.skip("NumPy has no arrays on a GPU")
     assert copies(rows[name], f"{api} buffer", direction) == 0
@@ -47,12 +49,14 @@ def test_a_buffer_needs_no_copy(rows, name, direction, api):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("direction", ("out", "in"))
 @pytest.mark.parametrize("api", ("OpenGL", "Vulkan"))
-def test_an_image_needs_one_copy_at_most(rows, name, direction, api):
+def test_images_need_one_copy_at_most(rows, name, direction, api):
     assert copies(rows[name], f"{api} image", direction) in (0, 1)
 
 
 def run_child(name, folder):
-    """The output of one framework's process with the folder first in the module path."""
+    """Runs the process of one framework, with `folder` first in the module path. Returns its
+    output.
+    """
     run = subprocess.run(
         [sys.executable, MATRIX, "--child", name],
         capture_output=True,
@@ -63,12 +67,12 @@ def run_child(name, folder):
     return [json.loads(line) for line in run.stdout.splitlines()]
 
 
-def test_a_framework_that_is_not_there_is_not_run(tmp_path):
+def test_missing_framework_is_not_run(tmp_path):
     (tmp_path / "warp.py").write_text("raise ImportError('it is not there')\n")
     assert run_child("Warp", tmp_path)[-1] == {"absent": "ImportError: it is not there"}
 
 
-def test_a_framework_that_aborts_ends_its_own_row_only(tmp_path):
+def test_crashing_framework_ends_only_its_row(tmp_path):
     """A killed process becomes a row with its reason, and the exit status is 1."""
     (tmp_path / "jax.py").write_text("import os\nos.abort()\n")
     run = subprocess.run(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Resources and mappings: the interface of cuda.core, additions and failures."""
+"""Resources and mappings: the interface of cuda.core, the additions of grinterop, and failures."""
 
 import gc
 import operator
@@ -15,7 +15,7 @@ from grinterop import GraphicsResource, _errors
 import gl
 
 
-def test_a_map_has_a_pointer_until_it_ends(resource, cuda):
+def test_mapping_has_a_pointer_until_it_ends(resource, cuda):
     with resource.map(stream=cuda) as buffer:
         assert isinstance(buffer, grinterop.Buffer)
         assert resource.is_mapped and not buffer.is_closed
@@ -28,7 +28,7 @@ def test_a_map_has_a_pointer_until_it_ends(resource, cuda):
         buffer.is_device_accessible
 
 
-def test_map_is_refused_twice(resource, cuda):
+def test_second_map_is_refused(resource, cuda):
     resource.map(stream=cuda)
     with pytest.raises(RuntimeError, match="already mapped"):
         resource.map(stream=cuda)
@@ -37,8 +37,8 @@ def test_map_is_refused_twice(resource, cuda):
         resource.unmap()
 
 
-def test_already_mapped_says_what_to_do(resource, cuda):
-    """Catches: the message had no remedy."""
+def test_already_mapped_message_has_a_remedy(resource, cuda):
+    """Catches: the message did not say what to do."""
     with resource.map(stream=cuda):
         with pytest.raises(RuntimeError, match=r"close its Buffer or call unmap\(\)"):
             resource.map(stream=cuda)
@@ -47,7 +47,7 @@ def test_already_mapped_says_what_to_do(resource, cuda):
 
 
 def test_messages_name_python_functions(vbo, cuda):
-    """Catches: messages with gr_from_gl_buffer_with, GR_LAYOUT_CHW or grinterop/egl.h."""
+    """Catches: messages named gr_from_gl_buffer_with, GR_LAYOUT_CHW or grinterop/egl.h."""
     image = GraphicsResource.from_gl_image(gl.texture(8, 8), gl.TEXTURE_2D)
     planes = grinterop.Tensor.from_dlpack(np.zeros((4, 8, 8), "u1"))
     mistakes = [
@@ -68,13 +68,13 @@ def test_messages_name_python_functions(vbo, cuda):
     image.close()
 
 
-def test_the_named_python_functions_exist():
-    """The functions that messages name exist."""
+def test_python_functions_in_messages_exist():
+    """The Python functions that messages name exist."""
     for name in set(_errors._FUNCTIONS.values()) - {"dtype", "flags"}:
         operator.attrgetter(name)(grinterop)
 
 
-def test_repr_says_what_it_is(resource, cuda):
+def test_repr_names_kind_and_state(resource, cuda):
     """Catches: the repr() of a shared resource was <GraphicsResource handle=0x0>."""
     handle = f"handle={resource.handle:#x}"
     assert repr(resource) == (
@@ -90,7 +90,7 @@ def test_repr_says_what_it_is(resource, cuda):
     shared.close()
 
 
-def test_a_forgotten_buffer_stays_mapped(resource, cuda):
+def test_dropped_buffer_stays_mapped(resource, cuda):
     seen = weakref.ref(resource.map(stream=cuda))
     gc.collect()
     assert seen() is not None and resource.is_mapped
@@ -98,7 +98,7 @@ def test_a_forgotten_buffer_stays_mapped(resource, cuda):
     assert seen() is None and not resource.is_mapped
 
 
-def test_a_buffer_outlives_its_resource(vbo, cuda):
+def test_buffer_outlives_its_resource(vbo, cuda):
     buffer = GraphicsResource.from_gl_buffer(vbo).map(stream=cuda)
     gc.collect()
     assert buffer.handle != 0 and buffer.resource is None
@@ -107,7 +107,7 @@ def test_a_buffer_outlives_its_resource(vbo, cuda):
     assert buffer.is_closed
 
 
-def test_a_buffer_that_is_dropped_ends(vbo, cuda):
+def test_buffer_dropped_after_its_resource_is_unmapped(vbo, cuda):
     buffer = GraphicsResource.from_gl_buffer(vbo).map(stream=cuda)
     del buffer
     again = GraphicsResource.from_gl_buffer(vbo)
@@ -127,20 +127,20 @@ def test_close_ends_the_mapping(vbo, cuda):
             call()
 
 
-def test_a_resource_with_a_stream_maps_on_entry(vbo, cuda):
+def test_with_on_a_resource_with_a_stream_maps(vbo, cuda):
     with GraphicsResource.from_gl_buffer(vbo, stream=cuda) as buffer:
         assert isinstance(buffer, grinterop.Buffer) and buffer.size == 4096
         resource = buffer.resource
     assert buffer.is_closed and resource.is_closed
 
 
-def test_a_resource_without_a_stream_closes_at_the_end(vbo):
+def test_with_on_a_resource_without_a_stream_closes(vbo):
     with GraphicsResource.from_gl_buffer(vbo) as resource:
         assert isinstance(resource, GraphicsResource) and not resource.is_mapped
     assert resource.is_closed
 
 
-def test_an_exception_ends_the_mapping(resource, cuda):
+def test_exception_in_with_ends_the_mapping(resource, cuda):
     with pytest.raises(ZeroDivisionError), resource.map(stream=cuda):
         1 / 0
     assert not resource.is_mapped
@@ -166,7 +166,7 @@ def test_flags(vbo, flags, value):
 
 
 @pytest.mark.parametrize("flags", ["bogus", ("read_only", "bogus"), [1], ("",)])
-def test_unknown_flags(vbo, flags):
+def test_unknown_flags_are_refused(vbo, flags):
     if flags == ("",):
         assert grinterop._parse_register_flags(flags) == 0
         return
@@ -174,13 +174,13 @@ def test_unknown_flags(vbo, flags):
         GraphicsResource.from_gl_buffer(vbo, flags=flags)
 
 
-def test_flags_that_exclude_each_other(vbo):
+def test_conflicting_flags_are_refused(vbo):
     with pytest.raises(grinterop.CUDAError):
         GraphicsResource.from_gl_buffer(vbo, flags=("read_only", "write_discard"))
 
 
 @pytest.mark.parametrize("name", [0, 4711, 2**32 - 1])
-def test_unknown_opengl_names(egl, name):
+def test_unknown_opengl_names_are_refused(egl, name):
     egl.make_current()
     with pytest.raises(grinterop.CUDAError) as caught:
         GraphicsResource.from_gl_buffer(name)
@@ -199,13 +199,13 @@ def test_unknown_opengl_names(egl, name):
         (2**80, OverflowError),
     ],
 )
-def test_names_of_wrong_types_or_sizes(name, error):
+def test_opengl_names_must_be_32_bit_integers(name, error):
     with pytest.raises(error):
         GraphicsResource.from_gl_buffer(name)
 
 
-def test_a_name_may_be_any_integer(egl):
-    class Name:  # as numpy.uint32, which PyOpenGL returns
+def test_opengl_name_may_be_any_integer_type(egl):
+    class Name:  # like numpy.uint32, which PyOpenGL returns
         def __index__(self):
             return name
 
@@ -222,7 +222,7 @@ def test_types_cannot_be_instantiated():
             type_()
 
 
-# ---- Many ----------------------------------------------------------------------------------------
+# ---- Several resources ---------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -237,7 +237,7 @@ def three(egl):
         gl.delete_buffer(name)
 
 
-def test_many_are_mapped_and_released_at_once(three, cuda):
+def test_map_many_maps_and_releases_all(three, cuda):
     with grinterop.map_many(three, stream=cuda) as buffers:
         assert len({buffer.handle for buffer in buffers}) == 3
         assert all(resource.is_mapped for resource in three)
@@ -246,14 +246,14 @@ def test_many_are_mapped_and_released_at_once(three, cuda):
     buffers.close()
 
 
-def test_some_of_many_may_be_closed_before(three, cuda):
+def test_release_many_skips_closed_buffers(three, cuda):
     buffers = grinterop.map_many(three, stream=cuda)
     buffers[1].close()
     buffers.close(cuda)
     assert not any(resource.is_mapped for resource in three)
 
 
-def test_many_map_all_or_none(three, cuda):
+def test_map_many_maps_all_or_none(three, cuda):
     three[1].map(stream=cuda)
     with pytest.raises(RuntimeError, match="1 is already mapped"):
         grinterop.map_many(three, stream=cuda)
@@ -268,7 +268,7 @@ def test_many_map_all_or_none(three, cuda):
     assert not any(resource.is_mapped for resource in three)
 
 
-def test_a_buffer_is_released_once(three, cuda):
+def test_release_many_refuses_a_duplicate(three, cuda):
     buffers = grinterop.map_many(three, stream=cuda)
     with pytest.raises(RuntimeError):
         grinterop.Buffers([buffers[0], buffers[0]]).close()
@@ -278,7 +278,7 @@ def test_a_buffer_is_released_once(three, cuda):
     buffers.close()
 
 
-def test_a_part_of_each(three, cuda):
+def test_map_many_maps_a_part_of_each(three, cuda):
     with grinterop.map_many(three, stream=cuda, offset=256, size=128) as buffers:
         assert [buffer.size for buffer in buffers] == [128] * 3
     with pytest.raises(grinterop.InvalidValueError):
@@ -297,7 +297,7 @@ def picture(egl):
     made.close()
 
 
-def test_an_image_gives_arrays_and_no_pointer(picture, cuda):
+def test_mapped_image_has_arrays_and_no_pointer(picture, cuda):
     assert picture.kind == "image"
     with picture.map(stream=cuda) as image:
         info = image.image_info()
@@ -317,7 +317,7 @@ def test_an_image_gives_arrays_and_no_pointer(picture, cuda):
         image.array()
 
 
-def test_an_image_is_linear_memory_by_a_copy(picture, cuda):
+def test_linear_image_copies_the_image(picture, cuda):
     with picture.map_linear(stream=cuda) as pixels:
         assert pixels.handle and pixels.pitch >= 32
     with pytest.raises(TypeError, match="stream"):
@@ -326,7 +326,7 @@ def test_an_image_is_linear_memory_by_a_copy(picture, cuda):
         picture.map_linear(3, stream=cuda)
 
 
-def test_texels_are_copied_from_and_to_an_image(picture, cuda):
+def test_texels_are_copied_from_and_to_images(picture, cuda):
     import ctypes
 
     data = ctypes.create_string_buffer(128)
@@ -340,10 +340,10 @@ def test_texels_are_copied_from_and_to_an_image(picture, cuda):
     assert gl.read_texture(picture.gl_name, 8, 4) == data.raw
 
 
-# ---- Objects that grinterop makes ----------------------------------------------------------------
+# ---- Objects that grinterop creates --------------------------------------------------------------
 
 
-def test_storage_that_grinterop_creates(egl, cuda):
+def test_grinterop_creates_the_storage(egl, cuda):
     egl.make_current()
     with GraphicsResource.create_gl_buffer(4096, flags="write_discard", transports="any") as made:
         assert made.gl_name and made.size == 4096
@@ -384,7 +384,7 @@ def test_the_copy_transport(vbo, cuda):
 # ---- Threads -------------------------------------------------------------------------------------
 
 
-def test_another_thread_has_no_context(resource, cuda):
+def test_map_on_a_thread_without_context_fails(resource, cuda):
     caught = []
 
     def elsewhere():
@@ -399,7 +399,7 @@ def test_another_thread_has_no_context(resource, cuda):
     assert caught == ["GR_ERR_GL"] and not resource.is_mapped
 
 
-def test_another_thread_may_drop_the_last_reference(vbo, cuda):
+def test_last_reference_dropped_on_another_thread(vbo, cuda):
     held = [GraphicsResource.from_gl_buffer(vbo).map(stream=cuda)]
     thread = threading.Thread(target=held.clear)
     thread.start()
@@ -409,7 +409,7 @@ def test_another_thread_may_drop_the_last_reference(vbo, cuda):
     again.close()
 
 
-def test_waiting(resource, cuda):
+def test_resource_wait(resource, cuda):
     with resource.map(stream=cuda):
         with pytest.raises(grinterop.StateError):
             resource.wait()
@@ -463,7 +463,7 @@ def test_copies_between_mappings(three, cuda):
         assert gl.read_buffer(resource.gl_name, 1024) == b"\1" * 1024
 
 
-def test_read_only_memory_is_not_written_to(vbo, cuda):
+def test_read_only_memory_is_not_written(vbo, cuda):
     with GraphicsResource.from_gl_buffer(vbo, flags="read_only") as resource:
         with resource.map(stream=cuda) as buffer:
             assert buffer.is_read_only
@@ -471,7 +471,7 @@ def test_read_only_memory_is_not_written_to(vbo, cuda):
                 buffer.fill(1, stream=cuda)
 
 
-def test_the_arguments_of_close(resource, cuda):
+def test_arguments_of_close(resource, cuda):
     for arguments, named in [((), {}), ((cuda,), {}), ((None,), {}), ((), {"stream": cuda})]:
         buffer = resource.map(stream=cuda)
         buffer.close(*arguments, **named)
@@ -486,7 +486,7 @@ def test_the_arguments_of_close(resource, cuda):
     buffer.close()
 
 
-def test_a_context_shares_the_objects_of_another_or_of_none(egl, vbo):
+def test_egl_context_shares_objects_of_another_or_none(egl, vbo):
     try:
         with grinterop.EglContext(0, share=None):
             with pytest.raises(ValueError, match="There is no OpenGL buffer"):

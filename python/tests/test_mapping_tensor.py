@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Mappings as tensors: no copy, and revoked when the mapping ends."""
+"""Mappings as tensors: they need no copy, and are revoked when the mapping ends."""
 
 import gc
 import os
@@ -15,7 +15,7 @@ from grinterop import GraphicsResource, Tensor
 import gl
 
 
-def test_a_mapping_is_its_bytes(resource, vbo, cuda):
+def test_mapping_is_a_tensor_of_its_bytes(resource, vbo, cuda):
     with resource.map(stream=cuda) as buffer:
         with buffer.tensor() as tensor:
             assert tensor.shape == (4096,) and tensor.dtype == "uint8"
@@ -28,7 +28,7 @@ def test_a_mapping_is_its_bytes(resource, vbo, cuda):
     assert gl.read_buffer(vbo, 256) == bytes(range(256))
 
 
-def test_numpy_writes_to_what_opengl_draws(resource, vbo, cuda):
+def test_numpy_writes_to_the_opengl_buffer(resource, vbo, cuda):
     if not grinterop.is_software():
         pytest.skip("on a GPU NumPy gets a copy")
     with resource.map(stream=cuda) as buffer:
@@ -39,7 +39,7 @@ def test_numpy_writes_to_what_opengl_draws(resource, vbo, cuda):
     assert gl.read_buffer(vbo, 4096) == b"\t" * 4096
 
 
-def test_the_device_is_kept_and_the_state_is_not(resource, cuda):
+def test_device_is_cached_until_the_mapping_ends(resource, cuda):
     handle = cuda.__cuda_stream__()[1]
     with resource.map(stream=cuda) as first:
         device = first.__dlpack_device__()
@@ -48,10 +48,11 @@ def test_the_device_is_kept_and_the_state_is_not(resource, cuda):
         assert second.__dlpack_device__() == device == second.__dlpack_device__()
         with second.tensor() as tensor:
             assert tensor.__dlpack_device__() == device
-        # Unconsumed exports: on the stream of the map, on another one and unordered.
+        # These exports are never consumed: on the stream of the map, on another stream, and
+        # unordered.
         for stream in [handle, 1, -1]:
             second.__dlpack__(stream=stream, max_version=(1, 0))
-            name = "".join(["str", "eam"])  # another object than the name in the code
+            name = "".join(["str", "eam"])  # equal to the interned name, but another object
             second.__dlpack__(**{name: stream}, max_version=(1, 0))
         with pytest.raises(BufferError):
             second.__dlpack__(stream=0)
@@ -63,7 +64,7 @@ def test_the_device_is_kept_and_the_state_is_not(resource, cuda):
             buffer.__dlpack_device__()
 
 
-def test_what_does_not_fit(resource, cuda):
+def test_tensors_outside_the_mapping_are_refused(resource, cuda):
     with resource.map(stream=cuda) as buffer:
         for arguments in [
             ((4097,),),
@@ -84,7 +85,7 @@ def test_what_does_not_fit(resource, cuda):
     assert not hasattr(buffer, "__cuda_array_interface__")
 
 
-def test_an_image_is_a_tensor_by_a_copy(egl, cuda):
+def test_mapped_image_becomes_a_tensor_by_a_copy(egl, cuda):
     egl.make_current()
     name = gl.texture(8, 4, data=bytes(range(128)))
     with GraphicsResource.from_gl_image(name, gl.TEXTURE_2D) as picture:
@@ -101,7 +102,7 @@ def test_an_image_is_a_tensor_by_a_copy(egl, cuda):
             assert not hasattr(image, "__cuda_array_interface__")
 
 
-def test_a_read_only_resource_has_read_only_tensors(vbo, cuda):
+def test_read_only_resource_has_read_only_tensors(vbo, cuda):
     with GraphicsResource.from_gl_buffer(vbo, flags="read_only") as resource:
         with resource.map(stream=cuda) as buffer:
             with buffer.tensor() as tensor:
@@ -119,7 +120,7 @@ def test_a_read_only_resource_has_read_only_tensors(vbo, cuda):
 
 
 @pytest.mark.parametrize("end", ["close", "with", "unmap", "resource", "many"])
-def test_the_end_of_a_mapping_revokes_its_tensors(vbo, cuda, end):
+def test_unmap_revokes_tensors(vbo, cuda, end):
     resource = GraphicsResource.from_gl_buffer(vbo)
     buffer = resource.map(stream=cuda)
     tensor = buffer.tensor((16,), "f4")
@@ -147,7 +148,7 @@ def test_the_end_of_a_mapping_revokes_its_tensors(vbo, cuda, end):
     resource.close()
 
 
-def test_an_export_that_lives_is_warned_of(resource, cuda):
+def test_unmap_warns_of_live_exports(resource, cuda):
     buffer = resource.map(stream=cuda)
     capsule = buffer.__dlpack__()
     with pytest.warns(ResourceWarning, match="1 tensor outlived"):
@@ -157,7 +158,7 @@ def test_an_export_that_lives_is_warned_of(resource, cuda):
         pass
 
 
-def test_a_warning_that_is_an_error_leaves_nothing_mapped(resource, cuda):
+def test_export_warning_as_error_still_unmaps(resource, cuda):
     import warnings
 
     buffer = resource.map(stream=cuda)
@@ -169,7 +170,7 @@ def test_a_warning_that_is_an_error_leaves_nothing_mapped(resource, cuda):
     assert buffer.is_closed and not resource.is_mapped and tensor.is_revoked
 
 
-def test_a_tensor_keeps_a_mapping_that_was_dropped(vbo, cuda):
+def test_tensor_keeps_a_dropped_mapping(vbo, cuda):
     buffer = GraphicsResource.from_gl_buffer(vbo).map(stream=cuda)
     tensor = buffer.tensor((16,))
     held = [tensor.__dlpack__(max_version=(1, 0))]
@@ -192,7 +193,7 @@ def test_a_tensor_keeps_a_mapping_that_was_dropped(vbo, cuda):
         assert gl.read_buffer(vbo, 16) == b"\5" * 16
 
 
-def test_a_tensor_of_a_mapping_comes_in(resource, cuda):
+def test_mapping_is_imported_as_a_tensor(resource, cuda):
     with resource.map(stream=cuda) as buffer:
         with Tensor.from_dlpack(buffer) as tensor:
             assert tensor.handle == buffer.handle
@@ -228,7 +229,7 @@ capsule = buffer.__dlpack__()
         "import os; os._exit(0)",
     ],
 )
-def test_exit_with_live_objects(last):
+def test_exit_with_live_mapping_tensors(last):
     script = END.format(folder=os.path.dirname(gl.__file__), last=last)
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=100

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Separate Python processes: refused interpreters, Ctrl-C, and random calls."""
+"""Tests in separate Python processes: refused interpreters, Ctrl-C, and random calls."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ import pytest
 
 
 def run(program):
-    """The output of a separate Python process."""
+    """Runs a separate Python process. Returns its output."""
     found = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=60
     )
@@ -23,8 +23,8 @@ def run(program):
 
 
 @pytest.mark.parametrize("isolated", [False, True])
-def test_a_subinterpreter_is_refused(isolated):
-    """Catches: its import broke the exceptions of the main interpreter."""
+def test_import_in_a_subinterpreter_is_refused(isolated):
+    """Catches: the import broke the exceptions of the main interpreter."""
     printed = run(
         f"""
         import sys, grinterop
@@ -53,7 +53,7 @@ def test_a_subinterpreter_is_refused(isolated):
     assert lines[1] == "still GR_ERR_INVALID_VALUE"
 
 
-def test_a_second_import_is_the_same_module():
+def test_second_import_returns_the_same_module():
     printed = run(
         """
         import sys, grinterop
@@ -72,7 +72,7 @@ def test_a_second_import_is_the_same_module():
 
 
 def test_free_threaded_python_is_refused():
-    """Simulated by sys.version, without a free-threaded build."""
+    """Simulates a free-threaded build by sys.version."""
     printed = run(
         """
         import sys
@@ -157,12 +157,12 @@ def test_ctrl_c_ends_a_wait(call, timeout, cuda):
     assert word == "interrupted" and float(seconds) < 6, found.stdout + found.stderr
 
 
-# ---- Everything at random ------------------------------------------------------------------------
+# ---- Random calls --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("options", [[], ["--without-core"]], ids=["core", "without core"])
-def test_two_threads_use_everything_at_random(options):
-    """A few seconds of random_threads.py; run it by hand for longer."""
+def test_random_calls_of_two_threads(options):
+    """Runs random_threads.py for a few seconds. Longer runs are started by hand."""
     program = os.path.join(os.path.dirname(__file__), "random_threads.py")
     found = subprocess.run(
         [sys.executable, program, "--seed", "1", "--seconds", "4", *options],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Publishes and fetches NumPy arrays, and compares the bytes with NumPy's results."""
+"""Publishes and fetches NumPy arrays, and compares the bytes with the results of NumPy."""
 
 import grinterop
 import numpy as np
@@ -19,7 +19,7 @@ def picture(egl):
 
 
 def texels(picture):
-    """The texture contents that OpenGL sees, as (4, 8, 4)."""
+    """The texture contents as OpenGL reads them, in the shape (4, 8, 4)."""
     return np.frombuffer(gl.read_texture(picture.gl_name, 8, 4), "u1").reshape(4, 8, 4)
 
 
@@ -29,7 +29,7 @@ def noise(*shape, dtype="u1"):
 
 
 def given(array, cuda):
-    """The array where kernels can read it: on a GPU, a device copy with the same strides."""
+    """The array in memory that kernels can read: on a GPU, a device copy with the same strides."""
     if grinterop.is_software():
         return array
     base = array if array.base is None else array.base
@@ -52,7 +52,7 @@ class Fetched:
         return np.frombuffer(self.tensor.tobytes(), self.array.dtype).reshape(self.array.shape)
 
 
-def test_rgba_bytes_go_as_they_are(picture, cuda):
+def test_rgba_bytes_are_copied_unchanged(picture, cuda):
     array = noise(4, 8, 4)
     before = grinterop.bytes_moved()
     grinterop.publish(picture, array, stream=cuda)
@@ -64,7 +64,7 @@ def test_rgba_bytes_go_as_they_are(picture, cuda):
     assert (back == array).all()
 
 
-def test_three_channels_get_alpha(picture, cuda):
+def test_rgb_gets_opaque_alpha(picture, cuda):
     array = noise(4, 8, 3)
     tensor = given(array, cuda)
     grinterop.publish(picture, tensor, stream=cuda)
@@ -74,7 +74,7 @@ def test_three_channels_get_alpha(picture, cuda):
     assert (texels(picture)[..., 3] == 0).all()
 
 
-def test_planes_of_floats(picture, cuda):
+def test_float_planes_are_published(picture, cuda):
     array = noise(4, 8, 3, dtype="f4")
     planes = np.ascontiguousarray(array.transpose(2, 0, 1))[None]
     grinterop.publish(picture, given(planes, cuda), stream=cuda, layout="chw")
@@ -87,13 +87,13 @@ def test_planes_of_floats(picture, cuda):
     assert (texels(picture)[..., 1:3] == np.rint(array * 255)[..., 1:]).all()
 
 
-def test_a_strided_array(picture, cuda):
+def test_strided_array_is_published(picture, cuda):
     array = noise(8, 32, 3)[::2, 1::4]
     grinterop.publish(picture, given(array, cuda), stream=cuda)
     assert (texels(picture)[..., :3] == array).all()
 
 
-def test_fetching_planes(picture, cuda):
+def test_planes_are_fetched(picture, cuda):
     array = noise(4, 8, 4)
     grinterop.publish(picture, array, stream=cuda)
     planes = Fetched((3, 4, 8), "f4", cuda)
@@ -101,7 +101,7 @@ def test_fetching_planes(picture, cuda):
     assert np.allclose(planes.get(), array[..., :3].transpose(2, 0, 1) / 255, atol=1e-6)
 
 
-def test_two_planes_of_nv12(picture, cuda):
+def test_nv12_planes_are_published(picture, cuda):
     luma, chroma = np.full((4, 8), 235, "u1"), np.full((2, 4, 2), 128, "u1")
     whole = np.concatenate([luma, chroma.reshape(2, 8)])
     planes = (given(luma, cuda), given(chroma, cuda))
@@ -111,7 +111,7 @@ def test_two_planes_of_nv12(picture, cuda):
         assert (texels(picture) == 255).all()
 
 
-def test_into_a_mapping(picture, cuda):
+def test_publish_into_a_mapping(picture, cuda):
     array = noise(4, 8, 4)
     with picture.map(stream=cuda) as buffer:
         grinterop.publish(buffer, array)
@@ -120,7 +120,7 @@ def test_into_a_mapping(picture, cuda):
     assert (texels(picture) == array).all()
 
 
-def test_into_a_buffer(resource, vbo, cuda):
+def test_publish_into_a_buffer(resource, vbo, cuda):
     array = noise(16, 3, dtype="f4")
     grinterop.publish(resource, array, stream=cuda, offset=64)
     assert gl.read_buffer(vbo, 4096)[64 : 64 + 192] == array.tobytes()
@@ -134,7 +134,7 @@ def test_into_a_buffer(resource, vbo, cuda):
     assert (back == expected).all()
 
 
-def test_through_a_ring(egl, cuda):
+def test_publish_through_a_ring(egl, cuda):
     egl.make_current()
     made = [GraphicsResource.from_gl_buffer(gl.buffer(64)) for _ in range(2)]
     with Ring(made) as ring:
@@ -174,12 +174,12 @@ def test_through_a_ring(egl, cuda):
         ({"stream": None}, TypeError),
     ],
 )
-def test_options_that_are_wrong(picture, cuda, arguments, error):
+def test_invalid_options_are_refused(picture, cuda, arguments, error):
     with pytest.raises(error):
         grinterop.publish(picture, np.zeros((4, 8, 4), "u1"), **({"stream": cuda} | arguments))
 
 
-def test_shapes_that_do_not_fit(picture, cuda):
+def test_mismatched_shapes_are_refused(picture, cuda):
     with pytest.raises(ValueError, match="5") as caught:
         grinterop.publish(picture, np.zeros((5, 8, 4), "u1"), stream=cuda)
     assert "8" in str(caught.value)
@@ -189,7 +189,7 @@ def test_shapes_that_do_not_fit(picture, cuda):
         grinterop.publish(None, np.zeros(4, "u1"), stream=cuda)
 
 
-def test_what_is_read_only_is_not_fetched_into(picture, cuda):
+def test_fetch_into_read_only_memory_is_refused(picture, cuda):
     array = noise(4, 8, 4)
     array.flags.writeable = False
     with pytest.raises(grinterop.StateError):
@@ -198,13 +198,13 @@ def test_what_is_read_only_is_not_fetched_into(picture, cuda):
     assert (texels(picture) == array).all()
 
 
-def test_the_array_may_go_at_once(picture, cuda):
+def test_array_may_be_dropped_after_publish(picture, cuda):
     for value in range(50):
         grinterop.publish(picture, np.full((4, 8, 4), value, "u1"), stream=cuda)
     assert (texels(picture) == 49).all()
 
 
-def test_a_tensor_is_published_from_its_stream(picture, cuda):
+def test_publish_waits_for_the_stream_of_the_tensor(picture, cuda):
     tensor = Tensor.alloc((4, 8, 4), stream=cuda)
     tensor.copy_from(noise(4, 8, 4), stream=cuda)
     grinterop.publish(picture, tensor, stream=1)

@@ -30,7 +30,7 @@ def ring(resources):
     made.close()
 
 
-def test_a_frame_goes_round(ring, resources, cuda):
+def test_frame_passes_from_cuda_to_opengl_and_back(ring, resources, cuda):
     with ring.acquire_write(stream=cuda) as slot:
         assert len(slot) == 1 and slot.frame == 1 and slot.resource is resources[slot.index]
         assert slot.buffer.handle and slot.buffer.size == 256
@@ -54,7 +54,7 @@ def test_a_frame_goes_round(ring, resources, cuda):
     }
 
 
-def test_groups(ring, cuda):
+def test_several_slots_are_acquired_at_once(ring, cuda):
     with ring.acquire_write(3, stream=cuda) as slots:
         assert slots.frames == (1, 2, 3) and len(set(slots.indices)) == 3
         assert len({buffer.handle for buffer in slots.buffers}) == 3
@@ -70,7 +70,7 @@ def test_groups(ring, cuda):
         assert slots.frames == (1, 2, 3)
 
 
-def test_slots_are_handed_on_once(ring, cuda):
+def test_slots_are_handed_over_once(ring, cuda):
     slots = ring.acquire_write(stream=cuda)
     with pytest.raises(RuntimeError, match="hand"):
         slots.give_back()
@@ -87,7 +87,7 @@ def test_slots_are_handed_on_once(ring, cuda):
     slots.give_back()
 
 
-def test_an_exception_gives_slots_up(ring, cuda):
+def test_exception_cancels_slots(ring, cuda):
     with pytest.raises(ZeroDivisionError), ring.acquire_write(stream=cuda):
         1 / 0
     assert ring.info()["written"] == 0
@@ -95,14 +95,14 @@ def test_an_exception_gives_slots_up(ring, cuda):
     assert ring.info()["writing"] == 0
 
 
-def test_a_ring_is_not_closed_while_slots_are_out(ring, cuda):
+def test_close_with_acquired_slots_is_refused(ring, cuda):
     slots = ring.acquire_write(stream=cuda)
     with pytest.raises(RuntimeError, match="1 slots"):
         ring.close()
     slots.cancel()
 
 
-def test_resources_are_the_rings(ring, resources, cuda):
+def test_ring_owns_its_resources(ring, resources, cuda):
     with pytest.raises(grinterop.StateError):
         resources[0].map(stream=cuda)
     ring.close()
@@ -115,7 +115,7 @@ def test_resources_are_the_rings(ring, resources, cuda):
     ring.stop()
 
 
-def test_the_newest_frame(resources, cuda):
+def test_mailbox_returns_the_newest_frame(resources, cuda):
     with Ring(resources, mode="newest") as ring:
         for _ in range(7):
             with ring.acquire_write(stream=cuda):
@@ -125,7 +125,7 @@ def test_the_newest_frame(resources, cuda):
         assert ring.info()["dropped"] == 6
 
 
-def test_rings_that_are_none(resources):
+def test_invalid_rings_are_refused(resources):
     for arguments in [([],), ([resources[0], resources[0]],)]:
         with pytest.raises(grinterop.CUDAError):
             Ring(*arguments)
@@ -137,7 +137,7 @@ def test_rings_that_are_none(resources):
         Ring(resources, producer="both")
 
 
-def test_resizing(ring, resources, cuda, egl):
+def test_resize_replaces_the_resources(ring, resources, cuda, egl):
     with ring.acquire_write(stream=cuda):
         pass
     more = [GraphicsResource.from_gl_buffer(gl.buffer(512)) for _ in range(2)]
@@ -151,7 +151,7 @@ def test_resizing(ring, resources, cuda, egl):
     ring.close()
 
 
-def test_descriptors(ring, cuda):
+def test_descriptors_become_readable(ring, cuda):
     import select
 
     consumer = ring.descriptor("consumer")
@@ -161,7 +161,7 @@ def test_descriptors(ring, cuda):
     assert select.select([consumer], [], [], 1)[0]
 
 
-def test_stopping_ends_a_wait(egl, cuda):
+def test_stop_ends_a_wait(egl, cuda):
     egl.make_current()
     made = [GraphicsResource.create_gl_buffer(256, transports="shared") for _ in range(2)]
     ring = Ring(made)

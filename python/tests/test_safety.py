@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Other threads, and Python code that a call runs, access an object in use."""
+"""An object in use is accessed by other threads, or by Python code that the call runs."""
 
 import ctypes
 import gc
@@ -16,7 +16,7 @@ from test_threads import launch_host, slow  # noqa: F401
 
 
 class Running:
-    """A call in another thread, blocked by a host function in the stream."""
+    """Runs a call in another thread, where a host function in the stream blocks it."""
 
     def __init__(self, call):
         self.error = None
@@ -39,7 +39,7 @@ class Running:
 
 
 def refused(*calls):
-    """Each call is refused because another thread is in a call."""
+    """Checks that each call is refused because another thread is in a call."""
     for call in calls:
         with pytest.raises(RuntimeError, match="another thread is in a call"):
             call()
@@ -55,8 +55,8 @@ def held(launch_host):  # noqa: F811
 # ---- Another thread ------------------------------------------------------------------------------
 
 
-def test_a_tensor_is_not_closed_in_a_call(cuda, held):
-    """Catches: a use after free when one thread closed what another one copied."""
+def test_close_during_a_tensor_call_is_refused(cuda, held):
+    """Catches: a use after free when one thread closed a tensor that another thread copied."""
     tensor = Tensor.alloc((64,), stream=cuda)
     for call in (lambda: tensor.tobytes(stream=cuda), lambda: tensor.copy_to(other, stream=cuda)):
         other = np.zeros(64, "u1")
@@ -68,15 +68,15 @@ def test_a_tensor_is_not_closed_in_a_call(cuda, held):
     assert tensor.is_closed and repr(tensor) == "<Tensor closed>"
 
 
-def test_threads_read_one_tensor(cuda, held):
+def test_threads_read_the_same_tensor(cuda, held):
     tensor = Tensor.alloc((64,), stream=cuda)
     held()
     with Running(lambda: tensor.tobytes(stream=cuda)):
         assert len(tensor.clone(stream=cuda).tobytes(stream=cuda)) == 64
 
 
-def test_bytes_in_a_thread_without_a_context(cuda):
-    """Catches: the wait for the copy failed, and its destination was freed."""
+def test_tobytes_on_a_thread_without_context(cuda):
+    """Catches: the wait for the copy failed, so its destination was freed too early."""
     tensor = Tensor.alloc((64,), stream=cuda)
     tensor.copy_from(np.arange(64, dtype="u1"), stream=cuda)
     found = []
@@ -90,8 +90,8 @@ def test_bytes_in_a_thread_without_a_context(cuda):
     assert found == [bytes(range(64))] * 2
 
 
-def test_a_mapping_does_not_end_while_its_tensor_is_used(resource, cuda, held):
-    """Catches: tobytes() of memory that another thread unmapped."""
+def test_unmap_during_a_tensor_call_is_refused(resource, cuda, held):
+    """Catches: tobytes() read memory that another thread had unmapped."""
     buffer = resource.map(stream=cuda)
     view = buffer.tensor().view((4096,))
     held()
@@ -107,7 +107,7 @@ def test_a_mapping_does_not_end_while_its_tensor_is_used(resource, cuda, held):
     buffer.close()
 
 
-def test_slots_do_not_end_while_their_tensor_is_used(egl, cuda, held):
+def test_handing_over_slots_during_a_tensor_call_is_refused(egl, cuda, held):
     egl.make_current()
     made = [GraphicsResource.from_gl_buffer(gl.buffer(64)) for _ in range(2)]
     ring = Ring(made)
@@ -122,7 +122,7 @@ def test_slots_do_not_end_while_their_tensor_is_used(egl, cuda, held):
     ring.close()
 
 
-def test_contexts_are_not_closed_in_a_call(held):
+def test_close_during_a_context_call_is_refused(held):
     cuda = grinterop.CudaContext(0)
     begun = threading.Event()
 
@@ -138,8 +138,8 @@ def test_contexts_are_not_closed_in_a_call(held):
     cuda.close()
 
 
-def test_many_threads_use_one_tensor(cuda):
-    """Catches: a race of clone() and close(), and kept_end() reading a freed entry."""
+def test_many_threads_use_the_same_tensor(cuda):
+    """Catches: clone() raced with close(), and kept_end() read a freed entry."""
     class Owner:
         pass
 
@@ -179,7 +179,7 @@ def test_many_threads_use_one_tensor(cuda):
 
 
 class Acts:
-    """A number, stream and float that runs a function when it is read."""
+    """A number, stream and float that runs a function when a call reads it."""
 
     def __init__(self, act, value=1, stream=None):
         self.act, self.value, self.stream = act, value, stream
@@ -199,7 +199,7 @@ class Acts:
 
 
 def quietly(call):
-    """Runs the function; refusals are ignored."""
+    """Runs the function and ignores refusals."""
 
     def act():
         try:
@@ -210,7 +210,7 @@ def quietly(call):
     return act
 
 
-def test_an_index_that_closes_the_tensor(cuda):
+def test_index_argument_that_closes_the_tensor(cuda):
     """Catches: a use after free."""
     for use in (
         lambda tensor, acts: tensor.view((acts, 4)),
@@ -249,7 +249,7 @@ class Interface:
         }
 
 
-def test_an_index_that_ends_the_mapping(resource, cuda):
+def test_index_argument_that_ends_the_mapping(resource, cuda):
     """Catches: a use after free."""
     other = Tensor.alloc((4096,), stream=cuda)
     for use in (
@@ -268,14 +268,14 @@ def test_an_index_that_ends_the_mapping(resource, cuda):
             buffer = resource.map(stream=cuda)
             act = buffer.close if call == "close" else resource.unmap
             try:
-                # On the stream of the map, the only one that close() is ordered with.
+                # Passes the stream of the map, the only one that close() is ordered with.
                 use(buffer, Acts(quietly(act), stream=cuda))
             except (RuntimeError, ValueError):
                 pass
             buffer.close()
 
 
-def test_an_index_that_closes_the_resource(vbo, cuda):
+def test_index_argument_that_closes_the_resource(vbo, cuda):
     for use in (
         lambda resource, acts: resource.map(stream=acts),
         lambda resource, acts: resource.map_linear(stream=acts),
@@ -293,8 +293,8 @@ def test_an_index_that_closes_the_resource(vbo, cuda):
         resource.close()
 
 
-def test_a_with_whose_stream_closes_the_resource(vbo):
-    """Catches: the stream was used after the resource had released it."""
+def test_with_whose_stream_closes_the_resource(vbo):
+    """Catches: the stream was used after the resource had released its reference."""
     made = []
     acts = Acts(lambda: made and made[0].close())
     made.append(GraphicsResource.from_gl_buffer(vbo, stream=acts))
@@ -305,8 +305,8 @@ def test_a_with_whose_stream_closes_the_resource(vbo):
 
 
 @pytest.mark.parametrize("where", ["shape", "strides", "data", "stream", "typestr"])
-def test_an_interface_that_empties_itself(where, cuda):
-    """Catches: entries of the dict were read after it had released them."""
+def test_array_interface_that_clears_itself(where, cuda):
+    """Catches: entries of the dict were read after the dict had released them."""
 
     class Empties:
         def __init__(self):
@@ -353,7 +353,7 @@ class Named:
         return "uint8"
 
 
-# ---- Exceptions on their way ---------------------------------------------------------------------
+# ---- Exceptions in flight ------------------------------------------------------------------------
 
 
 class DLTensor(ctypes.Structure):
@@ -401,7 +401,7 @@ def produced(deleted):
 deleted_keep = []
 
 
-def test_a_deleter_sees_no_exception(cuda):
+def test_deleter_runs_without_an_exception_set(cuda):
     """Catches: a SystemError and then a crash instead of the exception in flight."""
     deleted = []
 
@@ -417,8 +417,8 @@ def test_a_deleter_sees_no_exception(cuda):
         assert len(deleted) == 3 * count
 
 
-def test_an_owner_sees_no_exception(cuda):
-    """Code run by an owner's destructor, and weak references to a tensor."""
+def test_owner_destructor_runs_without_an_exception_set(cuda):
+    """Runs code in an owner's destructor, and in the callback of a weak reference to a tensor."""
     ended = []
 
     class Owner:
@@ -440,10 +440,10 @@ def test_an_owner_sees_no_exception(cuda):
     assert len(ended) == 2
 
 
-# ---- Times ---------------------------------------------------------------------------------------
+# ---- Timeouts ------------------------------------------------------------------------------------
 
 
-def test_a_timeout_reports_the_total_time(egl, cuda):
+def test_timeout_message_has_the_total_time(egl, cuda):
     egl.make_current()
     made = [GraphicsResource.from_gl_buffer(gl.buffer(64)) for _ in range(2)]
     with Ring(made) as ring:

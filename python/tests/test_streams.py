@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The streams that calls accept, and their lifetime."""
+"""The streams that calls accept, and how long they are kept."""
 
 import weakref
 
@@ -25,7 +25,7 @@ class Pointer:
 @pytest.mark.parametrize(
     "stream", [0, 1, 2, Stream((0, 0)), Stream((0, 1)), OldStream(), Pointer()]
 )
-def test_streams(resource, stream):
+def test_accepted_streams(resource, stream):
     with resource.map(stream=stream) as buffer:
         assert buffer.handle
 
@@ -48,13 +48,13 @@ def test_streams(resource, stream):
         (Stream((0, -1)), ValueError),
     ],
 )
-def test_streams_that_are_none(resource, stream, error):
+def test_invalid_streams_are_refused(resource, stream, error):
     with pytest.raises(error):
         resource.map(stream=stream)
     assert not resource.is_mapped
 
 
-def test_the_stream_of_a_map_is_its_only_argument(resource):
+def test_map_accepts_only_a_stream(resource):
     for call in (
         lambda: resource.map(),
         lambda: resource.map(stream=1, other=2),
@@ -65,7 +65,7 @@ def test_the_stream_of_a_map_is_its_only_argument(resource):
             call()
 
 
-def test_the_stream_lives_as_long_as_the_mapping(resource):
+def test_mapping_keeps_its_stream(resource):
     stream = Stream((0, 1))
     seen = weakref.ref(stream)
     buffer = resource.map(stream=stream)
@@ -75,7 +75,7 @@ def test_the_stream_lives_as_long_as_the_mapping(resource):
     assert seen() is None
 
 
-def test_a_stream_that_closes_the_resource(vbo):
+def test_stream_argument_that_closes_the_resource(vbo):
     resource = GraphicsResource.from_gl_buffer(vbo)
 
     class Closing:

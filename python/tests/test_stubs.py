@@ -26,7 +26,7 @@ def has(function, decorator):
 
 
 def arguments(function, bound):
-    """(name, is optional) of each named argument."""
+    """The named arguments, as pairs: the name, and whether it is optional."""
     args = function.args
     both = args.posonlyargs + args.args
     needed = len(both) - len(args.defaults)
@@ -49,7 +49,7 @@ def differences(name, stub, runtime, bound):
     return [] if found == wanted else [f"{name}: {found}, not {wanted}"]
 
 
-def test_functions_are_those_of_the_extension():
+def test_stub_functions_match_the_extension():
     runtime = {name for name in dir(_grinterop) if not name.startswith("__")}
     assert runtime == set(FUNCTIONS) | set(CLASSES)
     wrong = []
@@ -59,7 +59,7 @@ def test_functions_are_those_of_the_extension():
     assert not wrong
 
 
-def test_classes_are_those_of_the_extension():
+def test_stub_classes_match_the_extension():
     wrong = []
     for name, node in CLASSES.items():
         own, stubs = vars(getattr(_grinterop, name)), members(node)

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 
 class Owner:
-    """An owner of memory."""
+    """An object that owns memory."""
 
 
 def wrapped(size=64, owner=None, **more):
-    """A tensor of `size` host bytes, 0, 1, 2, ..., and its owner."""
+    """A tensor of `size` host bytes (0, 1, 2, ...) and the owner of the memory."""
     owner = owner or Owner()
     owner.bytes = ctypes.create_string_buffer(bytes(range(size)), size)
     shape = more.pop("shape", (size,))
@@ -42,7 +42,7 @@ def test_properties_of_a_tensor(cuda):
 
 
 @pytest.mark.parametrize("dtype", ["u1", "<i4", "float16", "bfloat16", np.float64, np.dtype("u2")])
-def test_names_of_types(cuda, dtype):
+def test_dtype_names(cuda, dtype):
     tensor = Tensor.alloc(3, dtype, stream=cuda)
     assert tensor.shape == (3,)
     if dtype != "bfloat16":
@@ -50,14 +50,14 @@ def test_names_of_types(cuda, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["f3", ">f4", "", 3, object()])
-def test_invalid_types(cuda, dtype):
+def test_invalid_dtypes_are_refused(cuda, dtype):
     with pytest.raises(grinterop.CUDAError):
         Tensor.alloc((2,), dtype, stream=cuda)
 
 
 @pytest.mark.parametrize("dtype", ["<f4\0x", "float32\0", "\0f4"])
-def test_a_type_with_a_null_character(cuda, dtype):
-    """Catches: text after a null character was ignored."""
+def test_dtype_with_a_null_character_is_refused(cuda, dtype):
+    """Catches: the text after a null character was ignored."""
     with pytest.raises(ValueError, match="null character"):
         Tensor.alloc((2,), dtype, stream=cuda)
     with pytest.raises(ValueError, match="Unknown register flag"):
@@ -76,7 +76,7 @@ def test_a_type_with_a_null_character(cuda, dtype):
         (None, TypeError),
     ],
 )
-def test_invalid_shapes(cuda, shape, error):
+def test_invalid_shapes_are_refused(cuda, shape, error):
     if shape is None:
         assert Tensor.alloc(shape, stream=cuda).shape == ()
         return
@@ -85,7 +85,7 @@ def test_invalid_shapes(cuda, shape, error):
 
 
 def array_of(tensor):
-    """A NumPy array of a tensor: on a GPU, a host copy."""
+    """The tensor as a NumPy array: on a GPU, a host copy."""
     if grinterop.is_software():
         return np.from_dlpack(tensor)
     return np.from_dlpack(tensor, device="cpu")
@@ -98,7 +98,7 @@ def test_tensors_without_elements_or_dimensions(cuda):
     assert one.ndim == 0 and one.nbytes == 4 and array_of(one).shape == ()
 
 
-def test_an_owner_outlives_all_tensors_of_its_memory():
+def test_owner_outlives_all_tensors_of_its_memory():
     owner = Owner()
     seen = weakref.ref(owner)
     tensor = wrapped(owner=owner)
@@ -117,7 +117,7 @@ def test_an_owner_outlives_all_tensors_of_its_memory():
     assert seen() is None
 
 
-def test_a_view_shares_the_memory():
+def test_view_shares_the_memory():
     tensor = wrapped()
     view = tensor.view((2, 4), "u2", (16, 4), 2)
     assert view.handle == tensor.handle + 2 and view.strides == (16, 4)
@@ -138,7 +138,7 @@ def test_a_view_shares_the_memory():
         tensor.view((8,), offset=-1)
 
 
-def test_waits_and_uses(cuda):
+def test_wait_and_used_on(cuda):
     tensor = Tensor.alloc((16,), stream=cuda)
     tensor.wait(cuda)
     tensor.wait(1)
@@ -150,7 +150,7 @@ def test_waits_and_uses(cuda):
             call(-1)
 
 
-def test_collecting(cuda):
+def test_collect(cuda):
     Tensor.alloc((1024,), stream=cuda).close()
     grinterop.collect()
     grinterop.collect(timeout=1)
@@ -185,7 +185,7 @@ def views(draw):
 
 
 def span(size, shape, strides):
-    """Byte offsets, relative to element 0, of the first and past the last byte accessed."""
+    """The byte offsets, relative to element 0, of the first byte accessed and of the end."""
     if 0 in shape:
         return 0, 0
     reach = [(n - 1) * stride for n, stride in zip(shape, strides)]
@@ -194,7 +194,7 @@ def span(size, shape, strides):
 
 @settings(max_examples=400, deadline=None)
 @given(views())
-def test_views_equal_those_of_numpy(case):
+def test_views_equal_numpy_views(case):
     total, size, shape, strides, offset = case
     memory = np.arange(total, dtype="u1")
     low, high = span(size, shape, strides)

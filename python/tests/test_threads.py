@@ -16,7 +16,7 @@ HostFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 @pytest.fixture
 def launch_host(cuda):
-    """Queues a Python function on the stream, which needs the GIL to run."""
+    """Queues a Python function on the stream. The function needs the GIL to run."""
     library = ctypes.CDLL("libcuda.so.1")
     held = []
 
@@ -36,7 +36,7 @@ def slow(done, seconds=0.05):
     return run
 
 
-def test_waits_let_go_of_the_lock(vbo, cuda, launch_host):
+def test_blocking_calls_release_the_gil(vbo, cuda, launch_host):
     done = []
     resource = grinterop.GraphicsResource.from_gl_buffer(vbo)
     tensor = grinterop.Tensor.alloc((16,), stream=cuda)
@@ -61,7 +61,7 @@ def test_waits_let_go_of_the_lock(vbo, cuda, launch_host):
     again.close()
 
 
-def test_a_second_thread_is_refused(resource, cuda, launch_host):
+def test_call_of_a_second_thread_is_refused(resource, cuda, launch_host):
     if not grinterop.is_software():
         pytest.skip("on a GPU a release does not wait")
     done, caught = [], []
@@ -84,8 +84,8 @@ def test_a_second_thread_is_refused(resource, cuda, launch_host):
     assert buffer.is_closed and done
 
 
-def test_threads_with_resources_of_their_own(cuda):
-    """Each thread also has its own OpenGL context."""
+def test_threads_with_separate_resources(cuda):
+    """Each thread also has an OpenGL context of its own."""
     wrong = []
 
     def work():

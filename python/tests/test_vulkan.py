@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Vulkan by integer handles. test_frameworks.py checks that the bytes arrive."""
+"""Vulkan devices by integer handles. test_frameworks.py checks that the bytes arrive."""
 
 import gc
 
@@ -18,14 +18,14 @@ def vulkan(cuda, request):
         yield device
 
 
-def test_headless_gives_handles(vulkan):
+def test_headless_device_has_handles(vulkan):
     handles = (vulkan.instance, vulkan.physical_device, vulkan.device, vulkan.queue)
     assert all(handles) and vulkan.get_instance_proc_addr
     assert vulkan.cuda_device == 0 and not vulkan.is_closed
     assert "CUDA device 0" in vulkan.describe()
 
 
-def test_handles_are_enough(vulkan):
+def test_device_is_wrapped_by_handles_alone(vulkan):
     again = VulkanDevice(
         vulkan.instance,
         vulkan.physical_device,
@@ -59,7 +59,7 @@ def test_image_is_published_to(vulkan, cuda):
     assert found.tobytes(stream=cuda) == tensor.tobytes(stream=cuda)
 
 
-def test_what_was_made_keeps_the_device(cuda):
+def test_resources_keep_the_device(cuda):
     vulkan = VulkanDevice.headless(0)
     resource = vulkan.create_buffer(64, TRANSFER)
     vulkan.close()
@@ -70,7 +70,7 @@ def test_what_was_made_keeps_the_device(cuda):
 
 
 def test_tensors_keep_the_device(cuda):
-    """Catches: the VkDevice was destroyed before the buffer that a tensor kept."""
+    """Catches: the VkDevice was destroyed before the buffer, which a tensor kept."""
     numpy = pytest.importorskip("numpy")
     vulkan = VulkanDevice.headless(0)
     resource = vulkan.create_buffer(64, TRANSFER)
@@ -108,7 +108,7 @@ def test_closed_device_is_refused(vulkan):
             call()
 
 
-def test_what_is_wrong_is_refused(vulkan):
+def test_invalid_vulkan_arguments_are_refused(vulkan):
     with pytest.raises(ValueError):
         VulkanDevice(0, 0, 0, 0, 0)
     with pytest.raises(ValueError, match="transport"):

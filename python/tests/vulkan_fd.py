@@ -33,14 +33,14 @@ class Requirements(ctypes.Structure):
 
 
 def function(vulkan, name, result, *arguments):
-    """A device function of Vulkan."""
+    """Loads a device function of Vulkan."""
     get_instance = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
     address = get_instance(vulkan.get_instance_proc_addr)(vulkan.instance, name)
     return ctypes.CFUNCTYPE(result, ctypes.c_void_p, *arguments)(address)
 
 
 def image_size(vulkan, resource):
-    """The size of the memory of a Vulkan image."""
+    """The size of the device memory of a Vulkan image."""
     found = Requirements()
     ask = function(vulkan, b"vkGetImageMemoryRequirements", None, ctypes.c_uint64, ctypes.c_void_p)
     ask(vulkan.device, resource.vk_image, ctypes.addressof(found))
@@ -48,7 +48,7 @@ def image_size(vulkan, resource):
 
 
 def export(vulkan, resource):
-    """A new descriptor of the memory of a Vulkan resource, by vkGetMemoryFdKHR."""
+    """A new descriptor of the memory of a Vulkan resource, from vkGetMemoryFdKHR()."""
     fd = ctypes.c_int(-1)
     info = GetFdInfo(MEMORY_GET_FD_INFO, None, resource.vk_memory, OPAQUE_FD)
     get_fd = function(vulkan, b"vkGetMemoryFdKHR", ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
@@ -98,7 +98,7 @@ class SemaphoreValue(ctypes.Structure):
 
 
 class Timeline:
-    """A VkSemaphore of the device, which can be exported."""
+    """An exportable VkSemaphore of the device."""
 
     def __init__(self, vulkan):
         self.vulkan, self.handle = vulkan, ctypes.c_uint64()
@@ -111,7 +111,7 @@ class Timeline:
             raise NotImplementedError("this Vulkan exports no semaphores")
 
     def export(self):
-        """A new descriptor, by vkGetSemaphoreFdKHR."""
+        """A new descriptor, from vkGetSemaphoreFdKHR()."""
         fd = ctypes.c_int(-1)
         info = GetFdInfo(SEMAPHORE_GET_FD_INFO, None, self.handle, OPAQUE_FD)
         get_fd = function(

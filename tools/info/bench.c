@@ -11,8 +11,9 @@
  * GPU switches between graphics and compute for kernels but not for copies, and that switch is most
  * of the cost of sharing.
  *
- * Frames are counted over whole runs, which end when both sides have finished; otherwise calls
- * would be counted instead of frames. The report has the median, the slowest and the fastest run.
+ * Frames are counted over whole runs, which end when OpenGL and CUDA have finished. Shorter
+ * measurements would count calls instead of frames. The report has the median, the slowest and the
+ * fastest run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,14 +39,15 @@ enum {
 
 struct bench {
     struct trial *t;
-    CUfunction mesh;    /* NULL: a fill instead, as PTX kernels need a GPU */
-    const char *failed; /* the first failed call outside of grinterop; else NULL */
+    /* NULL on the software driver, where a fill replaces the kernel, as PTX needs a GPU */
+    CUfunction mesh;
+    const char *failed; /* the first failed call outside of grinterop, or NULL */
     gr_resource *resource;
     gr_ring *ring;
-    gr_transport transport; /* of the resource, or of the last slot */
+    gr_transport transport; /* the transport of the resource, or of the last slot */
 };
 
-/* The sorted figures of the runs. */
+/* The sorted results of the runs. */
 struct spread {
     double least, median, most;
 };
@@ -63,7 +65,7 @@ static bool open_cuda(struct bench *bench, int device)
 {
     if (!try_open(bench->t, &bench->t->cuda, device)) {
         is_fine(bench, !bench->t->cuda.context,
-                "cuMemAlloc"); /* else it is an error of grinterop */
+                "cuMemAlloc"); /* without `failed`, the failure is an error of grinterop */
         return false;
     }
     bench->mesh = try_kernel(bench->t, "mesh");
@@ -189,9 +191,9 @@ static bool frame_by_ring(struct bench *bench, unsigned number)
 static const struct figure {
     const char *step, *id, *lacking;
     bool (*once)(struct bench *bench, unsigned number);
-    size_t bytes;   /* of the resource */
-    size_t slots;   /* of the ring; 0: one resource without a ring */
-    unsigned times; /* per run; 0: as many as fit in RUN_MS */
+    size_t bytes;   /* the size of the resource */
+    size_t slots;   /* the slots of the ring; 0: one resource without a ring */
+    unsigned times; /* the repeats per run; 0: as many as fit in RUN_MS */
     const char *words;
 } figures[] = {
     {"maps and releases", "bench/map", "no figure for a map and a release", map_and_release,
@@ -232,7 +234,10 @@ static double run(struct bench *bench, const struct figure *figure)
     while (figure->times ? count < figure->times : gr_clock_ms() - begin < RUN_MS)
         if (!figure->once(bench, count++))
             return 0;
-    /* For pairs, only the time of the calling thread counts. The queues are empty afterwards. */
+    /*
+     * For map and release, only the time of the calling thread counts. The queues are empty
+     * afterwards.
+     */
     const double called = gr_clock_ms() - begin;
     if (!wait_for_both(bench))
         return 0;
@@ -245,7 +250,7 @@ static int compare(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* The first run is a warm-up. */
+/* Measures several runs. A first run, which does not count, warms up. */
 static bool measure(struct bench *bench, const struct figure *figure, struct spread *spread)
 {
     double runs[RUNS];

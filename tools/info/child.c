@@ -18,7 +18,7 @@ enum { MOST_BYTES = 1 << 20, KILL_MS = 1000 };
 
 struct child {
     pid_t pid;
-    int from; /* its standard output */
+    int from; /* the read end of its standard output */
     double until;
     bool late, too_much;
     char *lines;
@@ -53,8 +53,8 @@ static bool start(struct child *child, const struct report *report, const char *
 }
 
 /*
- * Whether the finder's last line was read. The end of the pipe may come much later: another process
- * that a driver started may keep it open.
+ * Whether the last line of the finder was read, so that reading can stop. The end of the pipe may
+ * come much later: another process that a driver started may keep the pipe open.
  */
 static bool is_whole(const struct child *child)
 {
@@ -65,7 +65,7 @@ static bool is_whole(const struct child *child)
     return memcmp(last, SAY_END, size) == 0 && (last == child->lines || last[-1] == '\n');
 }
 
-/* Reads until the finder ends, or exceeds its time or output limit. */
+/* Reads until the finder ends, or exceeds its time limit or output limit. */
 static void read_lines(struct child *child)
 {
     ssize_t got = 1;
@@ -96,8 +96,8 @@ static bool wait_until(pid_t pid, int *status, double until)
 }
 
 /*
- * Ends the process and returns its wait status. A process that hangs in the kernel survives a kill,
- * and is abandoned.
+ * Ends the process and returns its wait status. A process that hangs in the kernel survives the
+ * kill signal, so the program does not wait for it.
  */
 static int end(struct child *child)
 {
@@ -113,7 +113,9 @@ static int end(struct child *child)
     return status;
 }
 
-/* The last step, for a message: such as " in gr_map()"; "" if there was none. */
+/*
+ * The last step that the finder named, for a message: such as " in gr_map()". "" if it named none.
+ */
 static const char *last_step(const char *lines)
 {
     const char *step = NULL;
@@ -125,7 +127,7 @@ static const char *last_step(const char *lines)
     return step ? text_of(" in %.*s", (int)strcspn(step, "\n"), step) : "";
 }
 
-/* Describes how the process failed; NULL if it ended normally. */
+/* Describes how the process failed. NULL if it ended normally. */
 static const char *bad_end(const struct child *child, int status, int limit, const char *finder)
 {
     const char *in = last_step(child->lines);

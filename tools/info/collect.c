@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The table of finders, and which of them apply. The CUDA driver that programs get comes first:
- * that of GR_CUDA_DRIVER, else libcuda.so.1, else the software driver. All other finders use that
- * one.
+ * The table of finders, and which of them apply. The CUDA driver that programs get is found first:
+ * that of GR_CUDA_DRIVER, otherwise libcuda.so.1, otherwise the software driver. All other finders
+ * use the driver found.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum { MOST_DEVICES = 64 };
 
 /* ---- Conditions ------------------------------------------------------------------------------ */
 
-/* The first finding about a driver that started, from that index on. */
+/* The first finding, from index `from` on, about a driver that started. */
 static const struct finding *driver_of(const struct findings *findings, size_t from)
 {
     for (size_t i = from; i < findings->count; i++)
@@ -37,8 +37,8 @@ static bool is_cuda_device(const struct report *report, int number)
 }
 
 /*
- * EGL devices without CUDA have an OpenGL whose data CUDA can copy. Excludes the one that the
- * software driver draws with.
+ * Whether the EGL device has no CUDA device. CUDA can then copy the data of its OpenGL. False for
+ * the device that the software driver draws with.
  */
 static bool is_renderer(const struct report *report, int number)
 {
@@ -48,14 +48,14 @@ static bool is_renderer(const struct report *report, int number)
            !(report->software && strcmp(finding_fact(found, "software"), "yes") == 0);
 }
 
-/* Windows are drawn by the OpenGL of the display. */
+/* Whether to examine the OpenGL of the display, which windows use. */
 static bool is_display(const struct report *report, int number)
 {
     const char *display = getenv("DISPLAY");
     return number == 0 && display && *display && *report->driver;
 }
 
-/* The first CUDA device that OpenGL draws on. */
+/* Whether the CUDA device is the first one that OpenGL draws on. */
 static bool is_measured(const struct report *report, int number)
 {
     const struct findings *gl = &report->sections[SECTION_OPENGL];
@@ -68,7 +68,7 @@ static bool is_measured(const struct report *report, int number)
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-/* Finders of parts that grinterop was built without. */
+/* Parts that grinterop was built without have no finders. */
 #ifndef INFO_OPENGL
 #define find_egl      NULL
 #define find_opengl   NULL
@@ -81,15 +81,19 @@ static bool is_measured(const struct report *report, int number)
 #define find_vulkan         NULL
 #endif
 
-/* In the order in which they run. */
-enum { FINDERS_BY_OTHERS = 3 }; /* the first ones, which find_driver() and report_probe() run */
+/* All finders, in the order in which they run. */
+enum { FINDERS_BY_OTHERS = 3 }; /* the first finders: find_driver() and report_probe() run them */
 static const struct finder {
     const char *name;
     void (*run)(const struct find *find);
     enum section section;
-    const char *about;  /* its subject, for the message if it fails */
-    const char *device; /* the kind of device for its number; NULL: none */
-    /* Whether to run it with that number, after the earlier ones. NULL: once without a number. */
+    const char *about; /* the subject of the finder, for the message if it fails */
+    /* the kind of device that the number counts; NULL if the finder has no number */
+    const char *device;
+    /*
+     * Whether to run the finder with that number, after the earlier finders. NULL: run it once,
+     * without a number.
+     */
     bool (*needs)(const struct report *report, int number);
 } finders[] = {
     {"cuda", find_cuda, SECTION_CUDA, "the CUDA driver", NULL, NULL},
@@ -123,7 +127,9 @@ bool find_by_name(const char *name, const char *root)
 
 static void run_finder(struct report *report, const struct finder *finder)
 {
-    /* No file has that name. A driver that does not start is not loaded again, as it may crash. */
+    /*
+     * No file is named "none". A driver that does not start is not loaded again, as it may crash.
+     */
     const char *driver = *report->driver ? report->driver : "none";
     if (!finder->run)
         return;
@@ -146,7 +152,7 @@ static void run_finder(struct report *report, const struct finder *finder)
 
 /* ---- The driver ------------------------------------------------------------------------------ */
 
-/* Whether the driver works. Its findings are kept in any case. */
+/* Whether the driver works. Its findings are kept even if it does not. */
 static bool try_driver(struct report *report, const char *driver)
 {
     const struct findings *cuda = &report->sections[SECTION_CUDA];
@@ -174,7 +180,10 @@ static void find_driver(struct report *report)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-/* A failed finder of a device ("opengl:0") counts as a way. */
+/*
+ * Counts the ways tried and those that work. A failed finder of a device ("opengl:0") counts as one
+ * way.
+ */
 static void count_paths(struct report *report)
 {
     for (int s = SECTION_OPENGL; s <= SECTION_VULKAN; s++)

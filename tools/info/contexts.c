@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * OpenGL contexts by EGL and GLX. X11 and GLX are loaded at run time, since servers lack them.
- * Their types and constants are declared here, so that the build does not need their headers.
+ * Their types and constants are declared in this file, so that the build does not need their
+ * headers.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -10,7 +11,7 @@
 
 #include "tools/info/opengl.h"
 
-/* OpenGL 3.3 or newer, the least that grinterop's egl.h creates. */
+/* The versions to try. OpenGL 3.3 is the oldest that grinterop's egl.h creates. */
 static const int versions[][2] = {{4, 6}, {4, 5}, {3, 3}};
 enum { VERSIONS = sizeof(versions) / sizeof(versions[0]) };
 
@@ -87,7 +88,7 @@ static struct {
                                             const int *attributes);
 } x;
 
-/* ISO C cannot convert an object pointer to a function pointer. */
+/* Stores the address of a function. ISO C can't convert an object pointer to a function pointer. */
 static bool find(void *library, const char *name, void *function)
 {
     void *symbol = library ? dlsym(library, name) : NULL;
@@ -116,7 +117,10 @@ static const char *load_glx(void)
     return create ? NULL : "its GLX lacks GLX_ARB_create_context";
 }
 
-/* X's default handler exits the program. The results of the calls show errors as well. */
+/*
+ * Ignores X errors, since the default handler exits the program. Errors also show in the results of
+ * the calls.
+ */
 static int go_on(x_display *display, void *event)
 {
     (void)display;

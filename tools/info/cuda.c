@@ -11,14 +11,20 @@
 
 enum { MIB = 1 << 20, MOST_DEVICES = 64 };
 
-/* The software driver has its own id, so that a report on both drivers has no duplicates. */
+/*
+ * The id of the driver's findings. The software driver has its own id, so that a report on both
+ * drivers has no duplicates.
+ */
 static const char *driver_id(void)
 {
     const char *wanted = getenv("GR_CUDA_DRIVER");
     return wanted && strcmp(wanted, "soft") == 0 ? "cuda/software" : "cuda/driver";
 }
 
-/* 13010 means CUDA 13.1. A driver older than the headers lacks the newest functions. */
+/*
+ * Reports the version of the headers: 13010 means CUDA 13.1. A driver older than the headers lacks
+ * the newest functions.
+ */
 static void say_headers(int version)
 {
     say_fact("headers", "%d.%d", CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
@@ -85,7 +91,10 @@ static void say_device(const gr_cuda_api *cu, CUdevice device, int number)
              attribute(cu, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, device));
 }
 
-/* Also its capabilities and speed: rank 0 is the fastest. */
+/*
+ * Reports whether one device can access the memory of another, with capabilities and speed. Rank 0
+ * is the fastest.
+ */
 static void say_peer(const gr_cuda_api *cu, const CUdevice devices[], int from, int to)
 {
     static const struct {

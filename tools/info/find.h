@@ -7,9 +7,9 @@
 
 /* The input of a finder. */
 struct find {
-    const char *argument; /* what follows the name of the finder; "" if nothing */
-    int device;           /* the number in it; 0 if none */
-    const char *root;     /* replaces / when files are read */
+    const char *argument; /* the part of the finder after its name; "" if there is none */
+    int device;           /* the number in `argument`; 0 if there is none */
+    const char *root;     /* the folder that replaces / in file names */
 };
 
 void find_cuda(const struct find *find);     /* the CUDA driver and its devices */
@@ -25,7 +25,10 @@ void find_bench(const struct find *find);          /* measures OpenGL on a CUDA 
 void find_surroundings(
     const struct find *find); /* device nodes, containers, variables and versions */
 
-/* Runs the finder "NAME", "NAME:NUMBER" or "NAME/..." in this process. False: not found. */
+/*
+ * Runs the finder "NAME", "NAME:NUMBER" or "NAME/..." in this process. False if no finder has that
+ * name.
+ */
 bool find_by_name(const char *finder, const char *root);
 
 #endif

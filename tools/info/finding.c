@@ -121,7 +121,7 @@ static void read_line(struct findings *findings, char *line)
     }
 }
 
-/* Ignores an incomplete last line, of a finder that was killed while writing it. */
+/* An incomplete last line is ignored: its finder was killed while writing it. */
 void findings_read(struct findings *findings, char *lines)
 {
     for (char *end; (end = strchr(lines, '\n')); lines = end + 1) {
@@ -153,7 +153,10 @@ void say_step(const char *what)
     fflush(lines);
 }
 
-/* Replaces control characters of drivers, since tabs separate fields and newlines end lines. */
+/*
+ * Writes a field. Control characters in texts of drivers are replaced, since tabs separate fields
+ * and newlines end lines.
+ */
 static void put(const char *text, char end)
 {
     for (; *text; text++)

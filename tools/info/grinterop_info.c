@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * grinterop-info: reports what works between graphics and CUDA on this machine, and why the rest
- * does not. It calls no driver itself: each finder runs this program again in its own process.
+ * does not. The main process calls no driver: for each finder it runs this program again in a
+ * separate process.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -13,7 +14,7 @@
 #include "tools/info/report.h"
 #include "tools/options.h"
 
-/* Exit statuses. Errors in the command line are 2. */
+/* The exit statuses. Errors in the command line exit with 2. */
 enum { SOMETHING_WORKS, NOTHING_WORKS, USAGE, PROBE_FAILED, LONGEST_LIMIT = 3600 };
 
 #define ABOUT                                                                                      \
@@ -37,7 +38,10 @@ static const struct option_section sections[] = {
                  "grinterop-info --probe --verbose is the output to include in a bug report."},
     {NULL, NULL}};
 
-/* Skips the drivers' exit handlers: the answer no longer depends on them. */
+/*
+ * Runs a finder and exits without the drivers' exit handlers, since the findings are already
+ * complete.
+ */
 static void find(const char *finder, const char *root)
 {
     bool found = say_begin() && find_by_name(finder, root);
@@ -69,7 +73,7 @@ int main(int argc, char **argv)
     options_read_page(argc, argv, &page);
     if (finder)
         find(finder, report.root);
-    /* If the parent process ignores it, waitpid() cannot report how a child ended. */
+    /* If the parent process ignores SIGCHLD, waitpid() can't report how a child ended. */
     signal(SIGCHLD, SIG_DFL);
     report.noisy = verbose && !json;
     report_collect(&report);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The kernels as PTX, which every driver compiles for its GPU, so that the build needs no nvcc.
+ * The kernels as PTX. Every driver compiles PTX for its GPU, so the build needs no nvcc.
  *
  * copy    one 4-byte word per thread
  * mesh    one vertex per thread, on a grid of 256 by 256 from -1 to 1:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Finds the EGL devices, and OpenGL on a CUDA device, on other EGL devices such as the CPU, and on
- * the display; and what CUDA can share with each.
+ * Finds the EGL devices, and the OpenGL of CUDA devices, of other EGL devices such as the CPU, and
+ * of the display. Reports what CUDA can share with each OpenGL.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ void find_egl(const struct find *find)
     EGLDeviceEXT devices[EGL_MOST_DEVICES];
     char advice[600];
     (void)find;
-    gr_cuda_load(false); /* so that EGL loads the drivers that fit */
+    gr_cuda_load(false); /* Loads CUDA, so that EGL loads the drivers that fit. */
     if (!epoxy_has_egl()) {
         say("egl/loader", MARK_BAD, "no EGL",
             "libEGL.so.1 was not found: install it (on Debian libegl1).");
@@ -51,7 +51,7 @@ void find_egl(const struct find *find)
     if (count)
         return;
     egl_vendor_advise(gr_cuda_is_software(), advice, sizeof(advice));
-    /* With CUDA, the OpenGL finder reports the same for a way. */
+    /* With CUDA, the OpenGL finder also reports this failure. */
     say("egl/drivers", gr_cuda() ? MARK_BAD | DETAIL : MARK_BAD, "EGL has no devices", "%s",
         advice);
 }
@@ -67,8 +67,8 @@ const struct transport transports[TRANSPORTS] = {
 };
 
 /*
- * Whether a failure counts as an error. An OpenGL that no CUDA device draws for supports only
- * copies, and copies between GPUs need two.
+ * Whether a transport that does not work is a defect. An OpenGL that draws on no CUDA device
+ * supports only copies, and copies between GPUs need two GPUs.
  */
 static bool is_wanted(gr_transport transport, int cuda_device)
 {
@@ -96,8 +96,8 @@ static void say_transport(const struct transport *transport, const char *id, con
 }
 
 /*
- * Reports the transports between the current OpenGL and the CUDA device. `id` is the prefix of the
- * ids, `where` that of the labels: "CUDA device 0".
+ * Reports the transports between the current OpenGL context and the CUDA device. `id` is the prefix
+ * of the ids; `where` is the prefix of the labels, such as "CUDA device 0".
  */
 static void say_transports(const char *id, const char *where, int cuda_device)
 {
@@ -122,7 +122,7 @@ static const char *string_of(GLenum name)
 
 static void say_opengl(const char *id, const char *where, const char *described)
 {
-    /* Used by grinterop if available. */
+    /* The extensions that grinterop uses if they are available. */
     static const char *const extensions[] = {
         "GL_ARB_buffer_storage", "GL_ARB_copy_image",       "GL_ARB_direct_state_access",
         "GL_EXT_memory_object",  "GL_EXT_memory_object_fd", "GL_EXT_semaphore",
@@ -143,7 +143,7 @@ static void say_opengl(const char *id, const char *where, const char *described)
 
 /* ---- Texture formats ------------------------------------------------------------------------- */
 
-/* The formats that CUDA supports: 1, 2 and 4 channels (docs/formats.md). */
+/* The formats that CUDA supports, which have 1, 2 or 4 channels (docs/formats.md). */
 #define FOR_CHANNELS(X, type) X(R##type) X(RG##type) X(RGBA##type)
 #define FORMATS(X)                                                                                 \
     FOR_CHANNELS(X, 8)                                                                             \
@@ -212,7 +212,10 @@ void find_opengl(const struct find *find)
     say_opengl(id, where, egl->description);
     say_transports(id, where, find->device);
     say_formats(id, find->device);
-    /* Also tries CUDA on the next device, if there are several: all pairs would take too long. */
+    /*
+     * Also tries CUDA on the next device, if there are several. Trying all pairs would take too
+     * long.
+     */
     if (gr_cuda()->DeviceGetCount(&count) != CUDA_SUCCESS || count < 2)
         return;
     int next = (find->device + 1) % count;
@@ -235,7 +238,10 @@ void find_renderer(const struct find *find)
     say_transports(id, where, 0);
 }
 
-/* The OpenGL of windows. It may differ from that of EGL, and may run on a GPU without CUDA. */
+/*
+ * Examines the OpenGL of windows. It may differ from that of EGL, and may run on a GPU without
+ * CUDA.
+ */
 void find_glx(const struct find *find)
 {
     char where[80];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the OpenGL finders. */
+/* Declarations that the OpenGL finders share. */
 #ifndef INFO_OPENGL_H
 #define INFO_OPENGL_H
 
@@ -9,13 +9,15 @@
 
 enum { EGL_MOST_DEVICES = 32, TRANSPORTS = 4 };
 
-/* Lists the EGL devices in EGL's order and returns their number; 0 also if EGL cannot list them. */
+/*
+ * Lists the EGL devices in the order of EGL. Returns their number, or 0 if EGL can't list devices.
+ */
 int egl_list(EGLDeviceEXT devices[EGL_MOST_DEVICES]);
 
 /*
- * Make an OpenGL context current until the process ends: on the EGL device with that number, which
- * grinterop's egl.h supports only for CUDA devices; or on the X display in DISPLAY, without a
- * window. Return NULL, or what is missing (contexts.c).
+ * Make an OpenGL context current until the process ends (contexts.c). Return NULL, or what is
+ * missing. egl_make_current() uses the EGL device with that number; grinterop's egl.h supports only
+ * those that are CUDA devices. glx_make_current() uses the X display in DISPLAY, without a window.
  */
 const char *egl_make_current(int number);
 const char *glx_make_current(void);
@@ -23,7 +25,7 @@ const char *glx_make_current(void);
 struct transport {
     gr_transport transport;
     const char *name;
-    const char *brief; /* how a frame is transferred */
+    const char *brief; /* how the transport transfers a frame */
     const char *words;
 };
 extern const struct transport transports[TRANSPORTS];

@@ -11,7 +11,10 @@
 #include "tools/info/report.h"
 #include "tools/options_print.h"
 
-/* The version of the schema: raised when a field is renamed or removed, not when one is added. */
+/*
+ * The version of the schema. It is raised when a field is renamed or removed, not when one is
+ * added.
+ */
 enum { SCHEMA = 1, INDENT = 4, TEXT_INDENT = 6 };
 
 static const struct {
@@ -27,7 +30,7 @@ static const struct {
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* The length of the first UTF-8 character; 0: invalid, as a driver's text may be. */
+/* The length of the first UTF-8 character. 0 if it is invalid, as the texts of drivers may be. */
 static int character(const char *text)
 {
     const unsigned char *at = (const unsigned char *)text;
@@ -39,7 +42,7 @@ static int character(const char *text)
     for (int i = 1; i < length; i++)
         if ((at[i] & 0xc0) != 0x80)
             return 0;
-    /* An overlong form, a UTF-16 surrogate, or beyond the last character. */
+    /* Invalid: an overlong form, a UTF-16 surrogate, or a code beyond the last character. */
     if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
         (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f))
         return 0;
@@ -106,7 +109,9 @@ void report_print_json(const struct report *report)
 
 static const char *sign_of(enum mark mark)
 {
-    /* The second set is for terminals without these characters. */
+    /*
+     * The signs of the marks. The second set is for terminals without the characters of the first.
+     */
     static const char *const signs[2][3] = {{"\u2713", "\u2717", "\u00b7"}, {"+", "x", "."}};
     bool plain = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
     return signs[plain][mark];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The report: runs each finder in its own process, and prints their findings. */
+/* The report: runs each finder in a separate process, and prints the findings of all. */
 #ifndef INFO_REPORT_H
 #define INFO_REPORT_H
 
@@ -17,18 +17,18 @@ enum section {
 
 struct report {
     /* Set by the options. */
-    int limit;        /* seconds per finder */
-    const char *root; /* replaces / when files are read; "": / */
+    int limit;        /* the time limit of a finder, in seconds */
+    const char *root; /* the folder that replaces / in file names; "" if none does */
     bool noisy;       /* driver output stays on the standard error stream */
     bool probed;      /* also try each working way by exchanging bytes */
-    bool measured;    /* and measure */
+    bool measured;    /* also measure speeds */
 
     struct findings sections[SECTIONS];
-    const char *driver; /* the GR_CUDA_DRIVER of the findings; "": no driver starts */
-    bool software;      /* it is the software driver */
-    int paths, working; /* ways between graphics and CUDA: tried, and working */
-    int probes, right;  /* ways tried by exchanging bytes, and successful ones */
-    int failed;         /* unexpected failures among them */
+    const char *driver; /* the GR_CUDA_DRIVER of the findings; "" if no driver starts */
+    bool software;      /* whether `driver` is the software driver */
+    int paths, working; /* the ways between graphics and CUDA: those tried, and those that work */
+    int probes, right;  /* the ways that --probe tried by exchanging bytes, and those that passed */
+    int failed;         /* the probes that failed unexpectedly */
 };
 
 /* Runs all finders that apply (collect.c). */
@@ -41,10 +41,10 @@ int report_devices(const struct report *report);
 void report_probe(struct report *report);
 
 /*
- * Runs a finder of this program, such as "opengl:0", in a process of its own and adds its findings
- * to the section. If a driver crashes or hangs, only that process ends, and its end becomes a
- * finding with the label `about`. `driver` is the GR_CUDA_DRIVER of the process; NULL leaves the
- * variable unchanged (child.c).
+ * Runs a finder of this program, such as "opengl:0", in a separate process and adds its findings to
+ * the section (child.c). If a driver crashes or hangs, only that process ends, and a finding with
+ * the label `about` reports this. `driver` is the value of GR_CUDA_DRIVER for the process; NULL
+ * leaves the variable unchanged.
  */
 void report_run_finder(struct report *report, enum section section, const char *finder,
                        const char *driver, const char *about);

@@ -27,7 +27,7 @@ static bool is_there(const char *root, const char *name)
     return access(text_of("%s%s", root, name), F_OK) == 0;
 }
 
-/* Reads the first line without its newline; false on failure. */
+/* Reads the first line of a file, without its newline. False on failure. */
 static bool read_line(const char *root, const char *name, char *line, size_t size)
 {
     FILE *file = fopen(text_of("%s%s", root, name), "re");
@@ -50,7 +50,7 @@ static void say_node(const char *root, const char *path)
 {
     const char *name = path + strlen(root), *state = gr_machine_node(path);
     const char *id = text_of("surroundings%s", name), *label = text_of("%s is %s", name, state);
-    /* NVIDIA's drivers work without the DRM nodes. */
+    /* The NVIDIA driver also works without the DRM nodes. */
     bool needed = strncmp(name, "/dev/dri/", strlen("/dev/dri/")) != 0;
     if (strcmp(state, "there") == 0)
         say(id, MARK_GOOD | DETAIL, label, "%s", "");
@@ -58,7 +58,7 @@ static void say_node(const char *root, const char *path)
         say(id, needed ? MARK_BAD : MARK_NOTE, label, CLOSED, name);
 }
 
-/* Reports all nodes that match the pattern, and returns their number. */
+/* Reports all device nodes that match the pattern. Returns their number. */
 static size_t say_nodes(const char *root, const char *pattern)
 {
     glob_t nodes;
@@ -72,8 +72,8 @@ static size_t say_nodes(const char *root, const char *pattern)
 }
 
 /*
- * Reports the nodes of a Tegra, such as Jetson. True if this is one. The other nodes depend on its
- * generation: up to Orin it has no /dev/nvidia-uvm.
+ * Reports the device nodes of a Tegra, such as Jetson. True if this machine is a Tegra. Its other
+ * nodes depend on the generation: up to Orin, a Tegra has no /dev/nvidia-uvm.
  */
 static bool say_tegra(const char *root, size_t gpus)
 {
@@ -108,7 +108,7 @@ static void say_all_nodes(const char *root)
 
 /* ---- Kernel drivers of the GPUs -------------------------------------------------------------- */
 
-/* Whether there are cards of NVIDIA, and of other vendors. */
+/* Whether the machine has NVIDIA cards, and whether it has cards of other vendors. */
 static void find_cards(const char *root, bool *nvidia, bool *other)
 {
     glob_t files;
@@ -134,13 +134,13 @@ static void say_gpus(const char *root)
             "The other GPU may draw the windows. A program draws on the NVIDIA GPU with "
             "__NV_PRIME_RENDER_OFFLOAD=1 __GLX_VENDOR_LIBRARY_NAME=nvidia, or without a window by "
             "gr_egl_create().");
-    /* The free driver, which has no CUDA, prevents NVIDIA's driver from using the card. */
+    /* The free driver nouveau has no CUDA, and prevents the NVIDIA driver from using the card. */
     if (nvidia && is_there(root, "/sys/module/nouveau") &&
         !is_there(root, "/proc/driver/nvidia/version"))
         say("surroundings/nouveau", MARK_BAD, "the GPU uses the nouveau driver",
             "CUDA needs NVIDIA's own kernel driver: install it, which disables nouveau, and "
             "restart.");
-    /* Written by Ubuntu's switch between the two GPUs of a laptop. */
+    /* Ubuntu writes this file when the user switches between the two GPUs of a laptop. */
     if (read_line(root, "/etc/prime-discrete", line, sizeof(line)) &&
         (strcmp(line, "off") == 0 || strcmp(line, "intel") == 0))
         say("surroundings/prime", MARK_BAD, "the NVIDIA GPU is switched off",
@@ -159,8 +159,8 @@ static bool is_among(const char *list, const char *word)
 }
 
 /*
- * Read by NVIDIA's container runtime; the default is utility,compute. They are only a hint: the
- * drivers may have been added to the container in another way.
+ * Reports the variables that the NVIDIA container runtime reads; their default is utility,compute.
+ * They are only a hint: the drivers may have been added to the container in another way.
  */
 static void say_capabilities(void)
 {
@@ -180,7 +180,7 @@ static void say_capabilities(void)
 
 static void say_container(const char *root)
 {
-    /* Apptainer adds drivers only on request. */
+    /* Apptainer and Singularity add drivers to a container only on request. */
     if ((getenv("APPTAINER_CONTAINER") || getenv("SINGULARITY_CONTAINER")) &&
         !is_there(root, "/.singularity.d/libs/libcuda.so.1"))
         say("surroundings/apptainer", MARK_NOTE,
@@ -196,7 +196,9 @@ static void say_container(const char *root)
 
 /* ---- WSL ------------------------------------------------------------------------------------- */
 
-/* Comes with the Windows driver. An installed Linux driver hides it. */
+/*
+ * The CUDA driver of WSL, which comes with the Windows driver. An installed Linux driver hides it.
+ */
 #define WSL_DRIVER "/usr/lib/wsl/lib/libcuda.so.1"
 
 static void say_wsl(const char *root)
@@ -259,9 +261,9 @@ static void say_variables(void)
 /* ---- Versions -------------------------------------------------------------------------------- */
 
 /*
- * The parts of NVIDIA's driver in the kernel and in files must have the same version. They differ
- * after an update without a restart, or in a container. `version` receives the word such as
- * 580.65.06; "" if not found.
+ * The kernel module and the libraries of the NVIDIA driver must have the same version. The versions
+ * differ after an update without a restart, or in a container. `version` receives the version, such
+ * as 580.65.06, or "" if it is not found.
  */
 static void say_kernel(const char *root, char *version, size_t size)
 {
@@ -276,7 +278,9 @@ static void say_kernel(const char *root, char *version, size_t size)
     say_fact("version", "%s", version);
 }
 
-/* The loaders of EGL and Vulkan skip a driver that lacks a library, without a word. */
+/*
+ * Reports a missing library. The loaders of EGL and Vulkan silently skip a driver that lacks one.
+ */
 static void say_missing(const char *name, const char *what, const char *error)
 {
     if (!error || strncmp(error, name, strlen(name)) == 0)
@@ -288,8 +292,9 @@ static void say_missing(const char *name, const char *what, const char *error)
 }
 
 /*
- * The file behind the library's name, which has the driver's version: libcuda.so.580.65.06. NULL
- * also for the software driver's libcuda, which matches no kernel driver.
+ * The file that the library's name links to. Its name has the version of the driver:
+ * libcuda.so.580.65.06. NULL also for the libcuda of the software driver, which matches no kernel
+ * driver.
  */
 static char *file_of(void *library)
 {
@@ -300,7 +305,10 @@ static char *file_of(void *library)
     return realpath(map->l_name, NULL);
 }
 
-/* NULL if the name has no version: Jetson's libcuda.so.1.1 is the same for all. */
+/*
+ * The version in the file name. NULL if there is none: libcuda.so.1.1 of Jetson has the same name
+ * in all versions.
+ */
 static const char *version_of(const char *file)
 {
     const char *version = strstr(file, ".so.");
@@ -335,7 +343,10 @@ static void say_file(const char *name, const char *what, const char *kernel)
     free(file);
 }
 
-/* The file of the CUDA driver: GR_CUDA_DRIVER, unless that selects the software driver. */
+/*
+ * The file of the CUDA driver: that of GR_CUDA_DRIVER, unless the variable selects the software
+ * driver.
+ */
 static const char *cuda_name(void)
 {
     const char *wanted = getenv("GR_CUDA_DRIVER");
@@ -377,7 +388,7 @@ void find_surroundings(const struct find *find)
     say_variables();
     say_kernel(find->root, kernel, sizeof(kernel));
     say_library();
-    /* Last, since they load drivers. */
+    /* These come last, since they load drivers. */
     say_file(cuda_name(), "CUDA", kernel);
     say_file("libEGL_nvidia.so.0", "EGL", kernel);
     say_file("libGLX_nvidia.so.0", "GLX", kernel);

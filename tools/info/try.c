@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The CUDA side of a trial. Every second round copies by a kernel instead of the driver: the GPU
- * executes them in different engines, and the driver orders them differently.
+ * The CUDA side of a trial. Every second round copies with a kernel instead of a driver call: the
+ * GPU executes kernels and copies in different engines, and the driver orders them differently.
  */
 #include "tools/info/try.h"
 
@@ -12,7 +12,7 @@
 
 #include "tools/info/finding.h"
 
-enum { SLOTS = 4, AHEAD = 2 }; /* the frames that CUDA writes before the first one is read */
+enum { SLOTS = 4, AHEAD = 2 }; /* AHEAD: the frames that CUDA writes before the first one is read */
 
 /* ---- Failures -------------------------------------------------------------------------------- */
 
@@ -119,7 +119,8 @@ bool try_same(struct trial *t, const char *reader, const char *writer, size_t si
                     reader, writer, wrong, size, first, t->got[first], t->sent[first]);
 }
 
-/* A kernel copies from and to memory allocated by CUDA. */
+/* A kernel can only copy from and to memory allocated by CUDA, so the bytes are copied to such
+ * memory first. */
 static bool write_bytes(struct trial *t, CUdeviceptr to, const void *from, size_t size)
 {
     const struct try_side *side = &t->cuda;
@@ -178,7 +179,7 @@ bool try_read(struct trial *t, gr_resource *resource)
 
 /* ---- Rings ----------------------------------------------------------------------------------- */
 
-/* The ring references its resources, and frees them when it ends. */
+/* The ring holds references to its resources, and frees them when it ends. */
 gr_ring *try_make_ring(size_t slots, gr_resource *(*make)(void *its), void *its)
 {
     gr_resource *resources[TRY_MOST_SLOTS] = {NULL};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Tries OpenGL buffers and textures: OpenGL writes and CUDA reads, then CUDA writes and OpenGL
- * reads. OpenGL copies from and to its own buffer, like the commands of a program. The host reads
+ * reads. OpenGL copies from and to a buffer that is not shared, as a program would. The host reads
  * only that buffer.
  */
 #include <string.h>
@@ -19,8 +19,8 @@ struct object {
     bool image;
     size_t bytes;
     GLuint own;         /* a buffer not shared with CUDA */
-    GLuint name;        /* of an object not created by grinterop; else 0 */
-    GLuint framebuffer; /* of the image */
+    GLuint name;        /* the name of an object not created by grinterop, otherwise 0 */
+    GLuint framebuffer; /* the framebuffer of the image */
     gr_resource *resource;
 };
 
@@ -70,7 +70,7 @@ static void make_buffer_object(struct object *object, const gr_gl_options *optio
     object->resource = gr_from_gl_buffer_with(object->name, GR_READ_WRITE, options);
 }
 
-/* Has only one level, so that the texture is complete. */
+/* Creates a texture with only one level, so that it is complete. */
 static GLuint make_texture(void)
 {
     GLuint name = 0;

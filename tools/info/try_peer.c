@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Tries two GPUs with peer access, without graphics, since drivers may be wrong about PCIe. Bytes
- * go by a driver copy, and by a kernel that writes to the other GPU.
+ * Tries two GPUs with peer access, without graphics, since drivers may be wrong about PCIe. The
+ * bytes are copied by a driver call, and by a kernel that writes to the other GPU.
  */
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static bool open_end(struct trial *t, struct end *end, int device)
     return true;
 }
 
-/* Permits `from` to access memory of `to`. */
+/* Permits the GPU `from` to access the memory of the GPU `to`. */
 static bool let_reach(struct trial *t, const struct end *from, const struct end *to)
 {
     say_step("cuCtxEnablePeerAccess()");
@@ -52,7 +52,9 @@ static bool is_same(struct trial *t, const struct end *from, const struct end *t
     return false;
 }
 
-/* Fills the memory of `from`, which writes it to the memory of `to` in its own stream. */
+/*
+ * Fills the memory of `from`. Then `from` writes it to the memory of `to`, on the stream of `from`.
+ */
 static bool write_to(struct trial *t, const struct end *from, const struct end *to, bool by_kernel)
 {
     const struct try_side *side = &from->side;

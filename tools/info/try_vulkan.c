@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Tries Vulkan buffers and images in pairs: CUDA writes one, Vulkan copies it to the other, and
- * CUDA reads that; then the reverse. If the bytes are right, Vulkan has read what CUDA wrote. Only
- * the last read waits on the host.
+ * Tries Vulkan buffers and images in pairs: CUDA writes one of the pair, Vulkan copies it to the
+ * other, and CUDA reads that. Then the two swap roles. If the bytes are right, Vulkan has read what
+ * CUDA wrote. The host waits only for the last read.
  */
 #include <string.h>
 
@@ -26,8 +26,8 @@ struct vulkan {
     const gr_vk_headless_info *made;
     gr_vk_device *device;
     VkCommandPool pool;
-    gr_resource *both[2]; /* a buffer or an image, and a buffer */
-    gr_resource *all;     /* the frames of a ring */
+    gr_resource *both[2]; /* the two resources of the pair: a buffer or an image, and a buffer */
+    gr_resource *all;     /* the buffer with all frames of a ring */
 #define POINTER(name) PFN_vk##name name;
     FUNCTIONS(POINTER)
 };
@@ -42,7 +42,7 @@ static bool is_vulkan_fine(struct trial *t, VkResult result, const char *call)
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
-/* ISO C cannot convert between function pointer types by assignment. */
+/* Loads the functions. ISO C can't convert between function pointer types by assignment. */
 static bool load(struct trial *t, struct vulkan *vk)
 {
     PFN_vkVoidFunction found;
@@ -136,7 +136,7 @@ static gr_resource *make_image(struct trial *t)
 
 /* ---- Commands -------------------------------------------------------------------------------- */
 
-/* Returns VK_NULL_HANDLE after a failure. */
+/* Begins a command buffer. VK_NULL_HANDLE after a failure. */
 static VkCommandBuffer begin(struct trial *t)
 {
     const struct vulkan *vk = t->graphics;
@@ -155,8 +155,8 @@ static VkCommandBuffer begin(struct trial *t)
 }
 
 /*
- * Submits copy commands between the CUDA uses of the resources before and after. VK_NULL_HANDLE:
- * only hands the resources from Vulkan to CUDA.
+ * Submits commands that use the resources after the last CUDA work and before the next. With
+ * VK_NULL_HANDLE, only hands the resources from Vulkan to CUDA.
  */
 static bool submit(struct trial *t, gr_submit *submit, VkCommandBuffer commands)
 {
@@ -187,7 +187,7 @@ static bool submit_for(struct trial *t, gr_resource *const *resources, size_t co
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
-/* Copies from the resource with that number to the other one. */
+/* Vulkan copies from the resource with that number to the other resource of the pair. */
 static bool take_turn(struct trial *t, unsigned number, size_t bytes)
 {
     const struct vulkan *vk = t->graphics;
@@ -245,7 +245,7 @@ static bool copy_frame(struct trial *t, const gr_slot *slot, size_t frame)
     return submit(t, slot->submit, commands);
 }
 
-/* The buffer was used only by Vulkan: hands it to CUDA, which reads it. */
+/* Only Vulkan has used this buffer: hands it to CUDA, which reads it. */
 static bool read_frames(struct trial *t)
 {
     const struct vulkan *vk = t->graphics;

@@ -16,20 +16,20 @@ enum { MOST_DEVICES = 32, MOST_EXTENSIONS = 16 };
 
 /* ---- All devices ----------------------------------------------------------------------------- */
 
-/* An instance, which lives until the process ends. */
+/* A Vulkan instance and its functions. The instance lives until the process ends. */
 struct loader {
     PFN_vkGetInstanceProcAddr get;
     VkInstance instance;
 };
 
-/* Loads any Vulkan function. Uses memcpy(), as ISO C cannot convert between such pointers. */
+/* Loads any Vulkan function. Uses memcpy(), as ISO C can't convert between such pointers. */
 static void find_function(const struct loader *loader, const char *name, void *function)
 {
     PFN_vkVoidFunction found = loader->get(loader->instance, name);
     memcpy(function, &found, sizeof(found));
 }
 
-/* Returns NULL, or what is missing. */
+/* Creates the instance. Returns NULL, or what is missing. */
 static const char *open_loader(struct loader *loader)
 {
     const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
@@ -51,7 +51,7 @@ static const char *open_loader(struct loader *loader)
     return NULL;
 }
 
-/* The number of the same CUDA device, or -1. */
+/* The number of the CUDA device that is the same GPU, or -1. */
 static int cuda_device_of(const struct loader *loader, VkPhysicalDevice device)
 {
     int count = 0;

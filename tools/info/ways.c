@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The ways that --probe tries by exchanging bytes, and their results. */
+/* The ways between graphics and CUDA that --probe tries by exchanging bytes, and the results. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { MOST_RENDERERS = 32 };
 
-/* APIs that grinterop was built without. */
+/* APIs that grinterop was built without have no trials. */
 #ifndef INFO_OPENGL
 #define try_opengl NULL
 #endif
@@ -31,7 +31,7 @@ static const struct {
 };
 enum { APIS = sizeof(apis) / sizeof(apis[0]) };
 
-/* Where a way is tried. `APART`: CUDA runs on another device than OpenGL or Vulkan. */
+/* Where a way is tried. APART: CUDA runs on another device than OpenGL or Vulkan does. */
 enum place {
     PAIR = 1,
     OPENGL = 2,
@@ -44,7 +44,9 @@ enum place {
     SOFT_VULKAN = 256
 };
 
-/* In the order of the report. Between two GPUs, images support only interop and copies. */
+/*
+ * All ways, in the order of the report. Between two GPUs, images support only interop and copies.
+ */
 static const struct {
     const char *what;
     unsigned places;
@@ -69,7 +71,8 @@ enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* Whether the id omits the CUDA device. */
+/* Whether the id omits the CUDA device: it is the device that draws, or device 0 if that is none.
+ */
 static bool is_usual(const struct way *way)
 {
     return way->cuda_device == (way->api == WAY_RENDERER || way->api == WAY_GLX ? 0 : way->device);
@@ -82,7 +85,7 @@ static const char *id_of(const struct way *way)
                    way->device, cuda, way->what);
 }
 
-/* "OpenGL on CUDA device 0: a ring with several frames in flight". */
+/* The label of a way: "OpenGL on CUDA device 0: a ring with several frames in flight". */
 static const char *label_of(const struct way *way)
 {
     const char *device = way->api == WAY_GLX ? "" : text_of(" %d", way->device);
@@ -96,7 +99,7 @@ static const char *label_of(const struct way *way)
                    apis[way->api].words, device, cuda, words);
 }
 
-/* Parses "NAME/NUMBER/" and skips it. */
+/* Parses "NAME/NUMBER/" and moves *text past it. */
 static bool pass(const char **text, const char *name, int *number)
 {
     int end = 0;
@@ -108,7 +111,7 @@ static bool pass(const char **text, const char *name, int *number)
     return true;
 }
 
-/* Parses an id after "probe/". False: invalid. */
+/* Parses the part of an id after "probe/". False if it is invalid. */
 static bool parse(const char *id, struct way *way)
 {
     size_t api = 0, software = strlen("software/");
@@ -128,8 +131,8 @@ static bool parse(const char *id, struct way *way)
 /* ---- All ways -------------------------------------------------------------------------------- */
 
 /*
- * Whether a finder has already reported that the transport does not work, and why, in a finding
- * such as "opengl/0/shared".
+ * Whether a finder has already reported, in a finding such as "opengl/0/shared", that the transport
+ * does not work, and why.
  */
 static bool is_refused(const struct report *report, const char *where, const char *what)
 {
@@ -140,7 +143,7 @@ static bool is_refused(const struct report *report, const char *where, const cha
     return transport && found && found->mark != MARK_GOOD;
 }
 
-/* `where` is the prefix of the ids of that finder. */
+/* Tries all ways at one place. `where` is the prefix of the ids of the finder for that place. */
 static void try_place(struct report *report, enum place place, const char *where, enum way_api api,
                       int device, int cuda_device)
 {
@@ -161,7 +164,7 @@ static bool reaches(const struct report *report, int from, int to)
     return peer && strcmp(finding_fact(peer, "reaches"), "yes") == 0;
 }
 
-/* Each pair once, as it is tried in both directions. */
+/* Tries each pair of GPUs once, since a trial covers both directions. */
 static void try_pairs(struct report *report, int count)
 {
     for (int one = 0; one < count; one++)
@@ -212,7 +215,7 @@ void report_probe(struct report *report)
     try_pairs(report, count);
     try_opengl_devices(report, count);
     try_vulkan_devices(report, count);
-    /* The software driver, if it is available in addition to the main driver. */
+    /* Also tries the software driver, if it is available in addition to the main driver. */
     if (count && strcmp(report->driver, "soft") != 0 &&
         findings_good(&report->sections[SECTION_CUDA], "cuda/software")) {
         try_place(report, SOFT_OPENGL, "", WAY_OPENGL, 0, 0);

@@ -163,7 +163,7 @@ void beginDrawing(VkCommandBuffer commands, const Image &texture, const Image &t
                                   .layerCount = 1,
                                   .colorAttachmentCount = 1,
                                   .pColorAttachments = &colours};
-    /* Flipped, since the first row in OpenGL is the lowest. */
+    /* The picture is flipped, since the first row in OpenGL is the bottom row. */
     const float size = float(side);
     const VkViewport viewport = {0.0f, size, size, -size, 0.0f, 1.0f};
     changeLayout(commands, texture.image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,

@@ -12,5 +12,6 @@ void main()
     place = position.xy;
     slope = position.w;
     gl_Position = view * vec4(position.xyz, 1.0);
-    gl_Position.z = 0.5 * (gl_Position.z + gl_Position.w); /* from -1 to 1 in OpenGL, from 0 here */
+    /* z is from -1 to 1 in OpenGL, from 0 to 1 in Vulkan */
+    gl_Position.z = 0.5 * (gl_Position.z + gl_Position.w);
 }

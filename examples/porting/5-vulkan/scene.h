@@ -85,7 +85,7 @@ static void submit(const Frame &frame, gr_submit *begun, const gr_vk_use *first,
     grinterop::check(gr_vk_submit(begun, &desc));
 }
 
-/* Once. There is no `first`, since CUDA has not used the image yet. */
+/* Runs once. There is no `first`, since CUDA has not used the image yet. */
 static void uploadTiles(const Frame &frame, gr_resource *tiles)
 {
     const Buffer texels = createBuffer(VK_BUFFER_USAGE_TRANSFER_SRC_BIT, 4 * IMAGE * IMAGE, NULL);

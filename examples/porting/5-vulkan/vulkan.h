@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The Vulkan code of ripples: one device, as there was one OpenGL context, memory, and the commands
- * of a frame. grinterop only determines the extensions and the GPU.
+ * The Vulkan code of ripples: one device, as OpenGL had one context, memory, and the commands of a
+ * frame. grinterop only determines the extensions and the GPU.
  */
 #ifndef RIPPLES_VULKAN_H
 #define RIPPLES_VULKAN_H
@@ -25,11 +25,14 @@ extern struct Vulkan {
     VkCommandPool pool;
 } vk;
 
-/* `extensions`: those of the window, in addition to those that CUDA needs. */
+/* `extensions` are those of the window, in addition to those that CUDA needs. */
 void createInstance(std::vector<const char *> extensions);
 void createDevice(int cudaDevice, std::vector<const char *> extensions);
 
-/* Registers a function that destroys an object. They run in reverse order, once the GPU is idle. */
+/*
+ * Registers a function that destroys an object. The functions run in reverse order, once the GPU is
+ * idle.
+ */
 void atEnd(std::function<void()> end);
 void destroyVulkan();
 
@@ -40,7 +43,7 @@ struct Buffer {
 };
 Buffer createBuffer(VkBufferUsageFlags usage, VkDeviceSize size, const void *data);
 
-/* GPU memory: square, four bytes per pixel. */
+/* An image in GPU memory: square, four bytes per pixel. */
 struct Image {
     VkImage image;
     VkImageView view;
@@ -50,23 +53,26 @@ Image createImage(uint32_t side, VkImageUsageFlags usage);
 
 VkSemaphore createSemaphore();
 
-/* The objects of a frame, recorded again once the GPU is done with it. */
+/* The objects of a frame. Its commands are recorded again once the GPU is done with them. */
 struct Frame {
     VkCommandBuffer commands;
     VkFence done;
-    VkSemaphore taken; /* the window image may be written */
+    VkSemaphore taken; /* signalled when the window image may be written */
 };
 Frame createFrame();
 void beginFrame(const Frame &frame);
 
-/* Ordered after all previous commands and before all later ones. */
+/* The layout change is ordered after all previous commands and before all later ones. */
 void changeLayout(VkCommandBuffer commands, VkImage image, VkImageLayout from, VkImageLayout to);
 
-/* Copies a whole image, which then has the layout TRANSFER_DST_OPTIMAL; any previous layout. */
+/*
+ * Copies to a whole image, whose layout becomes TRANSFER_DST_OPTIMAL. Any previous layout is
+ * allowed.
+ */
 void copyToImage(VkCommandBuffer commands, VkBuffer from, VkDeviceSize offset, VkImage to,
                  uint32_t side);
 
-/* Copies a whole image with the layout TRANSFER_SRC_OPTIMAL for the host. */
+/* Copies from a whole image, whose layout is TRANSFER_SRC_OPTIMAL, for the host. */
 void copyFromImage(VkCommandBuffer commands, VkImage from, VkBuffer to, uint32_t side);
 
 /* Without grinterop: ends the commands, submits them, and waits until they are done. */

@@ -15,7 +15,7 @@ static VkSurfaceKHR surface;
 static VkSwapchainKHR swapchain;
 static VkExtent2D extent;
 static std::vector<VkImage> images;
-static std::vector<VkSemaphore> drawn; /* the image may be presented */
+static std::vector<VkSemaphore> drawn; /* signalled when the image of that index may be presented */
 static uint32_t next;
 
 bool openWindow(int side, const char *title)
@@ -76,7 +76,7 @@ static void findImages()
         drawn.push_back(createSemaphore());
 }
 
-/* Also replaces a swapchain that no longer fits the window. */
+/* Makes the swapchain, or replaces one that no longer fits the window. */
 static void makeSwapchain()
 {
     VkSurfaceCapabilitiesKHR can;
@@ -84,7 +84,7 @@ static void makeSwapchain()
     int width, height;
     glfwGetFramebufferSize(window, &width, &height);
     extent = can.currentExtent;
-    if (extent.width == UINT32_MAX) /* the swapchain decides */
+    if (extent.width == UINT32_MAX) /* the swapchain may choose the size */
         extent = {uint32_t(width), uint32_t(height)};
     const VkSurfaceFormatKHR format = chooseFormat();
     const VkSwapchainKHR old = swapchain;

@@ -15,8 +15,8 @@ bool openWindow(int side, const char *title);
 std::vector<const char *> instanceExtensions();
 
 /*
- * Call before creating the device, which needs these extensions; canPresent(): whether the family
- * can present.
+ * Call before creating the device, which needs these extensions. canPresent() says whether the
+ * queue family can present.
  */
 std::vector<const char *> deviceExtensions();
 bool canPresent(uint32_t family);
@@ -33,11 +33,11 @@ void takeImage(VkSemaphore taken);
 /* Copies `drawn`, with the layout TRANSFER_SRC_OPTIMAL, to the image. */
 void copyToWindow(VkCommandBuffer commands, VkImage drawn, int side);
 
-/* The wait and the signal of the submit of these commands; empty without a window. */
+/* The wait and the signal for the submit of these commands. Both are empty without a window. */
 std::vector<VkSemaphoreSubmitInfo> waitsOf(VkSemaphore taken);
 std::vector<VkSemaphoreSubmitInfo> signalsOfImage();
 
-/* Call after that submit. */
+/* Call after the submit. */
 void showImage();
 
 #endif

@@ -15,7 +15,7 @@
 
 #include "scene.h"
 
-#define FLIGHT 4 /* frames begun and not yet drawn */
+#define FLIGHT 4 /* the number of frames begun and not yet drawn */
 
 /* Shared by CUDA and Vulkan; frees everything at its end. */
 struct Shared {

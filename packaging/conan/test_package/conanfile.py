@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""A program that uses the package, on the software driver."""
+"""A program that uses the Conan package, on the software driver."""
 
 import os
 

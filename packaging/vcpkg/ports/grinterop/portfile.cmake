@@ -12,7 +12,7 @@ if(NOT EXISTS "${tree}/configure.ac")
 name it where it is, by --overlay-ports=TREE/packaging/vcpkg/ports.")
 endif()
 
-# A copy, since autoreconf writes into it.
+# Copies the source, since autoreconf writes to it.
 set(SOURCE_PATH "${CURRENT_BUILDTREES_DIR}/src/tree")
 file(REMOVE_RECURSE "${SOURCE_PATH}")
 file(GLOB sources "${tree}/configure.ac" "${tree}/*.am" "${tree}/*.in" "${tree}/*.inc"
@@ -49,8 +49,8 @@ else()
     list(APPEND options NVCC=no)
 endif()
 
-# C alone is in the interface, so one build serves debug and release. Configure has its own rule for
-# which library: the static one is made of the shared one's objects.
+# The interface is C only, so one build serves debug and release. The library type is selected
+# below: configure makes the static library from the objects of the shared one.
 set(VCPKG_BUILD_TYPE release)
 vcpkg_make_configure(
     SOURCE_PATH "${SOURCE_PATH}"
@@ -59,11 +59,11 @@ vcpkg_make_configure(
     DEFAULT_OPTIONS_EXCLUDE "^--(disable|enable)-(static|shared)"
     OPTIONS ${options}
 )
-# Of the programs only what is installed.
+# Installs only the programs that users need.
 vcpkg_make_install(TARGETS install-exec install-data)
 
 if(VCPKG_LIBRARY_LINKAGE STREQUAL "static")
-    # grinterop-info needs the shared one.
+    # grinterop-info needs the shared library.
     file(GLOB shared "${CURRENT_PACKAGES_DIR}/lib/libgrinterop.so*")
     file(REMOVE ${shared})
     file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/tools")
