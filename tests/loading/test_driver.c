@@ -317,7 +317,7 @@ TEST(an_empty_driver_name_has_no_effect)
     expect_child("refuses_without_gpu");
 }
 
-GROUP("cuda_symbol_returns_the_function_of_a_version", add_environment_case)
+GROUP("symbols", add_environment_case)
 
 static void *address_of(const void *function, size_t size)
 {
