@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Resources of buffers and textures: the bytes, and which calls reach the driver in which order. */
+/*
+ * Resources of buffers and textures: their bytes, and which driver calls are made in which order.
+ */
 #include "wgl.h"
 
 #include <string.h>
@@ -14,7 +16,7 @@ static void fill(unsigned char *bytes, size_t size, unsigned seed)
 
 /* ---- The calls ------------------------------------------------------------------------------- */
 
-/* Exactly these calls reached the driver, on STREAM where they take one. */
+/* Exactly these calls must have reached the driver, with STREAM if they take a stream. */
 static const char *calls_are(const char *const names[], size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -103,7 +105,7 @@ static const char *map_on_entry(void)
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
-/* CUDA reads OpenGL's bytes, and OpenGL reads what CUDA wrote. */
+/* CUDA reads the bytes of OpenGL, and OpenGL reads the bytes that CUDA wrote. */
 static const char *exchange(gr_resource *resource, GLuint name, const unsigned char *before)
 {
     unsigned char bytes[BYTES], after[BYTES];
@@ -140,7 +142,7 @@ static const char *bytes_by_copy(void)
 {
     const gr_gl_options copies = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
     PASS_ON(bytes_of(&copies));
-    REQUIRE(!follower->nth(0)); /* nothing was registered */
+    REQUIRE(!follower->nth(0)); /* no call registered anything */
     return NULL;
 }
 
@@ -151,7 +153,7 @@ static const char *bytes_of_a_created_one(void)
     const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
     gr_resource *resource = gr_gl_buffer_create(BYTES, GR_READ_WRITE, &any);
     REQUIRE(resource);
-    /* Its storage is immutable: the bytes are copied from another buffer. */
+    /* The storage is immutable, so the bytes are copied from another buffer. */
     glCopyNamedBufferSubData(wgl_buffer(bytes, BYTES), gr_gl_name(resource), 0, 0, BYTES);
     const char *wrong = exchange(resource, gr_gl_name(resource), bytes);
     gr_resource_free(resource);
@@ -214,7 +216,9 @@ static const char *refused_registration(void)
     follower->answer(REGISTER_BUFFER, CUDA_ERROR_OPERATING_SYSTEM);
     REQUIRE(!gr_from_gl_buffer(name, GR_READ_WRITE));
     REQUIRE(gr_last_error()->code == CUDA_ERROR_OPERATING_SYSTEM);
-    /* Wine's OpenGL is the host's, which renders on the CPU or on another vendor's GPU. */
+    /*
+     * Wine uses the OpenGL of the host, which renders on the CPU or on the GPU of another vendor.
+     */
     PASS_ON(wgl_refused(GR_ERR_CUDA, "GR_TRANSPORT_COPY"));
     CALLS_ARE(REGISTER_BUFFER);
     return NULL;
@@ -246,7 +250,7 @@ static const char *refused_map(void)
     return NULL;
 }
 
-/* Resources that were mapped before the second call failed are unmapped again. */
+/* If the second driver call of a map fails, the resources that were mapped are unmapped again. */
 static const char *refused_pointer(void)
 {
     gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
@@ -287,7 +291,7 @@ static const char *deleted_while_registered(void)
     return NULL;
 }
 
-/* Storage is shared through file descriptors, which Windows does not have. */
+/* Sharing storage needs file descriptors, which Windows does not have. */
 static const char *shared_storage(void)
 {
     const gr_gl_options shared = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Which context is current, on which thread, and destroyed contexts. */
+/* The current context: which one is current, on which thread, and contexts that were destroyed. */
 #include "wgl.h"
 
 #define WIN32_LEAN_AND_MEAN
@@ -24,7 +24,7 @@ static const char *no_context(void)
     return NULL;
 }
 
-/* Maps are refused without the context, and work again once it is current. */
+/* Without the context a map is refused. Once the context is current again, maps work. */
 static const char *context_goes_away(void)
 {
     gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
@@ -50,7 +50,7 @@ static const char *another_context(void)
     REQUIRE(resource && !own_wgl_open(&other));
     REQUIRE(!gr_map(resource, STREAM));
     PASS_ON(wgl_refused(GR_ERR_GL, "was registered in another context (WGL context "));
-    /* The other context has its own resources. */
+    /* The other context can have its own resources. */
     gr_resource *second = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
     gr_buffer *buffer = second ? gr_map(second, STREAM) : NULL;
     REQUIRE(buffer && gr_buffer_release(buffer) == GR_OK);
@@ -62,7 +62,7 @@ static const char *another_context(void)
     return NULL;
 }
 
-/* A resource freed without its context is closed by the next call in that context. */
+/* A resource freed without its context ends at the next call in that context. */
 static const char *freed_without_its_context(void)
 {
     gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
@@ -77,7 +77,7 @@ static const char *freed_without_its_context(void)
     return NULL;
 }
 
-/* Calls on another thread: the resource, and the error text. */
+/* A call on another thread: the resource, and the error text. */
 struct there {
     gr_resource *resource;
     const char *wrong;
@@ -126,8 +126,9 @@ static const char *threads(void)
 }
 
 /*
- * The application's next context has a buffer with the same name, which is not confused with the
- * old one: by the handle, or, where Windows reuses the handle (Wine does not), by the mark.
+ * The next context of the application has a buffer with the same name, which must not be confused
+ * with the buffer of the destroyed context. grinterop tells the contexts apart by the handle or, if
+ * Windows reuses the handle (Wine does not), by the mark.
  */
 static const char *destroyed_context(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Each call without a CUDA driver: the error names the missing file and the remedy. */
+/* Each call without a CUDA driver: the error must name the missing file and the remedy. */
 #include "wgl.h"
 
 #include <string.h>
@@ -69,7 +69,7 @@ static const char *ask_device(void)
     return NULL;
 }
 
-/* The message suggests nothing that this library does not have. */
+/* The message must not suggest anything that this library does not have. */
 static const char *advice(void)
 {
     REQUIRE(!gr_from_gl_buffer(wgl_buffer("1234", 4), GR_READ_WRITE));
