@@ -301,7 +301,7 @@ TEST(gr_compat_sets_the_transport, 5)
     end_one(resource);
 }
 
-GROUP("beside", add_case)
+GROUP("resources beside compat.h", add_case)
 
 TEST(resources_of_compat_h_and_grinterop_are_mapped_together)
 {

@@ -114,7 +114,7 @@ TEST(two_releases_for_one_resource_are_deferred)
     gr_clear_error();
 }
 
-/* ---- Concurrently with the resource's thread ------------------------------------------------- */
+/* ---- Concurrent calls on the resource -------------------------------------------------------- */
 
 #define MEETINGS 200
 

@@ -19,7 +19,7 @@
 
 #define MOST 24 /* the number of orders of DEATHS letters */
 
-/* ---- Deaths ---------------------------------------------------------------------------------- */
+/* ---- Destroying the objects ------------------------------------------------------------------ */
 
 /*
  * The expected result of gr_buffer_release(). Vulkan objects live as long as they are needed. The

@@ -22,7 +22,7 @@
 
 #define SIZE ((size_t)4096)
 
-/* ---- The parent's objects -------------------------------------------------------------------- */
+/* ---- The objects of the parent --------------------------------------------------------------- */
 
 static struct {
     GLuint name;
@@ -272,7 +272,7 @@ CHILD(before)
     return use_all();
 }
 
-/* ---- With threads at work -------------------------------------------------------------------- */
+/* ---- Fork with other threads running --------------------------------------------------------- */
 
 static volatile bool enough;
 

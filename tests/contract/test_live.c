@@ -24,7 +24,7 @@
         assert_error(GR_ERR_INVALID_VALUE, 0, text);                                               \
     } while (0)
 
-GROUP("twice", add_resource_case)
+GROUP("freeing twice", add_resource_case)
 
 TEST(a_second_free_of_a_resource_is_refused)
 {

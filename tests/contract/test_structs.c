@@ -199,7 +199,7 @@ static bool make_ring(const void *options)
     return ring;
 }
 
-/* ---- Calls that fail for another reason than the struct's size ------------------------------- */
+/* ---- Calls that fail for a reason other than the struct size --------------------------------- */
 
 static bool not_by_its_size(void)
 {

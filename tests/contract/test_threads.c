@@ -164,7 +164,7 @@ TEST(resources_can_be_used_on_the_thread_that_has_the_context)
     end_work(&work, 0x77);
 }
 
-GROUP("at once", add_case)
+GROUP("several threads at once", add_case)
 
 #define ROUNDS 150
 

@@ -77,7 +77,7 @@ static struct exported *of(VkSemaphore semaphore)
     return e;
 }
 
-/* ---- From either side to the other ----------------------------------------------------------- */
+/* ---- Copies of values ------------------------------------------------------------------------ */
 
 static void signal_below(const struct exported *e, uint64_t value)
 {
@@ -177,7 +177,7 @@ static bool begin_carrying(void)
     return carrying;
 }
 
-/* ---- Replacements for Vulkan's functions ----------------------------------------------------- */
+/* ---- Replacements for Vulkan functions ------------------------------------------------------- */
 
 static const void *chained(const void *chain, VkStructureType type)
 {

@@ -216,7 +216,7 @@ static void *wrapper_of(ptrdiff_t index)
     return address;
 }
 
-/* ---- The driver behind ----------------------------------------------------------------------- */
+/* ---- The target driver ----------------------------------------------------------------------- */
 
 typedef CUresult(CUDAAPI *look_up_fn)(const char *, void **, int, cuuint64_t,
                                       CUdriverProcAddressQueryResult *);

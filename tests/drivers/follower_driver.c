@@ -312,7 +312,7 @@ static CUresult CUDAAPI describe_array(CUDA_ARRAY3D_DESCRIPTOR *descriptor, CUar
     return CUDA_SUCCESS;
 }
 
-/* ---- The minimum that grinterop needs besides ------------------------------------------------ */
+/* ---- Other functions that grinterop calls ---------------------------------------------------- */
 
 static CUresult CUDAAPI error_name(CUresult code, const char **name)
 {

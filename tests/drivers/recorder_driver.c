@@ -245,7 +245,7 @@ static CUresult CUDAAPI batch_mem_op(CUstream stream, unsigned count,
     return answer_of(call->call);
 }
 
-/* ---- The minimum that grinterop needs besides ------------------------------------------------ */
+/* ---- Other functions that grinterop calls ---------------------------------------------------- */
 
 static CUresult CUDAAPI error_name(CUresult code, const char **name)
 {

@@ -216,7 +216,7 @@ static const struct rule rules[] = {
     {"type 10", "type is 10", SET_TYPE, .wrong = {.type = 10}},
 };
 
-/* ---- The driver's refusals ------------------------------------------------------------------- */
+/* ---- Refusals by the driver ------------------------------------------------------------------ */
 
 /* The refusal of an older driver, which does not support the type number of dma_bufs. */
 static gr_status class_of(const struct external_type *type, const struct refusal *refusal)

@@ -134,7 +134,7 @@ static const char *closed_fd(const void *row)
 }
 #endif
 
-/* ---- The driver's refusals ------------------------------------------------------------------- */
+/* ---- Refusals by the driver ------------------------------------------------------------------ */
 
 /* The caller keeps the handle, so that a second try can use it. */
 static const char *import_refused(const void *row)

@@ -82,7 +82,7 @@ static void *find_symbol(void *file, const char *name)
     return found;
 }
 
-/* ---- grinterop's import table ---------------------------------------------------------------- */
+/* ---- The import table of grinterop ----------------------------------------------------------- */
 
 struct imports {
     const ElfW(Sym) * symbols;

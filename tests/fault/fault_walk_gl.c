@@ -68,7 +68,7 @@ bool walk_a_buffer(void)
     return good;
 }
 
-/* ---- Errors that were pending before --------------------------------------------------------- */
+/* ---- Pending OpenGL errors ------------------------------------------------------------------- */
 
 static void blit_from_nothing(void)
 {

@@ -144,7 +144,7 @@ const struct scenario walk_rings[] = {
     {.name = NULL},
 };
 
-/* ---- Between two ends of a socket ------------------------------------------------------------ */
+/* ---- Rings between two ends of a socket ------------------------------------------------------ */
 
 static gr_resource *make_vulkan(void)
 {

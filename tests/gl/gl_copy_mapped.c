@@ -255,7 +255,7 @@ COPY_TEST(cuda_writes_two_frames_ahead_of_the_opengl_copy)
         ck_assert_ptr_eq(awaited[i], made[i - 1]);
 }
 
-/* ---- Bytes in the buffer's own storage ------------------------------------------------------- */
+/* ---- Bytes in the storage of the buffer itself ----------------------------------------------- */
 
 COPY_TEST(created_buffers_pass_bytes_both_ways)
 {

@@ -436,7 +436,7 @@ COPY_TEST(opengl_on_the_cpu_has_no_cuda_device_on_a_gpu)
     ck_assert_int_eq(device, -7);
 }
 
-/* ---- Mesa's OpenGL --------------------------------------------------------------------------- */
+/* ---- OpenGL of Mesa -------------------------------------------------------------------------- */
 
 /* CUDA on a GPU cannot share memory with OpenGL on the CPU; the software driver can. */
 COPY_TEST(transport_any_copies_if_cuda_on_a_gpu_meets_opengl_on_the_cpu)

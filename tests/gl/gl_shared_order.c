@@ -29,7 +29,7 @@ ORDER_TEST(the_best_kind_of_wait_is_used, WAYS)
     assert_described(resource, ways[_i].text);
 }
 
-/* ---- CUDA is late ---------------------------------------------------------------------------- */
+/* ---- CUDA reads or writes late --------------------------------------------------------------- */
 
 ORDER_TEST(opengl_reads_after_cuda_wrote, WAYS)
 {
@@ -64,7 +64,7 @@ ORDER_TEST(opengl_writes_after_cuda_read, WAYS)
     CU(MemFree(out));
 }
 
-/* ---- OpenGL is late -------------------------------------------------------------------------- */
+/* ---- OpenGL reads or writes late ------------------------------------------------------------- */
 
 ORDER_TEST(cuda_reads_after_opengl_wrote, WAYS)
 {
@@ -97,7 +97,7 @@ ORDER_TEST(cuda_writes_after_opengl_read, WAYS)
     assert_gl_bytes(name, SIZE, 0x22);
 }
 
-/* ---- In turns -------------------------------------------------------------------------------- */
+/* ---- Alternating uses ------------------------------------------------------------------------ */
 
 /*
  * OpenGL and CUDA alternate, and CUDA adds 1 each time. If one of them is too early, an addition is

@@ -266,7 +266,7 @@ bool pretend_has(const char *extension)
                   strcmp(extension, "GL_NV_timeline_semaphore") == 0);
 }
 
-/* ---- On and off ------------------------------------------------------------------------------ */
+/* ---- Switching the simulation ---------------------------------------------------------------- */
 
 bool pretend_start(void)
 {

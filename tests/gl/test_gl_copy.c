@@ -10,7 +10,7 @@
 
 #include "tests/support/own_egl.h"
 
-/* ---- Mesa besides the fixture's OpenGL ------------------------------------------------------- */
+/* ---- OpenGL of Mesa beside that of the fixture ----------------------------------------------- */
 
 static struct own_egl mesa;
 static const char *missing;

@@ -126,7 +126,7 @@ static void end_block(void)
         vulkan_memory_free(block.memory);
 }
 
-/* ---- OpenGL buffers in it -------------------------------------------------------------------- */
+/* ---- OpenGL buffers in the block ------------------------------------------------------------- */
 
 static GLuint import_object(void)
 {

@@ -21,7 +21,7 @@ const char *peer_missing(void)
     return missing[0] ? missing : NULL;
 }
 
-/* ---- The fixture's device -------------------------------------------------------------------- */
+/* ---- The device of the fixture --------------------------------------------------------------- */
 
 /*
  * Finds a device that can access the memory of the drawing device. Returns false, with the reason

@@ -14,7 +14,7 @@
 
 #define OPTIONS(...) (GR_INIT(gr_egl_options, __VA_ARGS__))
 
-/* ---- EGL itself ------------------------------------------------------------------------------ */
+/* ---- The functions of EGL -------------------------------------------------------------------- */
 
 /* The functions that a case may replace: the pointer of epoxy and the name of the function. */
 #define REPLACED(x)                                                                                \

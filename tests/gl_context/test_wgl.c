@@ -14,7 +14,7 @@
 const struct follower_api *follower;
 struct own_wgl own;
 
-/* ---- OpenGL's state -------------------------------------------------------------------------- */
+/* ---- OpenGL state ---------------------------------------------------------------------------- */
 
 static const struct {
     GLenum target, query;

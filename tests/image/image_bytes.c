@@ -77,7 +77,7 @@ TEST(every_format_passes_both_ways, image_target_count)
     image_each_format(&image_targets[_i], make_odd, check_bytes);
 }
 
-/* ---- Through the array ----------------------------------------------------------------------- */
+/* ---- Driver copies with the array ------------------------------------------------------------ */
 
 /*
  * The driver copies accept the arrays of gr_buffer_array(), here that of the last level and layer.

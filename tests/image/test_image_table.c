@@ -114,7 +114,7 @@ static void each_row(const struct image_target *target,
     }
 }
 
-/* ---- The driver's own calls ------------------------------------------------------------------ */
+/* ---- Driver calls ---------------------------------------------------------------------------- */
 
 static unsigned array_flags(unsigned flags)
 {
@@ -236,7 +236,7 @@ TEST(the_driver_matches_the_table, (int)image_target_count)
     check_differences();
 }
 
-/* ---- grinterop ------------------------------------------------------------------------------- */
+/* ---- Through grinterop ----------------------------------------------------------------------- */
 
 /* The message must name the format or target that CUDA refuses. */
 static void check_refusal(const struct image *image)

@@ -347,7 +347,7 @@ TEST(overlapping_fetches_keep_their_frames_apart)
     }
 }
 
-GROUP("OpenGL's state", add_fetch_case)
+GROUP("OpenGL state", add_fetch_case)
 
 TEST(fetching_preserves_the_opengl_state)
 {

@@ -55,7 +55,7 @@ VULKAN_TEST(kernels_and_vulkan_read_each_others_bytes)
     assert_vulkan_bytes(gr_vk_buffer(resource), SIZE, 0x21);
 }
 
-/* ---- One memory ------------------------------------------------------------------------------ */
+/* ---- Several buffers in one memory ----------------------------------------------------------- */
 
 #define PARTS 3
 

@@ -371,7 +371,7 @@ VULKAN_TEST(a_failed_submit_changes_nothing, 2)
     end_device();
 }
 
-/* ---- For programs that submit themselves ----------------------------------------------------- */
+/* ---- Submits by the application -------------------------------------------------------------- */
 
 VULKAN_TEST(a_submit_filled_by_grinterop_can_be_made_by_the_application)
 {

@@ -124,7 +124,7 @@ VULKAN_TEST(manual_signals_and_waits_need_no_current_context)
     free_pair(&pair);
 }
 
-/* ---- Binary ---------------------------------------------------------------------------------- */
+/* ---- Binary semaphores ----------------------------------------------------------------------- */
 
 VULKAN_TEST(binary_semaphores_order_submits_and_maps)
 {
