@@ -234,7 +234,7 @@ VULKAN_TEST(a_size_larger_than_the_memory_is_refused_if_the_driver_knows_it)
  * The import says that the Vulkan memory is dedicated, but it is not, or the reverse. The driver
  * may accept both.
  */
-VULKAN_TEST(a_wrong_dedicated_flag_keeps_the_ownership_rule, 2)
+VULKAN_TEST(a_wrong_dedicated_flag_leaks_no_descriptor, 2)
 {
     struct vulkan_own own = vulkan_own(SIZE, _i == 1);
     gr_external_memory_desc info = external_info(&own, &usual);

@@ -269,7 +269,7 @@ static gr_status publish_shape(gr_resource *resource, gr_dtype dtype, gr_layout 
     return gr_publish(resource, tensor_of(dtype, layout, ndim, shape, NULL), NULL, fx.stream);
 }
 
-TEST(shapes_that_do_not_fit_are_refused_with_both_shapes)
+TEST(the_message_for_a_wrong_shape_names_both_shapes)
 {
     static const int64_t swapped[] = {3, 2, 4}, five[] = {2, 3, 5}, two[] = {2, 3, 2};
     static const int64_t chw[] = {3, 20, 30}, batch[] = {2, 2, 3, 4}, none[] = {0, 3, 4};

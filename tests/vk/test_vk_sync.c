@@ -60,7 +60,7 @@ gr_submit *begin_submit(gr_resource *resource)
     return vulkan_begin_submit(&resource, 1);
 }
 
-/* ---- The driver and compat.h ----------------------------------------------------------------- */
+/* ---- Work by Vulkan and by CUDA -------------------------------------------------------------- */
 
 static struct pair pair;
 static gr_resource *resource;

@@ -102,7 +102,7 @@ VULKAN_TEST(application_timelines_work_through_the_host)
     check_own(true);
 }
 
-VULKAN_TEST(application_timelines_work_by_export)
+VULKAN_TEST(application_timelines_work_if_exported)
 {
     if (!vk.exports)
         skip("this Vulkan device exports no semaphores");
