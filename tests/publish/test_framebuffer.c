@@ -497,7 +497,7 @@ TEST(a_missing_default_framebuffer_is_refused)
                  "no default framebuffer");
 }
 
-/* An EGL pbuffer is a default framebuffer that has only a front buffer. */
+/* An EGL pbuffer is a default framebuffer with one colour buffer. */
 TEST(an_egl_pbuffer_is_read)
 {
     need_publish_kernels();
