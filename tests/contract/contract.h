@@ -18,7 +18,10 @@ void stop_listening(void);
 /* Adds a resource case whose fixture also sets up shared storage. */
 TCase *add_sharing_case(Suite *suite, const char *name);
 
-/* A buffer resource by interop (0), copy (1) or shared storage (2); NULL if that is unavailable. */
+/*
+ * Creates a buffer resource by interop (0), copy (1) or shared storage (2). Returns NULL if that
+ * kind is not available.
+ */
 gr_resource *make_resource(int kind, GLuint *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* gr_resource_close() and gr_resource_free(), also on a mapped resource. */
+/* Tests of gr_resource_close() and gr_resource_free(), also on a mapped resource. */
 #include "contract.h"
 
 GROUP("close", add_resource_case)

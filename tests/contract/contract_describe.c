@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* gr_resource_describe(). */
+/* Tests of gr_resource_describe(). */
 #include "contract.h"
 
 #include <stdio.h>

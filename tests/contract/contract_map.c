@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* gr_map(), gr_buffer_release() and gr_resource_unmap(), and their streams. */
+/* Tests of gr_map(), gr_buffer_release() and gr_resource_unmap(), and of their streams. */
 #include "contract.h"
 
 GROUP("map, release, unmap", add_resource_case)

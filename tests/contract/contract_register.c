@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* gr_from_gl_buffer(), and the properties of a resource. */
+/* Tests of gr_from_gl_buffer() and of the properties of a resource. */
 #include "contract.h"
 
 GROUP("register", add_resource_case)

@@ -39,7 +39,7 @@ struct life {
     size_t count;
     gr_buffer *buffer;
     gr_ring *ring;
-    bool no_graphics, no_cuda; /* already destroyed */
+    bool no_graphics, no_cuda; /* this context was destroyed already */
     const char *missing;       /* the reason why this machine cannot run this kind of life */
 };
 

@@ -169,7 +169,7 @@ GROUP("several threads at once", add_case)
 #define ROUNDS 150
 
 struct painter {
-    unsigned char first; /* value of the first round */
+    unsigned char first; /* the value of the first round */
     size_t size;
     CUstream stream;
 };

@@ -36,7 +36,7 @@ struct name {
 struct resource {
     gr_resource *it; /* NULL: the entry is free; not used after a free */
     struct name *name;
-    size_t size; /* of the storage that was registered */
+    size_t size; /* the size of the storage at the registration */
     unsigned flags;
     bool held, closed;
     int out; /* unreleased buffers of the resource */

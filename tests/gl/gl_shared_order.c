@@ -248,7 +248,7 @@ ORDER_TEST(a_ring_signals_once_per_half_of_its_slots, WAYS)
     static const struct {
         size_t slots;
         gr_ring_mode mode;
-        unsigned long signals; /* for 64 frames */
+        unsigned long signals; /* the number of signals for 64 frames */
     } rings[] = {{1, GR_RING_LOSSLESS, 64}, {3, GR_RING_LOSSLESS, 64}, {4, GR_RING_LOSSLESS, 32},
                  {9, GR_RING_LOSSLESS, 16}, {16, GR_RING_LOSSLESS, 8}, {16, GR_RING_NEWEST, 64}};
     for (size_t i = 0; i < (_i == 1 ? 1 : sizeof(rings) / sizeof(*rings)); i++) {

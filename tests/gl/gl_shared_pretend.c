@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * See gl_shared_pretend.h. Some functions here have the names of public functions of grinterop,
- * which itself calls them. The functions of epoxy are replaced through pointers. A signal becomes
- * visible only at the next flush, so that a missing flush shows: CUDA then waits forever.
+ * See gl_shared_pretend.h. Some functions here have the names of public functions of grinterop, so
+ * that grinterop calls them instead of its own. The functions of epoxy are replaced through
+ * pointers. A signal becomes visible only at the next flush, so that a missing flush shows: CUDA
+ * then waits forever.
  */
 #define _GNU_SOURCE
 #include "gl_shared_pretend.h"

@@ -29,7 +29,7 @@ static const struct way {
     {"Vulkan memory, not dedicated", true, false, false, false},
     {"Vulkan memory, dedicated for OpenGL only", true, false, true, false},
 };
-enum { WAYS = sizeof(ways) / sizeof(*ways), TAKEN = 0 /* used by grinterop */ };
+enum { WAYS = sizeof(ways) / sizeof(*ways), TAKEN = 0 /* the kind that grinterop uses */ };
 
 /* ---- The memory ------------------------------------------------------------------------------ */
 
@@ -170,8 +170,8 @@ static bool begin(int way)
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
-static GLuint plain,
-    constant; /* plain OpenGL buffers: for reading back, and with equal bytes to copy */
+/* Ordinary OpenGL buffers: one for reading back, and one with equal bytes that is copied. */
+static GLuint plain, constant;
 static GLuint fill_program, copy_program;
 static CUdeviceptr spare;
 

@@ -192,8 +192,8 @@ CHILD(works_without_look_up)
 }
 
 /*
- * Drivers before CUDA 11.3 have no cuGetProcAddress. This test creates one from the software driver
- * by changing that name wherever it occurs in the file.
+ * Drivers before CUDA 11.3 have no cuGetProcAddress. This test creates such a driver from the
+ * software driver by changing that name wherever it occurs in the file.
  */
 TEST(a_driver_without_cu_get_proc_address_is_used)
 {

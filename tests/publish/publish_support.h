@@ -49,9 +49,9 @@ const char *transfer_differs(const struct elements *from, const struct elements 
 struct device_tensor {
     gr_tensor *tensor;
     CUdeviceptr memory;
-    size_t size; /* of the memory */
+    size_t size; /* the size of the memory */
     struct elements elements;
-    unsigned char *bytes; /* of the memory */
+    unsigned char *bytes; /* the bytes of the memory */
 };
 
 /*
