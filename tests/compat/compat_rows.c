@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Calls that the driver and compat.h must answer alike: valid ones and all kinds of misuse. */
+/*
+ * Calls for which the driver and compat.h must return the same code: valid calls and all kinds of
+ * misuse.
+ */
 #include "compat_rows.h"
 
 #define SIZE 4096
@@ -119,7 +122,8 @@ static void lists(void)
     ROW(ERROR_NOT_MAPPED, ResourceGetMappedPointer(&pointer, &size, r));
     ROW(ERROR_NOT_MAPPED, UnmapResources(2, both, fx.stream));
     ROW(ERROR_NOT_MAPPED, UnmapResources(2, twice, fx.stream));
-    ROW_NOT_GPU(SUCCESS, UnmapResources(1, &g, fx.stream)); /* there it is already unmapped */
+    /* On a GPU the resource is already unmapped. */
+    ROW_NOT_GPU(SUCCESS, UnmapResources(1, &g, fx.stream));
     ROW(SUCCESS, MapResources(2, both, fx.stream));
     ROW(SUCCESS, ResourceGetMappedPointer(&pointer, &size, r));
     ck_assert_uint_eq(size, 100);
@@ -167,7 +171,7 @@ static void buffers_and_images(void)
     ROW(SUCCESS, UnregisterResource(i));
 }
 
-/* The driver's codes are those of its children in test_conformance. */
+/* The expected codes are those of the driver in the child processes of test_conformance. */
 static void calls_with_consequences(void)
 {
     CUgraphicsResource g = compat_buffer(SIZE);
@@ -190,7 +194,7 @@ static void calls_with_consequences(void)
     ROW(ERROR_INVALID_HANDLE, ResourceGetMappedPointer(&pointer, &size, g));
 }
 
-/* Another context has other default streams and its own streams. */
+/* In another CUDA context the default streams are different ones, and other streams are invalid. */
 static void another_cuda_context(void)
 {
     CUgraphicsResource g = compat_buffer(SIZE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Calls that the driver and compat.h must answer alike. */
+/* Calls for which the driver and compat.h must return the same code. */
 #ifndef GR_TESTS_COMPAT_ROWS_H
 #define GR_TESTS_COMPAT_ROWS_H
 
@@ -7,7 +7,7 @@
 
 #include "tests/support/support.h"
 
-/* The driver's own functions, or those behind compat.h's names. */
+/* The functions of the driver, or those that the names in compat.h stand for. */
 struct compat_side {
     const char *name;
     bool is_header;
@@ -22,27 +22,30 @@ struct compat_side {
     CUresult (*ResourceGetMappedMipmappedArray)(CUmipmappedArray *, CUgraphicsResource);
 };
 
-/* The current one. */
+/* The functions that the rows call now. */
 extern const struct compat_side *side;
 
-/* One row: the call must return CUDA_<code>. The case continues and fails at its end. */
+/*
+ * One row: the call must return CUDA_<code>. If it does not, the case continues and fails at its
+ * end.
+ */
 #define ROW(code, call) compat_note(#call, side->call, CUDA_##code)
 void compat_note(const char *call, CUresult got, CUresult wanted);
 
-/* For behaviour in which NVIDIA's driver differs, or that crashes it. */
+/* For calls that crash the NVIDIA driver, or for which it returns a different code. */
 #define ROW_NOT_GPU(code, call)                                                                    \
     do {                                                                                           \
         if (side->is_header || gr_cuda_is_software())                                              \
             ROW(code, call);                                                                       \
     } while (0)
 
-/* A registered buffer of that size. */
+/* Registers a new buffer of this size. */
 CUgraphicsResource compat_buffer(size_t size);
 
 /* A GL_RGBA8 texture, SIZE by SIZE, with one level. */
 GLuint compat_texture(int size);
 
-/* Both sides run each case in turn; the last entry has no function. */
+/* Each case runs once with the driver and once with compat.h. The last entry has no function. */
 struct compat_case {
     const char *name;
     void (*run)(void);

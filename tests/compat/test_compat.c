@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * compat.h with the driver API's names: each row is a call and its expected code. The call is made
- * both to the driver and through the header's names, so that a difference shows. The driver's codes
- * are those of test_conformance.
+ * compat.h with the names of the driver API: each row is a call and its expected code. The test
+ * calls the driver and the functions of compat.h, so that a difference shows. The codes of the
+ * driver are those of test_conformance.
  */
 #define _GNU_SOURCE /* setenv() */
 #include <grinterop/compat.h>
@@ -86,7 +86,7 @@ static int case_count(void)
     return count;
 }
 
-TEST(both_return_same_codes, case_count())
+TEST(driver_and_header_return_the_same_codes, case_count())
 {
     const struct compat_side driver = driver_side();
     const struct compat_side *const sides[] = {&driver, &header};
@@ -132,7 +132,7 @@ static void end_one(CUgraphicsResource resource)
     assert_result(CUDA_SUCCESS, cuGraphicsUnregisterResource(resource), "unregister");
 }
 
-TEST(bytes_are_exchanged_both_ways)
+TEST(cuda_and_opengl_read_each_others_bytes)
 {
     GLuint name = gl_buffer_filled(SIZE, 3);
     unsigned char read[SIZE];
@@ -140,15 +140,15 @@ TEST(bytes_are_exchanged_both_ways)
     CUdeviceptr pointer = map_one(resource, fx.stream);
     CU(MemcpyDtoHAsync(read, pointer, SIZE, fx.stream));
     CU(MemsetD8Async(pointer, 9, SIZE, fx.stream));
-    unmap_one(resource, fx.other); /* which then waits for the map's stream */
+    unmap_one(resource, fx.other); /* `other` then waits for the stream of the map */
     CU(StreamSynchronize(fx.stream));
     assert_bytes(read, SIZE, 3);
     assert_gl_bytes(name, SIZE, 9);
     end_one(resource);
 }
 
-/* More than a call handles without the heap, and more than fit into one driver call. */
-TEST(many_are_mapped_by_one_call)
+/* More resources than a call handles without the heap, and more than fit into one driver call. */
+TEST(one_call_maps_300_resources)
 {
     enum { MANY = 300 };
     static CUgraphicsResource resources[MANY];
@@ -171,8 +171,10 @@ TEST(many_are_mapped_by_one_call)
     }
 }
 
-/* Catches: a map with a transport for one direction lost what a later map reads. */
-TEST(wider_map_flags_work, 2)
+/*
+ * Catches: the transport moved bytes in one direction only, and a later map for reading got none.
+ */
+TEST(map_flags_may_exceed_the_register_flags, 2)
 {
     GLuint name = gl_buffer_filled(SIZE, 5);
     unsigned char read[SIZE];
@@ -188,7 +190,7 @@ TEST(wider_map_flags_work, 2)
     unsetenv("GR_COMPAT");
 }
 
-TEST(an_image_is_written_by_its_array)
+TEST(an_image_is_written_through_its_array)
 {
     enum { SIDE = 8 };
     unsigned char texels[SIDE * SIDE * 4], read[sizeof(texels)];
@@ -223,11 +225,8 @@ static void assert_says(CUresult code, CUresult got, const char *call, const cha
     gr_clear_error();
 }
 
-/*
- * Catches: a program that uses the CUDA names got messages about grinterop functions, which it does
- * not call.
- */
-TEST(errors_name_the_programs_calls)
+/* Catches: messages named grinterop functions to a program that only calls CUDA names. */
+TEST(errors_name_the_function_that_the_program_called)
 {
     CUgraphicsResource none = NULL, made = NULL;
     GLuint name = gl_buffer_filled(SIZE, 1);
@@ -263,7 +262,7 @@ static void register_fails(const char *compat, CUresult code, gr_status status, 
     assert_error(status, -1, text);
 }
 
-TEST(invalid_words_are_reported)
+TEST(invalid_words_in_gr_compat_are_reported)
 {
     register_fails("shared", CUDA_ERROR_NOT_SUPPORTED, GR_ERR_UNSUPPORTED, "gr_gl_buffer_create");
     register_fails("copied", CUDA_ERROR_INVALID_VALUE, GR_ERR_INVALID_VALUE, "\"copied\"");
@@ -281,7 +280,7 @@ static void see(void *user, gr_log_level level, const char *line)
         snprintf(seen, sizeof(seen), "%s", line);
 }
 
-TEST(environment_sets_transport, 5)
+TEST(gr_compat_sets_the_transport, 5)
 {
     static const char *const words[][2] = {{"interop", "transport interop"},
                                            {"copy", "transport copy"},
@@ -302,9 +301,9 @@ TEST(environment_sets_transport, 5)
     end_one(resource);
 }
 
-GROUP("beside", add_case)
+GROUP("resources beside compat.h", add_case)
 
-TEST(grinterop_calls_mix)
+TEST(resources_of_compat_h_and_grinterop_are_mapped_together)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     CUgraphicsResource resource = header_buffer(gl_buffer_filled(SIZE, 1), 0);
@@ -317,8 +316,11 @@ TEST(grinterop_calls_mix)
     end_one(resource);
 }
 
-/* A resource that another part of the program registered with CUDA itself is mapped by CUDA. */
-TEST(cuda_handles_use_cuda)
+/*
+ * A resource that another part of the program registered with the CUDA driver is mapped by the
+ * driver.
+ */
+TEST(resources_registered_without_compat_h_are_passed_to_the_driver)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     CUgraphicsResource cudas = NULL, ours = header_buffer(gl_buffer_filled(SIZE, 1), 0);
@@ -335,7 +337,7 @@ TEST(cuda_handles_use_cuda)
     end_one(ours);
 }
 
-TEST(a_refused_import_is_explained)
+TEST(a_failed_import_records_the_reason)
 {
     CUexternalMemory memory = NULL;
     CUexternalSemaphore semaphore = NULL;

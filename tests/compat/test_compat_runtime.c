@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * compat.h in runtime API programs, like this file: the header is included only with the compiler's
- * option -include. It is linked with the software driver's runtime. In the GPU bundle it is linked
- * without a runtime and runs with NVIDIA's libcudart:
+ * compat.h in programs of the runtime API. This file does not include the header: the compiler
+ * option -include does. The program is linked with the runtime of the software driver. In the GPU
+ * bundle it is linked without a runtime and runs with the libcudart of NVIDIA:
  *
  *     LD_PRELOAD=/usr/local/cuda/lib64/libcudart.so GR_TEST_DRIVERS=gpu \
  *         sh share/run-test bin/test_compat_runtime
@@ -20,7 +20,7 @@
 #error "this file is compiled with -include grinterop/compat.h"
 #endif
 
-/* Runtime functions of this program and the header; it can start without them. */
+/* Runtime functions that this program and compat.h call; the program can start without them. */
 #pragma weak cudaFree
 #pragma weak cudaGetLastError
 #pragma weak cudaImportExternalMemory
@@ -30,7 +30,7 @@
 #pragma weak cudaPeekAtLastError
 #pragma weak cudaSetDevice
 
-/* Why the runtime cannot be used here; NULL if it can. */
+/* The reason why the runtime cannot be used, or NULL. */
 static const char *no_runtime(void)
 {
     if (!dlsym(RTLD_DEFAULT, "cudaMemset"))
@@ -49,7 +49,7 @@ GROUP("programs", add_case)
 #define HEIGHT 32
 
 /* simpleGL: a vertex buffer that CUDA writes in each frame. */
-TEST_UNLESS(no_runtime(), a_mesh_is_written_each_frame)
+TEST_UNLESS(no_runtime(), cuda_writes_a_vertex_buffer_in_each_frame)
 {
     struct cudaGraphicsResource *mesh = NULL;
     float *vertices = NULL;
@@ -77,8 +77,8 @@ static GLuint new_texture(void)
     return name;
 }
 
-/* postProcessGL: pixels arrive in an OpenGL buffer and go into a texture through its array. */
-TEST_UNLESS(no_runtime(), a_picture_goes_from_a_buffer_to_a_texture)
+/* postProcessGL: CUDA copies pixels from an OpenGL buffer to a texture through its array. */
+TEST_UNLESS(no_runtime(), cuda_copies_a_buffer_to_a_texture)
 {
     enum { BYTES = WIDTH * HEIGHT * 4 };
     struct cudaGraphicsResource *in = NULL, *out = NULL;
@@ -107,8 +107,8 @@ TEST_UNLESS(no_runtime(), a_picture_goes_from_a_buffer_to_a_texture)
 
 GROUP("calls", add_case)
 
-/* The program's first CUDA call is about graphics, and no context exists before it. */
-TEST_UNLESS(no_runtime(), a_registration_makes_the_runtimes_context)
+/* The first CUDA call of the program is about graphics, and no context exists before it. */
+TEST_UNLESS(no_runtime(), a_first_registration_makes_the_runtime_context_current)
 {
     struct cudaGraphicsResource *resource = NULL;
     CU(CtxSetCurrent(NULL));
@@ -117,7 +117,7 @@ TEST_UNLESS(no_runtime(), a_registration_makes_the_runtimes_context)
     RT(cudaGraphicsUnregisterResource(resource));
 }
 
-TEST_UNLESS(no_runtime(), errors_are_the_runtimes)
+TEST_UNLESS(no_runtime(), errors_are_returned_as_runtime_errors)
 {
     struct cudaGraphicsResource *resource = NULL;
     void *pointer = NULL;
@@ -136,12 +136,13 @@ TEST_UNLESS(no_runtime(), errors_are_the_runtimes)
     RT(cudaGraphicsUnmapResources(1, &resource, 0));
     RT(cudaGraphicsUnregisterResource(resource));
     RT_GIVES(cudaErrorInvalidResourceHandle, cudaGraphicsUnregisterResource(resource));
-    RT_GIVES(cudaErrorInvalidValue, cudaMemset(NULL, 0, 16)); /* the runtime's own error is kept */
+    /* The last error of the runtime is kept. */
+    RT_GIVES(cudaErrorInvalidValue, cudaMemset(NULL, 0, 16));
     RT_GIVES(cudaErrorInvalidResourceHandle, cudaGetLastError());
     RT(cudaGetLastError());
 }
 
-TEST_UNLESS(no_runtime(), devices_that_draw)
+TEST_UNLESS(no_runtime(), cuda_gl_get_devices_lists_the_drawing_device)
 {
     unsigned count = 0;
     int devices[4] = {-1, -1, -1, -1};
@@ -159,7 +160,7 @@ TEST_UNLESS(no_runtime(), devices_that_draw)
     (void)cudaGetLastError();
 }
 
-TEST_UNLESS(no_runtime(), a_refused_import_is_explained)
+TEST_UNLESS(no_runtime(), a_failed_import_records_the_reason)
 {
     cudaExternalMemory_t memory = NULL;
     cudaExternalSemaphore_t semaphore = NULL;

@@ -5,20 +5,23 @@
 
 #include "tests/support/support.h"
 
-/* The size of each case's buffer. */
+/* The size of the buffer of each case. */
 #define SIZE 4096
 
-/* Counts of grinterop's debug lines, by their words, while the case listens. */
+/* While a case listens: the number of debug lines of grinterop that report each event. */
 extern struct seen {
     int closed, warnings;
 } seen;
 void start_listening(void);
 void stop_listening(void);
 
-/* A resource case with the set-up for shared storage. */
+/* Adds a resource case whose fixture also sets up shared storage. */
 TCase *add_sharing_case(Suite *suite, const char *name);
 
-/* A buffer resource by interop (0), copy (1) or shared storage (2); NULL if that is unavailable. */
+/*
+ * Creates a buffer resource by interop (0), copy (1) or shared storage (2). Returns NULL if that
+ * kind is not available.
+ */
 gr_resource *make_resource(int kind, GLuint *name);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* gr_resource_close() and gr_resource_free(), also on a mapped resource. */
+/* Tests of gr_resource_close() and gr_resource_free(), also on a mapped resource. */
 #include "contract.h"
 
 GROUP("close", add_resource_case)
 
-TEST(close_ends_the_registration_and_the_handle)
+TEST(close_ends_the_registration)
 {
     void *handle = driver_handle(fx.resource);
     assert_ok(gr_resource_close(fx.resource, GR_STREAM_OF_MAP));
@@ -14,7 +14,7 @@ TEST(close_ends_the_registration_and_the_handle)
     assert_unregistered(handle);
 }
 
-TEST(close_while_mapped_empties_the_buffer)
+TEST(close_while_mapped_empties_the_buffer_object)
 {
     void *handle = driver_handle(fx.resource);
     gr_buffer *buffer = must_map(fx.resource);
@@ -29,7 +29,7 @@ TEST(close_while_mapped_empties_the_buffer)
     assert_ok(gr_buffer_release(buffer));
 }
 
-TEST(close_while_mapped_takes_another_stream)
+TEST(close_while_mapped_accepts_another_stream)
 {
     gr_buffer *buffer = must_map(fx.resource);
     cuda_fill(buffer, 0x43);
@@ -39,7 +39,7 @@ TEST(close_while_mapped_takes_another_stream)
     assert_ok(release_on(buffer, fx.stream));
 }
 
-TEST(a_closed_buffer_object_can_be_registered_again)
+TEST(a_gl_buffer_can_be_registered_again_after_close)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *first = must_register(name);
@@ -51,7 +51,7 @@ TEST(a_closed_buffer_object_can_be_registered_again)
 
 GROUP("lifetimes", add_case)
 
-TEST(a_chained_map_keeps_the_resource_alive)
+TEST(a_mapping_keeps_a_freed_resource_alive)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     gr_resource *resource = must_register(name);
@@ -71,7 +71,7 @@ TEST(a_chained_map_keeps_the_resource_alive)
     assert_gl_bytes(name, SIZE, 0x71);
 }
 
-TEST(free_without_a_mapping_ends_the_registration_now)
+TEST(free_without_a_mapping_ends_the_registration_at_once)
 {
     gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
     void *handle = driver_handle(resource);
@@ -84,7 +84,7 @@ TEST(free_without_a_mapping_ends_the_registration_now)
     assert_unregistered(handle);
 }
 
-TEST(free_leaves_a_buffer_that_was_unmapped_to_be_released)
+TEST(a_buffer_unmapped_before_free_must_still_be_released)
 {
     gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
     void *handle = driver_handle(resource);
@@ -97,7 +97,7 @@ TEST(free_leaves_a_buffer_that_was_unmapped_to_be_released)
     assert_ok(gr_buffer_release(buffer));
 }
 
-TEST(free_after_close_leaves_a_buffer_to_be_released)
+TEST(a_buffer_closed_before_free_must_still_be_released)
 {
     gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
     gr_buffer *buffer = must_map(resource);
@@ -108,7 +108,7 @@ TEST(free_after_close_leaves_a_buffer_to_be_released)
     assert_ok(release_on(buffer, fx.other));
 }
 
-TEST(free_with_old_and_new_buffers_out_ends_with_the_mapped_one)
+TEST(free_with_an_old_and_a_mapped_buffer_waits_for_the_mapped_one)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     gr_resource *resource = must_register(name);
@@ -126,7 +126,7 @@ TEST(free_with_old_and_new_buffers_out_ends_with_the_mapped_one)
     assert_ok(gr_buffer_release(old));
 }
 
-TEST(map_on_entry_closes_what_it_opened)
+TEST(map_gl_buffer_ends_its_registration_at_the_release)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     start_listening();
@@ -143,7 +143,7 @@ TEST(map_on_entry_closes_what_it_opened)
     assert_gl_bytes(name, SIZE, 0x73);
 }
 
-TEST(map_on_entry_releases_on_another_stream)
+TEST(map_gl_buffer_can_be_released_on_another_stream)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     gr_buffer *buffer = must_make(gr_map_gl_buffer(name, GR_READ_WRITE, fx.stream));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Each call uses the resource's CUDA context and restores the caller's. Also
+ * Each call makes the CUDA context of the resource current and restores that of the caller. Also
  * gr_cuda_context_create() and gr_cuda_context_free().
  */
 #include "contract.h"
@@ -33,7 +33,7 @@ static void go_round(CUcontext context)
     CU(CtxSetCurrent(fx.context));
 }
 
-TEST(the_resources_context_is_used_and_the_callers_put_back)
+TEST(calls_use_the_context_of_the_resource_and_restore_the_current_one)
 {
     CUcontext second = new_context(NULL);
     CU(CtxSetCurrent(fx.context));
@@ -41,7 +41,7 @@ TEST(the_resources_context_is_used_and_the_callers_put_back)
     CU(CtxDestroy(second));
 }
 
-/* Catches: a driver that makes a destroyed context current and crashes in the next call. */
+/* Catches: the driver made a destroyed context current and crashed in the next call. */
 TEST(a_destroyed_context_is_refused)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
@@ -51,7 +51,7 @@ TEST(a_destroyed_context_is_refused)
     end_context(second);
     assert_null(gr_map(resource, fx.stream), GR_ERR_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED,
                 "was destroyed");
-    /* One of these may get the same address. */
+    /* One of these contexts may get the address of the destroyed one. */
     for (int i = 0; i < 2; i++) {
         CU(CtxCreate(&later[i], 0, fx.device));
         CU(CtxPopCurrent(NULL));
@@ -65,11 +65,13 @@ TEST(a_destroyed_context_is_refused)
 }
 
 /*
- * Each call that ends a mapping reports that the context was destroyed, and ends the mapping.
+ * After the context was destroyed, each call that ends a mapping ends it and reports the destroyed
+ * context.
  *
- * Catches: the resource stayed mapped for good, and buffer and resource could not be freed.
+ * Catches: the resource stayed mapped forever, and neither the buffer nor the resource could be
+ * freed.
  */
-TEST(a_mapping_ends_with_its_context, 5)
+TEST(a_mapping_ends_although_its_context_was_destroyed, 5)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     CUstream stream = NULL;
@@ -102,12 +104,12 @@ TEST(a_mapping_ends_with_its_context, 5)
     assert_gl_bytes(name, SIZE, 2);
 }
 
-TEST(calls_work_with_no_context_current)
+TEST(calls_work_without_a_current_context)
 {
     go_round(NULL);
 }
 
-TEST(without_a_context_the_drawing_devices_primary_is_retained)
+TEST(without_a_context_the_primary_context_of_the_drawing_device_is_used)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     CU(CtxSetCurrent(NULL));
@@ -127,7 +129,7 @@ TEST(without_a_context_the_drawing_devices_primary_is_retained)
 
 GROUP("a CUDA context", add_case)
 
-TEST(a_context_is_current_until_it_is_freed)
+TEST(a_created_context_is_current_until_it_is_freed)
 {
     unsigned flags;
     CUcontext second = new_context(NULL);
@@ -168,15 +170,15 @@ CHILD(releases_the_primary_context)
     return 0;
 }
 
-/* In its own process, where no other code retains the primary context. */
-TEST(a_freed_context_releases_the_primary_context)
+/* Runs in its own process, where no other code retains the primary context. */
+TEST(freeing_a_context_releases_the_primary_context)
 {
     char text[4096];
     int status = child_run("releases_the_primary_context", text, sizeof(text));
     ck_assert_msg(status == 0, "%s", text);
 }
 
-TEST(an_unknown_device_has_no_context)
+TEST(a_context_on_a_missing_device_is_refused)
 {
     char text[80];
     int past = device_past_last(text, sizeof(text));

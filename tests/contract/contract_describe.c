@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* gr_resource_describe(). */
+/* Tests of gr_resource_describe(). */
 #include "contract.h"
 
 #include <stdio.h>
@@ -21,8 +21,8 @@ static void assert_says(const char *text, const char *part)
     ck_assert_msg(strstr(text, part), "\"%s\" is not in: %s", part, text);
 }
 
-/* Catches: "1 bytes". */
-TEST(describe_counts_in_english)
+/* Catches: the description contained "1 bytes". */
+TEST(describe_uses_singular_and_plural)
 {
     GLuint texture = 0;
     glGenTextures(1, &texture);
@@ -66,7 +66,7 @@ TEST(describe_reports_kind_and_state)
     ck_assert_ptr_null(strstr(description(resource), "mapped"));
 }
 
-TEST(describe_counts_and_cuts_like_snprintf)
+TEST(describe_truncates_and_returns_the_length_like_snprintf)
 {
     char whole[512], part[10];
     int length = gr_resource_describe(fx.resource, whole, sizeof(whole));

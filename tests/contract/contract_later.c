@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * gr_buffer_release_later() on a thread that cannot release the buffer, also concurrently with
+ * gr_buffer_release_later() on a thread that cannot release the buffer, also at the same time as
  * calls on the resource.
  */
 #define _GNU_SOURCE
@@ -10,7 +10,7 @@
 
 GROUP("deferred releases", add_sharing_case)
 
-/* By interop, copy or sharing, with its buffer. */
+/* The resource of the case, by interop, copy or sharing, and the name of its buffer. */
 static gr_resource *resource;
 static GLuint name;
 
@@ -20,13 +20,13 @@ static const char *unmade(int kind)
     return resource ? NULL : error_text();
 }
 
-/* Frees what was set aside in the current context. */
+/* Frees the objects that were set aside in the current OpenGL context. */
 static void collect(void)
 {
     gr_resource_free(must_register(gl_buffer_filled(16, 0)));
 }
 
-TEST(a_buffer_is_released_now_where_it_can_be)
+TEST(release_later_on_the_right_thread_releases_at_once)
 {
     gr_buffer *buffer = must_map(fx.resource);
     cuda_fill(buffer, 0x21);
@@ -39,7 +39,7 @@ TEST(a_buffer_is_released_now_where_it_can_be)
     assert_error(GR_ERR_INVALID_VALUE, 0, "released already");
 }
 
-TEST_UNLESS(unmade(_i), a_finalizers_buffer_is_released_by_the_next_call, 3)
+TEST_UNLESS(unmade(_i), release_later_on_another_thread_is_done_by_the_next_call, 3)
 {
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x22);
@@ -53,7 +53,7 @@ TEST_UNLESS(unmade(_i), a_finalizers_buffer_is_released_by_the_next_call, 3)
     gr_resource_free(resource);
 }
 
-TEST_UNLESS(unmade(_i), maps_follow_work_in_another_stream, 3)
+TEST_UNLESS(unmade(_i), maps_after_a_deferred_release_follow_the_work_of_the_buffer, 3)
 {
     gr_buffer *first = must_map(resource);
     cuda_fill(first, 0x23);
@@ -65,8 +65,8 @@ TEST_UNLESS(unmade(_i), maps_follow_work_in_another_stream, 3)
     gr_resource_free(resource);
 }
 
-/* Like a garbage collector: frees the buffer and its resource, in either order. */
-TEST_UNLESS(unmade(_i / 2), a_finalizer_frees_buffer_and_resource, 6)
+/* Like a garbage collector: another thread frees the buffer and its resource, in either order. */
+TEST_UNLESS(unmade(_i / 2), buffer_and_resource_can_be_freed_on_another_thread, 6)
 {
     void *handle = _i / 2 == 0 ? driver_handle(resource) : NULL;
     gr_buffer *buffer = must_map(resource);
@@ -100,8 +100,8 @@ TEST(close_and_free_end_deferred_releases, 2)
     assert_gl_bytes(name, SIZE, 0x25);
 }
 
-/* Two mappings of one resource, the first of which a different call ended. */
-TEST(several_releases_of_a_resource_are_deferred)
+/* Two mappings of one resource. gr_resource_unmap() ended the first mapping. */
+TEST(two_releases_for_one_resource_are_deferred)
 {
     gr_buffer *first = must_map(fx.resource);
     assert_ok(gr_resource_unmap(fx.resource, GR_STREAM_OF_MAP));
@@ -114,7 +114,7 @@ TEST(several_releases_of_a_resource_are_deferred)
     gr_clear_error();
 }
 
-/* ---- Concurrently with the resource's thread ------------------------------------------------- */
+/* ---- Concurrent calls on the resource -------------------------------------------------------- */
 
 #define MEETINGS 200
 
@@ -135,7 +135,10 @@ static void *do_there(void *unused)
     return unused;
 }
 
-/* Calls `here` and `there` at the same time, after `begin` has created their objects. */
+/*
+ * Calls `here` on this thread and `there` on the other one at the same time, after `begin` has
+ * created their objects.
+ */
 static void meet(void (*begin)(void), void (*here)(void), void (*there)(void))
 {
     pthread_t thread;
@@ -181,8 +184,11 @@ static void free_it(void)
     gr_resource_free(meeting.resource);
 }
 
-/* By interop, copy and shared; mapped or already unmapped; the resource is freed here or there. */
-TEST(a_finalizer_meets_the_last_hold, 12)
+/*
+ * By interop, copy and shared storage; with a mapped or an unmapped buffer; this thread frees the
+ * resource or the other one does.
+ */
+TEST(a_deferred_release_may_run_during_the_free_of_its_resource, 12)
 {
     const bool mapped = _i / 3 % 2 == 0, frees_here = _i / 6 == 0;
     GLuint name;
@@ -208,7 +214,7 @@ static void map_and_release(void)
     assert_ok(gr_buffer_release(must_map(fx.resource)));
 }
 
-TEST(a_finalizer_meets_the_next_map)
+TEST(a_deferred_release_may_run_during_the_next_map)
 {
     meet(end_a_mapping, map_and_release, release_it);
     assert_not_mapped(fx.resource);

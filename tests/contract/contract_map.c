@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* gr_map(), gr_buffer_release() and gr_resource_unmap(), and their streams. */
+/* Tests of gr_map(), gr_buffer_release() and gr_resource_unmap(), and of their streams. */
 #include "contract.h"
 
 GROUP("map, release, unmap", add_resource_case)
@@ -33,13 +33,13 @@ TEST(release_on_another_stream_unmaps)
     assert_gl_bytes(fx.name, SIZE, 0x51);
 }
 
-TEST(release_on_the_stream_of_the_map_by_name)
+TEST(release_on_gr_stream_of_map_unmaps)
 {
     assert_ok(release_on(must_map(fx.resource), GR_STREAM_OF_MAP));
     assert_not_mapped(fx.resource);
 }
 
-TEST(unmap_empties_the_buffer_but_leaves_it_to_be_released)
+TEST(unmap_empties_the_buffer_but_does_not_release_it)
 {
     gr_buffer *buffer = must_map(fx.resource);
     cuda_fill(buffer, 0x53);
@@ -52,7 +52,7 @@ TEST(unmap_empties_the_buffer_but_leaves_it_to_be_released)
     assert_not_mapped(fx.resource);
 }
 
-TEST(unmap_takes_another_stream)
+TEST(unmap_accepts_another_stream)
 {
     GR_AUTO(gr_buffer) *buffer = must_map(fx.resource);
     assert_ok(gr_resource_unmap(fx.resource, fx.other));
@@ -60,7 +60,7 @@ TEST(unmap_takes_another_stream)
     ck_assert_uint_eq(gr_buffer_ptr(buffer), 0);
 }
 
-TEST(map_again_while_the_old_buffer_is_still_out)
+TEST(map_works_before_the_old_buffer_is_released)
 {
     gr_buffer *old = must_map(fx.resource);
     assert_ok(gr_resource_unmap(fx.resource, fx.stream));
@@ -77,7 +77,7 @@ TEST(map_again_while_the_old_buffer_is_still_out)
     assert_gl_bytes(fx.name, SIZE, 0x54);
 }
 
-TEST(many_old_buffers_are_distinct)
+TEST(old_unreleased_buffers_are_distinct)
 {
     enum { COUNT = 20 };
     gr_buffer *old[COUNT];
@@ -93,7 +93,7 @@ TEST(many_old_buffers_are_distinct)
     assert_not_mapped(fx.resource);
 }
 
-TEST(the_default_streams_are_streams_when_they_are_named)
+TEST(the_default_streams_can_be_named)
 {
     static const CUstream streams[] = {CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
     for (int i = 0; i < 2; i++) {

@@ -10,8 +10,8 @@ static gr_status map_part(gr_resource *resource, size_t offset, size_t size, gr_
                        &GR_INIT(gr_map_options, .offset = offset, .size = size), buffer);
 }
 
-/* OpenGL's other bytes are unchanged. */
-TEST(a_part_is_mapped, 3)
+/* The bytes outside the part must not change. */
+TEST(a_part_of_a_buffer_is_mapped, 3)
 {
     GLuint name;
     unsigned char bytes[SIZE];
@@ -40,8 +40,10 @@ TEST(a_part_is_mapped, 3)
     gr_resource_free(resource);
 }
 
-/* OpenGL may change the rest while a part is mapped; the copy transport must not undo that. */
-TEST(a_copy_moves_the_part_alone)
+/*
+ * OpenGL may change the other bytes while a part is mapped. The copy transport must not undo that.
+ */
+TEST(the_copy_transport_copies_only_the_mapped_part)
 {
     GLuint name;
     unsigned char bytes[SIZE];
@@ -60,7 +62,7 @@ TEST(a_copy_moves_the_part_alone)
     gr_resource_free(resource);
 }
 
-TEST(a_part_past_the_end_is_refused)
+TEST(a_part_beyond_the_end_of_the_buffer_is_refused)
 {
     static const size_t parts[][2] = {{SIZE, 0},     {SIZE, 1},       {0, SIZE + 1},
                                       {SIZE - 1, 2}, {(size_t)-1, 0}, {1, (size_t)-1}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* gr_from_gl_buffer(), and the properties of a resource. */
+/* Tests of gr_from_gl_buffer() and of the properties of a resource. */
 #include "contract.h"
 
 GROUP("register", add_resource_case)
@@ -11,7 +11,7 @@ TEST(a_new_resource_is_open_and_not_mapped)
     assert_not_mapped(resource);
 }
 
-TEST(write_discard_and_read_only_register_too)
+TEST(write_discard_and_read_only_buffers_are_registered)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *discard = must_register_as(name, GR_WRITE_DISCARD);
@@ -20,7 +20,7 @@ TEST(write_discard_and_read_only_register_too)
     assert_not_mapped(read);
 }
 
-TEST(the_handle_is_the_drivers_resource)
+TEST(the_handle_is_the_graphics_resource_of_the_driver)
 {
     GR_AUTO(gr_buffer) *buffer = must_map(fx.resource);
     CUdeviceptr pointer = 0;
@@ -30,7 +30,7 @@ TEST(the_handle_is_the_drivers_resource)
     ck_assert_uint_eq(size, gr_buffer_size(buffer));
 }
 
-TEST(resources_describe_themselves)
+TEST(resource_info_describes_the_resource)
 {
     GR_AUTO(gr_resource) *r = must_register_as(gl_buffer_filled(SIZE, 1), GR_WRITE_DISCARD);
     for (int closed = 0; closed < 2; closed++) {
@@ -46,7 +46,7 @@ TEST(resources_describe_themselves)
     }
 }
 
-TEST(each_resource_returns_its_cuda_object)
+TEST(resource_info_has_the_graphics_handle_of_interop_only)
 {
     const gr_resource_info *info = gr_resource_get_info(fx.resource);
     ck_assert(info->graphics && !info->external_memory);

@@ -15,7 +15,7 @@ static bool write_in_scope(GLuint name, int value, bool leave_early)
     return true;
 }
 
-/* At the end of the scope, and by an early return. */
+/* The scope is left at its end, and by an early return. */
 TEST(scope_exit_releases_the_buffer_and_then_the_resource, 2)
 {
     const bool early = _i == 1;
@@ -28,7 +28,7 @@ TEST(scope_exit_releases_the_buffer_and_then_the_resource, 2)
     assert_gl_bytes(name, SIZE, early ? 0x80 : 0x81);
 }
 
-TEST(an_inner_scope_unmaps_and_leaves_the_resource_open)
+TEST(leaving_an_inner_scope_unmaps_but_does_not_close_the_resource)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_register(name);
@@ -43,7 +43,7 @@ TEST(an_inner_scope_unmaps_and_leaves_the_resource_open)
     assert_gl_bytes(name, SIZE, 0x92);
 }
 
-TEST(scope_exit_takes_null)
+TEST(scope_exit_ignores_null)
 {
     GR_AUTO(gr_resource) *resource = NULL;
     GR_AUTO(gr_buffer) *buffer = NULL;

@@ -30,14 +30,14 @@ static void assert_waits(gr_resource *resource)
     ck_assert(gate_is_open(gate));
 }
 
-TEST(the_host_waits_for_a_registered_buffer)
+TEST(wait_blocks_until_cuda_has_finished_with_a_registered_buffer)
 {
     if (gr_cuda_is_software())
         skip("the software driver's unmap waits for its stream, so that no work is left");
     assert_waits(fx.resource);
 }
 
-TEST(a_resource_that_has_done_its_work_is_not_waited_for)
+TEST(wait_returns_at_once_without_pending_work)
 {
     assert_ok(gr_resource_wait(fx.resource, 0));
     fill_mapped(fx.resource, 0x32);
@@ -50,7 +50,7 @@ TEST(a_resource_that_has_done_its_work_is_not_waited_for)
     assert_ok(gr_resource_wait(copy, 0));
 }
 
-TEST(waits_for_null_or_closed_are_refused)
+TEST(wait_on_null_or_a_closed_resource_is_refused)
 {
     assert_invalid(gr_resource_wait(NULL, 0), "NULL");
     assert_ok(gr_resource_close(fx.resource, GR_STREAM_OF_MAP));
@@ -59,7 +59,7 @@ TEST(waits_for_null_or_closed_are_refused)
 
 GROUP("waiting for Vulkan resources", add_vulkan_case)
 
-TEST_UNLESS(vk.missing, the_host_waits_for_vulkans_buffer)
+TEST_UNLESS(vk.missing, wait_blocks_until_cuda_has_finished_with_a_vulkan_buffer)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
     GR_AUTO(gr_resource) *resource = must_make(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE));
@@ -67,7 +67,7 @@ TEST_UNLESS(vk.missing, the_host_waits_for_vulkans_buffer)
     assert_waits(resource);
 }
 
-TEST_UNLESS(vk.missing, the_host_waits_by_vulkans_timelines)
+TEST_UNLESS(vk.missing, wait_blocks_with_vulkan_timelines)
 {
     GR_AUTO(gr_semaphore) *acquire = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_semaphore) *release = gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Shared by the parts of test_death: lives (sets of contexts and objects), which all begin the same
- * way, whichever order they end in.
+ * Shared by the files of test_death. A life is a set of contexts and objects. All lives begin the
+ * same way and end in different orders.
  */
 #ifndef GR_TESTS_DEATH_H
 #define GR_TESTS_DEATH_H
@@ -13,16 +13,16 @@
 #define SLOTS  3
 #define DEATHS 4
 
-/* What ends: each letter is a death. */
+/* Each letter stands for the destruction of one of these. */
 enum { GRAPHICS = 'G', CUDA = 'C', RESOURCE = 'R', BUFFER = 'B', RING = 'N' };
 
 struct kind {
     const char *name;
     gr_transport transport;
     const char *deaths;
-    bool in_thread;  /* a thread that has ended before the deaths created everything */
-    bool is_primary; /* the CUDA context is the device's primary one, from gr_cuda_context_create()
-                      */
+    bool in_thread; /* a thread that ended before the first destruction has created everything */
+    /* The CUDA context is the primary one of the device, from gr_cuda_context_create(). */
+    bool is_primary;
 };
 extern const struct kind kinds[];
 #define KINDS 16
@@ -33,14 +33,14 @@ struct life {
     gr_vk_headless *headless;
     gr_vk_device *device;
     CUcontext cuda;
-    gr_cuda_context *primary; /* or this one */
+    gr_cuda_context *primary; /* set instead of `cuda` if kind->is_primary */
     CUstream stream;
     gr_resource *resources[SLOTS];
     size_t count;
     gr_buffer *buffer;
     gr_ring *ring;
-    bool no_graphics, no_cuda; /* already destroyed */
-    const char *missing;       /* why this kind of life is not possible here */
+    bool no_graphics, no_cuda; /* this context was destroyed already */
+    const char *missing;       /* the reason why this machine cannot run this kind of life */
 };
 
 /* The driver, which a child loads with death_driver_load(). */
@@ -48,19 +48,22 @@ extern const gr_cuda_api *cu;
 void death_driver_load(void);
 
 /*
- * Creates everything for the life's kind, and maps it or begins to write a slot: value 2 in all
- * bytes. The contexts are current on this thread.
+ * Creates all objects of the kind, and maps the resource or begins to write a slot: all bytes have
+ * the value 2. The contexts are then current on this thread.
  */
 void life_begin(struct life *life);
 
 /*
- * With the copy transport CUDA works on memory that OpenGL keeps mapped and that ends with the
- * context, so this waits for CUDA first.
+ * Waits for CUDA first: with the copy transport, CUDA works on memory that OpenGL keeps mapped and
+ * that ends with the OpenGL context.
  */
 void life_end_graphics(struct life *life);
 void life_end_cuda(struct life *life);
 
-/* Pass numbers to the child through the environment: which kind of life, and which order or end. */
+/*
+ * Pass a number to the child through the environment: the index of the kind, or of the order or the
+ * end.
+ */
 void number_set(const char *variable, int number);
 int number_of(const char *variable);
 #define KIND_VARIABLE "DEATH_KIND"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The lives that test_death ends. */
+/* Creates and destroys the lives of test_death. */
 #define _GNU_SOURCE
 #include "death.h"
 
@@ -137,7 +137,10 @@ static void begin(struct life *life)
         (is_ring(life) ? begin_ring : begin_mapping)(life);
 }
 
-/* EGL keeps the context current on a thread that has ended; no other thread can use it then. */
+/*
+ * EGL keeps the context current on the thread, even after the thread has ended. No other thread can
+ * use the context then.
+ */
 static void *begin_in_thread(void *life)
 {
     begin(life);
@@ -145,7 +148,7 @@ static void *begin_in_thread(void *life)
     return NULL;
 }
 
-/* The deaths happen on this thread, which also has the contexts, where they still exist. */
+/* Objects are destroyed on this thread. Its contexts are current if they still exist. */
 void life_begin(struct life *life)
 {
     pthread_t thread;

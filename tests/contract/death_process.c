@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Ends of a process during a mapping: exit() with everything open, on the thread that mapped or on
- * another one; exit() with a handler that frees everything; and fork(), whose child ends while the
- * parent continues. Each end of each life runs in its own process, which ends normally.
+ * A process ends during a mapping: by exit() with everything open, on the thread that mapped or on
+ * another one; by exit() with a handler that frees everything; or after fork(), whose child ends
+ * while the parent continues. Each end of each kind of life runs in its own process, which must end
+ * normally.
  */
 #define _GNU_SOURCE
 #include "death.h"
@@ -13,11 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct life life; /* static, so that leak checkers find what it points to */
+static struct life life; /* static, so that leak checkers find the objects that it points to */
 
 /* ---- Ends ------------------------------------------------------------------------------------ */
 
-/* In the correct order, after which nothing is open. Returns the result of the release. */
+/* Frees everything in the correct order. Returns the result of the release. */
 static gr_status end_all(void)
 {
     gr_ring_free(life.ring);
@@ -48,7 +49,10 @@ static void leave_on_another_thread(void)
     pthread_join(thread, NULL);
 }
 
-/* Like the destructor of a static C++ object that was created after the contexts. */
+/*
+ * Like the destructor of a static C++ object that was created after the contexts: runs in a handler
+ * of exit().
+ */
 static void end_in_a_handler(void)
 {
     if (end_all() != GR_OK) {
@@ -85,7 +89,7 @@ static void end_at_once(void)
     _exit(0);
 }
 
-/* Twice, to be sure: neither call has anything to do. */
+/* Frees everything twice: in the child neither call has any effect. */
 static void free_and_end(void)
 {
     for (int i = 0; i < 2; i++)
@@ -109,15 +113,15 @@ static void fork_one_that_exits(void)
 }
 
 /*
- * A leak checker at the end of fork()'s child cannot see pointers on the stacks of threads that
- * only exist in the parent.
+ * Leak checkers run at the end of the child and do not see pointers on the stacks of threads that
+ * exist only in the parent, so they would report false leaks.
  */
-static bool can_be_seen(void (*run)(void))
+static bool is_leak_checkable(void (*run)(void))
 {
     return run != fork_one_that_exits || !sanitizer();
 }
 
-/* `open`: the process ends with something open, and reports it. */
+/* `open`: objects are open at the end of the process, and the process reports them. */
 static const struct end {
     const char *name;
     void (*run)(void);
@@ -145,7 +149,7 @@ CHILD(live_and_end)
     }
     printf(ALIVE);
     fflush(stdout);
-    gr_log_set(GR_LOG_INFO, NULL, NULL); /* reports what is open at the end */
+    gr_log_set(GR_LOG_INFO, NULL, NULL); /* reports the objects that are open at the end */
     ends[number_of(END_VARIABLE)].run();
     return 0;
 }
@@ -161,13 +165,13 @@ static void note(char *bad, size_t size, const char *name, int status, const cha
              said + (length > 500 ? length - 500 : 0));
 }
 
-TEST(each_end_of_a_process, KINDS)
+TEST(each_process_end_during_a_mapping_is_clean, KINDS)
 {
     static char said[65536], bad[3000];
     bad[0] = '\0';
     number_set(KIND_VARIABLE, _i);
     for (size_t i = 0; i < ENDS; i++) {
-        if (!can_be_seen(ends[i].run))
+        if (!is_leak_checkable(ends[i].run))
             continue;
         number_set(END_VARIABLE, (int)i);
         int status = child_run("live_and_end", said, sizeof(said));

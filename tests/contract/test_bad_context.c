@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Calls without a current OpenGL context, or in another context than the resource's: each is
- * refused before the CUDA driver is called, changes nothing, and works again in the right context.
- * A resource freed in the wrong context is set aside and closed later in the right one.
+ * Calls without a current OpenGL context, or in a different context than that of the resource. Each
+ * call is refused before it reaches the CUDA driver, changes nothing, and works again in the right
+ * context. A resource freed in the wrong context is set aside and closed later in the right one.
  */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"
@@ -14,8 +14,8 @@
 #define SIZE USABLE_SIZE
 
 /*
- * Created after the fixture for each case: a resource, and a second context that shares nothing
- * with the first.
+ * Each case has these besides its fixture: a resource, and a second context that shares nothing
+ * with the context of the fixture.
  */
 static GLuint name;
 static gr_resource *resource;
@@ -40,7 +40,7 @@ static void end_resource(void)
     gr_egl_free(stranger);
 }
 
-/* The wrong contexts, and part of the error message for each. */
+/* The wrong contexts, and the part of the error message that each must cause. */
 static const struct wrong {
     bool stranger;
     const char *text;
@@ -68,8 +68,8 @@ static TCase *add_wrong_case(Suite *suite, const char *name)
 
 GROUP("wrong context", add_wrong_case)
 
-/* In another context the name is invalid; without a context there are no buffers. */
-TEST(register_in_wrong_context)
+/* In the other context the name is invalid. Without a context, no name is valid. */
+TEST(register_in_the_wrong_context_is_refused)
 {
     assert_ok(gr_egl_make_current(NULL));
     assert_null(gr_from_gl_buffer(name, GR_READ_WRITE), GR_ERR_GL, 0, wrongs[0].text);
@@ -80,7 +80,7 @@ TEST(register_in_wrong_context)
     assert_gl_clean();
 }
 
-TEST(map_in_wrong_context)
+TEST(map_in_the_wrong_context_is_refused)
 {
     EACH_WRONG(w)
     {
@@ -95,7 +95,7 @@ TEST(map_in_wrong_context)
     }
 }
 
-TEST(release_in_wrong_context)
+TEST(release_in_the_wrong_context_is_refused)
 {
     EACH_WRONG(w)
     {
@@ -119,7 +119,7 @@ TEST(release_in_wrong_context)
     }
 }
 
-TEST(close_in_wrong_context)
+TEST(close_in_the_wrong_context_is_refused)
 {
     EACH_WRONG(w)
     {
@@ -140,8 +140,8 @@ TEST(close_in_wrong_context)
     }
 }
 
-/* A closed resource needs no context. */
-TEST(closed_in_wrong_context)
+/* Calls on a closed resource need no OpenGL context. */
+TEST(close_of_a_closed_resource_works_in_any_context)
 {
     assert_ok(gr_resource_close(resource, fx.stream));
     EACH_WRONG(w)
@@ -157,7 +157,7 @@ TEST(closed_in_wrong_context)
     leave();
 }
 
-TEST(unmapped_release_in_wrong_context)
+TEST(release_of_an_unmapped_buffer_works_in_any_context)
 {
     gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
     assert_ok(gr_resource_unmap(resource, fx.stream));
@@ -167,7 +167,7 @@ TEST(unmapped_release_in_wrong_context)
     assert_resource_usable(resource, name);
 }
 
-/* Makes the other context current, and creates a resource in it. */
+/* Makes the second context current, and creates a resource in it. */
 static gr_resource *make_other(GLuint *other_name)
 {
     assert_ok(gr_egl_make_current(stranger));
@@ -175,7 +175,7 @@ static gr_resource *make_other(GLuint *other_name)
     return must_register(*other_name);
 }
 
-TEST(many_with_one_of_another_context)
+TEST(map_many_with_one_resource_of_another_context_is_refused)
 {
     GLuint other_name;
     gr_resource *other = make_other(&other_name);
@@ -193,8 +193,8 @@ TEST(many_with_one_of_another_context)
     gr_resource_free(other);
 }
 
-/* The buffers that can be released are; the caller keeps the rest. */
-TEST(release_many_of_two_contexts)
+/* The call releases the buffers that it can release; the caller keeps the others. */
+TEST(release_many_in_two_contexts_releases_those_of_the_current_one)
 {
     GLuint other_name;
     gr_resource *other = make_other(&other_name);
@@ -215,8 +215,8 @@ TEST(release_many_of_two_contexts)
     gr_resource_free(other);
 }
 
-/* A context that shares its objects with the resource's context is still a different one. */
-TEST(sharing_context)
+/* A context that shares objects with the context of the resource is still a different one. */
+TEST(a_sharing_context_counts_as_another_context)
 {
     gr_egl *sharing = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .share = fx.egl)));
     assert_null(gr_map(resource, fx.stream), GR_ERR_GL, 0, "another context");
@@ -230,11 +230,12 @@ TEST(sharing_context)
 /* ---- A destroyed context --------------------------------------------------------------------- */
 
 /*
- * Without a current context, in another one, and in a new one that may have the same handle.
+ * A call without a current context, in another context, and in a new context that may have the same
+ * handle.
  *
- * Catches: the message "Call from the thread where that is current" about a destroyed context.
+ * Catches: for a destroyed context the message was "Call from the thread where that is current".
  */
-TEST(context_was_destroyed)
+TEST(calls_after_the_context_was_destroyed_are_refused)
 {
     gr_egl *gone = gr_egl_create(NULL), *later;
     assert_made(gone);
@@ -254,8 +255,8 @@ TEST(context_was_destroyed)
     gr_resource_free(orphan);
 }
 
-/* A later context may get the handle of the destroyed one, but is not the resource's context. */
-TEST(handle_of_destroyed_context_comes_back)
+/* A new context may get the handle of the destroyed one, but is not the context of the resource. */
+TEST(a_new_context_with_the_handle_of_a_destroyed_one_is_another_context)
 {
     enum { MOST = 16 };
     gr_egl *gone = gr_egl_create(NULL), *later[MOST];
@@ -302,7 +303,7 @@ static unsigned long ended(void)
     return fault->calls("cuGraphicsUnregisterResource");
 }
 
-/* Freeing returns no error, so the log must report it. */
+/* Freeing cannot return an error, so the log must report it. */
 static void free_in(const struct wrong *w)
 {
     warnings = 0;
@@ -319,7 +320,7 @@ static void free_in(const struct wrong *w)
     ck_assert_msg(strstr(warning, "stays registered"), "%s", warning);
 }
 
-TEST(freed_then_register)
+TEST(a_registration_ends_resources_freed_in_the_wrong_context)
 {
     EACH_WRONG(w)
     {
@@ -335,12 +336,12 @@ TEST(freed_then_register)
 GROUP("wrong context", add_wrong_case)
 
 /*
- * grinterop identifies a context by an object name in it, which must be unique however many objects
- * the application has.
+ * grinterop identifies a context by the name of an object in it, which must be unique however many
+ * objects the application has.
  *
  * Catches: two contexts got the same mark if the application had program pipelines.
  */
-TEST(contexts_are_distinguished_with_names_in_use)
+TEST(contexts_are_distinguished_if_pipeline_names_are_in_use)
 {
     GLuint names[2][3], buffers[2];
     gr_egl *contexts[2];
@@ -367,11 +368,11 @@ TEST(contexts_are_distinguished_with_names_in_use)
 GROUP("freed in the wrong context", add_wrong_case)
 
 /*
- * Ending any number of set-aside resources needs no more stack than ending one.
+ * Ending many set-aside resources needs no more stack than ending one.
  *
- * Catches: many set-aside resources were ended recursively.
+ * Catches: set-aside resources were ended recursively.
  */
-TEST(many_resources_freed_then_one_registered)
+TEST(a_registration_ends_7000_set_aside_resources)
 {
     enum { MANY = 7000 };
     static gr_resource *many[MANY];
@@ -386,7 +387,7 @@ TEST(many_resources_freed_then_one_registered)
     gr_resource_free(next);
 }
 
-TEST(freed_then_close)
+TEST(a_close_ends_resources_freed_in_the_wrong_context)
 {
     gr_resource *second = must_register(name);
     free_in(&wrongs[1]);
@@ -397,8 +398,8 @@ TEST(freed_then_close)
     gr_resource_free(second);
 }
 
-/* Creating a resource in the wrong context must not end it either. */
-TEST(freed_then_register_elsewhere)
+/* A registration in another context must not end the set-aside resource. */
+TEST(a_registration_in_another_context_leaves_freed_resources_alone)
 {
     free_in(&wrongs[1]);
     unsigned long before = ended();
@@ -414,8 +415,11 @@ TEST(freed_then_register_elsewhere)
     ck_assert_uint_eq(ended(), before + 3);
 }
 
-/* The buffer holds the last reference to a freed resource. Its release cannot be deferred. */
-TEST(freed_while_mapped)
+/*
+ * The buffer has the last reference to a freed resource. gr_buffer_release() returns errors, so it
+ * defers nothing.
+ */
+TEST(release_in_the_wrong_context_after_a_free_is_refused)
 {
     gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 0x44, SIZE, fx.stream));
@@ -433,7 +437,7 @@ TEST(freed_while_mapped)
 
 GROUP("first call", add_case)
 
-/* OpenGL functions are looked up on first use, which must not happen without a context. */
+/* The library looks up OpenGL functions on first use, which must not happen without a context. */
 CHILD(first_use_without_context)
 {
     gr_egl *egl = gr_egl_create(NULL);
@@ -456,7 +460,7 @@ CHILD(first_use_without_context)
     return 0;
 }
 
-/* Before any context was created. */
+/* Before any OpenGL context was created. */
 CHILD(no_context_ever)
 {
     child_check(!gr_from_gl_buffer(1, GR_READ_WRITE));
@@ -464,7 +468,7 @@ CHILD(no_context_ever)
     return 0;
 }
 
-TEST(wrong_in_first_call)
+TEST(a_first_call_without_a_context_is_refused)
 {
     expect_child("no_context_ever");
     expect_child("first_use_without_context");

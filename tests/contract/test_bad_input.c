@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Every invalid argument and every call in the wrong state: the class of the error, the driver's
- * code, what the message names, and that nothing is mapped or registered afterwards. The CUDA
- * driver underneath counts its own errors: grinterop detects each of these mistakes before it calls
- * the driver.
+ * Every invalid argument and every call in the wrong state: the class of the error, the code of the
+ * driver, and the words that the message must contain. Afterwards nothing is mapped or registered.
+ * The CUDA driver underneath counts the errors that it returns: grinterop must detect each mistake
+ * before it calls the driver.
  */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
@@ -27,7 +27,7 @@ static void end_usable(gr_resource *resource)
     assert_buffer_usable(name);
 }
 
-/* Runs after the fixture's set-up and before its teardown. */
+/* Runs between the set-up and the teardown of the fixture. */
 static void watch_driver(void)
 {
     fault->reset();
@@ -45,22 +45,24 @@ static TCase *add_watched_case(Suite *suite, const char *name)
 
 GROUP("names", add_watched_case)
 
-TEST(name_zero)
+TEST(buffer_name_zero_is_refused)
 {
     assert_null_invalid(gr_from_gl_buffer(0, GR_READ_WRITE), "0");
     assert_null_invalid(gr_map_gl_buffer(0, GR_READ_WRITE, fx.stream), "0");
     ck_assert_uint_eq(fault->calls("cuGraphicsGLRegisterBuffer"), 0);
 }
 
-TEST(name_never_generated)
+TEST(a_buffer_name_never_generated_is_refused)
 {
     assert_null_invalid(gr_from_gl_buffer(4711, GR_READ_WRITE), "4711");
     assert_null_invalid(gr_from_gl_buffer(~0u, GR_READ_WRITE), "4294967295");
     assert_null_invalid(gr_map_gl_buffer(4711, GR_READ_WRITE, fx.stream), "4711");
 }
 
-/* A name is not a buffer before it is bound, and has no storage before glBufferData. */
-TEST(buffer_without_storage)
+/*
+ * glGenBuffers() alone creates no buffer, and a bound buffer has no storage before glBufferData().
+ */
+TEST(a_buffer_without_storage_is_refused)
 {
     GLuint name = 0;
     glGenBuffers(1, &name);
@@ -74,7 +76,7 @@ TEST(buffer_without_storage)
     assert_buffer_usable(name);
 }
 
-TEST(deleted_buffer)
+TEST(a_deleted_buffer_is_refused)
 {
     GLuint name = new_buffer();
     glDeleteBuffers(1, &name);
@@ -84,7 +86,7 @@ TEST(deleted_buffer)
 
 GROUP("flags and streams", add_watched_case)
 
-TEST(flags_of_buffers)
+TEST(only_the_valid_flags_register_a_buffer)
 {
     GLuint name = new_buffer();
     for (unsigned flags = 0; flags < 64; flags++) {
@@ -98,7 +100,7 @@ TEST(flags_of_buffers)
     assert_buffer_usable(name);
 }
 
-TEST(flags_that_exclude_each_other)
+TEST(read_only_with_write_discard_is_refused)
 {
     GLuint name = new_buffer();
     assert_null_invalid(gr_from_gl_buffer(name, GR_READ_ONLY | GR_WRITE_DISCARD),
@@ -108,7 +110,7 @@ TEST(flags_that_exclude_each_other)
     assert_buffer_usable(name);
 }
 
-TEST(flags_for_images)
+TEST(image_flags_are_refused_for_buffers)
 {
     GLuint name = new_buffer();
     assert_null_invalid(gr_from_gl_buffer(name, GR_SURFACE_LOAD_STORE),
@@ -121,7 +123,7 @@ TEST(flags_for_images)
     assert_buffer_usable(name);
 }
 
-TEST(flags_unknown)
+TEST(unknown_flags_are_refused)
 {
     GLuint name = new_buffer();
     assert_null_invalid(gr_from_gl_buffer(name, 0x10), "0x10");
@@ -130,7 +132,7 @@ TEST(flags_unknown)
     assert_buffer_usable(name);
 }
 
-/* No map function accepts this stream; the message contains `text`. */
+/* No map function may accept this stream. The error message must contain `text`. */
 static void no_map_on(CUstream stream, const char *text, gr_resource *resource)
 {
     gr_buffer *none = NULL;
@@ -140,7 +142,7 @@ static void no_map_on(CUstream stream, const char *text, gr_resource *resource)
     ck_assert_ptr_eq(none, NULL);
 }
 
-/* Nor does any function that ends a mapping; the mapping stays. */
+/* No function that ends a mapping may accept this stream, and the resource must stay mapped. */
 static void no_end_on(CUstream stream, const char *text, gr_resource *resource)
 {
     gr_buffer *buffer = must_map(resource);
@@ -156,7 +158,7 @@ static void no_end_on(CUstream stream, const char *text, gr_resource *resource)
     assert_ok(gr_buffer_release(buffer));
 }
 
-TEST(stream_null)
+TEST(a_null_stream_is_refused)
 {
     static const char *const names[] = {"GR_STREAM_LEGACY", "GR_STREAM_PER_THREAD",
                                         "GR_STREAM_OF_MAP"};
@@ -170,8 +172,8 @@ TEST(stream_null)
     end_usable(resource);
 }
 
-/* GR_STREAM_OF_MAP is invalid before the map. */
-TEST(invalid_stream)
+/* GR_STREAM_OF_MAP is invalid for a map, GR_STREAM_NONE everywhere. */
+TEST(special_streams_are_refused_where_they_are_invalid)
 {
     gr_resource *resource = must_register(new_buffer());
     no_map_on(GR_STREAM_OF_MAP, "GR_STREAM_OF_MAP", resource);
@@ -196,7 +198,7 @@ static void assert_says_to_close(void)
     ck_assert_msg(!strstr(message, "Unregister"), "%s", message);
 }
 
-TEST(storage_replaced)
+TEST(map_after_the_storage_was_replaced_is_refused)
 {
     static const size_t sizes[] = {SIZE * 2, SIZE / 2, 0};
     GLuint name = new_buffer();
@@ -218,7 +220,7 @@ TEST(storage_replaced)
     assert_buffer_usable(name);
 }
 
-TEST(deleted_while_registered)
+TEST(map_after_the_buffer_was_deleted_is_refused)
 {
     GLuint name = new_buffer();
     gr_resource *resource = must_register(name);
@@ -232,7 +234,7 @@ TEST(deleted_while_registered)
     gr_resource_free(resource);
 }
 
-TEST(deleted_while_mapped)
+TEST(release_after_the_buffer_was_deleted_works)
 {
     GLuint name = new_buffer();
     gr_resource *resource = must_register(name);
@@ -248,7 +250,7 @@ TEST(deleted_while_mapped)
 
 /* ---- Wrong state ----------------------------------------------------------------------------- */
 
-TEST(mapped_already)
+TEST(a_second_map_of_a_resource_is_refused)
 {
     gr_resource *resource = must_register(new_buffer());
     gr_buffer *buffer = must_map(resource), *none = NULL;
@@ -274,7 +276,7 @@ static void assert_nothing_to_unmap(gr_resource *resource)
     ck_assert(!gr_resource_get_info(resource)->mapped && !gr_resource_get_info(resource)->closed);
 }
 
-TEST(unmapped_already)
+TEST(a_second_unmap_is_refused)
 {
     gr_resource *resource = must_register(new_buffer());
     assert_nothing_to_unmap(resource);
@@ -286,7 +288,7 @@ TEST(unmapped_already)
     end_usable(resource);
 }
 
-TEST(closed_already)
+TEST(calls_on_a_closed_resource_are_refused)
 {
     GLuint name = new_buffer();
     gr_resource *resource = must_register(name), *open = must_register(name);
@@ -328,7 +330,7 @@ static void end_many(const GLuint names[MANY], gr_resource *resources[MANY])
     }
 }
 
-/* The list is refused, nothing in it is mapped, and the results are unchanged. */
+/* gr_map_many() refuses the list, maps none of its resources, and leaves the results unchanged. */
 #define assert_many_fails(list, status, text)                                                      \
     do {                                                                                           \
         gr_buffer *untouched = (gr_buffer *)&untouched, *out_[MANY];                               \
@@ -341,7 +343,7 @@ static void end_many(const GLuint names[MANY], gr_resource *resources[MANY])
         }                                                                                          \
     } while (0)
 
-TEST(a_list_with_a_wrong_resource)
+TEST(a_list_with_an_invalid_resource_is_refused)
 {
     GLuint names[MANY];
     gr_resource *resources[MANY];
@@ -361,7 +363,7 @@ TEST(a_list_with_a_wrong_resource)
     end_many(names, resources);
 }
 
-TEST(a_list_with_a_mapped_resource)
+TEST(a_list_with_a_mapped_resource_is_refused)
 {
     GLuint names[MANY];
     gr_resource *resources[MANY];
@@ -381,7 +383,7 @@ TEST(a_list_with_a_mapped_resource)
     end_many(names, resources);
 }
 
-TEST(many_release_with_gaps)
+TEST(release_many_skips_null_entries)
 {
     GLuint names[MANY];
     gr_resource *resources[MANY];
@@ -402,7 +404,7 @@ TEST(many_release_with_gaps)
 
 GROUP("NULL", add_watched_case)
 
-TEST(null_in_gr_h)
+TEST(null_arguments_of_gr_h_are_refused)
 {
     gr_resource *resource = must_register(new_buffer());
     gr_buffer *buffer = NULL;
@@ -431,7 +433,7 @@ TEST(null_in_gr_h)
     end_usable(resource);
 }
 
-TEST(resource_null)
+TEST(null_as_resource_is_refused)
 {
     char text[8] = "";
     assert_null_invalid(gr_map(NULL, fx.stream), "NULL");
@@ -444,7 +446,7 @@ TEST(resource_null)
     ck_assert_uint_eq(strlen(text), sizeof(text) - 1);
 }
 
-TEST(null_in_egl_h)
+TEST(null_arguments_of_egl_h_are_accepted)
 {
     gr_egl *egl = must_make(gr_egl_create(NULL));
     assert_ok(gr_egl_make_current(NULL));
@@ -453,7 +455,7 @@ TEST(null_in_egl_h)
     gr_egl_free(egl);
 }
 
-TEST(values_out_of_range)
+TEST(values_out_of_range_have_defined_results)
 {
     ck_assert_str_eq(gr_status_name(GR_ERR_STATE), "GR_ERR_STATE");
     ck_assert_ptr_ne(gr_status_name((gr_status)999), NULL);

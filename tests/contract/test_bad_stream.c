@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Streams that a map or its end cannot use, for every transport: streams of another CUDA context,
- * and destroyed ones. Each is refused before anything changes, and a mapping whose stream was
- * destroyed can end on another one. Other refused calls lose nothing either: neither the contents
- * of a write_discard resource nor what a failed map has put into a stream.
+ * Streams that cannot be used for a map or its end, for every transport: streams of another CUDA
+ * context, and destroyed ones. Each is refused before anything changes, and a mapping whose stream
+ * was destroyed can be ended on another stream. Other refused calls lose nothing either: neither
+ * the contents of a write_discard resource, nor the waits that a failed map has put into a stream.
  */
 #define _GNU_SOURCE
 #include "tests/drivers/fault_driver.h"
@@ -37,7 +37,7 @@ static struct bytes of_copy(unsigned flags)
     return of_gl(&by_copy, flags);
 }
 
-/* NULL if storage cannot be shared. */
+/* The resource is NULL if storage cannot be shared. */
 static struct bytes of_sharing(unsigned flags)
 {
     struct bytes b = {gr_gl_buffer_create(SIZE, flags, &by_sharing), 0};
@@ -83,7 +83,7 @@ static void assert_holds(const struct bytes *b, int value)
         assert_vulkan_bytes(gr_vk_buffer(b->resource), SIZE, value);
 }
 
-/* CUDA writes to it on a stream, and graphics then reads that value. */
+/* CUDA writes to the resource on a stream, and the graphics API then reads that value. */
 static void assert_usable_on(const struct bytes *b, CUstream stream, int value)
 {
     gr_buffer *buffer = must_make(gr_map(b->resource, stream));
@@ -162,8 +162,8 @@ static enum bad bad_of(int i)
 
 GROUP("unusable streams", add_streams_case)
 
-/* Catches: the map succeeded, and then nothing could end the mapping. */
-TEST(a_map_is_refused, (BADS * TRANSPORTS))
+/* Catches: the map succeeded, and then no call could end the mapping. */
+TEST(map_on_an_unusable_stream_is_refused, (BADS * TRANSPORTS))
 {
     const enum bad bad = bad_of(_i);
     gr_buffer *none = NULL;
@@ -182,7 +182,7 @@ TEST(a_map_is_refused, (BADS * TRANSPORTS))
         CU(StreamDestroy(stream));
 }
 
-TEST(a_release_is_refused, (BADS * TRANSPORTS))
+TEST(release_on_an_unusable_stream_is_refused, (BADS * TRANSPORTS))
 {
     const enum bad bad = bad_of(_i);
     if (bad != FOREIGN && !gr_cuda_is_software())
@@ -227,8 +227,11 @@ static struct gate *destroy_with_work(CUstream stream)
     return gate;
 }
 
-/* Its work comes first, although no event can be recorded on it any more. */
-TEST(another_stream_ends_the_mapping, (ENDS * TRANSPORTS))
+/*
+ * The work of the destroyed stream must come first, although no event can be recorded on that
+ * stream.
+ */
+TEST(a_mapping_of_a_destroyed_stream_ends_on_another_stream, (ENDS * TRANSPORTS))
 {
     const enum end end = (enum end)((size_t)_i / TRANSPORTS);
     if (!gr_cuda_is_software())
@@ -251,8 +254,11 @@ TEST(another_stream_ends_the_mapping, (ENDS * TRANSPORTS))
     gr_resource_free(b.resource);
 }
 
-/* These calls cannot report an error: they use the context's own stream. */
-TEST(consumers_without_a_stream_end_it_too, 2 * TRANSPORTS)
+/*
+ * gr_buffer_release_later() and the end of a GR_AUTO() scope cannot report an error: they use a
+ * stream of the library in the CUDA context.
+ */
+TEST(calls_without_a_stream_end_a_mapping_of_a_destroyed_stream, 2 * TRANSPORTS)
 {
     if (!gr_cuda_is_software())
         skip(NO_CODE);
@@ -288,9 +294,10 @@ static CUevent event_of(CUcontext context)
 /*
  * The event belongs to another context, or was destroyed after a valid use.
  *
- * Catches: it was detected after the map, whose undo changed the contents of the buffer.
+ * Catches: the invalid event was detected after the map, and undoing the map changed the contents
+ * of the buffer.
  */
-TEST(an_invalid_event_loses_no_bytes, 3)
+TEST(a_map_with_an_invalid_event_keeps_the_bytes, 3)
 {
     const bool ended = _i > 0;
     gr_buffer *buffer = NULL;
@@ -318,10 +325,10 @@ TEST(an_invalid_event_loses_no_bytes, 3)
 }
 
 /*
- * In either order. Either grinterop refuses the other buffer, which OpenGL has mapped, or CUDA
- * does.
+ * Two resources in both orders. The failing buffer is mapped by OpenGL, which grinterop refuses, or
+ * the CUDA driver fails.
  */
-TEST(a_refused_batch_loses_no_bytes, 4)
+TEST(a_refused_map_many_keeps_the_bytes, 4)
 {
     const bool is_first = _i & 1, is_driver = _i & 2;
     gr_buffer *buffers[2] = {NULL, NULL};
@@ -349,7 +356,7 @@ TEST(a_refused_batch_loses_no_bytes, 4)
     gr_resource_free(refused.resource);
 }
 
-TEST(a_linear_map_without_memory_costs_no_texels)
+TEST(a_linear_map_without_memory_keeps_the_texels)
 {
     struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 3);
     GR_AUTO(gr_resource) *resource =
@@ -367,9 +374,10 @@ TEST(a_linear_map_without_memory_costs_no_texels)
 /* ---- What a failed map leaves in a stream ---------------------------------------------------- */
 
 /*
- * A Vulkan resource, mapped before another map fails: the stream still waits for Vulkan's submit.
+ * gr_map_many() maps a Vulkan resource, and then the map of the next resource fails. The stream
+ * still waits for the submit of the Vulkan resource.
  */
-VULKAN_TEST(a_wait_queued_by_an_undone_map_is_remembered)
+VULKAN_TEST(a_failed_map_many_keeps_the_wait_that_it_queued)
 {
     struct bytes drawn = of_vulkan(GR_READ_WRITE), fails = of_copy(GR_READ_WRITE);
     gr_resource *resources[2] = {drawn.resource, fails.resource};
@@ -391,7 +399,7 @@ VULKAN_TEST(a_wait_queued_by_an_undone_map_is_remembered)
     assert_cuda_bytes(buffer, 0x37);
     must_release(buffer);
     assert_ok(gr_resource_wait(drawn.resource, 20000));
-    VK(QueueWaitIdle(vk.h->graphics)); /* the commands use the buffer until then */
+    VK(QueueWaitIdle(vk.h->graphics)); /* the commands use the buffer until the queue is idle */
     gr_resource_free(drawn.resource);
     gr_resource_free(fails.resource);
 }
@@ -399,7 +407,7 @@ VULKAN_TEST(a_wait_queued_by_an_undone_map_is_remembered)
 GROUP("resources that were freed", add_streams_case)
 
 /* Catches: a map of a freed resource read freed memory. */
-TEST(a_freed_resource_is_refused, TRANSPORTS)
+TEST(map_of_a_freed_resource_is_refused, TRANSPORTS)
 {
     struct bytes b = transport_of(_i)->make(GR_READ_WRITE);
     need(b, transport_of(_i));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Bytes that CUDA wrote are read by OpenGL, and the reverse, for each way of writing, each flag,
- * each kind of stream, and sizes from one byte up.
+ * OpenGL reads the bytes that CUDA wrote, and the reverse, for each way of writing, each flag, each
+ * kind of stream, and sizes from one byte up.
  */
 #include "tests/support/support.h"
 
@@ -11,7 +11,7 @@
 
 GROUP("CUDA writes", add_resource_case)
 
-TEST(gl_reads_what_a_fill_wrote)
+TEST(gl_reads_the_bytes_of_a_fill)
 {
     for (int value = 2; value < 6; value++) {
         fill_mapped(fx.resource, value);
@@ -19,13 +19,13 @@ TEST(gl_reads_what_a_fill_wrote)
     }
 }
 
-TEST(gl_reads_what_a_copy_from_the_host_wrote)
+TEST(gl_reads_the_bytes_of_a_copy_from_the_host)
 {
     write_mapped(fx.resource, 1);
     assert_gl_pattern(fx.name, SIZE, 1);
 }
 
-TEST(gl_reads_what_a_copy_from_device_memory_wrote)
+TEST(gl_reads_the_bytes_of_a_copy_from_device_memory)
 {
     unsigned char bytes[SIZE];
     pattern_fill(bytes, SIZE, 2);
@@ -39,7 +39,7 @@ TEST(gl_reads_what_a_copy_from_device_memory_wrote)
     CU(MemFree(memory));
 }
 
-TEST(gl_reads_what_a_kernel_wrote)
+TEST(gl_reads_the_bytes_of_a_kernel)
 {
     need_kernels();
     gr_buffer *buffer = must_map(fx.resource);
@@ -48,7 +48,7 @@ TEST(gl_reads_what_a_kernel_wrote)
     assert_gl_pattern(fx.name, SIZE, 3);
 }
 
-TEST(bytes_that_cuda_does_not_write_stay)
+TEST(bytes_that_cuda_does_not_write_are_kept)
 {
     gr_buffer *buffer = must_map(fx.resource);
     CU(MemsetD8Async(gr_buffer_ptr(buffer) + 100, 2, 1000, fx.stream));
@@ -62,14 +62,14 @@ TEST(bytes_that_cuda_does_not_write_stay)
 
 GROUP("OpenGL writes", add_resource_case)
 
-TEST(cuda_reads_what_gl_wrote_before_it_was_registered)
+TEST(cuda_reads_bytes_written_before_the_registration)
 {
     GR_AUTO(gr_resource) *resource = must_register(gl_buffer_pattern(SIZE, 4));
     GR_AUTO(gr_buffer) *buffer = must_map(resource);
     assert_cuda_pattern(buffer, 4);
 }
 
-TEST(cuda_reads_what_gl_wrote_between_two_maps)
+TEST(cuda_reads_bytes_written_between_two_maps)
 {
     unsigned char bytes[SIZE];
     for (unsigned seed = 5; seed < 10; seed++) {
@@ -80,7 +80,7 @@ TEST(cuda_reads_what_gl_wrote_between_two_maps)
     }
 }
 
-TEST(cuda_reads_what_gl_copied_on_its_own_side)
+TEST(cuda_reads_bytes_that_gl_copied_between_buffers)
 {
     GLuint source = gl_buffer_pattern(SIZE, 10), name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_register(name);
@@ -89,7 +89,7 @@ TEST(cuda_reads_what_gl_copied_on_its_own_side)
     assert_cuda_pattern(buffer, 10);
 }
 
-TEST(a_kernel_changes_what_gl_wrote)
+TEST(a_kernel_changes_bytes_that_gl_wrote)
 {
     need_kernels();
     GLuint name = gl_buffer_filled(SIZE, 7);
@@ -119,7 +119,7 @@ TEST(a_kernel_copies_between_two_mapped_buffers)
 
 GROUP("flags", add_resource_case)
 
-TEST(read_only_shows_and_keeps_opengls_bytes)
+TEST(read_only_shows_cuda_the_bytes_and_keeps_them)
 {
     GLuint name = gl_buffer_pattern(SIZE, 12);
     GR_AUTO(gr_resource) *resource = must_register_as(name, GR_READ_ONLY);
@@ -129,7 +129,7 @@ TEST(read_only_shows_and_keeps_opengls_bytes)
     }
 }
 
-TEST(write_discard_shows_opengl_all_writes_of_cuda)
+TEST(write_discard_shows_gl_all_writes)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_register_as(name, GR_WRITE_DISCARD);
@@ -140,10 +140,10 @@ TEST(write_discard_shows_opengl_all_writes_of_cuda)
 }
 
 /*
- * The contents are undefined then. NVIDIA's driver keeps the old bytes; the software driver changes
- * them, so that a program that relies on them fails.
+ * After the map the contents are undefined. The NVIDIA driver keeps the old bytes. The software
+ * driver changes them, so that a program that relies on them fails.
  */
-TEST(write_discard_hides_the_old_bytes_on_the_software_driver)
+TEST(write_discard_overwrites_the_old_bytes_on_the_software_driver)
 {
     if (!gr_cuda_is_software())
         skip("a GPU's driver may keep the old bytes, and NVIDIA's does");
@@ -159,7 +159,7 @@ TEST(write_discard_hides_the_old_bytes_on_the_software_driver)
 
 GROUP("sizes", add_resource_case)
 
-/* CUDA sees OpenGL's bytes and changes each, and OpenGL sees each change. */
+/* CUDA reads the bytes that OpenGL wrote and changes each, and OpenGL reads each change. */
 static void go_both_ways(size_t size)
 {
     GLuint name = gl_buffer_pattern(size, (unsigned)size);
@@ -180,12 +180,12 @@ static void go_both_ways(size_t size)
     glDeleteBuffers(1, &name);
 }
 
-TEST(one_byte_is_copied_both_ways)
+TEST(one_byte_passes_both_ways)
 {
     go_both_ways(1);
 }
 
-TEST(odd_sizes_are_copied_both_ways)
+TEST(buffers_of_odd_sizes_pass_both_ways)
 {
     static const size_t sizes[] = {2,     3,     5,      7,       13,     63,   64,
                                    65,    255,   257,    1000,    4095,   4096, 4097,
@@ -194,7 +194,7 @@ TEST(odd_sizes_are_copied_both_ways)
         go_both_ways(sizes[i]);
 }
 
-TEST(large_buffers_are_copied_both_ways)
+TEST(large_buffers_pass_both_ways)
 {
     size_t size = (size_t)256 << 20;
     if (sanitizer())
@@ -202,7 +202,7 @@ TEST(large_buffers_are_copied_both_ways)
     go_both_ways(size);
 }
 
-TEST(immutable_storage_is_copied_both_ways)
+TEST(immutable_storage_passes_both_ways)
 {
     if (epoxy_gl_version() < 44)
         skip("glBufferStorage needs OpenGL 4.4");
@@ -255,7 +255,7 @@ TEST(bytes_pass_on_a_blocking_stream)
     CU(StreamDestroy(stream));
 }
 
-TEST(two_resources_on_two_streams_do_not_mix)
+TEST(two_resources_on_two_streams_keep_their_bytes_apart)
 {
     need_kernels();
     GLuint one = gl_buffer_filled(SIZE, 1), two = gl_buffer_filled(SIZE + 1, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The contract of register, map, buffer, release and close, case by case: that of cuda.core's
- * GraphicsResource, and what grinterop guarantees beyond it.
+ * The contract of register, map, buffer, release and close, case by case: the contract of
+ * GraphicsResource in cuda.core, and the additional guarantees of grinterop.
  */
 #include "contract.h"
 

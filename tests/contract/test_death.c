@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Every order of destruction: the contexts of a mapped resource, the resource and its buffer, or a
- * ring with a slot being written, are destroyed in each order, for each transport. Nothing crashes
- * or hangs, each call returns the expected status, and at the end nothing is open. docs/guide.md
- * has the table.
+ * ring with a slot being written, are destroyed in each order, for each transport. Nothing may
+ * crash or hang, each call must return the expected status, and at the end nothing may be open.
+ * docs/guide.md has the table.
  *
- * The orders of one life run in a child process, each with new contexts. If a child fails,
+ * All orders of one kind of life run in a child process, each with new contexts. If a child fails,
  * the next child continues with the following order.
  *
- * death_process.c covers the end of the process itself and of the library.
+ * death_process.c covers the end of the process and of the library.
  */
 #define _GNU_SOURCE
 #include "death.h"
@@ -17,13 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST 24 /* orders of DEATHS */
+#define MOST 24 /* the number of orders of DEATHS letters */
 
-/* ---- Deaths ---------------------------------------------------------------------------------- */
+/* ---- Destroying the objects ------------------------------------------------------------------ */
 
 /*
  * The expected result of gr_buffer_release(). Vulkan objects live as long as they are needed. The
- * end of a ring unmaps its slot if that needs no OpenGL.
+ * end of a ring unmaps the slot that is being written if that needs no OpenGL.
  */
 static gr_status expected(const struct life *life)
 {
@@ -34,7 +34,7 @@ static gr_status expected(const struct life *life)
     return life->no_cuda && !life->ring ? GR_ERR_PARTIAL : GR_OK;
 }
 
-static int left_open; /* mappings that can no longer be ended */
+static int left_open; /* the number of mappings that can no longer be ended */
 
 static void end_buffer(struct life *life)
 {
@@ -71,7 +71,7 @@ static void die(struct life *life, char death)
 
 /* ---- Orders ---------------------------------------------------------------------------------- */
 
-/* The order with that number: each digit selects the next of the remaining letters. */
+/* The order with this number: each digit selects the next one of the remaining letters. */
 static void order_of(int number, const char *deaths, char order[DEATHS + 1])
 {
     char left[DEATHS + 1];
@@ -85,7 +85,7 @@ static void order_of(int number, const char *deaths, char order[DEATHS + 1])
     order[DEATHS] = '\0';
 }
 
-/* The parent sets the order to start with. */
+/* The parent sets the number of the first order that the child runs. */
 #define ORDER_VARIABLE "DEATH_ORDER"
 
 static const char *live_one(const struct kind *kind, int number)
@@ -118,7 +118,7 @@ CHILD(live_and_die)
         }
     }
     printf("left open: %d\n", left_open);
-    gr_log_set(GR_LOG_INFO, NULL, NULL); /* reports what is open at the end */
+    gr_log_set(GR_LOG_INFO, NULL, NULL); /* reports the objects that are open at the end */
     return 0;
 }
 
@@ -127,7 +127,7 @@ GROUP("orders of death", add_bare_case)
 #define OPEN_AT_END "the process ends with "
 #define WORDS       600
 
-/* The last order that the child has begun; -1: none. */
+/* The number of the last order that the child has begun; -1 if it has begun none. */
 static int last_order(const char *text)
 {
     int last = -1;
@@ -137,9 +137,9 @@ static int last_order(const char *text)
 }
 
 /*
- * Whether the child ended while it created the next life. NVIDIA's driver 580 crashes there in some
- * imports, after a CUDA context with imports was destroyed: docs/driver.md. The next child then
- * starts with that order.
+ * Whether the child ended while it created the life of the next order. There the NVIDIA driver 580
+ * crashes in some imports, after a CUDA context with imports was destroyed: docs/driver.md. The
+ * next child then begins with that order.
  */
 static bool died_in_an_import(const char *said, int first, int last)
 {
@@ -149,7 +149,10 @@ static bool died_in_an_import(const char *said, int first, int last)
     return last > first && !strstr(order, ALIVE) && driver && strcmp(driver, "soft") != 0;
 }
 
-/* The log reports as open at the end exactly the mappings that the child has counted. */
+/*
+ * The number of mappings that the log reports as open at the end must be the number that the child
+ * has counted.
+ */
 static bool is_counted(const char *said)
 {
     const char *counted = strstr(said, "left open: "), *open = strstr(said, OPEN_AT_END);
@@ -160,7 +163,7 @@ static bool is_counted(const char *said)
            strstr(open, "without gr_buffer_release()");
 }
 
-/* The end of the child's output, as much as a message has space for. */
+/* The end of the output of the child, as much as fits into a message. */
 static const char *last_words(const char *said)
 {
     const char *open = strstr(said, OPEN_AT_END);
@@ -175,7 +178,7 @@ static void note_bad(char *bad, size_t size, const char *name, int status, const
              last_words(said));
 }
 
-TEST(each_order, KINDS)
+TEST(each_order_of_destruction_is_safe, KINDS)
 {
     static char said[65536], bad[3000];
     bad[0] = '\0';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Events and other streams at a map and a release, by interop, copy and, where available, shared
+ * Events and second streams at a map and a release, by interop, copy and, where available, shared
  * storage. Gates block the streams, so that a missing wait shows as a wrong byte.
  */
 #include <grinterop/gl.h>
@@ -16,7 +16,7 @@ static const gr_transport transports[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COP
                                           GR_TRANSPORT_SHARED};
 enum { TRANSPORTS = sizeof(transports) / sizeof(transports[0]) };
 
-/* Filled with zeros. */
+/* Creates a buffer resource of zeros. */
 static gr_resource *make(int transport)
 {
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = transports[transport]);
@@ -44,7 +44,9 @@ static CUevent make_event(void)
     return event;
 }
 
-/* Bytes that become `value` late, on the other stream, which then records the event. */
+/*
+ * Device memory whose bytes become `value` late, on the other stream, which then records the event.
+ */
 static CUdeviceptr late_bytes(int value, CUevent event)
 {
     CUdeviceptr bytes;
@@ -81,7 +83,7 @@ static TCase *add_event_case(Suite *suite, const char *name)
 
 GROUP("map", add_event_case)
 
-TEST(a_map_waits_for_an_event, TRANSPORTS)
+TEST(map_waits_for_its_wait_event, TRANSPORTS)
 {
     need(resource, _i);
     CUevent event = make_event();
@@ -94,7 +96,7 @@ TEST(a_map_waits_for_an_event, TRANSPORTS)
     end_late(bytes, event);
 }
 
-TEST(ready_event_orders_another_stream_after_the_map, TRANSPORTS)
+TEST(ready_event_is_recorded_after_the_map, TRANSPORTS)
 {
     need(resource, _i);
     struct gate *gate = gate_put(fx.stream);
@@ -110,7 +112,7 @@ TEST(ready_event_orders_another_stream_after_the_map, TRANSPORTS)
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x33);
 }
 
-TEST(batch_maps_accept_options, TRANSPORTS)
+TEST(map_many_accepts_event_options, TRANSPORTS)
 {
     need(first, _i);
     need(second, _i);
@@ -130,7 +132,7 @@ TEST(batch_maps_accept_options, TRANSPORTS)
 
 GROUP("release", add_event_case)
 
-/* The other stream writes the value late; the release is ordered after it by the event. */
+/* `other` writes the value late and then records the event, for which the release waits. */
 static void release_late(gr_resource *resource, int value, CUevent event)
 {
     const gr_map_options tell = GR_INIT(gr_map_options, .ready_event = event);
@@ -142,7 +144,7 @@ static void release_late(gr_resource *resource, int value, CUevent event)
     assert_ok(release_with(buffer, &GR_INIT(gr_release_options, .wait_event = event)));
 }
 
-TEST(a_release_comes_after_an_event, TRANSPORTS)
+TEST(release_waits_for_its_wait_event, TRANSPORTS)
 {
     need(resource, _i);
     CUevent event = make_event();
@@ -151,8 +153,8 @@ TEST(a_release_comes_after_an_event, TRANSPORTS)
     CU(EventDestroy(event));
 }
 
-/* The next user may also be CUDA. */
-TEST(a_map_comes_after_the_event_of_the_release, TRANSPORTS)
+/* Not only OpenGL but also the next map must wait for the event of the release. */
+TEST(the_next_map_waits_for_the_event_of_the_release, TRANSPORTS)
 {
     need(resource, _i);
     CUevent event = make_event();
@@ -168,7 +170,7 @@ TEST(a_map_comes_after_the_event_of_the_release, TRANSPORTS)
 
 GROUP("options", add_event_case)
 
-TEST(zeroed_options_have_no_effect, TRANSPORTS)
+TEST(options_of_zeros_have_no_effect, TRANSPORTS)
 {
     need(resource, _i);
     const gr_map_options nothing = GR_INIT(gr_map_options);
@@ -182,7 +184,7 @@ TEST(zeroed_options_have_no_effect, TRANSPORTS)
     assert_gl_bytes(gr_gl_name(resource), SIZE, 0x62);
 }
 
-TEST(refused_calls_change_nothing, TRANSPORTS)
+TEST(refused_options_change_nothing, TRANSPORTS)
 {
     need(resource, _i);
     CUevent event = make_event();
@@ -206,7 +208,7 @@ TEST(refused_calls_change_nothing, TRANSPORTS)
     CU(EventDestroy(event));
 }
 
-/* On a GPU the driver gives no defined error for a destroyed event. */
+/* On a GPU the error of the driver for a destroyed event is undefined. */
 TEST(destroyed_events_are_refused, TRANSPORTS)
 {
     need(resource, _i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Register flags as text: each name, combinations, and refused texts; and that a resource keeps the
- * parsed flags.
+ * Register flags as text: each name, combinations, and texts that are refused. Also tests that a
+ * resource keeps the parsed flags.
  */
 #include "tests/support/support.h"
 
@@ -33,7 +33,7 @@ static void assert_refused(const char *text, const char *named)
 
 GROUP("text", add_bare_case)
 
-TEST(each_name_gives_the_drivers_flag)
+TEST(each_name_is_parsed_as_the_flag_of_the_driver)
 {
     ck_assert_uint_eq(parsed("read_write"), CU_GRAPHICS_REGISTER_FLAGS_NONE);
     ck_assert_uint_eq(parsed("none"), CU_GRAPHICS_REGISTER_FLAGS_NONE);
@@ -43,7 +43,7 @@ TEST(each_name_gives_the_drivers_flag)
     ck_assert_uint_eq(parsed("texture_gather"), CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER);
 }
 
-TEST(the_constants_are_the_drivers)
+TEST(constants_equal_the_flags_of_the_driver)
 {
     ck_assert_uint_eq(GR_READ_WRITE, CU_GRAPHICS_REGISTER_FLAGS_NONE);
     ck_assert_uint_eq(GR_READ_ONLY, CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY);
@@ -52,7 +52,7 @@ TEST(the_constants_are_the_drivers)
     ck_assert_uint_eq(GR_TEXTURE_GATHER, CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER);
 }
 
-TEST(names_are_combined_by_comma_and_bar)
+TEST(names_are_combined_by_comma_or_bar)
 {
     ck_assert_uint_eq(parsed("write_discard,surface_load_store"), 0x06);
     ck_assert_uint_eq(parsed("read_only|texture_gather"), 0x09);
@@ -62,7 +62,7 @@ TEST(names_are_combined_by_comma_and_bar)
     ck_assert_uint_eq(parsed("read_only,read_only"), 0x01);
 }
 
-TEST(blanks_around_names_do_not_count)
+TEST(blanks_around_names_are_ignored)
 {
     ck_assert_uint_eq(parsed("  read_only  "), 0x01);
     ck_assert_uint_eq(parsed("write_discard , surface_load_store"), 0x06);
@@ -76,7 +76,7 @@ TEST(null_and_empty_text_mean_none)
     ck_assert_uint_eq(parsed("   "), 0);
 }
 
-TEST(an_unknown_name_is_refused_and_named)
+TEST(an_unknown_name_is_refused_and_quoted)
 {
     assert_refused("write_only", "write_only");
     assert_refused("read_only,nonsense", "nonsense");
@@ -98,7 +98,7 @@ TEST(a_missing_name_is_refused)
     assert_refused("read_only, ", "");
 }
 
-TEST(a_long_unknown_name_keeps_the_valid_names_in_the_message)
+TEST(a_long_unknown_name_does_not_displace_the_valid_names_in_the_message)
 {
     char text[4096];
     memset(text, 'x', sizeof(text));
@@ -106,7 +106,7 @@ TEST(a_long_unknown_name_keeps_the_valid_names_in_the_message)
     assert_refused(text, "xxxx");
 }
 
-TEST(success_leaves_the_last_error_alone)
+TEST(success_keeps_the_last_error)
 {
     unsigned flags;
     ck_assert_int_eq(gr_flags_parse("nonsense", &flags), GR_ERR_INVALID_VALUE);
@@ -116,7 +116,7 @@ TEST(success_leaves_the_last_error_alone)
 
 GROUP("registered", add_case)
 
-TEST(a_resource_has_the_flags_that_were_parsed)
+TEST(a_resource_keeps_the_parsed_flags)
 {
     static const char *const names[] = {"read_write", "read_only", "write_discard"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

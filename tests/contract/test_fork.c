@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The child of fork(): freeing the parent's objects there does nothing, all other calls are
- * refused, and the parent is unaffected. A program that forks before its first call has two
- * processes that can do everything. Each case runs in its own process, so that the program itself
- * may fork.
+ * The child of fork(): freeing objects of the parent there does nothing, all other calls are
+ * refused, and the parent is unaffected. If a program forks before its first call, both processes
+ * can make all calls. Each case runs in its own process, so that the test program itself is not
+ * forked.
  */
 #include "tests/support/child_check.h"
 #include "tests/support/support_vulkan.h"
@@ -22,7 +22,7 @@
 
 #define SIZE ((size_t)4096)
 
-/* ---- The parent's objects -------------------------------------------------------------------- */
+/* ---- The objects of the parent --------------------------------------------------------------- */
 
 static struct {
     GLuint name;
@@ -32,7 +32,7 @@ static struct {
     const gr_slot *slot;
     gr_tensor *tensor;
     gr_cuda_context *context;
-    gr_vk_headless *headless; /* these are NULL without Vulkan */
+    gr_vk_headless *headless; /* the rest is NULL without Vulkan */
     gr_vk_device *device;
     gr_semaphore *semaphore;
     gr_submit *submit;
@@ -94,7 +94,7 @@ static void free_all(void)
 
 /* ---- Results in the child -------------------------------------------------------------------- */
 
-/* X(call): refused in the child. */
+/* X(call): calls that are refused in the child. */
 #define REFUSED(X)                                                                                 \
     X(gr_cuda_load(true))                                                                          \
     X(gr_compat()->has_context())                                                                  \
@@ -152,7 +152,9 @@ static bool was_refused(const char *call)
     return right;
 }
 
-/* Returns the exit status of the child. It no longer uses Check, which belongs to the parent. */
+/*
+ * Returns the exit status of the child. The child does not use Check, which belongs to the parent.
+ */
 static int try_all(void)
 {
     gr_buffer *buffer;
@@ -173,7 +175,7 @@ static int try_all(void)
     return wrong ? 1 : 0;
 }
 
-/* Freed twice, to be sure: neither call has anything to do. */
+/* Frees everything twice: in the child neither call has any effect. */
 static int free_twice(void)
 {
     gr_clear_error();
@@ -186,8 +188,11 @@ static int free_twice(void)
     return gr_last_error()->status == GR_OK ? 0 : 1;
 }
 
-/* Queries work. The text of a handle may be anything, as long as it is terminated. */
-static int ask(void)
+/*
+ * Queries work in the child. The description of an object may be any text, as long as it is
+ * terminated.
+ */
+static int query(void)
 {
     char text[256];
     gr_semaphore_describe(have.semaphore, text, sizeof(text));
@@ -198,7 +203,8 @@ static int ask(void)
 }
 
 /*
- * For fork()'s result: runs `what` in the child, within 20 s, and returns its status in the parent.
+ * Runs `what` in the child of a fork, within 20 s. Returns the exit status of the child in the
+ * parent.
  */
 static int in_fork(int (*what)(void))
 {
@@ -213,7 +219,7 @@ static int in_fork(int (*what)(void))
     return status;
 }
 
-/* The parent continues where it was. */
+/* After the fork the parent continues to use its objects. */
 static void go_on(void)
 {
     cuda_fill(have.buffer, 7);
@@ -247,7 +253,7 @@ CHILD(freed)
 
 CHILD(asked)
 {
-    return forks(ask);
+    return forks(query);
 }
 
 /* ---- Before the first call ------------------------------------------------------------------- */
@@ -266,7 +272,7 @@ CHILD(before)
     return use_all();
 }
 
-/* ---- With threads at work -------------------------------------------------------------------- */
+/* ---- Fork with other threads running --------------------------------------------------------- */
 
 static volatile bool enough;
 
@@ -277,7 +283,7 @@ static void swallow(void *user, gr_log_level level, const char *line)
     (void)line;
 }
 
-/* Changes the table of live objects, and logs. */
+/* Changes the table of live objects and logs, again and again. */
 static void *make_and_end(void *unused)
 {
     while (!__atomic_load_n(&enough, __ATOMIC_RELAXED)) {
@@ -312,27 +318,27 @@ CHILD(beside)
 
 GROUP("fork", add_bare_case)
 
-TEST(all_calls_fail_in_a_child)
+TEST(all_calls_are_refused_in_a_child)
 {
     expect_child("refused");
 }
 
-TEST(a_child_may_free_its_parents_objects)
+TEST(a_child_may_free_the_objects_of_its_parent)
 {
     expect_child("freed");
 }
 
-TEST(a_child_may_query)
+TEST(a_child_may_query_the_objects_of_its_parent)
 {
     expect_child("asked");
 }
 
-TEST(fork_before_the_first_call_works)
+TEST(both_processes_can_make_calls_after_an_early_fork)
 {
     expect_child("before");
 }
 
-TEST(no_lock_of_another_thread_stays_locked_in_the_child)
+TEST(locks_of_other_threads_are_free_in_the_child)
 {
     expect_child("beside");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Freeing objects twice: an error, and no access to freed memory, which AddressSanitizer would
- * report. Also the report about what a process leaves open.
+ * Freeing an object twice is an error, without an access to freed memory, which AddressSanitizer
+ * would report. Also tests the report about the objects that are open when a process exits.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/support_vulkan.h"
@@ -16,7 +16,7 @@
 
 #define SIZE 4096
 
-/* A call without a result fails with this message. */
+/* A call that returns nothing must fail with this message. */
 #define assert_refused(call, text)                                                                 \
     do {                                                                                           \
         gr_clear_error();                                                                          \
@@ -24,9 +24,9 @@
         assert_error(GR_ERR_INVALID_VALUE, 0, text);                                               \
     } while (0)
 
-GROUP("twice", add_resource_case)
+GROUP("freeing twice", add_resource_case)
 
-TEST(a_resource_is_freed_once)
+TEST(a_second_free_of_a_resource_is_refused)
 {
     gr_resource *resource = must_register(gl_buffer_filled(SIZE, 1));
     gr_resource_free(resource);
@@ -36,8 +36,8 @@ TEST(a_resource_is_freed_once)
     assert_invalid(gr_resource_unmap(resource, fx.stream), "gr_resource_unmap was given");
 }
 
-/* Catches: a second free, while a buffer was mapped, ended the registration of the mapping. */
-TEST(a_resource_that_a_buffer_keeps_is_freed_once)
+/* Catches: a second free, while a buffer was mapped, ended the registration under the mapping. */
+TEST(a_second_free_of_a_mapped_resource_is_refused)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     gr_resource *resource = must_register(name);
@@ -51,7 +51,7 @@ TEST(a_resource_that_a_buffer_keeps_is_freed_once)
     assert_invalid(gr_buffer_release(buffer), "not a live buffer");
 }
 
-TEST(a_buffer_is_released_once)
+TEST(a_second_release_of_a_buffer_is_refused)
 {
     gr_buffer *buffer = must_map(fx.resource);
     assert_ok(gr_buffer_release(buffer));
@@ -69,8 +69,8 @@ TEST(a_buffer_is_released_once)
     assert_invalid(gr_buffer_release(buffer), "gr_buffer_release was given");
 }
 
-/* Passed as void pointers, as from other languages. */
-TEST(an_object_of_another_kind_is_named)
+/* Handles are passed as void pointers, as from other languages. */
+TEST(the_message_names_the_kind_of_a_wrong_object)
 {
     gr_buffer *buffer = must_map(fx.resource);
     assert_refused(gr_resource_free((gr_resource *)(void *)buffer),
@@ -80,7 +80,7 @@ TEST(an_object_of_another_kind_is_named)
     assert_ok(gr_buffer_release(buffer));
 }
 
-TEST(a_list_with_nulls_is_released)
+TEST(release_many_reports_invalid_entries_and_releases_the_others)
 {
     gr_resource *gone = must_register(gl_buffer_filled(SIZE, 1));
     gr_buffer *of_gone = must_map(gone);
@@ -113,7 +113,7 @@ TEST(invalid_handles_are_refused)
     ck_assert_int_eq(nothing, 0);
 }
 
-TEST(a_submit_is_freed_once)
+TEST(a_second_free_of_a_submit_is_refused)
 {
     gr_submit *submit = must_make(gr_submit_begin(&fx.resource, 1));
     assert_ok(gr_submit_commit(submit));
@@ -122,7 +122,7 @@ TEST(a_submit_is_freed_once)
     assert_invalid(gr_submit_commit(submit), "not a live submit");
 }
 
-TEST(a_context_is_freed_once)
+TEST(a_second_free_of_an_egl_context_is_refused)
 {
     gr_egl *second = must_make(gr_egl_create(NULL));
     gr_egl_free(second);
@@ -130,7 +130,7 @@ TEST(a_context_is_freed_once)
     assert_ok(gr_egl_make_current(fx.egl));
 }
 
-TEST(leaving_a_scope_reports_a_freed_object)
+TEST(the_end_of_a_scope_reports_an_object_freed_before)
 {
     gr_clear_error();
     {
@@ -140,8 +140,11 @@ TEST(leaving_a_scope_reports_a_freed_object)
     assert_error(GR_ERR_INVALID_VALUE, 0, "gr_resource_free was given");
 }
 
-/* More than the table's initial size, so that it grows; then half of them are freed. */
-TEST(many_objects_are_distinguished)
+/*
+ * Creates more resources than the initial size of the table, so that the table grows, and then
+ * frees half of them.
+ */
+TEST(live_and_freed_objects_are_distinguished_after_the_table_grew)
 {
     enum { COUNT = 700 };
     static gr_resource *resources[COUNT];
@@ -177,7 +180,7 @@ static gr_tensor *tensor_of(float *data)
 
 static atomic_bool changing;
 
-/* Changes the table all the time. */
+/* Changes the table of live objects continuously. */
 static void *make_and_free_tensors(void *unused)
 {
     enum { COUNT = 150 };
@@ -192,7 +195,10 @@ static void *make_and_free_tensors(void *unused)
     return unused;
 }
 
-/* How many of some tensors, created between those of the thread, the table does not find. */
+/*
+ * The number of live tensors that the table does not find, out of those created between the tensors
+ * of the thread.
+ */
 static unsigned count_missed(void)
 {
     enum { COUNT = 100, LOOKS = 20 };
@@ -210,10 +216,11 @@ static unsigned count_missed(void)
 }
 
 /*
- * Lookups take no lock, while other threads move the entries. Without the second lookup after a
- * concurrent change, some of these 20 million would miss an existing entry in most runs.
+ * Lookups take no lock while other threads move the entries. A lookup is repeated after a
+ * concurrent change. Without that, some of these 20 million lookups would miss an existing entry in
+ * most runs.
  */
-TEST(live_objects_are_found_during_changes)
+TEST(live_objects_are_found_while_the_table_changes)
 {
     enum { ROUNDS = 10000 };
     pthread_t thread;
@@ -229,9 +236,9 @@ TEST(live_objects_are_found_during_changes)
 
 /* ---- NULL ------------------------------------------------------------------------------------ */
 
-GROUP("Vulkan's", add_vulkan_case)
+GROUP("Vulkan objects", add_vulkan_case)
 
-TEST_UNLESS(vk.missing, what_is_vulkans_is_freed_once)
+TEST_UNLESS(vk.missing, a_second_free_of_a_vulkan_object_is_refused)
 {
     gr_semaphore *semaphore =
         must_make(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
@@ -266,7 +273,11 @@ CHILD(leaves_nothing_open)
 {
     fixture_setup();
     gr_resource_free(must_register(gl_buffer_filled(48, 1)));
-    fx.fds = -1; /* a GPU's driver keeps descriptors that it opened in this process */
+    /*
+     * Skips the count of descriptors: the driver of a GPU keeps those that it opened in this
+     * process.
+     */
+    fx.fds = -1;
     fixture_teardown();
     return 0;
 }
@@ -308,7 +319,7 @@ TEST(open_objects_are_counted_at_exit)
     ck_assert_msg(!strstr(text, "the process ends with"), "%s", text);
 }
 
-TEST(a_tidy_process_prints_nothing_at_exit)
+TEST(without_open_objects_nothing_is_printed_at_exit)
 {
     const char *text = logged_by("leaves_nothing_open", "info");
     ck_assert_msg(!strstr(text, "the process ends with"), "%s", text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Many resources in one call: each gets its own bytes, and a call that fails maps none of them and
- * writes nothing to `out`. (test_fault.c covers failures of the driver's second call.)
+ * Many resources in one call: each gets its own bytes, and a call that fails maps no resource and
+ * writes nothing to `out`. (test_fault.c covers failures of the second driver call.)
  */
 #include "tests/support/support.h"
 
@@ -13,7 +13,7 @@ static GLuint names[MOST];
 static gr_resource *resources[MOST];
 static gr_buffer *buffers[MOST];
 
-/* All different, most of them odd. */
+/* The sizes are all different, most of them odd. */
 static size_t size_of(size_t i)
 {
     return 1 + i * 37;
@@ -84,7 +84,7 @@ TEST(fifteen_hundred_resources_are_mapped)
     go_round(MOST);
 }
 
-TEST(the_same_batch_is_mapped_again_and_again)
+TEST(a_batch_can_be_mapped_repeatedly)
 {
     enum { COUNT = 300 };
     make(COUNT);
@@ -100,7 +100,7 @@ TEST(the_same_batch_is_mapped_again_and_again)
     free_resources(resources, COUNT);
 }
 
-TEST(bytes_of_gl_arrive_in_each_buffer)
+TEST(each_buffer_has_the_bytes_that_gl_wrote)
 {
     enum { COUNT = 40 };
     make(COUNT);
@@ -127,8 +127,8 @@ enum { BATCH = 5 };
 static gr_buffer *const untouched = (gr_buffer *)&names;
 
 /*
- * After make(BATCH): the call with `bad` in place of one resource fails, at each position. The
- * others are unchanged and can be mapped afterwards.
+ * After make(BATCH): at each position in turn, `bad` takes the place of one resource, and the call
+ * fails. The other resources are unchanged and can be mapped afterwards.
  */
 static void assert_nothing_mapped(gr_resource *bad, gr_status status, const char *text)
 {
@@ -151,7 +151,7 @@ static void assert_nothing_mapped(gr_resource *bad, gr_status status, const char
     free_resources(resources, BATCH);
 }
 
-TEST(nothing_is_mapped_if_one_buffer_was_deleted)
+TEST(a_deleted_buffer_in_the_batch_prevents_all_maps)
 {
     make(BATCH);
     GLuint name = gl_buffer_filled(64, 0);
@@ -160,7 +160,7 @@ TEST(nothing_is_mapped_if_one_buffer_was_deleted)
     assert_nothing_mapped(gone, GR_ERR_STATE, "deleted");
 }
 
-TEST(nothing_is_mapped_if_one_is_of_another_cuda_context)
+TEST(a_resource_of_another_cuda_context_prevents_all_maps)
 {
     make(BATCH);
     CUcontext second = new_context(NULL);
@@ -172,7 +172,7 @@ TEST(nothing_is_mapped_if_one_is_of_another_cuda_context)
     CU(CtxDestroy(second));
 }
 
-TEST(nothing_is_mapped_if_one_is_of_another_gl_context)
+TEST(a_resource_of_another_gl_context_prevents_all_maps)
 {
     make(BATCH);
     gr_egl *second = must_make(gr_egl_create(NULL));
@@ -188,7 +188,7 @@ TEST(nothing_is_mapped_if_one_is_of_another_gl_context)
 
 GROUP("release", add_case)
 
-TEST(each_buffer_is_released_on_the_stream_of_its_map)
+TEST(gr_stream_of_map_releases_each_buffer_on_its_own_stream)
 {
     enum { COUNT = 12 };
     make(COUNT);
@@ -207,7 +207,7 @@ TEST(each_buffer_is_released_on_the_stream_of_its_map)
     free_resources(resources, COUNT);
 }
 
-TEST(all_buffers_are_released_on_a_stream_that_waits_for_the_work)
+TEST(release_many_is_ordered_after_the_work_that_its_stream_waits_for)
 {
     enum { COUNT = 12 };
     make(COUNT);
@@ -226,7 +226,7 @@ TEST(all_buffers_are_released_on_a_stream_that_waits_for_the_work)
     free_resources(resources, COUNT);
 }
 
-TEST(null_entries_are_skipped)
+TEST(release_many_skips_null_entries)
 {
     make(4);
     gr_buffer *list[7] = {NULL};
@@ -244,7 +244,7 @@ TEST(null_entries_are_skipped)
     free_resources(resources, 4);
 }
 
-TEST(buffers_whose_mapping_has_ended_are_released_too)
+TEST(release_many_releases_buffers_whose_mapping_has_ended)
 {
     make(4);
     assert_ok(gr_map_many(resources, 4, fx.stream, NULL, buffers));
@@ -260,7 +260,7 @@ TEST(buffers_whose_mapping_has_ended_are_released_too)
     free_resources(resources, 4);
 }
 
-TEST(a_released_buffer_does_not_stop_the_others)
+TEST(a_released_buffer_in_the_list_does_not_prevent_the_other_releases)
 {
     make(4);
     assert_ok(gr_map_many(resources, 4, fx.stream, NULL, buffers));
@@ -275,7 +275,7 @@ TEST(a_released_buffer_does_not_stop_the_others)
     free_resources(resources, 4);
 }
 
-TEST(a_buffer_that_is_listed_twice_is_released_once)
+TEST(a_buffer_listed_twice_is_released_once)
 {
     make(2);
     assert_ok(gr_map_many(resources, 2, fx.stream, NULL, buffers));
@@ -290,7 +290,7 @@ TEST(a_buffer_that_is_listed_twice_is_released_once)
     free_resources(resources, 2);
 }
 
-TEST(chained_buffers_end_their_registrations)
+TEST(release_many_ends_the_registrations_of_freed_resources)
 {
     enum { COUNT = 10 };
     make(COUNT);

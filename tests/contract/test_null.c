@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * NULL for each pointer of each public function: functions that can fail record an error, and
- * functions that free something do nothing. A function of headers.h that is missing from the tables
- * below fails the test.
+ * Calls each public function with NULL for each pointer. Functions that can fail must record an
+ * error, and functions that free something must do nothing. The test fails if a function of
+ * headers.h is missing from the tables below.
  */
 #include "tests/headers/headers.h"
 #include "tests/support/support_vulkan.h"
@@ -20,7 +20,7 @@ static gr_buffer *no_buffer;
 static gr_resource *no_resource;
 static const gr_slot *no_slots[1];
 
-/* X(call): fails, and records GR_ERR_INVALID_VALUE. */
+/* X(call): the call fails and records GR_ERR_INVALID_VALUE. */
 #define REFUSED_COMMON(X)                                                                          \
     X(gr_buffer_ptr(NULL))                                                                         \
     X(gr_buffer_release_many(NULL, 1, fx.stream, NULL))                                            \
@@ -180,7 +180,7 @@ static const gr_slot *no_slots[1];
     X(gr_vk_device_free(NULL))                                                                     \
     X(gr_vk_headless_free(NULL))
 
-/* X(type): its end-of-scope function with NULL in the variable. */
+/* X(type): the end-of-scope function of the type is called with NULL in the variable. */
 #define SCOPES(X)                                                                                  \
     X(gr_buffer)                                                                                   \
     X(gr_cuda_context)                                                                             \
@@ -193,7 +193,7 @@ static const gr_slot *no_slots[1];
     X(gr_vk_device)                                                                                \
     X(gr_vk_headless)
 
-/* X(function, reason): not covered here. */
+/* X(function, reason): not tested by this file. */
 #define EXEMPT(X)                                                                                  \
     X(gr_bytes_moved, "takes nothing")                                                             \
     X(gr_clear_error, "takes nothing")                                                             \
@@ -212,7 +212,7 @@ static const gr_slot *no_slots[1];
 
 GROUP("NULL", add_resource_case)
 
-TEST(a_refusal_of_null_is_recorded)
+TEST(invalid_nulls_are_refused)
 {
     const gr_semaphore_point no_point = GR_INIT(gr_semaphore_point, .value = 1);
 #define CHECK_REFUSED(call)                                                                        \
@@ -247,7 +247,7 @@ TEST(freeing_null_does_nothing)
     ck_assert_uint_eq(flags, GR_READ_WRITE);
 }
 
-/* The names of all tested and exempt functions: calls, scopes, names. */
+/* The texts of all entries in the tables: calls, end-of-scope functions, exempt functions. */
 #define AS_TEXT(call)      #call,
 #define AS_SCOPE(type)     #type "_at_scope_end",
 #define AS_NAME(name, why) #name,
@@ -263,7 +263,7 @@ static bool is_known(const char *function)
     return false;
 }
 
-TEST(each_function_of_the_headers_is_walked)
+TEST(each_public_function_is_in_a_table)
 {
 #define CHECK_KNOWN(function)                                                                      \
     ck_assert_msg(is_known(#function), "%s() is in no table of test_null.c", #function);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Order: without a wait on the host, OpenGL's work comes after what was put into the stream of the
- * release, and CUDA's after the OpenGL commands before the map. Other streams are waited for only
- * on request. Gates delay the work, so that a missing order shows as a wrong byte.
+ * OpenGL and CUDA work is ordered without a wait on the host. OpenGL commands after a release come
+ * after the work in the stream of the release, and CUDA work after a map comes after the OpenGL
+ * commands before the map. Other streams are waited for only on request. Gates delay the work, so
+ * that a missing order shows as a wrong byte.
  */
 #include "tests/support/support.h"
 
@@ -13,10 +14,13 @@
 
 #define SIZE (64 * 1024)
 
-/* Long enough for a missing wait to show. */
+/* This delay is long enough for a missing wait to show. */
 #define LATE_MS 100
 
-/* A gate that a call must not wait for opens on its own after this time, and the case fails. */
+/*
+ * If a call waits for a gate that it must not wait for, the gate opens after this time, and the
+ * case fails.
+ */
 #define TOO_LATE_MS 5000
 
 /* ---- OpenGL as a reader ---------------------------------------------------------------------- */
@@ -71,7 +75,10 @@ static void copy_by_compute(GLuint program, GLuint to, GLuint from, size_t size)
     glUseProgram(0);
 }
 
-/* A context without a window has no draw framebuffer, which is an error until one is bound. */
+/*
+ * A context without a window has no draw framebuffer, and drawing fails until a framebuffer is
+ * bound.
+ */
 static void give_framebuffer(void)
 {
     GLuint framebuffer = 0, colour = 0;
@@ -115,7 +122,7 @@ static void copy_by_drawing(GLuint to, GLuint from, size_t size)
     glUseProgram(0);
 }
 
-/* A kernel that writes the pattern late, followed at once by the release. */
+/* Starts a kernel that writes the pattern late, and releases the buffer at once. */
 static void write_late(gr_resource *resource, unsigned seed)
 {
     gr_buffer *buffer = must_map(resource);
@@ -126,7 +133,7 @@ static void write_late(gr_resource *resource, unsigned seed)
 
 GROUP("OpenGL reads", add_resource_case)
 
-TEST(a_read_comes_after_the_kernel_before_the_release)
+TEST(gl_get_buffer_comes_after_the_kernel_before_the_release)
 {
     need_kernels();
     write_late(fx.resource, 1);
@@ -154,7 +161,7 @@ TEST(a_compute_shader_comes_after_the_kernel_before_the_release)
     assert_gl_pattern(seen, SIZE, 3);
 }
 
-TEST(opengl_copies_follow_the_kernel_before_the_release)
+TEST(a_gl_copy_comes_after_the_kernel_before_the_release)
 {
     need_kernels();
     GLuint seen = gl_buffer_filled(SIZE, 0);
@@ -175,7 +182,9 @@ static void assert_cuda_copy(CUdeviceptr copy, unsigned seed)
     assert_no_difference(difference);
 }
 
-/* A map and a kernel that are issued now come after the OpenGL commands so far. */
+/*
+ * Maps the buffer and starts a kernel now. The kernel must come after the OpenGL commands so far.
+ */
 static void assert_kernel_reads(unsigned seed)
 {
     CUdeviceptr copy = 0;
@@ -211,7 +220,9 @@ TEST(a_kernel_comes_after_the_draw_before_the_map)
     assert_kernel_reads(6);
 }
 
-/* Right after the release, OpenGL overwrites by `write` what a late kernel has yet to read. */
+/*
+ * A late kernel reads the buffer. Right after the release, OpenGL overwrites the buffer by `write`.
+ */
 static void overwrite_after_release(void (*write)(GLuint name))
 {
     GLuint name = gl_buffer_pattern(SIZE, 7);
@@ -240,13 +251,13 @@ static void send_zeros(GLuint name)
     gl_write(name, zeros, SIZE);
 }
 
-TEST(a_late_read_by_cuda_comes_before_what_gl_copies_after_the_release)
+TEST(a_gl_copy_after_the_release_comes_after_a_late_cuda_read)
 {
     need_kernels();
     overwrite_after_release(copy_zeros);
 }
 
-TEST(a_late_read_by_cuda_comes_before_what_the_host_sends_after_the_release)
+TEST(gl_buffer_sub_data_after_the_release_comes_after_a_late_cuda_read)
 {
     need_kernels();
     if (!gr_cuda_is_software())
@@ -256,8 +267,11 @@ TEST(a_late_read_by_cuda_comes_before_what_the_host_sends_after_the_release)
 
 GROUP("two streams", add_resource_case)
 
-/* Without an event from the caller: the library makes B wait for the map's position in A. */
-TEST(release_on_b_follows_earlier_work_on_a)
+/*
+ * Without an event from the caller: the library makes stream B wait for the work so far in stream A
+ * of the map.
+ */
+TEST(release_on_stream_b_follows_earlier_work_on_stream_a)
 {
     need_kernels();
     gr_buffer *buffer = must_map(fx.resource);
@@ -267,7 +281,7 @@ TEST(release_on_b_follows_earlier_work_on_a)
     assert_gl_pattern(fx.name, SIZE, 8);
 }
 
-TEST(release_on_b_waits_for_no_third_stream)
+TEST(release_on_stream_b_does_not_wait_for_a_third_stream)
 {
     CUstream third = NULL;
     CU(StreamCreate(&third, CU_STREAM_NON_BLOCKING));
@@ -282,7 +296,7 @@ TEST(release_on_b_waits_for_no_third_stream)
     CU(StreamDestroy(third));
 }
 
-TEST(unmap_and_close_on_b_order_as_release_does)
+TEST(unmap_and_close_on_stream_b_follow_earlier_work_on_stream_a)
 {
     for (int value = 10; value < 12; value++) {
         GR_AUTO(gr_buffer) *buffer = must_map(fx.resource);
@@ -294,7 +308,7 @@ TEST(unmap_and_close_on_b_order_as_release_does)
     }
 }
 
-TEST(a_map_on_b_comes_after_the_release_on_a)
+TEST(map_on_stream_b_follows_the_release_on_stream_a)
 {
     need_kernels();
     gr_buffer *buffer = must_map(fx.resource);
@@ -307,7 +321,7 @@ TEST(a_map_on_b_comes_after_the_release_on_a)
     assert_gl_bytes(fx.name, SIZE, 13);
 }
 
-TEST(a_busy_stream_does_not_hold_up_another_resource)
+TEST(a_blocked_stream_does_not_delay_another_resource)
 {
     GLuint slow = gl_buffer_filled(SIZE, 0), quick = gl_buffer_filled(SIZE, 0);
     GR_AUTO(gr_resource) *first = must_register(slow);
@@ -328,7 +342,7 @@ TEST(a_busy_stream_does_not_hold_up_another_resource)
 
 GROUP("the calling thread", add_resource_case)
 
-TEST(map_does_not_wait_for_the_stream)
+TEST(map_does_not_block_the_thread)
 {
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, TOO_LATE_MS);
@@ -340,7 +354,7 @@ TEST(map_does_not_wait_for_the_stream)
     assert_gl_bytes(fx.name, SIZE, 16);
 }
 
-TEST(release_does_not_wait_for_the_stream)
+TEST(release_does_not_block_the_thread)
 {
     if (gr_cuda_is_software())
         skip("the software driver's unmap waits: OpenGL has no queue that could wait for it");
@@ -356,7 +370,10 @@ TEST(release_does_not_wait_for_the_stream)
 
 GROUP("a missing wait", add_resource_case)
 
-/* Work on B that the map's stream does not wait for still runs after the release. */
+/*
+ * The stream of the map does not wait for the work in stream B, which therefore runs after the
+ * release.
+ */
 CHILD(forget_to_wait)
 {
     fixture_setup();
@@ -375,7 +392,7 @@ CHILD(forget_to_wait)
     return 0;
 }
 
-TEST(a_missing_wait_faults_on_the_software_driver)
+TEST(cuda_work_after_the_release_faults_on_the_software_driver)
 {
     if (!gr_cuda_is_software())
         skip("a GPU writes to the buffer unnoticed while OpenGL has it");

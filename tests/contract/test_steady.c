@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Requirements of programs that run for days: a loop of map and release allocates nothing, and
- * registering and closing forever needs no more file descriptors and no more memory.
+ * repeated registering and closing needs no more file descriptors and no more memory.
  */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
@@ -12,7 +12,7 @@
 
 GROUP("heap", add_case)
 
-TEST(registering_is_counted)
+TEST(allocations_of_a_registration_are_counted)
 {
     need_counting();
     gr_resource_free(must_register(gl_buffer_filled(SIZE, 1)));
@@ -30,15 +30,16 @@ TEST(map_and_release_allocate_nothing)
 }
 
 /*
- * The release's stream waits for the map, even without work in between: in NVIDIA's driver (580) a
- * queue of unmaps that overtake their maps never ends.
+ * The stream of the release waits for the map, even without work in between: in the NVIDIA driver
+ * (580) a queue of unmaps that overtake their maps never ends.
  */
 TEST(release_on_another_stream_and_unmap_allocate_nothing)
 {
     need_counting();
     GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
     gr_buffer *buffer = must_map(resource);
-    assert_ok(release_on(buffer, fx.other)); /* the first one creates the event that it needs */
+    /* The first release on another stream creates the event that all later ones use. */
+    assert_ok(release_on(buffer, fx.other));
     start_counting();
     for (int i = 0; i < LOOPS; i++) {
         buffer = must_map(resource);
@@ -66,7 +67,7 @@ TEST(map_many_and_release_many_allocate_nothing)
     free_resources(resources, BATCH);
 }
 
-TEST(a_map_that_is_refused_allocates_nothing)
+TEST(a_refused_map_allocates_nothing)
 {
     GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
     need_counting();
@@ -80,7 +81,7 @@ TEST(a_map_that_is_refused_allocates_nothing)
 
 GROUP("cycles", add_case)
 
-/* Sanitizers slow each cycle down, and keep freed memory for a while. */
+/* Fewer with sanitizers, which slow each cycle down and keep freed memory for a while. */
 static int cycles(void)
 {
     return sanitizer() ? 500 : 10000;
@@ -106,7 +107,7 @@ TEST(register_map_release_close_leak_nothing)
     assert_steady(life, gl_buffer_filled(SIZE, 0), cycles());
 }
 
-TEST(map_on_entry_leaks_nothing)
+TEST(map_gl_buffer_leaks_nothing)
 {
     assert_steady(chained_life, gl_buffer_filled(SIZE, 0), cycles() / 5);
 }

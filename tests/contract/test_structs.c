@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Structs passed to each function that takes one: from a program compiled for an older library, for
- * a newer one, and from one that left the size unset.
+ * Passes structs to each function that takes one: structs from a program compiled for an older
+ * library, from a program for a newer one, and from a program that left the size unset.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -185,7 +185,7 @@ static bool publish_to(const void *desc)
     return publish_bytes(&GR_INIT(gr_publish_options, .target = desc)) == GR_OK;
 }
 
-/* Only valid options let the missing tensor be reported. */
+/* The missing tensor is reported only if the options are valid. */
 static bool read_framebuffer(const void *options)
 {
     gr_fetch_framebuffer(0, NULL, options, fx.stream);
@@ -199,7 +199,7 @@ static bool make_ring(const void *options)
     return ring;
 }
 
-/* ---- Calls that fail for another reason than the struct's size ------------------------------- */
+/* ---- Calls that fail for a reason other than the struct size --------------------------------- */
 
 static bool not_by_its_size(void)
 {
@@ -303,7 +303,7 @@ static bool submit_by(const void *desc)
     return good;
 }
 
-/* The two uses of a submit without other contents. */
+/* The two uses of a submit that contains nothing else. */
 static bool submit_first(const void *use)
 {
     return submit_by(&GR_INIT(gr_vk_submit_desc, .first = use));
@@ -326,7 +326,9 @@ static bool go_to_cuda(const void *use)
     return not_by_its_size();
 }
 
-/* Its semaphore is set here, since the list is initialised before the semaphore exists. */
+/*
+ * Sets the semaphore of the point here, since the list is initialised before the semaphore exists.
+ */
 static bool use_point(const void *point,
                       gr_status (*call)(const gr_semaphore_point *, size_t, CUstream))
 {
@@ -381,7 +383,7 @@ static const gr_vk_use a_use = {.stages = VK_PIPELINE_STAGE_2_VERTEX_INPUT_BIT,
                                 .access = VK_ACCESS_2_VERTEX_ATTRIBUTE_READ_BIT};
 static const gr_semaphore_point point;
 
-/* `older` is the size in a program that only knows the first fields. */
+/* `older` is the size of the struct in a program that only knows the first fields. */
 static const struct {
     const char *function, *type;
     bool (*call)(const void *given);
@@ -418,7 +420,7 @@ static const struct {
     WALK("gr_vk_headless_create", make_headless, gr_vk_headless_options, headless_options, message),
     WALK("gr_vk_device_wrap", wrap_device, gr_vk_device_desc, device_desc, queue),
     WALK("gr_vk_device_extensions", ask_extensions, gr_vk_device_desc, device_desc, queue),
-    /* The entries from here on need Vulkan: FIRST_OF_VULKAN. */
+    /* The entries from this one on need Vulkan. Their first index is FIRST_OF_VULKAN. */
     WALK("gr_from_vk_buffer", share_buffer, gr_vk_buffer_desc, vk_buffer_desc, dedicated),
     WALK("gr_from_vk_image", share_image, gr_vk_image_desc, vk_image_desc, dedicated),
     WALK("gr_semaphore_from_vk", share_semaphore, gr_vk_semaphore_desc, vk_semaphore_desc, value),
@@ -433,10 +435,13 @@ static const struct {
 enum { WALKS = sizeof(walk) / sizeof(walk[0]), OF_VULKAN = 10, TAIL = 64 };
 enum { FIRST_OF_VULKAN = WALKS - OF_VULKAN };
 
-/* Passes the struct of a program with another size: the bytes from `from` on are `fill`. */
+/*
+ * Passes the struct with another size, as from another version of the header. The bytes from `from`
+ * on are `fill`.
+ */
 static bool give(int i, size_t size, size_t from, int fill)
 {
-    /* In its own allocation, so that a sanitizer detects a read beyond it. */
+    /* The struct has its own allocation, so that a sanitizer detects a read beyond it. */
     unsigned char *given = must_allocate(walk[i].size + TAIL);
     memcpy(given, walk[i].given, walk[i].size);
     memset(given + from, fill, walk[i].size + TAIL - from);
@@ -473,7 +478,7 @@ static TCase *add_all_case(Suite *suite, const char *name)
 
 GROUP("structs", add_all_case)
 
-TEST(structs_are_read_by_their_size, FIRST_OF_VULKAN)
+TEST(struct_size_decides_which_fields_are_read, FIRST_OF_VULKAN)
 {
     check_struct(_i);
 }
@@ -483,9 +488,9 @@ static TCase *add_vertices_case(Suite *suite, const char *name)
     return with_fixture(add_vulkan_case(suite, name), make_vertices, end_vertices);
 }
 
-GROUP("Vulkan's", add_vertices_case)
+GROUP("Vulkan structs", add_vertices_case)
 
-VULKAN_TEST(vulkans_structs, OF_VULKAN)
+VULKAN_TEST(struct_size_decides_which_fields_of_vulkan_structs_are_read, OF_VULKAN)
 {
     check_struct(FIRST_OF_VULKAN + _i);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Threads: a resource on a thread without its OpenGL context, two resources in use at once, errors
- * per thread, and the log called from all of them.
+ * Threads: a resource on a thread without its OpenGL context, two resources used at once, errors
+ * per thread, and the log called from all threads.
  */
 #define _GNU_SOURCE
 #include "tests/support/usable.h"
@@ -13,7 +13,10 @@
 
 #define SIZE USABLE_SIZE
 
-/* Check's assertions only work on the main thread, so others return an error text, or NULL. */
+/*
+ * The assertions of Check only work on the main thread, so the other threads return an error text,
+ * or NULL.
+ */
 typedef const char *(*thread_body)(void *);
 
 struct job {
@@ -46,7 +49,7 @@ static void run_thread(thread_body body, void *user)
     run_threads(&job, 1);
 }
 
-/* The error text, in memory that outlives the thread's stack. */
+/* Returns the error text, in memory that outlives the stack of the thread. */
 static const char *wrong(const char *what)
 {
     static _Thread_local gr_error error;
@@ -79,7 +82,7 @@ static struct work make_work(void)
     return (struct work){.name = name, .resource = must_register(name)};
 }
 
-/* OpenGL reads that value, and everything still works. */
+/* OpenGL must read this value, and the buffer and the resource must still be usable. */
 static void end_work(struct work *work, int value)
 {
     assert_gl_bytes(work->name, SIZE, value);
@@ -107,7 +110,7 @@ static const char *use_without_context(void *user)
     return NULL;
 }
 
-TEST(map_without_context)
+TEST(map_on_a_thread_without_the_context_is_refused)
 {
     struct work work = make_work();
     gr_clear_error();
@@ -128,7 +131,7 @@ static const char *release_without_context(void *user)
     return NULL;
 }
 
-TEST(release_on_wrong_thread)
+TEST(release_on_a_thread_without_the_context_is_refused)
 {
     struct work work = make_work();
     work.buffer = must_make(gr_map(work.resource, fx.stream));
@@ -138,7 +141,7 @@ TEST(release_on_wrong_thread)
     end_work(&work, 0x66);
 }
 
-/* A context may move between threads, and its resources move with it. */
+/* A context may move to another thread, which can then use its resources. */
 static const char *use_with_context(void *user)
 {
     struct work *work = user;
@@ -152,7 +155,7 @@ static const char *use_with_context(void *user)
     return NULL;
 }
 
-TEST(context_moves_to_a_thread)
+TEST(resources_can_be_used_on_the_thread_that_has_the_context)
 {
     struct work work = make_work();
     assert_ok(gr_egl_make_current(NULL));
@@ -161,12 +164,12 @@ TEST(context_moves_to_a_thread)
     end_work(&work, 0x77);
 }
 
-GROUP("at once", add_case)
+GROUP("several threads at once", add_case)
 
 #define ROUNDS 150
 
 struct painter {
-    unsigned char first; /* value of the first round */
+    unsigned char first; /* the value of the first round */
     size_t size;
     CUstream stream;
 };
@@ -203,7 +206,7 @@ static const char *paint_in_own_context(void *user)
     return result;
 }
 
-/* The second thread puts its work into this stream. */
+/* The second thread uses this stream, the first one fx.stream. */
 static void paint_on_two_threads(size_t first, size_t second, CUstream stream)
 {
     struct painter painters[2] = {{1, first, fx.stream}, {100, second, stream}};
@@ -212,17 +215,17 @@ static void paint_on_two_threads(size_t first, size_t second, CUstream stream)
     run_threads(jobs, 2);
 }
 
-TEST(two_threads_two_contexts)
+TEST(two_threads_use_their_own_contexts_and_streams)
 {
     paint_on_two_threads(4096, 333, fx.other);
 }
 
-TEST(two_threads_one_stream)
+TEST(two_threads_use_their_own_contexts_and_one_stream)
 {
     paint_on_two_threads(64, 8192, fx.stream);
 }
 
-/* Resources created and ended on several threads, without a current CUDA context there. */
+/* Each thread creates and frees resources, without a current CUDA context. */
 static const char *make_and_end(void *user)
 {
     (void)user;
@@ -242,7 +245,7 @@ static const char *make_and_end(void *user)
     return NULL;
 }
 
-TEST(threads_without_cuda_context)
+TEST(threads_without_a_cuda_context_can_use_resources)
 {
     struct job jobs[3];
     for (int i = 0; i < 3; i++)
@@ -261,7 +264,8 @@ struct errors {
 };
 
 /*
- * Each thread causes an error of its own class and still finds it after all threads have done so.
+ * Each thread causes a different error, and still finds that error after all threads have caused
+ * theirs.
  */
 static const char *err(void *user)
 {
@@ -322,7 +326,7 @@ static const char *speak(void *user)
     return NULL;
 }
 
-TEST(log_from_several_threads)
+TEST(the_log_is_called_from_several_threads)
 {
     struct listener listener = {0};
     struct job jobs[SPEAKERS];
@@ -340,7 +344,7 @@ TEST(log_from_several_threads)
 
 static struct listener first_listener, second_listener;
 
-/* The listener and its argument change together, whichever thread is logging. */
+/* The listener and its argument change together, even while another thread is logging. */
 static void listen_first(void *user, gr_log_level level, const char *line)
 {
     listen(&first_listener, level, line);
@@ -365,7 +369,7 @@ static const char *switch_listeners(void *user)
     return NULL;
 }
 
-TEST(log_switched_while_in_use)
+TEST(the_log_function_can_be_changed_while_threads_log)
 {
     int number = 7;
     struct job jobs[3] = {{.body = speak, .user = &number},

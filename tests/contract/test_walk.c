@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A random walk over all calls on resources and buffers, in two OpenGL contexts and without one,
- * with valid and invalid arguments. A model predicts the possible results of each call. Neither the
- * CUDA driver nor OpenGL may ever report an error: grinterop detects each mistake first.
+ * A random walk over all calls on resources and buffers, in two OpenGL contexts and without a
+ * context, with valid and invalid arguments. A model predicts the possible results of each call.
+ * Neither the CUDA driver nor OpenGL may report an error: grinterop must detect each mistake first.
  */
 #define _GNU_SOURCE
 #include "tests/drivers/fault_driver.h"
@@ -28,23 +28,23 @@ struct name {
     GLuint name;
     int context;
     size_t size;
-    int mapped;    /* by how many resources at this moment */
-    bool disputed; /* by more than one: the resulting bytes are undefined */
-    int value;     /* of all its bytes, or NO_VALUE */
+    int mapped;    /* the number of resources that map the buffer now */
+    bool disputed; /* several resources map the buffer, so its bytes are undefined */
+    int value;     /* the value of all bytes, or NO_VALUE */
 };
 
 struct resource {
-    gr_resource *it; /* NULL: the slot is free. Must not be used after it was freed */
+    gr_resource *it; /* NULL: the entry is free; not used after a free */
     struct name *name;
-    size_t size; /* of the storage that was registered */
+    size_t size; /* the size of the storage at the registration */
     unsigned flags;
     bool held, closed;
-    int out; /* buffers that the walk holds */
+    int out; /* unreleased buffers of the resource */
     struct mapping *mapped;
 };
 
 struct mapping {
-    gr_buffer *it; /* NULL: the slot is free */
+    gr_buffer *it; /* NULL: the entry is free */
     struct resource *resource;
     CUstream stream;
 };
@@ -53,7 +53,7 @@ static gr_egl *contexts[CONTEXTS];
 static struct name names[CONTEXTS * NAMES];
 static struct resource resources[RESOURCES];
 static struct mapping mappings[MAPPINGS];
-static int current; /* the context, or CONTEXTS for none */
+static int current; /* the index of the current context, or CONTEXTS if no context is current */
 static int step;
 static const char *doing;
 
@@ -63,10 +63,10 @@ static int uncounted[2], *counted = uncounted;
 #define check(condition)                                                                           \
     ck_assert_msg(condition, "seed %u, step %d, %s: not so: %s", SEED, step, doing, #condition)
 
-/* The possible results of a call: a bit for each class; 0 means that it must succeed. */
+/* The possible results of a call, one bit per error class; 0 means that the call must succeed. */
 #define MAY(status) (1u << (status))
 
-/* Whether the call succeeded. */
+/* Returns whether the call succeeded. */
 static bool expect(gr_status got, unsigned may)
 {
     bool good = may == 0 ? got == GR_OK : got != GR_OK && (may & MAY(got)) != 0;
@@ -90,7 +90,7 @@ static unsigned pick(unsigned n)
     return walk_random(&state, n);
 }
 
-/* Invalid ones are rare, so that the walk makes progress. */
+/* Invalid streams are rare, so that the walk makes progress. */
 static CUstream pick_stream(bool of_map)
 {
     unsigned choice = pick(16);
@@ -123,7 +123,7 @@ static struct resource *free_resource(void)
     return NULL;
 }
 
-/* The free mapping preceded by `others` free ones, or NULL. */
+/* The free mapping after the first `others` free ones, or NULL if there are fewer. */
 static struct mapping *free_mapping(int others)
 {
     for (int i = 0; i < MAPPINGS; i++)
@@ -223,7 +223,7 @@ static void step_map_on_entry(void)
     gr_buffer *made = gr_map_gl_buffer(name->name, flags, stream);
     if (!expect(status_of(made), register_may(name, flags) | stream_may(stream, false)))
         return;
-    /* The walk never holds its resource. The pointer only has to be non-NULL. */
+    /* No call gets this resource, so its pointer only has to be non-NULL. */
     *slot = (struct resource){
         .it = (gr_resource *)slot, .name = name, .size = name->size, .flags = flags};
     is_mapped_now(slot, made, stream);
@@ -354,14 +354,14 @@ static void step_write(void)
     struct resource *r = &resources[pick(RESOURCES)];
     if (!r->it || !r->mapped || r->flags == GR_READ_ONLY)
         return;
-    /* Only the map's own stream is ordered after the map. */
+    /* Only the stream of the map is ordered after the map. */
     CUstream stream = r->mapped->stream;
     CU(MemsetD8Async(gr_buffer_ptr(r->mapped->it), ++value, r->size, stream));
     CU(StreamSynchronize(stream));
     r->name->value = r->name->disputed ? NO_VALUE : value;
 }
 
-/* A new size each time, so that no resource fits. OpenGL may not change what CUDA has mapped. */
+/* The new size fits no resource. OpenGL may not change a buffer that CUDA has mapped. */
 static void step_storage(void)
 {
     static size_t next = USABLE_SIZE;
@@ -414,7 +414,7 @@ static const struct walk_kind kinds[] = {
 };
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
-static int counts[KINDS][2]; /* by result of the calls */
+static int counts[KINDS][2]; /* the number of calls of each kind that succeeded, and that failed */
 
 static void take_step(void)
 {
@@ -425,7 +425,7 @@ static void take_step(void)
     check_all();
 }
 
-/* A walk in which nearly all calls fail, or none, would test little. */
+/* A walk in which nearly all calls fail, or nearly none, would test little. */
 static void check_variety(void)
 {
     for (size_t i = 0; i < KINDS; i++) {
@@ -438,7 +438,7 @@ static void check_variety(void)
 
 GROUP("walk", add_case)
 
-/* Names differ between the contexts, so that the name does not exist in the wrong one. */
+/* The names differ between the contexts, so no name of one exists in the other. */
 static void make_names(int context)
 {
     GLuint made[CONTEXTS * NAMES];
@@ -467,13 +467,13 @@ static void end_all(void)
                 gr_resource_free(resources[i].it);
                 resources[i] = (struct resource){0};
             }
-        /* Also ends what was set aside in this context. */
+        /* This call also ends the resources that were set aside in this context. */
         assert_ok(gr_buffer_release(
             gr_map_gl_buffer(names[current * NAMES].name, GR_READ_WRITE, fx.stream)));
     }
 }
 
-TEST(walk)
+TEST(random_calls_return_the_predicted_results)
 {
     contexts[0] = fx.egl;
     contexts[1] = must_make(gr_egl_create(NULL));

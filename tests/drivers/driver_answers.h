@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The results of a test driver, per function; success unless a test sets another one. */
+/*
+ * The results that a test driver returns, per function: success, unless a test sets another result.
+ */
 #ifndef GR_TESTS_DRIVER_ANSWERS_H
 #define GR_TESTS_DRIVER_ANSWERS_H
 
@@ -28,7 +30,7 @@ static void answer(const char *call, CUresult code)
     }
 }
 
-/* The result that was set last. */
+/* The result that was last set for the function. */
 static CUresult answer_of(const char *call)
 {
     for (size_t i = answer_count; i > 0; i--)

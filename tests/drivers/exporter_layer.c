@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Inserts the layer into Vulkan's chain of instances and devices; see exporter_layer.h. */
+/* Inserts the layer into the chain of Vulkan instances and devices; see exporter_layer.h. */
 #include "exporter_layer.h"
 
 #include <pthread.h>
@@ -8,7 +8,10 @@
 
 #define MOST 64
 
-/* Set once programs call Vulkan with it: handles begin with the loader's dispatch table. */
+/*
+ * The dispatch table that the loader stores at the start of each handle. An instance or device and
+ * the objects in it have the same table.
+ */
 static void *key_of(const void *handle)
 {
     return *(void *const *)handle;
@@ -71,7 +74,7 @@ static VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo *info,
     VkResult result = create(&newer, memory, made);
     if (result != VK_SUCCESS)
         return result;
-    /* Look these up now: later the loader returns the start of the chain. */
+    /* Looked up now, because the loader later returns the start of the chain. */
     *place = (struct instance){.key = key_of(*made), .instance = *made, .next = next};
     place->destroy = (PFN_vkDestroyInstance)next(*made, "vkDestroyInstance");
     place->list = (PFN_vkEnumerateDeviceExtensionProperties)next(
@@ -134,7 +137,7 @@ static void VKAPI_CALL ask_semaphores(VkPhysicalDevice physical,
 
 /* ---- Devices --------------------------------------------------------------------------------- */
 
-/* The driver below does not know the extension. */
+/* Removes the extension of the layer, which the driver below does not have. */
 static VkDeviceCreateInfo without_own(const VkDeviceCreateInfo *info, const char **names)
 {
     VkDeviceCreateInfo less = *info;
@@ -146,7 +149,7 @@ static VkDeviceCreateInfo without_own(const VkDeviceCreateInfo *info, const char
     return less;
 }
 
-/* Whether the program itself enables timelines, or disables them. */
+/* Whether the program itself sets the feature of timeline semaphores, on or off. */
 static bool names_timelines(const VkDeviceCreateInfo *info)
 {
     const VkBaseInStructure *in = info->pNext;
@@ -250,7 +253,7 @@ static const struct function of_devices[] = {
         if (strcmp((list)[i].name, wanted) == 0)                                                   \
     return (list)[i].function
 
-/* A function that the device below lacks is also missing above, unless the layer adds it. */
+/* Returns NULL for a function that the device below lacks, unless the layer adds that function. */
 static PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice handle, const char *name)
 {
     const struct exporter_device *device = exporter_device_of(handle);

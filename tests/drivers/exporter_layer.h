@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A Vulkan layer for tests: adds exportable semaphores to a driver that has none, such as Mesa's on
- * the CPU. The exported object is a semaphore of the software CUDA driver; a thread copies values
- * between the two. run-test loads the layer if GR_TEST_EXPORTS is set, below the validation layer,
- * which then sees what a GPU's driver would show.
+ * A Vulkan layer for tests: it adds exportable semaphores to a driver that has none, such as the
+ * Mesa driver for the CPU. The exported object is a semaphore of the software CUDA driver; a thread
+ * copies values between it and the Vulkan semaphore. run-test loads the layer if GR_TEST_EXPORTS is
+ * set. The validation layer lies above it, and so sees what the driver of a GPU would show.
  *
- * Below the layer both kinds of semaphores are timelines. So an instance of an older version is
- * created as Vulkan 1.2, and its device has timelines enabled even if the program did not:
- * third-party programs also run on the layer.
+ * Below the layer both binary and timeline semaphores are timelines. The layer therefore creates an
+ * instance of an older version as Vulkan 1.2, and enables timelines in its devices even if the
+ * program did not: third-party programs also run on the layer.
  */
 #ifndef GR_TESTS_EXPORTER_LAYER_H
 #define GR_TESTS_EXPORTER_LAYER_H
@@ -32,7 +32,7 @@
 #define EXPORTER_MEMBER(name) PFN_vk##name name;
 
 struct exporter_device {
-    void *key; /* of the device and its queues, as the loader marks them; NULL: the entry is free */
+    void *key; /* what key_of() returns for the device and its queues; NULL: the entry is free */
     VkDevice device;
     bool exports; /* VK_KHR_external_semaphore_fd is enabled */
     PFN_vkGetDeviceProcAddr next;
@@ -52,8 +52,8 @@ VkResult VKAPI_CALL exporter_get_fd(VkDevice device, const VkSemaphoreGetFdInfoK
 VkResult VKAPI_CALL exporter_counter(VkDevice device, VkSemaphore semaphore, uint64_t *value);
 
 /*
- * The timeline value of the next signal or wait of a binary semaphore, which is a timeline below
- * the layer. False: it is not a semaphore of the layer.
+ * Stores the timeline value of the next signal or wait of a binary semaphore. Below the layer the
+ * binary semaphore is a timeline. Returns false if the semaphore is not one of the layer.
  */
 bool exporter_next_value(VkSemaphore semaphore, bool is_signal, uint64_t *value);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The layer's semaphores, see exporter_layer.h: each is a timeline below, even if it is binary
- * above. Each signal and each wait of a binary one then takes the next value. While any exist, one
- * thread copies signals from each side to the other at short intervals.
+ * The semaphores of the layer, see exporter_layer.h. Each is a timeline below the layer, even if it
+ * is binary above the layer. Each signal and each wait of a binary semaphore then takes the next
+ * value. While any semaphore exists, a thread copies signals between Vulkan and the software CUDA
+ * driver at short intervals.
  */
 #define _GNU_SOURCE
 #include "exporter_layer.h"
@@ -22,7 +23,7 @@
 /* A signal or wait of a binary semaphore, in the order of the submits. */
 struct step {
     bool is_signal;
-    uint64_t value; /* of the timeline below */
+    uint64_t value; /* the value of the timeline below the layer */
 };
 
 static struct exported {
@@ -32,9 +33,10 @@ static struct exported {
     bool timeline;
     int fd; /* -1: not exported yet */
     gr_softcuda_semaphore *shared;
-    uint64_t last; /* last value copied; for a binary one, the value of its last step */
+    /* The last value that was copied; for a binary semaphore, the value of its last step. */
+    uint64_t last;
     struct step steps[MOST_STEPS];
-    size_t step_count; /* pending ones */
+    size_t step_count; /* the steps that are still pending */
 } * all;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool carrying, ended;
@@ -57,7 +59,7 @@ static bool find(void *library, const char *name, void *function)
 static bool find_driver(void)
 {
     void *library = dlopen("libgrinterop-softcuda.so", RTLD_LAZY | RTLD_NOLOAD);
-    if (!library) /* the driver of the Python tests */
+    if (!library) /* then the process uses the driver of the Python tests */
         library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     return library && find(library, "gr_softcuda_semaphore_create", &soft_create) &&
            find(library, "gr_softcuda_semaphore_open", &soft_open) &&
@@ -75,7 +77,7 @@ static struct exported *of(VkSemaphore semaphore)
     return e;
 }
 
-/* ---- From either side to the other ----------------------------------------------------------- */
+/* ---- Copies of values ------------------------------------------------------------------------ */
 
 static void signal_below(const struct exported *e, uint64_t value)
 {
@@ -85,7 +87,7 @@ static void signal_below(const struct exported *e, uint64_t value)
     e->device->SignalSemaphore(e->device->device, &info);
 }
 
-/* Copies each value once: a value that is later reset stays so. */
+/* Copies each value once, so that a value that is reset afterwards stays reset. */
 static void carry_timeline(struct exported *e, uint64_t below)
 {
     uint64_t above = soft_value(e->shared);
@@ -99,7 +101,7 @@ static void carry_timeline(struct exported *e, uint64_t below)
         e->last = above;
 }
 
-/* Completes the steps in order, as far as they have been reached. */
+/* Completes the steps whose values have been reached, in order. */
 static void carry_binary(struct exported *e, uint64_t below)
 {
     while (e->step_count) {
@@ -142,7 +144,10 @@ static void *carry_all(void *unused)
     }
 }
 
-/* A process may exit with everything open, and the drivers below end with it. */
+/*
+ * A process may exit with semaphores open. The thread must end before the drivers below the layer
+ * do.
+ */
 static void end_carrying(void)
 {
     pthread_mutex_lock(&lock);
@@ -150,7 +155,7 @@ static void end_carrying(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* The child of a fork has neither the thread nor the devices. */
+/* The child of a fork has neither the copying thread nor the devices. */
 static void forget(void)
 {
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
@@ -172,7 +177,7 @@ static bool begin_carrying(void)
     return carrying;
 }
 
-/* ---- Replacements for Vulkan's functions ----------------------------------------------------- */
+/* ---- Replacements for Vulkan functions ------------------------------------------------------- */
 
 static const void *chained(const void *chain, VkStructureType type)
 {
@@ -235,7 +240,7 @@ void VKAPI_CALL exporter_destroy(VkDevice device, VkSemaphore semaphore,
     exporter_device_of(device)->DestroySemaphore(device, semaphore, memory);
 }
 
-/* Exports it with its current value. */
+/* Exports the semaphore, with its current value. */
 static VkResult export_first(struct exported *e)
 {
     uint64_t value = 0;
@@ -262,7 +267,7 @@ VkResult VKAPI_CALL exporter_get_fd(VkDevice device, const VkSemaphoreGetFdInfoK
     return result == VK_SUCCESS && *fd < 0 ? VK_ERROR_TOO_MANY_OBJECTS : result;
 }
 
-/* Values that CUDA has signalled are visible at once. */
+/* Copies first, so that values that CUDA has signalled are visible at once. */
 VkResult VKAPI_CALL exporter_counter(VkDevice device, VkSemaphore semaphore, uint64_t *value)
 {
     pthread_mutex_lock(&lock);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Submits, see exporter_layer.h: the layer's binary semaphores are timelines below and need values.
+ * Submits, see exporter_layer.h. The binary semaphores of the layer are timelines below it, so each
+ * signal and wait needs a value.
  */
 #include "exporter_layer.h"
 
@@ -9,7 +10,7 @@
 
 #define MOST 16
 
-/* A submit's values, for binary semaphores without values from the application. */
+/* The values of a submit whose binary semaphores have none from the application. */
 struct values {
     VkTimelineSemaphoreSubmitInfo info;
     uint64_t wait[MOST], signal[MOST];
@@ -26,7 +27,7 @@ static bool number(const VkSemaphore semaphores[], uint32_t count, bool is_signa
     return any;
 }
 
-/* The chain may only contain the timelines' own structure: the tests use no other. */
+/* The only structure in the chain may be that of timeline values: the tests use no other. */
 static void translate(VkSubmitInfo *submit, struct values *v)
 {
     const VkTimelineSemaphoreSubmitInfo *given = submit->pNext;
@@ -70,7 +71,10 @@ VkResult VKAPI_CALL exporter_submit(VkQueue queue, uint32_t count, const VkSubmi
     return result;
 }
 
-/* Values are part of the semaphore entries here. The application's memory is not modified. */
+/*
+ * In VkSubmitInfo2 the semaphore entries contain the values. The memory of the application is not
+ * modified.
+ */
 static VkSemaphoreSubmitInfo *translate2(const VkSemaphoreSubmitInfo *given, uint32_t count,
                                          bool is_signal)
 {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A CUDA driver that fails on demand. It forwards every look-up to another driver and wraps the
+ * A CUDA driver that fails on demand. It forwards every look-up to a target driver and wraps the
  * functions that grinterop calls: the wrappers count calls and errors and can be set to fail. A
- * test loads it with GR_CUDA_DRIVER=<this file>; FAULT_DRIVER_TARGET names the driver behind it:
- * "soft" or a file, by default libcuda.so.1. For programs that are not tests themselves,
- * FAULT_DRIVER_FIRST="cuInit=999" makes the first call of a function fail in each process; instead
- * of the code, "crash" and "hang" do that.
+ * test loads it with GR_CUDA_DRIVER=<this file>. FAULT_DRIVER_TARGET names the target driver:
+ * "soft" or a file, by default libcuda.so.1.
+ *
+ * For programs that are not tests, FAULT_DRIVER_FIRST="cuInit=999" makes the first call of a
+ * function fail in each process. With "crash" or "hang" in place of the code, that call crashes or
+ * hangs.
  */
 #define _GNU_SOURCE
 #include "fault_driver.h"
@@ -19,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* X(name, parameters, arguments): functions that can fail. All return CUresult. */
+/* X(name, parameters, arguments): functions that can fail. All of them return CUresult. */
 #define FAULTS(X)                                                                                  \
     X(cuInit, (unsigned flags), (flags))                                                           \
     X(cuGetErrorName, (CUresult result, const char **text), (result, text))                        \
@@ -106,9 +108,9 @@ static struct fault {
     const char *name;
     void *real;
     CUresult code;          /* result of the failing call */
-    long left;              /* calls until the failure, including it; 0: none fails */
-    unsigned long calls;    /* so far */
-    unsigned long refusals; /* calls for which the driver behind returned an error */
+    long left;              /* calls up to and including the one that fails; 0: no call fails */
+    unsigned long calls;    /* calls so far */
+    unsigned long refusals; /* calls for which the target driver returned an error */
     CUcontext context;      /* the current context at the last call */
 } faults[FAULT_COUNT] = {
 #define FAULT_NAME(function, parameters, arguments) {.name = #function},
@@ -116,12 +118,12 @@ static struct fault {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Not used by any driver. */
+/* Values that no driver uses as a code. */
 enum { CODE_CRASH = 1 << 20, CODE_HANG };
 
 /* ---- The wrappers ---------------------------------------------------------------------------- */
 
-/* NULL if no context is current, or if the function was never looked up. */
+/* NULL if no context is current, or if cuCtxGetCurrent was never looked up. */
 static CUcontext current_context(void)
 {
     CUresult(CUDAAPI * ask)(CUcontext *) = NULL;
@@ -132,7 +134,7 @@ static CUcontext current_context(void)
     return ask && ask(&current) == CUDA_SUCCESS ? current : NULL;
 }
 
-/* Counts a call; true, with the code, if this call must fail. */
+/* Counts a call. Returns true if this call must fail, with the code in `*code`. */
 static bool is_due(struct fault *fault, CUresult *code)
 {
     CUcontext current = current_context();
@@ -184,7 +186,7 @@ static struct fault *find_fault(const char *name)
     return NULL;
 }
 
-/* The software driver does not support capture. */
+/* The stream that seems to be capturing, since the software driver does not support capture. */
 static CUstream capturing;
 
 static CUresult CUDAAPI pretend_capturing(CUstream stream, CUstreamCaptureStatus *status)
@@ -214,14 +216,14 @@ static void *wrapper_of(ptrdiff_t index)
     return address;
 }
 
-/* ---- The driver behind ----------------------------------------------------------------------- */
+/* ---- The target driver ----------------------------------------------------------------------- */
 
 typedef CUresult(CUDAAPI *look_up_fn)(const char *, void **, int, cuuint64_t,
                                       CUdriverProcAddressQueryResult *);
 static look_up_fn look_up;
 static void *target_driver;
 
-/* grinterop's software driver is in its own folder, or in grinterop/ below it. */
+/* The software driver of grinterop is in the folder of this file, or in grinterop/ below it. */
 static void *open_software_driver(void)
 {
     static const char *const folders[] = {"", "grinterop/"};
@@ -290,8 +292,9 @@ static void open_target_once(void)
 }
 
 /*
- * Whether the function is hidden: by FAULT_DRIVER_LACKS, a list of names, each followed by a comma,
- * or by FAULT_DRIVER_CUDA, such as 11020, if a later CUDA version introduced it.
+ * Whether the driver hides the function. FAULT_DRIVER_LACKS hides the functions of its list, in
+ * which a comma follows each name. FAULT_DRIVER_CUDA, such as 11020, hides the functions of later
+ * CUDA versions.
  */
 static bool is_withheld(const char *name, int version)
 {
@@ -343,9 +346,9 @@ CUresult CUDAAPI fault_look_up(const char *name, void **found, int version, cuui
 }
 
 /*
- * Further symbols that grinterop looks up: it identifies the software driver by the first and
- * creates semaphores with the second. The resolver of an indirect function decides whether it
- * exists, so that this file has the symbols only if the driver behind it has them.
+ * Two more symbols that grinterop looks up: with the first it identifies the software driver, with
+ * the second it creates semaphores. The resolver of an indirect function decides whether the symbol
+ * exists, so that this file has the symbols only if the target driver has them.
  */
 typedef void (*any_fn)(void);
 static any_fn find_in_target(const char *name)

@@ -10,29 +10,34 @@
 
 struct CUstream_st;
 
-/* Exports of the shared object besides the driver's look-up functions. */
+/* The exports of the shared object, besides the look-up functions of a driver. */
 struct fault_api {
     /*
-     * Forwards the next `after` calls of the driver's function and makes the one after them return
-     * `code` without calling the driver. Code 0 cancels that. False if there is no such function.
+     * Forwards the next `after` calls of the function to the driver and makes the call after them
+     * return `code` without calling the driver. Code 0 cancels that. Returns false if there is no
+     * such function.
      */
     bool (*set)(const char *name, int code, long after);
-    /* How often the function was called, and how often the driver returned an error for it. */
+    /*
+     * The number of calls of the function, and of the calls for which the driver returned an error.
+     */
     unsigned long (*calls)(const char *name);
     unsigned long (*refusals)(const char *name);
-    /* The same for all functions together. */
+    /* The number of errors that the driver returned, for all functions together. */
     unsigned long (*all_refusals)(void);
-    /* The context that was current at its last call, to which default streams refer. */
+    /*
+     * The context that was current at the last call of the function. Default streams belong to it.
+     */
     struct CUctx_st *(*context)(const char *name);
-    /* Makes cuStreamIsCapturing report that this stream captures a graph; NULL: none does. */
+    /* Makes cuStreamIsCapturing report that this stream captures a graph. NULL: no stream does. */
     void (*capture)(struct CUstream_st *stream);
     /* Cancels all settings and resets the counts to 0. */
     void (*reset)(void);
 };
 
 /*
- * Makes grinterop load the failing driver in front of the one that GR_CUDA_DRIVER names. For
- * START(). Ends the program with a message if the shared object is missing.
+ * Makes grinterop load the failing driver, with the driver that GR_CUDA_DRIVER names as its target.
+ * For START(). Ends the program with a message if the shared object is missing.
  */
 void fault_control_start(void);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A CUDA driver that uses process memory and does its work before each call returns. It follows
- * OpenGL, so that mapped resources have the bytes of OpenGL's buffers and textures. It records the
- * calls about them and returns the results that a test sets. Loaded with GR_CUDA_DRIVER=<this file>
- * where the software driver is not built: on Windows.
+ * A CUDA driver that uses process memory and does its work before each call returns. It reads and
+ * writes OpenGL objects, so that mapped resources have the bytes of the OpenGL buffers and
+ * textures. It records the calls about resources and returns the results that a test sets. Windows
+ * has no software driver, so tests load this driver there, with GR_CUDA_DRIVER=<this file>.
  */
 #include "follower_driver.h"
 #include "driver_answers.h"
@@ -33,8 +33,8 @@ static void reset(void)
 {
     recorded = 0;
     forget_answers();
-    registered = mapped =
-        0; /* the last case's context may have been destroyed with its resources */
+    /* The context of the last case may have been destroyed with its resources. */
+    registered = mapped = 0;
 }
 
 static const struct followed *nth(size_t number)
@@ -42,7 +42,7 @@ static const struct followed *nth(size_t number)
     return number < recorded ? &record[number] : NULL;
 }
 
-/* If all entries are full, the last one is overwritten; no test comes near that. */
+/* If all entries are full, the last entry is overwritten; no test makes nearly as many calls. */
 static struct followed *note(const char *call)
 {
     struct followed *place = &record[recorded < MOST_CALLS ? recorded++ : MOST_CALLS - 1];
@@ -168,7 +168,7 @@ static CUresult CUDAAPI register_image(CUgraphicsResource *handle, GLuint name, 
     return result;
 }
 
-/* Maps or unmaps several at once. */
+/* Maps or unmaps several resources at once. */
 static CUresult hand_over(const char *name, unsigned count, CUgraphicsResource *handles,
                           CUstream stream, bool back)
 {
@@ -212,7 +212,7 @@ static CUresult CUDAAPI mapped_pointer(CUdeviceptr *pointer, size_t *size,
     return CUDA_SUCCESS;
 }
 
-/* An array's handle is the resource's. */
+/* The handle of an array is the handle of its resource. */
 static CUresult CUDAAPI mapped_array(CUarray *array, CUgraphicsResource handle, unsigned layer,
                                      unsigned level)
 {
@@ -312,7 +312,7 @@ static CUresult CUDAAPI describe_array(CUDA_ARRAY3D_DESCRIPTOR *descriptor, CUar
     return CUDA_SUCCESS;
 }
 
-/* ---- The minimum that grinterop needs besides ------------------------------------------------ */
+/* ---- Other functions that grinterop calls ---------------------------------------------------- */
 
 static CUresult CUDAAPI error_name(CUresult code, const char **name)
 {
@@ -334,7 +334,7 @@ static CUresult CUDAAPI error_name(CUresult code, const char **name)
     }
 }
 
-/* FOLLOWER_INIT is an error code with which cuInit fails. */
+/* If FOLLOWER_INIT is set, cuInit fails with that error code. */
 static CUresult CUDAAPI init(unsigned flags)
 {
     const char *code = getenv("FOLLOWER_INIT");
@@ -398,7 +398,7 @@ static CUresult CUDAAPI device_attribute(int *value, CUdevice_attribute attribut
     return CUDA_SUCCESS;
 }
 
-/* Replaces every other function: the caller cleans up the arguments on all 64-bit systems. */
+/* Stands in for every other function. On all 64-bit systems the caller removes the arguments. */
 static CUresult CUDAAPI do_nothing(void)
 {
     return CUDA_SUCCESS;

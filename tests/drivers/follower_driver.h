@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The following driver's interface for tests: cuda_symbol("follower_api", 2000) returns a pointer
- * to a struct follower_api once grinterop has loaded the driver.
+ * The interface of the follower driver for tests: cuda_symbol("follower_api", 2000) returns a
+ * pointer to a struct follower_api once grinterop has loaded the driver.
  */
 #ifndef GR_TESTS_FOLLOWER_DRIVER_H
 #define GR_TESTS_FOLLOWER_DRIVER_H
@@ -12,19 +12,21 @@
 /* A call about graphics resources as the driver received it. */
 struct followed {
     const char *call;
-    CUgraphicsResource resource; /* the first */
+    CUgraphicsResource resource; /* the first resource in the call */
     unsigned count, flags, name, target;
     CUstream stream;
 };
 
 struct follower_api {
-    /* Discards the calls and registrations, and makes all calls succeed again. */
+    /* Discards the recorded calls and the registrations, and makes all calls succeed again. */
     void (*reset)(void);
-    /* The call with this number, counted from 0 over all functions; NULL if there were fewer. */
+    /*
+     * The call with this number, counted from 0 over all functions. NULL if there were fewer calls.
+     */
     const struct followed *(*nth)(size_t number);
-    /* Makes a function return this code without doing anything; CUDA_SUCCESS cancels that. */
+    /* Makes a function return this code without doing anything. CUDA_SUCCESS cancels that. */
     void (*answer)(const char *call, CUresult code);
-    /* The numbers of registered resources and of mapped ones. */
+    /* The number of registered resources, and the number of mapped resources. */
     size_t (*registered)(void);
     size_t (*mapped)(void);
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A CUDA driver that only records what it is called to import, map, signal and wait for, and
- * returns the results that a test sets. With it a test sees the bytes that reach the driver, for
- * handle types that this system lacks. Loaded with GR_CUDA_DRIVER=<this file>.
+ * A CUDA driver that only records the objects that it is called to import, map, signal and wait
+ * for, and returns the results that a test sets. It shows a test the bytes that reach the driver,
+ * for handle types that this system lacks. Loaded with GR_CUDA_DRIVER=<this file>.
  */
 #include "recorder_driver.h"
 #include "driver_answers.h"
@@ -22,7 +22,7 @@
 /* ---- The record ------------------------------------------------------------------------------ */
 
 #define MOST_CALLS 64
-#define DMABUF_FD  9 /* not in the headers of CUDA 12 */
+#define DMABUF_FD  9 /* missing in the headers of CUDA 12 */
 
 static struct recorded record[MOST_CALLS];
 static size_t recorded;
@@ -51,7 +51,7 @@ static size_t calls(const char *call)
     return count;
 }
 
-/* If all entries are full, the last one is overwritten; no test comes near that. */
+/* If all entries are full, the last entry is overwritten; no test makes nearly as many calls. */
 static struct recorded *note(const char *call)
 {
     struct recorded *place = &record[recorded < MOST_CALLS ? recorded++ : MOST_CALLS - 1];
@@ -60,7 +60,7 @@ static struct recorded *note(const char *call)
     return place;
 }
 
-/* With a description, a member of `given`. */
+/* Records a call with its description, which is copied to a member of `given`. */
 static struct recorded *note_with(const char *call, const void *desc, size_t size)
 {
     struct recorded *place = note(call);
@@ -79,7 +79,8 @@ static const struct recorder_api recorder_api = {
 /* ---- Descriptors that the driver owns -------------------------------------------------------- */
 
 /*
- * On success the real driver keeps the descriptor; this one closes it when the import is destroyed.
+ * A driver owns the descriptor after a successful import. This driver closes it when the import is
+ * destroyed.
  */
 static struct {
     void *handle;
@@ -112,7 +113,10 @@ static void end_fd(void *handle)
 
 /* ---- External memory and semaphores ---------------------------------------------------------- */
 
-/* If the call succeeds, `place`, for a handle or a device pointer, gets a new value. */
+/*
+ * Returns the result for the call. On success, stores a new value in `place`, a handle or a device
+ * pointer.
+ */
 static CUresult answer_with_handle(const struct recorded *call, void *place)
 {
     CUresult code = answer_of(call->call);
@@ -123,7 +127,7 @@ static CUresult answer_with_handle(const struct recorded *call, void *place)
     return code;
 }
 
-/* The driver owns `fd` from then on; -1: the handle is not a descriptor. */
+/* The same for an import. On success the driver owns `fd`; -1: the handle is not a descriptor. */
 static CUresult answer_import(struct recorded *call, void *place, int fd)
 {
     CUresult code = answer_with_handle(call, place);
@@ -241,7 +245,7 @@ static CUresult CUDAAPI batch_mem_op(CUstream stream, unsigned count,
     return answer_of(call->call);
 }
 
-/* ---- The minimum that grinterop needs besides ------------------------------------------------ */
+/* ---- Other functions that grinterop calls ---------------------------------------------------- */
 
 static CUresult CUDAAPI error_name(CUresult code, const char **name)
 {
@@ -285,7 +289,7 @@ static CUresult CUDAAPI make_event(CUevent *event, unsigned flags)
     return CUDA_SUCCESS;
 }
 
-/* Replaces every other function: the caller cleans up the arguments on all 64-bit systems. */
+/* Stands in for every other function. On all 64-bit systems the caller removes the arguments. */
 static CUresult CUDAAPI do_nothing(void)
 {
     return CUDA_SUCCESS;

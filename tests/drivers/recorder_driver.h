@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The recording driver's interface for tests: cuda_symbol("recorder_api", 2000) returns a pointer
- * to a struct recorder_api once grinterop has loaded the driver.
+ * The interface of the recorder driver for tests: cuda_symbol("recorder_api", 2000) returns a
+ * pointer to a struct recorder_api once grinterop has loaded the driver.
  */
 #ifndef GR_TESTS_RECORDER_DRIVER_H
 #define GR_TESTS_RECORDER_DRIVER_H
@@ -21,22 +21,25 @@ struct recorded {
         CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC semaphore;
         CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS signals[RECORDER_SEMAPHORES];
         CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS waits[RECORDER_SEMAPHORES];
-        CUstreamBatchMemOpParams operation; /* the first */
+        CUstreamBatchMemOpParams operation; /* the first operation of the call */
     } given;
-    void *handle; /* the imported handle, or what was mapped or destroyed */
+    void *handle; /* the handle that was imported, or the object that was mapped or destroyed */
     CUexternalSemaphore semaphores[RECORDER_SEMAPHORES];
-    unsigned count; /* of signals, waits or operations */
+    unsigned count; /* the number of signals, waits or operations */
     CUstream stream;
 };
 
 struct recorder_api {
-    /* Discards the calls, and makes all calls succeed again. */
+    /* Discards the recorded calls, and makes all calls succeed again. */
     void (*reset)(void);
-    /* How often a function was called; only functions of external memory and semaphores count. */
+    /*
+     * The number of calls of a function. Only functions of external memory and semaphores are
+     * counted.
+     */
     size_t (*calls)(const char *call);
-    /* The call with this number of a function, from 0; NULL if there were fewer. */
+    /* The call of a function with this number, counted from 0. NULL if there were fewer calls. */
     const struct recorded *(*nth)(const char *call, size_t number);
-    /* Sets the result of a function from now on. */
+    /* Sets the result that a function returns from now on. */
     void (*answer)(const char *call, CUresult code);
 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Images in external memory: their description for the driver, and which are refused before. */
+/*
+ * Images in external memory: their description for the driver, and images that are refused before
+ * the driver is called.
+ */
 #include "descriptors.h"
 
 #include <stdint.h>
@@ -24,7 +27,7 @@
 #define ATTACHMENT CUDA_ARRAY3D_COLOR_ATTACHMENT
 #define DEPTH      CUDA_ARRAY3D_DEPTH_TEXTURE
 
-/* The memory of the images; special types need less. */
+/* The size of the memory of the images; special handle types need less. */
 #define SIZE (1u << 24)
 
 /* ---- What reaches the driver ----------------------------------------------------------------- */
@@ -35,8 +38,8 @@ static const struct shape {
     struct {
         size_t width, height, depth;
         unsigned flags, levels;
-    } driver;       /* its description */
-    unsigned flags; /* for grinterop */
+    } driver;       /* the expected description for the driver */
+    unsigned flags; /* the flags that grinterop gets */
     size_t offset;
 } shapes[] = {
     {"1D", .image = {.width = 100, R8}, .driver = {100, 0, 0, 0, 1}},
@@ -70,7 +73,7 @@ static const struct shape {
      .driver = {8, 8, 0, 0, 1}},
 };
 
-/* Memory with a Windows handle, which needs no cleanup. */
+/* The part of the memory, which has a Windows handle and thus needs no cleanup. */
 static gr_external_part_desc part;
 
 static gr_external_memory_desc make(const gr_external_image_desc *image)
@@ -130,7 +133,8 @@ static const char *reaches_driver(const void *row)
 static const struct image_rule {
     const char *name, *words; /* words of the message */
     gr_external_image_desc image;
-    const char *cited; /* NULL: the creation of an array */
+    /* The driver function that the message cites; NULL: the creation of an array. */
+    const char *cited;
 } rules[] = {
     {"no width", "0 x 8 x 0", .image = {.height = 8, RGBA8}},
     {"depth without height", "8 x 0 x 8", .image = {.width = 8, .depth = 8, RGBA8}},
@@ -258,11 +262,11 @@ void image_cases(void)
         run_case("image", shapes[i].name, reaches_driver, &shapes[i]);
     for (size_t i = 0; i < COUNT(rules); i++)
         run_case("image", rules[i].name, rule_broken, &rules[i]);
-    run_case("image", "size", size_of_image, NULL);
-    run_case("image", "no room", offset_leaves_no_room, NULL);
-    run_case("image", "offset beyond", offset_beyond, NULL);
-    run_case("image", "levels in NVSCIBUF", levels_in_nvscibuf, NULL);
-    run_case("image", "DMABUF_FD", in_dma_buf, NULL);
-    run_case("image", "surface of a buffer", surface_of_buffer, NULL);
-    run_case("image", "driver refuses", driver_refuses, NULL);
+    run_case("image", "a size below that of the image is refused", size_of_image, NULL);
+    run_case("image", "an offset too near to the end is refused", offset_leaves_no_room, NULL);
+    run_case("image", "an offset beyond the memory is refused", offset_beyond, NULL);
+    run_case("image", "levels in NVSCIBUF are refused", levels_in_nvscibuf, NULL);
+    run_case("image", "images in DMABUF_FD are refused", in_dma_buf, NULL);
+    run_case("image", "the surface flag for a buffer is refused", surface_of_buffer, NULL);
+    run_case("image", "a failed mapping ends the import", driver_refuses, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * External memory, type by type: its description, its rules, the owner of its handle, refusals by
- * the driver.
+ * External memory, type by type: its description for the driver, its rules, who owns the handle,
+ * and refusals by the driver.
  */
 #include "descriptors.h"
 
@@ -11,7 +11,7 @@
 #define IMPORT     "cuImportExternalMemory"
 #define MAP_BUFFER "cuExternalMemoryGetMappedBuffer"
 
-/* Whether it is dedicated to one image or buffer. */
+/* Whether memory of a type is dedicated to one image or buffer. */
 enum { MAY, MUST, NEVER };
 
 static const struct external_type types[] = {
@@ -53,7 +53,10 @@ static bool is_imported(const struct description *described)
 
 /* ---- What reaches the driver ----------------------------------------------------------------- */
 
-/* According to the driver's documentation; a descriptor may be a duplicate of the caller's. */
+/*
+ * Checks the description according to the documentation of the driver. A descriptor may be a
+ * duplicate of that of the caller.
+ */
 static const char *import_is(const struct recorded *call, const struct external_type *type,
                              const struct description *info)
 {
@@ -65,7 +68,9 @@ static const char *import_is(const struct recorded *call, const struct external_
     wanted.flags = info->dedicated ? CUDA_EXTERNAL_MEMORY_DEDICATED : 0;
     if (type->form == FORM_FD) {
         wanted.handle.fd = call->given.memory.handle.fd;
-        /* Compared while both are open: success or failure closes one of them. */
+        /*
+         * The descriptors are compared while both are open: after the call one of them is closed.
+         */
         REQUIRE(wanted.handle.fd >= 0);
         if (fd_is_open(wanted.handle.fd) && fd_is_open(info->fd))
             REQUIRE(fd_is_same(wanted.handle.fd, info->fd));
@@ -95,7 +100,7 @@ static const char *buffer_is(const struct recorded *call, const void *imported, 
     return NULL;
 }
 
-/* Imports, checks both descriptions, and ends the import; a file descriptor is consumed. */
+/* Imports, checks both descriptions, and ends the import. The import owns a file descriptor. */
 static const char *import_and_end(const struct external_type *type, const struct description *info)
 {
     const size_t size = info->part.size ? info->part.size : info->size - info->part.offset;
@@ -156,7 +161,7 @@ static const char *rest_of_it(const void *row)
     return import_and_end(type, &info);
 }
 
-/* Two resources on one import, which ends with the last of them. */
+/* Two resources use one import, which ends with the last of them. */
 static const char *same_memory(const void *row)
 {
     struct description info = good(row);
@@ -211,9 +216,9 @@ static const struct rule rules[] = {
     {"type 10", "type is 10", SET_TYPE, .wrong = {.type = 10}},
 };
 
-/* ---- The driver's refusals ------------------------------------------------------------------- */
+/* ---- Refusals by the driver ------------------------------------------------------------------ */
 
-/* An older driver does not know the type number of dma_bufs. */
+/* The refusal of an older driver, which does not support the type number of dma_bufs. */
 static gr_status class_of(const struct external_type *type, const struct refusal *refusal)
 {
     if (type->number == DMABUF_FD && refusal->code == CUDA_ERROR_INVALID_VALUE)
@@ -221,7 +226,7 @@ static gr_status class_of(const struct external_type *type, const struct refusal
     return class_of_refusal(refusal, system_of(type));
 }
 
-/* The import is undone, and here too the caller keeps the handle. */
+/* The import is undone, and the caller keeps the handle. */
 static const char *mapping_refused(const void *row)
 {
     const struct external_type *type = row;
@@ -257,13 +262,13 @@ void memory_cases(void)
     walk_types(&memory);
     for (size_t i = 0; i < COUNT(types); i++) {
         const struct external_type *type = &types[i];
-        run_case(type->name, "part", part_of_it, type);
-        run_case(type->name, "the rest", rest_of_it, type);
-        run_case(type->name, "same memory", same_memory, type);
-        run_case(type->name, "mapping refused", mapping_refused, type);
+        run_case(type->name, "a part is imported", part_of_it, type);
+        run_case(type->name, "a part without a size extends to the end", rest_of_it, type);
+        run_case(type->name, "two resources share an import", same_memory, type);
+        run_case(type->name, "a failed mapping ends the import", mapping_refused, type);
         if (type->kind == MAY)
-            run_case(type->name, "dedicated", dedicated, type);
+            run_case(type->name, "dedicated memory is imported", dedicated, type);
         if (type->form != FORM_FD)
-            run_case(type->name, "fd 0", with_fd_zero, type);
+            run_case(type->name, "fd 0 is imported", with_fd_zero, type);
     }
 }

@@ -26,7 +26,7 @@ static gr_status enqueue(const gr_semaphore_point points[], size_t n, bool is_wa
 
 /* ---- What reaches the driver ----------------------------------------------------------------- */
 
-/* A point with all fields of the kind. */
+/* Returns a point in which all fields that the kind uses are set. */
 static gr_semaphore_point full_point(enum kind kind, gr_semaphore *semaphore, bool is_wait)
 {
     gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = semaphore);
@@ -44,7 +44,8 @@ static gr_semaphore_point full_point(enum kind kind, gr_semaphore *semaphore, bo
 }
 
 /*
- * According to the driver's documentation, not to grinterop's code: the fields that each kind uses.
+ * Checks the fields that each kind uses according to the documentation of the driver, not to the
+ * code of grinterop.
  */
 static const char *point_is(const struct recorded *call, unsigned i, enum kind kind,
                             const gr_semaphore_point *point, bool is_wait)
@@ -115,7 +116,7 @@ static const char *signal_and_wait(const void *row)
     return NULL;
 }
 
-/* One semaphore of each kind, in order and in one driver call. */
+/* One call signals or waits for one semaphore of each kind, in order and in one driver call. */
 static const char *many(const void *row)
 {
     const bool is_wait = *(const bool *)row;
@@ -129,7 +130,7 @@ static const char *many(const void *row)
         kinds[i] = type->kind;
         points[i] = full_point(type->kind, semaphore, is_wait);
     }
-    /* A binary semaphore may be waited for only after it was signalled. */
+    /* A wait for a binary semaphore is valid only after a signal. */
     if (is_wait)
         REQUIRE(enqueue(&points[2], 1, false) == GR_OK);
     REQUIRE(enqueue(points, COUNT(chosen), is_wait) == GR_OK);
@@ -146,7 +147,7 @@ static const char *many(const void *row)
 static const struct field {
     const char *name;
     gr_semaphore_point wrong;
-    unsigned signal_kinds, wait_kinds; /* the kinds that use it */
+    unsigned signal_kinds, wait_kinds; /* the kinds that use the field */
 } fields[] = {
     {"value", {.value = 18}, 1 << KIND_FENCE, 1 << KIND_FENCE},
     {"key", {.key = 1}, 1 << KIND_KEYED, 1 << KIND_KEYED},
@@ -198,7 +199,7 @@ static const char *no_nvsci_fence(const void *row)
     return NULL;
 }
 
-/* The import has the value 17, and values only grow. */
+/* The import has the value 17, and values may only grow. */
 static const char *value_goes_backwards(const void *row)
 {
     static const uint64_t values[] = {0, 16, 17};
@@ -231,7 +232,7 @@ static const char *driver_refuses(const void *row)
 }
 
 /*
- * A memory barrier precedes the signal; one call has only one barrier.
+ * A memory barrier must precede the signals. One call has only one barrier.
  *
  * Catches: when several processes used a GPU, OpenGL read old bytes despite a correct wait.
  */
@@ -257,9 +258,9 @@ static const char *barrier_before_signal(const void *row)
 }
 
 /*
- * A driver without barriers is tried only once per semaphore.
+ * If the driver has no barriers, grinterop tries a barrier only once per semaphore.
  *
- * Catches: a refusal by one device's driver disabled the barriers for all others.
+ * Catches: a refusal by the driver of one device disabled the barriers for all other devices.
  */
 static const char *no_barriers(const void *row)
 {
@@ -285,7 +286,7 @@ static const char *no_barriers(const void *row)
 
 #define BATCH RECORDER_SEMAPHORES
 
-/* With its own pair of semaphores, or another resource's. */
+/* Creates a resource with this pair of semaphores, which other resources may also use. */
 static gr_resource *resource_with(gr_semaphore *pair[2])
 {
     gr_resource *resource = gr_from_external_memory(
@@ -304,8 +305,9 @@ static bool begin_and_commit(gr_resource *const resources[], size_t n)
 }
 
 /*
- * A batch waits once for each semaphore, all in one driver call, and signals each once: with one
- * pair for all, and with more pairs than the library's initial capacity.
+ * gr_map_many() waits once for each semaphore, all in one driver call, and a release signals each
+ * semaphore once. Tested with one pair for all resources, and with more pairs than the initial
+ * capacity of the library.
  */
 static const char *batch(const void *row)
 {
@@ -350,9 +352,11 @@ void point_cases(void)
     static const bool directions[] = {false, true};
     for (size_t i = 0; i < SEMAPHORE_TYPES; i++) {
         const struct external_type *type = &semaphore_types[i];
-        run_case(type->name, "signal and wait", signal_and_wait, type);
+        run_case(type->name, "all fields of a signal and a wait reach the driver", signal_and_wait,
+                 type);
         if (type->kind == KIND_FENCE)
-            run_case(type->name, "backwards", value_goes_backwards, type);
+            run_case(type->name, "a value that does not grow is refused", value_goes_backwards,
+                     type);
         for (size_t k = 0; k < 2 * COUNT(fields); k++) {
             struct wrong_field wrong = {type, &fields[k / 2], directions[k % 2]};
             if (!has_field(&wrong))
@@ -360,12 +364,12 @@ void point_cases(void)
         }
     }
     for (size_t k = 0; k < 2; k++) {
-        run_case("points", "many in one call", many, &directions[k]);
-        run_case("points", "no NvSciSync fence", no_nvsci_fence, &directions[k]);
-        run_case("points", "driver refuses", driver_refuses, &directions[k]);
+        run_case("points", "points of all kinds need one driver call", many, &directions[k]);
+        run_case("points", "a missing NvSciSync fence is refused", no_nvsci_fence, &directions[k]);
+        run_case("points", "a refusal by the driver is reported", driver_refuses, &directions[k]);
     }
-    run_case("points", "barrier before signal", barrier_before_signal, NULL);
-    run_case("points", "no barriers", no_barriers, NULL);
+    run_case("points", "a barrier precedes the signals", barrier_before_signal, NULL);
+    run_case("points", "a refused barrier is tried once per semaphore", no_barriers, NULL);
     for (size_t pairs = 1; pairs <= BATCH; pairs++)
-        run_case("points", "batch", batch, &pairs);
+        run_case("points", "map_many waits and signals once per semaphore", batch, &pairs);
 }

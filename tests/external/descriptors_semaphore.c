@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* External semaphores, type by type: description, rules, owner of the handle, refusals. */
+/*
+ * External semaphores, type by type: their description for the driver, their rules, who owns the
+ * handle, and refusals by the driver.
+ */
 #include "descriptors_semaphore.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Structs of programs compiled with another header than the library: an older one with shorter
- * structs, and a newer one with fields that the library does not know.
+ * Structs of programs that were compiled with another header than the library: an older header with
+ * shorter structs, and a newer one with fields that the library does not know.
  */
 #include "descriptors_semaphore.h"
 
@@ -10,14 +10,14 @@
 
 #define SIGNAL "cuSignalExternalSemaphoresAsync"
 
-/* The extra bytes of a newer program's struct. */
+/* The number of bytes that the struct of a newer program has in addition. */
 #define TAIL 16
 
-/* A struct of `size` bytes, and a call that passes it to the library. */
+/* A struct, and a call that passes it to the library. */
 struct sized_struct {
     const char *name;
     size_t size;
-    size_t older; /* sufficient for the call: later fields are 0 */
+    size_t older; /* a size that is sufficient for the call: all later fields are 0 */
     bool (*call)(const void *given);
 };
 
@@ -75,7 +75,10 @@ static const struct sized_struct subjects[] = {
     {"gr_semaphore_point", sizeof(gr_semaphore_point), offsetof(gr_semaphore_point, key), point_of},
 };
 
-/* A valid struct, at the start of memory that is large enough for a newer program's. */
+/*
+ * Allocates a valid struct, at the start of memory that is large enough for the struct of a newer
+ * program.
+ */
 static void *make(const struct sized_struct *subject, gr_semaphore *semaphore)
 {
     const gr_external_memory_desc memory =
@@ -104,12 +107,12 @@ static const struct size_case {
     gr_status status;
     const char *words;
 } size_rows[] = {
-    {"0", GR_ERR_INVALID_VALUE, "GR_INIT"},
-    {"an address", GR_ERR_INVALID_VALUE, "GR_INIT"},
-    {"older", GR_OK, NULL},
-    {"its own", GR_OK, NULL},
-    {"newer, tail 0", GR_OK, NULL},
-    {"newer, tail set", GR_ERR_UNSUPPORTED, "newer"},
+    {"size 0 is refused", GR_ERR_INVALID_VALUE, "GR_INIT"},
+    {"an address as size is refused", GR_ERR_INVALID_VALUE, "GR_INIT"},
+    {"an older size is accepted", GR_OK, NULL},
+    {"the size of the library is accepted", GR_OK, NULL},
+    {"a newer size with fields of 0 is accepted", GR_OK, NULL},
+    {"a newer size with unknown fields is refused", GR_ERR_UNSUPPORTED, "newer"},
 };
 
 static void set_size(char *given, const struct sized_struct *subject, size_t row)
@@ -121,7 +124,7 @@ static void set_size(char *given, const struct sized_struct *subject, size_t row
                             subject->size + TAIL,
                             subject->size + TAIL};
     memcpy(given, &sizes[row], sizeof(sizes[row]));
-    if (row == 2) /* the bytes after an older struct are unrelated */
+    if (row == 2) /* the bytes after an older struct do not belong to it */
         memset(given + subject->older, 0xff, subject->size + TAIL - subject->older);
     if (row == 5)
         given[subject->size + TAIL - 1] = 1;
@@ -154,13 +157,13 @@ static const char *sized(const void *row)
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
 
-/* A newer program's points, with a larger stride. */
+/* The point of a newer program, which has a larger stride. */
 struct newer_point {
     gr_semaphore_point point;
     uint64_t unknown;
 };
 
-#define POINTS 300 /* more than one chunk */
+#define POINTS 300 /* more points than the library converts at a time */
 
 static void fill(struct newer_point points[], gr_semaphore *semaphore)
 {
@@ -194,7 +197,7 @@ static const char *array_of_newer(const void *row)
     return NULL;
 }
 
-/* If one element is inconsistent, nothing reaches the driver. */
+/* If one element has another size, no point may reach the driver. */
 static const char *array_that_disagrees(const void *row)
 {
     static struct newer_point points[POINTS];
@@ -216,6 +219,8 @@ void size_cases(void)
         for (size_t row = 0; row < COUNT(size_rows); row++)
             run_case(subjects[s].name, size_rows[row].name, sized,
                      &(const struct walk){&subjects[s], row});
-    run_case("gr_semaphore_point", "newer, many", array_of_newer, NULL);
-    run_case("gr_semaphore_point", "one of another size", array_that_disagrees, NULL);
+    run_case("gr_semaphore_point", "points of a newer program reach the driver", array_of_newer,
+             NULL);
+    run_case("gr_semaphore_point", "points of different sizes are refused", array_that_disagrees,
+             NULL);
 }

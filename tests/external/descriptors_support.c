@@ -11,7 +11,7 @@
 #include <unistd.h>
 #endif
 
-/* A longer message was truncated. */
+/* A message of this length was truncated. */
 #define LONGEST_MESSAGE 718
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ bool fd_is_same(int one, int other)
 
 #else
 
-/* An end of a pipe, because each has a separate inode. */
+/* Returns one end of a pipe, because each pipe has its own inode. */
 int fd_make(void)
 {
     int ends[2];

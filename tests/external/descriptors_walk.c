@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Common properties of memory and semaphore imports, type by type: handles and names, the rules for
- * them, their owner, and refusals by the driver.
+ * The properties that imports of memory and of semaphores share, type by type: handles and names,
+ * their rules, who owns them, and refusals by the driver.
  */
 #include "descriptors.h"
 
@@ -24,7 +24,7 @@ struct description describe_handle(const struct external_type *type)
     return described;
 }
 
-/* One case: a subject's type, and the rule or refusal, if any. */
+/* One case: a type, and the rule that is broken or the refusal, if any. */
 struct step {
     const struct subject *subject;
     const struct external_type *type;
@@ -134,7 +134,7 @@ static const char *closed_fd(const void *row)
 }
 #endif
 
-/* ---- The driver's refusals ------------------------------------------------------------------- */
+/* ---- Refusals by the driver ------------------------------------------------------------------ */
 
 /* The caller keeps the handle, so that a second try can use it. */
 static const char *import_refused(const void *row)
@@ -177,14 +177,14 @@ void walk_types(const struct subject *subject)
     for (size_t k = 0; k < subject->type_count; k++) {
         const struct external_type *type = &subject->types[k];
         struct step step = {subject, type, NULL, NULL};
-        run_case(type->name, "handle", with_handle, &step);
+        run_case(type->name, "a handle is imported", with_handle, &step);
         if (type->form == FORM_NT)
-            run_case(type->name, "name", with_name, &step);
+            run_case(type->name, "a name is imported", with_name, &step);
         break_rules(subject, type, common_rules, COUNT(common_rules));
         break_rules(subject, type, subject->rules, subject->rule_count);
 #ifndef _WIN32
         if (type->form == FORM_FD)
-            run_case(type->name, "closed fd", closed_fd, &step);
+            run_case(type->name, "a closed fd is refused", closed_fd, &step);
 #endif
         for (size_t i = 0; i < REFUSAL_COUNT; i++)
             run_case(type->name, refusals[i].name, import_refused,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Vulkan memory by file descriptor, for tests that import it directly. */
+/* Vulkan memory as a file descriptor, for tests that import it directly. */
 #ifndef GR_TESTS_EXTERNAL_IMPORT_H
 #define GR_TESTS_EXTERNAL_IMPORT_H
 
@@ -14,14 +14,14 @@ static inline bool is_open(int fd)
     return fcntl(fd, F_GETFD) != -1;
 }
 
-/* The caller still owns it: it is open, and can be closed. */
+/* The caller must still own the descriptor: it is open, and can be closed. */
 static inline void assert_mine(int fd)
 {
     ck_assert_msg(is_open(fd), "descriptor %d was closed", fd);
     ck_assert_int_eq(close(fd), 0);
 }
 
-/* Describes its first `size` bytes, with a new descriptor. */
+/* Describes the first `size` bytes of the memory, with a new descriptor. */
 static inline gr_external_memory_desc external_info(const struct vulkan_own *own,
                                                     const gr_external_part_desc *part)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What reaches the driver: the descriptions of external memory and semaphores, byte by byte, for
- * every handle type; what is refused before the driver is called; and how its refusals are
- * reported. The driver only records calls, so the program runs anywhere, including Windows (and
- * Wine).
+ * Compares what reaches the driver: the descriptions of external memory and semaphores, byte by
+ * byte, for every handle type. Also tests what is refused before the driver is called, and how
+ * refusals by the driver are reported. The driver only records calls, so the program runs anywhere,
+ * including Windows (and Wine).
  */
 #include "tests/support/cuda_symbol.h"
 #include "descriptors.h"

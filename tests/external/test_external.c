@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Memory of another API through gr_from_external_memory(), here Vulkan's by file descriptor: errors
- * are refused; after an error the caller still owns the descriptor, and after success it is closed
- * only once.
+ * Memory of another API through gr_from_external_memory(), here Vulkan memory as a file descriptor.
+ * Tests which imports are refused, that the caller still owns the descriptor after an error, and
+ * that the descriptor is closed only once after success.
  */
 #define _GNU_SOURCE
 #include "external_import.h"
@@ -14,7 +14,7 @@
 
 #define SIZE 65536
 
-/* The part that most cases import. */
+/* The part of the memory that most cases import. */
 static const gr_external_part_desc usual = {.struct_size = sizeof(usual), .size = SIZE};
 
 /* Whether the descriptor refers to this file. */
@@ -24,9 +24,9 @@ static bool is_of(int fd, const struct stat *file)
     return fstat(fd, &now) == 0 && now.st_dev == file->st_dev && now.st_ino == file->st_ino;
 }
 
-GROUP("what is right", add_vulkan_case)
+GROUP("valid imports", add_vulkan_case)
 
-VULKAN_TEST(bytes_both_ways, 2)
+VULKAN_TEST(imported_memory_passes_bytes_both_ways, 2)
 {
     struct vulkan_own own = vulkan_own(SIZE, _i == 1);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -35,7 +35,7 @@ VULKAN_TEST(bytes_both_ways, 2)
     assert_described(resource, "OPAQUE_FD");
 }
 
-VULKAN_TEST(a_part_without_a_size_goes_to_the_end)
+VULKAN_TEST(a_part_without_a_size_extends_to_the_end)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -54,14 +54,16 @@ VULKAN_TEST(a_part_without_a_size_goes_to_the_end)
     assert_bytes(bytes, SIZE, 0x11);
 }
 
-/* An image with layers and levels must describe all possible levels; see external.h. */
+/*
+ * The description of an image with layers and levels must have all possible levels; see external.h.
+ */
 static const struct {
     const char *shape;
     unsigned levels, described, layers;
 } images[] = {{"2D", 1, 1, 0}, {"2D", 2, 2, 0},       {"2D array", 1, 1, 3},
               {"2D", 7, 7, 0}, {"2D array", 2, 7, 3}, {"2D array", 7, 7, 3}};
 
-VULKAN_TEST(an_image_by_its_description, sizeof(images) / sizeof(images[0]))
+VULKAN_TEST(an_image_is_imported_by_its_description, sizeof(images) / sizeof(images[0]))
 {
     struct vulkan_image image = vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, images[_i].shape, 101,
                                                  37, images[_i].levels, true, GR_READ_WRITE);
@@ -86,8 +88,11 @@ VULKAN_TEST(an_image_by_its_description, sizeof(images) / sizeof(images[0]))
 
 GROUP("ownership of the descriptor", add_vulkan_case)
 
-/* The number is free at once, and no later call closes a new file with the same number. */
-VULKAN_TEST(an_imported_descriptor_is_not_closed_twice)
+/*
+ * The number of the descriptor is free at once. No later call may close a new file with the same
+ * number.
+ */
+VULKAN_TEST(an_imported_descriptor_is_closed_once)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -117,8 +122,11 @@ VULKAN_TEST(an_imported_descriptor_is_not_closed_twice)
     assert_mine(info.fd);
 }
 
-/* Tests the check itself: it detects a number that was closed and reused by another file. */
-TEST(the_test_sees_a_double_close)
+/*
+ * Tests the check of the previous case: it must detect that a number was closed and reused by
+ * another file.
+ */
+TEST(the_check_detects_a_double_close)
 {
     int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     ck_assert_int_ge(fd, 0);
@@ -135,7 +143,10 @@ TEST(the_test_sees_a_double_close)
         close(taken);
 }
 
-/* All ways to fail: before the driver is called, in it, and after its import. */
+/*
+ * The import fails in each possible way: before the driver is called, in the driver, and after the
+ * import by the driver.
+ */
 VULKAN_TEST(after_an_error_the_caller_still_owns_the_descriptor)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
@@ -152,14 +163,15 @@ VULKAN_TEST(after_an_error_the_caller_still_owns_the_descriptor)
     assert_null_invalid(gr_from_external_memory(&info, GR_SURFACE_LOAD_STORE),
                         "surface_load_store");
     ck_assert(is_open(info.fd));
-    gr_resource *resource = must_import(&info); /* none of the calls took it */
+    /* This import works, since no failed call closed the descriptor. */
+    gr_resource *resource = must_import(&info);
     ck_assert(!is_open(info.fd));
     gr_resource_free(resource);
 }
 
-GROUP("what is wrong", add_vulkan_case)
+GROUP("refused imports", add_vulkan_case)
 
-VULKAN_TEST(ranges_past_the_end_are_refused)
+VULKAN_TEST(parts_beyond_the_end_are_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc good = external_info(&own, &usual);
@@ -184,7 +196,10 @@ VULKAN_TEST(ranges_past_the_end_are_refused)
     assert_mine(good.fd);
 }
 
-/* Whether the driver imports it. The descriptor is the caller's or closed, as for any import. */
+/*
+ * Whether the driver imports the memory. Checks that the descriptor is still open after a failure
+ * and closed after success.
+ */
 static bool driver_takes(const gr_external_memory_desc *info)
 {
     gr_resource *resource = gr_from_external_memory(info, GR_READ_WRITE);
@@ -199,10 +214,10 @@ static bool driver_takes(const gr_external_memory_desc *info)
 }
 
 /*
- * The software driver knows the size of the memory. A GPU's driver may trust the caller; the
- * descriptor must then be handled as after any success.
+ * The software driver knows the size of the memory. The driver of a GPU may trust the caller; the
+ * descriptor must then be closed as after any success.
  */
-VULKAN_TEST(a_size_that_is_too_large)
+VULKAN_TEST(a_size_larger_than_the_memory_is_refused_if_the_driver_knows_it)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -215,8 +230,11 @@ VULKAN_TEST(a_size_that_is_too_large)
     skip("this driver accepts a size that is too large");
 }
 
-/* The same: Vulkan's memory is not dedicated but the import claims it is, and the reverse. */
-VULKAN_TEST(a_wrong_dedicated_flag, 2)
+/*
+ * The import says that the Vulkan memory is dedicated, but it is not, or the reverse. The driver
+ * may accept both.
+ */
+VULKAN_TEST(a_wrong_dedicated_flag_leaks_no_descriptor, 2)
 {
     struct vulkan_own own = vulkan_own(SIZE, _i == 1);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -225,7 +243,7 @@ VULKAN_TEST(a_wrong_dedicated_flag, 2)
         skip("this driver treats both alike");
 }
 
-VULKAN_TEST(dedicated_memory_has_no_other_part)
+VULKAN_TEST(an_offset_in_dedicated_memory_is_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, true);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -284,7 +302,7 @@ VULKAN_TEST(wrong_handle_types_are_refused)
     assert_mine(good.fd);
 }
 
-/* They belong to another system: the driver's own result is passed on. */
+/* These types belong to another operating system. The error must be that of the driver. */
 VULKAN_TEST(handle_types_of_another_system_are_refused)
 {
     static const CUexternalMemoryHandleType types[] = {
@@ -299,7 +317,7 @@ VULKAN_TEST(handle_types_of_another_system_are_refused)
     }
 }
 
-VULKAN_TEST(impossible_images_are_refused)
+VULKAN_TEST(invalid_image_descriptions_are_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -330,13 +348,14 @@ VULKAN_TEST(impossible_images_are_refused)
     assert_mine(info.fd);
 }
 
-GROUP("the same memory once more", add_vulkan_case)
+GROUP("several resources in the same memory", add_vulkan_case)
 
 /*
- * Overlapping parts, as external.h describes them: what one has released is visible to the other in
- * stream order. Concurrent access through two addresses is undefined.
+ * Overlapping parts, as external.h describes them: writes through one part are visible through the
+ * other part after the release, in stream order. Concurrent access through two addresses is
+ * undefined.
  */
-VULKAN_TEST(parts_that_overlap_see_each_others_bytes_in_stream_order)
+VULKAN_TEST(overlapping_parts_have_the_same_bytes_in_stream_order)
 {
     enum { BEGIN = 4096, HALF = SIZE / 2 };
     struct vulkan_own own = vulkan_own(SIZE, false);
@@ -363,7 +382,7 @@ VULKAN_TEST(parts_that_overlap_see_each_others_bytes_in_stream_order)
     }
 }
 
-VULKAN_TEST(another_part_keeps_the_memory)
+VULKAN_TEST(another_part_keeps_the_memory_alive)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -388,7 +407,7 @@ VULKAN_TEST(another_part_keeps_the_memory)
     assert_bytes(bytes + 1536, SIZE - 1536, 0x31);
 }
 
-VULKAN_TEST(parts_need_external_memory_and_a_valid_offset)
+VULKAN_TEST(parts_of_other_resources_and_invalid_parts_are_refused)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Calls on external memory and semaphores whose driver call fails midway: the caller keeps the
- * descriptor, nothing partial remains, and what existed before works again.
+ * Calls on external memory and semaphores in which a driver call fails midway: the caller keeps the
+ * descriptor, nothing partial remains, and objects that existed before still work.
  */
 #define _GNU_SOURCE
 #include "external_import.h"
@@ -11,7 +11,7 @@
 
 #define SIZE 65536
 
-/* The part that most cases import. */
+/* The part of the memory that most cases import. */
 static const gr_external_part_desc usual = {.struct_size = sizeof(usual), .size = SIZE};
 
 static void let_fail(const char *function, CUresult code)
@@ -20,7 +20,7 @@ static void let_fail(const char *function, CUresult code)
     ck_assert_msg(fault->set(function, (int)code, 0), "%s can't fail", function);
 }
 
-/* The last error names the driver's code, and the driver's function or grinterop's. */
+/* The last error must name the code of the driver, and a function of the driver or of grinterop. */
 static void assert_refused(CUresult code)
 {
     assert_error(class_of_code((int)code), (int)code, "");
@@ -28,7 +28,7 @@ static void assert_refused(CUresult code)
 
 GROUP("imports", add_vulkan_case)
 
-VULKAN_TEST(an_import_that_fails_leaves_the_descriptor)
+VULKAN_TEST(a_failed_import_leaves_the_descriptor_to_the_caller)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -42,7 +42,10 @@ VULKAN_TEST(an_import_that_fails_leaves_the_descriptor)
     gr_resource_free(resource);
 }
 
-/* By then the driver has taken a descriptor, which must not be the caller's. */
+/*
+ * When this function fails, the driver already owns a descriptor, which must not be that of the
+ * caller.
+ */
 static void assert_taken_back(const gr_external_memory_desc *info, const char *function,
                               CUresult code)
 {
@@ -53,14 +56,14 @@ static void assert_taken_back(const gr_external_memory_desc *info, const char *f
     assert_mine(info->fd);
 }
 
-VULKAN_TEST(a_buffer_that_fails_after_its_import_leaves_the_descriptor)
+VULKAN_TEST(a_buffer_that_fails_after_the_import_leaves_the_descriptor)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
     assert_taken_back(&info, "cuExternalMemoryGetMappedBuffer", CUDA_ERROR_INVALID_VALUE);
 }
 
-VULKAN_TEST(an_image_that_fails_after_its_import_leaves_the_descriptor)
+VULKAN_TEST(an_image_that_fails_after_the_import_leaves_the_descriptor)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     const gr_external_image_desc image =
@@ -72,7 +75,7 @@ VULKAN_TEST(an_image_that_fails_after_its_import_leaves_the_descriptor)
     assert_taken_back(&info, "cuExternalMemoryGetMappedMipmappedArray", CUDA_ERROR_NOT_SUPPORTED);
 }
 
-VULKAN_TEST(another_part_that_fails_leaves_the_first)
+VULKAN_TEST(another_part_that_fails_leaves_the_first_usable)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -88,14 +91,18 @@ VULKAN_TEST(another_part_that_fails_leaves_the_first)
     must_release(buffer);
 }
 
-/* What grinterop created in Vulkan is destroyed again: the last case detects leftovers. */
-VULKAN_TEST(a_failed_import_of_a_buffer_or_image_leaves_nothing)
+/*
+ * Vulkan objects that grinterop created must be destroyed again: the last case detects remaining
+ * objects.
+ */
+VULKAN_TEST(a_failed_import_of_a_vulkan_buffer_or_image_leaves_nothing)
 {
     static const char *const functions[] = {"cuImportExternalMemory",
                                             "cuExternalMemoryGetMappedBuffer"};
     const VkBufferCreateInfo buffer = vulkan_buffer_info(SIZE);
     gr_resource_free(
-        must_create(SIZE, GR_READ_WRITE)); /* the first one creates the device's semaphores */
+        /* The first resource creates the semaphores of the device. */
+        must_create(SIZE, GR_READ_WRITE));
     int fds = open_fds();
     for (int i = 0; i < 2; i++) {
         let_fail(functions[i], CUDA_ERROR_INVALID_VALUE);
@@ -111,7 +118,7 @@ VULKAN_TEST(a_failed_import_of_a_buffer_or_image_leaves_nothing)
     ck_assert_int_eq(open_fds(), fds);
 }
 
-VULKAN_TEST(a_failed_import_of_a_semaphore_leaves_nothing)
+VULKAN_TEST(a_failed_import_of_a_vulkan_semaphore_leaves_nothing)
 {
     if (!vk.exports)
         skip("this Vulkan device exports no semaphores");
@@ -164,7 +171,7 @@ static void assert_vulkan_reads(int value)
     assert_bytes(seen->bytes, SIZE, value);
 }
 
-VULKAN_TEST(a_map_whose_wait_fails_can_be_tried_again)
+VULKAN_TEST(a_map_whose_wait_failed_can_be_retried)
 {
     make_resource();
     vulkan_fills(0x11);
@@ -181,7 +188,7 @@ VULKAN_TEST(a_map_whose_wait_fails_can_be_tried_again)
     end_resource();
 }
 
-VULKAN_TEST(a_release_whose_signal_fails_can_be_tried_again)
+VULKAN_TEST(a_release_whose_signal_failed_can_be_retried)
 {
     make_resource();
     gr_buffer *buffer = must_map(resource);
@@ -194,13 +201,13 @@ VULKAN_TEST(a_release_whose_signal_fails_can_be_tried_again)
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
     assert_ok(gr_buffer_release(buffer));
     gr_submit *submit = vulkan_begin_submit(&resource, 1);
-    ck_assert_uint_eq(wait_value_of(submit), 1); /* the failed one has no value */
+    ck_assert_uint_eq(wait_value_of(submit), 1); /* the failed release has no value */
     gr_submit_free(submit);
     assert_vulkan_reads(0x21);
     end_resource();
 }
 
-VULKAN_TEST(a_release_whose_event_fails_can_be_tried_again)
+VULKAN_TEST(a_release_whose_event_failed_can_be_retried)
 {
     make_resource();
     assert_ok(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE));
@@ -215,7 +222,7 @@ VULKAN_TEST(a_release_whose_event_fails_can_be_tried_again)
     end_resource();
 }
 
-VULKAN_TEST(a_failed_manual_signal_consumes_no_value)
+VULKAN_TEST(a_failed_manual_signal_uses_up_no_value)
 {
     make_resource();
     const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = drawn, .value = 5);
@@ -230,11 +237,11 @@ VULKAN_TEST(a_failed_manual_signal_consumes_no_value)
 }
 
 /*
- * Catches: each query recorded its own event, which completes slightly after the work. On a GPU
- * with other users, a polling caller never saw it complete. If the host signals the semaphores, the
- * release's own event is used, as before.
+ * Catches: each poll recorded its own event, which completes slightly after the work. On a GPU with
+ * other users, a caller that polls never saw such an event complete. If the host signals the
+ * semaphores, the event of the release is used.
  */
-VULKAN_TEST(a_poll_queries_one_event)
+VULKAN_TEST(polling_records_one_event)
 {
     make_resource();
     gr_buffer *buffer = must_map(resource);
@@ -255,7 +262,10 @@ VULKAN_TEST(a_poll_queries_one_event)
 
 GROUP("ends", add_vulkan_case)
 
-/* Without an event the end of the work is unknown, so what it uses is freed only after the wait. */
+/*
+ * Without an event the library cannot see when the work has ended, so it waits before it frees the
+ * objects that the work uses.
+ */
 VULKAN_TEST(a_free_without_an_event_waits_for_the_stream)
 {
     make_resource();
@@ -267,14 +277,17 @@ VULKAN_TEST(a_free_without_an_event_waits_for_the_stream)
     gate_open_after(gate, 50);
     gr_resource_free(resource);
     resource = NULL;
-    /* If no event is created, the release's own one is used. */
+    /* If no event needs to be created, the event of the release is used. */
     ck_assert_uint_eq(fault->calls("cuCtxSynchronize"), fault->calls("cuEventCreate"));
     CU(StreamSynchronize(fx.stream));
     end_resource();
 }
 
-/* What had to wait for its stream is freed with the next resource, whichever that is. */
-VULKAN_TEST(a_free_destroys_imports_left_by_earlier_frees)
+/*
+ * Imports whose free was deferred because of a stream are destroyed when the next resource of any
+ * kind is freed.
+ */
+VULKAN_TEST(a_free_destroys_imports_that_earlier_frees_deferred)
 {
     make_resource();
     gr_resource *next = must_create(SIZE, GR_READ_WRITE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Makes grinterop's calls fail; see fault_calls.h. */
+/* Makes the calls of grinterop fail; see fault_calls.h. */
 #define _GNU_SOURCE
 #include "fault_calls_parts.h"
 
@@ -22,20 +22,20 @@ struct point {
     enum call_kind kind;
     bool fails, ends, imported;
     void *real;
-    void *const *variable; /* epoxy's pointer to the function */
+    void *const *variable; /* the pointer of epoxy to the function */
     const struct system_function *of_system;
 };
 
 static struct point points[MOST_POINTS];
 static size_t point_count;
-static void *slots[MOST_POINTS]; /* instead of epoxy's variables */
+static void *slots[MOST_POINTS]; /* pointers to functions, used instead of the variables of epoxy */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct call_fault armed;
 static struct call_hit hit;
 static pthread_t armed_by;
-static unsigned since_hit; /* number of calls since then that could have failed */
-static long places_seen;   /* since arming */
+static unsigned since_hit; /* the number of calls that could have failed since the failure */
+static long places_seen;   /* the number of places seen since arming */
 static struct call_balance balance;
 static int pending_gl, pending_egl;
 struct library_code library_code;
@@ -44,10 +44,10 @@ static struct site {
     uintptr_t at;
     size_t point;
     unsigned long failed;
-    long tried, seen; /* its turns, and its calls since arming */
+    long tried, seen; /* `tried`: how often the place was chosen; `seen`: its calls since arming */
 } sites[MOST_SITES];
 static size_t site_count;
-static const struct site *last; /* the last one that failed, and the number of its call */
+static const struct site *last; /* the place that failed last, and the number of the failed call */
 static long last_number;
 
 extern const char fault_calls_thunks[] __attribute__((visibility("hidden")));
@@ -161,7 +161,7 @@ static long answer_of_system(const struct system_function *function)
     return function->answer == ANSWER_MINUS_ONE ? -1 : 0;
 }
 
-/* Like Mesa's CPU drivers, closes the descriptor of memory whose import fails. */
+/* Closes the descriptor of memory whose import fails, as the Mesa drivers for the CPU do. */
 static void close_as_mesa_does(const struct point *point, const long arguments[])
 {
     if (strcmp(point->name, "glImportMemoryFdEXT") == 0)
@@ -195,7 +195,10 @@ static bool has_succeeded(const struct point *point, long result)
     return result != 0 && result != -1;
 }
 
-/* Counts in the first row of the function: fault_calls_balance() adds the rows up. */
+/*
+ * Counts a creating call in the first row with this function. fault_calls_balance() adds up the
+ * rows.
+ */
 static void count_more(const struct point *point, long result)
 {
     if (!has_succeeded(point, result))
@@ -208,7 +211,10 @@ static void count_more(const struct point *point, long result)
     }
 }
 
-/* Counts in the first row with this destroying function: the rows share the count. */
+/*
+ * Counts a destroying call in the first row with this function, because rows with the same
+ * destroying function share a count.
+ */
 static void count_less(const struct point *point, const long arguments[])
 {
     for (size_t i = 0; i < CALL_BALANCES && balances[i].less; i++) {
@@ -228,7 +234,10 @@ static bool makes(const struct point *point)
     return false;
 }
 
-/* What the thunk does: jump to the function, return this value, or call it and ask again. */
+/*
+ * What the thunk does: it jumps to the function, or returns `value`, or calls the function and
+ * reports the result.
+ */
 struct outcome {
     long how, value;
 };
@@ -254,8 +263,8 @@ static void choose(const struct point *point, const void *caller, const long arg
 }
 
 /*
- * Whether grinterop makes the call. The program may call functions that were looked up, too.
- * Imported ones are only called by grinterop, even if a tail call makes it look otherwise.
+ * Whether grinterop makes the call. The program may also call functions that were looked up.
+ * Imported functions are only called by grinterop, even if a tail call hides the caller.
  */
 static bool is_grinterops(const struct point *point, const void *caller)
 {
@@ -263,7 +272,7 @@ static bool is_grinterops(const struct point *point, const void *caller)
            ((uintptr_t)caller >= library_code.start && (uintptr_t)caller < library_code.end);
 }
 
-/* An error from a failed call is returned before the context's own. */
+/* Returns the error of a failed call before the error of the context. */
 static bool take_pending(const struct point *point, struct outcome *outcome)
 {
     int *pending = strcmp(point->name, "glGetError") == 0    ? &pending_gl
@@ -428,14 +437,17 @@ struct call_hit fault_calls_disarm(void)
     return got;
 }
 
-/* Whether this row and the previous one count the same thing. */
+/* Whether this row and the previous one share a count. */
 static bool is_more_of_the_same(size_t i)
 {
     return balances[i].less && (strcmp(balances[i].less, balances[i - 1].less) == 0 ||
                                 strcmp(balances[i].more, balances[i - 1].more) == 0);
 }
 
-/* Things that one function destroys share a count, as do functions that destroy one thing. */
+/*
+ * Objects that one function destroys share a count, and so do functions that destroy one kind of
+ * object.
+ */
 struct call_balance fault_calls_balance(void)
 {
     pthread_mutex_lock(&lock);
@@ -469,7 +481,8 @@ struct call_sites fault_calls_sites(enum call_kind kind)
 
 bool fault_calls_write_sites(const char *path)
 {
-    static char room[1 << 17]; /* one write(): programs may append to it */
+    /* Large enough for one write(): several programs may append to the file. */
+    static char room[1 << 17];
     FILE *file = fopen(path, "a");
     if (!file)
         return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Replaces functions that grinterop looks up or imports with points. */
+/* Replaces the functions that grinterop looks up or imports. */
 #define _GNU_SOURCE
 #include "fault_calls_parts.h"
 
@@ -64,7 +64,10 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_instance(VkInstance instanc
         memcpy(&(found), &mine_, sizeof(found));                                                   \
     } while (0)
 
-/* Replaces dlsym(): wraps the look-up functions, so that all functions they return are wrapped. */
+/*
+ * Replaces dlsym(). It wraps the look-up functions, so that all functions that they return are
+ * wrapped.
+ */
 static void *find_symbol(void *file, const char *name)
 {
     void *found = dlsym(file, name);
@@ -79,7 +82,7 @@ static void *find_symbol(void *file, const char *name)
     return found;
 }
 
-/* ---- grinterop's import table ---------------------------------------------------------------- */
+/* ---- The import table of grinterop ----------------------------------------------------------- */
 
 struct imports {
     const ElfW(Sym) * symbols;
@@ -109,7 +112,7 @@ static void *stand_in_of(const char *name)
     return address;
 }
 
-/* NULL: it is not replaced. */
+/* Returns the replacement of an import, or NULL if the import is not replaced. */
 static void *import_of(const char *name)
 {
     if (stand_in_of(name))

@@ -18,7 +18,10 @@ struct system_function {
 };
 const struct system_function *system_function_of(const char *name);
 
-/* A creating function, a destroying one, and the index of the thing in the latter's arguments. */
+/*
+ * A creating function, a destroying function, and the index of the argument with the object in the
+ * destroying function.
+ */
 #define NO_ARGUMENT 9
 struct balance {
     const char *more, *less;
@@ -30,16 +33,22 @@ enum call_kind kind_of(const char *name);
 bool can_it_fail(const char *name, enum call_kind kind);
 bool ends_something(const char *name);
 
-/* Queries and bindings with valid arguments only fail if the context is lost. */
+/*
+ * Whether the function fails only if the context is lost: queries, and bindings with valid
+ * arguments.
+ */
 bool fails_when_lost_only(const char *name);
 
-/* The address to call instead of the function; `variable` is epoxy's pointer to it. */
+/*
+ * Returns the address to call instead of the function. `variable` is the pointer of epoxy to the
+ * function.
+ */
 void *point_at(const char *name, void *real, void *const *variable);
 
-/* The same for an import; the slot replaces epoxy's variable. */
+/* The same for an imported function, with a slot in place of the variable of epoxy. */
 void *point_at_import(const char *name, void *real, void *const *variable);
 
-/* Where grinterop's file and its code are in memory. */
+/* The addresses of the file of grinterop and of its code. */
 struct library_code {
     uintptr_t start, end, base;
 };

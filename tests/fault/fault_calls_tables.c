@@ -90,8 +90,8 @@ const struct balance balances[CALL_BALANCES] = {
 };
 
 /*
- * Destroying functions take effect and then report an error: a driver's error of earlier work, or
- * close()'s error of a file.
+ * These functions destroy an object and then report an error: the driver an error of earlier work,
+ * or close() an error of the file.
  */
 static const char *const ends[] = {"cuGraphicsUnregister",
                                    "cuMemFree",
@@ -112,14 +112,14 @@ static const char *const ends[] = {"cuGraphicsUnregister",
                                    "eglDestroy",
                                    "glDelete"};
 
-/* Functions that cannot fail, or not in a way that the caller could see. */
+/* Functions that cannot fail, or whose failure the caller cannot see. */
 static const char *const never_fails[] = {"eglGetCurrent", "eglGetError",   "eglGetProcAddress",
                                           "eglQueryAPI",   "glFinish",      "glFlush",
                                           "glGetError",    "glIs",          "glHint",
                                           "glPixel",       "vkCmd",         "vkDestroy",
                                           "vkFree",        "vkGetBuffer",   "vkGetDevice",
                                           "vkGetImage",    "vkGetPhysical", "cuGetErrorString"};
-/* These return a result, whatever their prefix suggests. */
+/* These functions can fail, although others with their prefix cannot. */
 static const char *const can_fail[] = {"vkGetPhysicalDeviceImageFormatProperties2"};
 
 static bool begins(const char *name, const char *const list[], size_t count)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Streams that capture a graph. The software driver cannot capture, so fault_driver.c reports that
- * a stream does: each call is refused, nothing is put into the stream, and the same call succeeds
- * after the capture.
+ * a stream is capturing. Each call must then be refused and put nothing into the stream, and the
+ * same call must succeed after the capture.
  *
- * Catches: a captured map or release repeated one frame's wait and signal at each launch.
+ * Catches: a captured map or release repeated the wait and the signal of one frame at each launch
+ * of the graph.
  */
 #include "fault_capture.h"
 #include "tests/drivers/fault_driver.h"
@@ -25,7 +26,7 @@
 #define CAPTURING  "cuStreamIsCapturing"
 #define TRANSPORTS 2
 
-/* Calls that would become part of the graph. */
+/* The number of calls that would become part of the graph. */
 static unsigned long enqueued(void)
 {
     static const char *const calls[] = {
@@ -49,7 +50,7 @@ static void assert_captured(unsigned long before, const char *what)
     gr_clear_error();
 }
 
-/* The call fails while the stream captures, and changes nothing. */
+/* The call must fail while the stream captures, and change nothing. */
 #define assert_refused(call)                                                                       \
     do {                                                                                           \
         unsigned long before_ = enqueued();                                                        \
@@ -85,7 +86,7 @@ static TCase *add_maps_case(Suite *suite, const char *name)
 
 GROUP("captures", add_maps_case)
 
-TEST(a_map_is_refused, TRANSPORTS)
+TEST(map_on_a_capturing_stream_is_refused, TRANSPORTS)
 {
     GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
     gr_buffer *buffer = NULL;
@@ -101,8 +102,11 @@ TEST(a_map_is_refused, TRANSPORTS)
     assert_resource_usable(resource, gr_gl_name(resource));
 }
 
-/* On the stream of the map, on another capturing stream, and on one that would wait for it. */
-TEST(a_release_is_refused, TRANSPORTS)
+/*
+ * The release is on the stream of the map, on another stream that captures, and on a stream that
+ * would wait for the capturing one.
+ */
+TEST(release_on_a_capturing_stream_is_refused, TRANSPORTS)
 {
     GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
     CUevent event;
@@ -125,8 +129,11 @@ TEST(a_release_is_refused, TRANSPORTS)
     CU(EventDestroy(event));
 }
 
-/* The driver reports that as an error. Other errors of the query are ignored. */
-TEST(the_legacy_stream_is_refused_beside_a_capture)
+/*
+ * During a capture the driver reports a use of the legacy stream as an error. Other errors of the
+ * query are ignored.
+ */
+TEST(the_legacy_stream_is_refused_during_a_capture)
 {
     GR_AUTO(gr_resource) *resource = make(0, GR_READ_WRITE);
     ck_assert(fault->set(CAPTURING, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, 0));
@@ -136,7 +143,7 @@ TEST(the_legacy_stream_is_refused_beside_a_capture)
     assert_ok(gr_buffer_release(buffer));
 }
 
-TEST(a_rings_calls_are_refused, TRANSPORTS)
+TEST(ring_calls_on_a_capturing_stream_are_refused, TRANSPORTS)
 {
     gr_resource *both[] = {make(_i, GR_READ_WRITE), make(_i, GR_READ_WRITE)};
     const gr_slot *slot;
@@ -157,7 +164,7 @@ TEST(a_rings_calls_are_refused, TRANSPORTS)
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
-TEST(tensors_are_refused)
+TEST(tensor_calls_on_a_capturing_stream_are_refused)
 {
     unsigned char bytes[SIZE] = {0};
     gr_tensor *from = make_tensor(fx.other), *to = make_tensor(fx.other);
@@ -177,7 +184,7 @@ TEST(tensors_are_refused)
     gr_tensor_free(to);
 }
 
-TEST(publishing_is_refused, TRANSPORTS)
+TEST(publish_and_fetch_on_a_capturing_stream_are_refused, TRANSPORTS)
 {
     GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
     gr_tensor *tensor = must_make(make_tensor(fx.other));
@@ -196,7 +203,7 @@ TEST(publishing_is_refused, TRANSPORTS)
     gr_tensor_free(tensor);
 }
 
-TEST(copies_of_images_are_refused)
+TEST(image_copies_on_a_capturing_stream_are_refused)
 {
     unsigned char texels[4 * 4 * 4] = {0};
     GLuint texture;
@@ -216,7 +223,7 @@ TEST(copies_of_images_are_refused)
     glDeleteTextures(1, &texture);
 }
 
-/* Exports to `stream`, if DLPack is available. */
+/* Exports the tensor to `stream`. Returns NULL if DLPack is not available. */
 static void *export_to(gr_tensor *tensor, CUstream stream)
 {
 #if __has_include(<dlpack/dlpack.h>)
@@ -239,12 +246,13 @@ static void end_export(void *managed)
 }
 
 /*
- * Freed while its own stream or its consumer's captures: nothing is put into that stream, and the
- * tensor ends after the capture. Calls that would wait for the stream are refused.
+ * The tensor is freed while its own stream or the stream of its consumer captures. Nothing may be
+ * put into that stream, and the tensor must end after the capture. Calls that would wait for the
+ * stream are refused.
  *
- * Catches: an event was recorded in the capture and became part of the graph.
+ * Catches: an event was recorded during the capture and became part of the graph.
  */
-TEST(a_freed_tensor_ends_after_the_capture, TRANSPORTS)
+TEST(a_tensor_freed_during_a_capture_ends_after_it, TRANSPORTS)
 {
     gr_tensor *tensor = make_tensor(_i ? fx.other : fx.stream);
     assert_made(tensor);
@@ -265,8 +273,8 @@ TEST(a_freed_tensor_ends_after_the_capture, TRANSPORTS)
     assert_ok(gr_tensor_collect(1000));
 }
 
-/* As documented for gr_buffer_release_later(). */
-TEST(a_release_later_in_a_capture_leaves_the_mapping, TRANSPORTS)
+/* gr.h documents this for gr_buffer_release_later(). */
+TEST(release_later_during_a_capture_keeps_the_mapping, TRANSPORTS)
 {
     GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Causes in messages: the driver's code, the device that renders, and what the machine lacks. */
+/*
+ * The causes that messages name: the code of the driver, the device that renders, and what the
+ * machine lacks.
+ */
 #define _GNU_SOURCE
 #include "fault.h"
 #include "tests/support/next.h"
@@ -15,7 +18,7 @@
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
 
-/* The last error's message contains these words. */
+/* The message of the last error must contain these words. */
 static void assert_says(const char *words)
 {
     const char *said = gr_last_error()->message;
@@ -24,9 +27,9 @@ static void assert_says(const char *words)
 
 /* ---- The simulated machine ------------------------------------------------------------------- */
 
-static const char *kernel;    /* uname()'s result; NULL: the real one */
-static const char *no_node;   /* the device node that is missing */
-static const char *shut_node; /* and the one that cannot be opened */
+static const char *kernel;    /* the result that uname() returns; NULL: the real one */
+static const char *no_node;   /* the device node that seems to be missing */
+static const char *shut_node; /* the device node that seems to exist but cannot be opened */
 
 int uname(struct utsname *name)
 {
@@ -50,11 +53,11 @@ int access(const char *path, int mode)
 GROUP("causes", add_fault_case)
 
 /*
- * Whichever device renders, one transport works, and the message names it to the end.
+ * Whichever device renders, the copy transport works. The message must name it at its end.
  *
  * Catches: with llvmpipe the message named drivers to install, but not the copy transport.
  */
-TEST(a_refused_registration_suggests_the_copy_transport)
+TEST(the_message_of_a_refused_registration_names_the_copy_transport)
 {
     static const char *const kernels[] = {NULL, "5.15.90.1-microsoft-standard-WSL2"};
     for (int i = 0; i < 2; i++) {
@@ -69,7 +72,7 @@ TEST(a_refused_registration_suggests_the_copy_transport)
     }
 }
 
-/* OpenGL's strings; NULL: the real ones. */
+/* The strings that OpenGL reports; NULL: the real ones. */
 static const char *vendor, *renderer;
 static __typeof__(epoxy_glGetString) own_get_string;
 
@@ -79,7 +82,7 @@ static const GLubyte *pretend_get_string(GLenum what)
     return text ? (const GLubyte *)text : own_get_string(what);
 }
 
-/* The advice depends on the renderer, on environment variables and on the driver's code. */
+/* The advice depends on the renderer, on environment variables and on the code of the driver. */
 TEST(refused_registrations_name_the_remedy)
 {
     static const struct {
@@ -94,7 +97,7 @@ TEST(refused_registrations_name_the_remedy)
         {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_OUT_OF_MEMORY, NULL, "may be out of mem"},
         {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, NULL, "must use the same device"},
         {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, "VGL_ISACTIVE", "VirtualGL is "},
-        /* it hides nothing here */
+        /* here the variable hides no device */
         {"NVIDIA Corporation", "NVIDIA RTX", CUDA_ERROR_UNKNOWN, "CUDA_VISIBLE_DEVICES",
          "the same dev"},
     };
@@ -120,7 +123,7 @@ TEST(refused_registrations_name_the_remedy)
     }
 }
 
-TEST(codes_with_a_remedy_name_it)
+TEST(messages_of_some_codes_name_the_remedy)
 {
     static const struct {
         CUresult code;
@@ -146,8 +149,8 @@ static unsigned times_said(const char *words)
     return times;
 }
 
-/* Catches: both the code's advice and the call's message explained the code. */
-TEST(causes_are_reported_once)
+/* Catches: the advice for the code and the message of the call both explained the code. */
+TEST(causes_are_explained_once)
 {
     static const CUresult codes[] = {CUDA_ERROR_UNKNOWN, CUDA_ERROR_ILLEGAL_ADDRESS,
                                      CUDA_ERROR_CONTEXT_IS_DESTROYED};
@@ -167,7 +170,7 @@ TEST(causes_are_reported_once)
 
 /* ---- Start of the driver --------------------------------------------------------------------- */
 
-/* A driver that exists but does not start counts as missing. */
+/* A driver that exists but fails to start counts as missing. */
 CHILD(init_fails)
 {
     static const int codes[] = {CUDA_ERROR_NO_DEVICE, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,
@@ -188,7 +191,7 @@ CHILD(init_fails)
 #define NAME(name) "cu" #name,
 static const char *const required[] = {GR_DRIVER_REQUIRED(NAME)};
 
-/* A driver that is too old and lacks one function. */
+/* The driver is too old and lacks one function, each in turn. */
 CHILD(each_function_missing)
 {
     for (size_t i = 0; i < sizeof(required) / sizeof(*required); i++) {
@@ -206,13 +209,13 @@ CHILD(each_function_missing)
     return 0;
 }
 
-/* For each code of cuInit the message names the cause, from what is visible on the machine. */
+/* For each code of cuInit the message names the cause, which depends on what the machine shows. */
 CHILD(init_names_causes)
 {
     static const char wsl[] = "5.15.90.1-microsoft-standard-WSL2", tegra[] = "5.15.148-tegra";
     static const struct {
         CUresult code;
-        const char *words[3], *kernel, *missing, *shut; /* kernel NULL: 6.1.0 */
+        const char *words[3], *kernel, *missing, *shut; /* `kernel` NULL: 6.1.0 */
     } cases[] = {
         {CUDA_ERROR_NO_DEVICE, .words = {"CUDA_VISIBLE_DEVICES", "/dev/nvidiactl is "}},
         {CUDA_ERROR_OPERATING_SYSTEM, .missing = "/dev/nvidiactl", .shut = "/dev/nvidia-uvm",
@@ -249,7 +252,7 @@ CHILD(init_names_causes)
     return 0;
 }
 
-TEST(start_fails)
+TEST(messages_about_a_driver_that_does_not_start_name_the_cause)
 {
     expect_child("init_fails");
     expect_child("init_names_causes");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Makes every call of grinterop fail once, in every public operation: the first CUDA call in a
- * scenario, then the second, and so on until all succeed; the same for OpenGL, EGL, Vulkan, memory
- * and the system, with each code that such a call may return, and with a device or context that is
- * lost from that call on.
+ * scenario, then the second, and so on until no call is left to fail. It does the same for OpenGL,
+ * EGL, Vulkan, memory and the system, with each code that such a call may return, and with a device
+ * or context that is lost from that call on.
  *
- * After each failure the operation must have named the failed call and left nothing that it
- * created, and the same scenario must succeed.
+ * After each failure the operation must have named the failed call and left no object behind, and
+ * the same scenario must succeed.
  */
 #define _GNU_SOURCE
 #include "fault_calls.h"
@@ -21,7 +21,7 @@
 
 #include <grinterop/tensor.h>
 
-/* More than any scenario has with any way of failing. */
+/* More faults than any scenario has with any way of failing. */
 #define MOST_FAULTS 4000
 
 /* ---- Ways of failing ------------------------------------------------------------------------- */
@@ -33,8 +33,8 @@ static const struct way {
     bool lasts;
     int most; /* how often one place fails in one scenario */
     gr_error_domain domain;
-    unsigned every; /* and every n-th later call */
-    bool of_few;    /* also used with WALK_FEW */
+    unsigned every; /* every n-th later call fails, too */
+    bool of_few;    /* also used for scenarios with WALK_FEW */
 } ways[] = {
     {"CUDA is out of memory", CALL_CUDA, CUDA_ERROR_OUT_OF_MEMORY, false, 4, GR_DOMAIN_CUDA, 0,
      true},
@@ -82,7 +82,7 @@ const struct scenario *scenario;
 static const struct way *way;
 static struct call_hit hit;
 
-/* All are printed before the case fails, so that one run shows them. */
+/* All violations are printed before the case fails, so that one run shows them. */
 void complain(const char *format, ...)
 {
     char text[1200];
@@ -143,7 +143,7 @@ bool bytes_are(bool right)
     return true;
 }
 
-/* OpenGL errors that a call left, as it would without grinterop, are ignored here. */
+/* Ignores OpenGL errors that earlier calls left, as they would without grinterop. */
 static bool run_scenario(const struct call_fault *to_arm)
 {
     first.is_set = wrong_bytes = false;
@@ -159,7 +159,7 @@ static bool run_scenario(const struct call_fault *to_arm)
     return scenario->run();
 }
 
-/* Runs without a fault; this also frees what the last run kept for later. */
+/* Runs without a fault. This also frees objects that the last run kept for later. */
 static void run_again(void)
 {
     bool good = run_scenario(NULL);
@@ -189,8 +189,8 @@ static gr_status class_of_fault(void)
 }
 
 /*
- * glClientWaitSync() has its own result; and all EGL devices are tried, so that the error lists the
- * result of each.
+ * glClientWaitSync() reports failure with its own code. After an EGL failure all EGL devices are
+ * tried, so the error lists the result of each device.
  */
 static bool is_right(const gr_error *error)
 {
@@ -226,15 +226,16 @@ static struct left measure(void)
 }
 
 /*
- * Objects of a lost device or context live until the process ends, and what can't be released
- * without memory stays: the leak check must not count it.
+ * Whether objects may be left over: objects of a lost device or context live until the process
+ * ends, and objects that cannot be released without memory stay. The leak check must not count
+ * them.
  */
 static bool may_leave(void)
 {
     return way->lasts || way->every || scenario->rules & WALK_GIVES_UP;
 }
 
-/* LeakSanitizer's functions, if linked. */
+/* Functions of LeakSanitizer, if it is linked. */
 void __lsan_disable(void) __attribute__((weak));
 void __lsan_enable(void) __attribute__((weak));
 
@@ -251,7 +252,7 @@ static bool run_with(const struct call_fault *fault)
 
 void (*walk_give_all)(void);
 
-/* A lost device does no more work. */
+/* A lost device does no more work, so the work is ended here. */
 static void end_work(void)
 {
     if (walk_give_all)
@@ -259,7 +260,7 @@ static void end_work(void)
     fx.cu->CtxSynchronize();
 }
 
-/* With the fault, and then without. */
+/* Runs the scenario with the fault and then without. */
 static struct call_hit fail_once(bool repeat)
 {
     const struct call_fault fault = {
@@ -292,14 +293,14 @@ static struct call_hit fail_once(bool repeat)
     return kept;
 }
 
-/* Objects in a CUDA context that cannot be made current stay there. */
+/* Objects stay in a CUDA context that cannot be made current. */
 static bool is_out_of_reach(const char *function)
 {
     return function &&
            (strcmp(function, "cuCtxPushCurrent") == 0 || strcmp(function, "cuCtxGetId") == 0);
 }
 
-/* What is kept for later must not grow each time. */
+/* The number of objects that grinterop keeps must not grow with each run. */
 static void check_growth(struct left before, struct left after)
 {
     if (may_leave() || is_out_of_reach(hit.function))
@@ -381,7 +382,7 @@ const char *walk_no_sharing(void)
     return info && info->usable ? NULL : info ? info->reason : "the probe fails";
 }
 
-/* A walk uses short timeouts, and a GPU driver's own errors would interfere. */
+/* A walk uses short timeouts, and errors of a GPU driver itself would interfere. */
 const char *walk_missing(void)
 {
     if (no_calls)
@@ -406,7 +407,7 @@ void walk_list(const struct scenario *list)
 
 GROUP("counts", add_case)
 
-TEST_UNLESS(walk_missing(), counts)
+TEST_UNLESS(walk_missing(), the_numbers_of_faults_and_places_are_printed)
 {
     static const char *const names[CALL_KINDS] = {NULL,     "CUDA", "memory", "the system",
                                                   "OpenGL", "EGL",  "Vulkan"};

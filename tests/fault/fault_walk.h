@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The public operations for test_fault_walk: each is a scenario of grinterop calls that creates
- * what it needs, uses it and destroys it, whichever call fails.
+ * The public operations for test_fault_walk. Each operation is a scenario: grinterop calls that
+ * create objects, use them and destroy them, whichever call fails.
  */
 #ifndef GR_TESTS_FAULT_WALK_H
 #define GR_TESTS_FAULT_WALK_H
@@ -13,60 +13,64 @@
 #include <grinterop/tensor.h>
 
 /*
- * The timeout of waiting calls in milliseconds. With a fault the event may never come; without one
- * it comes, however busy the machine is.
+ * The timeout of waiting calls, in milliseconds. With a fault the event may never happen. Without a
+ * fault it happens, however busy the machine is.
  */
 extern unsigned walk_soon;
 #define WALK_SOON walk_soon
 
 struct scenario {
     const char *name;
-    bool (*run)(void);            /* whether all its calls succeeded */
-    const char *(*missing)(void); /* why it can't run here; NULL: it can run anywhere */
-    unsigned rules;               /* a combination of the next two */
+    bool (*run)(void);            /* returns whether all calls of the scenario succeeded */
+    const char *(*missing)(void); /* the reason why it cannot run; NULL: it always can */
+    unsigned rules;               /* a combination of WALK_GIVES_UP and WALK_FEW */
 
-    /* What run() uses, where several scenarios share it. */
+    /* Input of run(), for scenarios that share it. */
     const gr_gl_options *options;
-    const char *target;  /* of images */
-    unsigned flags;      /* of resources */
-    gr_memory memory;    /* of tensors */
-    bool (*older)(void); /* in an older OpenGL */
+    const char *target;  /* the target of images */
+    unsigned flags;      /* the flags of resources */
+    gr_memory memory;    /* the memory of tensors */
+    bool (*older)(void); /* runs it in an older OpenGL */
 };
 
-/* The one that runs. */
+/* The scenario that is running. */
 extern const struct scenario *scenario;
 
-/* Buffers that the call cannot release have no owner and stay mapped, as gr.h documents. */
+/* If the call cannot release buffers, they have no owner and stay mapped, as gr.h documents. */
 #define WALK_GIVES_UP 1u
 
-/* It takes long: each place fails once with one code of each kind, and with a loss. */
+/*
+ * The scenario takes long. Each place then fails once with one code of each kind, and with a loss.
+ */
 #define WALK_FEW 2u
 
-/* Lists that end with an entry without a name. */
+/* Lists of scenarios, which end with an entry without a name. */
 extern const struct scenario walk_compat[], walk_gl[], walk_gl_images[], walk_older[],
     walk_memory[], walk_rings[], walk_vulkan[], walk_sharing[], walk_peers[], walk_devices[];
 
-/* The strings and versions of an older OpenGL, for walk_start(). */
+/* Functions that report the strings and versions of an older OpenGL, for walk_start(). */
 extern const struct call_stand_in walk_older_stand_ins[];
 
-/* Must be first in main(), before grinterop loads a driver. NULL: no replacements. */
+/*
+ * Must be the first call in main(), before grinterop loads a driver. NULL: no function is replaced.
+ */
 void walk_start(const struct call_stand_in *stand_ins);
 
-/* Why lists can't be walked here; NULL if they can. */
+/* Returns the reason why scenarios cannot run, or NULL if they can. */
 const char *walk_missing(void);
 const char *walk_missing_vulkan(void);
 
-/* Walks through a list; the case fails if a requirement was violated. */
+/* Runs all scenarios of a list with all faults. The case fails if a requirement was violated. */
 void walk_list(const struct scenario *list);
 
 /*
- * For a call of a scenario: returns whether it succeeded, and keeps the error of the first that
- * failed.
+ * Each call of a scenario is passed to one of these. They return whether the call succeeded, and
+ * keep the error of the first call that failed.
  */
 bool done(bool succeeded);
 bool ok(gr_status status);
 
-/* Releases the buffer, at the latest when the fault is over; true for NULL. */
+/* Releases the buffer, at the latest after the fault. Returns true for NULL. */
 bool walk_release(gr_buffer *buffer);
 
 bool walk_a_buffer(void);
@@ -75,24 +79,24 @@ const char *walk_no_sharing(void);
 bool walk_write(gr_ring *ring, CUstream stream);
 bool walk_read(gr_ring *ring, CUstream stream);
 
-/* A ring of Vulkan buffers, for another process; fails if a semaphore is NULL. */
+/* Creates a ring of Vulkan buffers for another process. Fails if a semaphore is NULL. */
 #define WALK_SLOTS 3
 gr_ring *walk_vulkan_ring(gr_semaphore *acquire, gr_semaphore *release,
                           const gr_ring_options *options);
 
-/* Whether a call will fail in this run. */
+/* Whether a call will fail in this run of the scenario. */
 bool walk_is_armed(void);
 
-/* Notes whether the bytes are right; returns true. */
+/* Records whether the bytes are right. Returns true. */
 bool bytes_are(bool right);
 
 /*
- * Signals what a scenario's work waits for; called when the device is lost, since it does no more
- * work. NULL: nothing.
+ * Signals the semaphores that the work of a scenario waits for. Called when the device is lost,
+ * since a lost device does no more work. NULL: no signals are needed.
  */
 extern void (*walk_give_all)(void);
 
-/* Reports a violated requirement. */
+/* Reports that a requirement was violated. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

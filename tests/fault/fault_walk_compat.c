@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Scenarios of test_fault_walk with CUDA's names, which compat.h maps to grinterop. */
+/* Scenarios of test_fault_walk with the CUDA names that compat.h maps to grinterop. */
 #include <grinterop/compat.h>
 
 #include "fault_walk.h"
@@ -24,7 +24,7 @@ static bool fill(CUgraphicsResource resource, int value)
         CU(MemsetD8Async(pointer, (unsigned char)value, size, fx.stream));
     if (fine(cuGraphicsUnmapResources(1, &resource, fx.stream)))
         return good;
-    /* The fault is over: the resource can be unmapped now. */
+    /* After the fault the resource can be unmapped. */
     cuGraphicsUnmapResources(1, &resource, fx.stream);
     return false;
 }

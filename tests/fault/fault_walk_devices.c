@@ -7,13 +7,13 @@
 #define SIZE 256
 #define SIDE 8
 
-/* The device that does not render. */
+/* The device that does not render, with its context and stream. */
 static struct {
     CUcontext context;
     CUstream stream, other;
 } second;
 
-/* Before the first fault. */
+/* Finds the second device. Called before the first fault. */
 static const char *no_second(void)
 {
     int count = 0;
@@ -106,7 +106,10 @@ static bool run_many(void)
     return good;
 }
 
-/* Refused by grinterop, or by the driver if that does not report the stream's context. */
+/*
+ * The call is refused by grinterop, or by the driver if the driver does not report the context of
+ * the stream.
+ */
 static bool is_refused(void)
 {
     const gr_error *error = gr_last_error();
@@ -158,7 +161,10 @@ static gr_tensor *half_of(gr_tensor *tensor)
     return view;
 }
 
-/* Contiguous, and in rows with gaps; also with kernels that access the other device's memory. */
+/*
+ * Copies contiguous tensors and tensors with gaps between rows, also with kernels that access the
+ * memory of the other device.
+ */
 static bool run_tensors(void)
 {
     gr_tensor *here = make(fx.context, fx.stream), *there = make(second.context, second.stream);

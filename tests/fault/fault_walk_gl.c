@@ -30,7 +30,7 @@ static void fill(gr_buffer *buffer, int value)
                      gr_buffer_get_info(buffer)->stream));
 }
 
-/* Whatever failed, a mapped buffer is released. If that fails too, its resource is freed. */
+/* A mapped buffer is released, whatever failed. If the release fails too, the resource is freed. */
 static bool fill_and_release(gr_buffer *buffer, int value)
 {
     fill(buffer, value);
@@ -68,7 +68,7 @@ bool walk_a_buffer(void)
     return good;
 }
 
-/* ---- Errors that were pending before --------------------------------------------------------- */
+/* ---- Pending OpenGL errors ------------------------------------------------------------------- */
 
 static void blit_from_nothing(void)
 {
@@ -112,7 +112,10 @@ static bool map_beside(GLenum error, gr_resource *resource)
     return bytes_are(left == error || walk_is_armed()) && good;
 }
 
-/* They stay pending unless the failing call raises one again; none is attributed to grinterop. */
+/*
+ * OpenGL errors of the program stay pending, unless the failing call raises another one. grinterop
+ * may not report them as its own.
+ */
 static bool run_errors(void)
 {
     static const GLenum errors[] = {GL_INVALID_ENUM, GL_INVALID_VALUE, GL_INVALID_OPERATION,
@@ -163,7 +166,7 @@ static bool run_later(void)
     return good;
 }
 
-/* Close, with and without a mapping; a remaining buffer is released afterwards. */
+/* Closes the resource, with and without a mapping. A remaining buffer is released afterwards. */
 static bool run_close(void)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
@@ -234,7 +237,7 @@ static bool run_context(void)
     return good;
 }
 
-/* Without a CUDA context of the program. */
+/* The program has no CUDA context. */
 static bool run_without_context(void)
 {
     CU(CtxSetCurrent(NULL));

@@ -15,7 +15,7 @@ static bool copy_both_ways(gr_buffer *buffer)
            ok(gr_buffer_copy_from_linear(buffer, 0, 0, &linear, fx.stream));
 }
 
-/* Each copied layer has its own memory. */
+/* In a copied image each layer has its own memory. */
 static bool look_at_image(gr_buffer *buffer, bool surface, bool is_copied)
 {
     const gr_texture_options linear =

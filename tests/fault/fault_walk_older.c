@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Scenarios of test_fault_walk with an older OpenGL: it reports an older version, and grinterop
- * uses functions that need no more. Each version has its own context, which is kept.
+ * Scenarios of test_fault_walk with an older OpenGL: OpenGL reports an older version, and grinterop
+ * uses only functions of that version. Each version has its own context, which is kept.
  */
 #include "fault_walk.h"
 #include "tests/support/support_image.h"
@@ -10,7 +10,7 @@
 
 /* ---- Simulated OpenGL versions --------------------------------------------------------------- */
 
-/* 0: the real one. */
+/* The version that OpenGL reports; 0: the real one. */
 static int version;
 
 static int older_version(void)
@@ -35,7 +35,7 @@ const struct call_stand_in walk_older_stand_ins[] = {
 static const int ages[AGES] = {33, 44};
 static gr_egl *contexts[AGES];
 
-/* Before the first fault. */
+/* Creates the context of a version. Called before the first fault. */
 static const char *make_context(int i)
 {
     if (!contexts[i])
@@ -76,7 +76,7 @@ static bool in_44(void)
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 
-/* Storage that the program cannot write to, so that the bytes go through another buffer. */
+/* The program cannot write to this storage, so the bytes are copied from another buffer. */
 static bool use_immutable(void)
 {
     static const unsigned char bytes[64] = {1};

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Scenarios of test_fault_walk with rings whose peer ends at any step. The peer is simulated in
- * this process, so that each call on this side may fail while the peer exists and after it has
- * gone.
+ * this process, so that each call of this process may fail while the peer exists and after it has
+ * ended.
  */
 #include "fault_walk.h"
 #include "tests/hostile/hostile.h"
 
 #include <unistd.h>
 
-/* Longer than it takes to detect the end of a peer. */
+/* More time than it takes to detect the end of a peer. */
 #define ENOUGH_MS 10000
 
 static struct hostile peer;
@@ -36,7 +36,7 @@ static gr_ring *send_to_peer(gr_ring *ring, gr_ring_role role)
     return NULL;
 }
 
-/* Frames on this side, with the peer's turn before each, and the start of the next. */
+/* Passes frames, with a use by the peer before each, and begins the next one. */
 static bool take_turns(gr_ring *ring, bool here_writes, int frames)
 {
     bool good = true;
@@ -48,7 +48,7 @@ static bool take_turns(gr_ring *ring, bool here_writes, int frames)
     return good;
 }
 
-/* This side signals for a dead peer, so that no stream waits forever. */
+/* grinterop must have signalled for the peer that ended, so that no stream waits forever. */
 static void check_streams(void)
 {
     bool end = stream_ends_within(fx.stream, ENOUGH_MS) && stream_ends_within(fx.other, ENOUGH_MS);
@@ -86,7 +86,10 @@ static void die(void)
     peer.socket = -1;
 }
 
-/* The peer hands over a frame without doing its work; this side waits for it, and the peer ends. */
+/*
+ * The peer hands over a frame without doing its work. This process waits for that work, and the
+ * peer ends.
+ */
 static void leave_unfinished(gr_ring *ring)
 {
     const gr_slot *slot = NULL;
@@ -115,7 +118,7 @@ static bool run_reads(void)
     return end_ring(ring, good);
 }
 
-/* The peer takes its signal back, which this side checks for while it lives. */
+/* The peer sets its signal back to a lower value, which grinterop checks while the peer lives. */
 static bool run_takes_back(void)
 {
     gr_ring *ring = begin_ring(true, GR_RING_LOSSLESS);
@@ -146,7 +149,10 @@ static gr_ring *make_opengls(void)
     return ring;
 }
 
-/* Without semaphores, OpenGL's thread blocks, here for a peer that ends before its work. */
+/*
+ * Without semaphores the thread of OpenGL blocks, here for the work of a peer that ends before it
+ * has done that work.
+ */
 static bool run_opengl_reads(void)
 {
     const gr_slot *slot = NULL;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Scenarios of test_fault_walk with rings, in one process and between the two ends of a socket. */
+/*
+ * Scenarios of test_fault_walk with rings, within one process and between the two ends of a socket.
+ */
 #include "fault_walk.h"
 #include "tests/support/support_vulkan.h"
 
@@ -36,7 +38,7 @@ static void end_slots(struct slots *slots)
 
 typedef gr_status (*hand_over)(gr_ring *ring, const gr_slot *const slots[], size_t n);
 
-/* If handing over fails, this side keeps the slot and tries again. */
+/* If the hand-over fails, the slot stays with its user, who tries again. */
 static bool give(gr_ring *ring, hand_over how, const gr_slot *slot)
 {
     return ok(how(ring, &slot, 1)) || (how(ring, &slot, 1), false);
@@ -98,7 +100,7 @@ static bool run_ring(void)
     return good;
 }
 
-/* OpenGL writes, CUDA reads. */
+/* OpenGL writes the frames, and CUDA reads them. */
 static bool run_ring_back(void)
 {
     struct slots slots;
@@ -142,7 +144,7 @@ const struct scenario walk_rings[] = {
     {.name = NULL},
 };
 
-/* ---- Between two ends of a socket ------------------------------------------------------------ */
+/* ---- Rings between two ends of a socket ------------------------------------------------------ */
 
 static gr_resource *make_vulkan(void)
 {

@@ -64,7 +64,7 @@ static bool run_copies(void)
     return good;
 }
 
-/* Without a stream; and between tensors of the host and of the device, in both directions. */
+/* Copies without a stream, and between host tensors and device tensors in both directions. */
 static bool run_unordered(void)
 {
     const gr_tensor_desc desc = desc_of(GR_MEMORY_DEVICE);
@@ -79,7 +79,7 @@ static bool run_unordered(void)
     return ok(gr_tensor_collect(WALK_SOON)) && good;
 }
 
-/* More streams than a tensor's initial capacity. */
+/* Uses more streams than the initial capacity of a tensor. */
 static bool run_many_streams(void)
 {
     CUstream streams[8];
@@ -120,7 +120,7 @@ static void end(void *user)
     ended++;
 }
 
-/* The end function is called once if the tensor was created, otherwise never. */
+/* The end function must be called once if the tensor was created, and otherwise never. */
 static bool run_wrap(void)
 {
     const gr_tensor_desc desc = desc_of(GR_MEMORY_HOST);
@@ -166,7 +166,7 @@ static bool run_dlpack(void)
     return ok(gr_tensor_collect(WALK_SOON)) && good;
 }
 
-/* Another library's tensor, which names its device. */
+/* A tensor of another library, which names its device. */
 static void end_foreign(DLManagedTensorVersioned *managed)
 {
     CU(MemFree((CUdeviceptr)(uintptr_t)managed->dl_tensor.data));
@@ -213,7 +213,7 @@ static bool run_mapping(void)
     return good;
 }
 
-/* The CUDA array of a mapped image, and the same array wrapped. */
+/* Wraps the CUDA array of a mapped image, and the same array again. */
 static bool run_array(void)
 {
     const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY);
@@ -272,7 +272,7 @@ static bool run_publish_buffer(void)
     return good;
 }
 
-/* A multisampled depth buffer, through a temporary staging buffer. */
+/* Fetches a multisampled depth buffer, which needs a temporary staging buffer. */
 static bool run_framebuffer(void)
 {
     static const int64_t shape[] = {SIDE, SIDE};
@@ -295,7 +295,7 @@ static bool run_framebuffer(void)
     return good;
 }
 
-/* The first call loads the kernels, which a build may lack. */
+/* Loads the kernels, which a build may lack. */
 static const char *no_kernels(void)
 {
     return publish_into_image() && run_publish_buffer() ? NULL : gr_last_error()->message;

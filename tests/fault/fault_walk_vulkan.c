@@ -71,7 +71,7 @@ static bool map_once(gr_resource *resource)
     return good;
 }
 
-/* The signal that the Vulkan queue waits for. */
+/* The semaphore value that the Vulkan queue waits for. */
 static struct {
     VkSemaphore semaphore;
     uint64_t value;
@@ -85,7 +85,7 @@ static void note_wait(const gr_submit *submit)
     awaited.value = submit->wait_values[0];
 }
 
-/* A failed signal never comes: the program signals instead, or the queue would wait forever. */
+/* If the signal failed, the program signals instead, since the queue would wait forever. */
 static void give_signal(void)
 {
     uint64_t value = 0;
@@ -104,7 +104,7 @@ static bool is_idle(CUstream stream)
     return fx.cu->StreamQuery(stream) == CUDA_SUCCESS;
 }
 
-/* CUDA may wait for Vulkan, which waits for the signal. */
+/* CUDA may wait for Vulkan, and Vulkan for the signal. */
 static void wait_for_all(void)
 {
     for (int i = 0; i < 200 && !(is_idle(fx.stream) && is_idle(fx.other)); i++)
@@ -125,14 +125,17 @@ static bool submit_with(gr_resource *resource, const gr_vk_submit_desc *desc)
     return good;
 }
 
-/* A new image has no layout. */
+/* Hands a new image, which has no layout, to CUDA. */
 static bool hand_over(gr_resource *resource)
 {
     const gr_vk_use last = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT);
     return submit_with(resource, &GR_INIT(gr_vk_submit_desc, .last = &last));
 }
 
-/* A submit by Vulkan: nothing is recorded, so that only grinterop's part is submitted. */
+/*
+ * A submit by the program in which nothing is recorded, so that only the part of grinterop is
+ * submitted.
+ */
 static bool submit_nothing(gr_resource *resource)
 {
     const VkSubmitInfo2 nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2};
@@ -158,8 +161,8 @@ static gr_resource *make_buffer(gr_vk_device *device)
 }
 
 /*
- * With a device wrapped just for this: once its semaphores lost a signal, it fails for good, as the
- * message says.
+ * Uses a device that is wrapped for this run: once the semaphores of a device have lost a signal,
+ * they fail forever, as the message says.
  */
 static bool on_described(gr_resource *(*make)(gr_vk_device *device), const gr_vk_device_desc *desc)
 {
@@ -211,7 +214,7 @@ static bool run_own_buffer(void)
     return good;
 }
 
-/* After an error the caller keeps the descriptor. */
+/* After an error the caller must still own the descriptor. */
 static bool run_external(void)
 {
     own = vulkan_own(SIZE, false);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Calls whose driver call fails midway: the first error is reported, nothing stays mapped or
- * registered, and the resource works again or is cleanly closed.
+ * Calls in which a driver call fails midway: the first error is reported, nothing stays mapped or
+ * registered, and the resource works again or is closed.
  */
 #define _GNU_SOURCE
 #include "fault.h"
@@ -47,7 +47,7 @@ void assert_cuda_error(const char *function, CUresult code, const char *code_nam
     gr_clear_error();
 }
 
-/* The driver refuses the next unmap. */
+/* Makes the driver refuse the next unmap. */
 static void refuse_unmap(void)
 {
     let_fail(UNMAP, CUDA_ERROR_UNMAP_FAILED, 0);
@@ -59,7 +59,7 @@ static void assert_unmap_refused(gr_status status)
     assert_cuda_error(UNMAP, CUDA_ERROR_UNMAP_FAILED, "CUDA_ERROR_UNMAP_FAILED");
 }
 
-/* The driver has mapped as many resources as it has unmapped. */
+/* The driver must have mapped as many resources as it has unmapped. */
 static void assert_balanced(void)
 {
     ck_assert_uint_eq(fault->calls(MAP), fault->calls(UNMAP));
@@ -72,7 +72,7 @@ TCase *add_fault_case(Suite *suite, const char *title)
 
 GROUP("map", add_fault_case)
 
-TEST(map_fails)
+TEST(a_failed_map_leaves_the_resource_unmapped)
 {
     let_fail(MAP, CUDA_ERROR_MAP_FAILED, 0);
     ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
@@ -82,7 +82,7 @@ TEST(map_fails)
     assert_resource_usable(resource, name);
 }
 
-TEST(map_fails_in_second_call)
+TEST(a_map_that_fails_in_its_second_driver_call_is_undone)
 {
     let_fail(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER, 0);
     ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
@@ -94,8 +94,11 @@ TEST(map_fails_in_second_call)
     assert_resource_usable(resource, name);
 }
 
-/* The driver then keeps it mapped, which cannot be undone; the original cause is reported. */
-TEST(map_and_its_undo_fail)
+/*
+ * The driver keeps the resource mapped, which grinterop cannot undo. The error must be the original
+ * cause.
+ */
+TEST(a_map_whose_undo_fails_reports_the_first_error)
 {
     let_fail(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER, 0);
     let_fail(UNMAP, CUDA_ERROR_UNMAP_FAILED, 0);
@@ -108,7 +111,7 @@ TEST(map_and_its_undo_fail)
     assert_resource_usable(resource, name);
 }
 
-TEST(map_many_fails_at_each_resource)
+TEST(map_many_that_fails_at_any_resource_maps_none)
 {
     GLuint names[MANY];
     gr_resource *resources[MANY];
@@ -143,8 +146,8 @@ TEST(map_many_fails_at_each_resource)
     ck_assert_uint_eq(fault->all_refusals(), 0);
 }
 
-/* Map on entry owns the registration, so a failed map ends it. */
-TEST(map_on_entry_fails)
+/* gr_map_gl_buffer() owns the registration, so a failed map must end it. */
+TEST(a_failed_map_gl_buffer_ends_its_registration)
 {
     static const char *const functions[] = {MAP, POINTER};
     for (int i = 0; i < 2; i++) {
@@ -160,14 +163,14 @@ TEST(map_on_entry_fails)
 
 GROUP("unmap", add_fault_case)
 
-/* Still mapped, with `buffer`, after a failed call. */
+/* After a failed call the resource must still be mapped, with `buffer`. */
 static void assert_still_mapped(const gr_buffer *buffer)
 {
     ck_assert(gr_resource_get_info(resource)->mapped);
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
 }
 
-TEST(release_fails)
+TEST(a_failed_release_keeps_the_mapping)
 {
     gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
     CUdeviceptr where = gr_buffer_ptr(buffer);
@@ -181,7 +184,7 @@ TEST(release_fails)
     assert_resource_usable(resource, name);
 }
 
-TEST(unmap_fails)
+TEST(a_failed_unmap_keeps_the_mapping)
 {
     gr_buffer *buffer = must_map(resource);
     refuse_unmap();
@@ -193,8 +196,8 @@ TEST(unmap_fails)
     assert_resource_usable(resource, name);
 }
 
-/* One driver call for all, so all stay mapped. */
-TEST(release_many_fails)
+/* One driver call unmaps all resources, so all stay mapped. */
+TEST(a_failed_release_many_keeps_all_mappings)
 {
     gr_resource *resources[2] = {resource, gr_from_gl_buffer(name, GR_READ_ONLY)};
     assert_made(resources[1]);
@@ -211,7 +214,7 @@ TEST(release_many_fails)
     assert_resource_usable(resource, name);
 }
 
-TEST(close_fails_to_unmap)
+TEST(a_close_that_fails_to_unmap_keeps_the_resource_open)
 {
     gr_buffer *buffer = must_map(resource);
     refuse_unmap();
@@ -226,7 +229,7 @@ TEST(close_fails_to_unmap)
 
 GROUP("register and unregister", add_fault_case)
 
-TEST(register_fails)
+TEST(a_failed_registration_leaves_nothing)
 {
     let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
     ck_assert_ptr_eq(gr_from_gl_buffer(name, GR_READ_WRITE), NULL);
@@ -236,10 +239,10 @@ TEST(register_fails)
 }
 
 /*
- * What the driver keeps of it is no longer reachable, so the registration is ended here without
- * grinterop.
+ * grinterop no longer has the handle of the resource that the driver keeps, so the test ends the
+ * registration itself.
  */
-TEST(unregister_fails)
+TEST(a_close_that_fails_to_unregister_is_complete_but_reported)
 {
     CUgraphicsResource handle = driver_handle(resource);
     gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
@@ -263,7 +266,7 @@ static void count_warning(void *user, gr_log_level level, const char *line)
     warnings += level == GR_LOG_WARNING && strstr(line, "ended with an error");
 }
 
-TEST(free_fails)
+TEST(a_free_that_fails_to_unregister_logs_a_warning)
 {
     CUgraphicsResource handle = driver_handle(resource);
     warnings = 0;
@@ -282,8 +285,8 @@ GROUP("contexts and names", add_fault_case)
 
 #define PUSH "cuCtxPushCurrent"
 
-/* With another context current, each call pushes the resource's context. */
-TEST(push_fails)
+/* If another context is current, each call pushes the context of the resource. */
+TEST(a_call_that_cannot_push_its_context_is_refused)
 {
     gr_buffer *buffer = NULL;
     CU(CtxSetCurrent(NULL));
@@ -309,8 +312,11 @@ TEST(push_fails)
     assert_resource_usable(resource, name);
 }
 
-/* Without a current context the primary one is retained, and released again if that was in vain. */
-TEST(register_without_context_fails)
+/*
+ * If no context is current, the registration retains the primary context. If the registration then
+ * fails, it must release that context again.
+ */
+TEST(a_failed_registration_without_a_context_releases_the_primary_one)
 {
     static const struct {
         const char *function;
@@ -346,7 +352,7 @@ TEST(register_without_context_fails)
 
 /* ---- Error code names ------------------------------------------------------------------------ */
 
-TEST(name_of_code_fails)
+TEST(codes_without_a_name_are_reported_by_number)
 {
     gr_error error;
     let_fail(MAP, CUDA_ERROR_MAP_FAILED, 0);
@@ -357,7 +363,7 @@ TEST(name_of_code_fails)
     ck_assert_str_eq(error.call, MAP);
     ck_assert_ptr_eq(strstr(error.message, "(null)"), NULL);
     ck_assert_ptr_eq(strstr(error.code_name, "(null)"), NULL);
-    /* A code that no driver knows. */
+    /* This code exists in no driver. */
     let_fail(MAP, (CUresult)98765, 0);
     ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
     error = *gr_last_error();

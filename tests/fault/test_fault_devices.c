@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Every call fails once (see fault_walk.c): operations between two devices. */
+/* Operations between two devices, in which every call fails once (see fault_walk.c). */
 #include "fault_walk.h"
 
 #include "tests/support/support_vulkan.h"
 
 GROUP("devices", add_case)
 
-TEST_UNLESS(walk_missing(), devices)
+TEST_UNLESS(walk_missing(), operations_between_devices_survive_each_fault)
 {
     walk_list(walk_devices);
 }

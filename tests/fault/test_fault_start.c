@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Every call fails once (see fault_walk.c) that grinterop makes only once per process: loading
- * drivers, querying them and the machine, locks, and data kept for a context. So each fault has its
- * own process, in which the same is tried again and must succeed.
+ * Calls that grinterop makes only once per process, each of which fails once (see fault_walk.c):
+ * loading drivers, querying the drivers and the machine, locks, and data kept for a context. Each
+ * fault has its own process, in which the same operation is tried again and must succeed.
  */
 #define _GNU_SOURCE
 #include "fault_calls.h"
@@ -18,10 +18,10 @@
 #include <grinterop/tensor.h>
 #include <grinterop/vk.h>
 
-/* A child's exit status if there is no such place. */
+/* The exit status of a child if there is no place with this number. */
 #define NO_PLACE 40
 
-/* More than any start has. */
+/* More places than any start has. */
 #define MOST_PLACES 400
 
 #define SIZE 64
@@ -72,7 +72,7 @@ static bool start_copy(void)
     return use_opengl(GR_TRANSPORT_COPY);
 }
 
-/* OpenGL's shared transport, with Vulkan behind it. */
+/* The shared transport of OpenGL, which uses Vulkan. */
 static bool start_sharing(void)
 {
     gr_egl *egl = gr_egl_create(NULL);
@@ -101,7 +101,10 @@ static bool start_tensor(void)
     return tensor;
 }
 
-/* The EGL loader finds no driver, and the message says where it searched, whichever call fails. */
+/*
+ * The EGL loader finds no driver. Whichever call fails, the message must say where the loader
+ * searched.
+ */
 static bool advise_on(const char *variable, const char *value)
 {
     setenv(variable, value, 1);
@@ -154,7 +157,7 @@ static const struct way {
 
 /* ---- The child ------------------------------------------------------------------------------- */
 
-/* Its start, way and place; place 0: nothing fails. */
+/* The start, the way of failing and the place of this child. If the place is 0, nothing fails. */
 static unsigned which_start, which_way;
 static long which_place;
 
@@ -168,7 +171,10 @@ static void check_error(const struct call_hit *hit)
                       gr_status_name(e->status), e->call, e->message);
 }
 
-/* Prints what is open afterwards. The parent compares it with a child without failures. */
+/*
+ * Prints the number of objects that are open afterwards. The parent compares it with that of a
+ * child without a fault.
+ */
 static void say_balance(void)
 {
     struct call_balance now = fault_calls_balance();
@@ -187,8 +193,8 @@ static void write_sites(void)
 }
 
 /*
- * A missing symbol is a valid and lasting result: without its mark the software driver is treated
- * as a GPU's, and OpenGL and Vulkan are searched for there.
+ * A missing symbol is a valid result that lasts. Without the symbol that identifies it, the
+ * software driver is treated as a GPU driver, and OpenGL and Vulkan are searched for on a GPU.
  */
 static bool is_taken_for_a_gpu(const struct call_hit *hit)
 {
@@ -246,8 +252,8 @@ static struct open read_balance(const char *output)
 }
 
 /*
- * lib/live.c keeps a heap entry for each address that the tries used; and some destroyed locks were
- * created without a call.
+ * lib/live.c keeps a heap entry for each address that was used; and some locks that are destroyed
+ * were created without a call.
  */
 static bool varies(size_t i)
 {
@@ -255,7 +261,7 @@ static bool varies(size_t i)
     return name && (strcmp(name, "malloc") == 0 || strcmp(name, "pthread_mutex_init") == 0);
 }
 
-/* Another try may have kept less, but not more. */
+/* A run may have left fewer objects open than usual, but not more. */
 static int compare(const struct open *usual, const struct open *now, const char *what,
                    const char *output)
 {
@@ -306,7 +312,7 @@ static const char *missing(void)
 
 GROUP("child_starts", add_case)
 
-TEST_UNLESS(missing(), starts_that_fail, STARTS)
+TEST_UNLESS(missing(), each_fault_during_a_start_is_reported_and_not_permanent, STARTS)
 {
     static char output[8192];
     const char *only = getenv("FAULT_WALK_ONLY");

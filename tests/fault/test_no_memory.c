@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Memory runs out inside grinterop: each allocation of a call fails in turn. The call then reports
- * GR_ERR_NO_MEMORY and changes nothing, or succeeds without that memory.
+ * Memory runs out inside grinterop: each allocation of a call fails in turn. The call must then
+ * report GR_ERR_NO_MEMORY and change nothing, or succeed without that memory.
  *
- * The program's own malloc functions override the C library's and fail only for calls from
+ * The malloc functions of the program replace those of the C library and fail only for calls from
  * grinterop.
  */
 #define _GNU_SOURCE
@@ -19,7 +19,8 @@
 
 #define SIZE USABLE_SIZE
 
-static _Thread_local long left; /* allocations up to the failing one; 0: none fails */
+/* The number of allocations up to and including the one that fails; 0: none fails. */
+static _Thread_local long left;
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -31,13 +32,13 @@ static _Thread_local long left; /* allocations up to the failing one; 0: none fa
 #endif
 
 #ifndef OTHER_MALLOC
-static void *grinterop; /* where it is loaded */
+static void *grinterop; /* the address at which grinterop is loaded */
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *memory, size_t size);
 
-/* Does not allocate: dladdr() only reads the loader's list. */
+/* Allocates nothing itself: dladdr() only reads the list of the loader. */
 static bool fails(const void *caller)
 {
     Dl_info info;
@@ -65,7 +66,7 @@ void *realloc(void *memory, size_t size)
 }
 #endif
 
-/* Why allocations cannot be made to fail here, or NULL. */
+/* Returns the reason why allocations cannot be made to fail, or NULL. */
 static const char *no_interposer(void)
 {
 #ifndef OTHER_MALLOC
@@ -81,8 +82,9 @@ static const char *no_interposer(void)
 }
 
 /*
- * Runs the attempt with its first, second, ... allocation failing, until it needs no more. The
- * attempt returns whether it succeeded. Returns how often it failed for lack of memory.
+ * Runs the attempt with its first allocation failing, then its second, and so on, until it makes no
+ * more allocations. The attempt returns whether it succeeded. Returns how often it failed for lack
+ * of memory.
  */
 static int try_once_each(bool (*attempt)(void))
 {
@@ -106,7 +108,10 @@ static int try_once_each(bool (*attempt)(void))
     return 0;
 }
 
-/* Twice, because what grinterop keeps for a context is only allocated once and shifts the count. */
+/*
+ * Runs all attempts twice, because memory that grinterop keeps for a context is allocated only the
+ * first time, which changes the number of allocations.
+ */
 static int try_each(bool (*attempt)(void))
 {
     int failures = try_once_each(attempt);
@@ -131,9 +136,9 @@ static bool try_map_on_entry(void)
     return made;
 }
 
-enum { IN_TURN = 4 }; /* buffers that a resource has from the start */
+enum { IN_TURN = 4 }; /* the number of buffers that a resource has from the start */
 
-/* Buffers that are kept after their mappings have ended, so that the next map needs a new one. */
+/* Keeps buffers whose mappings have ended, so that the next map needs a new buffer. */
 static void keep_all(gr_buffer *kept[IN_TURN])
 {
     for (int i = 0; i < IN_TURN; i++) {
@@ -154,7 +159,7 @@ static bool try_second_map(void)
     return made;
 }
 
-/* A failed map must not use up a buffer, so the next map needs no memory for another. */
+/* A failed map must not use up a buffer: the next map must need no memory for another one. */
 static void assert_maps_without_memory(gr_resource *one)
 {
     long before = left;
@@ -166,7 +171,7 @@ static void assert_maps_without_memory(gr_resource *one)
     assert_ok(gr_buffer_release(buffer));
 }
 
-/* The list is mapped completely or not at all, even if memory for its last entry is missing. */
+/* gr_map_many() must map all resources or none, even if memory for the last one is missing. */
 static bool try_many(void)
 {
     gr_resource *list[2] = {gr_from_gl_buffer(name, GR_READ_WRITE), resource};
@@ -183,7 +188,7 @@ static bool try_many(void)
     assert_maps_without_memory(list[0]);
     assert_ok(gr_buffer_release_many(kept, IN_TURN, GR_STREAM_OF_MAP, NULL));
     gr_resource_free(list[0]);
-    gr_resource_free(resource); /* so that the next attempt needs a new buffer again */
+    gr_resource_free(resource); /* makes the next attempt need a new buffer again */
     long before = left;
     left = 0;
     resource = gr_from_gl_buffer(name, GR_READ_WRITE);
@@ -192,7 +197,7 @@ static bool try_many(void)
     return made;
 }
 
-/* Each is kept, since a freed one leaves its memory to the next. */
+/* Each submit is kept, since the next one would reuse the memory of a freed one. */
 static gr_submit *submits[64];
 static int submit_count;
 
@@ -217,7 +222,10 @@ static bool try_context(void)
     return egl;
 }
 
-/* In a new context, whose memory for sharing is first allocated in the attempt. */
+/*
+ * Creates a resource in a new context, for which the memory for sharing is allocated in the
+ * attempt.
+ */
 static bool share_elsewhere(bool packed)
 {
     const gr_gl_options options =
@@ -251,7 +259,7 @@ static bool try_share_packed(void)
 
 static const struct {
     bool (*attempt)(void);
-    int failures; /* at least */
+    int failures; /* the least number of failures */
     bool with_resource;
 } attempts[] = {{try_register, 1, false}, {try_map_on_entry, 1, false}, {try_second_map, 1, true},
                 {try_many, 2, true},      {try_submit, 2, true},        {try_context, 1, false},
@@ -260,7 +268,7 @@ static const struct {
 
 GROUP("no memory", add_case)
 
-TEST(without_memory_all_stays_usable, ATTEMPTS)
+TEST(calls_without_memory_leave_everything_usable, ATTEMPTS)
 {
     const char *reason = no_interposer();
     if (reason)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Buffers by copy: bytes in both directions, only in the directions that the flags need, and in
- * stream order.
+ * Buffers by copy: bytes pass in both directions, only in the directions that the flags need, and
+ * in stream order.
  */
 #include "gl_copy_tests.h"
 
@@ -25,7 +25,7 @@ static void assert_copies(unsigned in, unsigned out)
     assert_calls(OUT, out);
 }
 
-COPY_TEST(none_copies_once_in_each_direction)
+COPY_TEST(read_write_copies_once_in_each_direction)
 {
     GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
@@ -34,8 +34,8 @@ COPY_TEST(none_copies_once_in_each_direction)
     assert_copies(1, 1);
 }
 
-/* Forbidden writes by CUDA do not reach OpenGL. */
-COPY_TEST(read_only_copies_nothing_back)
+/* Writes by CUDA, which the flag forbids, do not reach OpenGL. */
+COPY_TEST(read_only_copies_only_to_cuda)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_ONLY);
@@ -49,8 +49,8 @@ COPY_TEST(read_only_copies_nothing_back)
     assert_copies(3, 0);
 }
 
-/* CUDA still has what it wrote last, not the OpenGL contents. */
-COPY_TEST(write_discard_copies_nothing_in)
+/* CUDA still sees the bytes that it wrote last, not those of OpenGL. */
+COPY_TEST(write_discard_copies_only_to_opengl)
 {
     GLuint name = gl_buffer_filled(SIZE, 0x11);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_WRITE_DISCARD);
@@ -68,13 +68,16 @@ GROUP("large copies", EVERY_COPY_GL)
 
 #define MIB ((size_t)1 << 20)
 
-/* Sizes around the boundaries between piece counts, and the counts. */
+/*
+ * Sizes around the limits at which the number of pieces changes, and the number of pieces of each
+ * size.
+ */
 static const struct {
     size_t size;
     unsigned pieces;
 } large[] = {{4 * MIB - 1, 1}, {4 * MIB, 2}, {9 * MIB + 5, 5}, {33 * MIB + 1, 6}};
 
-COPY_TEST(large_buffers_go_in_pieces, sizeof(large) / sizeof(*large))
+COPY_TEST(large_buffers_are_copied_in_pieces, sizeof(large) / sizeof(*large))
 {
     GLuint name = gl_buffer_pattern(large[_i].size, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
@@ -84,7 +87,7 @@ COPY_TEST(large_buffers_go_in_pieces, sizeof(large) / sizeof(*large))
     go_round(resource, large[_i].size, 2);
 }
 
-COPY_TEST(large_parts_go_in_pieces)
+COPY_TEST(large_mapped_parts_are_copied_in_pieces)
 {
     const size_t size = 10 * MIB, offset = 3 * MIB + 1, part = 5 * MIB + 3;
     unsigned char *bytes = must_allocate(size), *wanted = must_allocate(size);
@@ -103,8 +106,11 @@ COPY_TEST(large_parts_go_in_pieces)
     free(wanted);
 }
 
-/* Uses both halves of a read-only buffer, with one in transit. */
-COPY_TEST(large_buffers_that_are_read)
+/*
+ * The second map uses the other half of the host memory while the copy of the first is still in
+ * transit.
+ */
+COPY_TEST(large_read_only_buffers_show_the_bytes_of_each_map)
 {
     const size_t size = 9 * MIB + 5;
     GLuint name = gl_buffer_pattern(size, 1), source = gl_buffer_pattern(size, 2);
@@ -117,8 +123,8 @@ COPY_TEST(large_buffers_that_are_read)
     assert_mapped(resource, 2);
 }
 
-/* After a failed piece the buffer stays mapped; after a refused copy it stays unmapped. */
-COPY_TEST(a_piece_that_fails)
+/* After a failed copy the buffer stays mapped, and after a failed map it stays unmapped. */
+COPY_TEST(a_failed_piece_of_a_copy_fails_the_call)
 {
     const size_t size = 9 * MIB + 5;
     GLuint name = gl_buffer_pattern(size, 1);
@@ -152,7 +158,7 @@ static GLuint stored(GLbitfield flags)
     return name;
 }
 
-COPY_TEST(immutable_storage)
+COPY_TEST(buffers_with_immutable_storage_are_copied)
 {
     static const GLbitfield flags[] = {0, GL_DYNAMIC_STORAGE_BIT, GL_MAP_READ_BIT,
                                        GL_MAP_WRITE_BIT | GL_DYNAMIC_STORAGE_BIT};
@@ -165,7 +171,7 @@ COPY_TEST(immutable_storage)
     }
 }
 
-COPY_TEST(a_persistent_mapping_may_stay)
+COPY_TEST(a_buffer_with_a_persistent_mapping_is_copied)
 {
     const GLbitfield access = GL_MAP_READ_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
     GLuint name = stored(access);
@@ -182,8 +188,10 @@ COPY_TEST(a_persistent_mapping_may_stay)
 
 GROUP("order of copies", EVERY_COPY_GL)
 
-/* While a kernel of the first mapping runs, the second map reads newer OpenGL bytes for later. */
-COPY_TEST(read_only_maps_run_ahead_of_the_stream)
+/*
+ * While a kernel of the first mapping runs, the second map already reads newer bytes from OpenGL.
+ */
+COPY_TEST(a_read_only_map_does_not_wait_for_the_previous_mapping)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     unsigned char *got[2] = {must_pin(SIZE), must_pin(SIZE)};
@@ -196,8 +204,8 @@ COPY_TEST(read_only_maps_run_ahead_of_the_stream)
     assert_two_reads(got, SIZE);
 }
 
-/* Two maps may be in flight; the third waits until the stream has read the first one's bytes. */
-COPY_TEST(no_map_overtakes_the_bytes_of_an_earlier_one)
+/* Two maps may be in flight. The third waits until the stream has read the bytes of the first. */
+COPY_TEST(a_third_read_only_map_waits_for_the_first)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     unsigned char *got[3] = {must_pin(SIZE), must_pin(SIZE), must_pin(SIZE)};
@@ -220,7 +228,7 @@ COPY_TEST(no_map_overtakes_the_bytes_of_an_earlier_one)
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-COPY_TEST(a_batch_waits_once)
+COPY_TEST(map_many_waits_for_opengl_once)
 {
     GLuint names[MANY];
     gr_resource *resources[MANY];
@@ -247,8 +255,8 @@ COPY_TEST(a_batch_waits_once)
 
 GROUP("rings by copy, in pieces", EVERY_COPY_GL)
 
-/* OpenGL gets the first piece of a frame before CUDA has sent the last. */
-COPY_TEST(frames_in_pieces_in_flight)
+/* OpenGL reads the first piece of a frame before CUDA has copied the last one. */
+COPY_TEST(frames_of_several_pieces_can_be_in_flight)
 {
     enum { BYTES = 9 << 20 };
     const gr_slot *slot;

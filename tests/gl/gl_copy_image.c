@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Images by copy: every format that CUDA supports with every target, compared with a registered
- * image; their arrays, surfaces, textures and linear maps; only the directions that the flags need.
+ * image. Tests their arrays, surfaces, textures and linear maps, and that bytes are copied only in
+ * the directions that the flags need.
  */
 #include "gl_copy_tests.h"
 
@@ -13,7 +14,10 @@ static unsigned char got[IMAGE_MOST_BYTES], wanted[IMAGE_MOST_BYTES];
 
 /* ---- Bytes of all formats -------------------------------------------------------------------- */
 
-/* CUDA reads the OpenGL contents; for three channels, the fourth is undefined. */
+/*
+ * Whether CUDA sees the contents that OpenGL wrote. In three-channel formats the fourth channel is
+ * undefined.
+ */
 static bool cuda_has(gr_buffer *buffer, const struct image *image, unsigned level, unsigned layer,
                      unsigned number)
 {
@@ -27,7 +31,7 @@ static bool cuda_has(gr_buffer *buffer, const struct image *image, unsigned leve
     return true;
 }
 
-/* For three channels, OpenGL does not see the fourth. */
+/* In three-channel formats OpenGL does not see the fourth channel. */
 static void cuda_write(gr_buffer *buffer, const struct image *image, unsigned level, unsigned layer,
                        unsigned number)
 {
@@ -70,13 +74,13 @@ static struct image make_small(const struct image_format *format, const struct i
 
 GROUP("images by copy", EVERY_COPY_GL)
 
-COPY_TEST(bytes_of_every_format, image_target_count)
+COPY_TEST(every_format_passes_both_ways, image_target_count)
 {
     image_each_format(&image_targets[_i], make_small, check_bytes);
 }
 
-/* With the same messages as interop. */
-COPY_TEST(refused_formats_are_refused)
+/* The messages are the same as with interop. */
+COPY_TEST(formats_that_interop_refuses_are_refused)
 {
     for (size_t i = 0; i < image_format_count; i++) {
         if (image_formats[i].kind != IMAGE_REFUSED)
@@ -107,7 +111,7 @@ COPY_TEST(refused_formats_are_refused)
 
 /* ---- Directions ------------------------------------------------------------------------------ */
 
-COPY_TEST(copies_go_only_in_the_directions_of_the_flags)
+COPY_TEST(images_are_copied_only_in_the_directions_of_the_flags)
 {
     static const char *const targets[] = {"2D", "CUBE", "3D", "RENDERBUFFER"};
     for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
@@ -149,8 +153,11 @@ static void write_all(gr_resource *resource, const struct image *image, unsigned
     assert_ok(gr_buffer_release(buffer));
 }
 
-/* The total size counts: six faces of one level fit in 256 KiB. */
-COPY_TEST(small_images_are_copied_by_the_cpu)
+/*
+ * The limit of 256 KiB applies to all faces and levels together: six faces of one level are below
+ * it.
+ */
+COPY_TEST(small_images_that_cuda_writes_are_copied_by_the_cpu)
 {
     enum { FEW = 1 };
     for (unsigned levels = FEW; levels <= FEW + 1; levels++) {
@@ -170,7 +177,7 @@ COPY_TEST(small_images_are_copied_by_the_cpu)
 
 /* ---- Queries of a mapped image --------------------------------------------------------------- */
 
-COPY_TEST(surfaces_textures_and_linear_maps)
+COPY_TEST(copied_images_have_surfaces_textures_and_linear_maps)
 {
     struct image image = image_filled("RGBA8", "2D_ARRAY", 13, 7, 2, 1);
     GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_SURFACE_LOAD_STORE);
@@ -213,7 +220,7 @@ static void get_layer(CUmipmappedArray whole, const struct image *image, unsigne
     CU(StreamSynchronize(fx.stream));
 }
 
-COPY_TEST(all_layers_in_one_read_only_array)
+COPY_TEST(a_read_only_image_is_one_array_with_all_layers)
 {
     static const char *const targets[] = {"2D", "2D_ARRAY", "CUBE"};
     for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
@@ -237,7 +244,7 @@ COPY_TEST(all_layers_in_one_read_only_array)
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-COPY_TEST(a_batch_of_images_and_buffers)
+COPY_TEST(map_many_maps_images_and_buffers)
 {
     struct image image = image_filled("R32F", "2D", 16, 16, 1, 1);
     GLuint name = gl_buffer_pattern(1000, 1);

@@ -17,7 +17,7 @@ static void frame(GLuint name)
 }
 
 static const struct {
-    const char *target; /* NULL: a buffer */
+    const char *target; /* NULL: the resource is a buffer */
     unsigned flags;
 } kinds[] = {
     {NULL, GR_READ_WRITE},           {NULL, GR_READ_ONLY},   {NULL, GR_WRITE_DISCARD},
@@ -27,7 +27,7 @@ static const struct {
 
 GROUP("loops of copies", add_copy_case)
 
-TEST(map_and_release_allocate_nothing, sizeof(kinds) / sizeof(*kinds))
+TEST(mapping_and_releasing_copies_allocates_nothing, sizeof(kinds) / sizeof(*kinds))
 {
     need_counting();
     if (!kinds[_i].target) {
@@ -66,7 +66,7 @@ static int cycles(void)
     return sanitizer() ? 200 : 1000;
 }
 
-TEST(frames_leak_nothing)
+TEST(mapping_and_releasing_copies_leaks_nothing)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     steady = must_copy(name, GR_READ_WRITE);

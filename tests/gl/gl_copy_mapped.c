@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The host memory of a copy: a buffer that OpenGL keeps mapped, the storage of a buffer that
- * grinterop creates, or pinned CUDA memory; which one is chosen, and how it ends.
+ * The host memory of a copy is a buffer that OpenGL keeps mapped, the storage of a buffer that
+ * grinterop creates, or pinned CUDA memory. Tests which one is chosen, and how it ends.
  */
 #include "gl_copy_tests.h"
 
@@ -9,7 +9,7 @@
 
 #define SIZE 4096
 
-/* The limit up to which the CPU copies data that CUDA only writes. */
+/* Up to this size the CPU copies objects that CUDA only writes. */
 #define LIMIT ((size_t)256 << 10)
 
 #define REGISTER   "cuMemHostRegister"
@@ -18,7 +18,7 @@
 
 GROUP("host memory of copies", add_copy_case, add_mesa_copy_case)
 
-COPY_TEST(opengl_keeps_the_memory_mapped)
+COPY_TEST(copies_use_a_buffer_that_opengl_keeps_mapped)
 {
     GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE);
     assert_described(resource, "transport copy, through a buffer that OpenGL has mapped");
@@ -31,7 +31,7 @@ COPY_TEST(opengl_keeps_the_memory_mapped)
     assert_calls(PINNED, 0);
 }
 
-COPY_TEST(memory_of_cuda_where_it_takes_no_mapping)
+COPY_TEST(pinned_memory_is_used_if_cuda_refuses_the_mapping)
 {
     refuse_mapping();
     GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE);
@@ -44,8 +44,11 @@ COPY_TEST(memory_of_cuda_where_it_takes_no_mapping)
     assert_calls(UNREGISTER, 0);
 }
 
-/* OpenGL may overwrite data that CUDA only reads before CUDA has finished. */
-COPY_TEST(storage_of_created_buffers)
+/*
+ * The storage of the buffer is used only if CUDA writes: if CUDA only reads, OpenGL may overwrite
+ * the storage before CUDA has finished.
+ */
+COPY_TEST(created_buffers_that_cuda_writes_use_their_own_storage)
 {
     GR_AUTO(gr_resource) *writer = must_create_copy(LIMIT + 1, GR_WRITE_DISCARD);
     assert_described(writer, "transport copy, into its own storage, which OpenGL has mapped");
@@ -77,7 +80,7 @@ static void assert_writes(gr_resource *resource, const char *way, unsigned regis
     }
 }
 
-COPY_TEST(small_writes_are_copied_by_the_cpu)
+COPY_TEST(buffers_up_to_the_limit_are_copied_by_the_cpu)
 {
     static const size_t sizes[] = {1, 3, 4096, LIMIT - 1, LIMIT, LIMIT + 1, LIMIT + 4096};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -94,8 +97,11 @@ COPY_TEST(small_writes_are_copied_by_the_cpu)
     }
 }
 
-/* Immutable storage is written by a copy from another OpenGL buffer. */
-COPY_TEST(few_bytes_into_storage_that_takes_no_data)
+/*
+ * The CPU cannot write to immutable storage. It writes to another OpenGL buffer, which is then
+ * copied.
+ */
+COPY_TEST(small_immutable_buffers_are_written_through_another_buffer)
 {
     static const size_t sizes[] = {LIMIT, LIMIT + 1};
     for (size_t i = 0; i < 2; i++) {
@@ -109,8 +115,8 @@ COPY_TEST(few_bytes_into_storage_that_takes_no_data)
     }
 }
 
-/* A map that reads waits for OpenGL either way. */
-COPY_TEST(reads_by_cuda_use_mapped_memory)
+/* A map that reads waits for OpenGL with either kind of memory. */
+COPY_TEST(buffers_that_cuda_reads_use_mapped_memory)
 {
     static const unsigned flags[] = {GR_READ_ONLY, GR_READ_WRITE};
     for (size_t i = 0; i < 2; i++) {
@@ -134,13 +140,13 @@ static void EPOXY_CALLSPEC count_flush(void)
 }
 
 /*
- * On a GPU that both APIs share, a flush while CUDA works would cause a context switch in each
- * frame. For a large copy it pays to let OpenGL work in the meantime.
+ * On a GPU that both APIs use, a flush while CUDA works would cause a context switch in each frame.
+ * For a large copy that is worth it, because OpenGL can work in the meantime.
  */
-COPY_TEST(small_writes_do_not_flush_opengl)
+COPY_TEST(only_large_writes_flush_opengl)
 {
     static const size_t sizes[] = {LIMIT, LIMIT + 1};
-    glFlush(); /* resolved by epoxy from here on */
+    glFlush(); /* epoxy resolves glFlush now, so that its pointer can be replaced */
     for (size_t i = 0; i < 2; i++) {
         GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_filled(sizes[i], 0), GR_WRITE_DISCARD);
         gr_buffer *buffer = must_map(resource);
@@ -167,14 +173,18 @@ static void EPOXY_CALLSPEC count_barrier(GLbitfield which)
     real_barrier(which);
 }
 
-/* Like cuGraphicsMapResources. Once per batch, at the map and at the release. */
-COPY_TEST(writes_by_shaders_are_copied)
+/*
+ * Shader writes are visible to CUDA, as with cuGraphicsMapResources. Each batch issues one barrier
+ * at the map and one at the release.
+ */
+COPY_TEST(maps_and_releases_issue_one_memory_barrier_per_batch)
 {
     gr_resource *resources[3];
     gr_buffer *buffers[3];
     for (int i = 0; i < 3; i++)
         resources[i] = must_copy(gl_buffer_filled(LIMIT * 2, 0), GR_READ_WRITE);
-    glMemoryBarrier(GL_ALL_BARRIER_BITS); /* resolved by epoxy from here on */
+    /* epoxy resolves glMemoryBarrier now, so that its pointer can be replaced. */
+    glMemoryBarrier(GL_ALL_BARRIER_BITS);
     real_barrier = epoxy_glMemoryBarrier;
     barriers = 0;
     epoxy_glMemoryBarrier = count_barrier;
@@ -219,11 +229,15 @@ static void write_frames(gr_resource *resource)
     }
 }
 
-/* CUDA writes a frame while OpenGL still has to copy two earlier ones; it waits for the third. */
-COPY_TEST(cuda_writes_two_frames_ahead_of_opengls_copy)
+/*
+ * CUDA writes a frame while OpenGL still has to copy the two frames before it. For a third pending
+ * frame, CUDA waits.
+ */
+COPY_TEST(cuda_writes_two_frames_ahead_of_the_opengl_copy)
 {
     GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_filled(LIMIT + 1, 0), GR_WRITE_DISCARD);
-    write_mapped(resource, 1); /* epoxy has resolved its functions from here on */
+    /* epoxy resolves the functions now, so that their pointers can be replaced. */
+    write_mapped(resource, 1);
     glClientWaitSync(NULL, 0, 0);
     ck_assert_uint_eq(glGetError(), GL_INVALID_VALUE);
     real_fence = epoxy_glFenceSync;
@@ -235,15 +249,15 @@ COPY_TEST(cuda_writes_two_frames_ahead_of_opengls_copy)
     epoxy_glFenceSync = real_fence;
     epoxy_glClientWaitSync = real_wait;
     ck_assert_uint_eq(made_count, FRAMES);
-    /* The first wait is for the earlier frame. */
+    /* The first wait is for the copy of the frame before the loop. */
     ck_assert_uint_eq(awaited_count, FRAMES - TURNS + 1);
     for (unsigned i = 1; i < awaited_count; i++)
         ck_assert_ptr_eq(awaited[i], made[i - 1]);
 }
 
-/* ---- Bytes in the buffer's own storage ------------------------------------------------------- */
+/* ---- Bytes in the storage of the buffer itself ----------------------------------------------- */
 
-COPY_TEST(bytes_both_ways_in_place)
+COPY_TEST(created_buffers_pass_bytes_both_ways)
 {
     static const size_t sizes[] = {1, 3, 4096, 777777};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -260,8 +274,8 @@ COPY_TEST(bytes_both_ways_in_place)
     }
 }
 
-/* OpenGL executes late what was issued early. */
-COPY_TEST(cuda_writes_after_opengl_has_read)
+/* OpenGL executes commands late that were issued early. */
+COPY_TEST(cuda_does_not_overwrite_bytes_that_opengl_has_yet_to_read)
 {
     enum { LARGE = 4 << 20 };
     GR_AUTO(gr_resource) *resource = must_create_copy(LARGE, GR_WRITE_DISCARD);
@@ -275,8 +289,11 @@ COPY_TEST(cuda_writes_after_opengl_has_read)
         assert_gl_bytes(seen[i], LARGE, (int)i + 1);
 }
 
-/* Mapping a part preserves the other bytes, in place and through a buffer. */
-COPY_TEST(a_part_goes_to_its_place)
+/*
+ * Mapping a part preserves the other bytes, both with the own storage of the buffer and with
+ * another buffer.
+ */
+COPY_TEST(a_mapped_part_is_copied_to_its_offset)
 {
     unsigned char bytes[SIZE], wanted[SIZE];
     const gr_map_options part = GR_INIT(gr_map_options, .offset = 1000, .size = 96);
@@ -297,8 +314,8 @@ COPY_TEST(a_part_goes_to_its_place)
     }
 }
 
-/* The storage is freed then, but not before the stream has read it. */
-COPY_TEST(created_and_deleted_while_mapped)
+/* The deletion frees the storage, but not before the stream has read it. */
+COPY_TEST(a_created_buffer_can_be_deleted_while_mapped)
 {
     GR_AUTO(gr_resource) *resource = must_create_copy(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
@@ -319,7 +336,7 @@ static unsigned count_buffers(void)
     return count;
 }
 
-COPY_TEST(each_mapping_ends_once)
+COPY_TEST(freeing_the_resource_ends_its_host_mapping)
 {
     struct image image = image_make("RGBA8", "CUBE", 8, 8, 1);
     GLuint name = gl_buffer_filled(SIZE, 1), large = gl_buffer_filled(LIMIT + 1, 1);
@@ -342,8 +359,11 @@ COPY_TEST(each_mapping_ends_once)
     ck_assert_uint_eq(fault->refusals(UNREGISTER), 0);
 }
 
-/* A stream reads OpenGL memory, so neither the registration nor the buffer may end before it. */
-COPY_TEST(a_mapping_outlives_the_work_of_streams)
+/*
+ * A stream reads OpenGL memory. Neither the CUDA registration of that memory nor the OpenGL buffer
+ * may end before the stream has finished.
+ */
+COPY_TEST(the_host_memory_outlives_the_work_of_streams)
 {
     GLuint name = gl_buffer_pattern(SIZE, 4);
     unsigned before = count_buffers();
@@ -360,7 +380,8 @@ COPY_TEST(a_mapping_outlives_the_work_of_streams)
     gate_open(gate);
     CU(StreamSynchronize(fx.stream));
     assert_pattern(got, SIZE, 4);
-    gr_resource_free(must_copy(name, GR_READ_WRITE)); /* frees what was deferred */
+    /* Also frees the objects that were deferred. */
+    gr_resource_free(must_copy(name, GR_READ_WRITE));
     assert_calls(UNREGISTER, 2);
     ck_assert_uint_eq(count_buffers(), before);
     CU(MemFreeHost(got));
@@ -383,13 +404,13 @@ static GLsync EPOXY_CALLSPEC make_no_fence(GLenum condition, GLbitfield flags)
     return NULL;
 }
 
-COPY_TEST(without_a_fence_the_thread_waits_for_opengl)
+COPY_TEST(without_a_fence_the_thread_waits_by_glfinish)
 {
     static const size_t sizes[] = {SIZE, (size_t)9 << 20};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(sizes[i], 1), GR_READ_WRITE);
         __typeof__(epoxy_glFenceSync) fence = epoxy_glFenceSync;
-        glFinish(); /* resolved by epoxy from here on */
+        glFinish(); /* epoxy resolves glFinish now, so that its pointer can be replaced */
         real_finish = epoxy_glFinish;
         finishes = 0;
         epoxy_glFinish = count_finish;

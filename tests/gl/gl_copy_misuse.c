@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Copies that are impossible: deleted or locked objects, other contexts, and driver calls that fail
- * midway.
+ * Copies that are impossible: the object was deleted or is locked, another context is current, or a
+ * driver call fails midway.
  */
 #include "gl_copy_tests.h"
 
@@ -13,7 +13,7 @@
 GROUP("objects and contexts of copies", EVERY_COPY_GL)
 
 /* The bytes are lost, but the release must still succeed. */
-COPY_TEST(deleted_while_mapped_it_can_be_released)
+COPY_TEST(a_mapped_object_that_was_deleted_can_be_released)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     struct image image = image_make("RGBA8", "2D", 8, 8, 2);
@@ -28,8 +28,8 @@ COPY_TEST(deleted_while_mapped_it_can_be_released)
     assert_gl_clean();
 }
 
-/* Also for a large buffer, whose pieces are waited for one at a time. */
-COPY_TEST(a_release_of_a_deleted_object_waits_for_the_stream)
+/* A large buffer is copied in pieces, and each piece is waited for separately. */
+COPY_TEST(releasing_a_deleted_buffer_waits_for_the_stream)
 {
     GLuint name = gl_buffer_filled(9 << 20, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_WRITE_DISCARD);
@@ -46,8 +46,8 @@ static void store_level(GLint level, GLsizei size)
     glTexImage2D(GL_TEXTURE_2D, level, GL_RGBA8, size, size, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
 }
 
-/* OpenGL would write more bytes than there is space for. */
-COPY_TEST(a_level_of_another_size_is_refused)
+/* Copying to this level would overwrite memory beyond its end. */
+COPY_TEST(map_of_an_image_with_a_resized_level_is_refused)
 {
     GLuint name = 0;
     glGenTextures(1, &name);
@@ -64,7 +64,7 @@ COPY_TEST(a_level_of_another_size_is_refused)
     glDeleteTextures(1, &name);
 }
 
-COPY_TEST(a_buffer_that_the_application_has_mapped)
+COPY_TEST(map_of_a_buffer_mapped_by_the_application_is_refused)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
@@ -86,8 +86,11 @@ COPY_TEST(a_buffer_that_the_application_has_mapped)
 
 /* ---- Contexts -------------------------------------------------------------------------------- */
 
-/* CUDA memory is freed without waiting for the OpenGL context, which may never be current again. */
-COPY_TEST(cuda_memory_is_freed_without_opengl)
+/*
+ * CUDA memory is freed at once. The OpenGL objects wait for their context, which may never be
+ * current again.
+ */
+COPY_TEST(cuda_memory_is_freed_without_the_opengl_context)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     gr_resource *resource = must_copy(name, GR_READ_WRITE);
@@ -101,7 +104,7 @@ COPY_TEST(cuda_memory_is_freed_without_opengl)
     ck_assert_uint_eq(freed, 1);
 }
 
-COPY_TEST(the_context_ends_before_its_resource)
+COPY_TEST(a_resource_can_be_freed_after_its_opengl_context)
 {
     leave_context();
     gr_egl *egl = must_make(gr_egl_create(NULL));
@@ -118,7 +121,7 @@ COPY_TEST(the_context_ends_before_its_resource)
 
 GROUP("copies that the driver refuses", EVERY_COPY_GL)
 
-COPY_TEST(no_memory_for_the_copy)
+COPY_TEST(creation_without_memory_is_refused)
 {
     static const char *const functions[] = {"cuMemAllocHost", "cuMemAlloc"};
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -139,7 +142,7 @@ COPY_TEST(no_memory_for_the_copy)
 }
 
 /* The copies of a failed map are still in the stream when the resources are freed. */
-COPY_TEST(copies_of_a_failed_map_outlive_their_resources)
+COPY_TEST(the_memory_of_failed_copies_outlives_its_resource)
 {
     gr_resource *resources[2] = {must_copy(gl_buffer_filled(SIZE, 1), GR_READ_WRITE),
                                  must_copy(gl_buffer_filled(SIZE, 2), GR_READ_WRITE)};
@@ -148,23 +151,24 @@ COPY_TEST(copies_of_a_failed_map_outlive_their_resources)
     let_fail(IN, CUDA_ERROR_UNKNOWN, 1);
     assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
                  CUDA_ERROR_UNKNOWN, "copy");
-    gate_open_after(gate, 2000); /* so that a wait is noticed and still ends */
+    gate_open_after(gate, 2000); /* late: a call that waits is detected and still ends */
     gr_resource_free(resources[0]);
     gr_resource_free(resources[1]);
     ck_assert(!gate_is_open(gate));
     gate_open(gate);
     CU(StreamSynchronize(fx.stream));
     gr_resource_free(
-        must_copy(gl_buffer_filled(64, 1), GR_READ_WRITE)); /* frees what was deferred */
+        /* Also frees the objects that were deferred. */
+        must_copy(gl_buffer_filled(64, 1), GR_READ_WRITE));
 }
 
 /*
- * A stream of another CUDA context, with work before the map.
+ * The map uses a stream of another CUDA context, which has work before the map.
  *
- * Catches: the upload was queued there, its end could not be recorded, and the resource's memory
- * was freed too early.
+ * Catches: the copy was queued on that stream, its end could not be recorded, and the memory of the
+ * resource was freed too early.
  */
-COPY_TEST(a_stream_of_another_context_gets_no_copies)
+COPY_TEST(a_map_on_a_stream_of_another_context_queues_no_copies)
 {
     CUstream stream;
     GLuint name = gl_buffer_filled(SIZE, 3);
@@ -183,8 +187,11 @@ COPY_TEST(a_stream_of_another_context_gets_no_copies)
     assert_gl_bytes(name, SIZE, 3);
 }
 
-/* One call for resources of two transports: if the second fails, the first is unmapped. */
-COPY_TEST(a_batch_of_two_transports)
+/*
+ * One gr_map_many() call maps resources of two transports. If the second map fails, the first
+ * resource is unmapped.
+ */
+COPY_TEST(a_failed_map_many_unmaps_resources_of_the_other_transport)
 {
     GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
     gr_resource *resources[2] = {gr_from_gl_buffer_with(names[0], GR_READ_WRITE, &by_any),
@@ -210,7 +217,7 @@ COPY_TEST(a_batch_of_two_transports)
     }
 }
 
-COPY_TEST(a_release_that_fails_can_be_tried_again)
+COPY_TEST(a_failed_release_can_be_retried)
 {
     static const char *const functions[] = {OUT, "cuEventSynchronize"};
     GLuint name = gl_buffer_pattern(SIZE, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Rings by copy: several frames are in flight, and only the consumer of a frame waits for it. With
- * the application's OpenGL buffers and textures, and with buffers that grinterop creates.
+ * Rings by copy: several frames are in flight, and only the consumer of a frame waits for it. The
+ * slots are OpenGL buffers and textures of the application, or buffers that grinterop creates.
  */
 #include "gl_copy_tests.h"
 
@@ -14,8 +14,8 @@
 #define SLOTS 4
 
 /*
- * The side of an RGBA8 texture; a buffer has the same size. SMALL is copied by the CPU if CUDA only
- * writes; LARGE goes through mapped memory.
+ * The side of an RGBA8 texture; a buffer has the same number of bytes. If CUDA only writes, the CPU
+ * copies SMALL objects, and LARGE ones are copied through mapped memory.
  */
 enum { SMALL = 16, LARGE = 400, MOST_BYTES = LARGE * LARGE * 4 };
 
@@ -39,9 +39,9 @@ enum kind { OWN_BUFFERS, CREATED_BUFFERS, TEXTURES, KINDS };
 static struct {
     enum kind kind;
     gr_resource *resources[SLOTS];
-    GLuint names[SLOTS]; /* the application's OpenGL buffers */
+    GLuint names[SLOTS]; /* the OpenGL buffers of the slots */
     struct image images[SLOTS];
-    CUdeviceptr scratch[SLOTS]; /* source of texture writes while frames are in flight */
+    CUdeviceptr scratch[SLOTS]; /* the bytes of texture copies while frames are in flight */
 } set;
 
 static void make_one(unsigned i, unsigned flags)
@@ -74,7 +74,7 @@ static gr_ring *make_ring(enum kind kind, gr_side producer, unsigned flags)
         gr_ring_create(set.resources, SLOTS, &GR_INIT(gr_ring_options, .producer = producer)));
 }
 
-/* The ring keeps them alive. */
+/* Frees the resources, which the ring keeps alive. */
 static void let_go(void)
 {
     free_resources(set.resources, SLOTS);
@@ -104,7 +104,7 @@ static CUDA_MEMCPY3D whole_image(gr_buffer *buffer, unsigned index, bool to_imag
     return copy;
 }
 
-/* In stream order. */
+/* Writes the value in stream order. */
 static void cuda_writes(const gr_slot *slot, int value)
 {
     if (set.kind != TEXTURES) {
@@ -199,16 +199,16 @@ CASE_OF_SIDE(add_much_case, add_copy_case, be_large)
 CASE_OF_SIDE(add_much_mesa_case, add_mesa_copy_case, be_large)
 CASE_OF_SIDE(add_much_pinned_case, add_pinned_copy_case, be_large)
 
-/* With pinned memory a small size makes no difference. */
+/* With pinned memory the size makes no difference, so there is no small case. */
 GROUP("rings by copy, CUDA writes", add_few_case, add_few_mesa_case, add_much_case,
       add_much_mesa_case, add_much_pinned_case)
 
-COPY_TEST(four_frames_are_on_their_way_at_once, KINDS)
+COPY_TEST(four_frames_are_in_flight_without_a_wait, KINDS)
 {
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
     for (int round = 0; round < 3; round++) {
         struct gate *gate = gate_put(fx.stream);
-        gate_open_after(gate, 2000); /* so that a wait is noticed and still ends */
+        gate_open_after(gate, 2000); /* late: a call that waits is detected and still ends */
         for (int i = 0; i < SLOTS; i++)
             cuda_publishes(ring, 10 * round + i + 1);
         ck_assert_msg(!gate_is_open(gate), "a release has waited for the stream");
@@ -219,7 +219,7 @@ COPY_TEST(four_frames_are_on_their_way_at_once, KINDS)
     end(ring);
 }
 
-COPY_TEST(the_consumer_waits_for_the_frame, KINDS)
+COPY_TEST(the_consumer_waits_for_its_frame, KINDS)
 {
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
     struct gate *gate = gate_put(fx.stream);
@@ -231,7 +231,7 @@ COPY_TEST(the_consumer_waits_for_the_frame, KINDS)
 }
 
 /* The producer continues while the consumer is three frames behind. */
-COPY_TEST(a_sequence_with_four_in_flight, KINDS)
+COPY_TEST(three_hundred_frames_arrive_in_order_with_four_in_flight, KINDS)
 {
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
     let_go();
@@ -244,8 +244,8 @@ COPY_TEST(a_sequence_with_four_in_flight, KINDS)
     end(ring);
 }
 
-/* CUDA reads from a slot what was last written to it, whether or not OpenGL acquired it. */
-COPY_TEST(slots_that_cuda_reads_and_writes, KINDS)
+/* CUDA reads the last bytes of its slot, whether or not OpenGL acquired the slot in between. */
+COPY_TEST(read_write_slots_keep_their_bytes, KINDS)
 {
     int last[SLOTS] = {0};
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_READ_WRITE);
@@ -266,7 +266,7 @@ COPY_TEST(slots_that_cuda_reads_and_writes, KINDS)
     end(ring);
 }
 
-COPY_TEST(a_reading_that_is_cancelled_is_read_again, KINDS)
+COPY_TEST(a_cancelled_frame_is_read_again, KINDS)
 {
     const gr_slot *slot;
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
@@ -302,8 +302,8 @@ static void EPOXY_CALLSPEC refuse_texels(GLenum target, GLint level, GLint x, GL
     (void)format, (void)type, (void)texels;
 }
 
-/* After an error from OpenGL the frame is unchanged: the next attempt gets it. */
-COPY_TEST(a_frame_that_opengl_refused_is_taken_later, 2)
+/* After an OpenGL error the frame is unchanged, and the next acquire returns it. */
+COPY_TEST(a_frame_whose_copy_failed_is_acquired_later, 2)
 {
     const gr_slot *slot;
     gr_ring *ring = make_ring(_i ? TEXTURES : OWN_BUFFERS, GR_SIDE_CUDA, GR_WRITE_DISCARD);
@@ -326,8 +326,8 @@ COPY_TEST(a_frame_that_opengl_refused_is_taken_later, 2)
 
 /* ---- Frames that were not consumed ----------------------------------------------------------- */
 
-/* The objects belong to the application, and so do frames that were not consumed. */
-COPY_TEST(unread_frames_reach_their_objects, 2)
+/* The objects belong to the application, so they must also receive frames that nothing read. */
+COPY_TEST(unread_frames_reach_their_objects_when_the_ring_ends, 2)
 {
     for (int held = 0; held < 2; held++) {
         gr_ring *ring = make_ring(_i ? TEXTURES : OWN_BUFFERS, GR_SIDE_CUDA, GR_WRITE_DISCARD);
@@ -363,8 +363,8 @@ static void write_part(gr_resource *resource, size_t offset, size_t size, int va
     assert_ok(gr_buffer_release(buffer));
 }
 
-/* With a copy, the bytes outside the mapped part stay those of the frame. */
-COPY_TEST(a_part_that_is_written_after_a_ring, 2)
+/* The copy transport keeps the bytes of the frame outside the mapped part. */
+COPY_TEST(mapping_a_part_after_the_ring_keeps_the_frame, 2)
 {
     static unsigned char bytes[MOST_BYTES];
     const size_t part = SIZE / 4;
@@ -383,8 +383,11 @@ COPY_TEST(a_part_that_is_written_after_a_ring, 2)
     end(NULL);
 }
 
-/* Not for objects that grinterop creates: CUDA can write to those until the resource ends. */
-COPY_TEST(a_slot_whose_object_is_gone, 2)
+/*
+ * Only for objects of the application: CUDA can write to the storage of a created buffer until its
+ * resource ends.
+ */
+COPY_TEST(a_slot_whose_object_was_deleted_cannot_be_written, 2)
 {
     const gr_slot *slot;
     gr_ring *ring = make_ring(_i ? TEXTURES : OWN_BUFFERS, GR_SIDE_CUDA, GR_WRITE_DISCARD);
@@ -402,7 +405,7 @@ COPY_TEST(a_slot_whose_object_is_gone, 2)
 
 GROUP("rings by copy, OpenGL writes", add_few_case, add_few_mesa_case, add_few_pinned_case)
 
-COPY_TEST(four_frames_written_by_opengl, KINDS)
+COPY_TEST(four_frames_written_by_opengl_arrive_in_cuda, KINDS)
 {
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_GRAPHICS, GR_READ_ONLY);
     for (int round = 0; round < 5; round++) {
@@ -414,15 +417,15 @@ COPY_TEST(four_frames_written_by_opengl, KINDS)
     end(ring);
 }
 
-/* OpenGL writes the next frames while the stream is blocked: each mapping has its own bytes. */
-COPY_TEST(cuda_reads_late, KINDS)
+/* OpenGL writes the next frames while the stream is blocked. Each mapping keeps its frame. */
+COPY_TEST(frames_that_cuda_reads_late_keep_their_bytes, KINDS)
 {
     unsigned char *got = NULL;
     const gr_slot *slot;
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_GRAPHICS, GR_READ_ONLY);
     CU(MemAllocHost((void **)&got, 2 * SLOTS * SIZE));
     struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 2000); /* so that a wait is noticed and still ends */
+    gate_open_after(gate, 2000); /* late: a call that waits is detected and still ends */
     for (int i = 0; i < 2 * SLOTS; i++) {
         gl_publishes(ring, i + 1);
         assert_ok(gr_ring_acquire_read(ring, fx.stream, &slot, 1, 0));
@@ -444,8 +447,8 @@ COPY_TEST(cuda_reads_late, KINDS)
     end(ring);
 }
 
-/* A later map outside the ring must not read data fetched for an unread frame. */
-COPY_TEST(a_ring_leaves_no_stale_bytes, KINDS)
+/* Data that was fetched for an unread frame must not be visible to a map after the ring. */
+COPY_TEST(maps_after_the_ring_read_the_current_bytes, KINDS)
 {
     const gr_slot *slot;
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_GRAPHICS, GR_READ_ONLY);
@@ -468,11 +471,11 @@ COPY_TEST(a_ring_leaves_no_stale_bytes, KINDS)
     end(NULL);
 }
 
-/* With pinned memory, nothing is fetched ahead. */
+/* With pinned memory the library fetches nothing ahead, so there is no pinned case. */
 GROUP("rings by copy, fetched ahead", add_few_case, add_few_mesa_case)
 
-/* Fetching ahead makes the same checks as a map that reads. */
-COPY_TEST(frames_that_cannot_be_fetched_are_not_handed_over)
+/* gr_ring_hand_over() fetches the frame ahead, with the checks of a map that reads. */
+COPY_TEST(a_frame_that_cannot_be_fetched_is_not_handed_over)
 {
     const gr_slot *slot;
     gr_ring *ring = make_ring(OWN_BUFFERS, GR_SIDE_GRAPHICS, GR_READ_ONLY);

@@ -34,7 +34,7 @@ static void read_settings(GLint values[SETTING_COUNT])
         glGetIntegerv(settings[i], &values[i]);
 }
 
-/* Sets pixel parameters that would change the texels, and binds objects everywhere. */
+/* Sets pixel parameters that would change the texels, and binds an object to each binding point. */
 static void disturb(void)
 {
     for (size_t i = 0; i < 9; i++)
@@ -78,9 +78,9 @@ static void one_life(const struct image *image, GLuint name)
     gr_resource_free(resources[1]);
 }
 
-GROUP("OpenGL's state over copies", EVERY_COPY_GL)
+GROUP("OpenGL state over copies", EVERY_COPY_GL)
 
-COPY_TEST(state_and_pending_errors_stay)
+COPY_TEST(copies_preserve_the_opengl_state_and_pending_errors)
 {
     static const char *const targets[] = {"2D", "3D", "CUBE", "RENDERBUFFER"};
     static const GLenum errors[] = {GL_NO_ERROR, GL_INVALID_ENUM};
@@ -106,10 +106,10 @@ COPY_TEST(state_and_pending_errors_stay)
         }
 }
 
-GROUP("OpenGL's state, the fixture's alone", add_copy_case)
+GROUP("OpenGL state, with the OpenGL of the fixture only", add_copy_case)
 
-/* Such a context applies arithmetic to transferred texels. */
-COPY_TEST(a_compatibility_context_does_not_change_texels)
+/* A compatibility context can apply arithmetic to transferred texels. */
+COPY_TEST(copies_in_a_compatibility_context_do_not_change_texels)
 {
     leave_context();
     gr_egl *egl = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true)));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Shared by the files of test_gl_copy.c. The driver is the one that fails on demand and counts
- * calls.
+ * Shared by the files of test_gl_copy.c. The tests load the CUDA driver that fails on demand and
+ * counts calls.
  */
 #ifndef GR_TESTS_GL_COPY_TESTS_H
 #define GR_TESTS_GL_COPY_TESTS_H
@@ -9,22 +9,25 @@
 #include "gl_transport.h"
 
 /*
- * With the fixture's OpenGL; with Mesa on the CPU, which is "another GPU" to CUDA; and with the
- * fixture's OpenGL while CUDA refuses to register mapped host memory.
+ * Cases with the OpenGL of the fixture; with Mesa on the CPU, which is "another GPU" to CUDA; and
+ * with the OpenGL of the fixture while CUDA refuses to register mapped host memory.
  */
 TCase *add_copy_case(Suite *suite, const char *name);
 TCase *add_mesa_copy_case(Suite *suite, const char *name);
 TCase *add_pinned_copy_case(Suite *suite, const char *name);
 #define EVERY_COPY_GL add_copy_case, add_mesa_copy_case, add_pinned_copy_case
 
-/* A case is skipped if its OpenGL is not available. */
+/* A test is skipped if the OpenGL of its case is not available. */
 #define COPY_TEST(...) TEST_UNLESS(copy_gl_missing(), __VA_ARGS__)
 const char *copy_gl_missing(void);
 
-/* CUDA refuses the next OpenGL mapping, so that CUDA allocates the host memory. */
+/*
+ * Makes CUDA refuse to register the next OpenGL mapping, so that the library uses pinned CUDA
+ * memory.
+ */
 void refuse_mapping(void);
 
-/* By GR_TRANSPORT_COPY; the last one is a buffer that grinterop creates. */
+/* Create a resource by GR_TRANSPORT_COPY. must_create_copy() lets grinterop create the buffer. */
 gr_resource *must_copy(GLuint name, unsigned flags);
 gr_resource *must_copy_image(const struct image *image, unsigned flags);
 gr_resource *must_create_copy(size_t size, unsigned flags);

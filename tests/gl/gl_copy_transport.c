@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The choice of a transport: a single allowed one, the fallback with its reason, and what the probe
- * reports and leaves behind.
+ * The choice of a transport: one that is the only allowed transport, the fallback with its reason,
+ * and the results and side effects of the probe.
  */
 #include "gl_copy_tests.h"
 
@@ -27,7 +27,7 @@ static void refuse_next(const char *function, CUresult code)
 
 GROUP("forced transports", add_copy_case)
 
-TEST(a_forced_transport_is_used)
+TEST(the_only_allowed_transport_is_used)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *interop =
@@ -45,7 +45,7 @@ TEST(a_forced_transport_is_used)
     ck_assert(gr_resource_get_info(copy)->closed);
 }
 
-TEST(a_forced_transport_does_not_fall_back)
+TEST(the_only_allowed_transport_has_no_fallback)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
@@ -72,8 +72,10 @@ TEST(a_forced_transport_does_not_fall_back)
     assert_null_invalid(gr_from_gl_buffer_with(name, GR_READ_WRITE, &unknown), "GR_TRANSPORT_ANY");
 }
 
-/* Catches: NULL options copied although gr_from_gl_buffer() refuses. */
-TEST(default_options_have_no_effect)
+/*
+ * Catches: with NULL as options the copy transport was used, although gr_from_gl_buffer() refuses.
+ */
+TEST(default_options_equal_no_options)
 {
     static const gr_gl_options *const defaults[] = {NULL, &by_default, &by_interop};
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -94,8 +96,8 @@ TEST(default_options_have_no_effect)
     }
 }
 
-/* Makes the same checks as interop. */
-TEST(copy_refuses_the_same_as_interop)
+/* The copy transport makes the same checks as interop. */
+TEST(copy_refuses_what_interop_refuses)
 {
     GLuint deleted = gl_buffer_filled(SIZE, 1), empty = gl_buffer(NULL, 0);
     GLuint name = gl_buffer_filled(SIZE, 1);
@@ -153,7 +155,7 @@ static void assert_fell_back(const gr_resource *resource, const char *code)
     ck_assert_msg(!strstr(logged, "an error: "), "logged: %s", logged);
 }
 
-/* A refusal due to the device, whatever the driver reports about devices. */
+/* The driver returns a code that blames the device, whatever it reports about devices. */
 TEST(transport_any_falls_back_if_another_device_draws)
 {
     static const struct {
@@ -189,8 +191,8 @@ TEST(transport_any_falls_back_if_another_device_draws)
     }
 }
 
-/* The same code means wrong arguments if this device draws, and the wrong device if it does not. */
-TEST(transport_any_falls_back_only_for_the_device)
+/* The same code blames the arguments if this device draws, and the device if another one does. */
+TEST(transport_any_does_not_fall_back_for_other_errors)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     refuse_next(REGISTER, CUDA_ERROR_INVALID_VALUE);
@@ -223,7 +225,7 @@ TEST(transport_any_works_without_a_current_cuda_context)
     CU(CtxSetCurrent(fx.context));
 }
 
-TEST(transport_any_refuses_wrong_arguments_at_once)
+TEST(transport_any_refuses_wrong_arguments_without_a_fallback)
 {
     struct image depth = image_make("DEPTH_COMPONENT24", "2D", 8, 8, 1);
     assert_null_invalid(gr_from_gl_buffer_with(0, GR_READ_WRITE, &by_any), "is 0");
@@ -233,7 +235,7 @@ TEST(transport_any_refuses_wrong_arguments_at_once)
     assert_calls(REGISTER_IMAGE, 0);
 }
 
-/* For storage that grinterop allocates: neither sharing nor registering works. */
+/* Creates storage while neither sharing nor registering works. */
 static gr_resource *create_elsewhere(const gr_gl_options *options)
 {
     fault->reset();
@@ -242,8 +244,8 @@ static gr_resource *create_elsewhere(const gr_gl_options *options)
     return gr_gl_buffer_create(SIZE, GR_READ_WRITE, options);
 }
 
-/* Catches: each transport that was not used was logged as an error, though the next one worked. */
-TEST(created_objects_copy_only_if_allowed)
+/* Catches: each transport that failed was logged as an error, although the next one worked. */
+TEST(created_buffers_are_copied_only_if_copy_is_allowed)
 {
     const gr_gl_options uncopied = BY(GR_TRANSPORT_SHARED | GR_TRANSPORT_INTEROP);
     const gr_gl_options *const refused[] = {NULL, &by_default, &uncopied, &by_interop};
@@ -283,7 +285,7 @@ static const gr_transport_info *must_probe(gr_transport transport)
     return info;
 }
 
-TEST(probe_reports_what_works_and_why)
+TEST(probe_reports_usable_transports_with_the_reason)
 {
     const gr_transport_info *interop = must_probe(GR_TRANSPORT_INTEROP);
     const gr_transport_info *shared = must_probe(GR_TRANSPORT_SHARED);
@@ -311,7 +313,7 @@ TEST(probe_reports_why_interop_fails)
     ck_assert_ptr_nonnull(strstr(info->reason, "cuGLGetDevices does not name"));
 }
 
-/* Counts the objects with low names. */
+/* The number of OpenGL objects with low names. */
 static unsigned count_objects(void)
 {
     unsigned count = 0;
@@ -333,7 +335,7 @@ TEST(probe_leaks_nothing)
 {
     GLuint bound = gl_buffer_filled(16, 0);
     GLint binding = 0;
-    probe_all(); /* marks the context, and opens what is opened once */
+    probe_all(); /* the first probe marks the context and opens what stays open */
     gr_clear_error();
     glBindBuffer(GL_COPY_WRITE_BUFFER, bound);
     unsigned objects = count_objects();
@@ -356,7 +358,7 @@ TEST(probe_leaks_nothing)
     assert_calls("cuGraphicsUnregisterResource", fault->calls(REGISTER) - 1);
 }
 
-TEST(probe_needs_a_context_and_one_transport)
+TEST(probe_without_a_context_or_with_several_transports_is_refused)
 {
     static const unsigned wrong[] = {0, GR_TRANSPORT_EXTERNAL, GR_TRANSPORT_ANY, 3, 32};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
@@ -371,7 +373,9 @@ TEST(probe_needs_a_context_and_one_transport)
     ck_assert_msg(info->usable, "%s", info->reason);
 }
 
-/* On a thread with its own context: whether it gets a separate result struct. */
+/*
+ * Runs on a thread with its own context. Returns whether that thread gets a separate result struct.
+ */
 static void *probe_elsewhere(void *info)
 {
     const gr_transport_info *here = info;
@@ -380,7 +384,7 @@ static void *probe_elsewhere(void *info)
     return egl && there && there != here && there->usable ? info : NULL;
 }
 
-TEST(results_are_per_thread)
+TEST(probe_results_are_per_thread)
 {
     gr_transport_info *here = (gr_transport_info *)must_probe(GR_TRANSPORT_COPY);
     ck_assert_ptr_nonnull(elsewhere(probe_elsewhere, here));
@@ -389,7 +393,7 @@ TEST(results_are_per_thread)
 
 GROUP("device", add_copy_case)
 
-TEST(the_device_that_draws)
+TEST(gr_gl_cuda_device_returns_the_drawing_device)
 {
     int device = -7;
     CU(CtxSetCurrent(NULL));
@@ -402,7 +406,7 @@ TEST(the_device_that_draws)
     assert_gl_clean();
 }
 
-TEST(no_device_that_draws)
+TEST(gr_gl_cuda_device_fails_if_no_cuda_device_draws)
 {
     int device = -7;
     assert_invalid(gr_gl_cuda_device(NULL), "NULL");
@@ -417,8 +421,10 @@ TEST(no_device_that_draws)
 
 GROUP("choice with Mesa", add_mesa_copy_case)
 
-/* With CUDA on a GPU there is none; the software driver's device is the CPU. */
-COPY_TEST(opengl_on_the_cpu_has_no_cuda_device)
+/*
+ * If CUDA runs on a GPU, no CUDA device draws. The only device of the software driver is the CPU.
+ */
+COPY_TEST(opengl_on_the_cpu_has_no_cuda_device_on_a_gpu)
 {
     int device = -7;
     if (gr_cuda_is_software()) {
@@ -430,10 +436,10 @@ COPY_TEST(opengl_on_the_cpu_has_no_cuda_device)
     ck_assert_int_eq(device, -7);
 }
 
-/* ---- Mesa's OpenGL --------------------------------------------------------------------------- */
+/* ---- OpenGL of Mesa -------------------------------------------------------------------------- */
 
-/* CUDA on a GPU cannot share with it; the software driver can. */
-COPY_TEST(transport_any_copies_for_opengl_on_the_cpu)
+/* CUDA on a GPU cannot share memory with OpenGL on the CPU; the software driver can. */
+COPY_TEST(transport_any_copies_if_cuda_on_a_gpu_meets_opengl_on_the_cpu)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource =

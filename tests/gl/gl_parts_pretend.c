@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* See gl_parts_pretend.h. It replaces epoxy's function pointers. */
+/* See gl_parts_pretend.h. Replaces the function pointers of epoxy. */
 #define _GNU_SOURCE
 #include "gl_parts_pretend.h"
 
@@ -15,7 +15,7 @@ enum { MOST_NAMES = 8192, HEADER_OFFSET = 8 };
 
 static bool on, late, without_fences;
 
-/* Indexed by OpenGL name: the descriptor of a memory object, and the memory object of a buffer. */
+/* Indexed by OpenGL name: the descriptors of memory objects, and the memory objects of buffers. */
 static int memory_fds[MOST_NAMES];
 static GLuint buffer_memories[MOST_NAMES];
 
@@ -99,7 +99,7 @@ static GLsync EPOXY_CALLSPEC fence_sync(GLenum condition, GLbitfield flags)
     return without_fences ? NULL : real_fence(condition, flags);
 }
 
-/* epoxy resolves functions at their first call. */
+/* Calls each function once, because epoxy resolves functions at their first call. */
 static void play(void)
 {
     GLuint none = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Shared by the files of test_gl_peer.c. In its cases the fixture's context and streams belong to
- * another device than the one that draws. The driver is the one that fails on demand.
+ * Shared by the files of test_gl_peer.c. In its cases the context and streams of the fixture belong
+ * to a different device than the one that draws. The tests load the CUDA driver that fails on
+ * demand.
  */
 #ifndef GR_TESTS_GL_PEER_H
 #define GR_TESTS_GL_PEER_H
@@ -18,20 +19,20 @@
 #define REGISTER   "cuGraphicsGLRegisterBuffer"
 #define UNREGISTER "cuGraphicsUnregisterResource"
 
-/* The device that draws, and its context, while the fixture uses another device. */
+/* The device that draws, and its context. The fixture uses another device. */
 struct drawing_device {
     CUdevice device;
     CUcontext context;
 };
 extern struct drawing_device drawing;
 
-/* A case is skipped without two devices that can access each other. */
+/* A test is skipped if there are no two devices that can access each other's memory. */
 #define PEER_TEST(...) TEST_UNLESS(peer_missing(), __VA_ARGS__)
 const char *peer_missing(void);
 
 TCase *add_peer_case(Suite *suite, const char *name);
 
-/* By GR_TRANSPORT_PEER. */
+/* must_peer() creates a resource with these options: GR_TRANSPORT_PEER. */
 extern const gr_gl_options by_peer;
 gr_resource *must_peer(GLuint name, unsigned flags);
 

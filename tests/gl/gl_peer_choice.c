@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* When and why the peer transport is chosen, what it refuses, and what the probe reports. */
+/* When the peer transport is chosen and why, what it refuses, and what the probe reports. */
 #include "gl_peer.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define LARGE ((size_t)8 << 20) /* from here on peer is preferred to interop */
+#define LARGE ((size_t)8 << 20) /* the size from which on peer is preferred to interop */
 
-/* Without copy, which is preferred to both. */
+/* Excludes copy, which is preferred to both. */
 #define BOTH (GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER)
 
 static void assert_chosen(const gr_resource *resource, gr_transport transport, const char *part)
@@ -35,7 +35,7 @@ static void assert_works(gr_resource *resource, GLuint name, size_t size)
 
 GROUP("choice", add_peer_case)
 
-PEER_TEST(transport_any_selects_the_copy, 6)
+PEER_TEST(transport_any_selects_copy_between_two_gpus, 6)
 {
     static const unsigned allowed[] = {GR_TRANSPORT_ANY, GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY,
                                        GR_TRANSPORT_PEER | GR_TRANSPORT_COPY};
@@ -47,7 +47,7 @@ PEER_TEST(transport_any_selects_the_copy, 6)
     assert_works(copy, name, size);
 }
 
-PEER_TEST(peer_is_taken_from_8_mib_on)
+PEER_TEST(peer_is_preferred_to_interop_from_8_mib_on)
 {
     GLuint large = gl_buffer_pattern(LARGE, 1), small = gl_buffer_pattern(LARGE - 1, 1);
     GR_AUTO(gr_resource) *peer = by(BOTH, large);
@@ -60,7 +60,7 @@ PEER_TEST(peer_is_taken_from_8_mib_on)
     assert_chosen(plain, GR_TRANSPORT_INTEROP, "transport interop");
 }
 
-PEER_TEST(an_image_uses_interop)
+PEER_TEST(images_use_interop_and_not_peer)
 {
     struct image image = image_make("RGBA8", "2D", 512, 1024, 1);
     GR_AUTO(gr_resource) *resource =
@@ -70,8 +70,8 @@ PEER_TEST(an_image_uses_interop)
                 GR_ERR_UNSUPPORTED, 0, "GR_TRANSPORT_COPY");
 }
 
-/* If one of them fails, the next one is used and reports why. */
-PEER_TEST(transports_that_peer_falls_back_to)
+/* If a transport fails, the next one is used, and the description gives the reason. */
+PEER_TEST(failed_transports_fall_back_to_the_next_one)
 {
     GLuint name = gl_buffer_pattern(LARGE, 1);
     let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
@@ -98,8 +98,11 @@ PEER_TEST(transports_that_peer_falls_back_to)
     assert_null_invalid(by(GR_TRANSPORT_ANY, 0), "is 0");
 }
 
-/* Not the error of peer, which is not possible here and would say to allow interop. */
-PEER_TEST(without_peer_the_error_of_interop_is_reported)
+/*
+ * Reports the error of interop. The error of peer, which is not possible here, would advise to
+ * allow interop.
+ */
+PEER_TEST(if_peer_is_impossible_the_error_of_interop_is_reported)
 {
     const gr_gl_options both = GR_INIT(gr_gl_options, .transports = BOTH);
     struct image image = image_make("RGBA8", "2D", 16, 16, 1);
@@ -113,7 +116,7 @@ PEER_TEST(without_peer_the_error_of_interop_is_reported)
     CU(CtxSetCurrent(fx.context));
 }
 
-PEER_TEST(the_probe_reports_two_gpus)
+PEER_TEST(the_probe_names_both_gpus)
 {
     char draws[64];
     snprintf(draws, sizeof(draws), "the memory of device %d, which draws", (int)drawing.device);
@@ -132,7 +135,7 @@ PEER_TEST(the_probe_reports_two_gpus)
 
 GROUP("one device", add_image_case)
 
-TEST(one_gpu_needs_no_copy)
+TEST(peer_is_refused_if_one_gpu_draws_and_computes)
 {
     GLuint name = gl_buffer_pattern(LARGE, 1);
     assert_null(by(GR_TRANSPORT_PEER, name), GR_ERR_UNSUPPORTED, 0, "GR_TRANSPORT_INTEROP");
@@ -145,7 +148,7 @@ TEST(one_gpu_needs_no_copy)
     ck_assert_msg(strstr(info->reason, "The same GPU draws and computes"), "%s", info->reason);
 }
 
-TEST(without_a_cuda_context_the_drawing_device_computes)
+TEST(without_a_cuda_context_peer_is_refused)
 {
     GLuint name = gl_buffer_pattern(LARGE, 1);
     CU(CtxSetCurrent(NULL));

@@ -19,7 +19,7 @@ static void keep_line(void *user, gr_log_level level, const char *line)
 }
 
 /* The bytes are lost, but the release must still succeed. */
-PEER_TEST(deleted_while_mapped_it_can_be_released)
+PEER_TEST(a_mapped_buffer_that_was_deleted_can_be_released)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_WRITE_DISCARD);
@@ -39,9 +39,10 @@ PEER_TEST(deleted_while_mapped_it_can_be_released)
 GROUP("ends", add_peer_case)
 
 /*
- * Restores the caller's context, whatever is current; the streams belong to the resource's context.
+ * Tested with no context and with the context of the drawing device current. The streams belong to
+ * the context of the resource.
  */
-PEER_TEST(the_callers_context_is_put_back)
+PEER_TEST(calls_restore_the_current_context_of_the_caller)
 {
     CUcontext contexts[2] = {NULL, drawing.context};
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -62,8 +63,8 @@ PEER_TEST(the_callers_context_is_put_back)
     CU(CtxSetCurrent(fx.context));
 }
 
-/* The other GPU's side stays alive and ends with the resource. */
-PEER_TEST(a_cuda_context_that_is_gone, 2)
+/* The objects on the other GPU stay alive and end with the resource. */
+PEER_TEST(a_resource_can_be_freed_after_its_cuda_context, 2)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     CUcontext own = new_context(NULL);
@@ -81,8 +82,10 @@ PEER_TEST(a_cuda_context_that_is_gone, 2)
     assert_gl_pattern(name, SIZE, 1);
 }
 
-/* The last buffer is released without the OpenGL context, after the CUDA context is gone. */
-PEER_TEST(the_other_side_outlives_its_resource)
+/*
+ * The CUDA context is destroyed, and then the last buffer is released without the OpenGL context.
+ */
+PEER_TEST(the_registration_ends_later_in_the_opengl_context)
 {
     CUstream stream = NULL;
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -102,7 +105,7 @@ PEER_TEST(the_other_side_outlives_its_resource)
     assert_calls(UNREGISTER, 2);
 }
 
-PEER_TEST(closed_or_freed_while_mapped, 4)
+PEER_TEST(closing_or_freeing_a_mapped_resource_keeps_the_bytes, 4)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     const unsigned flags = _i / 2 ? GR_WRITE_DISCARD : GR_READ_WRITE;
@@ -125,10 +128,11 @@ PEER_TEST(closed_or_freed_while_mapped, 4)
 }
 
 /*
- * Also in a batch led by one of them: the unmap is in that one's stream. The software driver's
- * unmap blocks, so there only the calls show it.
+ * Both resources are unmapped as a batch, in the stream of the first. Freeing the second must wait
+ * for that stream. In the software driver the unmap blocks, so there only the number of calls shows
+ * the wait.
  */
-PEER_TEST(the_end_waits_for_the_unmap, 2)
+PEER_TEST(freeing_a_resource_waits_for_its_unmap, 2)
 {
     GLuint names[2] = {gl_buffer_filled(SIZE, 1), gl_buffer_filled(SIZE, 2)};
     gr_resource *resources[2];
@@ -153,7 +157,7 @@ PEER_TEST(the_end_waits_for_the_unmap, 2)
 
 GROUP("refusals", add_peer_case)
 
-PEER_TEST(nothing_is_left_of_one_that_was_not_made)
+PEER_TEST(a_failed_creation_leaves_nothing_behind)
 {
     static const struct {
         const char *function;
@@ -180,8 +184,11 @@ PEER_TEST(nothing_is_left_of_one_that_was_not_made)
     assert_ok(gr_buffer_release(must_map(resource)));
 }
 
-/* OpenGL memory is not released under a copy whose unmap failed either. */
-PEER_TEST(the_end_waits_for_copies_that_no_unmap_waits_for)
+/*
+ * Also if the unmap after a failed copy fails: OpenGL memory must not be released while copies of
+ * it are pending.
+ */
+PEER_TEST(freeing_a_resource_waits_for_copies_after_a_failed_unmap)
 {
     gr_resource *resources[3];
     gr_buffer *buffers[3] = {NULL};
@@ -194,14 +201,15 @@ PEER_TEST(the_end_waits_for_copies_that_no_unmap_waits_for)
                  CUDA_ERROR_UNKNOWN, "earlier work");
     ck_assert(!gate_is_open(gate));
     gate_open_after(gate, 100);
-    gr_resource_free(resources[1]); /* the first one led, and its stream waits */
+    /* The batch is in the stream of the first resource, which the free waits for. */
+    gr_resource_free(resources[1]);
     ck_assert(gate_is_open(gate));
     gr_resource_free(resources[0]);
     gr_resource_free(resources[2]);
     assert_calls(UNREGISTER, 3);
 }
 
-PEER_TEST(a_release_that_fails_can_be_tried_again)
+PEER_TEST(a_failed_release_can_be_retried)
 {
     static const char *const functions[] = {MAP, COPY, "cuEventRecord", UNMAP};
     static const unsigned flags[] = {GR_WRITE_DISCARD, GR_READ_WRITE};
@@ -221,8 +229,11 @@ PEER_TEST(a_release_that_fails_can_be_tried_again)
     }
 }
 
-/* A map with two transports: if the second fails, the first is unmapped. */
-PEER_TEST(a_batch_of_two_transports)
+/*
+ * One gr_map_many() call maps resources of two transports. If the second map fails, the first
+ * resource is unmapped.
+ */
+PEER_TEST(a_failed_map_many_unmaps_resources_of_the_other_transport)
 {
     GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
     gr_resource *resources[2] = {must_peer(names[0], GR_READ_WRITE),

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Ordering between OpenGL, the other GPU and CUDA streams with the peer transport. */
+/* Order between OpenGL, the other GPU and CUDA streams with the peer transport. */
 #include "gl_peer.h"
 
 #include <stdio.h>
 
 GROUP("order", add_peer_case)
 
-/* The default stream depends on the current context, also on the device that computes. */
-PEER_TEST(the_default_streams_are_the_callers, 2)
+/*
+ * Which stream a default stream is depends on the current context, also on the device that
+ * computes.
+ */
+PEER_TEST(default_streams_belong_to_the_context_of_the_caller, 2)
 {
     const CUstream stream = _i ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
     GLuint name = gl_buffer_filled(SIZE, 1), source = gl_buffer_pattern(SIZE, 7);
@@ -23,8 +26,11 @@ PEER_TEST(the_default_streams_are_the_callers, 2)
     assert_gl_bytes(name, SIZE, 0x42);
 }
 
-/* One resource computes on the device that draws and one elsewhere, whatever is current. */
-PEER_TEST(contexts_of_both_devices_on_one_thread)
+/*
+ * One resource computes on the drawing device and one on the other device, whichever context is
+ * current.
+ */
+PEER_TEST(resources_on_both_devices_work_on_one_thread)
 {
     const CUcontext contexts[] = {drawing.context, fx.context};
     const GLuint names[] = {gl_buffer_filled(SIZE, 1), gl_buffer_filled(SIZE, 2)};
@@ -72,10 +78,11 @@ static void assert_refuses_stream(gr_resource *resource, CUstream stream, const 
 }
 
 /*
- * With every transport, whatever is current. Catches: without a current context the driver was
- * queried for the stream's context, and a stream for which it gave no answer was accepted.
+ * With every transport and every current context. Catches: without a current context the library
+ * queried the context of the stream from the driver, and accepted a stream for which the driver
+ * returned no context.
  */
-PEER_TEST(a_stream_of_the_device_that_draws_is_refused, 3)
+PEER_TEST(a_stream_of_the_drawing_device_is_refused, 3)
 {
     static const unsigned transports[] = {GR_TRANSPORT_PEER, GR_TRANSPORT_INTEROP,
                                           GR_TRANSPORT_COPY};
@@ -100,17 +107,17 @@ PEER_TEST(a_stream_of_the_device_that_draws_is_refused, 3)
     assert_mapped(resource, 1);
 }
 
-/* No thread waits: the map, and on a GPU also the release, return while the stream is blocked. */
-PEER_TEST(calls_do_not_wait_for_the_stream)
+/* The map, and on a GPU also the release, return while the stream is blocked. */
+PEER_TEST(calls_do_not_block_the_thread)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
     struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 2000); /* so that a wait is noticed and still ends */
+    gate_open_after(gate, 2000); /* late: a call that waits is detected and still ends */
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 4);
     ck_assert(!gate_is_open(gate));
-    if (gr_cuda_is_software()) /* its unmap waits */
+    if (gr_cuda_is_software()) /* the unmap of the software driver blocks */
         gate_open(gate);
     assert_ok(gr_buffer_release(buffer));
     ck_assert_int_eq(gate_is_open(gate), gr_cuda_is_software());
@@ -118,7 +125,7 @@ PEER_TEST(calls_do_not_wait_for_the_stream)
     assert_gl_bytes(name, SIZE, 4);
 }
 
-/* The event that a failed map records comes after the last mapping. */
+/* The failed map records an event, which must come after the work of the last mapping. */
 static void assert_map_fails(gr_resource *const both[2])
 {
     gr_buffer *buffers[2] = {NULL};
@@ -128,10 +135,10 @@ static void assert_map_fails(gr_resource *const both[2])
 }
 
 /*
- * The next map, on another stream, does not overwrite what a kernel of the last mapping still
- * reads; also if a map on that stream failed in between.
+ * The next map, on another stream, must not overwrite bytes that a kernel of the last mapping still
+ * reads. In the second run a map on that stream fails in between.
  */
-PEER_TEST(a_map_waits_for_the_last_mappings_work, 2)
+PEER_TEST(map_waits_for_the_work_of_the_last_mapping, 2)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     unsigned char *got[2] = {must_pin(SIZE), must_pin(SIZE)};
@@ -147,7 +154,7 @@ PEER_TEST(a_map_waits_for_the_last_mappings_work, 2)
     assert_two_reads(got, SIZE);
 }
 
-PEER_TEST(events_of_the_options)
+PEER_TEST(maps_and_releases_use_the_events_of_their_options)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
@@ -171,8 +178,8 @@ PEER_TEST(events_of_the_options)
     CU(EventDestroy(after));
 }
 
-/* A wait on the host for CUDA's last work with an unmapped resource. */
-PEER_TEST(waits_end_when_cuda_has_released_the_buffer)
+/* A wait on the host for the last CUDA work with an unmapped resource. */
+PEER_TEST(gr_resource_wait_ends_after_the_release)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_WRITE_DISCARD);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Long runs of the peer transport: no allocation in a loop, nothing left after a resource's life;
- * and rings.
+ * Long runs of the peer transport: a loop allocates nothing, a freed resource leaves nothing
+ * behind, and rings work.
  */
 #define _GNU_SOURCE
 #include "gl_peer.h"
@@ -50,7 +50,7 @@ PEER_TEST(creating_and_freeing_resources_leaks_nothing)
 }
 
 /* CUDA writes the slots in order, and OpenGL reads each. */
-PEER_TEST(slots_of_a_ring)
+PEER_TEST(a_ring_passes_frames_from_cuda_to_opengl)
 {
     gr_resource *resources[SLOTS];
     for (int i = 0; i < SLOTS; i++)

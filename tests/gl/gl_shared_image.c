@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Textures in memory of grinterop's own Vulkan device: bytes of every target, format and level. */
+/* Textures in memory of the Vulkan device of grinterop: bytes of every target, format and level. */
 #include "gl_shared.h"
 #include "tests/support/support_image.h"
 
@@ -33,7 +33,7 @@ static const struct image_target *target_of(GLenum target)
     return NULL;
 }
 
-/* Describes a texture that grinterop created, for support_image.h. */
+/* Describes a texture that grinterop created, as support_image.h needs it. */
 static struct image image_of(const gr_resource *resource, const char *format, int shape)
 {
     GLenum target = shapes[shape].target;
@@ -74,7 +74,7 @@ static gr_resource *must_share_image(const char *format, int shape, unsigned fla
     return resource;
 }
 
-/* Fills each level and layer with a pattern by CUDA, or compares it. */
+/* With CUDA: writes a pattern to each level and layer, or compares them with the pattern. */
 static void by_cuda(gr_buffer *buffer, const struct image *image, unsigned number, bool write)
 {
     unsigned char *texels = malloc(image_bytes(image, 0)), *seen = malloc(image_bytes(image, 0));
@@ -111,14 +111,14 @@ static void check_bytes(const char *format, int shape)
 
 GROUP("images", add_shared_case)
 
-IMAGE_TEST(bytes_of_each_format, SHAPES)
+IMAGE_TEST(every_format_passes_both_ways, SHAPES)
 {
     for (int format = 0; format < FORMATS; format++)
         check_bytes(formats[format], _i);
     assert_gl_clean();
 }
 
-IMAGE_TEST(bytes_of_large_images)
+IMAGE_TEST(large_images_pass_both_ways)
 {
     const unsigned width = 401, height = 203, texel = 4;
     const gr_gl_image_desc info =
@@ -144,7 +144,7 @@ IMAGE_TEST(bytes_of_large_images)
 
 /* ---- Descriptions ---------------------------------------------------------------------------- */
 
-IMAGE_TEST(an_image_says_what_it_is, SHAPES)
+IMAGE_TEST(a_shared_image_describes_itself, SHAPES)
 {
     GR_AUTO(gr_resource) *resource = must_share_image("RGBA16F", _i, GR_SURFACE_LOAD_STORE);
     struct image image = image_of(resource, "RGBA16F", _i);
@@ -165,7 +165,7 @@ IMAGE_TEST(an_image_says_what_it_is, SHAPES)
     assert_ok(gr_buffer_release(buffer));
 }
 
-IMAGE_TEST(opengl_draws_into_it)
+IMAGE_TEST(opengl_draws_into_a_shared_image)
 {
     GR_AUTO(gr_resource) *resource = must_share_image("RGBA8", 1, GR_READ_WRITE);
     GLuint framebuffer = 0;
@@ -187,7 +187,7 @@ IMAGE_TEST(opengl_draws_into_it)
     glDeleteFramebuffers(1, &framebuffer);
 }
 
-IMAGE_TEST(buffers_and_images_in_one_batch)
+IMAGE_TEST(map_many_maps_shared_buffers_and_images)
 {
     gr_resource *resources[3] = {must_share(4096, GR_READ_WRITE),
                                  must_share_image("RGBA8", 0, GR_READ_WRITE),
@@ -208,7 +208,7 @@ IMAGE_TEST(buffers_and_images_in_one_batch)
     free_resources(resources, 3);
 }
 
-TEST(images_by_interop)
+TEST(created_images_can_use_interop)
 {
     for (int shape = 0; shape < SHAPES; shape++) {
         const gr_gl_image_desc info = info_of("RGBA8", shape);
@@ -248,14 +248,14 @@ static const struct {
     {{SIZED, GL_TEXTURE_2D, GL_RGBA8, 1 << 20, 4, 1, 1}, GR_ERR_INVALID_VALUE, "1048576"},
 };
 
-IMAGE_TEST(wrong_images, sizeof(wrong) / sizeof(wrong[0]))
+IMAGE_TEST(wrong_descriptions_are_refused, sizeof(wrong) / sizeof(wrong[0]))
 {
     assert_null(gr_gl_image_create(&wrong[_i].info, GR_READ_WRITE, &by_sharing), wrong[_i].status,
                 -1, wrong[_i].text);
     assert_gl_clean();
 }
 
-TEST(no_image)
+TEST(a_missing_description_or_context_is_refused)
 {
     const gr_gl_image_desc good = GR_INIT(gr_gl_image_desc, GL_TEXTURE_2D, GL_RGBA8, 4, 4, 0, 0);
     assert_null_invalid(gr_gl_image_create(NULL, GR_READ_WRITE, NULL), "NULL");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The lifetime of shared resources: ends in every order, with a wrong context, no context, and
- * destroyed contexts.
+ * The lifetime of shared resources: they end in every order, with a wrong context, without a
+ * context, and after contexts were destroyed.
  */
 #include "gl_shared.h"
 
@@ -23,7 +23,7 @@ static void end_stranger(void)
     gr_egl_free(stranger);
 }
 
-/* Frees what was deferred for the current context. */
+/* Frees the objects that were deferred for the current context. */
 static void collect(void)
 {
     gr_resource_free(must_register(gl_buffer_filled(16, 0)));
@@ -31,14 +31,14 @@ static void collect(void)
 
 GROUP("ends", add_shared_case)
 
-WAY_TEST(the_name_ends_with_the_resource, WAYS)
+WAY_TEST(the_opengl_buffer_ends_with_its_resource, WAYS)
 {
     gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
     ck_assert(glIsBuffer(name));
     assert_ok(gr_resource_close(resource, CU_STREAM_LEGACY));
     ck_assert(gr_resource_get_info(resource)->closed);
-    ck_assert(glIsBuffer(name)); /* the OpenGL object ends with the resource's memory */
+    ck_assert(glIsBuffer(name)); /* the OpenGL object ends with the memory of the resource */
     assert_ok(gr_resource_close(resource, CU_STREAM_LEGACY));
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
     gr_resource_free(resource);
@@ -47,19 +47,19 @@ WAY_TEST(the_name_ends_with_the_resource, WAYS)
 }
 
 /*
- * Refuses the first import of a pair, the second, and those of both kinds of pairs: there is always
- * a fallback.
+ * OpenGL refuses semaphores of a pair when they are imported: the first of a pair, the second, or
+ * pairs of both kinds. There is always a fallback.
  */
 static const struct {
-    int way; /* the expected kind without refusals */
+    int way; /* the expected kind of wait without refusals, an index of `ways` */
     unsigned taken, refused;
-    int left; /* the kind with them */
+    int left; /* the kind of wait after the refusals */
 } refusals[] = {{0, 0, 1, 1}, {0, 1, 1, 1}, {0, 0, 2, 2}, {1, 0, 1, 2}, {1, 1, 1, 2}};
 enum { REFUSALS = sizeof(refusals) / sizeof(*refusals) };
 
 GROUP("refusals", add_shared_case)
 
-SHARED_TEST(semaphores_that_opengl_refuses, REFUSALS)
+SHARED_TEST(without_semaphores_another_kind_of_wait_is_used, REFUSALS)
 {
     need_kernels();
     const char *missing = way_missing(refusals[_i].way);
@@ -77,7 +77,7 @@ SHARED_TEST(semaphores_that_opengl_refuses, REFUSALS)
 
 GROUP("ends", add_shared_case)
 
-WAY_TEST(closed_while_mapped, WAYS)
+WAY_TEST(close_while_mapped_keeps_the_bytes, WAYS)
 {
     gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
@@ -89,7 +89,7 @@ WAY_TEST(closed_while_mapped, WAYS)
     assert_ok(gr_buffer_release(buffer));
 }
 
-WAY_TEST(freed_while_mapped, WAYS)
+WAY_TEST(a_mapping_keeps_a_freed_resource_alive, WAYS)
 {
     gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
@@ -102,7 +102,7 @@ WAY_TEST(freed_while_mapped, WAYS)
 }
 
 /* The stream is still writing when the resource is freed. */
-WAY_TEST(freed_while_the_stream_works, WAYS)
+WAY_TEST(free_while_the_stream_works_is_safe, WAYS)
 {
     need_kernels();
     for (int i = 0; i < 3; i++) {
@@ -117,7 +117,7 @@ WAY_TEST(freed_while_the_stream_works, WAYS)
     collect();
 }
 
-WAY_TEST(a_second_resource_outlives_the_first, WAYS)
+WAY_TEST(a_resource_can_be_used_after_another_was_freed, WAYS)
 {
     gr_resource *first = must_share(SIZE, GR_READ_WRITE), *second = must_share(SIZE, GR_READ_WRITE);
     fill_mapped(first, 1);
@@ -152,7 +152,7 @@ static void assert_refused(gr_resource *resource, gr_buffer *mapped, const char 
     ck_assert(!gr_resource_get_info(resource)->closed);
 }
 
-WAY_TEST(refused_in_the_wrong_context, WAYS)
+WAY_TEST(calls_in_the_wrong_context_are_refused, WAYS)
 {
     gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
     for (int round = 0; round < 4; round++) {
@@ -170,7 +170,7 @@ WAY_TEST(refused_in_the_wrong_context, WAYS)
     gr_resource_free(resource);
 }
 
-WAY_TEST(freed_in_the_wrong_context, WAYS)
+WAY_TEST(a_resource_freed_in_the_wrong_context_ends_later, WAYS)
 {
     for (int round = 0; round < 2; round++) {
         gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
@@ -184,7 +184,7 @@ WAY_TEST(freed_in_the_wrong_context, WAYS)
     }
 }
 
-WAY_TEST(freed_on_another_thread, WAYS)
+WAY_TEST(a_resource_freed_on_another_thread_ends_later, WAYS)
 {
     gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
     GLuint name = gr_gl_name(resource);
@@ -197,7 +197,7 @@ WAY_TEST(freed_on_another_thread, WAYS)
 
 /* ---- Destroyed contexts ---------------------------------------------------------------------- */
 
-WAY_TEST(the_context_ends_first, WAYS)
+WAY_TEST(resources_can_be_freed_after_their_context, WAYS)
 {
     for (int round = 0; round < 3; round++) {
         gr_egl *egl = must_make(gr_egl_create(NULL));
@@ -212,10 +212,10 @@ WAY_TEST(the_context_ends_first, WAYS)
         CU(StreamSynchronize(fx.stream));
     }
     collect();
-    pretend_counts.alive = 0; /* the OpenGL objects ended with the contexts */
+    pretend_counts.alive = 0; /* the simulated OpenGL objects ended with the contexts */
 }
 
-WAY_TEST(two_contexts_in_turns, WAYS)
+WAY_TEST(two_contexts_share_with_cuda_alternately, WAYS)
 {
     gr_resource *resources[2];
     gr_egl *const contexts[2] = {fx.egl, stranger};
@@ -235,8 +235,8 @@ WAY_TEST(two_contexts_in_turns, WAYS)
     }
 }
 
-/* One driver call could not serve both. */
-WAY_TEST(two_contexts_in_one_batch, WAYS)
+/* One driver call could not handle both resources. */
+WAY_TEST(map_many_with_two_contexts_is_refused, WAYS)
 {
     gr_buffer *buffers[2] = {NULL, NULL};
     gr_resource *resources[2] = {must_share(SIZE, GR_READ_WRITE), NULL};
@@ -254,7 +254,7 @@ WAY_TEST(two_contexts_in_one_batch, WAYS)
 GROUP("ends", add_shared_case)
 
 /* The resource retains the primary context itself. */
-WAY_TEST(without_a_cuda_context, WAYS)
+WAY_TEST(without_a_cuda_context_the_primary_one_is_used, WAYS)
 {
     CU(CtxSetCurrent(NULL));
     gr_resource *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &by_sharing));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Order between OpenGL and CUDA on shared buffers, with each kind of waits that OpenGL supports.
- * One side is late; the other must come after it although the host does not block.
+ * Order between OpenGL and CUDA on shared buffers, with each kind of wait that OpenGL supports. One
+ * API is late, and the other must come after it although the host does not block.
  */
 #include "gl_shared.h"
 
@@ -11,7 +11,7 @@
 
 #define SIZE    65536
 #define LATE_MS 60
-#define MANY    300 /* more than fit into one driver call */
+#define MANY    300 /* more resources than fit into one driver call */
 
 static const char *missing(int way)
 {
@@ -29,7 +29,7 @@ ORDER_TEST(the_best_kind_of_wait_is_used, WAYS)
     assert_described(resource, ways[_i].text);
 }
 
-/* ---- CUDA is late ---------------------------------------------------------------------------- */
+/* ---- CUDA reads or writes late --------------------------------------------------------------- */
 
 ORDER_TEST(opengl_reads_after_cuda_wrote, WAYS)
 {
@@ -64,7 +64,7 @@ ORDER_TEST(opengl_writes_after_cuda_read, WAYS)
     CU(MemFree(out));
 }
 
-/* ---- OpenGL is late -------------------------------------------------------------------------- */
+/* ---- OpenGL reads or writes late ------------------------------------------------------------- */
 
 ORDER_TEST(cuda_reads_after_opengl_wrote, WAYS)
 {
@@ -97,10 +97,13 @@ ORDER_TEST(cuda_writes_after_opengl_read, WAYS)
     assert_gl_bytes(name, SIZE, 0x22);
 }
 
-/* ---- In turns -------------------------------------------------------------------------------- */
+/* ---- Alternating uses ------------------------------------------------------------------------ */
 
-/* Each adds to what the other left; a turn that is too early or too late loses one. */
-ORDER_TEST(turns_lose_nothing, WAYS)
+/*
+ * OpenGL and CUDA alternate, and CUDA adds 1 each time. If one of them is too early, an addition is
+ * lost.
+ */
+ORDER_TEST(alternating_uses_lose_no_write, WAYS)
 {
     const int turns = 200;
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
@@ -119,8 +122,8 @@ ORDER_TEST(turns_lose_nothing, WAYS)
     assert_gl_bytes(name, SIZE, turns);
 }
 
-/* A map without OpenGL work after it, and consecutive maps on two streams. */
-ORDER_TEST(cuda_after_cuda, WAYS)
+/* A map that no OpenGL work follows, and then a map on another stream. */
+ORDER_TEST(cuda_sees_its_own_writes_on_another_stream, WAYS)
 {
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
@@ -133,7 +136,7 @@ ORDER_TEST(cuda_after_cuda, WAYS)
     assert_gl_bytes(gr_gl_name(resource), SIZE, 2);
 }
 
-ORDER_TEST(resources_handed_over_one_by_one, WAYS)
+ORDER_TEST(resources_can_be_released_one_by_one, WAYS)
 {
     enum { COUNT = 4 };
     gr_resource *resources[COUNT];
@@ -173,13 +176,16 @@ static void batch(size_t n)
     free_resources(resources, n);
 }
 
-ORDER_TEST(a_batch, WAYS)
+ORDER_TEST(map_many_is_ordered, WAYS)
 {
     batch(32);
 }
 
-/* A batch signals and waits once, and all its objects are in the barriers. */
-ORDER_TEST(a_batch_costs_one_signal_and_one_wait, WAYS)
+/*
+ * gr_map_many() signals and waits once, and all objects are in the barriers of that signal and
+ * wait.
+ */
+ORDER_TEST(map_many_uses_one_signal_and_one_wait, WAYS)
 {
     if (!gr_cuda_is_software())
         skip("a GPU's driver does not say how often it was called");
@@ -206,14 +212,14 @@ ORDER_TEST(a_batch_costs_one_signal_and_one_wait, WAYS)
     free_resources(resources, COUNT);
 }
 
-ORDER_TEST(a_batch_of_very_many, WAYS)
+ORDER_TEST(map_many_of_300_resources_is_ordered, WAYS)
 {
     batch(MANY);
 }
 
 GROUP("rings", add_shared_case)
 
-/* With binary semaphores each resource has its own, so a ring has one slot. */
+/* With binary semaphores each resource has its own pair, so a ring has one slot. */
 static gr_ring *share_ring(size_t n, gr_ring_mode mode)
 {
     gr_resource *resources[16] = {NULL};
@@ -233,13 +239,16 @@ static unsigned long signals_of(gr_ring *ring, int frames)
     return pretend_counts.signals - before;
 }
 
-/* OpenGL signals once for half of the slots that it has read them, except with GR_RING_NEWEST. */
-ORDER_TEST(a_ring_signals_once_for_half_of_its_slots, WAYS)
+/*
+ * After OpenGL has read slots, it signals once for half of the slots of the ring, except with
+ * GR_RING_NEWEST.
+ */
+ORDER_TEST(a_ring_signals_once_per_half_of_its_slots, WAYS)
 {
     static const struct {
         size_t slots;
         gr_ring_mode mode;
-        unsigned long signals; /* for 64 frames */
+        unsigned long signals; /* the number of signals for 64 frames */
     } rings[] = {{1, GR_RING_LOSSLESS, 64}, {3, GR_RING_LOSSLESS, 64}, {4, GR_RING_LOSSLESS, 32},
                  {9, GR_RING_LOSSLESS, 16}, {16, GR_RING_LOSSLESS, 8}, {16, GR_RING_NEWEST, 64}};
     for (size_t i = 0; i < (_i == 1 ? 1 : sizeof(rings) / sizeof(*rings)); i++) {
@@ -256,10 +265,10 @@ ORDER_TEST(a_ring_signals_once_for_half_of_its_slots, WAYS)
 }
 
 /*
- * A producer without a free slot, or a consumer without a frame, makes OpenGL send the postponed
- * signal.
+ * OpenGL must send the postponed signal if the producer has no free slot or the consumer has no
+ * frame.
  */
-ORDER_TEST(a_postponed_signal_is_sent_on_demand, WAYS)
+ORDER_TEST(a_postponed_signal_is_sent_when_it_is_needed, WAYS)
 {
     if (_i == 1)
         skip("a ring with binary semaphores has one slot, whose signal is never put off");
@@ -283,13 +292,16 @@ ORDER_TEST(a_postponed_signal_is_sent_on_demand, WAYS)
     assert_ok(gr_ring_cancel_write(ring, slots, 8));
     ring_frame(ring, 4, 0);
     gr_ring_stop(ring);
-    gr_ring_free(ring); /* OpenGL has not signalled yet that it is done with the ring */
+    gr_ring_free(ring); /* OpenGL has not signalled yet that it has finished with the ring */
     ck_assert_uint_eq(pretend_counts.signals, made);
     gr_clear_error();
 }
 
-/* OpenGL reads late, and one signal after all of it delays the next CUDA write. */
-ORDER_TEST(cuda_writes_a_ring_after_opengl_read_it, WAYS)
+/*
+ * OpenGL reads several slots late. CUDA may overwrite them only after the signal that follows all
+ * these reads.
+ */
+ORDER_TEST(cuda_overwrites_slots_after_opengl_has_read_them, WAYS)
 {
     size_t n = _i == 1 ? 1 : 4;
     GLuint copies[16];
@@ -307,8 +319,8 @@ ORDER_TEST(cuda_writes_a_ring_after_opengl_read_it, WAYS)
     gr_ring_free(ring);
 }
 
-/* No other thread may give it back, even if that would only be recorded. */
-ORDER_TEST(slots_read_by_opengl_are_given_back_on_its_thread, WAYS)
+/* Another thread may not return the slot, even if that would only be recorded. */
+ORDER_TEST(slots_read_by_opengl_are_given_back_only_on_its_thread, WAYS)
 {
     gr_ring *ring = share_ring(_i == 1 ? 1 : 8, GR_RING_LOSSLESS);
     const gr_slot *slot = ring_to_opengl(ring, 5, 0);
@@ -318,7 +330,7 @@ ORDER_TEST(slots_read_by_opengl_are_given_back_on_its_thread, WAYS)
     assert_gl_bytes(gr_gl_name(slot->resource), SIZE, 5);
     assert_ok(gr_ring_give_back(ring, &slot, 1));
     assert_fails(gr_ring_give_back(ring, &slot, 1), GR_ERR_STATE, 0, "is not being read");
-    if (_i != 1) { /* the slot stays if its signal cannot be sent */
+    if (_i != 1) { /* the slot stays acquired if its signal cannot be sent */
         const gr_slot *all[8];
         assert_ok(gr_egl_make_current(NULL));
         assert_fails(gr_ring_acquire_write(ring, fx.stream, all, 8, 0), GR_ERR_NOT_READY, 0,

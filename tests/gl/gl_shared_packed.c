@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Shared buffers in memory blocks: each has its own bytes, a place is reused only when both APIs
- * have finished with it, and none can be sent to another process.
+ * Shared buffers in memory blocks: each buffer has its own bytes, a range is reused only when both
+ * APIs have finished with it, and no such buffer can be sent to another process.
  */
 #define _GNU_SOURCE
 #include "gl_parts_pretend.h"
@@ -22,7 +22,7 @@ enum { MIB = 1 << 20, BLOCK = 2 * MIB };
 static const gr_gl_options packed = {
     .struct_size = sizeof(gr_gl_options), .transports = GR_TRANSPORT_SHARED, .packed = true};
 
-/* Not quite multiples of the buffer alignment: see gl_parts_pretend.h. */
+/* These are not multiples of the buffer alignment: see gl_parts_pretend.h. */
 static const size_t sizes[] = {1000, 65000, 1, 4000, 500, 300000, 130};
 enum { SIZES = sizeof(sizes) / sizeof(*sizes), COUNT = 6 * SIZES };
 
@@ -50,7 +50,7 @@ static CUdeviceptr address_of(gr_resource *resource)
     return ptr;
 }
 
-/* The device that draws has the memory, even if CUDA computes on another one. */
+/* The memory is on the device that draws, even if CUDA computes on another one. */
 static CUcontext drawing;
 
 static size_t free_memory(void)
@@ -63,7 +63,10 @@ static size_t free_memory(void)
     return left;
 }
 
-/* Retained for the whole program, since the driver allocates memory for it. */
+/*
+ * Retains the context of the drawing device until the program ends, because the driver allocates
+ * memory for it.
+ */
 static void hold_drawing(void)
 {
     CU(DevicePrimaryCtxRetain(&drawing, 0));
@@ -72,7 +75,7 @@ static void hold_drawing(void)
 
 /*
  * Checks that the memory in use has grown by a number of bytes in this range. Not checked on a GPU,
- * where other processes allocate too; bench_scale measures it there.
+ * where other processes also allocate; there bench_scale measures it.
  */
 static void assert_used(size_t before, size_t least, size_t most)
 {
@@ -84,15 +87,15 @@ static void assert_used(size_t before, size_t least, size_t most)
 }
 
 /*
- * Blocks start at multiples of the first block's size: returns the number of a block, or of a part
- * of a larger one.
+ * Returns the number of the block that contains the buffer. Blocks start at multiples of the size
+ * of the first block, so a larger block has several numbers.
  */
 static CUdeviceptr block_of(gr_resource *resource)
 {
     return address_of(resource) / BLOCK;
 }
 
-/* Lets both APIs finish, and makes grinterop check for that by creating a buffer of this size. */
+/* Lets both APIs finish. Creating a buffer of this size then makes grinterop check for that. */
 static void settle(size_t size)
 {
     for (int i = 0; i < 4; i++) {
@@ -113,8 +116,11 @@ static TCase *add_made_case(Suite *suite, const char *name)
 
 GROUP("packed", add_made_case)
 
-/* Also equal bytes: in memory that is not dedicated, the NVIDIA driver shows stale ones. */
-SHARED_TEST(each_has_its_own_bytes)
+/*
+ * The buffers also get equal bytes, of which the NVIDIA driver shows stale ones in memory that is
+ * not dedicated.
+ */
+SHARED_TEST(each_packed_buffer_has_its_own_bytes)
 {
     gr_resource *resources[COUNT];
     for (int i = 0; i < COUNT; i++)
@@ -144,7 +150,7 @@ SHARED_TEST(each_has_its_own_bytes)
     free_resources(resources, COUNT);
 }
 
-SHARED_TEST(many_of_one_kib_take_one_block)
+SHARED_TEST(a_thousand_buffers_of_1_kib_use_one_block)
 {
     enum { MANY = 1000 };
     static gr_resource *resources[MANY];
@@ -166,7 +172,7 @@ SHARED_TEST(many_of_one_kib_take_one_block)
     free_resources(resources, MANY);
 }
 
-SHARED_TEST(a_large_buffer_has_its_own_memory)
+SHARED_TEST(a_buffer_above_1_mib_has_its_own_memory)
 {
     gr_resource *small = must_pack(MIB - 100), *large = must_pack(MIB + 1);
     size_t before = free_memory();
@@ -180,7 +186,7 @@ SHARED_TEST(a_large_buffer_has_its_own_memory)
     gr_resource_free(large);
 }
 
-SHARED_TEST(a_ring_of_packed_buffers)
+SHARED_TEST(packed_buffers_can_be_slots_of_a_ring)
 {
     enum { SLOTS = 50, SIZE = 1000 };
     gr_resource *resources[SLOTS];
@@ -198,13 +204,15 @@ SHARED_TEST(a_ring_of_packed_buffers)
 
 /* ---- Reuse ----------------------------------------------------------------------------------- */
 
-SHARED_TEST(a_free_range_is_reused)
+SHARED_TEST(the_range_of_a_freed_buffer_is_reused)
 {
     gr_resource *stays = must_pack(1000), *goes = must_pack(1000);
     CUdeviceptr place = address_of(goes);
     gr_resource_free(goes);
     settle(600000);
-    /* What settle() created also stays there until both APIs have finished with it. */
+    /*
+     * The buffer that settle() created also occupies a range until both APIs have finished with it.
+     */
     CUdeviceptr seen = 0;
     for (int i = 0; i < 1000 && seen != place; i++) {
         gr_resource *next = must_pack(1000);
@@ -218,8 +226,8 @@ SHARED_TEST(a_free_range_is_reused)
 }
 
 /*
- * Three quarters of a MiB: a 2 MiB block has space for two of them and a small one. In a ring,
- * nothing waits for the gate before it is opened.
+ * A block of 2 MiB has space for two buffers of 3/4 MiB and a small one. With a ring, no call waits
+ * for the gate before it is opened.
  */
 WAY_TEST(a_range_is_not_reused_while_cuda_uses_it)
 {
@@ -242,7 +250,7 @@ WAY_TEST(a_range_is_not_reused_while_cuda_uses_it)
     if (gr_cuda_is_software())
         gate_open(gate);
     ck_assert_int_eq(published, GR_OK);
-    /* The second block, which has space for 5. */
+    /* The first buffer needed a second block, which has space for 5 of them. */
     if (gr_cuda_is_software())
         ck_assert_int_eq((long long)before - (long long)meanwhile, 2 * BLOCK);
     ck_assert_uint_ne(block_of(others[0]), block_of(second));
@@ -275,7 +283,7 @@ SHARED_TEST(a_range_is_not_reused_while_opengl_uses_it)
     gr_resource_free(stays);
 }
 
-/* Catches: buffers that were deleted then were never reused. */
+/* Catches: the range of a buffer that was deleted without a fence was never reused. */
 SHARED_TEST(a_range_is_not_reused_without_a_fence)
 {
     if (!pretend_no_fences(true))
@@ -303,8 +311,8 @@ SHARED_TEST(a_range_is_not_reused_without_a_fence)
     gr_resource_free(stays);
 }
 
-/* All but one of the empty blocks. */
-SHARED_TEST(empty_blocks_are_given_back)
+/* All empty blocks but one are freed. */
+SHARED_TEST(empty_blocks_are_freed)
 {
     enum { MANY = 100, SIZE = 256000 };
     static gr_resource *resources[MANY];
@@ -322,7 +330,7 @@ SHARED_TEST(empty_blocks_are_given_back)
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
-SHARED_TEST(freed_on_a_thread_without_opengl)
+SHARED_TEST(packed_buffers_freed_without_opengl_end_later)
 {
     size_t before = free_memory();
     gr_resource *resources[2] = {must_pack(1000), must_pack(1000)};
@@ -331,11 +339,12 @@ SHARED_TEST(freed_on_a_thread_without_opengl)
     CU(StreamSynchronize(fx.stream));
     for (int i = 0; i < 2; i++)
         elsewhere(free_elsewhere, resources[i]);
-    gr_resource_free(must_register(gl_buffer_filled(16, 0))); /* frees what was deferred */
+    /* Also frees the objects that were deferred. */
+    gr_resource_free(must_register(gl_buffer_filled(16, 0)));
     assert_used(before, 0, 0);
 }
 
-SHARED_TEST(the_context_ends_first)
+SHARED_TEST(packed_buffers_can_be_freed_after_their_context)
 {
     size_t before = free_memory();
     gr_egl *egl = must_make(gr_egl_create(NULL));
@@ -356,7 +365,7 @@ SHARED_TEST(the_context_ends_first)
 
 /* ---- Other processes ------------------------------------------------------------------------- */
 
-SHARED_TEST(a_packed_buffer_is_not_sent)
+SHARED_TEST(a_packed_buffer_cannot_be_sent)
 {
     int sockets[2];
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
@@ -373,7 +382,7 @@ SHARED_TEST(a_packed_buffer_is_not_sent)
     close(sockets[1]);
 }
 
-SHARED_TEST(a_buffer_with_its_own_memory_is_sent)
+SHARED_TEST(a_buffer_that_is_not_packed_can_be_sent)
 {
     int sockets[2];
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
@@ -387,7 +396,7 @@ SHARED_TEST(a_buffer_with_its_own_memory_is_sent)
 
 GROUP("ranges", add_case)
 
-TEST(ranges_do_not_overlap)
+TEST(ranges_in_use_do_not_overlap)
 {
     enum { WHOLE = 4096, PIECES = 200, STEPS = 20000 };
     static struct gr_range taken[PIECES];

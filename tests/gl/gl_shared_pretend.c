@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * See gl_shared_pretend.h. grinterop itself calls functions here that have the names of its public
- * ones, and epoxy's functions are replaced through pointers. A signal becomes visible only with the
- * next flush, so a missing flush shows: CUDA then waits forever.
+ * See gl_shared_pretend.h. Some functions here have the names of public functions of grinterop, so
+ * that grinterop calls them instead of its own. The functions of epoxy are replaced through
+ * pointers. A signal becomes visible only at the next flush, so that a missing flush shows: CUDA
+ * then waits forever.
  */
 #define _GNU_SOURCE
 #include "gl_shared_pretend.h"
@@ -33,8 +34,8 @@ static bool possible, on;
 /* ---- Vulkan ---------------------------------------------------------------------------------- */
 
 /*
- * Created semaphores, whose descriptor goes to OpenGL. A VkSemaphore is an index into this list,
- * from 1.
+ * The semaphores that were created, with the descriptors for OpenGL. A VkSemaphore is an index into
+ * this list, counted from 1.
  */
 static struct made {
     gr_semaphore *semaphore;
@@ -60,7 +61,7 @@ gr_semaphore *gr_vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type)
     return made[made_count++].semaphore;
 }
 
-/* The latest match, since an address may be reused. */
+/* Searches from the end, since an address may be reused. */
 VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore)
 {
     NEXT(gr_vk_semaphore);
@@ -80,7 +81,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_semaphore_fd(VkDevice device,
     return *fd >= 0 ? VK_SUCCESS : VK_ERROR_TOO_MANY_OBJECTS;
 }
 
-/* Closes those that were never exported, since the other one of their pair was refused. */
+/*
+ * Closes the descriptors that were never exported, because the other semaphore of their pair was
+ * refused.
+ */
 static void close_rest(void)
 {
     for (size_t i = 0; i < made_count; i++) {
@@ -125,10 +129,10 @@ const gr_vk_headless_info *gr_vk_headless_get(const gr_vk_headless *headless)
 
 /* ---- OpenGL ---------------------------------------------------------------------------------- */
 
-/* Indexed by name, from 1. */
+/* Indexed by OpenGL name, counted from 1. */
 static struct played {
     gr_softcuda_semaphore *semaphore;
-    bool timeline, signalled; /* signalled: not flushed yet */
+    bool timeline, signalled; /* signalled: the signal has not been flushed yet */
     uint64_t value;
 } played[MOST];
 static GLuint played_count;
@@ -148,7 +152,7 @@ static void EPOXY_CALLSPEC set_type(GLuint name, GLenum parameter, const GLint *
 {
     ck_assert_uint_eq(parameter, SEMAPHORE_TYPE_NV);
     ck_assert_int_eq(*value, SEMAPHORE_TYPE_TIMELINE_NV);
-    ck_assert_ptr_null(played[name].semaphore); /* before the import */
+    ck_assert_ptr_null(played[name].semaphore); /* the type is set before the import */
     played[name].timeline = true;
 }
 
@@ -169,7 +173,7 @@ static bool is_refused(void)
     return false;
 }
 
-/* A refused import leaves the descriptor open, and an error. */
+/* After a refused import the descriptor stays open, and OpenGL has an error. */
 static void EPOXY_CALLSPEC import_fd(GLuint name, GLenum type, GLint fd)
 {
     if (is_refused()) {
@@ -190,7 +194,7 @@ static void EPOXY_CALLSPEC delete_names(GLsizei n, const GLuint *names)
     }
 }
 
-/* Also those whose context is gone, which nothing deletes. */
+/* Also closes the semaphores whose context was destroyed, which nothing else deletes. */
 static void forget_all(void)
 {
     for (GLuint name = 1; name <= played_count; name++)
@@ -234,7 +238,7 @@ static void EPOXY_CALLSPEC flush(void)
     }
 }
 
-/* Blocks the thread instead of the later commands, with the same effect. */
+/* Blocks the thread. A real OpenGL blocks the commands that follow, which has the same effect. */
 static void EPOXY_CALLSPEC wait_for(GLuint name, GLuint buffers, const GLuint *buffer_names,
                                     GLuint textures, const GLuint *texture_names,
                                     const GLenum *layouts)
@@ -263,7 +267,7 @@ bool pretend_has(const char *extension)
                   strcmp(extension, "GL_NV_timeline_semaphore") == 0);
 }
 
-/* ---- On and off ------------------------------------------------------------------------------ */
+/* ---- Switching the simulation ---------------------------------------------------------------- */
 
 bool pretend_start(void)
 {

@@ -9,22 +9,28 @@
 
 #include <stdbool.h>
 
-/* Call before using OpenGL. False, without any effect, with other drivers. */
+/* Call this before using OpenGL. With other drivers it returns false and has no effect. */
 bool pretend_start(void);
 
-/* Turns such semaphores on or off; without effect with other drivers. */
+/* Turns the simulated semaphores on or off. With other drivers it has no effect. */
 void pretend_semaphores(bool on);
 
-/* Whether an extension is simulated. */
+/* Returns whether an extension is simulated. */
 bool pretend_has(const char *extension);
 
-/* OpenGL accepts the next `taken` imports and then refuses `refused`. False: not simulated. */
+/*
+ * Makes OpenGL accept the next `taken` imports and then refuse `refused` imports. Returns false if
+ * semaphores are not simulated.
+ */
 bool pretend_refusals(unsigned taken, unsigned refused);
 
-/* The number of signals and waits issued to OpenGL, and of its semaphores. */
+/*
+ * The numbers of signals and waits issued to OpenGL, of the objects in their barriers, and of
+ * existing semaphores.
+ */
 struct pretend_counts {
     unsigned long signals, waits;
-    unsigned long buffers, textures; /* in their barriers */
+    unsigned long buffers, textures; /* in the barriers of the signals and waits */
     unsigned long alive;
 };
 extern struct pretend_counts pretend_counts;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Buffers by any transport that copies: bytes, order, ends, and failing calls. */
+/* Buffers with a transport that copies: bytes, order, ends, and calls that fail. */
 #include "gl_transport.h"
 
 #include <stdlib.h>
@@ -101,7 +101,7 @@ static const unsigned writing[] = {GR_READ_WRITE, GR_WRITE_DISCARD};
 
 GROUP_BY("bytes and order by a transport", transport_cases)
 
-TRANSPORT_TEST(bytes_both_ways)
+TRANSPORT_TEST(bytes_pass_both_ways)
 {
     static const size_t sizes[] = {1, 3, 4096, 777777, 3 << 20};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -114,8 +114,8 @@ TRANSPORT_TEST(bytes_both_ways)
     }
 }
 
-/* Includes bytes of commands that are still in the OpenGL queue. */
-TRANSPORT_TEST(opengl_commands_before_the_map_have_taken_effect)
+/* Commands that are still in the OpenGL queue count, too. */
+TRANSPORT_TEST(map_comes_after_earlier_opengl_commands)
 {
     GLuint name = gl_buffer_filled(SIZE, 1), source = gl_buffer_pattern(SIZE, 7);
     GR_AUTO(gr_resource) *resource = tested.make(name, GR_READ_ONLY);
@@ -124,7 +124,7 @@ TRANSPORT_TEST(opengl_commands_before_the_map_have_taken_effect)
     assert_cuda_pattern(buffer, 7);
 }
 
-TRANSPORT_TEST(stream_work_before_the_release_has_taken_effect, 2)
+TRANSPORT_TEST(release_comes_after_earlier_stream_work, 2)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = tested.make(name, writing[_i]);
@@ -139,7 +139,7 @@ TRANSPORT_TEST(stream_work_before_the_release_has_taken_effect, 2)
     assert_gl_bytes(name, SIZE, 2);
 }
 
-TRANSPORT_TEST(a_release_on_another_stream_comes_after_the_maps, 2)
+TRANSPORT_TEST(release_on_another_stream_comes_after_work_on_the_first, 2)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = tested.make(name, writing[_i]);
@@ -152,7 +152,7 @@ TRANSPORT_TEST(a_release_on_another_stream_comes_after_the_maps, 2)
 
 GROUP_BY("ends by a transport", transport_cases)
 
-TRANSPORT_TEST(the_end_does_not_wait_for_the_stream)
+TRANSPORT_TEST(freeing_a_resource_does_not_wait_for_the_stream)
 {
     unsigned char *got = must_pin(SIZE);
     gr_resource *resource = tested.make(gl_buffer_pattern(SIZE, 4), GR_READ_ONLY);
@@ -164,10 +164,11 @@ TRANSPORT_TEST(the_end_does_not_wait_for_the_stream)
     assert_pattern(got, SIZE, 4);
     CU(MemFreeHost(got));
     gr_resource_free(
-        tested.make(gl_buffer_filled(64, 1), GR_READ_WRITE)); /* frees what was deferred */
+        /* Also frees the objects that were deferred. */
+        tested.make(gl_buffer_filled(64, 1), GR_READ_WRITE));
 }
 
-TRANSPORT_TEST(a_deleted_buffer_is_not_mapped)
+TRANSPORT_TEST(map_of_a_deleted_buffer_is_refused)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = tested.make(name, GR_READ_WRITE);
@@ -177,7 +178,7 @@ TRANSPORT_TEST(a_deleted_buffer_is_not_mapped)
     assert_calls(tested.first, 0);
 }
 
-TRANSPORT_TEST(other_storage_is_refused, 2)
+TRANSPORT_TEST(map_after_the_storage_was_replaced_is_refused, 2)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = tested.make(name, writing[_i]);
@@ -191,7 +192,7 @@ TRANSPORT_TEST(other_storage_is_refused, 2)
     assert_ok(gr_buffer_release(must_map(resource)));
 }
 
-TRANSPORT_TEST(another_context_is_refused)
+TRANSPORT_TEST(calls_in_another_context_are_refused)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = tested.make(name, GR_READ_WRITE);
@@ -207,7 +208,7 @@ TRANSPORT_TEST(another_context_is_refused)
     assert_gl_pattern(name, SIZE, 1);
 }
 
-TRANSPORT_TEST(a_resource_freed_on_another_thread_ends_later)
+TRANSPORT_TEST(a_resource_freed_without_its_context_ends_later)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     gr_resource *resource = tested.make(name, GR_READ_WRITE);
@@ -215,7 +216,7 @@ TRANSPORT_TEST(a_resource_freed_on_another_thread_ends_later)
     gr_resource_free(resource);
     assert_ended(0);
     enter_context();
-    gr_resource_free(tested.make(name, GR_READ_WRITE)); /* frees both */
+    gr_resource_free(tested.make(name, GR_READ_WRITE)); /* frees both resources */
     assert_ended(2);
     assert_gl_pattern(name, SIZE, 1);
 }
@@ -236,7 +237,7 @@ static void assert_no_map(gr_resource *const resources[MANY], const struct map_c
     }
 }
 
-TRANSPORT_TEST(a_map_that_fails_midway_maps_nothing)
+TRANSPORT_TEST(map_many_that_fails_midway_maps_nothing)
 {
     GLuint names[MANY];
     gr_resource *resources[MANY];
@@ -259,12 +260,13 @@ TRANSPORT_TEST(a_map_that_fails_midway_maps_nothing)
 }
 
 /*
- * The copy of the first one is in the stream, and recording its end fails: once at a map and once
- * at a release. Afterwards another stream may use the memory, and then it may be freed.
+ * The copy of the first resource is in the stream, and recording an event after it fails: once at a
+ * map and once at a release. After the call another stream may use the memory, and then the memory
+ * may be freed.
  *
- * Catches: the memory was freed, and the OpenGL buffer unmapped, with a copy in flight.
+ * Catches: the memory was freed and the OpenGL buffer unmapped while a copy was in flight.
  */
-TRANSPORT_TEST(copies_that_cannot_be_marked_are_waited_for)
+TRANSPORT_TEST(a_call_that_cannot_record_its_copies_waits_for_them)
 {
     GLuint names[2] = {gl_buffer_filled(SIZE, 1), gl_buffer_filled(SIZE, 2)};
     gr_resource *resources[2];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The copy transport, and the choice between transports. Cases of bytes and of misuse run with two
- * OpenGLs: the fixture's, and Mesa on the CPU, from which CUDA on a GPU cannot register objects.
- * They also run with pinned memory, as if CUDA refused mapped memory.
+ * OpenGL implementations: that of the fixture, and Mesa on the CPU, from which CUDA on a GPU cannot
+ * register objects. They also run with pinned memory, as if CUDA refused to register mapped memory.
  */
 #include "gl_copy_tests.h"
 
@@ -10,7 +10,7 @@
 
 #include "tests/support/own_egl.h"
 
-/* ---- Mesa besides the fixture's OpenGL ------------------------------------------------------- */
+/* ---- OpenGL of Mesa beside that of the fixture ----------------------------------------------- */
 
 static struct own_egl mesa;
 static const char *missing;
@@ -47,13 +47,13 @@ static void use_mesa(void)
     end_mesa();
 }
 
-/* The probe opens grinterop's own Vulkan device, which stays open. */
+/* The probe opens the Vulkan device of grinterop, which stays open. */
 static void probe(void)
 {
     assert_made(gr_gl_probe(GR_TRANSPORT_SHARED));
 }
 
-/* CUDA refuses to register any mapping. */
+/* While true, CUDA refuses to register any mapping. */
 static bool pinned;
 
 static void setup_pinned(void)
@@ -94,7 +94,7 @@ void refuse_mapping(void)
     ck_assert(fault->set("cuMemHostRegister", CUDA_ERROR_NOT_SUPPORTED, 0));
 }
 
-/* Called before each creation. */
+/* Called before each creation of a resource. */
 static void refuse_if_pinned(void)
 {
     if (pinned)
@@ -116,7 +116,10 @@ gr_resource *must_copy(GLuint name, unsigned flags)
     return made_by_copy(gr_from_gl_buffer_with(name, flags, &by_copy));
 }
 
-/* Its own storage is tried first, then another buffer. */
+/*
+ * The library tries the storage of the buffer itself first, then another buffer. Each refusal costs
+ * one.
+ */
 gr_resource *must_create_copy(size_t size, unsigned flags)
 {
     refuse_if_pinned();

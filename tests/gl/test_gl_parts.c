@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Several OpenGL buffers in one memory allocation shared with CUDA, by plain driver calls: which
- * kinds of memory give both APIs the same bytes, what a buffer in it costs, and how much memory it
- * takes. Prints the results; the kind that grinterop uses must be correct.
+ * Several OpenGL buffers in one memory allocation shared with CUDA, by plain driver calls: in which
+ * kinds of memory both APIs see the same bytes, how long creating a buffer takes, and how much
+ * memory a buffer needs. Prints the results. The kind that grinterop uses must be correct.
  */
 #include "tests/support/support_vulkan.h"
 
@@ -17,18 +17,19 @@ static const size_t sizes[] = {KIB, 64 * KIB, 1024 * KIB, 4 * KIB, 100, 512};
 /* How the memory is allocated, and how it is declared to OpenGL and CUDA. */
 static const struct way {
     const char *text;
-    bool vulkan, compressible; /* allocated by Vulkan, else by cuMemCreate */
+    bool vulkan, compressible; /* `vulkan`: allocated by Vulkan; otherwise by cuMemCreate */
     bool dedicated;            /* declared to OpenGL as dedicated */
-    bool object_each;          /* one OpenGL memory object per buffer, else one for all */
+    /* Each buffer has its own OpenGL memory object; otherwise all share one. */
+    bool object_each;
 } ways[] = {
-    {"CUDA's, dedicated", false, false, true, false},
-    {"CUDA's, not dedicated", false, false, false, false},
-    {"CUDA's, dedicated, an object each", false, false, true, true},
-    {"CUDA's, compressible, not dedicated", false, true, false, false},
-    {"Vulkan's, not dedicated", true, false, false, false},
-    {"Vulkan's, dedicated for OpenGL only", true, false, true, false},
+    {"CUDA memory, dedicated", false, false, true, false},
+    {"CUDA memory, not dedicated", false, false, false, false},
+    {"CUDA memory, dedicated, an object each", false, false, true, true},
+    {"CUDA memory, compressible, not dedicated", false, true, false, false},
+    {"Vulkan memory, not dedicated", true, false, false, false},
+    {"Vulkan memory, dedicated for OpenGL only", true, false, true, false},
 };
-enum { WAYS = sizeof(ways) / sizeof(*ways), TAKEN = 0 /* used by grinterop */ };
+enum { WAYS = sizeof(ways) / sizeof(*ways), TAKEN = 0 /* the kind that grinterop uses */ };
 
 /* ---- The memory ------------------------------------------------------------------------------ */
 
@@ -52,7 +53,7 @@ static const char *code_text(CUresult code, const char *call)
     return text;
 }
 
-/* NULL, or the error of the driver. */
+/* Returns NULL, or the error of the driver. */
 static const char *make_cudas(void)
 {
     CUmemAllocationProp prop = {
@@ -125,7 +126,7 @@ static void end_block(void)
         vulkan_memory_free(block.memory);
 }
 
-/* ---- OpenGL buffers in it -------------------------------------------------------------------- */
+/* ---- OpenGL buffers in the block ------------------------------------------------------------- */
 
 static GLuint import_object(void)
 {
@@ -144,7 +145,7 @@ static GLuint import_object(void)
     return object;
 }
 
-/* The OpenGL error, or 0. */
+/* Returns the OpenGL error, or 0. */
 static GLenum add_buffer(size_t offset, size_t bytes)
 {
     size_t i = block.count++;
@@ -156,7 +157,7 @@ static GLenum add_buffer(size_t offset, size_t bytes)
     return glGetError();
 }
 
-/* Creates the block of this kind; false, after printing why, if the driver refuses. */
+/* Creates the block of this kind. If the driver refuses, prints the reason and returns false. */
 static bool begin(int way)
 {
     memset(&block, 0, sizeof(block));
@@ -169,8 +170,8 @@ static bool begin(int way)
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
-static GLuint plain,
-    constant; /* plain OpenGL buffers: for reading back, and with equal bytes to copy */
+/* Ordinary OpenGL buffers: one for reading back, and one with equal bytes that is copied. */
+static GLuint plain, constant;
 static GLuint fill_program, copy_program;
 static CUdeviceptr spare;
 
@@ -256,7 +257,7 @@ static void read_one(enum writer writer, enum reader reader, size_t i, unsigned 
     glGetNamedBufferSubData(plain, 0, (GLsizeiptr)block.bytes[i], bytes);
 }
 
-/* The number of wrong bytes that the other API sees in all buffers. */
+/* The number of wrong bytes that the reading API sees in all buffers. */
 static size_t wrong_bytes(enum writer writer, enum reader reader, int round)
 {
     static unsigned char bytes[MOST_BYTES];
@@ -294,7 +295,7 @@ static void end_tools(void)
     glDeleteBuffers(1, &constant);
 }
 
-/* Runs all rounds and prints the first wrong pair; true if all bytes are right. */
+/* Runs all rounds and prints the first wrong pair. Returns true if all bytes are right. */
 static bool compare_all(void)
 {
     size_t total = 0;
@@ -313,7 +314,7 @@ static bool compare_all(void)
 
 GROUP("bytes", add_vulkan_case)
 
-TEST_UNLESS(missing(_i), bytes_of_several_buffers, WAYS)
+TEST_UNLESS(missing(_i), several_buffers_in_one_allocation_have_the_right_bytes, WAYS)
 {
     GLenum error = GL_NO_ERROR;
     size_t offset = 0;
@@ -354,7 +355,7 @@ static size_t free_memory(void)
     return left;
 }
 
-TEST_UNLESS(missing(_i), cost_of_a_buffer, WAYS)
+TEST_UNLESS(missing(_i), cost_of_a_buffer_in_shared_memory_is_printed, WAYS)
 {
     size_t before = free_memory();
     double start = now_us();
@@ -379,8 +380,8 @@ TEST_UNLESS(missing(_i), cost_of_a_buffer, WAYS)
     printf("  deleted in %.0f us\n", now_us() - start);
 }
 
-/* The steps of grinterop for a buffer with its own memory. */
-TEST_UNLESS(missing(0), cost_of_own_memory)
+/* Repeats the steps of grinterop for a buffer with its own memory. */
+TEST_UNLESS(missing(0), cost_of_a_buffer_with_its_own_memory_is_printed)
 {
     enum { TIMES = 50, STEPS = 3 };
     double steps[STEPS] = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The peer transport: OpenGL draws on one GPU, CUDA computes on another, and a copy between them
- * transfers the bytes. On the software driver, the OpenGL device is the first of two.
+ * The peer transport: OpenGL draws on one GPU, CUDA computes on another, and the bytes are copied
+ * between the two. On the software driver, OpenGL draws on the first of two devices.
  */
 #include "gl_peer.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define MANY 5
-#define HUGE 300 /* more than fit into one driver call */
+#define HUGE 300 /* more resources than fit into one driver call */
 
 struct drawing_device drawing;
 
@@ -21,9 +21,12 @@ const char *peer_missing(void)
     return missing[0] ? missing : NULL;
 }
 
-/* ---- The fixture's device -------------------------------------------------------------------- */
+/* ---- The device of the fixture --------------------------------------------------------------- */
 
-/* Finds one that can access the device that draws; false, with the reason, if there is none. */
+/*
+ * Finds a device that can access the memory of the drawing device. Returns false, with the reason
+ * in the message, if there is none.
+ */
 static bool find_peer(CUdevice draws, CUdevice *peer)
 {
     int count = 0, can = 0;
@@ -82,8 +85,8 @@ static void end_peer(void)
 }
 
 /*
- * The driver initialises the second device late, and keeps it. The contexts are held until the
- * program ends, since recreating them for each case is slow on a GPU.
+ * The driver initialises the second device on first use, and keeps it. The contexts are kept until
+ * the program ends, since creating them again for each case is slow on a GPU.
  */
 static void use_peer(void)
 {
@@ -141,8 +144,8 @@ make_case *const transport_cases[] = {add_peer_case, NULL};
 
 GROUP("bytes", add_peer_case)
 
-/* A map returns ordinary memory of the device that computes. */
-PEER_TEST(the_memory_is_the_computing_devices)
+/* A map returns ordinary memory of the computing device. */
+PEER_TEST(mapped_memory_belongs_to_the_computing_device)
 {
     int owner = -1;
     GR_AUTO(gr_resource) *resource = must_peer(gl_buffer_pattern(SIZE, 1), GR_READ_WRITE);
@@ -156,7 +159,7 @@ PEER_TEST(the_memory_is_the_computing_devices)
     assert_ok(gr_buffer_release(buffer));
 }
 
-PEER_TEST(read_only_copies_nothing_back)
+PEER_TEST(read_only_copies_only_to_cuda)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_ONLY);
@@ -174,8 +177,8 @@ PEER_TEST(read_only_copies_nothing_back)
     assert_calls(COPY, 3);
 }
 
-/* CUDA still has what it wrote last; OpenGL keeps drawing in the meantime. */
-PEER_TEST(write_discard_copies_nothing_in)
+/* CUDA still sees the bytes that it wrote last. OpenGL keeps drawing in the meantime. */
+PEER_TEST(write_discard_copies_only_to_opengl)
 {
     GLuint name = gl_buffer_filled(SIZE, 0x11);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_WRITE_DISCARD);
@@ -205,7 +208,7 @@ static gr_buffer *must_map_part(gr_resource *resource, size_t offset, size_t siz
 }
 
 /* The other bytes keep their OpenGL contents. */
-PEER_TEST(a_part_alone_is_moved)
+PEER_TEST(only_the_mapped_part_is_copied)
 {
     static const unsigned flags[] = {GR_READ_WRITE, GR_WRITE_DISCARD};
     for (size_t i = 0; i < 2; i++) {
@@ -225,7 +228,7 @@ PEER_TEST(a_part_alone_is_moved)
     }
 }
 
-PEER_TEST(immutable_storage)
+PEER_TEST(buffers_with_immutable_storage_are_copied)
 {
     GLuint name = 0;
     unsigned char bytes[SIZE];
@@ -243,7 +246,7 @@ GROUP("batches", add_peer_case)
 static const unsigned some_flags[MANY] = {GR_READ_WRITE, GR_READ_ONLY, GR_WRITE_DISCARD,
                                           GR_READ_WRITE, GR_READ_ONLY};
 
-PEER_TEST(a_batch_is_one_call_of_the_driver)
+PEER_TEST(map_many_needs_one_driver_call)
 {
     GLuint names[MANY];
     gr_resource *resources[MANY];
@@ -254,7 +257,7 @@ PEER_TEST(a_batch_is_one_call_of_the_driver)
     }
     assert_ok(gr_map_many(resources, MANY, fx.stream, NULL, buffers));
     assert_calls(MAP, 1);
-    assert_calls(UNMAP, 1); /* of those that are only read */
+    assert_calls(UNMAP, 1); /* unmaps the resources that are only read */
     assert_calls(COPY, 4);
     for (unsigned i = 0; i < MANY; i++) {
         if (some_flags[i] != GR_WRITE_DISCARD)
@@ -262,7 +265,7 @@ PEER_TEST(a_batch_is_one_call_of_the_driver)
         cuda_write_pattern(buffers[i], i + 20);
     }
     assert_ok(gr_buffer_release_many(buffers, MANY, fx.stream, NULL));
-    assert_calls(MAP, 2); /* of the one that was not mapped before */
+    assert_calls(MAP, 2); /* maps the resource that was not mapped before */
     assert_calls(UNMAP, 2);
     assert_calls(COPY, 7);
     for (unsigned i = 0; i < MANY; i++) {
@@ -271,7 +274,7 @@ PEER_TEST(a_batch_is_one_call_of_the_driver)
     }
 }
 
-PEER_TEST(more_than_one_call_takes)
+PEER_TEST(map_many_splits_300_resources_into_two_driver_calls)
 {
     static GLuint names[HUGE];
     static gr_resource *resources[HUGE];
@@ -292,8 +295,11 @@ PEER_TEST(more_than_one_call_takes)
     }
 }
 
-/* One mapped alone, on its own stream there, and released with others, in each order. */
-PEER_TEST(mapped_apart_and_released_together)
+/*
+ * Each resource is mapped alone, on its own stream of the drawing device. Both are released
+ * together, in each order.
+ */
+PEER_TEST(resources_mapped_separately_can_be_released_together)
 {
     GLuint names[2] = {gl_buffer_pattern(SIZE, 1), gl_buffer_pattern(SIZE, 2)};
     gr_resource *resources[2] = {must_peer(names[0], GR_READ_WRITE),

@@ -19,7 +19,7 @@ GROUP("bytes", add_shared_case)
 static const size_t sizes[] = {1, 3, 64, 4096, 65536 + 7, (2 << 20) - 48, 2 << 20, (2 << 20) + 1};
 #define SIZE_COUNT (sizeof(sizes) / sizeof(sizes[0]))
 
-SHARED_TEST(bytes_both_ways, SIZE_COUNT)
+SHARED_TEST(shared_buffers_pass_bytes_both_ways, SIZE_COUNT)
 {
     need_kernels();
     size_t size = sizes[_i];
@@ -27,7 +27,7 @@ SHARED_TEST(bytes_both_ways, SIZE_COUNT)
     shared_bytes_both_ways(resource, size);
 }
 
-SHARED_TEST(each_side_sees_the_others_last_bytes)
+SHARED_TEST(each_api_sees_the_last_bytes_of_the_other)
 {
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     for (int i = 0; i < 50; i++) {
@@ -46,7 +46,7 @@ SHARED_TEST(each_side_sees_the_others_last_bytes)
 
 GROUP("reports", add_shared_case)
 
-SHARED_TEST(a_buffer_describes_itself)
+SHARED_TEST(a_shared_buffer_describes_itself)
 {
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_WRITE_DISCARD);
     GLint64 size = 0;
@@ -61,7 +61,7 @@ SHARED_TEST(a_buffer_describes_itself)
     ck_assert_int_eq(gr_resource_get_info(resource)->api, GR_GRAPHICS_OPENGL);
 }
 
-SHARED_TEST(other_resources_have_no_opengl_name)
+SHARED_TEST(gr_gl_name_is_0_for_null_and_the_name_for_registered_buffers)
 {
     ck_assert_uint_eq(gr_gl_name(NULL), 0);
     ck_assert_uint_eq(gr_gl_target(NULL), 0);
@@ -72,16 +72,16 @@ SHARED_TEST(other_resources_have_no_opengl_name)
     ck_assert_int_eq(gr_resource_get_info(registered)->transport, GR_TRANSPORT_INTEROP);
 }
 
-SHARED_TEST(the_best_transport_is_the_shared_one)
+SHARED_TEST(the_default_transport_of_a_created_buffer_is_shared)
 {
     GR_AUTO(gr_resource) *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, NULL));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_SHARED);
 }
 
-/* With plain OpenGL storage. */
+/* These transports use plain OpenGL storage. */
 static const gr_transport others[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY};
 
-TEST(another_transport_on_request, 2)
+TEST(another_transport_is_used_on_request, 2)
 {
     const gr_gl_options options = GR_INIT(gr_gl_options, .transports = others[_i]);
     gr_resource *resource = must_make(gr_gl_buffer_create(SIZE, GR_READ_WRITE, &options));
@@ -95,7 +95,7 @@ TEST(another_transport_on_request, 2)
 
 GROUP("errors", add_shared_case)
 
-TEST(wrong_arguments)
+TEST(wrong_arguments_are_refused)
 {
     const gr_gl_options unknown = GR_INIT(gr_gl_options, .transports = 0x20);
     assert_null_invalid(gr_gl_buffer_create(0, GR_READ_WRITE, NULL), "0 bytes");
@@ -110,7 +110,7 @@ TEST(wrong_arguments)
     assert_ok(gr_egl_make_current(fx.egl));
 }
 
-SHARED_TEST(a_buffer_larger_than_memory)
+SHARED_TEST(a_buffer_larger_than_the_memory_is_refused)
 {
     gr_clear_error();
     int fds = open_fds();
@@ -121,8 +121,8 @@ SHARED_TEST(a_buffer_larger_than_memory)
     assert_gl_clean();
 }
 
-/* The message must name the extension and give advice. */
-TEST(an_opengl_without_memory_objects)
+/* The message must name the missing extension and the alternative. */
+TEST(without_memory_objects_sharing_is_refused)
 {
     static const char *const denied[] = {"GL_EXT_memory_object_fd", NULL};
     denied_extensions = denied;
@@ -149,7 +149,7 @@ static void raise_error(GLenum error)
         glUnmapNamedBuffer(0);
 }
 
-SHARED_TEST(pending_errors_and_bindings_stay)
+SHARED_TEST(calls_preserve_pending_errors_and_bindings)
 {
     static const GLenum errors[] = {GL_NO_ERROR, GL_INVALID_ENUM, GL_INVALID_VALUE,
                                     GL_INVALID_OPERATION};
@@ -181,7 +181,7 @@ WAY_TEST(map_and_release_allocate_nothing, WAYS)
     gr_buffer *buffers[8];
     for (int i = 0; i < 8; i++)
         resources[i] = must_share(SIZE, GR_READ_WRITE);
-    /* The first round creates the events that are kept. */
+    /* The first round creates the events, which are kept. */
     assert_ok(gr_map_many(resources, 8, fx.stream, NULL, buffers));
     assert_ok(gr_buffer_release_many(buffers, 8, fx.stream, NULL));
     start_counting();
@@ -203,7 +203,7 @@ static void life(GLuint unused)
     gr_resource_free(resource);
 }
 
-WAY_TEST(repeated_create_and_free_use_no_more_memory, WAYS)
+WAY_TEST(creating_and_freeing_leaks_nothing, WAYS)
 {
     assert_steady(life, 0, sanitizer() ? 50 : 300);
 }
@@ -226,12 +226,12 @@ WAY_TEST(map_and_release_leak_nothing, WAYS)
 GROUP("errors", add_shared_case)
 
 /*
- * Semaphores that the transport signals must not be signalled by others.
+ * Only the transport may signal its semaphores.
  *
- * Catches: a caller's semaphores were accepted, whose values conflicted with those of the
+ * Catches: semaphores of the caller were accepted, and their values conflicted with those of the
  * transport.
  */
-TEST(semaphores_of_its_own_are_refused)
+TEST(setting_semaphores_on_a_shared_resource_is_refused)
 {
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     assert_invalid(gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE), "shared");

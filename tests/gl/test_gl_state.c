@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * OpenGL state is preserved: each call, successful or refused, leaves bindings, the current context
- * and an earlier pending error unchanged.
+ * Each call, successful or refused, leaves the OpenGL bindings, the current context and an earlier
+ * pending error unchanged.
  */
 #include "tests/support/support_state.h"
 
@@ -9,7 +9,7 @@
 
 /* ---- The calls ------------------------------------------------------------------------------- */
 
-/* The objects that the steps use, in this order. */
+/* The objects that the steps use. A later step depends on the earlier ones. */
 static GLuint names[2], deleted, empty;
 static gr_resource *resources[2];
 static gr_buffer *buffers[2];
@@ -138,13 +138,13 @@ static const struct state_steps all = {prepare, NULL, sizeof(steps) / sizeof(ste
 
 GROUP("state", add_case)
 
-TEST(the_queries_see_a_change)
+TEST(the_test_detects_a_changed_binding)
 {
     state_bind();
     state_assert_bound();
 }
 
-TEST(an_application_may_have_the_buffer_bound)
+TEST(buffers_bound_by_the_application_can_be_mapped)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     glBindBuffer(GL_COPY_READ_BUFFER, name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * See egl_pretend.h. Epoxy's functions are pointers that the library shares with the program: a
- * case replaces them.
+ * See egl_pretend.h. The functions of epoxy are pointers that the library shares with the program,
+ * so a case can replace them.
  */
 #include "egl_pretend.h"
 
@@ -14,9 +14,9 @@
 
 #define OPTIONS(...) (GR_INIT(gr_egl_options, __VA_ARGS__))
 
-/* ---- EGL itself ------------------------------------------------------------------------------ */
+/* ---- The functions of EGL -------------------------------------------------------------------- */
 
-/* What a case replaces: epoxy's pointer, and the name of its function. */
+/* The functions that a case may replace: the pointer of epoxy and the name of the function. */
 #define REPLACED(x)                                                                                \
     x(eglQueryString) x(eglQueryDevicesEXT) x(eglQueryDeviceStringEXT) x(eglQueryDeviceAttribEXT)  \
         x(eglGetPlatformDisplayEXT) x(eglInitialize) x(eglBindAPI) x(eglChooseConfig)              \
@@ -27,7 +27,10 @@ static struct {
     REPLACED(MEMBER)
 } pointers, own;
 
-/* Epoxy's pointer may lead to a resolver, which calls whatever the pointer is afterwards. */
+/*
+ * The pointer of epoxy may lead to a resolver, which calls the function that the pointer has
+ * afterwards.
+ */
 #define REMEMBER(name)                                                                             \
     pointers.name = epoxy_##name;                                                                  \
     own.name = (__typeof__(own.name))eglGetProcAddress(#name);
@@ -48,10 +51,10 @@ static void put_back(void)
 
 #define DEVICES 3
 
-static const char *client_extensions; /* EGL's extensions without a display */
-static int ordinals[DEVICES];         /* the CUDA device of each, or -1 */
+static const char *client_extensions; /* the EGL extensions that need no display */
+static int ordinals[DEVICES];         /* the CUDA device that each EGL device reports, or -1 */
 
-/* The requested displays: the number of a device, or 's' for the surfaceless one. */
+/* The displays that were requested: the number of a device, or 's' for the surfaceless platform. */
 static char asked[16];
 static size_t asked_count;
 
@@ -119,8 +122,11 @@ static TCase *add_pretend_case(Suite *suite, const char *name)
 
 GROUP("a simulated EGL", add_pretend_case)
 
-/* The device that reports the CUDA device is first; on the software driver after surfaceless. */
-TEST(devices_are_matched_by_their_properties)
+/*
+ * The device that reports the right CUDA device comes first; on the software driver, after the
+ * surfaceless platform.
+ */
+TEST(devices_are_tried_in_the_order_of_their_properties)
 {
     static const int all[][DEVICES] = {{-1, 1, 0}, {0, 1, -1}};
     static const char *const soft[] = {"s201", "s012"}, *const gpu[] = {"21", "01"};
@@ -136,10 +142,10 @@ TEST(devices_are_matched_by_their_properties)
                  "CUDA device)");
 }
 
-TEST(an_egl_without_devices)
+TEST(creation_without_egl_devices_is_refused)
 {
     static const char *const lists[] = {BASE, BASE " EGL_EXT_platform_device",
-                                        /* a name that is only a prefix of it */
+                                        /* this name is only a prefix of a real one */
                                         BASE " EGL_EXT_platform_device EGL_EXT_device_enumeration2",
                                         BASE " EGL_EXT_platform_device EGL_EXT_device_enumeration"};
     for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
@@ -158,7 +164,7 @@ TEST(an_egl_without_devices)
     ck_assert_str_eq(asked, "");
 }
 
-TEST(sharing_a_terminated_display)
+TEST(sharing_with_a_context_of_a_terminated_display_is_refused)
 {
     pretend_devices(BASE);
     epoxy_eglQueryDevicesEXT = no_devices;
@@ -195,7 +201,7 @@ static EGLContext no_context(EGLDisplay display, EGLConfig config, EGLContext sh
     return own.eglCreateContext(display, config, share, wrong);
 }
 
-/* The previous context may stay current, or not. */
+/* The previous context may stay current or not. */
 static EGLBoolean no_current(EGLDisplay display, EGLSurface draw, EGLSurface read,
                              EGLContext context)
 {
@@ -219,8 +225,8 @@ static void fail_at(int step)
         epoxy_eglMakeCurrent = no_current;
 }
 
-/* Each failure is reported with EGL's own code, and the current context stays current. */
-TEST(each_call_of_egls_may_fail)
+/* Each failure is reported with the code of EGL, and the current context stays current. */
+TEST(a_failure_of_each_egl_call_is_reported)
 {
     static const struct {
         const char *call, *text;
@@ -244,7 +250,7 @@ TEST(each_call_of_egls_may_fail)
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
 }
 
-TEST(no_version_and_no_sharing)
+TEST(the_message_names_the_lowest_version_and_sharing)
 {
     epoxy_eglCreateContext = no_context;
     ck_assert_ptr_null(gr_egl_create(&OPTIONS(.major = 4, .minor = 5)));
@@ -254,7 +260,7 @@ TEST(no_version_and_no_sharing)
                  "No compatibility context of OpenGL 3.3 or newer that shares objects could be");
 }
 
-TEST(another_thread_has_the_context)
+TEST(making_a_context_of_another_thread_current_is_refused)
 {
     gr_egl *second = must_make(gr_egl_create(NULL));
     assert_ok(gr_egl_make_current(fx.egl));
@@ -271,7 +277,7 @@ TEST(another_thread_has_the_context)
 
 static int surfaces;
 
-/* The display's extensions without EGL_KHR_surfaceless_context. */
+/* Returns the extensions of the display without EGL_KHR_surfaceless_context. */
 static const char *without_surfaceless(EGLDisplay display, EGLint name)
 {
     static char list[8192];
@@ -298,7 +304,7 @@ static EGLBoolean count_destroyed(EGLDisplay display, EGLSurface surface)
     return own.eglDestroySurface(display, surface);
 }
 
-TEST(a_surface_where_egl_needs_one)
+TEST(a_pbuffer_is_used_if_egl_cannot_do_without_a_surface)
 {
     surfaces = 0;
     epoxy_eglQueryString = without_surfaceless;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Tests gr_egl_create() with an EGL that reports, or refuses, what no EGL here does. */
+/*
+ * Tests gr_egl_create() with a simulated EGL, which reports and refuses what no installed EGL does.
+ */
 #ifndef GR_TESTS_EGL_PRETEND_H
 #define GR_TESTS_EGL_PRETEND_H
 

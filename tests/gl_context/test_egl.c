@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* OpenGL contexts without a window: options, the current context afterwards, and failures. */
+/*
+ * OpenGL contexts without a window: options, the context that is current afterwards, and failures.
+ */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"
 #include "egl_pretend.h"
@@ -14,7 +16,7 @@
 
 #include <epoxy/egl.h>
 
-/* The context is current, and the fixture's is not. */
+/* The context must be current; that of the fixture is not. */
 static void assert_current(const gr_egl *egl)
 {
     ck_assert_ptr_eq(eglGetCurrentContext(), egl->context);
@@ -35,7 +37,7 @@ static GLint get(GLenum what)
     return value;
 }
 
-/* The context is the current one, with that profile and at least that version. */
+/* The current context must have this profile and at least this version. */
 static void assert_context(int version, GLint profile)
 {
     ck_assert_int_ge(get(GL_MAJOR_VERSION) * 10 + get(GL_MINOR_VERSION), version);
@@ -45,7 +47,7 @@ static void assert_context(int version, GLint profile)
 
 GROUP("options", add_egl_case)
 
-TEST(defaults)
+TEST(default_options_give_a_core_context)
 {
     gr_egl *without = create(NULL);
     assert_context(33, GL_CONTEXT_CORE_PROFILE_BIT);
@@ -58,7 +60,7 @@ TEST(defaults)
     gr_egl_free(without);
 }
 
-TEST(versions)
+TEST(requested_versions_are_created)
 {
     static const int wanted[][2] = {{3, 3}, {4, 0}, {4, 5}, {3, 2}};
     for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
@@ -70,17 +72,17 @@ TEST(versions)
     }
 }
 
-TEST(compatibility)
+TEST(a_compatibility_context_is_created)
 {
     gr_egl *egl = create(&GR_INIT(gr_egl_options, .compatibility = true));
     assert_context(33, GL_CONTEXT_COMPATIBILITY_PROFILE_BIT);
-    ck_assert_int_eq(get(GL_MATRIX_MODE), GL_MODELVIEW); /* missing in a core profile */
+    ck_assert_int_eq(get(GL_MATRIX_MODE), GL_MODELVIEW); /* a core profile has no GL_MATRIX_MODE */
     assert_gl_clean();
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
     gr_egl_free(egl);
 }
 
-TEST(debug)
+TEST(a_debug_context_is_created)
 {
     gr_egl *egl = create(&GR_INIT(gr_egl_options, .debug = true));
     assert_context(33, GL_CONTEXT_CORE_PROFILE_BIT);
@@ -89,7 +91,7 @@ TEST(debug)
     gr_egl_free(egl);
 }
 
-TEST(share)
+TEST(sharing_contexts_use_the_same_buffers)
 {
     GLuint name = gl_buffer_pattern(777, 5);
     gr_egl *sharing = create(&GR_INIT(gr_egl_options, .share = fx.egl));
@@ -111,7 +113,7 @@ static void assert_found(const char *name)
     ck_assert_msg(eglGetProcAddress(name), "a document calls %s(), which does not exist", name);
 }
 
-TEST(has_the_documented_functions)
+TEST(documented_functions_exist_in_the_context)
 {
     if (!visit_named_functions("gl", assert_found) || !visit_named_functions("egl", assert_found))
         skip("the sources are not available");
@@ -119,7 +121,7 @@ TEST(has_the_documented_functions)
 
 GROUP("failures", add_egl_case)
 
-/* The options are refused, and the current context stays current. */
+/* gr_egl_create() must refuse the options, and the current context must stay current. */
 #define assert_refused(options, status, text)                                                      \
     do {                                                                                           \
         const gr_egl_options options_ = options;                                                   \
@@ -131,7 +133,7 @@ GROUP("failures", add_egl_case)
     } while (0)
 #define OPTIONS(...) (GR_INIT(gr_egl_options, __VA_ARGS__))
 
-TEST(unavailable_version)
+TEST(an_unavailable_version_is_refused)
 {
     assert_refused(OPTIONS(.major = 9, .minor = 9), GR_ERR_GL, "9.9 core");
     assert_refused(OPTIONS(.major = 9, .minor = 9, .compatibility = true), GR_ERR_GL,
@@ -143,7 +145,8 @@ TEST(unavailable_version)
     error = *gr_last_error();
     ck_assert_str_eq(error.call, "eglCreateContext");
     ck_assert_msg(strncmp(error.code_name, "EGL_BAD_", 8) == 0, "%s", error.code_name);
-    ck_assert_ptr_ne(strstr(error.message, "EGL device"), NULL); /* the devices that were found */
+    /* The message lists the devices that were found. */
+    ck_assert_ptr_ne(strstr(error.message, "EGL device"), NULL);
     glGenBuffers(1, &(GLuint){0});
     assert_gl_clean();
 }
@@ -151,9 +154,10 @@ TEST(unavailable_version)
 /*
  * The message names the newest version, which is that of a context without a requested version.
  *
- * Catches: a version that no OpenGL has made the message recommend Mesa, or NVIDIA's EGL.
+ * Catches: for a version that does not exist the message recommended to install Mesa or the NVIDIA
+ * EGL.
  */
-TEST(an_unavailable_version_does_not_advise_installing)
+TEST(the_message_for_an_unavailable_version_names_the_newest)
 {
     char newest[32];
     gr_egl *egl = create(NULL);
@@ -167,13 +171,13 @@ TEST(an_unavailable_version_does_not_advise_installing)
     ck_assert_msg(!strstr(said, "nstall") && !strstr(said, "NVIDIA EGL"), "%s", said);
 }
 
-TEST(version_below_zero)
+TEST(a_negative_version_is_refused)
 {
     assert_refused(OPTIONS(.major = -1), GR_ERR_INVALID_VALUE, "-1.0");
     assert_refused(OPTIONS(.major = 4, .minor = -3), GR_ERR_INVALID_VALUE, "4.-3");
 }
 
-TEST(device_out_of_range)
+TEST(a_missing_cuda_device_is_refused)
 {
     char text[32];
     int count = device_past_last(text, sizeof(text));
@@ -183,15 +187,15 @@ TEST(device_out_of_range)
     assert_refused(OPTIONS(.cuda_device = INT_MIN), GR_ERR_INVALID_VALUE, "-2147483648");
 }
 
-TEST(failure_without_current_context)
+TEST(a_failed_creation_makes_no_context_current)
 {
     assert_ok(gr_egl_make_current(NULL));
     assert_refused(OPTIONS(.major = 9, .minor = 9), GR_ERR_GL, "9.9");
     ck_assert_ptr_eq(eglGetCurrentContext(), NULL);
 }
 
-/* EGL keeps a current context for each API; that of OpenGL ES is unchanged. */
-TEST(failure_with_another_api)
+/* EGL has a current context per API. The context of OpenGL ES must stay unchanged. */
+TEST(a_failed_creation_keeps_the_bound_api)
 {
     eglBindAPI(EGL_OPENGL_ES_API);
     assert_null(gr_egl_create(&OPTIONS(.major = 9, .minor = 9)), GR_ERR_GL, -1, "9.9");
@@ -206,7 +210,7 @@ GROUP("no EGL driver", add_egl_case)
 #define FOLDERS   "__EGL_VENDOR_LIBRARY_DIRS"
 #define MESA_JSON "/usr/share/glvnd/egl_vendor.d/50_mesa.json"
 
-/* The message contains the words that TEST_WORDS lists, separated by |. */
+/* The message must contain each of the words in TEST_WORDS, which are separated by |. */
 CHILD(finds_no_vendor)
 {
     char words[512];
@@ -219,7 +223,7 @@ CHILD(finds_no_vendor)
     return 0;
 }
 
-/* Sets one of the EGL loader's variables to this value and unsets the other. */
+/* Sets one of the two variables of the EGL loader to this value and unsets the other one. */
 static void expect_words(const char *variable, const char *value, const char *words)
 {
     static const char *const both[] = {FILES, FOLDERS};
@@ -250,8 +254,8 @@ static const char *make_json(const char *text)
     return path;
 }
 
-/* Catches: "install Mesa", although a variable merely hid an installed Mesa. */
-TEST(missing_vendor_files)
+/* Catches: the message said "install Mesa" although a variable hid an installed Mesa. */
+TEST(variables_that_name_missing_vendor_files_are_reported)
 {
     expect_words(FILES, "/nonexistent/a.json:/nonexistent/b.json",
                  FILES " names /nonexistent/a.json (not there), /nonexistent/b.json (not there)|"
@@ -265,7 +269,7 @@ TEST(missing_vendor_files)
     expect_words(FOLDERS, "/usr/include", "let it name /usr/share/glvnd/egl_vendor.d, which");
 }
 
-TEST(vendor_files_of_no_use)
+TEST(vendor_files_without_a_usable_library_are_reported)
 {
     const char *path = make_json("{\"ICD\": {\"library_path\" : \"libEGL_no_such.so.0\"}}\n");
     expect_words(FILES, path, "gr-test-egl.json (its libEGL_no_such.so.0 cannot be loaded)");
@@ -278,7 +282,7 @@ TEST(vendor_files_of_no_use)
 
 GROUP("the current context", add_egl_case)
 
-TEST(make_current)
+TEST(make_current_switches_between_contexts)
 {
     gr_egl *second = create(NULL);
     assert_ok(gr_egl_make_current(fx.egl));
@@ -293,7 +297,7 @@ TEST(make_current)
     gr_egl_free(second);
 }
 
-TEST(free_while_current)
+TEST(freeing_the_current_context_leaves_none_current)
 {
     gr_egl_free(create(NULL));
     ck_assert_ptr_eq(eglGetCurrentContext(), NULL);
@@ -301,7 +305,7 @@ TEST(free_while_current)
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
 }
 
-TEST(free_while_not_current)
+TEST(freeing_another_context_keeps_the_current_one)
 {
     gr_egl *second = create(NULL);
     assert_ok(gr_egl_make_current(fx.egl));
@@ -314,7 +318,7 @@ TEST(free_while_not_current)
     ck_assert_ptr_eq(eglGetCurrentContext(), NULL);
 }
 
-TEST(free_null)
+TEST(freeing_null_does_nothing)
 {
     gr_egl *none = NULL;
     gr_egl_free(NULL);
@@ -322,7 +326,7 @@ TEST(free_null)
     assert_current(fx.egl);
 }
 
-TEST(scope_end)
+TEST(the_end_of_a_scope_frees_the_context)
 {
     {
         GR_AUTO(gr_egl) *egl = create(NULL);
@@ -331,15 +335,15 @@ TEST(scope_end)
     ck_assert_ptr_eq(eglGetCurrentContext(), NULL);
 }
 
-/* Each keeps its bindings and its own buffers. */
-TEST(two_alternately)
+/* Each context keeps its bindings and its own buffers. */
+TEST(two_contexts_are_used_alternately)
 {
     gr_egl *both[2] = {create(NULL), create(NULL)};
     GLuint names[2];
     for (int i = 0; i < 2; i++) {
         assert_ok(gr_egl_make_current(both[i]));
         for (int skipped = 0; skipped < i; skipped++)
-            glGenBuffers(1, &names[i]); /* so that the names differ */
+            glGenBuffers(1, &names[i]); /* makes the names of the two contexts differ */
         names[i] = gl_buffer_filled(USABLE_SIZE, i + 1);
         glBindBuffer(GL_ARRAY_BUFFER, names[i]);
     }
@@ -367,7 +371,7 @@ static void *make_current_here(void *egl)
     return status == GR_OK ? NULL : &error;
 }
 
-TEST(current_on_another_thread)
+TEST(a_context_current_on_another_thread_is_refused)
 {
     const gr_error *error = elsewhere(make_current_here, fx.egl);
     ck_assert_ptr_ne(error, NULL);
@@ -386,7 +390,7 @@ TEST(current_on_another_thread)
 
 GROUP("queries", add_egl_case)
 
-TEST(handles)
+TEST(the_handles_are_those_of_the_current_context)
 {
     EGLDisplay display = fx.egl->display;
     EGLint id = -1, found = -2;
@@ -396,7 +400,7 @@ TEST(handles)
     ck_assert_int_eq(id, found);
 }
 
-TEST(describe)
+TEST(the_description_names_renderer_and_devices)
 {
     const char *text = fx.egl->description;
     ck_assert_ptr_ne(strstr(text, (const char *)glGetString(GL_RENDERER)), NULL);
@@ -407,7 +411,7 @@ TEST(describe)
 }
 
 /* The fixture detects descriptors that stay open. */
-TEST(many_in_turn)
+TEST(thirty_contexts_are_created_and_freed_in_turn)
 {
     for (int i = 0; i < 30; i++) {
         gr_egl *egl = create(i % 2 ? &OPTIONS(.share = fx.egl) : NULL);
@@ -420,8 +424,8 @@ TEST(many_in_turn)
 }
 
 /*
- * A missing version is tried on each EGL device, which opens GPUs that nothing else here uses, for
- * good.
+ * For an unavailable version the library tries each EGL device. That opens also GPUs that the tests
+ * do not use, and they stay open.
  *
  * Catches: on two GPUs a case left /dev/nvidia1 open.
  */

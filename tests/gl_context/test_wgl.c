@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * OpenGL on Windows: WGL contexts. First without a CUDA driver, then with one that follows OpenGL
- * (follower_driver.c), so that the bytes are real ones from OpenGL. Also runs under Wine.
+ * OpenGL on Windows: WGL contexts. The tests run first without a CUDA driver, then with the
+ * follower driver (follower_driver.c), which reads and writes the bytes of the OpenGL objects. They
+ * also run under Wine.
  */
 #include "wgl.h"
 
@@ -13,7 +14,7 @@
 const struct follower_api *follower;
 struct own_wgl own;
 
-/* ---- OpenGL's state -------------------------------------------------------------------------- */
+/* ---- OpenGL state ---------------------------------------------------------------------------- */
 
 static const struct {
     GLenum target, query;
@@ -23,7 +24,7 @@ static const struct {
                 {GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING},
                 {GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING}};
 
-enum { PACK = 3, UNPACK = 4 }; /* in this order */
+enum { PACK = 3, UNPACK = 4 }; /* indices of `bindings` */
 
 static GLuint bound[COUNT(bindings)], texture;
 
@@ -34,7 +35,7 @@ static void bind_all(void)
         glBindBuffer(bindings[i].target, bound[i]);
     glGenTextures(1, &texture);
     glBindTexture(GL_TEXTURE_2D, texture);
-    glEnable(GL_COLOR_BUFFER_BIT); /* invalid for glEnable: leaves an error pending */
+    glEnable(GL_COLOR_BUFFER_BIT); /* invalid for glEnable(): leaves an error pending */
 }
 
 static const char *check_bound(void)
@@ -110,7 +111,7 @@ const char *wgl_buffer_has(GLuint name, const void *bytes, size_t size)
     return NULL;
 }
 
-/* Pixel transfers would use the bound buffers. */
+/* Pixel transfers would use these bound buffers. */
 static void bind_for_pixels(GLuint pack, GLuint unpack)
 {
     glBindBuffer(GL_PIXEL_PACK_BUFFER, pack);
@@ -139,7 +140,7 @@ void wgl_texels_get(GLuint name, int side, void *texels)
     bind_for_pixels(bound[PACK], bound[UNPACK]);
 }
 
-/* A driver that does not start: on Windows missing device nodes cannot be the reason. */
+/* The driver fails to start. On Windows the message must not blame missing device nodes. */
 static const char *init_fails(int code)
 {
     char text[16];

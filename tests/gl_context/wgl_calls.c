@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Resources of buffers and textures: the bytes, and which calls reach the driver in which order. */
+/*
+ * Resources of buffers and textures: their bytes, and which driver calls are made in which order.
+ */
 #include "wgl.h"
 
 #include <string.h>
@@ -14,7 +16,7 @@ static void fill(unsigned char *bytes, size_t size, unsigned seed)
 
 /* ---- The calls ------------------------------------------------------------------------------- */
 
-/* Exactly these calls reached the driver, on STREAM where they take one. */
+/* Exactly these calls must have reached the driver, with STREAM if they take a stream. */
 static const char *calls_are(const char *const names[], size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -41,7 +43,7 @@ static const char *calls_are(const char *const names[], size_t count)
 #define UNMAP           "cuGraphicsUnmapResources"
 #define UNREGISTER      "cuGraphicsUnregisterResource"
 
-static const char *life_of_a_buffer(void)
+static const char *a_buffer_is_registered_mapped_and_closed(void)
 {
     GLuint name = wgl_buffer(NULL, BYTES);
     gr_resource *resource = gr_from_gl_buffer(name, GR_WRITE_DISCARD);
@@ -59,7 +61,7 @@ static const char *life_of_a_buffer(void)
     return NULL;
 }
 
-static const char *flags_of_a_registration(void)
+static const char *the_flags_reach_the_driver(void)
 {
     static const struct {
         unsigned given, registered;
@@ -76,7 +78,7 @@ static const char *flags_of_a_registration(void)
     return NULL;
 }
 
-static const char *several_in_one_call(void)
+static const char *map_many_needs_one_driver_call(void)
 {
     gr_resource *resources[2];
     gr_buffer *buffers[2];
@@ -93,7 +95,7 @@ static const char *several_in_one_call(void)
     return NULL;
 }
 
-static const char *map_on_entry(void)
+static const char *map_gl_buffer_ends_its_registration_at_the_release(void)
 {
     gr_buffer *buffer = gr_map_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE, STREAM);
     REQUIRE(buffer && gr_buffer_release(buffer) == GR_OK);
@@ -103,7 +105,7 @@ static const char *map_on_entry(void)
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
-/* CUDA reads OpenGL's bytes, and OpenGL reads what CUDA wrote. */
+/* CUDA reads the bytes of OpenGL, and OpenGL reads the bytes that CUDA wrote. */
 static const char *exchange(gr_resource *resource, GLuint name, const unsigned char *before)
 {
     unsigned char bytes[BYTES], after[BYTES];
@@ -131,27 +133,27 @@ static const char *bytes_of(const gr_gl_options *options)
     return wrong;
 }
 
-static const char *bytes_by_interop(void)
+static const char *interop_passes_bytes_both_ways(void)
 {
     return bytes_of(NULL);
 }
 
-static const char *bytes_by_copy(void)
+static const char *copies_pass_bytes_both_ways(void)
 {
     const gr_gl_options copies = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY);
     PASS_ON(bytes_of(&copies));
-    REQUIRE(!follower->nth(0)); /* nothing was registered */
+    REQUIRE(!follower->nth(0)); /* no call registered anything */
     return NULL;
 }
 
-static const char *bytes_of_a_created_one(void)
+static const char *a_created_buffer_passes_bytes_both_ways(void)
 {
     unsigned char bytes[BYTES];
     fill(bytes, BYTES, 5);
     const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
     gr_resource *resource = gr_gl_buffer_create(BYTES, GR_READ_WRITE, &any);
     REQUIRE(resource);
-    /* Its storage is immutable: the bytes are copied from another buffer. */
+    /* The storage is immutable, so the bytes are copied from another buffer. */
     glCopyNamedBufferSubData(wgl_buffer(bytes, BYTES), gr_gl_name(resource), 0, 0, BYTES);
     const char *wrong = exchange(resource, gr_gl_name(resource), bytes);
     gr_resource_free(resource);
@@ -185,7 +187,7 @@ static const char *check_mapped_image(gr_buffer *buffer, unsigned char *before,
     return NULL;
 }
 
-static const char *texels(void)
+static const char *an_image_passes_texels_both_ways(void)
 {
     unsigned char before[TEXELS], after[TEXELS], now[TEXELS];
     GLuint name = wgl_texture(SIDE);
@@ -208,19 +210,21 @@ static const char *texels(void)
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
-static const char *refused_registration(void)
+static const char *a_refused_registration_is_reported(void)
 {
     GLuint name = wgl_buffer(NULL, BYTES);
     follower->answer(REGISTER_BUFFER, CUDA_ERROR_OPERATING_SYSTEM);
     REQUIRE(!gr_from_gl_buffer(name, GR_READ_WRITE));
     REQUIRE(gr_last_error()->code == CUDA_ERROR_OPERATING_SYSTEM);
-    /* Wine's OpenGL is the host's, which renders on the CPU or on another vendor's GPU. */
+    /*
+     * Wine uses the OpenGL of the host, which renders on the CPU or on the GPU of another vendor.
+     */
     PASS_ON(wgl_refused(GR_ERR_CUDA, "GR_TRANSPORT_COPY"));
     CALLS_ARE(REGISTER_BUFFER);
     return NULL;
 }
 
-static const char *refused_registration_is_copied(void)
+static const char *a_refused_registration_is_replaced_by_a_copy(void)
 {
     const gr_gl_options any = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY);
     char text[600];
@@ -234,7 +238,7 @@ static const char *refused_registration_is_copied(void)
     return NULL;
 }
 
-static const char *refused_map(void)
+static const char *a_refused_map_is_reported(void)
 {
     gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
     REQUIRE(resource);
@@ -246,8 +250,8 @@ static const char *refused_map(void)
     return NULL;
 }
 
-/* Resources that were mapped before the second call failed are unmapped again. */
-static const char *refused_pointer(void)
+/* If the second driver call of a map fails, the resources that were mapped are unmapped again. */
+static const char *a_refused_pointer_undoes_the_map(void)
 {
     gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
     REQUIRE(resource);
@@ -259,7 +263,7 @@ static const char *refused_pointer(void)
     return NULL;
 }
 
-static const char *bad_names(void)
+static const char *invalid_names_are_refused(void)
 {
     GLuint deleted = wgl_buffer(NULL, BYTES), empty = 0;
     glDeleteBuffers(1, &deleted);
@@ -274,7 +278,7 @@ static const char *bad_names(void)
     return NULL;
 }
 
-static const char *deleted_while_registered(void)
+static const char *map_after_the_buffer_was_deleted_is_refused(void)
 {
     GLuint name = wgl_buffer(NULL, BYTES);
     gr_resource *resource = gr_from_gl_buffer(name, GR_READ_WRITE);
@@ -287,8 +291,8 @@ static const char *deleted_while_registered(void)
     return NULL;
 }
 
-/* Storage is shared through file descriptors, which Windows does not have. */
-static const char *shared_storage(void)
+/* Sharing storage needs file descriptors, which Windows does not have. */
+static const char *shared_storage_is_refused(void)
 {
     const gr_gl_options shared = GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_SHARED);
     const gr_gl_image_desc desc =
@@ -304,7 +308,7 @@ static const char *shared_storage(void)
     return NULL;
 }
 
-static const char *probe(void)
+static const char *probe_reports_interop_and_copy_as_usable(void)
 {
     const gr_transport_info *info = gr_gl_probe(GR_TRANSPORT_INTEROP);
     REQUIRE(info && info->usable && strstr(info->reason, "CUDA can register OpenGL buffers"));
@@ -314,7 +318,7 @@ static const char *probe(void)
     return NULL;
 }
 
-static const char *drawing_device(void)
+static const char *gr_gl_cuda_device_returns_the_drawing_device(void)
 {
     int device = 7;
     REQUIRE(gr_gl_cuda_device(&device) == GR_OK && device == 0);
@@ -329,23 +333,27 @@ void wgl_calls(void)
         const char *name;
         const char *(*run)(void);
     } cases[] = {
-        {"life_of_a_buffer", life_of_a_buffer},
-        {"flags_of_a_registration", flags_of_a_registration},
-        {"several_in_one_call", several_in_one_call},
-        {"map_on_entry", map_on_entry},
-        {"bytes_by_interop", bytes_by_interop},
-        {"bytes_by_copy", bytes_by_copy},
-        {"bytes_of_a_created_one", bytes_of_a_created_one},
-        {"texels", texels},
-        {"refused_registration", refused_registration},
-        {"refused_registration_is_copied", refused_registration_is_copied},
-        {"refused_map", refused_map},
-        {"refused_pointer", refused_pointer},
-        {"bad_names", bad_names},
-        {"deleted_while_registered", deleted_while_registered},
-        {"shared_storage", shared_storage},
-        {"probe", probe},
-        {"drawing_device", drawing_device},
+        {"a_buffer_is_registered_mapped_and_closed", a_buffer_is_registered_mapped_and_closed},
+        {"the_flags_reach_the_driver", the_flags_reach_the_driver},
+        {"map_many_needs_one_driver_call", map_many_needs_one_driver_call},
+        {"map_gl_buffer_ends_its_registration_at_the_release",
+         map_gl_buffer_ends_its_registration_at_the_release},
+        {"interop_passes_bytes_both_ways", interop_passes_bytes_both_ways},
+        {"copies_pass_bytes_both_ways", copies_pass_bytes_both_ways},
+        {"a_created_buffer_passes_bytes_both_ways", a_created_buffer_passes_bytes_both_ways},
+        {"an_image_passes_texels_both_ways", an_image_passes_texels_both_ways},
+        {"a_refused_registration_is_reported", a_refused_registration_is_reported},
+        {"a_refused_registration_is_replaced_by_a_copy",
+         a_refused_registration_is_replaced_by_a_copy},
+        {"a_refused_map_is_reported", a_refused_map_is_reported},
+        {"a_refused_pointer_undoes_the_map", a_refused_pointer_undoes_the_map},
+        {"invalid_names_are_refused", invalid_names_are_refused},
+        {"map_after_the_buffer_was_deleted_is_refused",
+         map_after_the_buffer_was_deleted_is_refused},
+        {"shared_storage_is_refused", shared_storage_is_refused},
+        {"probe_reports_interop_and_copy_as_usable", probe_reports_interop_and_copy_as_usable},
+        {"gr_gl_cuda_device_returns_the_drawing_device",
+         gr_gl_cuda_device_returns_the_drawing_device},
     };
     for (size_t i = 0; i < COUNT(cases); i++)
         wgl_case("calls", cases[i].name, cases[i].run);

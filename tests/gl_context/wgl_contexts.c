@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Which context is current, on which thread, and destroyed contexts. */
+/* The current context: which one is current, on which thread, and contexts that were destroyed. */
 #include "wgl.h"
 
 #define WIN32_LEAN_AND_MEAN
@@ -7,7 +7,7 @@
 
 enum { BYTES = 64 };
 
-static const char *no_context(void)
+static const char *calls_without_a_context_are_refused(void)
 {
     int device;
     GLuint name = wgl_buffer(NULL, BYTES);
@@ -24,8 +24,8 @@ static const char *no_context(void)
     return NULL;
 }
 
-/* Maps are refused without the context, and work again once it is current. */
-static const char *context_goes_away(void)
+/* Without the context a map is refused. Once the context is current again, maps work. */
+static const char *map_works_again_once_the_context_is_current(void)
 {
     gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
     REQUIRE(resource);
@@ -43,14 +43,14 @@ static const char *context_goes_away(void)
     return NULL;
 }
 
-static const char *another_context(void)
+static const char *calls_in_another_context_are_refused(void)
 {
     struct own_wgl other;
     gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
     REQUIRE(resource && !own_wgl_open(&other));
     REQUIRE(!gr_map(resource, STREAM));
     PASS_ON(wgl_refused(GR_ERR_GL, "was registered in another context (WGL context "));
-    /* The other context has its own resources. */
+    /* The other context can have its own resources. */
     gr_resource *second = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
     gr_buffer *buffer = second ? gr_map(second, STREAM) : NULL;
     REQUIRE(buffer && gr_buffer_release(buffer) == GR_OK);
@@ -62,8 +62,8 @@ static const char *another_context(void)
     return NULL;
 }
 
-/* A resource freed without its context is closed by the next call in that context. */
-static const char *freed_without_its_context(void)
+/* A resource freed without its context ends at the next call in that context. */
+static const char *a_resource_freed_without_its_context_ends_later(void)
 {
     gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
     REQUIRE(resource);
@@ -77,7 +77,7 @@ static const char *freed_without_its_context(void)
     return NULL;
 }
 
-/* Calls on another thread: the resource, and the error text. */
+/* A call on another thread: the resource, and the error text. */
 struct there {
     gr_resource *resource;
     const char *wrong;
@@ -113,7 +113,7 @@ static const char *on_a_thread(LPTHREAD_START_ROUTINE run, gr_resource *resource
     return NULL;
 }
 
-static const char *threads(void)
+static const char *calls_on_another_thread_are_refused(void)
 {
     gr_resource *resource = gr_from_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE);
     REQUIRE(resource);
@@ -126,10 +126,11 @@ static const char *threads(void)
 }
 
 /*
- * The application's next context has a buffer with the same name, which is not confused with the
- * old one: by the handle, or, where Windows reuses the handle (Wine does not), by the mark.
+ * The next context of the application has a buffer with the same name, which must not be confused
+ * with the buffer of the destroyed context. grinterop tells the contexts apart by the handle or, if
+ * Windows reuses the handle (Wine does not), by the mark.
  */
-static const char *destroyed_context(void)
+static const char *a_new_context_is_not_taken_for_a_destroyed_one(void)
 {
     GLuint name = wgl_buffer(NULL, BYTES);
     gr_resource *resource = gr_from_gl_buffer(name, GR_READ_WRITE);
@@ -153,12 +154,15 @@ void wgl_contexts(void)
         const char *name;
         const char *(*run)(void);
     } cases[] = {
-        {"no_context", no_context},
-        {"context_goes_away", context_goes_away},
-        {"another_context", another_context},
-        {"freed_without_its_context", freed_without_its_context},
-        {"threads", threads},
-        {"destroyed_context", destroyed_context},
+        {"calls_without_a_context_are_refused", calls_without_a_context_are_refused},
+        {"map_works_again_once_the_context_is_current",
+         map_works_again_once_the_context_is_current},
+        {"calls_in_another_context_are_refused", calls_in_another_context_are_refused},
+        {"a_resource_freed_without_its_context_ends_later",
+         a_resource_freed_without_its_context_ends_later},
+        {"calls_on_another_thread_are_refused", calls_on_another_thread_are_refused},
+        {"a_new_context_is_not_taken_for_a_destroyed_one",
+         a_new_context_is_not_taken_for_a_destroyed_one},
     };
     for (size_t i = 0; i < COUNT(cases); i++)
         wgl_case("contexts", cases[i].name, cases[i].run);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Each call without a CUDA driver: the error names the missing file and the remedy. */
+/* Each call without a CUDA driver: the error must name the missing file and the remedy. */
 #include "wgl.h"
 
 #include <string.h>
@@ -69,8 +69,8 @@ static const char *ask_device(void)
     return NULL;
 }
 
-/* The message suggests nothing that this library does not have. */
-static const char *advice(void)
+/* The message must not suggest anything that this library does not have. */
+static const char *advice_names_only_what_the_library_has(void)
 {
     REQUIRE(!gr_from_gl_buffer(wgl_buffer("1234", 4), GR_READ_WRITE));
     const gr_error *error = gr_last_error();
@@ -85,11 +85,16 @@ static const struct {
     const char *name;
     const char *(*run)(void);
 } cases[] = {
-    {"gr_from_gl_buffer", from_buffer},   {"gr_from_gl_buffer_with", from_buffer_with},
-    {"gr_from_gl_image", from_image},     {"gr_from_gl_image_with", from_image_with},
-    {"gr_map_gl_buffer", map_buffer},     {"gr_gl_buffer_create", create_buffer},
-    {"gr_gl_image_create", create_image}, {"gr_gl_probe", probe},
-    {"gr_gl_cuda_device", ask_device},    {"advice", advice},
+    {"gr_from_gl_buffer", from_buffer},
+    {"gr_from_gl_buffer_with", from_buffer_with},
+    {"gr_from_gl_image", from_image},
+    {"gr_from_gl_image_with", from_image_with},
+    {"gr_map_gl_buffer", map_buffer},
+    {"gr_gl_buffer_create", create_buffer},
+    {"gr_gl_image_create", create_image},
+    {"gr_gl_probe", probe},
+    {"gr_gl_cuda_device", ask_device},
+    {"advice_names_only_what_the_library_has", advice_names_only_what_the_library_has},
 };
 
 void wgl_without_driver(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The bytes of images in both directions: every format that CUDA accepts with every target, every
- * level and layer, in odd sizes.
+ * The bytes of images in both directions: every format that CUDA accepts with every target, and
+ * every level and layer, in odd sizes.
  */
 #include "image_tests.h"
 
@@ -14,7 +14,7 @@ static struct image make_odd(const struct image_format *format, const struct ima
     return image_make_of(format, target, cube ? 7 : 13, 7, 5, 3, 3);
 }
 
-/* CUDA reads what OpenGL wrote. */
+/* CUDA must read the bytes that OpenGL wrote. */
 static void check_read(gr_buffer *buffer, const struct image *image, unsigned level, unsigned layer)
 {
     static unsigned char got[IMAGE_MOST_BYTES], wanted[IMAGE_MOST_BYTES];
@@ -24,7 +24,7 @@ static void check_read(gr_buffer *buffer, const struct image *image, unsigned le
     image_get(buffer, level, layer, got);
     size_t channel = image->format->channel_bytes;
     for (size_t i = 0; i < bytes; i++) {
-        /* With three channels, the contents of the fourth are up to the GPU's driver. */
+        /* In three-channel formats the driver of a GPU may give the fourth channel any contents. */
         if (got[i] == wanted[i] || (image->format->channels == 3 && i / channel % 4 == 3))
             continue;
         char text[128];
@@ -36,7 +36,7 @@ static void check_read(gr_buffer *buffer, const struct image *image, unsigned le
     }
 }
 
-/* With three channels, OpenGL must not see what CUDA writes into the fourth. */
+/* In three-channel formats OpenGL must not see the fourth channel that CUDA writes. */
 static void write_pattern(gr_buffer *buffer, const struct image *image, unsigned level,
                           unsigned layer)
 {
@@ -72,15 +72,17 @@ static void check_bytes(const struct image *image)
 
 GROUP("bytes", add_image_case)
 
-TEST(bytes_of_every_format, image_target_count)
+TEST(every_format_passes_both_ways, image_target_count)
 {
     image_each_format(&image_targets[_i], make_odd, check_bytes);
 }
 
-/* ---- Through the array ----------------------------------------------------------------------- */
+/* ---- Driver copies with the array ------------------------------------------------------------ */
 
-/* The driver's own copies accept the arrays, here those of the last level and layer. */
-TEST(bytes_through_the_array)
+/*
+ * The driver copies accept the arrays of gr_buffer_array(), here that of the last level and layer.
+ */
+TEST(driver_copies_accept_the_array_of_a_level_and_layer)
 {
     struct image image = image_filled("RGBA8", "2D_ARRAY", 13, 7, 2, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -95,7 +97,7 @@ TEST(bytes_through_the_array)
     copy_array(gr_buffer_array(buffer, 1, 2), wanted, 6 * 4, 3, true);
     assert_ok(gr_buffer_release(buffer));
     assert_no_difference(image_level_differs(&image, 1, 2, 2));
-    /* Everything else is unchanged. */
+    /* All other levels and layers are unchanged. */
     for (unsigned layer = 0; layer < 3; layer++) {
         assert_no_difference(image_level_differs(&image, 0, layer, 1));
         if (layer < 2)
@@ -106,10 +108,10 @@ TEST(bytes_through_the_array)
 /* ---- Order ----------------------------------------------------------------------------------- */
 
 /*
- * CUDA sees what OpenGL draws right before the map, and OpenGL sees what CUDA writes right before
- * the release.
+ * CUDA sees texels that OpenGL draws right before the map, and OpenGL sees texels that CUDA writes
+ * right before the release.
  */
-TEST(bytes_without_waiting)
+TEST(bytes_pass_both_ways_without_a_host_wait)
 {
     struct image image = image_make("RGBA8", "2D", 64, 64, 1);
     GLuint framebuffer = 0;

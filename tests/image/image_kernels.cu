@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Kernels that use images, for the tests: surfaces are copied from and to linear memory, one
- * element per thread; textures are sampled at positions from the host.
+ * Kernels that use images, for the tests. One kind copies between a surface and linear memory, one
+ * element per thread; the other samples a texture at positions from the host.
  */
 #include <grinterop/cuhost.h>
 
 /* ---- Surfaces -------------------------------------------------------------------------------- */
 
-/* Rows are contiguous in linear memory. A surface's x counts bytes. */
+/* Rows are contiguous in linear memory. The x of a surface counts bytes. */
 #define SURFACE_KERNELS(name, T)                                                                   \
     extern "C" __global__ void store_##name(unsigned long long surface, const T *in, int width,    \
                                             int height)                                            \

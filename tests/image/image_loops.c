@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Loops over images: a loop of maps allocates nothing, an endless one needs no more resources. */
+/*
+ * Loops over images: a loop of maps allocates nothing, and an endless loop needs no more and more
+ * resources.
+ */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
 #include "image_tests.h"
@@ -26,7 +29,10 @@ static void frame_with_objects(GLuint name)
     ck_assert_uint_ne(gr_buffer_texture(buffer, NULL), 0);
     ck_assert_uint_ne(gr_buffer_texture(buffer, &linear), 0);
     assert_ok(gr_buffer_release(buffer));
-    /* A mapping's objects end once the stream has passed; no loop runs far ahead of the GPU. */
+    /*
+     * The objects of a mapping end once the stream has passed it. No loop may run far ahead of the
+     * GPU.
+     */
     CU(StreamSynchronize(fx.stream));
 }
 
@@ -39,7 +45,7 @@ static void life(GLuint name)
 
 GROUP("loops", add_image_case)
 
-/* Shows that the counted parts do count. */
+/* Shows that allocations of grinterop are counted. */
 TEST(registering_an_image_is_counted)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
@@ -62,19 +68,19 @@ static void assert_allocates_nothing(void (*cycle)(GLuint name))
     gr_resource_free(steady);
 }
 
-TEST(map_and_release_allocate_nothing)
+TEST(mapping_and_releasing_images_allocates_nothing)
 {
     need_counting();
     assert_allocates_nothing(frame);
 }
 
-TEST(map_and_release_with_surface_and_textures_allocate_nothing)
+TEST(using_a_surface_and_textures_allocates_nothing)
 {
     need_counting();
     assert_allocates_nothing(frame_with_objects);
 }
 
-TEST(map_and_release_with_objects_leak_nothing)
+TEST(using_a_surface_and_textures_leaks_nothing)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     steady = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -82,7 +88,7 @@ TEST(map_and_release_with_objects_leak_nothing)
     gr_resource_free(steady);
 }
 
-TEST(register_and_close_leak_nothing)
+TEST(registering_and_closing_images_leaks_nothing)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     assert_steady(life, image.name, sanitizer() ? 200 : 2000);

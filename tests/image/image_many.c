@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Buffers and images in one gr_map_many() call: all or none. */
+/* Buffers and images in one gr_map_many() call, which maps all of them or none. */
 #include "image_tests.h"
 
 #include <string.h>
 
 enum { COUNT = 6, SIZE = 256 };
 
-/* Buffers at even indices, images of several targets at odd ones. */
+/*
+ * Entries with an even index are buffers; entries with an odd index are images of several targets.
+ */
 static gr_resource *resources[COUNT];
 static gr_buffer *buffers[COUNT];
 static GLuint names[COUNT];
@@ -83,7 +85,7 @@ static void check_gl_texels(GLuint name, unsigned number)
     ck_assert_mem_eq(got, wanted, SIZE);
 }
 
-TEST(they_are_released_together_on_another_stream)
+TEST(buffers_and_images_are_released_together_on_another_stream)
 {
     make();
     assert_ok(gr_map_many(resources, COUNT, fx.stream, NULL, buffers));
@@ -107,7 +109,10 @@ TEST(they_are_released_together_on_another_stream)
     end();
 }
 
-/* None is mapped, `out` is unchanged, and without the bad one the others can be mapped. */
+/*
+ * The map fails, maps nothing and leaves `out` unchanged. Without the bad resource the others can
+ * be mapped.
+ */
 static void assert_none_mapped(gr_status status, const char *text)
 {
     assert_fails(gr_map_many(resources, COUNT, fx.stream, NULL, buffers), status, 0, text);
@@ -117,7 +122,7 @@ static void assert_none_mapped(gr_status status, const char *text)
     }
 }
 
-TEST(a_closed_image_fails_the_whole_map)
+TEST(a_closed_image_prevents_all_maps)
 {
     make();
     assert_ok(gr_resource_close(resources[3], fx.stream));
@@ -129,7 +134,7 @@ TEST(a_closed_image_fails_the_whole_map)
     end();
 }
 
-TEST(a_mapped_image_fails_the_whole_map)
+TEST(a_mapped_image_prevents_all_maps)
 {
     make();
     gr_buffer *buffer = must_map_image(resources[3]);
@@ -144,10 +149,11 @@ TEST(a_mapped_image_fails_the_whole_map)
     end();
 }
 
-TEST(a_deleted_image_fails_the_whole_map)
+TEST(a_deleted_image_prevents_all_maps)
 {
     make();
-    image_delete(&images[5]); /* a renderbuffer, whose storage may change at any time */
+    /* This image is a renderbuffer, whose storage may change at any time. */
+    image_delete(&images[5]);
     assert_none_mapped(GR_ERR_STATE, "deleted");
     end();
 }

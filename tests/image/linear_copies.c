@@ -3,13 +3,16 @@
 #define _GNU_SOURCE
 #include "tests/support/support_image.h"
 
-#define GUARD 0xA5 /* around the bytes that a copy writes */
+#define GUARD 0xA5 /* the value of the bytes around those that a copy writes */
 
 static unsigned char texels[IMAGE_MOST_BYTES], got[IMAGE_MOST_BYTES], rows[2 * IMAGE_MOST_BYTES];
 
 GROUP("copies", add_image_case)
 
-/* The image's rows, with guards in the gaps between them. */
+/*
+ * Copies the rows of the image to memory with a pitch, where the gaps between the rows contain
+ * guards.
+ */
 static void spread(const struct image *image, unsigned level, size_t pitch, size_t slice,
                    const unsigned char *from, unsigned char *to, size_t size)
 {
@@ -55,14 +58,14 @@ static void check_pitches(const struct image *image, unsigned level, unsigned la
     CU(MemFree(device));
 }
 
-/* On the host and on the device. */
+/* Checks copies with host memory and with device memory. */
 static void check_both(const struct image *image, unsigned level, size_t pitch, size_t slice)
 {
     check_pitches(image, level, 0, pitch, slice, false);
     check_pitches(image, level, 0, pitch, slice, true);
 }
 
-TEST(copies_with_a_pitch)
+TEST(images_are_copied_with_a_pitch)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 2);
     check_both(&image, 0, 13 * 4, 13 * 4 * 7);
@@ -72,7 +75,7 @@ TEST(copies_with_a_pitch)
     check_both(&narrow, 0, 17, 17 * 7);
 }
 
-TEST(copies_of_slices_with_a_pitch)
+TEST(slices_are_copied_with_a_pitch)
 {
     struct image image = image_make("RG16", "3D", 13, 7, 2);
     check_both(&image, 0, 64, 64 * 7);
@@ -80,7 +83,7 @@ TEST(copies_of_slices_with_a_pitch)
     check_both(&image, 1, 32, 32 * 4);
 }
 
-TEST(copies_of_layers_and_faces)
+TEST(layers_and_faces_are_copied_with_a_pitch)
 {
     struct image array = image_make("RGBA16F", "2D_ARRAY", 13, 7, 2);
     struct image cube = image_make("R32F", "CUBE", 7, 7, 2);
@@ -90,8 +93,8 @@ TEST(copies_of_layers_and_faces)
     check_pitches(&cube, 1, 3, 32, 32 * 3, false);
 }
 
-/* On another stream, which the caller orders after the first. */
-TEST(copies_are_in_order_on_their_stream)
+/* The second copy is on another stream, which the caller orders after the first stream. */
+TEST(copies_are_ordered_on_their_stream)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -123,7 +126,7 @@ static void both_fail(gr_linear_desc memory, const char *text)
     assert_invalid(gr_buffer_copy_from_linear(buffer, 0, 0, &memory, fx.stream), text);
 }
 
-TEST(memory_that_does_not_fit_is_refused)
+TEST(linear_memory_that_does_not_fit_is_refused)
 {
     struct image image = image_make("RGBA8", "3D", 13, 7, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);

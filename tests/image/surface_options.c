@@ -33,7 +33,7 @@ static void taken(gr_texture_options options)
 
 GROUP("options", add_image_case)
 
-TEST(invalid_values)
+TEST(invalid_values_are_refused)
 {
     begin("RGBA8");
     refused(GR_INIT(gr_texture_options, .address = {(gr_address)4}), "address");
@@ -56,7 +56,7 @@ TEST(invalid_values)
     end();
 }
 
-TEST(incompatible_values)
+TEST(contradictory_values_are_refused)
 {
     begin("RGBA8");
     refused(GR_INIT(gr_texture_options, .address = {GR_ADDRESS_WRAP}), "normalized_coordinates");
@@ -77,7 +77,7 @@ TEST(incompatible_values)
     end();
 }
 
-TEST(values_incompatible_with_the_format)
+TEST(values_that_contradict_the_format_are_refused)
 {
     begin("RGBA32UI");
     refused(GR_INIT(gr_texture_options, .as_float = GR_CHOICE_YES), "32 bit integers");
@@ -94,7 +94,7 @@ TEST(values_incompatible_with_the_format)
     end();
 }
 
-TEST(all_options_are_taken)
+TEST(valid_options_are_accepted)
 {
     begin("RGBA8");
     taken(GR_INIT(gr_texture_options, .anisotropy = 16));
@@ -109,8 +109,8 @@ TEST(all_options_are_taken)
     end();
 }
 
-/* Options are read during the call. */
-TEST(options_need_not_stay)
+/* The options are read only during the call. */
+TEST(options_may_change_after_the_call)
 {
     begin("RGBA8");
     gr_texture_options options = GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR);
@@ -121,8 +121,8 @@ TEST(options_need_not_stay)
     end();
 }
 
-/* More than the initial capacity. */
-TEST(many_textures_of_one_mapping)
+/* More textures than the initial capacity of the library. */
+TEST(a_mapping_can_have_a_hundred_textures)
 {
     begin("RGBA8");
     CUtexObject textures[100];

@@ -5,7 +5,10 @@
 
 #include "tests/support/support_image.h"
 
-/* Loads the kernels of image_kernels.cu for the case. NULL, or why the case must be skipped. */
+/*
+ * Loads the kernels of image_kernels.cu for the case. Returns NULL, or the reason why the case must
+ * be skipped.
+ */
 const char *image_kernels_load(void);
 
 #define IMAGE_KERNEL_TEST(...) TEST_UNLESS(image_kernels_load(), __VA_ARGS__)
@@ -13,7 +16,7 @@ const char *image_kernels_load(void);
 /* Launches a kernel on fx.stream, with a thread for each of `count` elements. */
 void image_kernel(const char *name, size_t count, void **parameters);
 
-/* Device memory with these bytes (NULL: undefined), until the end of the case. */
+/* Allocates device memory with these bytes (NULL: undefined), until the end of the case. */
 CUdeviceptr device_copy(const void *bytes, size_t size);
 
 /* Writes or reads a whole surface of this image level with the kernels for its element type. */
@@ -21,7 +24,7 @@ void surface_store(CUsurfObject surface, const struct image *image, unsigned lev
                    const void *texels);
 void surface_load(CUsurfObject surface, const struct image *image, unsigned level, void *texels);
 
-/* A case with the kernels' module, which the teardown unloads. */
+/* Adds a case with the module of the kernels, which the teardown unloads. */
 TCase *add_kernel_case(Suite *suite, const char *name);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What kernels see through texture objects: point and linear filtering, address modes, reads as
- * floats or integers, the sRGB curve, mip levels, layers, cubes and slices. Positions are those
- * where all GPUs agree: the centre of texels, or half way between two.
+ * Texture objects in kernels: point and linear filtering, address modes, reads as floats or
+ * integers, the sRGB curve, mip levels, layers, cubes and slices. Samples are taken only where all
+ * GPUs agree: at the centre of a texel, or half way between two texels.
  */
 #include "surface_tests.h"
 
@@ -24,8 +24,8 @@ struct colour {
 static unsigned char texels[IMAGE_MOST_BYTES];
 
 /*
- * Texel (x, y) of a level and layer of an RGBA8 image: red 40 x, green 30 y, blue 20 layer, alpha
- * 50 level.
+ * Fills the image. Texel (x, y) of a level and layer of an RGBA8 image has red 40 x, green 30 y,
+ * blue 20 layer, alpha 50 level.
  */
 static void fill_known(const struct image *image)
 {
@@ -43,7 +43,10 @@ static void fill_known(const struct image *image)
         }
 }
 
-/* fill_known()'s colour as floats; fractional coordinates give the result of linear filtering. */
+/*
+ * The colour that fill_known() wrote, as floats. Fractional coordinates give the result of linear
+ * filtering.
+ */
 static struct colour known(float x, float y, float layer, float level)
 {
     return (struct colour){40 * x / 255, 30 * y / 255, 20 * layer / 255, (50 * level + 5) / 255};
@@ -54,7 +57,10 @@ static struct colour known(float x, float y, float layer, float level)
 static gr_resource *resource;
 static gr_buffer *buffer;
 
-/* An image whose texels encode their position, registered and mapped. It ends with the context. */
+/*
+ * Creates, registers and maps an image whose texels encode their position. The image ends with the
+ * context.
+ */
 static void map_known(const char *format, const char *target, unsigned width, unsigned height,
                       unsigned levels)
 {
@@ -87,7 +93,7 @@ static void sample_bytes(const char *kernel, const gr_texture_options *options, 
     CU(MemFree(result));
 }
 
-/* The position of one sample, and the expected colour, to within 1/500. */
+/* A sample at this position must have the expected colour, to within 1/500. */
 static void check(const char *kernel, const gr_texture_options *options, struct place at,
                   struct colour wanted)
 {
@@ -103,7 +109,7 @@ static void check(const char *kernel, const gr_texture_options *options, struct 
 
 GROUP("textures", add_kernel_case)
 
-IMAGE_KERNEL_TEST(no_options_give_texels_as_floats)
+IMAGE_KERNEL_TEST(without_options_texels_are_returned_as_floats)
 {
     map_known("RGBA8", "2D", 4, 4, 1);
     const gr_texture_options zero = GR_INIT(gr_texture_options);
@@ -115,7 +121,7 @@ IMAGE_KERNEL_TEST(no_options_give_texels_as_floats)
     }
     /* Point sampling returns the texel that contains the position. */
     check("sample_2d", NULL, (struct place){1.9f, 2.1f, 0, 0}, known(1, 2, 0, 0));
-    /* Beyond the edge, the edge is repeated. */
+    /* Beyond the edge, samples repeat the edge. */
     check("sample_2d", NULL, (struct place){-7, 99, 0, 0}, known(0, 3, 0, 0));
     end_map();
 }
@@ -134,7 +140,7 @@ IMAGE_KERNEL_TEST(linear_filtering_mixes_neighbours)
     end_map();
 }
 
-IMAGE_KERNEL_TEST(addresses_beyond_the_edge)
+IMAGE_KERNEL_TEST(samples_beyond_the_edge_follow_the_address_mode)
 {
     map_known("RGBA8", "2D", 4, 4, 1);
     gr_texture_options o = GR_INIT(
@@ -159,7 +165,7 @@ IMAGE_KERNEL_TEST(addresses_beyond_the_edge)
     end_map();
 }
 
-/* A texel of 1 in all channels, or the border. */
+/* Samples a texel with the value 1 in all channels or, if `beyond` is set, the border. */
 static void check_exactly(const char *format, bool beyond, struct colour wanted)
 {
     static const float ones[4] = {1, 1, 1, 1};
@@ -200,7 +206,7 @@ IMAGE_KERNEL_TEST(borders_have_the_format_of_the_image)
     check_exactly("RG32F", true, (struct colour){0.25f, -0.5f, 0, 0});
 }
 
-IMAGE_KERNEL_TEST(levels_layers_and_faces_by_number)
+IMAGE_KERNEL_TEST(textures_of_one_level_layer_or_face_are_sampled)
 {
     static const struct {
         const char *target;
@@ -217,7 +223,7 @@ IMAGE_KERNEL_TEST(levels_layers_and_faces_by_number)
     }
 }
 
-IMAGE_KERNEL_TEST(slices_of_a_3d_image)
+IMAGE_KERNEL_TEST(slices_of_a_3d_image_are_sampled)
 {
     map_known("RGBA8", "3D", 4, 4, 2);
     const gr_texture_options linear = GR_INIT(gr_texture_options, .filter = GR_FILTER_LINEAR),
@@ -258,7 +264,7 @@ IMAGE_KERNEL_TEST(integers_are_read_as_opengl_samples_them)
     end_map();
 }
 
-/* One texel of four 32-bit channels. */
+/* Samples the only texel of an image with four 32-bit channels. */
 static void check_texel(const char *format, const char *kernel, const void *texel)
 {
     unsigned got[4];
@@ -271,7 +277,7 @@ static void check_texel(const char *format, const char *kernel, const void *texe
     end_map();
 }
 
-IMAGE_KERNEL_TEST(wide_integers_and_floats_are_read_as_they_are)
+IMAGE_KERNEL_TEST(channels_of_32_bits_are_read_unchanged)
 {
     static const unsigned integers[4] = {1, 0x80000001u, 0xFFFFFFFFu, 77};
     static const float floats[4] = {-1.5f, 1e10f, 0.25f, 3};
@@ -279,7 +285,7 @@ IMAGE_KERNEL_TEST(wide_integers_and_floats_are_read_as_they_are)
     check_texel("RGBA32F", "sample_2d", floats);
 }
 
-/* 188 is one half on the sRGB curve; alpha is linear. */
+/* 188 is one half on the sRGB curve. Alpha is linear. */
 IMAGE_KERNEL_TEST(srgb_colours_are_linear_as_in_opengl)
 {
     static const unsigned char grey[4] = {188, 0, 255, 188};
@@ -300,9 +306,9 @@ IMAGE_KERNEL_TEST(srgb_colours_are_linear_as_in_opengl)
     }
 }
 
-GROUP("whole textures", add_kernel_case)
+GROUP("textures with all levels", add_kernel_case)
 
-IMAGE_KERNEL_TEST(whole_textures_have_levels)
+IMAGE_KERNEL_TEST(whole_textures_have_all_levels)
 {
     map_known("RGBA8", "2D", 8, 8, 4);
     gr_texture_options o = GR_INIT(gr_texture_options, .whole = true);
@@ -331,7 +337,7 @@ IMAGE_KERNEL_TEST(whole_textures_have_levels)
 }
 
 /* CUDA counts 4 levels, but OpenGL allocated 2: the others must not be visible. */
-IMAGE_KERNEL_TEST(whole_textures_have_allocated_levels_only)
+IMAGE_KERNEL_TEST(whole_textures_have_only_the_allocated_levels)
 {
     map_known("RGBA8", "2D", 8, 8, 2);
     gr_texture_options o = GR_INIT(gr_texture_options, .whole = true);
@@ -342,7 +348,7 @@ IMAGE_KERNEL_TEST(whole_textures_have_allocated_levels_only)
     end_map();
 }
 
-IMAGE_KERNEL_TEST(whole_textures_have_layers)
+IMAGE_KERNEL_TEST(whole_textures_have_all_layers)
 {
     map_known("RGBA8", "2D_ARRAY", 4, 4, 2);
     const gr_texture_options o = GR_INIT(gr_texture_options, .whole = true);
@@ -355,9 +361,9 @@ IMAGE_KERNEL_TEST(whole_textures_have_layers)
     end_map();
 }
 
-/* The centre texel of each face, of odd size, in OpenGL's order: +x, -x, +y, -y, +z, -z. */
-/* The driver creates a texture object of a whole cube, but on an H200 it returns zeros. */
-IMAGE_KERNEL_TEST(whole_refuses_cubes_whose_faces_are_taken_by_number)
+/* The driver creates a texture object of a whole cube, but on an H200 that object returns zeros. */
+/* Samples the centre of each face, in the order of OpenGL: +x, -x, +y, -y, +z, -z. */
+IMAGE_KERNEL_TEST(a_whole_cube_is_refused_but_each_face_is_sampled)
 {
     map_known("RGBA8", "CUBE", 5, 5, 3);
     const gr_texture_options whole = GR_INIT(gr_texture_options, .whole = true);
@@ -370,7 +376,7 @@ IMAGE_KERNEL_TEST(whole_refuses_cubes_whose_faces_are_taken_by_number)
     end_map();
 }
 
-IMAGE_KERNEL_TEST(whole_textures_have_slices)
+IMAGE_KERNEL_TEST(whole_textures_have_all_slices)
 {
     map_known("RGBA8", "3D", 4, 4, 1);
     const gr_texture_options o = GR_INIT(gr_texture_options, .whole = true);

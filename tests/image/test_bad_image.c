@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Images that cannot be registered or mapped: the class of the error and what the message names.
- * bad_image_state.c tests that OpenGL's state is preserved.
+ * Images that cannot be registered or mapped: the class of the error and the words of the message.
+ * bad_image_state.c tests that the OpenGL state is preserved.
  */
 #include "bad_image.h"
 
@@ -13,7 +13,7 @@
 
 GROUP("names and targets", add_image_case)
 
-TEST(invalid_names)
+TEST(invalid_names_are_refused)
 {
     GLuint unbound = 0, renderbuffer = 0;
     refused(0, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "0");
@@ -32,7 +32,7 @@ TEST(invalid_names)
     refused(buffer, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "There is no OpenGL texture");
 }
 
-TEST(names_that_were_deleted)
+TEST(deleted_names_are_refused)
 {
     struct image texture = image_make("RGBA8", "2D", 8, 8, 1);
     struct image renderbuffer = image_make("RGBA8", "RENDERBUFFER", 8, 8, 1);
@@ -43,10 +43,10 @@ TEST(names_that_were_deleted)
 }
 
 /*
- * Textures and renderbuffers have separate names, so the names here are ones that the other kind
- * lacks.
+ * Textures and renderbuffers have separate names. The test uses names that the other kind of object
+ * does not have.
  */
-TEST(a_texture_is_no_renderbuffer)
+TEST(a_texture_as_renderbuffer_and_the_reverse_are_refused)
 {
     struct image texture = image_make("RGBA8", "2D", 8, 8, 1);
     while (glIsRenderbuffer(texture.name))
@@ -58,7 +58,7 @@ TEST(a_texture_is_no_renderbuffer)
     refused(renderbuffer.name, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "There is a renderbuffer");
 }
 
-/* The message contains the target that OpenGL reports. */
+/* The message must contain the target that OpenGL reports. */
 TEST(wrong_targets_are_refused)
 {
     if (epoxy_gl_version() < 45 && !epoxy_has_gl_extension("GL_ARB_direct_state_access"))
@@ -77,7 +77,7 @@ TEST(wrong_targets_are_refused)
     assert_gl_clean();
 }
 
-TEST(invalid_targets)
+TEST(invalid_targets_are_refused)
 {
     struct image cube = image_make("RGBA8", "CUBE", 8, 8, 1);
     refused(cube.name, GL_TEXTURE_CUBE_MAP_POSITIVE_X, GR_ERR_INVALID_VALUE, "GL_TEXTURE_CUBE_MAP");
@@ -87,8 +87,8 @@ TEST(invalid_targets)
     refused(cube.name, GL_ARRAY_BUFFER, GR_ERR_INVALID_VALUE, "GL_RENDERBUFFER");
 }
 
-/* Each with a message about the mistake itself, not about its consequence. */
-TEST(arguments_in_another_order)
+/* The message must name the swapped arguments, not a consequence. */
+TEST(swapped_arguments_are_refused)
 {
     struct image image = image_make("RGBA8", "2D_ARRAY", 8, 8, 2);
     assert_null_invalid(
@@ -110,8 +110,8 @@ TEST(arguments_in_another_order)
 
 GROUP("images that CUDA refuses", add_image_case)
 
-/* Each message says what to use instead. */
-TEST(targets_that_cuda_refuses)
+/* Each message says which target to use instead. */
+TEST(targets_that_cuda_refuses_are_refused)
 {
     static const struct {
         const char *target, *instead;
@@ -134,7 +134,7 @@ TEST(targets_that_cuda_refuses)
     glBindTexture(GL_TEXTURE_BUFFER, 0);
 }
 
-TEST(formats_that_cuda_refuses)
+TEST(formats_that_cuda_refuses_are_refused)
 {
     static const struct {
         const char *format, *instead;
@@ -164,7 +164,7 @@ TEST(formats_that_cuda_refuses)
 
 GROUP("storage", add_image_case)
 
-/* A bound texture, to which the case adds levels. */
+/* Creates and binds a texture, to which the case adds levels. */
 static GLuint bound_texture(GLenum target)
 {
     GLuint name = 0;
@@ -178,7 +178,7 @@ static void give_level(GLenum target, int level, int size)
     glTexImage2D(target, level, GL_RGBA8, size, size, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
 }
 
-TEST(images_without_storage)
+TEST(images_without_storage_are_refused)
 {
     refused(bound_texture(GL_TEXTURE_2D), GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "storage");
     refused(bound_texture(GL_TEXTURE_3D), GL_TEXTURE_3D, GR_ERR_INVALID_VALUE, "storage");
@@ -193,8 +193,8 @@ TEST(images_without_storage)
     refused(only_second, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "level 0");
 }
 
-/* NVIDIA's driver registers these, and crashes when they are unregistered. */
-TEST(textures_that_are_not_complete)
+/* The NVIDIA driver registers these textures, and crashes when they are unregistered. */
+TEST(incomplete_textures_are_refused)
 {
     GLuint gap = bound_texture(GL_TEXTURE_2D);
     give_level(GL_TEXTURE_2D, 0, 8);
@@ -222,7 +222,7 @@ TEST(textures_that_are_not_complete)
 
 /* ---- Changes after the registration ---------------------------------------------------------- */
 
-/* A registered mutable texture with one level. */
+/* Registers a mutable texture with one level. */
 static gr_resource *register_mutable(GLuint *name)
 {
     *name = bound_texture(GL_TEXTURE_2D);
@@ -248,8 +248,8 @@ static GLint level_parameter(GLenum parameter)
 }
 
 /*
- * Some drivers refuse new storage while CUDA has registered the object; grinterop detects it on the
- * others.
+ * Some drivers refuse new storage while CUDA has registered the object. With other drivers,
+ * grinterop must detect the new storage.
  */
 static int check_if_changed(gr_resource *resource, bool changed)
 {
@@ -260,7 +260,7 @@ static int check_if_changed(gr_resource *resource, bool changed)
     return 1;
 }
 
-TEST(other_storage_after_the_registration)
+TEST(map_after_the_storage_was_replaced_is_refused)
 {
     GLuint name;
     int changes = 0;
@@ -284,7 +284,7 @@ TEST(other_storage_after_the_registration)
         skip("this OpenGL refuses new storage for a registered image");
 }
 
-TEST(deleted_after_the_registration)
+TEST(map_after_the_image_was_deleted_is_refused)
 {
     struct image image = image_make("RGBA8", "RENDERBUFFER", 8, 8, 1);
     GLuint name;
@@ -301,7 +301,7 @@ TEST(deleted_after_the_registration)
  * Immutable storage lives as long as the registration, so grinterop does not check it in OpenGL at
  * each map.
  */
-TEST(immutable_storage_outlives_its_name)
+TEST(an_image_with_immutable_storage_can_be_mapped_after_its_deletion)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -316,7 +316,7 @@ TEST(immutable_storage_outlives_its_name)
 
 GROUP("arguments", add_image_case)
 
-TEST(invalid_flags)
+TEST(invalid_flags_are_refused)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     static const unsigned wrong[] = {16, 0x20, 0x80000000u, ~0u};
@@ -332,7 +332,7 @@ TEST(invalid_flags)
     assert_null_invalid(gr_from_gl_buffer(buffer, GR_TEXTURE_GATHER), "flag");
 }
 
-TEST(null_arguments)
+TEST(null_arguments_are_refused)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -356,7 +356,10 @@ static void enter(gr_egl *stranger)
     assert_ok(gr_egl_make_current(stranger));
 }
 
-/* Calls that need no OpenGL still work; the others report it, and work again in their context. */
+/*
+ * In the wrong context, calls that need no OpenGL still work. The others are refused, and work
+ * again in the right context.
+ */
 static void check_wrong_context(gr_egl *stranger, const char *text)
 {
     struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
@@ -380,7 +383,7 @@ static void check_wrong_context(gr_egl *stranger, const char *text)
     assert_bytes(got, sizeof(got), 7);
 }
 
-TEST(no_context)
+TEST(image_calls_without_a_context_are_refused)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     enter(NULL);
@@ -389,7 +392,7 @@ TEST(no_context)
     check_wrong_context(NULL, "No OpenGL context is current");
 }
 
-TEST(another_context)
+TEST(image_calls_in_another_context_are_refused)
 {
     gr_egl *stranger = must_make(gr_egl_create(NULL));
     enter(fx.egl);
@@ -402,8 +405,8 @@ TEST(another_context)
     enter(fx.egl);
 }
 
-/* An image freed in the wrong context is set aside and closed by a later call in its own. */
-TEST(freed_in_another_context)
+/* An image freed in the wrong context is set aside. A later call in its own context closes it. */
+TEST(an_image_freed_in_another_context_is_closed_later)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     gr_resource *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);

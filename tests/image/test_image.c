@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Mapped images: their properties, and their life from register to close. image_bytes.c tests the
- * bytes, image_many.c many resources at once, image_loops.c loops.
+ * bytes, image_many.c many resources in one call, image_loops.c loops.
  */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
@@ -41,8 +41,11 @@ TEST(info_describes_each_target)
     check_info("RG16F", "RENDERBUFFER", 13, 7);
 }
 
-/* A texture whose levels were specified one by one has just those, not CUDA's full chain. */
-TEST(levels_are_those_of_the_storage)
+/*
+ * A texture whose levels were specified one by one has only those levels, not the full chain that
+ * CUDA counts.
+ */
+TEST(info_has_the_levels_that_opengl_allocated)
 {
     static const unsigned char texels[8 * 8 * 4];
     GLuint names[2];
@@ -68,7 +71,7 @@ TEST(levels_are_those_of_the_storage)
     }
 }
 
-TEST(arrays_are_the_drivers)
+TEST(gr_buffer_array_returns_the_arrays_of_the_driver)
 {
     struct image image = image_make("RGBA16", "CUBE", 8, 8, 2);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -91,7 +94,7 @@ TEST(arrays_are_the_drivers)
         }
 }
 
-TEST(a_level_or_layer_out_of_range_is_refused_with_the_numbers)
+TEST(a_level_or_layer_out_of_range_is_refused)
 {
     struct image image = image_make("RGBA8", "2D_ARRAY", 8, 8, 2);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -115,7 +118,7 @@ TEST(a_level_or_layer_out_of_range_is_refused_with_the_numbers)
     }
 }
 
-TEST(an_image_has_no_pointer_but_arrays)
+TEST(a_mapped_image_has_arrays_but_no_pointer)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -130,7 +133,7 @@ TEST(an_image_has_no_pointer_but_arrays)
     ck_assert_ptr_eq(gr_buffer_get_info(buffer)->stream, fx.stream);
 }
 
-/* Every query for part of an image is refused with this text. */
+/* Each query for part of an image must be refused with this text. */
 static void assert_no_image(gr_buffer *buffer, const char *text)
 {
     unsigned char bytes[256];
@@ -146,7 +149,7 @@ static void assert_no_image(gr_buffer *buffer, const char *text)
     assert_fails(gr_buffer_copy_from_linear(buffer, 0, 0, &host, fx.stream), GR_ERR_STATE, 0, text);
 }
 
-TEST(a_buffer_is_no_image)
+TEST(image_queries_for_a_buffer_are_refused)
 {
     GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(256, 1));
     GR_AUTO(gr_buffer) *buffer = must_map(resource);
@@ -164,7 +167,7 @@ static void assert_ended(gr_buffer *buffer)
     ck_assert_uint_eq(gr_buffer_size(buffer), 0);
 }
 
-TEST(release_unmaps_and_it_maps_again)
+TEST(an_image_can_be_mapped_again_after_its_release)
 {
     struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -180,7 +183,7 @@ TEST(release_unmaps_and_it_maps_again)
     assert_image(&image, 1);
 }
 
-TEST(map_twice_is_refused_and_keeps_the_first)
+TEST(a_second_map_is_refused_and_keeps_the_first)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -192,7 +195,7 @@ TEST(map_twice_is_refused_and_keeps_the_first)
     ck_assert_ptr_eq(gr_buffer_array(buffer, 0, 0), array);
 }
 
-TEST(unmap_ends_the_buffer_without_releasing_it)
+TEST(unmap_ends_the_mapping_but_does_not_release_the_buffer)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -208,7 +211,7 @@ TEST(unmap_ends_the_buffer_without_releasing_it)
     assert_ok(gr_buffer_release(second));
 }
 
-TEST(close_while_mapped_gives_the_bytes_back)
+TEST(close_while_mapped_keeps_the_bytes)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -228,7 +231,7 @@ TEST(close_while_mapped_gives_the_bytes_back)
     assert_ok(gr_resource_close(resource, fx.stream));
 }
 
-TEST(free_while_mapped_keeps_the_mapping)
+TEST(a_mapping_keeps_a_freed_image_alive)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     gr_resource *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -255,8 +258,11 @@ TEST(a_closed_image_can_be_registered_again)
     ck_assert_ptr_nonnull(gr_buffer_array(buffer, 0, 0));
 }
 
-/* Registers, maps and frees the resource in one expression: only the buffer is left to release. */
-TEST(a_chained_life_ends_with_the_buffer)
+/*
+ * The resource is freed right after the map, as in a single expression: only the buffer is left to
+ * be released.
+ */
+TEST(the_release_ends_an_image_that_was_freed_after_its_map)
 {
     struct image image = image_filled("R32F", "2D", 8, 8, 1, 6);
     for (int i = 0; i < 3; i++) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Every OpenGL format and target of an image: whether CUDA accepts it and as what, with the
- * driver's own calls and through grinterop, compared with NVIDIA's driver on an H200
- * (tests/image/formats-h200.txt). IMAGE_TABLE_SHOW=1 prints the resulting table in the format of
- * that file.
+ * Every OpenGL format and target of an image: whether CUDA accepts it, and the resulting CUDA
+ * arrays. Compares driver calls and grinterop with the results of the NVIDIA driver on an H200
+ * (tests/image/formats-h200.txt). IMAGE_TABLE_SHOW=1 prints the results in the format of that file.
  */
 #include "tests/support/format_table.h"
 
@@ -19,8 +18,8 @@
 
 /* ---- Differences ----------------------------------------------------------------------------- */
 
-/* Collected while the case continues, so that one run shows them all. */
-static char differences[3000]; /* Check cannot take a longer message */
+/* Collected while the case continues, so that one run shows all differences. */
+static char differences[3000]; /* the longest message that Check accepts */
 static char row[96];           /* the current format, target and flags */
 
 static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -61,7 +60,7 @@ static void check_differences(void)
 
 /* ---- Combinations ---------------------------------------------------------------------------- */
 
-/* The flags that were measured. */
+/* The flags for which the table was measured. */
 static const unsigned flags_of_2d[] = {0, 4, 1, 2, 8}, flags_of_others[] = {0, 4};
 
 static size_t flags_for(const struct image_target *target, const unsigned **flags)
@@ -77,8 +76,8 @@ static bool is_taken(const char *cell)
 }
 
 /*
- * The table's entry. If the OpenGL with which the table was measured had no such image: "no" if
- * CUDA never accepts the format or target; otherwise NULL, since nothing was measured.
+ * The entry of the table. If the OpenGL of the measurement had no such image: "no" if CUDA accepts
+ * no image of that format or of that target; otherwise NULL, since nothing was measured.
  */
 static const char *expected(const struct image_format *format, const struct image_target *target)
 {
@@ -102,7 +101,7 @@ static void each_row(const struct image_target *target,
     for (size_t i = 0; i < image_format_count; i++) {
         const struct image_format *format = &image_formats[i];
         struct image image = make_row(format, target);
-        /* No driver's OpenGL needs to support what another's does not. */
+        /* Images that the OpenGL of the measurement lacked cannot be compared. */
         bool comparable = expected(format, target);
         const unsigned *flags;
         size_t count = flags_for(target, &flags);
@@ -115,7 +114,7 @@ static void each_row(const struct image_target *target,
     }
 }
 
-/* ---- The driver's own calls ------------------------------------------------------------------ */
+/* ---- Driver calls ---------------------------------------------------------------------------- */
 
 static unsigned array_flags(unsigned flags)
 {
@@ -158,8 +157,8 @@ static void check_objects(CUarray array, bool with_surface)
 }
 
 /*
- * The driver also creates a surface without the flag for it. The software driver warns about that,
- * so this is tried once.
+ * The driver also creates a surface without the flag for surfaces. The software driver then prints
+ * a warning, so the test does this only once.
  */
 static void check_arrays(CUgraphicsResource r, const struct target_facts *facts, unsigned flags,
                          const char *cell)
@@ -237,9 +236,9 @@ TEST(the_driver_matches_the_table, (int)image_target_count)
     check_differences();
 }
 
-/* ---- grinterop ------------------------------------------------------------------------------- */
+/* ---- Through grinterop ----------------------------------------------------------------------- */
 
-/* The message names what CUDA refuses. */
+/* The message must name the format or target that CUDA refuses. */
 static void check_refusal(const struct image *image)
 {
     gr_error error = *gr_last_error();
@@ -273,7 +272,7 @@ static void check_info(gr_buffer *buffer, const struct image *image, const char 
            info->normalized);
 }
 
-/* OpenGL's levels count, although CUDA may report more. */
+/* Only the OpenGL levels count, although CUDA may report more. */
 static void check_parts(gr_buffer *buffer, const struct image *image)
 {
     for (unsigned level = 0; level < image->levels; level++)
@@ -297,7 +296,10 @@ static void check_grinterop_objects(gr_buffer *buffer, const struct image *image
     }
     expect(gr_buffer_texture(buffer, NULL) != 0, "no texture: %s", error_text());
     CUtexObject texture = gr_buffer_texture(buffer, &GR_INIT(gr_texture_options, .whole = true));
-    /* Kernels would read zeros from the driver's texture object of a whole cube. */
+    /*
+     * The driver also creates a texture object of a whole cube, from which kernels would read
+     * zeros.
+     */
     if (image->target->target == GL_TEXTURE_CUBE_MAP)
         expect(texture == 0 && gr_last_error()->status == GR_ERR_UNSUPPORTED, "a whole cube");
     else
@@ -357,8 +359,8 @@ TEST(the_driver_accepts_all_known_flags)
     check_differences();
 }
 
-/* The driver also accepts senseless flags, such as read-only with write-discard. */
-TEST(grinterop_accepts_sensible_flags)
+/* The driver also accepts flags that make no sense, such as read-only with write-discard. */
+TEST(grinterop_accepts_only_flags_that_make_sense)
 {
     struct image image = image_make("RGBA8", "2D", SIZE, SIZE, GL_LEVELS);
     for (unsigned flags = 0; flags < 40; flags++) {
@@ -376,8 +378,8 @@ TEST(grinterop_accepts_sensible_flags)
 /* ---- Combinations that can't be compared ----------------------------------------------------- */
 
 /*
- * OpenGL 4.5 (8.5.1) requires these of every implementation, as textures and as renderbuffers;
- * integer formats only without multisampling.
+ * OpenGL 4.5 (8.5.1) requires that every implementation supports these formats in textures and
+ * renderbuffers; integer formats only without multisampling.
  */
 static bool is_required(const struct image_format *format, const struct image_target *target)
 {
@@ -386,8 +388,8 @@ static bool is_required(const struct image_format *format, const struct image_ta
            format->internal != GL_STENCIL_INDEX8 && !(integer && target->multisampled);
 }
 
-/* Ensures that no row of the other cases is silently missing. */
-TEST(every_image_is_compared, (int)image_target_count)
+/* Ensures that the other cases leave out no row silently. */
+TEST(every_required_image_is_compared, (int)image_target_count)
 {
     const struct image_target *target = &image_targets[_i];
     char left_out[1024] = "";
@@ -478,7 +480,7 @@ static struct format_cell show_pair(size_t format, size_t target, bool of_target
     return cell;
 }
 
-TEST(show, getenv("IMAGE_TABLE_SHOW") != NULL)
+TEST(the_table_is_printed, getenv("IMAGE_TABLE_SHOW") != NULL)
 {
     printf("target        array  levels  layers  mipmapped  flags  level1\n");
     for (size_t k = 0; k < image_target_count; k++)

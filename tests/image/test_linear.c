@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Images as linear memory through gr_map_linear(), with each flag, level and layer. linear_copies.c
- * tests copies that a program makes.
+ * tests copies between an image and memory of the program.
  */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
@@ -12,7 +12,7 @@ static unsigned char texels[IMAGE_MOST_BYTES], got[IMAGE_MOST_BYTES], rows[2 * I
 
 GROUP("gr_map_linear", add_image_case)
 
-/* The mapped memory has this pattern of the image, row by row. */
+/* The mapped memory must have this pattern of the image, row by row. */
 static void assert_reads(const gr_buffer *mapped, const struct image *image, unsigned level,
                          unsigned layer, unsigned number)
 {
@@ -30,7 +30,7 @@ static void assert_reads(const gr_buffer *mapped, const struct image *image, uns
     ck_assert_mem_eq(got, texels, row * count);
 }
 
-/* Writes a pattern into the mapped memory. */
+/* Writes this pattern of the image to the mapped memory. */
 static void write_pattern(const gr_buffer *mapped, const struct image *image, unsigned level,
                           unsigned layer, unsigned number)
 {
@@ -38,7 +38,7 @@ static void write_pattern(const gr_buffer *mapped, const struct image *image, un
     size_t count = (size_t)image_height(image, level) * image_slices(image, level);
     size_t pitch = gr_buffer_get_info(mapped)->pitch;
     image_pattern(image->format, texels, row * count, image_seed(number, level, layer));
-    memset(rows, 0xA5, sizeof(rows)); /* a guard between the rows */
+    memset(rows, 0xA5, sizeof(rows)); /* the guard between the rows */
     for (size_t y = 0; y < count; y++)
         memcpy(rows + y * pitch, texels + y * row, row);
     CU(MemcpyHtoDAsync(gr_buffer_ptr(mapped), rows, pitch * (count - 1) + row, fx.stream));
@@ -69,7 +69,7 @@ static void go_round(const struct image *image, unsigned level, unsigned layer)
                 assert_no_difference(image_level_differs(image, k, i, 1));
 }
 
-TEST(each_part_is_read_and_written_back)
+TEST(each_level_and_layer_is_read_and_written_back)
 {
     static const char *const targets[] = {"2D", "3D", "RECT", "CUBE", "2D_ARRAY", "RENDERBUFFER"};
     for (size_t t = 0; t < sizeof(targets) / sizeof(targets[0]); t++) {
@@ -81,7 +81,7 @@ TEST(each_part_is_read_and_written_back)
     }
 }
 
-TEST(each_size_of_texel)
+TEST(texels_of_each_size_are_read_and_written_back)
 {
     static const char *const formats[] = {"R8",    "RG8",     "RGB8",   "R16F",
                                           "RG32F", "RGBA16F", "RGBA32F"};
@@ -97,19 +97,21 @@ TEST(each_size_of_texel)
 
 /* ---- Flags ----------------------------------------------------------------------------------- */
 
-TEST(read_only_is_not_written_back)
+TEST(read_only_memory_is_not_written_back)
 {
     struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_ONLY);
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
     assert_reads(mapped, &image, 0, 0, 1);
-    /* The copy belongs to the library, so writing to it is harmless. */
+    /* The memory belongs to the library, so writing to it is harmless. */
     CU(MemsetD8Async(gr_buffer_ptr(mapped), 0x77, gr_buffer_size(mapped), fx.stream));
     assert_ok(gr_buffer_release(mapped));
     assert_image(&image, 1);
 }
 
-/* How many driver copies a map and its release issue; the driver may drop a useless one. */
+/*
+ * Checks the number of driver copies of a map and its release. The driver may skip a useless copy.
+ */
 static void check_copies(unsigned flags, unsigned long at_map, unsigned long at_release)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
@@ -121,7 +123,7 @@ static void check_copies(unsigned flags, unsigned long at_map, unsigned long at_
     ck_assert_uint_eq(fault->calls("cuMemcpy3DAsync"), at_map + at_release);
 }
 
-TEST(flags_save_copies)
+TEST(copies_are_made_only_in_the_directions_of_the_flags)
 {
     if (!fault->set("cuMemcpy3DAsync", CUDA_SUCCESS, 0))
         skip("fault_driver does not count cuMemcpy3DAsync");
@@ -131,8 +133,8 @@ TEST(flags_save_copies)
     check_copies(GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE, 0, 1);
 }
 
-/* The memory is reused and still has the contents of the last map. */
-TEST(write_discard_is_not_read)
+/* The library reuses the memory, which still has the contents of the last map. */
+TEST(write_discard_memory_is_not_read_from_the_image)
 {
     struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_WRITE_DISCARD);
@@ -150,13 +152,13 @@ TEST(write_discard_is_not_read)
     assert_image(&image, 4);
 }
 
-TEST(map_linear_keeps_surfaces_and_textures)
+TEST(a_linear_map_also_has_surfaces_and_textures)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
     GR_AUTO(gr_resource) *resource =
         must_register_image(&image, GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER);
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
-    /* The properties of a mapped image are available too. */
+    /* A linear map also has the properties of a mapped image. */
     const gr_image_info *info = must_make(gr_buffer_image_info(mapped));
     ck_assert_uint_eq(info->width, 13);
     ck_assert_ptr_nonnull(gr_buffer_array(mapped, 0, 0));
@@ -169,7 +171,7 @@ TEST(map_linear_keeps_surfaces_and_textures)
 
 /* ---- A buffer -------------------------------------------------------------------------------- */
 
-TEST(a_buffer_is_mapped_without_a_copy)
+TEST(map_linear_of_a_buffer_makes_no_copy)
 {
     GLuint name = gl_buffer_pattern(1000, 5);
     GR_AUTO(gr_resource) *resource = must_register(name);
@@ -190,7 +192,7 @@ TEST(a_buffer_is_mapped_without_a_copy)
 
 GROUP("errors and ends", add_image_case)
 
-TEST(a_wrong_part_leaves_nothing_mapped)
+TEST(map_linear_of_a_wrong_part_maps_nothing)
 {
     struct image image = image_filled("RGBA8", "2D_ARRAY", 13, 7, 2, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -210,7 +212,7 @@ TEST(a_wrong_part_leaves_nothing_mapped)
 }
 
 /* Catches: a refused gr_map_linear() lost the contents of a write_discard image. */
-TEST(a_wrong_part_of_an_image_to_discard_leaves_its_bytes)
+TEST(map_linear_of_a_wrong_part_keeps_a_write_discard_image)
 {
     struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_WRITE_DISCARD);
@@ -218,8 +220,8 @@ TEST(a_wrong_part_of_an_image_to_discard_leaves_its_bytes)
     assert_no_difference(image_differs(&image, 1));
 }
 
-/* An invalid part of an image that is already mapped must not affect that mapping. */
-TEST(a_mapped_image_stays_mapped)
+/* A refused map of a mapped image must not affect its mapping. */
+TEST(a_refused_map_linear_keeps_the_mapping)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -269,8 +271,8 @@ static void end_mapping(enum way way, gr_resource **resource, gr_buffer *mapped)
     assert_ok(gr_buffer_release(mapped));
 }
 
-/* The map's stream is blocked for a while, so that a missing wait shows. */
-TEST(each_end_writes_back, WAYS)
+/* The stream of the map is blocked for a while, so that a missing wait shows. */
+TEST(each_way_to_end_the_mapping_writes_back, WAYS)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
     gr_resource *resource = must_register_image(&image, GR_READ_WRITE);
@@ -292,7 +294,7 @@ TEST(each_end_writes_back, WAYS)
     CU(MemFree(kept));
 }
 
-TEST(scope_end_writes_back)
+TEST(the_end_of_a_scope_writes_back)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
     {
@@ -320,7 +322,7 @@ static void frame(GLuint name)
     assert_ok(gr_buffer_release(mapped));
 }
 
-TEST(the_memory_is_reused)
+TEST(linear_memory_is_reused)
 {
     need_counting();
     struct image image = image_make("RGBA8", "2D", 256, 64, 2);
@@ -332,7 +334,7 @@ TEST(the_memory_is_reused)
     start_counting();
     fault->reset();
     for (int i = 0; i < 100; i++) {
-        /* A smaller part fits into it. */
+        /* A smaller part fits into the same memory. */
         mapped = must_map_linear(steady, (unsigned)i % 2, 0);
         ck_assert_uint_eq(gr_buffer_ptr(mapped), where);
         assert_ok(gr_buffer_release(mapped));
@@ -344,8 +346,8 @@ TEST(the_memory_is_reused)
 }
 
 /*
- * Runs cycles that free all memory and registrations that they create, as the driver's calls show,
- * even on a GPU.
+ * The cycles must free all memory and registrations that they create. The numbers of driver calls
+ * show that, even on a GPU.
  */
 static void assert_balanced(void (*cycle)(GLuint name), GLuint name, int count)
 {
@@ -375,7 +377,7 @@ static void life(GLuint name)
     gr_resource_free(steady);
 }
 
-TEST(register_and_map_linear_leak_nothing)
+TEST(registering_and_map_linear_leak_nothing)
 {
     struct image image = image_make("RGBA8", "2D", 64, 64, 1);
     const int count = sanitizer() ? 100 : 500;

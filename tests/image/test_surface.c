@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Surface objects of mapped images in kernels: every element type, levels, layers and slices, and
- * their lifetime. Textures are in surface_textures.c and surface_options.c.
+ * the lifetime of surfaces. surface_textures.c and surface_options.c test textures.
  */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
@@ -78,7 +78,7 @@ CUdeviceptr device_copy(const void *bytes, size_t size)
     return memory;
 }
 
-/* The kernel's element type for the surface; half floats are copied as 16-bit integers. */
+/* The element type of the kernel for the surface. Half floats are copied as 16-bit integers. */
 static void element_name(const struct image_format *format, const char *verb, char name[32])
 {
     unsigned bits = 8 * format->channel_bytes, channels = image_channels(format);
@@ -117,7 +117,7 @@ GROUP("surfaces", add_kernel_case)
 
 static unsigned char got[IMAGE_MOST_BYTES], wanted[IMAGE_MOST_BYTES];
 
-/* The kernel sees OpenGL's texels, and OpenGL sees the kernel's. */
+/* The kernel must read texels that OpenGL wrote, and OpenGL texels that the kernel wrote. */
 static void go_through_surface(const struct image *image, unsigned level, unsigned layer)
 {
     image_fill(image, 1);
@@ -190,7 +190,7 @@ IMAGE_KERNEL_TEST(slices_of_a_3d_image_are_written)
 
 GROUP("life", add_kernel_case)
 
-TEST(a_surface_needs_its_flag)
+TEST(surfaces_without_the_flag_are_refused)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     static const unsigned without[] = {GR_READ_WRITE, GR_READ_ONLY, GR_WRITE_DISCARD,
@@ -204,7 +204,7 @@ TEST(a_surface_needs_its_flag)
     }
 }
 
-TEST(the_same_part_has_the_same_surface)
+TEST(each_level_and_layer_has_one_surface)
 {
     struct image image = image_make("RGBA8", "2D_ARRAY", 8, 8, 2);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -223,8 +223,8 @@ TEST(the_same_part_has_the_same_surface)
 }
 
 /*
- * Whether this driver function can describe the object. Only the software driver knows: a GPU's
- * driver may reuse a destroyed handle.
+ * Whether this driver function can describe the object. Only the software driver detects destroyed
+ * objects: a GPU driver may reuse a destroyed handle.
  */
 static bool is_known(const char *function, unsigned long long object)
 {
@@ -246,7 +246,7 @@ static bool texture_is_known(CUtexObject texture)
     return is_known("cuTexObjectGetResourceDesc", texture);
 }
 
-TEST(objects_are_gone_after_the_resource)
+TEST(surfaces_and_textures_end_with_the_resource)
 {
     if (!gr_cuda_is_software())
         skip("only the software driver can be queried for destroyed objects");
@@ -260,7 +260,7 @@ TEST(objects_are_gone_after_the_resource)
     gr_resource_free(resource);
     ck_assert(!surface_is_known(surface) && !texture_is_known(texture));
 
-    /* Creating the next mapping's first object frees those of the previous mapping. */
+    /* Creating the first object of the next mapping frees the objects of the previous mapping. */
     resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
     buffer = must_map_image(resource);
     surface = gr_buffer_surface(buffer, 0, 0);
@@ -276,7 +276,7 @@ TEST(objects_are_gone_after_the_resource)
 }
 
 /* The stream is blocked during the release, the next map and the creation of new objects. */
-IMAGE_KERNEL_TEST(work_that_is_pending_keeps_its_objects)
+IMAGE_KERNEL_TEST(surfaces_and_textures_outlive_pending_kernels)
 {
     struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -317,11 +317,11 @@ static CUtexObject raw_texture(CUarray array)
 }
 
 /*
- * The stream is blocked while the objects that its kernels use are destroyed.
+ * The stream is blocked while the program destroys objects that its kernels use.
  *
  * Catches: the software driver stopped the program ("its handle 0x... was destroyed").
  */
-IMAGE_KERNEL_TEST(objects_that_are_destroyed_behind_a_launch_serve_it)
+IMAGE_KERNEL_TEST(kernels_can_use_objects_destroyed_after_their_launch)
 {
     struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -349,7 +349,7 @@ IMAGE_KERNEL_TEST(objects_that_are_destroyed_behind_a_launch_serve_it)
 
 /* ---- After the release ----------------------------------------------------------------------- */
 
-/* Must crash. */
+/* The child must crash. */
 CHILD(use_surface_after_release)
 {
     fixture_setup();
@@ -395,7 +395,7 @@ static void expect_death(const char *child)
                   "%s said: %s", child, text);
 }
 
-IMAGE_KERNEL_TEST(objects_that_are_used_after_the_release_are_caught)
+IMAGE_KERNEL_TEST(kernels_that_use_objects_after_the_release_crash)
 {
     if (!gr_cuda_is_software())
         skip("only the software driver detects it");
@@ -404,8 +404,8 @@ IMAGE_KERNEL_TEST(objects_that_are_used_after_the_release_are_caught)
     expect_death("use_surface_after_its_end");
 }
 
-/* Copies with an array are checked when they are issued. */
-TEST(an_array_that_is_used_after_the_release_is_refused)
+/* Copies with an array are checked when the program issues them. */
+TEST(copies_with_an_array_after_the_release_are_refused)
 {
     if (!gr_cuda_is_software())
         skip("only the software driver detects it");

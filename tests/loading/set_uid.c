@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Prints whether it runs with more privileges than its caller, and which CUDA driver grinterop then
- * uses or misses. test_loading.sh runs it.
+ * Prints whether the program has more privileges than its caller, and which CUDA driver grinterop
+ * then uses, or that it finds none. test_loading.sh runs the program.
  */
 #include <stdio.h>
 #include <sys/auxv.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Finding and loading the CUDA driver. A driver stays loaded for the life of the process, so each
- * case runs in a child whose environment names another driver.
+ * case runs in a child process whose environment names the driver of the case.
  */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
@@ -16,7 +16,10 @@
 
 /* ---- Environments ---------------------------------------------------------------------------- */
 
-/* Sets or unsets a variable for the children of one case; the fixture restores all. */
+/*
+ * Sets or unsets a variable for the child processes of one case. The fixture restores all
+ * variables.
+ */
 static void set(const char *variable, const char *value)
 {
     if (value)
@@ -51,7 +54,7 @@ static void restore_environment(void)
     file[0] = '\0';
 }
 
-/* A file with these bytes, which is deleted at the end of the case. */
+/* Creates a file with these bytes, which is deleted at the end of the case. */
 static const char *make_file(const void *bytes, size_t size)
 {
     snprintf(file, sizeof(file), "%s/gr-test-driver-XXXXXX", P_tmpdir);
@@ -62,7 +65,9 @@ static const char *make_file(const void *bytes, size_t size)
     return file;
 }
 
-/* How many of a child's output lines come from grinterop; the others come from Check. */
+/*
+ * The number of output lines of a child that come from grinterop; the other lines come from Check.
+ */
 static int lines_of_grinterop(const char *text)
 {
     int count = strncmp(text, "grinterop", 5) == 0;
@@ -101,7 +106,10 @@ CHILD(is_unusable)
     return 0;
 }
 
-/* If a driver is named, no other is used, even if the software driver is allowed. */
+/*
+ * If GR_CUDA_DRIVER names a driver, no other driver is used, even if the software driver is
+ * allowed.
+ */
 static void expect_unusable(const char *driver, const char *why)
 {
     set("GR_CUDA_DRIVER", driver);
@@ -110,24 +118,24 @@ static void expect_unusable(const char *driver, const char *why)
     expect_child("is_unusable");
 }
 
-TEST(file_is_missing)
+TEST(a_missing_driver_file_is_refused)
 {
     expect_unusable("/nonexistent/libcuda.so.1", "could not be loaded: /nonexistent/libcuda.so.1:");
     expect_unusable("grinterop-no-such-driver.so", "No such file");
 }
 
-TEST(file_is_no_library)
+TEST(a_text_file_as_driver_is_refused)
 {
     static const char text[] = "This is no driver.\n";
     expect_unusable(make_file(text, sizeof(text) - 1), "file too short");
 }
 
-TEST(file_is_empty)
+TEST(an_empty_file_as_driver_is_refused)
 {
     expect_unusable(make_file("", 0), "file too short");
 }
 
-TEST(file_is_another_library)
+TEST(a_library_without_cuda_functions_is_refused)
 {
     expect_unusable("libm.so.6", "it has no cu");
 }
@@ -147,7 +155,10 @@ static char *read_whole(const char *path, size_t *size)
     return bytes;
 }
 
-/* Prints the path of the software driver, which requires loading it in a child. */
+/*
+ * Prints the path of the software driver. That requires loading the driver, hence the child
+ * process.
+ */
 CHILD(print_software_driver)
 {
     child_check(gr_cuda_load(false) == GR_OK);
@@ -181,10 +192,10 @@ CHILD(works_without_look_up)
 }
 
 /*
- * Drivers before CUDA 11.3 have no cuGetProcAddress. This test creates one from the software driver
- * by changing that name wherever it occurs in the file.
+ * Drivers before CUDA 11.3 have no cuGetProcAddress. This test creates such a driver from the
+ * software driver by changing that name wherever it occurs in the file.
  */
-TEST(driver_without_look_up)
+TEST(a_driver_without_cu_get_proc_address_is_used)
 {
     static const char name[] = "cuGetProcAddress";
     char text[4096], path[4096] = "";
@@ -222,15 +233,16 @@ CHILD(takes_software)
     return 0;
 }
 
-TEST(software_by_name)
+TEST(soft_selects_the_software_driver_without_a_message)
 {
     char text[1024];
     set("GR_CUDA_DRIVER", "soft");
     ck_assert_int_eq(child_run("takes_software", text, sizeof(text)), 0);
-    ck_assert_int_eq(lines_of_grinterop(text), 0); /* requested explicitly, so nothing is logged */
+    /* The driver was requested explicitly, so nothing is logged. */
+    ck_assert_int_eq(lines_of_grinterop(text), 0);
 }
 
-/* Whether a driver for GPUs can be loaded; if so, CUDA_VISIBLE_DEVICES hides the GPUs. */
+/* Whether a driver for GPUs can be loaded. If there is one, CUDA_VISIBLE_DEVICES hides the GPUs. */
 static bool has_real_driver(void)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -259,12 +271,12 @@ CHILD(falls_back_without_gpu)
     return 0;
 }
 
-TEST(no_gpu)
+TEST(without_a_gpu_the_software_driver_is_used_only_if_allowed)
 {
     char text[2048];
     set("GR_CUDA_DRIVER", NULL);
     set("CUDA_VISIBLE_DEVICES", "-1");
-    set("GR_SOFT_DEVICES", NULL); /* it would hide software devices too */
+    set("GR_SOFT_DEVICES", NULL); /* the variable would hide software devices too */
     expect_child("refuses_without_gpu");
     int status = child_run("falls_back_without_gpu", text, sizeof(text));
     ck_assert_msg(status == 0, "%s", text);
@@ -279,8 +291,10 @@ CHILD(takes_either)
     return 0;
 }
 
-/* Catches: the missing GPU driver was logged as an error, although another one was used. */
-TEST(fallback_is_not_an_error)
+/*
+ * Catches: the library logged the missing GPU driver as an error, although it used another driver.
+ */
+TEST(falling_back_to_the_software_driver_logs_no_error)
 {
     static const char *const levels[] = {"error", "debug"};
     set("GR_CUDA_DRIVER", NULL);
@@ -296,7 +310,7 @@ TEST(fallback_is_not_an_error)
     }
 }
 
-TEST(empty_name_is_unset)
+TEST(an_empty_driver_name_has_no_effect)
 {
     set("GR_CUDA_DRIVER", "");
     set("CUDA_VISIBLE_DEVICES", "-1");
@@ -314,7 +328,7 @@ static void *address_of(const void *function, size_t size)
 
 #define ADDRESS(function) address_of(&fx.cu->function, sizeof(fx.cu->function))
 
-TEST(symbols)
+TEST(cuda_symbol_returns_the_function_of_a_version)
 {
     ck_assert_ptr_eq(cuda_symbol("cuMemAlloc", 3020), ADDRESS(MemAlloc));
     ck_assert_ptr_eq(cuda_symbol("cuCtxCreate", 3020), ADDRESS(CtxCreate));
@@ -333,8 +347,8 @@ TEST(symbols)
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
 }
 
-/* A missing driver function returns an error; its pointer is not NULL. */
-TEST(missing_function)
+/* Calling a function that the driver lacks returns an error; its pointer is not NULL. */
+TEST(a_function_missing_in_the_driver_returns_not_supported)
 {
     ck_assert(GR_CUDA_HAS(fx.cu, MemAlloc));
     gr_cuda_api table = *fx.cu;
@@ -349,7 +363,7 @@ TEST(missing_function)
     if (GR_CUDA_HAS(gr_cuda(), name))                                                              \
         ck_assert_msg(cuda_symbol("cu" #name, version) == ADDRESS(name), "cu%s", #name);
 
-TEST(table_is_full)
+TEST(each_function_of_the_table_is_loaded)
 {
     GR_CUDA_FUNCTIONS(SAME)
 }
@@ -384,7 +398,7 @@ CHILD(loads_once)
     return 0;
 }
 
-TEST(first_load_from_threads)
+TEST(threads_that_load_at_once_get_the_same_table)
 {
     for (int i = 0; i < 3; i++)
         expect_child("loads_once");
@@ -392,7 +406,10 @@ TEST(first_load_from_threads)
 
 GROUP("GR_LOG", add_environment_case)
 
-/* One error and, since the driver is loaded, one choice. */
+/*
+ * Causes one error message and, since it loads the driver, one message about the choice of the
+ * driver.
+ */
 CHILD(speaks)
 {
     unsigned flags = 0;
@@ -412,7 +429,7 @@ CHILD(speaks_elsewhere)
     return 0;
 }
 
-TEST(log_levels)
+TEST(gr_log_selects_the_messages)
 {
     static const struct {
         const char *value;
@@ -434,7 +451,7 @@ TEST(log_levels)
     }
 }
 
-TEST(invalid_log_level)
+TEST(an_invalid_gr_log_is_reported)
 {
     char text[8192];
     set("GR_LOG", "verbose");
@@ -445,7 +462,7 @@ TEST(invalid_log_level)
     ck_assert_msg(lines_of_grinterop(text) == 1, "%s", text);
 }
 
-TEST(log_set_goes_first)
+TEST(gr_log_set_overrides_gr_log)
 {
     char text[8192];
     set("GR_LOG", "error");

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# test_loading.sh: loading grinterop: in a program with more privileges than its caller, in one that
-# unloads it again, and without the software driver.
+# test_loading.sh: loads grinterop in a program with more privileges than its caller, in a program
+# that unloads it again, and without the software driver.
 #
-# GR_TOOLS  the folder of the programs, beside lib/; default: the build folder, the current one
+# GR_TOOLS  the folder with the programs and lib/; default: the build folder, the current one
 
 suite=loading
 # shellcheck source=tests/support/cases.sh
@@ -36,7 +36,8 @@ if [ "$(id -u)" != 0 ]; then
 elif ! chown 65534 set_uid || ! chmod u+s set_uid || ! ./set_uid | grep -q set-uid; then
     skip "a set-uid program" "$work does not allow one"
 else
-    # The library must be linked statically: a set-uid program only searches the system's folders.
+    # The library must be linked statically: a set-uid program searches only the folders of the
+    # system.
     check "a set-uid program ignores the environment" 0 ./set_uid &&
         says out set-uid driver
     if grep -qF named.so out err || [ -s err ]; then fail "the environment chose"; fi
@@ -53,7 +54,7 @@ check "exit() after dlclose() succeeds" 0 "$unload" "$library" exit &&
 
 # ---- A library without the software driver ----
 
-# Catches: gr_cuda_load(true) advised gr_cuda_load(true) and did not name the missing file.
+# Catches: gr_cuda_load(true) advised to call gr_cuda_load(true) and did not name the missing file.
 unset GR_CUDA_DRIVER GR_SOFT_DEVICES
 mkdir alone
 cp "$library" alone/libgrinterop.so

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # test_older_driver.sh: runs test programs on a driver with only the functions of CUDA 11.2, the
-# oldest version that grinterop supports, and on one without memory pools. Both are simulated by
-# tests/drivers/fault_driver.c.
+# oldest version that grinterop supports, and on a driver without memory pools.
+# tests/drivers/fault_driver.c simulates both.
 #
 # GR_TOOLS  the folder of the programs, beside lib/; default: the build folder, the current one
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * CUDA_VISIBLE_DEVICES hides and renumbers CUDA devices, but not OpenGL and Vulkan devices;
- * grinterop matches them by UUID. Each setting is tested in separate processes, in which OpenGL or
- * Vulkan renders on one device visible to CUDA and CUDA computes on each of them; bytes are
- * compared. Also tests the messages when CUDA cannot see the rendering device.
+ * grinterop matches them by UUID. For each setting, OpenGL or Vulkan renders on one device that
+ * CUDA can see, and CUDA computes on each device that it can see. A separate process per setting
+ * and rendering device compares the bytes. Also tests the messages when CUDA cannot see the
+ * rendering device.
  */
 #define _GNU_SOURCE
 #include "visible.h"
@@ -15,13 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The status of a child that printed why it cannot run; any other nonzero one is a failure. */
+/*
+ * The exit status of a child that printed why it cannot run; any other nonzero status is a failure.
+ */
 #define CHILD_SKIPPED 77
 
 static const struct setting {
-    const char *value;   /* of CUDA_VISIBLE_DEVICES; "U0" is replaced by the first device's UUID */
-    int count;           /* of the devices visible to CUDA */
-    int places[MACHINE]; /* their indices on the machine */
+    /* Of CUDA_VISIBLE_DEVICES; "U0" is replaced by the UUID of the first device. */
+    const char *value;
+    int count;           /* the number of devices that CUDA can see */
+    int places[MACHINE]; /* the indices of these devices on the machine */
 } settings[] = {
     {"0,1", 2, {0, 1}},   {"1,0", 2, {1, 0}}, {"1", 1, {1}},      {"0", 1, {0}},
     {"U1,U0", 2, {1, 0}}, {"U1", 1, {1}},     {"1,-1,0", 1, {1}},
@@ -30,7 +34,7 @@ static const struct setting {
 
 /* ---- The parent ------------------------------------------------------------------------------ */
 
-/* The machine's UUIDs, which are passed to children in the environment. */
+/* The UUIDs of the machine, which children get in the environment. */
 static char uuids[MACHINE][41];
 const char *const uuid_names[MACHINE] = {"TEST_UUID_0", "TEST_UUID_1"};
 
@@ -67,7 +71,7 @@ static void set_visible(const char *value)
     setenv("CUDA_VISIBLE_DEVICES", text, 1);
 }
 
-/* Returns the reason that the child printed if it could not run. */
+/* Returns the reason that the child printed if it could not run, or NULL. */
 static const char *run_child(const char *name, const struct setting *setting, int drawing)
 {
     static char said[8192];
@@ -99,21 +103,21 @@ static const char *run_for_each(const char *name, const struct setting *setting)
 
 GROUP("visible devices", add_bare_case)
 
-DEVICES_TEST(opengl_finds_its_cuda_device, SETTINGS)
+DEVICES_TEST(opengl_finds_the_cuda_device_that_renders, SETTINGS)
 {
     const char *reason = run_for_each("opengl", &settings[_i]);
     if (reason)
         skip("%.300s", reason);
 }
 
-DEVICES_TEST(vulkan_finds_its_cuda_device, SETTINGS)
+DEVICES_TEST(vulkan_finds_the_cuda_device_that_renders, SETTINGS)
 {
     const char *reason = run_for_each("vulkan", &settings[_i]);
     if (reason)
         skip("%.300s", reason);
 }
 
-DEVICES_TEST(the_drawing_device_is_hidden_from_cuda, 2)
+DEVICES_TEST(a_rendering_device_hidden_from_cuda_is_reported, 2)
 {
     static const char *const names[] = {"hidden_opengl", "hidden_vulkan"};
     const char *reason = run_child(names[_i], &settings[2], 0);
@@ -156,7 +160,7 @@ void see_devices(void)
     }
 }
 
-/* Mesa renders only for the software driver's first device. */
+/* Mesa renders only for the first device of the software driver. */
 static bool draws(int number)
 {
     return !gr_cuda_is_software() || chosen->places[number] == 0;
@@ -174,11 +178,12 @@ static void set_up(int drawing, int computing)
 
 static void tear_down(void)
 {
-    fx.fds = -1; /* drivers keep descriptors that they open on first use */
+    /* Skips the count of descriptors: drivers keep those that they open on first use. */
+    fx.fds = -1;
     fixture_teardown();
 }
 
-/* The last error blames the variable, not a missing driver. */
+/* The last error must blame the variable, not a missing driver. */
 static void assert_advises_no_driver(void)
 {
     const char *message = gr_last_error()->message;
@@ -224,7 +229,7 @@ void share_existing(gr_transport transport)
     check_bytes(resource);
 }
 
-/* Newly created storage; its description names both devices. */
+/* Shares newly created storage. The description of the resource must name both devices. */
 static void share_created(int drawing, int computing)
 {
     char text[900];
@@ -254,8 +259,8 @@ static void share_all_ways(int drawing, int computing)
 }
 
 /*
- * A device on which EGL cannot render is refused, with its CUDA index. Catches: the advice was to
- * install Mesa, which renders on the other device.
+ * If EGL cannot render on a device, gr_egl_create() fails with the CUDA index of the device.
+ * Catches: the advice was to install Mesa, which renders on the other device.
  */
 static void assert_egl_refuses(int number)
 {
@@ -321,7 +326,7 @@ static void share_vulkans(void)
     gr_resource_free(resource);
 }
 
-/* OpenGL renders on a device that supports it, since the fixture needs one. */
+/* OpenGL renders on a device on which it can, since the fixture needs an OpenGL context. */
 CHILD(vulkan)
 {
     const int drawing = atoi(getenv("TEST_DRAWING"));
@@ -349,7 +354,10 @@ CHILD(vulkan)
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
-/* The parent sees all devices, but uses no GPU that it must not touch. */
+/*
+ * With the software driver the parent adds a second device and can see both. If
+ * CUDA_VISIBLE_DEVICES restricts the GPUs already, the tests are skipped.
+ */
 static void begin_parent(void)
 {
     const char *driver = getenv("GR_CUDA_DRIVER");

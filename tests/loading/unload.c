@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * unload FILE [exit]: a program that is not linked with grinterop loads its file, makes it start a
- * driver and map a buffer, and unloads it during the mapping. The code must stay loaded for the
- * stream's thread, driver callbacks and the program's remaining objects. The program then frees
- * everything in order, or with `exit` ends with everything open. test_loading.sh runs it.
+ * unload FILE [exit]: a program that is not linked with grinterop. It loads FILE, starts a driver
+ * and maps a buffer through it, and unloads FILE during the mapping. The code must stay loaded for
+ * the thread of the stream, driver callbacks and the remaining objects of the program. The program
+ * then frees everything in order, or with `exit` ends with everything open. test_loading.sh runs
+ * the program.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ static int fail_grinterop(const char *what)
     return 1;
 }
 
-/* dlsym() returns a void pointer with the bits of the function pointer. */
+/* dlsym() returns a void pointer with the bits of the function pointer, which are copied. */
 static bool look_up(void *file, const char *name, void *function)
 {
     void *found = dlsym(file, name);

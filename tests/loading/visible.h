@@ -9,30 +9,41 @@
 
 #define SIZE ((size_t)65536)
 
-/* The machine's first two devices, in the order CUDA uses without the variable. */
+/*
+ * The first two devices of the machine, in the order that CUDA uses without CUDA_VISIBLE_DEVICES.
+ */
 #define MACHINE 2
 
-/* The environment variables that pass the machine's UUIDs to children. */
+/* The environment variables that contain the UUIDs of the machine for children. */
 extern const char *const uuid_names[MACHINE];
 
 #define assert_says(text, part)                                                                    \
     ck_assert_msg(strstr(text, part), "\"%s\" is not in: %s", part, text)
 
-/* Prints why this child cannot run; returns its exit status. */
+/* Prints why this child cannot run, and returns the exit status for that. */
 int say_missing(const char *reason);
 
-/* Checks that CUDA sees the setting's devices, in order; the UUID of a device by CUDA index. */
+/*
+ * Checks that CUDA sees the devices of the setting, in order. seen_uuid() returns the UUID of a
+ * device by its CUDA index.
+ */
 void see_devices(void);
 const char *seen_uuid(int number);
 
-/* The UUID that OpenGL reports: on the CPU Mesa's version, on a GPU the same as CUDA's. */
+/*
+ * The UUID that OpenGL reports: with Mesa on the CPU that of the Mesa version, on a GPU that of
+ * CUDA.
+ */
 void opengl_uuid(char text[41]);
 
-/* Queries a device of any instance for its UUID and type. */
+/* Queries the UUID and the type of a device of any instance. */
 VkPhysicalDeviceType ask_vulkan(PFN_vkGetInstanceProcAddr get, VkInstance instance,
                                 VkPhysicalDevice device, char uuid[41]);
 
-/* CUDA and OpenGL see each other's bytes; the second checks an existing OpenGL buffer. */
+/*
+ * Checks that CUDA and OpenGL see each other's bytes. share_existing() does so with an existing
+ * OpenGL buffer.
+ */
 void check_bytes(gr_resource *resource);
 void share_existing(gr_transport transport);
 

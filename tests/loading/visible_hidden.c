@@ -14,7 +14,7 @@
 
 static struct own_egl hidden;
 
-/* A context on this display; a previous one is destroyed. */
+/* Creates a context on this display, and destroys the previous context. */
 static bool make_context(EGLDisplay display)
 {
     own_egl_close(&hidden);
@@ -30,7 +30,7 @@ static bool is_the_machines_first(void)
     return strcmp(text, getenv(uuid_names[0])) == 0;
 }
 
-/* OpenGL on the machine's first device, although CUDA cannot see it. */
+/* Makes OpenGL render on the first device of the machine, although CUDA cannot see that device. */
 static bool draw_there(void)
 {
     EGLDeviceEXT devices[32];
@@ -48,7 +48,7 @@ static bool draw_there(void)
     return false;
 }
 
-/* The rendering device, from OpenGL, and the computing one. */
+/* The text must name the rendering device, as OpenGL reports it, and the computing device. */
 static void assert_names_both(const char *text)
 {
     char drawing[41];
@@ -72,7 +72,7 @@ static void assert_unusable(gr_transport transport)
     assert_names_both(info->reason);
 }
 
-/* CUDA may refuse to register; if it does not, the bytes must be right. */
+/* CUDA may refuse to register the buffer. If it does not, the bytes must be right. */
 static void try_interop(GLuint name)
 {
     gr_resource *resource = gr_from_gl_buffer(name, GR_READ_WRITE);
@@ -99,7 +99,7 @@ static void use_hidden_opengl(void)
     assert_gl_clean();
 }
 
-/* On a device that CUDA cannot see. */
+/* OpenGL renders on a device that CUDA cannot see. */
 CHILD(hidden_opengl)
 {
     see_devices();
@@ -115,7 +115,7 @@ CHILD(hidden_opengl)
     return 0;
 }
 
-/* The application's own Vulkan, which sees all devices. */
+/* The Vulkan objects of the application, which sees all devices. */
 static struct {
     PFN_vkGetInstanceProcAddr get;
     VkInstance instance;

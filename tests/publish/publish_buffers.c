@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Tensors into buffers and rings, and the order between a publish and the streams. */
+/*
+ * Publishes tensors to buffers and rings, and tests that a publish is ordered with the CUDA
+ * streams.
+ */
 #include "publish_support.h"
 
 #include "tests/ring/ring.h"
@@ -8,7 +11,7 @@ static unsigned char texels[IMAGE_MOST_BYTES], expected[IMAGE_MOST_BYTES];
 
 GROUP("buffers", add_image_case)
 
-TEST(buffers_accept_tensors_unchanged)
+TEST(buffers_get_the_bytes_of_a_tensor_with_the_same_type)
 {
     static const int64_t shape[] = {3, 5};
     const GLuint name = gl_buffer_filled(100, 9);
@@ -29,8 +32,11 @@ TEST(buffers_accept_tensors_unchanged)
     tensors_end();
 }
 
-/* Vertices of three floats, 16 bytes apart, from a tensor with gaps; also half floats. */
-TEST(buffers_accept_other_types_and_strides)
+/*
+ * Vertices of three floats, 16 bytes apart, from a tensor with gaps between its rows. Also
+ * publishes half floats.
+ */
+TEST(buffers_with_another_type_and_strides_get_converted_elements)
 {
     need_publish_kernels();
     static const int64_t shape[] = {4, 3}, strides[] = {16, 4}, turned[] = {-16, 4};
@@ -63,8 +69,10 @@ TEST(buffers_accept_other_types_and_strides)
     tensors_end();
 }
 
-/* (3, 4, 5) bytes, channels first, to (4, 5, 4), channels last. */
-TEST(buffers_accept_rearranged_pictures)
+/*
+ * From a tensor of (3, 4, 5) bytes, channels first, to a buffer of (4, 5, 4) bytes, channels last.
+ */
+TEST(buffers_get_pictures_in_another_layout)
 {
     need_publish_kernels();
     static const int64_t chw[] = {3, 4, 5}, hwc[] = {4, 5, 4};
@@ -84,7 +92,7 @@ TEST(buffers_accept_rearranged_pictures)
     tensors_end();
 }
 
-TEST(large_elements_and_empty_tensors_are_published)
+TEST(tensors_of_large_elements_and_empty_tensors_are_published)
 {
     need_publish_kernels();
     static const int64_t shape[] = {3, 2}, strides[] = {24, 8}, turned[] = {8, 24};
@@ -123,8 +131,8 @@ TEST(large_elements_and_empty_tensors_are_published)
 
 GROUP("order", add_image_case)
 
-/* The producer's stream is blocked, and the tensor is freed at once. */
-TEST(a_publish_comes_after_the_producer)
+/* The stream of the producer is blocked, and the tensor is freed right after the publish. */
+TEST(publish_waits_for_the_producers_stream)
 {
     const GLuint name = gl_buffer_filled(64, 0);
     GR_AUTO(gr_resource) *resource = must_register(name);
@@ -159,11 +167,11 @@ TEST(a_publish_comes_after_the_producer)
 }
 
 /*
- * Tensor and resource belong to different CUDA contexts, and both use the legacy stream.
+ * The tensor and the resource belong to different CUDA contexts, and both use the legacy stream.
  *
- * Catches: the two streams were mistaken for one, since they have the same handle.
+ * Catches: the library took the two streams for one, since they have the same handle.
  */
-TEST(a_publish_waits_for_the_stream_of_a_tensor_from_another_context)
+TEST(publish_waits_for_the_stream_of_a_tensor_from_another_context)
 {
     const GLuint name = gl_buffer_filled(64, 0);
     GR_AUTO(gr_resource) *resource = must_register(name);
@@ -188,7 +196,7 @@ TEST(a_publish_waits_for_the_stream_of_a_tensor_from_another_context)
 
 GROUP("rings", add_image_case)
 
-TEST(a_tensor_is_published_to_a_ring_in_one_call)
+TEST(ring_publish_tensor_writes_one_frame)
 {
     GR_AUTO(gr_ring) *ring = must_make_ring(2, NULL);
     pattern_fill(expected, RING_SIZE, 3);
@@ -209,7 +217,7 @@ TEST(a_tensor_is_published_to_a_ring_in_one_call)
     tensors_end();
 }
 
-TEST(a_tensor_is_fetched_from_a_ring_in_one_call)
+TEST(ring_fetch_tensor_reads_one_frame)
 {
     GR_AUTO(gr_ring) *ring =
         must_make_ring(2, &GR_INIT(gr_ring_options, .producer = GR_SIDE_GRAPHICS));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Which tensors fit which images, and what is refused with which message. */
+/* Which tensors fit which images, and the messages with which a publish refuses the others. */
 #include "publish_support.h"
 
 #include <math.h>
@@ -23,7 +23,10 @@ static gr_resource *make_image(struct image *image, const char *format, unsigned
 
 GROUP("copies", add_image_case)
 
-/* Kernels cannot access host memory, so what works with it is a pure copy. */
+/*
+ * Kernels cannot access host memory, so a publish of a tensor in it succeeds only if it is a pure
+ * copy.
+ */
 static gr_tensor *on_host(gr_dtype dtype, unsigned ndim, const int64_t *shape,
                           const int64_t *strides, void *bytes)
 {
@@ -41,7 +44,7 @@ static void count_maps(void *user, gr_log_level level, const char *line)
     maps += level == GR_LOG_DEBUG && strstr(line, "gr_publish: ") != NULL;
 }
 
-/* The bytes of a tensor of tensor_of(). */
+/* A tensor in device memory with the bytes of a tensor that tensor_of() made. */
 static gr_tensor *on_device(gr_dtype dtype, unsigned ndim, const int64_t *shape,
                             const int64_t *strides)
 {
@@ -52,8 +55,8 @@ static gr_tensor *on_device(gr_dtype dtype, unsigned ndim, const int64_t *shape,
                                     GR_STREAM_NONE, NULL, NULL));
 }
 
-/* A u8 tensor (2, 3, 4) with 4 bytes per pixel, and the same with rows 20 bytes apart. */
-TEST(equal_layouts_are_copied)
+/* A uint8 tensor (2, 3, 4) with 4 bytes per pixel, and the same tensor with rows 20 bytes apart. */
+TEST(tensors_with_the_image_layout_are_copied_without_a_kernel)
 {
     static const int64_t shape[] = {1, 1, 2, 3, 4}, apart[] = {0, 0, 20, 4, 1};
     struct image image;
@@ -76,8 +79,8 @@ TEST(equal_layouts_are_copied)
     }
 }
 
-/* A tensor that must be rearranged but is out of reach is refused with that reason. */
-TEST(kernels_do_not_reach_the_host)
+/* The message says that the kernel cannot access the memory of the tensor. */
+TEST(rearranging_a_tensor_in_host_memory_is_refused)
 {
     static const int64_t shape[] = {2, 3, 3};
     struct image image;
@@ -89,8 +92,8 @@ TEST(kernels_do_not_reach_the_host)
                  "gr_tensor_clone");
 }
 
-/* Other integer types keep their values: (2, 3, 4) of int32, also channels first. */
-TEST(other_types_are_copied_unchanged)
+/* Integers of 32 bits keep their values: a tensor (2, 3, 4), also with channels first. */
+TEST(int32_tensors_are_copied_to_integer_images_unchanged)
 {
     static const int64_t chw[] = {4, 2, 3};
     int32_t numbers[24], got[24];
@@ -114,8 +117,11 @@ TEST(other_types_are_copied_unchanged)
     tensors_end();
 }
 
-/* As stored in a float16 image: rounded to the nearest, infinite, denormal, zero or NaN. */
-TEST(alpha_is_converted_to_the_type)
+/*
+ * A float16 image stores alpha rounded to the nearest half float, or as infinity, a denormal, zero
+ * or NaN.
+ */
+TEST(alpha_is_converted_to_float16)
 {
     need_publish_kernels();
     static const struct {
@@ -139,8 +145,8 @@ TEST(alpha_is_converted_to_the_type)
     }
 }
 
-/* Without channels, in a batch of one. */
-TEST(a_picture_of_one_channel_in_a_batch)
+/* The tensor has no dimension for channels, and its batch has one picture. */
+TEST(a_batch_of_one_grey_picture_is_published)
 {
     static const int64_t shape[] = {1, 5, 7};
     struct image image;
@@ -153,8 +159,11 @@ TEST(a_picture_of_one_channel_in_a_batch)
     tensors_end();
 }
 
-/* One write with a surface, two through linear memory; the bytes are the same. */
-TEST(an_image_without_surfaces_costs_a_copy)
+/*
+ * With a surface the publish writes the bytes once, through linear memory twice; the bytes are the
+ * same.
+ */
+TEST(publish_to_an_image_without_surfaces_copies_twice)
 {
     need_publish_kernels();
     static const unsigned flags[] = {GR_SURFACE_LOAD_STORE, GR_READ_WRITE,
@@ -178,7 +187,10 @@ TEST(an_image_without_surfaces_costs_a_copy)
 
 GROUP("levels", add_image_case)
 
-/* CHW f32 with values that 8 bits represent exactly: needs a kernel, and the bytes are known. */
+/*
+ * A CHW float32 tensor whose values 8 bits represent exactly: a kernel must convert it to known
+ * bytes.
+ */
 static gr_tensor *make_floats(bool volume, unsigned slices, unsigned height, unsigned width,
                               unsigned seed)
 {
@@ -193,7 +205,7 @@ static gr_tensor *make_floats(bool volume, unsigned slices, unsigned height, uns
     return tensor_of(GR_DTYPE_F32, GR_LAYOUT_CHW, volume ? 4 : 3, volume ? deep : flat, values);
 }
 
-/* Each level and layer gets its own data, and no other changes. */
+/* Publishes different data to each level and layer. The next level and layer must not change. */
 static void check_levels(const char *target, unsigned flags)
 {
     struct image image = image_filled("RGBA8", target, 12, 12, 3, 1);
@@ -223,7 +235,7 @@ static void check_levels(const char *target, unsigned flags)
     image_delete(&image);
 }
 
-TEST(levels_layers_and_slices_are_met, 4)
+TEST(publish_writes_only_the_given_level_and_layer, 4)
 {
     static const char *const targets[] = {"2D", "2D_ARRAY", "CUBE", "3D"};
     need_publish_kernels();
@@ -233,7 +245,7 @@ TEST(levels_layers_and_slices_are_met, 4)
 
 GROUP("linear", add_image_case)
 
-TEST(linear_memory_is_the_level_that_was_mapped)
+TEST(publish_to_linear_memory_must_name_the_mapped_level)
 {
     need_publish_kernels();
     struct image image = image_filled("RGBA8", "2D", 12, 12, 2, 1);
@@ -257,7 +269,7 @@ static gr_status publish_shape(gr_resource *resource, gr_dtype dtype, gr_layout 
     return gr_publish(resource, tensor_of(dtype, layout, ndim, shape, NULL), NULL, fx.stream);
 }
 
-TEST(shapes_that_do_not_fit_are_refused_with_both)
+TEST(the_message_for_a_wrong_shape_names_both_shapes)
 {
     static const int64_t swapped[] = {3, 2, 4}, five[] = {2, 3, 5}, two[] = {2, 3, 2};
     static const int64_t chw[] = {3, 20, 30}, batch[] = {2, 2, 3, 4}, none[] = {0, 3, 4};
@@ -321,7 +333,7 @@ TEST(meaningless_options_are_refused)
     tensors_end();
 }
 
-TEST(states_are_respected)
+TEST(publish_and_fetch_in_an_invalid_state_are_refused)
 {
     struct image image;
     gr_resource *read = make_image(&image, "RGBA8", 3, 2, GR_READ_ONLY);
@@ -352,7 +364,7 @@ TEST(states_are_respected)
     tensors_end();
 }
 
-/* Errors of a publish to a discarded resource that must be found before the map. */
+/* Errors of a publish to a write_discard resource that must be detected before the map. */
 static const struct {
     const char *text;
     int64_t shape[4];
@@ -384,8 +396,8 @@ static gr_tensor *foreseen_tensor(int which)
 
 GROUP("before the map", add_image_case)
 
-/* Catches: the map had discarded the contents before the call refused to write. */
-TEST(refusals_come_before_the_map, sizeof(foreseen) / sizeof(foreseen[0]))
+/* Catches: the map had discarded the contents before the publish was refused. */
+TEST(publish_is_refused_before_the_map, sizeof(foreseen) / sizeof(foreseen[0]))
 {
     struct image image;
     GR_AUTO(gr_resource) *resource = make_image(&image, "RGBA8", 3, 2, GR_WRITE_DISCARD);
@@ -399,7 +411,7 @@ TEST(refusals_come_before_the_map, sizeof(foreseen) / sizeof(foreseen[0]))
     ck_assert_uint_eq(maps, 0);
 }
 
-TEST(a_refused_call_keeps_the_buffers_bytes)
+TEST(a_refused_publish_keeps_the_bytes_of_the_buffer)
 {
     static const int64_t shape[] = {25};
     const GLuint name = gl_buffer_filled(100, 9);
@@ -425,8 +437,8 @@ TEST(a_refused_call_keeps_the_buffers_bytes)
 
 GROUP("strides", add_image_case)
 
-/* Of dimensions of size 1, whose stride is never used. */
-TEST(unused_strides_can_have_any_value, 3)
+/* Strides of dimensions of size 1, which are never used. */
+TEST(strides_of_dimensions_of_size_one_are_ignored, 3)
 {
     static const int64_t nowhere[] = {INT64_MIN, INT64_MAX, 3};
     static const int64_t plane[] = {2, 2}, colour[] = {1, 1, 2}, pixel[] = {1, 1, 1, 4};
@@ -452,8 +464,8 @@ TEST(unused_strides_can_have_any_value, 3)
 
 GROUP("refusals", add_image_case)
 
-/* A GPU faults at an address that is not a multiple of the element's size. */
-TEST(elements_at_odd_addresses_are_refused)
+/* A GPU faults at an address that is not a multiple of the element size. */
+TEST(tensors_with_misaligned_elements_are_refused)
 {
     static const int64_t shape[] = {2, 3, 3};
     struct image image;

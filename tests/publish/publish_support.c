@@ -136,7 +136,7 @@ static double decode(double value)
     return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4);
 }
 
-/* The channel that channel `c` of the other side is copied from. */
+/* The channel of the source that channel `c` of the destination is copied from. */
 static unsigned source_channel(const struct elements *from, unsigned c, const gr_publish_options *o)
 {
     if (c < 3 && from->channels == 1)
@@ -144,7 +144,7 @@ static unsigned source_channel(const struct elements *from, unsigned c, const gr
     return c < 3 && o->bgr ? 2 - c : c;
 }
 
-/* Its value; alpha if there is no such channel. */
+/* The value of a channel of the source; alpha if the source has no such channel. */
 static double source_value(const struct elements *from, unsigned x, unsigned y, unsigned channel,
                            const gr_publish_options *o)
 {
@@ -160,7 +160,7 @@ static double scaled(double value, unsigned c, const gr_publish_options *o)
     return o->bias ? value + (double)o->bias[c] : value;
 }
 
-/* The value of an image channel, from the tensor in a publish. */
+/* The value that a publish of the tensor must write to an image channel. */
 static double published(const struct elements *tensor, unsigned x, unsigned y, unsigned c,
                         const gr_publish_options *o)
 {
@@ -172,7 +172,7 @@ static double published(const struct elements *tensor, unsigned x, unsigned y, u
     return o->srgb && c < 3 ? encode(value) : value;
 }
 
-/* The value of a tensor channel, from the image in a fetch. */
+/* The value that a fetch of the image must write to a tensor channel. */
 static double fetched(const struct elements *image, unsigned x, unsigned y, unsigned t,
                       const gr_publish_options *o)
 {
@@ -184,8 +184,9 @@ static double fetched(const struct elements *image, unsigned x, unsigned y, unsi
 }
 
 /*
- * The tolerance of a value. Kernels compute in floats, and the GPU's power function is slightly
- * less exact than the CPU's, so for a value near the middle of two integers either is right.
+ * The tolerance of a value. Kernels compute in floats, and the power function of the GPU is
+ * slightly less exact than that of the CPU, so if a value is near the middle of two integers, both
+ * are right.
  */
 static double tolerance(const struct elements *to, double value, const gr_publish_options *o)
 {
@@ -291,7 +292,7 @@ void tensor_end(struct device_tensor *t)
     free(t->bytes);
 }
 
-/* The current case's tensors. */
+/* The tensors of the current case. */
 static struct {
     gr_tensor *tensor;
     CUdeviceptr memory;
@@ -346,7 +347,7 @@ struct elements image_elements(const struct image *image, unsigned char *bytes)
                              .bytes = bytes};
 }
 
-/* A publish that needs a kernel reports it. */
+/* A publish that needs a kernel reports missing kernels. */
 const char *publish_kernels_missing(void)
 {
     static char reason[300];

@@ -12,16 +12,16 @@
 
 /* ---- Elements -------------------------------------------------------------------------------- */
 
-/* Pictures of one type in memory of the test; strides are in bytes. */
+/* A picture with elements of one type, in memory of the test; strides are in bytes. */
 struct elements {
     gr_dtype dtype;
-    bool is_number; /* integers are numbers, not fractions of the largest value */
+    bool is_number; /* integers are plain numbers, not fractions of the largest value */
     unsigned width, height, channels;
     int64_t pixel, row, channel;
     unsigned char *bytes; /* element 0 */
 };
 
-/* Converts a float to the type's bits, and back. */
+/* Converts a float to the bits of the type, and back. */
 uint32_t element_bits(gr_dtype dtype, float value);
 float element_float(gr_dtype dtype, uint32_t bits);
 
@@ -36,7 +36,10 @@ void elements_fill(const struct elements *elements, unsigned seed);
 
 /* ---- The reference --------------------------------------------------------------------------- */
 
-/* NULL, or how `to` differs from what `from` must give; with `fetch`, `to` is the tensor. */
+/*
+ * Returns NULL, or how `to` differs from what a transfer of `from` must give. With `fetch` set,
+ * `to` is the tensor.
+ */
 const char *transfer_differs(const struct elements *from, const struct elements *to,
                              const gr_publish_options *options, bool fetch);
 
@@ -46,9 +49,9 @@ const char *transfer_differs(const struct elements *from, const struct elements 
 struct device_tensor {
     gr_tensor *tensor;
     CUdeviceptr memory;
-    size_t size; /* of the memory */
+    size_t size; /* the size of the memory */
     struct elements elements;
-    unsigned char *bytes; /* of the memory */
+    unsigned char *bytes; /* the bytes of the memory */
 };
 
 /*
@@ -72,10 +75,13 @@ void tensors_end(void);
 
 gr_dtype image_dtype(const struct image_format *format);
 
-/* The texels of the image's level 0 as elements in `bytes`. */
+/* The texels of level 0 of the image, as elements in `bytes`. */
 struct elements image_elements(const struct image *image, unsigned char *bytes);
 
-/* NULL if the library's kernels are available for this driver, else the reason for a skip. */
+/*
+ * Returns NULL if the kernels of the library are available for this driver, or the reason for a
+ * skip.
+ */
 const char *publish_kernels_missing(void);
 #define need_publish_kernels()                                                                     \
     do {                                                                                           \

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Tensors into Vulkan images of every shape, each level and layer, and into Vulkan buffers. */
+/*
+ * Publishes tensors to Vulkan images of every shape, to each level and layer, and to Vulkan
+ * buffers.
+ */
 #include "publish_support.h"
 
 #include <stdlib.h>
@@ -7,7 +10,10 @@
 
 #include "tests/support/support_vulkan_image.h"
 
-/* The pattern of one level and layer as floats, a plane per channel, which needs a kernel. */
+/*
+ * A tensor with the pattern of one level and layer as floats, one plane per channel. Converting it
+ * needs a kernel.
+ */
 static gr_tensor *make_floats(const struct vulkan_image *image, unsigned level, unsigned layer)
 {
     const size_t size = vulkan_image_bytes(image, level), count = size / 4;
@@ -49,7 +55,7 @@ static void check_shape(const struct vulkan_shape *shape, unsigned flags)
 
 GROUP("vulkan_shapes", add_vulkan_case, add_copied_vulkan_case)
 
-VULKAN_TEST(each_shape_is_met, vulkan_shape_count)
+VULKAN_TEST(publish_writes_each_level_and_layer_of_a_vulkan_image, vulkan_shape_count)
 {
     need_publish_kernels();
     check_shape(&vulkan_shapes[_i], GR_SURFACE_LOAD_STORE);
@@ -58,8 +64,10 @@ VULKAN_TEST(each_shape_is_met, vulkan_shape_count)
 
 GROUP("vulkan", add_vulkan_case, add_copied_vulkan_case)
 
-/* Memory in the order blue, green, red needs a tensor that begins with blue, or `bgr`. */
-VULKAN_TEST(a_swapped_image_takes_rgb_by_bgr)
+/*
+ * An image in the order blue, green, red needs a tensor that begins with blue, or the option `bgr`.
+ */
+VULKAN_TEST(rgb_is_published_to_a_bgr_image_with_the_bgr_option)
 {
     need_publish_kernels();
     struct vulkan_image image =
@@ -80,7 +88,7 @@ VULKAN_TEST(a_swapped_image_takes_rgb_by_bgr)
     tensors_end();
 }
 
-VULKAN_TEST(a_buffer_goes_there_and_back)
+VULKAN_TEST(a_vulkan_buffer_returns_the_published_bytes)
 {
     const VkBufferCreateInfo info = vulkan_buffer_info(96);
     GR_AUTO(gr_resource) *resource = must_make(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE));

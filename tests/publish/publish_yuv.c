@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Luma and chroma in planes: every layout, as one tensor and as two, every matrix and range,
- * compared with the definitions of the standards in doubles.
+ * Publishes luma and chroma planes: every layout, as one tensor and as two, with every matrix and
+ * range. The colours are compared with the definitions of the standards, computed in doubles.
  */
 #include "publish_support.h"
 
@@ -13,7 +13,7 @@
 /* A picture in planes, and their layout in one block of memory. */
 struct yuv {
     gr_layout layout;
-    bool wide; /* 16 bits */
+    bool wide; /* each value has 16 bits */
     unsigned width, height;
     unsigned x_shift, y_shift;
 };
@@ -27,8 +27,8 @@ static const struct yuv pictures[] = {
 };
 #define PICTURES (sizeof(pictures) / sizeof(pictures[0]))
 
-static const struct yuv *of; /* of the current case */
-static unsigned char *bytes; /* of all planes */
+static const struct yuv *of; /* the picture of the current case */
+static unsigned char *bytes; /* all planes of `of` */
 
 static unsigned colour_rows(void)
 {
@@ -50,7 +50,7 @@ static double sample(size_t element)
     return value;
 }
 
-/* Luma, u and v at a pixel, as stored. */
+/* Luma, u and v at a pixel, as they are stored. */
 static void samples_at(unsigned x, unsigned y, double out[3])
 {
     const size_t width = of->width, plane = width * of->height;
@@ -92,7 +92,7 @@ static const char *colours_differ(const struct elements *image, const gr_publish
                 const bool is_float = image->dtype == GR_DTYPE_F32;
                 const double got = element_value(image, x, y, c);
                 const double want = is_float ? rgb[c] : fmin(fmax(rgb[c], 0), 1);
-                /* Near the middle of two integers either is right. */
+                /* Both integers are right if the value is near the middle between them. */
                 if (fabs(got - want) <= (is_float ? 2e-6 : 0.5 / 255 + 2e-6))
                     continue;
                 snprintf(text, sizeof(text), "%u, %u, channel %u is %g, not %g", x, y, c, got,
@@ -103,7 +103,7 @@ static const char *colours_differ(const struct elements *image, const gr_publish
     return NULL;
 }
 
-/* The planes as one tensor, or as two. */
+/* Returns the planes as one tensor, or as two with the second in `*chroma`. */
 static gr_tensor *make_tensors(bool two, gr_tensor **chroma)
 {
     const gr_dtype dtype = of->wide ? GR_DTYPE_U16 : GR_DTYPE_U8;
@@ -156,7 +156,7 @@ static void check_all(const char *format)
 
 GROUP("yuv", add_image_case)
 
-TEST(colours_are_those_of_the_standards, PICTURES)
+TEST(yuv_is_converted_as_the_standards_define, PICTURES)
 {
     need_publish_kernels();
     of = &pictures[_i];
@@ -171,7 +171,7 @@ TEST(colours_are_those_of_the_standards, PICTURES)
 GROUP("yuv_rules", add_image_case)
 
 /* Well-known values: black, white, and the three primaries of BT.601. */
-TEST(known_colours_are_exact)
+TEST(known_yuv_values_give_exact_rgb)
 {
     static const struct {
         unsigned char yuv[3], rgb[3];
@@ -215,7 +215,7 @@ static gr_status publish_yuv(gr_resource *resource, gr_layout layout, gr_dtype d
                       &GR_INIT(gr_publish_options, .layout = layout, .chroma = chroma), fx.stream);
 }
 
-TEST(planes_that_do_not_fit_are_refused)
+TEST(planes_whose_shape_does_not_fit_the_image_are_refused)
 {
     const struct image image = image_make("RGBA8", "2D", 8, 4, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -246,8 +246,8 @@ TEST(planes_that_do_not_fit_are_refused)
     tensors_end();
 }
 
-/* The same planes as (12, 8), with dimensions of size 1 added, or as (1, 3, 4, 8). */
-TEST(dimensions_of_one_are_ignored)
+/* The shape (12, 8), the same with dimensions of size 1 added, and (1, 3, 4, 8). */
+TEST(yuv_dimensions_of_size_one_are_ignored)
 {
     need_publish_kernels();
     static const int64_t shapes[][4] = {{12, 8}, {12, 8, 1}, {1, 12, 8, 1}, {1, 3, 4, 8}};
@@ -268,7 +268,7 @@ TEST(dimensions_of_one_are_ignored)
     }
 }
 
-TEST(an_odd_height_has_rows_of_colour_that_cannot_be_flipped)
+TEST(nv12_of_an_odd_height_cannot_be_flipped)
 {
     const struct image image = image_make("RGBA8", "2D", 8, 3, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -280,7 +280,7 @@ TEST(an_odd_height_has_rows_of_colour_that_cannot_be_flipped)
     tensors_end();
 }
 
-TEST(yuv_is_only_a_source_for_colours)
+TEST(yuv_is_published_only_to_colour_images_and_not_fetched)
 {
     const struct image image = image_make("RGBA8", "2D", 8, 4, 1);
     const struct image integers = image_make("RGBA8UI", "2D", 8, 4, 1);

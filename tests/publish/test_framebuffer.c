@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Framebuffers into tensors: each kind of attachment has the bytes of glReadPixels(), the
- * conversions give the expected values, and what cannot be read is refused.
+ * Fetches framebuffers into tensors: each kind of attachment has the bytes of glReadPixels(), the
+ * conversions give the expected values, and attachments that cannot be read are refused.
  */
 #include "publish_support.h"
 
@@ -16,7 +16,7 @@
 
 /* ---- Attachments ----------------------------------------------------------------------------- */
 
-/* A renderbuffer's format, and how its pixels are read. */
+/* The format of a renderbuffer, and how its pixels are read. */
 static const struct format {
     GLenum internal, attachment, transfer, type;
     gr_dtype dtype;
@@ -58,7 +58,10 @@ static bool is_packed_depth(const struct format *f)
     return f->internal == GL_DEPTH24_STENCIL8 || f->internal == GL_DEPTH32F_STENCIL8;
 }
 
-/* A framebuffer with one renderbuffer, bound; objects live as long as the context. */
+/*
+ * Creates a framebuffer with one renderbuffer and binds it. The objects live as long as the
+ * context.
+ */
 static GLuint make_framebuffer(const struct format *f, int samples)
 {
     GLuint framebuffer, renderbuffer;
@@ -93,7 +96,7 @@ static void clear(const struct format *f, unsigned value)
         glClearBufferfv(GL_COLOR, 0, colour);
 }
 
-/* Each pixel gets a value of its own. */
+/* Gives each pixel a different value. */
 static void draw_pattern(const struct format *f)
 {
     glEnable(GL_SCISSOR_TEST);
@@ -104,7 +107,7 @@ static void draw_pattern(const struct format *f)
     glDisable(GL_SCISSOR_TEST);
 }
 
-/* What OpenGL reads of the bound framebuffer. */
+/* Reads the bound framebuffer by glReadPixels(). */
 static void read_reference(const struct format *f, void *pixels)
 {
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
@@ -155,7 +158,7 @@ static TCase *add_fetch_case(Suite *suite, const char *name)
 
 GROUP("attachments", add_fetch_case)
 
-TEST(each_format_has_the_bytes_of_opengl, FORMATS)
+TEST(each_format_has_the_bytes_of_glreadpixels, FORMATS)
 {
     const struct format *f = &formats[_i];
     const gr_framebuffer_options options = reading(f);
@@ -167,7 +170,7 @@ TEST(each_format_has_the_bytes_of_opengl, FORMATS)
     ck_assert_mem_eq(fetched, expected, size);
 }
 
-/* Clears are uniform, so that the resolve of all samples is one of them. */
+/* A clear gives all samples of a pixel the same value, which the resolve must keep. */
 TEST(multisampled_attachments_are_resolved, FORMATS)
 {
     const struct format *f = &formats[_i];
@@ -185,7 +188,7 @@ TEST(multisampled_attachments_are_resolved, FORMATS)
     ck_assert_mem_eq(fetched, expected, size);
 }
 
-TEST(textures_and_their_levels_are_read)
+TEST(an_attached_texture_level_is_read)
 {
     GLuint framebuffer, texture;
     glGenFramebuffers(1, &framebuffer);
@@ -199,8 +202,8 @@ TEST(textures_and_their_levels_are_read)
     ck_assert_mem_eq(fetched, expected, sizeof(expected) / 4);
 }
 
-/* The read buffer of the framebuffer is another one. */
-TEST(another_colour_attachment_is_read)
+/* The read buffer of the framebuffer is a different attachment. */
+TEST(the_attachment_in_the_options_is_read)
 {
     const gr_framebuffer_options options =
         GR_INIT(gr_framebuffer_options, .attachment = GL_COLOR_ATTACHMENT0 + 2);
@@ -223,7 +226,7 @@ TEST(another_colour_attachment_is_read)
 
 GROUP("options", add_fetch_case)
 
-TEST(a_rectangle_is_read)
+TEST(only_the_given_rectangle_is_read)
 {
     const gr_framebuffer_options options =
         GR_INIT(gr_framebuffer_options, .x = 3, .y = 2, .width = 5, .height = 4);
@@ -241,7 +244,7 @@ TEST(a_rectangle_is_read)
     }
 }
 
-TEST(the_conversion_of_publish_applies)
+TEST(conversion_options_are_applied)
 {
     need_publish_kernels();
     const gr_publish_options conversion =
@@ -262,8 +265,8 @@ TEST(the_conversion_of_publish_applies)
                     (float)expected[4 * ((HEIGHT - 1 - y) * WIDTH + x) + c] / 255, 1e-6f);
 }
 
-/* An integer of 7 is 7.0, not 7/255. */
-TEST(integers_are_numbers)
+/* The integer 7 becomes 7.0, not 7/255. */
+TEST(integers_become_floats_of_the_same_value)
 {
     need_publish_kernels();
     for (int i = 0; i < FORMATS; i++) {
@@ -278,7 +281,7 @@ TEST(integers_are_numbers)
     }
 }
 
-/* The depth of a distance, as the projection computes it. */
+/* The depth value to which a projection maps this distance. */
 static float depth_of(float distance, float z_near, float z_far, bool reverse)
 {
     const float farther = isinf(z_far) ? 0 : 1 / z_far;
@@ -286,7 +289,7 @@ static float depth_of(float distance, float z_near, float z_far, bool reverse)
     return reverse ? 1 - depth : depth;
 }
 
-TEST(depth_becomes_a_distance, 8)
+TEST(depth_is_converted_to_distance, 8)
 {
     need_publish_kernels();
     const bool reverse = _i & 1;
@@ -307,7 +310,7 @@ TEST(depth_becomes_a_distance, 8)
 
 GROUP("staging", add_fetch_case)
 
-TEST(a_staging_buffer_is_used_again)
+TEST(a_staging_buffer_can_be_reused)
 {
     const GLuint framebuffer = make_framebuffer(rgba8, 0);
     GR_AUTO(gr_resource) *created = gr_gl_buffer_create(MOST_BYTES, GR_READ_ONLY, NULL);
@@ -324,8 +327,8 @@ TEST(a_staging_buffer_is_used_again)
     }
 }
 
-/* Frames overlap: the tensors are read at the end only. */
-TEST(frames_are_read_in_order)
+/* The transfers overlap: the test reads the tensors only after the last fetch. */
+TEST(overlapping_fetches_keep_their_frames_apart)
 {
     enum { FRAMES = 8 };
     gr_tensor *frames[FRAMES];
@@ -344,9 +347,9 @@ TEST(frames_are_read_in_order)
     }
 }
 
-GROUP("OpenGL's state", add_fetch_case)
+GROUP("OpenGL state", add_fetch_case)
 
-TEST(the_state_is_preserved)
+TEST(fetching_preserves_the_opengl_state)
 {
     const gr_framebuffer_options options = GR_INIT(gr_framebuffer_options, .width = 0);
     const GLuint other = make_framebuffer(rgba8, 0);
@@ -380,7 +383,7 @@ TEST(the_state_is_preserved)
     glPixelStorei(GL_PACK_ROW_LENGTH, 0);
     glClampColor(GL_CLAMP_READ_COLOR, GL_FIXED_ONLY);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-    download(to); /* the scissor did not cut it */
+    download(to); /* the scissor test did not limit what was read */
     ck_assert_int_eq(fetched[4 * (WIDTH * HEIGHT - 1)], 9);
 }
 
@@ -388,7 +391,7 @@ GROUP("what is refused", add_fetch_case)
 
 static const float two[] = {2, 2, 2, 2};
 
-TEST(wrong_options)
+TEST(wrong_options_are_refused)
 {
     const gr_publish_options level = GR_INIT(gr_publish_options, .level = 1);
     const gr_publish_options offset = GR_INIT(gr_publish_options, .offset = 4);
@@ -426,7 +429,7 @@ TEST(wrong_options)
     assert_bytes(fetched, (size_t)WIDTH * HEIGHT * 4, 0xee);
 }
 
-TEST(a_read_buffer_of_none)
+TEST(a_framebuffer_without_a_read_buffer_is_refused)
 {
     const GLuint framebuffer = make_framebuffer(rgba8, 0);
     glReadBuffer(GL_NONE);
@@ -435,7 +438,7 @@ TEST(a_read_buffer_of_none)
         "set `attachment`");
 }
 
-TEST(wrong_arguments)
+TEST(wrong_arguments_are_refused)
 {
     const gr_framebuffer_options depth =
         GR_INIT(gr_framebuffer_options, .attachment = GL_DEPTH_ATTACHMENT);
@@ -455,7 +458,7 @@ TEST(wrong_arguments)
     assert_ok(gr_egl_make_current(fx.egl));
 }
 
-TEST(wrong_staging_buffers)
+TEST(wrong_staging_buffers_are_refused)
 {
     const GLuint framebuffer = make_framebuffer(rgba8, 0);
     struct image image = image_make("RGBA8", "2D", WIDTH, HEIGHT, 1);
@@ -484,7 +487,7 @@ TEST(wrong_staging_buffers)
     assert_ok(gr_buffer_release(buffer));
 }
 
-TEST(incomplete_framebuffers)
+TEST(incomplete_framebuffers_are_refused)
 {
     GLuint empty;
     gr_tensor *to = tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
@@ -496,15 +499,15 @@ TEST(incomplete_framebuffers)
 
 GROUP("the default framebuffer", add_fetch_case)
 
-TEST(without_a_window_there_is_none)
+TEST(a_missing_default_framebuffer_is_refused)
 {
     gr_tensor *to = tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
     assert_fails(gr_fetch_framebuffer(0, to, NULL, fx.stream), GR_ERR_GL, GL_FRAMEBUFFER_UNDEFINED,
                  "no default framebuffer");
 }
 
-/* A pbuffer has the default framebuffer of a window, with one colour buffer. */
-TEST(a_surface_of_egl_is_read)
+/* An EGL pbuffer is a default framebuffer with one colour buffer. */
+TEST(an_egl_pbuffer_is_read)
 {
     need_publish_kernels();
     static const EGLint sizes[] = {EGL_WIDTH, WIDTH, EGL_HEIGHT, HEIGHT, EGL_NONE};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Tensors into OpenGL images and back: each type, layout, number of channels and format, with the
- * options, compared with a simple reference. publish_rules.c tests the rules, publish_buffers.c
- * buffers and rings, publish_yuv.c YUV, and publish_vulkan.c Vulkan.
+ * Publishes tensors to OpenGL images and fetches them back: each type, layout, number of channels
+ * and format, with the options. A simple reference computes the expected values. publish_rules.c
+ * tests the rules, publish_buffers.c buffers and rings, publish_yuv.c YUV, and publish_vulkan.c
+ * Vulkan.
  */
 #include "publish_support.h"
 
@@ -33,7 +34,10 @@ static const gr_publish_options options[] = {
 };
 #define OPTIONS (sizeof(options) / sizeof(options[0]))
 
-/* In texels: with complete groups of four and with a remainder, with aligned rows and without. */
+/*
+ * Sizes in texels: with complete groups of four and with a remainder, with aligned rows and
+ * without.
+ */
 static const struct {
     unsigned width, height;
     size_t gap;
@@ -72,7 +76,7 @@ static void check_one(const struct image *image, gr_resource *resource, gr_dtype
     tensor_end(&t);
 }
 
-/* The numbers of channels that the tensor may have, as bits. */
+/* The numbers of channels that a tensor for the image may have, as bits. */
 static unsigned channels_for(unsigned of_image)
 {
     if (of_image == 4)

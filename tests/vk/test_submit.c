@@ -2,7 +2,7 @@
 /*
  * Submits with a graphics API that the host simulates: memory and semaphores belong to the software
  * driver, so that binary semaphores are tested even if Vulkan does not export them. vk_sync_use.c
- * tests the same with Vulkan.
+ * makes the same tests with Vulkan.
  */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
@@ -14,7 +14,7 @@
 #define SIZE 65536
 #define MOST 5
 
-/* Longer than any correct wait. */
+/* Longer than any correct wait takes. */
 #define TOO_LATE_MS 5000
 
 /* ---- The graphics API ------------------------------------------------------------------------ */
@@ -26,7 +26,7 @@
                  gr_cuda_driver_path());                                                           \
     } while (0)
 
-/* A semaphore with both of its sides. */
+/* The handles of one semaphore for CUDA and for the simulated graphics API. */
 static struct {
     gr_semaphore *cuda;
     gr_softcuda_semaphore *graphics;
@@ -65,7 +65,7 @@ static gr_softcuda_semaphore *graphics_of(const gr_semaphore *semaphore)
     return NULL;
 }
 
-/* Executes the whole submit at once. */
+/* Executes the waits and the signals of the submit at once. */
 static void run(const gr_submit *submit)
 {
     for (size_t i = 0; i < submit->wait_count; i++)
@@ -124,7 +124,7 @@ static void end_resources(size_t n)
     }
     CU(CtxSynchronize());
     end_semaphores();
-    make_semaphore(true); /* frees what was deferred */
+    make_semaphore(true); /* also frees the objects that were deferred */
     end_semaphores();
 }
 
@@ -134,9 +134,9 @@ static void use_by_cuda(gr_resource *resource, CUstream stream)
     assert_ok(gr_buffer_release(buffer));
 }
 
-GROUP("undecided", add_case)
+GROUP("resources without a chosen order", add_case)
 
-TEST(memory_without_semaphores_is_not_mapped)
+TEST(map_of_memory_without_a_chosen_order_is_refused)
 {
     need_software();
     resources[0] = make_resource(&memories[0]);
@@ -156,8 +156,8 @@ TEST(memory_without_semaphores_is_not_mapped)
     end_resources(1);
 }
 
-/* GR_SEMAPHORE_NONE is accepted wherever NULL is. */
-TEST(null_is_not_semaphore_none)
+/* Functions that ignore NULL also ignore GR_SEMAPHORE_NONE. */
+TEST(gr_semaphore_none_is_ignored_like_null)
 {
     char text[64];
     const gr_semaphore_point point =
@@ -169,32 +169,33 @@ TEST(null_is_not_semaphore_none)
     assert_invalid(gr_semaphore_signal(&point, 1, fx.stream), "GR_SEMAPHORE_NONE");
 }
 
-GROUP("points by hand", add_case)
+GROUP("manual signals and waits", add_case)
 
-/* Whether the driver still knows the semaphore: a wait for 0 passes at once. */
-static CUresult driver_knows(CUexternalSemaphore semaphore)
+/* Succeeds if the semaphore still exists in the driver: a wait for 0 passes at once. */
+static CUresult semaphore_exists(CUexternalSemaphore semaphore)
 {
     const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params = {.params.fence.value = 0};
     return fx.cu->WaitExternalSemaphoresAsync(&semaphore, &params, 1, fx.other);
 }
 
-/* Deferred semaphores end at the next import, once their own event has been reached. */
+/* Deferred semaphores end at an import after their last signal or wait has been reached. */
 static void assert_ends_soon(CUexternalSemaphore semaphore)
 {
-    for (int i = 0; i < 2000 && driver_knows(semaphore) == CUDA_SUCCESS; i++) {
+    for (int i = 0; i < 2000 && semaphore_exists(semaphore) == CUDA_SUCCESS; i++) {
         make_semaphore(true);
         end_semaphores();
         sleep_ms(1);
     }
-    ck_assert_int_eq(driver_knows(semaphore), CUDA_ERROR_INVALID_HANDLE);
+    ck_assert_int_eq(semaphore_exists(semaphore), CUDA_ERROR_INVALID_HANDLE);
 }
 
 /*
- * The driver's manual: signals and waits must have completed before the semaphore is destroyed.
+ * The manual of the driver requires that signals and waits have completed before the semaphore is
+ * destroyed.
  *
- * Catches: the free destroyed it at once.
+ * Catches: gr_semaphore_free() destroyed the semaphore at once.
  */
-TEST(a_freed_semaphore_outlives_its_points, 2)
+TEST(a_freed_semaphore_ends_after_its_pending_signals_and_waits, 2)
 {
     need_software();
     gr_semaphore *semaphore = make_semaphore(true);
@@ -206,7 +207,7 @@ TEST(a_freed_semaphore_outlives_its_points, 2)
     assert_ok((_i == 0 ? gr_semaphore_wait : gr_semaphore_signal)(&point, 1, fx.stream));
     gr_semaphore_free(semaphore);
     semaphore_count = 0;
-    CUresult lives = driver_knows(external);
+    CUresult lives = semaphore_exists(external);
     gate_open(gate);
     if (_i == 0)
         soft.signal(graphics, 1);
@@ -216,7 +217,7 @@ TEST(a_freed_semaphore_outlives_its_points, 2)
     assert_ends_soon(external);
 }
 
-TEST(a_semaphore_whose_points_are_done_ends_at_once)
+TEST(a_freed_semaphore_without_pending_work_ends_soon)
 {
     need_software();
     gr_semaphore *semaphore = make_semaphore(true);
@@ -228,12 +229,12 @@ TEST(a_semaphore_whose_points_are_done_ends_at_once)
     CU(StreamSynchronize(fx.stream));
     CU(StreamSynchronize(fx.other));
     end_semaphores();
-    ck_assert_int_eq(driver_knows(external), CUDA_ERROR_INVALID_HANDLE);
+    ck_assert_int_eq(semaphore_exists(external), CUDA_ERROR_INVALID_HANDLE);
 }
 
 GROUP("binary semaphores", add_case)
 
-TEST(a_cancelled_binary_submit_can_begin_again)
+TEST(a_submit_can_begin_again_after_a_cancelled_one)
 {
     need_software();
     make_resources(2, make_semaphore(false), make_semaphore(false));
@@ -255,11 +256,11 @@ TEST(a_cancelled_binary_submit_can_begin_again)
 }
 
 /*
- * The second release waits for the first one's signal, so its own signal covers both.
+ * The second release waits for the signal of the first, so its own signal covers both.
  *
- * Catches: the first resource's submit waited for nothing.
+ * Catches: the submit of the first resource waited for nothing.
  */
-TEST(a_binary_signal_replaces_the_previous_one)
+TEST(a_release_replaces_the_binary_signal_of_the_previous_one)
 {
     need_software();
     make_resources(2, GR_SEMAPHORE_NONE, make_semaphore(false));
@@ -269,7 +270,7 @@ TEST(a_binary_signal_replaces_the_previous_one)
         gr_submit *submit = must_make(gr_submit_begin(resources, 1));
         ck_assert_uint_eq(submit->wait_count, 1);
         run_and_commit(submit);
-        submit = gr_submit_begin(resources + 1, 1); /* later in the same queue */
+        submit = gr_submit_begin(resources + 1, 1); /* comes later in the same queue */
         assert_made(submit);
         ck_assert_uint_eq(submit->wait_count, 0);
         run_and_commit(submit);
@@ -277,8 +278,8 @@ TEST(a_binary_signal_replaces_the_previous_one)
     end_resources(2);
 }
 
-/* A signal that a submit will wait for is reserved until the submit is decided. */
-TEST(a_binary_signal_belongs_to_one_submit, 2)
+/* A signal for which a submit will wait is reserved until the submit is committed or cancelled. */
+TEST(a_binary_signal_is_reserved_for_one_submit, 2)
 {
     need_software();
     make_resources(3, GR_SEMAPHORE_NONE, make_semaphore(false));
@@ -300,11 +301,11 @@ TEST(a_binary_signal_belongs_to_one_submit, 2)
 GROUP("timelines", add_case)
 
 /*
- * Nothing waits for a skipped value, not even if one semaphore serves both sides.
+ * No stream may wait for a skipped value, not even if one semaphore serves both directions.
  *
  * Catches: a release waited for the last value, which belonged to a cancelled submit.
  */
-TEST(a_skipped_value_holds_up_no_stream)
+TEST(no_stream_waits_for_the_value_of_a_cancelled_submit)
 {
     need_software();
     gr_semaphore *both = make_semaphore(true);
@@ -348,8 +349,8 @@ TEST(a_loop_of_submits_allocates_nothing)
     end_resources(MOST);
 }
 
-/* More than are kept for reuse. */
-TEST(many_submits_at_once)
+/* More submits than the library keeps for reuse. */
+TEST(a_hundred_submits_can_exist_at_once)
 {
     enum { MANY = 100 };
     static gr_resource *many[MANY];
@@ -372,7 +373,7 @@ GROUP("threads", add_case)
 
 static pthread_mutex_t in_order = PTHREAD_MUTEX_INITIALIZER;
 
-/* Each thread has its own resource; all submit to one queue. */
+/* Each thread has its own resource. All threads submit to one queue. */
 static void *render(void *argument)
 {
     gr_resource *resource = argument;
@@ -394,7 +395,7 @@ static void *render(void *argument)
     return NULL;
 }
 
-TEST(threads_share_a_pair)
+TEST(threads_can_share_a_pair_of_semaphores)
 {
     need_software();
     pthread_t threads[MOST];

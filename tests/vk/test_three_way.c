@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * One allocation that Vulkan, OpenGL (GL_EXT_memory_object_fd) and CUDA share: what any of the
- * three writes, the other two read. They hand it over with Vulkan semaphores imported by all three;
- * if OpenGL has none (llvmpipe), the host waits in between.
+ * One allocation that Vulkan, OpenGL (GL_EXT_memory_object_fd) and CUDA share: when one API writes,
+ * the other two read the bytes. Vulkan semaphores, which all three APIs import, order their work.
+ * If OpenGL has no semaphores (llvmpipe), the host waits instead.
  */
 #include "tests/support/support_vulkan_image.h"
 #include "three_way.h"
@@ -17,7 +17,7 @@
 
 /* ---- OpenGL ---------------------------------------------------------------------------------- */
 
-/* Why OpenGL cannot share memory with this Vulkan device, or NULL. */
+/* Returns the reason why OpenGL cannot share memory with this Vulkan device, or NULL. */
 static const char *why_not(void)
 {
     if (!epoxy_has_gl_extension("GL_EXT_memory_object_fd"))
@@ -47,7 +47,10 @@ static const char *missing(int i)
 
 #define THREE_WAY_TEST(...) TEST_UNLESS(missing(_i), __VA_ARGS__)
 
-/* One memory object per resource, since Mesa ignores offsets. OpenGL takes the descriptor. */
+/*
+ * Imports the memory of one resource. Mesa ignores offsets, so each resource has its own memory
+ * object. OpenGL owns the descriptor afterwards.
+ */
 static GLuint import_memory(VkDeviceMemory memory, VkDeviceSize size, bool is_dedicated)
 {
     GLuint object = 0;
@@ -73,7 +76,7 @@ static GLuint gl_buffer_of(GLuint memory)
     return name;
 }
 
-/* If the memory is too small, Mesa reports this only by a texture without a size. */
+/* If the memory is too small, the only sign in Mesa is a texture without a size. */
 static GLuint gl_texture_of(GLuint memory)
 {
     GLuint name = 0;
@@ -122,9 +125,9 @@ static void gl_copy(GLuint from, GLuint to)
 }
 
 /*
- * Goes through an ordinary buffer. A direct read by the host may come from a copy that the driver
- * made for an earlier read (NVIDIA returned such bytes when nothing was waited for). Work on the
- * GPU comes after the waits.
+ * Writes through an ordinary buffer and a copy on the GPU, which comes after the waits. If the host
+ * read the shared buffer directly, the driver could return a copy that it made for an earlier read
+ * (NVIDIA returned such bytes when nothing was waited for).
  */
 static void gl_writes(unsigned seed)
 {
@@ -166,7 +169,7 @@ static TCase *add_three_case(Suite *suite, const char *name)
 
 GROUP("Vulkan, OpenGL and CUDA", add_three_case)
 
-THREE_WAY_TEST(a_buffer_of_three, 2)
+THREE_WAY_TEST(vulkan_opengl_and_cuda_share_a_buffer, 2)
 {
     share_buffer();
     vulkan_write_pattern(own.buffer, SIZE, 1);
@@ -188,8 +191,8 @@ THREE_WAY_TEST(a_buffer_of_three, 2)
     end_buffer();
 }
 
-/* Each of them follows each of the other two, twice. */
-THREE_WAY_TEST(a_buffer_goes_round, 2)
+/* Each API uses the buffer after each of the other two, twice. */
+THREE_WAY_TEST(each_api_reads_the_bytes_of_each_other_one, 2)
 {
     share_buffer();
     vulkan_write_pattern(own.buffer, SIZE, 10);
@@ -216,8 +219,8 @@ THREE_WAY_TEST(a_buffer_goes_round, 2)
     end_buffer();
 }
 
-/* Each can use the bytes as long as it wants, whichever of the others ends. */
-THREE_WAY_TEST(a_buffer_outlives_each_of_three, 2)
+/* Each API can use the bytes as long as it likes, whichever of the others frees its objects. */
+THREE_WAY_TEST(the_buffer_outlives_the_objects_of_each_api, 2)
 {
     share_buffer();
     vulkan_write_pattern(own.buffer, SIZE, 4);
@@ -237,8 +240,8 @@ THREE_WAY_TEST(a_buffer_outlives_each_of_three, 2)
     glDeleteMemoryObjectsEXT(1, &memory);
 }
 
-/* The OpenGL buffer is also registered with CUDA: both views have the same bytes. */
-THREE_WAY_TEST(a_buffer_of_three_by_both_transports, 2)
+/* The OpenGL buffer is also registered with CUDA. Both resources must have the same bytes. */
+THREE_WAY_TEST(a_shared_buffer_can_also_be_registered, 2)
 {
     share_buffer();
     gr_resource *through_gl = gr_from_gl_buffer(gl_name, GR_READ_WRITE);
@@ -265,7 +268,7 @@ THREE_WAY_TEST(a_buffer_of_three_by_both_transports, 2)
 
 static unsigned char texels[WIDTH * HEIGHT * 4], got[WIDTH * HEIGHT * 4];
 
-/* An ordinary texture with these texels, for the same reason as in gl_writes(). */
+/* Creates an ordinary texture with these texels, for the reason that gl_writes() gives. */
 static GLuint gl_ordinary(const unsigned char *bytes)
 {
     GLuint made = 0;
@@ -314,7 +317,7 @@ static void assert_cuda_sees(const struct vulkan_image *image, unsigned number)
     must_release(buffer);
 }
 
-THREE_WAY_TEST(a_texture_of_three, 2)
+THREE_WAY_TEST(vulkan_opengl_and_cuda_share_a_texture, 2)
 {
     struct vulkan_image image =
         vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", WIDTH, HEIGHT, 1, true, GR_READ_WRITE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Barriers between Vulkan and CUDA: 32-bit and 64-bit flags, queue families, and memory that
- * several families share. The validation layer is on.
+ * several queue families share. The validation layer is on.
  */
 #include "tests/support/support_vulkan_image.h"
 
@@ -9,7 +9,7 @@
 
 #define SIZE 65536
 
-/* Copies and clears, under their synchronization2 names. */
+/* Copies and clears, as synchronization2 names them. */
 #define WIDE_STAGES (VK_PIPELINE_STAGE_2_COPY_BIT | VK_PIPELINE_STAGE_2_CLEAR_BIT)
 
 /* Vulkan fills a buffer between the two barriers, and CUDA reads it. */
@@ -29,7 +29,7 @@ static void check_buffer(gr_resource *resource, const gr_vk_use *use, int value)
 
 GROUP("flags", add_vulkan_case, add_copied_vulkan_case)
 
-VULKAN_TEST(flags_of_64_bits)
+VULKAN_TEST(barriers_of_buffers_accept_64_bit_flags)
 {
     if (!vk.h->synchronization2)
         skip("this Vulkan device has no synchronization2");
@@ -43,8 +43,8 @@ VULKAN_TEST(flags_of_64_bits)
     check_buffer(resource, &access, 0x22);
 }
 
-/* More resources than fit into one command. */
-VULKAN_TEST(images_and_flags_of_64_bits)
+/* More resources than fit into one barrier command. */
+VULKAN_TEST(barriers_of_images_accept_64_bit_flags)
 {
     if (!vk.h->synchronization2)
         skip("this Vulkan device has no synchronization2");
@@ -81,8 +81,8 @@ VULKAN_TEST(images_and_flags_of_64_bits)
     free_resources(all, 40);
 }
 
-/* Catches: stages over 32 bits were truncated. */
-VULKAN_TEST(flags_of_64_bits_need_synchronization2)
+/* Catches: stages beyond 32 bits were truncated. */
+VULKAN_TEST(flags_of_64_bits_without_synchronization2_are_refused)
 {
     gr_vk_device_desc info = vulkan_desc(NULL);
     gr_vk_device *plain = must_make(gr_vk_device_wrap(&info));
@@ -113,7 +113,7 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL without_barriers(VkDevice device
                                                            : vulkan_device_function(device, name);
 }
 
-VULKAN_TEST(synchronization2_has_to_be_there)
+VULKAN_TEST(a_device_without_vkCmdPipelineBarrier2_is_refused)
 {
     gr_vk_device_desc info = vulkan_desc(without_barriers);
     info.synchronization2 = true;
@@ -122,7 +122,7 @@ VULKAN_TEST(synchronization2_has_to_be_there)
 
 GROUP("queue families", add_vulkan_case, add_copied_vulkan_case)
 
-VULKAN_TEST(the_queue_family_is_checked)
+VULKAN_TEST(a_wrong_queue_family_is_refused)
 {
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
     uint32_t family = vk.h->graphics_family;
@@ -143,7 +143,9 @@ VULKAN_TEST(the_queue_family_is_checked)
     vulkan_finish();
 }
 
-/* Two different families if the device has them; listing one twice is not allowed. */
+/*
+ * Lists two different families if the device has them. Vulkan does not allow the same family twice.
+ */
 static uint32_t list_families(uint32_t families[2])
 {
     families[0] = vk.h->graphics_family;
@@ -152,10 +154,10 @@ static uint32_t list_families(uint32_t families[2])
 }
 
 /*
- * No family owns it, so no ownership is transferred: the layer refuses a barrier that names a
- * family.
+ * Resources that several families share are owned by no family, so no ownership is transferred: the
+ * validation layer refuses a barrier that names a family.
  */
-VULKAN_TEST(resources_shared_by_queue_families)
+VULKAN_TEST(barriers_of_concurrent_resources_name_no_family)
 {
     uint32_t families[2];
     if (list_families(families) < 2)
@@ -172,7 +174,7 @@ VULKAN_TEST(resources_shared_by_queue_families)
     gr_resource_free(resource);
 }
 
-/* The families of the barrier that Vulkan received. */
+/* The queue families of the barrier that Vulkan received. */
 static uint32_t source_family, destination_family;
 
 static VKAPI_ATTR void VKAPI_CALL note_barrier(VkCommandBuffer commands, VkPipelineStageFlags from,
@@ -210,8 +212,11 @@ static void check_families(gr_resource *resource, uint32_t own)
     ck_assert_uint_eq(destination_family, own);
 }
 
-/* On every device: what grinterop passes to Vulkan, for its own and the application's objects. */
-VULKAN_TEST(families_in_barriers)
+/*
+ * Tested on every device: the families that grinterop passes to Vulkan, for its own objects and for
+ * those of the application.
+ */
+VULKAN_TEST(barriers_transfer_ownership_between_queue_families)
 {
     gr_vk_device_desc info = vulkan_desc(noting);
     gr_vk_device *noted = must_make(gr_vk_device_wrap(&info));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Vulkan buffers as resources: the bytes in both directions, for buffers that grinterop creates and
- * for the application's, several in one memory, and refusals.
+ * for buffers of the application; several buffers in one memory; and refusals.
  */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
@@ -17,14 +17,14 @@ GROUP("bytes", add_vulkan_case)
 
 static const size_t sizes[] = {1, 3, 4, 100, 4096, 65536, 65537, 2097152, 3000001};
 
-VULKAN_TEST(bytes_of_a_buffer_that_grinterop_makes, sizeof(sizes) / sizeof(sizes[0]))
+VULKAN_TEST(created_buffers_pass_bytes_both_ways, sizeof(sizes) / sizeof(sizes[0]))
 {
     GR_AUTO(gr_resource) *resource = must_create(sizes[_i], GR_READ_WRITE);
     vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), sizes[_i], 1);
     vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), sizes[_i], 3);
 }
 
-VULKAN_TEST(bytes_of_the_applications_own_buffer, sizeof(sizes) / sizeof(sizes[0]))
+VULKAN_TEST(application_buffers_pass_bytes_both_ways, sizeof(sizes) / sizeof(sizes[0]))
 {
     struct vulkan_own own = vulkan_own(sizes[_i], false);
     GR_AUTO(gr_resource) *resource = must_register_own(&own, sizes[_i], GR_READ_WRITE);
@@ -33,14 +33,14 @@ VULKAN_TEST(bytes_of_the_applications_own_buffer, sizeof(sizes) / sizeof(sizes[0
     vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), sizes[_i], 5);
 }
 
-VULKAN_TEST(bytes_of_a_dedicated_buffer, sizeof(sizes) / sizeof(sizes[0]))
+VULKAN_TEST(dedicated_buffers_pass_bytes_both_ways, sizeof(sizes) / sizeof(sizes[0]))
 {
     struct vulkan_own own = vulkan_own(sizes[_i], true);
     GR_AUTO(gr_resource) *resource = must_register_own(&own, sizes[_i], GR_READ_WRITE);
     vulkan_bytes_both_ways(resource, gr_vk_buffer(resource), sizes[_i], 7);
 }
 
-VULKAN_TEST(bytes_by_kernels)
+VULKAN_TEST(kernels_and_vulkan_read_each_others_bytes)
 {
     need_kernels();
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
@@ -55,11 +55,11 @@ VULKAN_TEST(bytes_by_kernels)
     assert_vulkan_bytes(gr_vk_buffer(resource), SIZE, 0x21);
 }
 
-/* ---- One memory ------------------------------------------------------------------------------ */
+/* ---- Several buffers in one memory ----------------------------------------------------------- */
 
 #define PARTS 3
 
-/* Buffers in one memory, with gaps between them. */
+/* Several buffers in one memory, with gaps between them. */
 struct shared {
     VkDeviceMemory memory;
     VkDeviceSize memory_size, offset[PARTS];
@@ -99,7 +99,9 @@ static gr_vk_buffer_desc part_info(const struct shared *shared, int i)
                    .size = part_size[i]);
 }
 
-/* All are written before any is read, so that a misplaced one corrupts another. */
+/*
+ * Writes to all buffers before it reads any, so that a buffer at a wrong offset overwrites another.
+ */
 static void check_parts(struct shared *shared)
 {
     gr_buffer *buffers[PARTS];
@@ -118,7 +120,9 @@ static void check_parts(struct shared *shared)
         assert_vulkan_pattern(shared->buffer[i], part_size[i], 30 + i);
 }
 
-/* CUDA on the other GPU imports memory only if it is dedicated to one buffer. */
+/*
+ * If CUDA runs on the other GPU, it imports memory only if the memory is dedicated to one buffer.
+ */
 static const char *one_memory_missing(void)
 {
     if (vk.missing)
@@ -128,7 +132,7 @@ static const char *one_memory_missing(void)
 
 #define MEMORY_TEST(...) TEST_UNLESS(one_memory_missing(), __VA_ARGS__)
 
-VULKAN_TEST(several_buffers_in_one_memory)
+VULKAN_TEST(buffers_in_one_memory_keep_their_bytes_apart)
 {
     struct shared shared = share_memory();
     for (int i = 0; i < PARTS; i++) {
@@ -145,7 +149,7 @@ VULKAN_TEST(several_buffers_in_one_memory)
     free_resources(shared.resource, PARTS);
 }
 
-MEMORY_TEST(several_buffers_in_one_import)
+MEMORY_TEST(buffers_in_one_import_keep_their_bytes_apart)
 {
     struct shared shared = share_memory();
     const gr_vk_buffer_desc first = part_info(&shared, 0);
@@ -164,7 +168,7 @@ MEMORY_TEST(several_buffers_in_one_import)
 
 /* ---- Host-mapped memory ---------------------------------------------------------------------- */
 
-/* Whether such a buffer can be in host-visible and coherent memory. */
+/* Whether a buffer with these memory types can be in host-visible and coherent memory. */
 static bool host_can_map(uint32_t types)
 {
     const VkMemoryPropertyFlags wanted =
@@ -178,12 +182,13 @@ static bool host_can_map(uint32_t types)
 }
 
 /*
- * As vk.h documents: the host flushes, a submit makes its writes visible, and it invalidates once
- * the CUDA work is done. In coherent memory the flush and the invalidation do nothing.
+ * As vk.h documents: the host flushes, a submit makes the writes of the host visible, and the host
+ * invalidates after the CUDA work. In coherent memory the flush and the invalidation have no
+ * effect.
  *
- * Catches: without the submit, CUDA on an H200 reads the earlier bytes.
+ * Catches: without the submit, CUDA on an H200 read the earlier bytes.
  */
-VULKAN_TEST(bytes_that_the_host_maps)
+VULKAN_TEST(host_writes_to_mapped_memory_reach_cuda_after_a_submit)
 {
     VkMemoryRequirements needs;
     struct vulkan_own own = {.dedicated = true, .buffer = vulkan_buffer(SIZE, &needs)};
@@ -224,7 +229,7 @@ VULKAN_TEST(bytes_that_the_host_maps)
 
 GROUP("contract", add_vulkan_case)
 
-VULKAN_TEST(read_only_and_write_discard)
+VULKAN_TEST(cuda_copies_from_read_only_to_write_discard_buffers)
 {
     GR_AUTO(gr_resource) *input = must_create(SIZE, GR_READ_ONLY);
     GR_AUTO(gr_resource) *output = must_create(SIZE, GR_WRITE_DISCARD);
@@ -249,7 +254,7 @@ static void free_batch(gr_resource *resources[BATCH])
     free_resources(resources, BATCH);
 }
 
-VULKAN_TEST(map_many_maps_all_or_none)
+VULKAN_TEST(map_many_with_a_mapped_resource_maps_none)
 {
     gr_resource *resources[BATCH];
     gr_buffer *buffers[BATCH] = {NULL};
@@ -272,8 +277,8 @@ VULKAN_TEST(map_many_maps_all_or_none)
     free_batch(resources);
 }
 
-/* An application in the middle of a port has both. */
-VULKAN_TEST(map_many_takes_vulkan_and_opengl_together)
+/* An application that is being ported from OpenGL to Vulkan may have both. */
+VULKAN_TEST(map_many_maps_vulkan_and_opengl_resources_together)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *gl = must_register(name);
@@ -296,7 +301,8 @@ VULKAN_TEST(map_and_release_allocate_nothing)
     need_counting();
     GR_AUTO(gr_resource) *resource = unordered(must_create(SIZE, GR_READ_WRITE));
     gr_buffer *buffer = must_map(resource);
-    assert_ok(release_on(buffer, fx.other)); /* the first one creates the event it needs */
+    /* The first release on another stream creates an event for later ones. */
+    assert_ok(release_on(buffer, fx.other));
     int fds = open_fds();
     start_counting();
     for (int i = 0; i < LOOPS; i++) {
@@ -349,21 +355,24 @@ static void registered_life(GLuint unused)
     gr_resource_free(resource);
 }
 
-/* Creating and registering each take milliseconds on a GPU, so fewer cycles than for OpenGL. */
-VULKAN_TEST(repeated_create_and_free_leak_nothing)
+/*
+ * Creating and registering each take milliseconds on a GPU, so there are fewer cycles than for
+ * OpenGL.
+ */
+VULKAN_TEST(creating_and_freeing_leaks_nothing)
 {
     assert_steady(made_life, 0, sanitizer() ? 50 : 200);
 }
 
-VULKAN_TEST(register_and_close_leak_nothing)
+VULKAN_TEST(registering_and_closing_leaks_nothing)
 {
     steady_own = vulkan_own(4096, false);
     assert_steady(registered_life, 0, sanitizer() ? 50 : 200);
 }
 
-GROUP("what is said and refused", add_vulkan_case)
+GROUP("descriptions and refusals", add_vulkan_case)
 
-VULKAN_TEST(describe_says_what_it_is)
+VULKAN_TEST(describe_names_the_api_kind_and_size)
 {
     GR_AUTO(gr_resource) *resource = must_create(12345, GR_READ_WRITE);
     assert_described(resource, "Vulkan", "buffer", "12345");
@@ -381,7 +390,7 @@ VULKAN_TEST(describe_says_what_it_is)
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
 }
 
-VULKAN_TEST(other_resources_have_no_vulkan_objects)
+VULKAN_TEST(resources_of_other_apis_have_no_vulkan_objects)
 {
     GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));
     ck_assert(gr_vk_buffer(gl) == VK_NULL_HANDLE && gr_vk_image(gl) == VK_NULL_HANDLE &&
@@ -449,8 +458,8 @@ VULKAN_TEST(null_is_refused)
 }
 
 /*
- * The application's mistake: newer validation layers detect it too, and NVIDIA's Vulkan driver
- * exports anyway.
+ * Exporting such memory is a mistake of the application. Newer validation layers also report it,
+ * and the NVIDIA Vulkan driver exports the memory anyway.
  */
 MEMORY_TEST(memory_that_was_not_allocated_for_export_is_refused)
 {

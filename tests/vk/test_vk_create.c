@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Descriptions of the application's Vulkan objects: structs of other header versions,
- * VkImageCreateInfo and VkBufferCreateInfo with their chains and sharing modes, and the
+ * The structs with which an application describes its Vulkan objects: structs of other header
+ * versions, VkImageCreateInfo and VkBufferCreateInfo with their chains and sharing modes, and the
  * VkPhysicalDevice of a CUDA device.
  */
 #include "tests/support/support_vulkan_image.h"
@@ -14,7 +14,7 @@
 
 /* ---- Structs of other versions --------------------------------------------------------------- */
 
-/* A call with a struct whose contents make the call fail. */
+/* A function that takes a struct. The contents of the struct make the call fail. */
 struct taker {
     const char *type;
     size_t size;
@@ -86,9 +86,11 @@ static const struct taker takers[] = {
 };
 #define TAKER_COUNT (int)(sizeof(takers) / sizeof(takers[0]))
 
-#define MORE 24 /* bytes of fields in a newer program */
+#define MORE 24 /* the size of the fields that a newer program has in addition */
 
-/* A struct of that size, 0 except for its struct_size, in memory of exactly that size. */
+/*
+ * Allocates exactly `size` bytes for a struct of that size. All bytes except its struct_size are 0.
+ */
 static unsigned char *make_struct(size_t size)
 {
     unsigned char *made = must_allocate(size);
@@ -99,7 +101,7 @@ static unsigned char *make_struct(size_t size)
 
 GROUP("structs of other versions", add_vulkan_case)
 
-VULKAN_TEST(every_struct_needs_its_size, TAKER_COUNT)
+VULKAN_TEST(structs_without_a_size_are_refused, TAKER_COUNT)
 {
     const struct taker *taker = &takers[_i];
     unsigned char *zeroed = must_allocate(taker->size);
@@ -108,8 +110,8 @@ VULKAN_TEST(every_struct_needs_its_size, TAKER_COUNT)
     free(zeroed);
 }
 
-/* Unknown fields of a newer program are accepted if they are 0, and refused otherwise. */
-VULKAN_TEST(every_struct_may_be_newer, TAKER_COUNT)
+/* A newer program passes unknown fields. They are accepted if they are 0, and refused otherwise. */
+VULKAN_TEST(structs_with_unknown_zero_fields_are_accepted, TAKER_COUNT)
 {
     const struct taker *taker = &takers[_i];
     unsigned char *newer = make_struct(taker->size + MORE);
@@ -121,8 +123,8 @@ VULKAN_TEST(every_struct_may_be_newer, TAKER_COUNT)
     free(newer);
 }
 
-/* An older program's struct ends earlier; missing fields count as 0. */
-VULKAN_TEST(every_struct_may_be_older, TAKER_COUNT)
+/* The struct of an older program is shorter. Missing fields count as 0. */
+VULKAN_TEST(shorter_structs_are_accepted, TAKER_COUNT)
 {
     const struct taker *taker = &takers[_i];
     unsigned char *older = make_struct(2 * sizeof(void *));
@@ -140,7 +142,7 @@ static VkImageCreateInfo image_info(VkFormat format)
                              VK_IMAGE_USAGE_SAMPLED_BIT);
 }
 
-/* The image has what CUDA wrote. */
+/* CUDA writes to the image, and Vulkan must read the same bytes. */
 static void check_image(gr_resource *resource)
 {
     struct vulkan_image image = {.format = vulkan_format(VK_FORMAT_R8G8B8A8_UNORM),
@@ -156,8 +158,11 @@ static void check_image(gr_resource *resource)
     assert_vulkan_image(&image, 4);
 }
 
-/* Catches: a lost list. The validation layer reports views of another format without it. */
-VULKAN_TEST(a_list_of_formats_reaches_the_image)
+/*
+ * Catches: the list of formats got lost. Without the list the validation layer reports views of
+ * another format.
+ */
+VULKAN_TEST(a_chained_list_of_formats_reaches_the_image)
 {
     static const VkFormat formats[] = {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_SRGB};
     const VkImageFormatListCreateInfo list = {.sType =
@@ -172,8 +177,11 @@ VULKAN_TEST(a_list_of_formats_reaches_the_image)
     check_image(resource);
 }
 
-/* Catches: a second VkExternalMemoryImageCreateInfo, which the validation layer reports. */
-VULKAN_TEST(external_memory_info_is_chained_once)
+/*
+ * Catches: the image had a second VkExternalMemoryImageCreateInfo, which the validation layer
+ * reports.
+ */
+VULKAN_TEST(chained_external_memory_info_is_not_chained_again)
 {
     VkExternalMemoryImageCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
@@ -186,7 +194,7 @@ VULKAN_TEST(external_memory_info_is_chained_once)
     assert_null_invalid(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), "OPAQUE_FD");
 }
 
-VULKAN_TEST(buffers_accept_chains_too)
+VULKAN_TEST(buffers_accept_chained_external_memory_info)
 {
     VkExternalMemoryBufferCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
@@ -202,7 +210,7 @@ VULKAN_TEST(buffers_accept_chains_too)
     assert_null_invalid(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), "OPAQUE_FD");
 }
 
-VULKAN_TEST(impossible_buffers_are_refused)
+VULKAN_TEST(invalid_buffer_create_infos_are_refused)
 {
     VkBufferCreateInfo info = vulkan_buffer_info(0);
     assert_null_invalid(gr_vk_buffer_create(vk.wrap, &info, GR_READ_WRITE), "size");
@@ -224,7 +232,7 @@ VULKAN_TEST(impossible_buffers_are_refused)
 
 GROUP("the physical device", add_vulkan_case)
 
-VULKAN_TEST(the_physical_device_of_a_cuda_device)
+VULKAN_TEST(gr_vk_physical_device_finds_the_cuda_device)
 {
     VkPhysicalDevice found = VK_NULL_HANDLE;
     assert_ok(
@@ -232,7 +240,7 @@ VULKAN_TEST(the_physical_device_of_a_cuda_device)
     ck_assert_ptr_eq(found, vk.h->physical_device);
 }
 
-VULKAN_TEST(a_missing_cuda_device_has_no_physical_device)
+VULKAN_TEST(gr_vk_physical_device_refuses_missing_arguments_and_devices)
 {
     VkPhysicalDevice found = vk.h->physical_device, before = found;
     PFN_vkGetInstanceProcAddr get = vk.h->get_instance_proc_addr;
@@ -245,7 +253,7 @@ VULKAN_TEST(a_missing_cuda_device_has_no_physical_device)
     ck_assert_ptr_eq(found, before);
 }
 
-/* An instance whose devices do not include the CUDA device; the message lists them. */
+/* Simulates an instance without the CUDA device; the message lists the devices of the instance. */
 static VKAPI_ATTR VkResult VKAPI_CALL one_other_device(VkInstance instance, uint32_t *count,
                                                        VkPhysicalDevice *devices)
 {
@@ -276,7 +284,7 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL lie(VkInstance instance, const c
     return vk.h->get_instance_proc_addr(instance, name);
 }
 
-VULKAN_TEST(the_devices_that_were_found_are_listed)
+VULKAN_TEST(the_message_lists_the_devices_of_the_instance)
 {
     VkPhysicalDevice found = VK_NULL_HANDLE;
     assert_fails(gr_vk_physical_device(lie, vk.h->instance, 0, &found), GR_ERR_UNSUPPORTED, 0,

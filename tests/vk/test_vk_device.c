@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Vulkan devices: wrapping them, matching them with CUDA devices, and messages about what is
- * missing.
+ * Vulkan devices: wrapping them, matching them with CUDA devices, and messages about missing
+ * functions and extensions.
  */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
@@ -12,7 +12,7 @@
 
 GROUP("wrapping", add_vk_case)
 
-/* Whether Vulkan reports that it can export timeline semaphores; lavapipe does not. */
+/* Whether Vulkan reports that it can export timeline semaphores; lavapipe cannot. */
 static bool can_export(const struct session *s)
 {
     VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
@@ -27,16 +27,16 @@ static bool can_export(const struct session *s)
     return has.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT;
 }
 
-SESSION_TEST(wrapped)
+SESSION_TEST(a_wrapped_device_reports_whether_it_has_semaphores)
 {
     gr_vk_device *device = must_wrap(&session.info);
     bool exports = can_export(&session);
     ck_assert_int_eq(gr_vk_device_get_info(device)->has_semaphores, exports);
-    ck_assert(exports || gr_cuda_is_software()); /* NVIDIA's driver can */
+    ck_assert(exports || gr_cuda_is_software()); /* the NVIDIA driver can export semaphores */
     gr_vk_device_free(device);
 }
 
-SESSION_TEST(described)
+SESSION_TEST(a_wrapped_device_describes_itself)
 {
     gr_vk_device *device = must_wrap(&session.info);
     VkPhysicalDeviceProperties properties;
@@ -56,13 +56,13 @@ SESSION_TEST(described)
     gr_vk_device_free(device);
 }
 
-SESSION_TEST(without_queue)
+SESSION_TEST(a_device_without_a_queue_can_be_wrapped)
 {
     session.info.queue = VK_NULL_HANDLE;
     gr_vk_device_free(must_wrap(&session.info));
 }
 
-SESSION_TEST(wrapped_twice)
+SESSION_TEST(a_device_can_be_wrapped_twice)
 {
     gr_vk_device *first = must_wrap(&session.info), *second = must_wrap(&session.info);
     ck_assert_ptr_ne(first, second);
@@ -75,7 +75,7 @@ SESSION_TEST(wrapped_twice)
     gr_vk_device_free(second);
 }
 
-TEST(nulls)
+TEST(null_is_refused_or_ignored)
 {
     gr_vk_device *none = NULL;
     assert_null_invalid(gr_vk_device_wrap(NULL), "`desc` is NULL");
@@ -85,7 +85,7 @@ TEST(nulls)
     gr_clear_error();
 }
 
-SESSION_TEST(null_members)
+SESSION_TEST(null_members_are_refused)
 {
     for (int i = 0; i < 4; i++) {
         static const char *const names[] = {"get_instance_proc_addr", "instance", "physical_device",
@@ -105,7 +105,7 @@ SESSION_TEST(null_members)
     }
 }
 
-SESSION_TEST(wrong_family)
+SESSION_TEST(a_missing_queue_family_is_refused)
 {
     session.info.queue_family = 1000;
     assert_null_invalid(gr_vk_device_wrap(&session.info), "no queue family 1000");
@@ -113,7 +113,7 @@ SESSION_TEST(wrong_family)
 
 GROUP("which CUDA device", add_vk_case)
 
-SESSION_TEST(another_device)
+SESSION_TEST(a_device_that_is_no_cuda_device_is_refused)
 {
     CUuuid uuid;
     char cuda[41];
@@ -128,26 +128,27 @@ SESSION_TEST(another_device)
 }
 
 /*
- * Another device that also lacks extensions: the message names the device, which is more helpful.
+ * The device is no CUDA device and also lacks extensions. The message names the device, because
+ * that helps more.
  */
-SESSION_TEST(another_device_first)
+SESSION_TEST(the_message_names_the_device_before_missing_extensions)
 {
     gr_vk_device_desc info =
         lying(&session, (struct lies){.other_device = true, .hidden = {"vkGetMemoryFd"}});
     assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0, "GPU-0f0f0f0f");
 }
 
-SESSION_TEST(without_cuda_context)
+SESSION_TEST(wrapping_without_a_cuda_context_leaves_none_current)
 {
     CU(CtxSetCurrent(NULL));
     gr_vk_device *device = must_wrap(&session.info);
     ck_assert_ptr_eq(current_context(), NULL);
     gr_vk_device_free(device);
     CU(CtxSetCurrent(fx.context));
-    CU(StreamSynchronize(fx.stream)); /* the primary context is still there */
+    CU(StreamSynchronize(fx.stream)); /* the primary context still exists */
 }
 
-/* In its own process, where nothing else retains the primary context. */
+/* Runs in its own process, where no other code retains the primary context. */
 CHILD(primary)
 {
     typedef CUresult(CUDAAPI * state_fn)(CUdevice, unsigned int *, int *);
@@ -175,14 +176,14 @@ CHILD(primary)
     return 0;
 }
 
-SESSION_TEST(primary_is_released)
+SESSION_TEST(freeing_the_device_releases_the_primary_context)
 {
     char text[2000];
     int status = child_run("primary", text, sizeof(text));
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %d: %s", status, text);
 }
 
-SESSION_TEST(own_cuda_context)
+SESSION_TEST(wrapping_keeps_the_current_cuda_context)
 {
     CUcontext own = new_context(NULL);
     gr_vk_device_free(must_wrap(&session.info));
@@ -190,7 +191,7 @@ SESSION_TEST(own_cuda_context)
     end_context(own);
 }
 
-SESSION_TEST(cuda_context_of_another_device)
+SESSION_TEST(a_cuda_context_of_another_device_is_refused)
 {
     int count = 0;
     CUdevice second;
@@ -212,7 +213,7 @@ SESSION_TEST(cuda_context_of_another_device)
 
 GROUP("extensions", add_vk_case)
 
-TEST(instance_extensions)
+TEST(instance_extensions_are_listed)
 {
     uint32_t count = 0, small = 2, exact;
     const char *names[8] = {NULL};
@@ -232,7 +233,7 @@ TEST(instance_extensions)
     assert_invalid(gr_vk_instance_extensions(names, NULL), "`count`");
 }
 
-SESSION_TEST(device_extensions)
+SESSION_TEST(device_extensions_are_listed)
 {
     uint32_t count = 0, room;
     const char *names[16] = {NULL};
@@ -260,7 +261,7 @@ SESSION_TEST(device_extensions)
     ck_assert_uint_eq(room, count - 1);
 }
 
-SESSION_TEST(device_extensions_nulls)
+SESSION_TEST(device_extensions_refuses_null)
 {
     uint32_t count = 5;
     gr_vk_device_desc info = session.info;

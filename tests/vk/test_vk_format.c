@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Vulkan formats in CUDA: parses each Vulkan name and compares it with the library's table. */
+/*
+ * Vulkan formats in CUDA: parses the name of each Vulkan format and compares it with the table of
+ * the library.
+ */
 #define _GNU_SOURCE
 #include "tests/support/support.h"
 
@@ -10,7 +13,7 @@
 
 #include <grinterop/vk.h>
 
-/* All formats of Vulkan 1.3; those new in Vulkan 1.3 have their numbers here. */
+/* All formats of Vulkan 1.3. Those that older headers lack are given by number. */
 struct named {
     unsigned number;
     const char *name;
@@ -115,11 +118,11 @@ static const struct named formats[] = {
 
 /* ---- Parsing names --------------------------------------------------------------------------- */
 
-/* "R8G8B8A8_UNORM": channels, their bits, and their interpretation. */
+/* What a name such as "R8G8B8A8_UNORM" says: the channels, their bits, and their interpretation. */
 struct meaning {
     bool plain; /* the name has this form */
     char order[8];
-    unsigned channels, bits; /* 0 bits: they differ */
+    unsigned channels, bits; /* `bits` is 0 if the channels have different numbers of bits */
     char type[12];
     bool packed;
 };
@@ -151,8 +154,9 @@ static bool is(const struct meaning *m, const char *type)
 }
 
 /*
- * Whether CUDA has such an array. Four bytes packed into a word are bytes, the last named first.
- * 16-bit depth is stored in another order than R16 on a GPU.
+ * Whether CUDA has an array of this format. In a format packed into a 32-bit word, channels of 8
+ * bits are bytes, and the channel that is named last comes first. A GPU stores 16-bit depth in a
+ * different order than R16.
  */
 static bool cuda_has(const struct meaning *m)
 {
@@ -194,7 +198,7 @@ static void assert_as_named(const struct named *named, const struct meaning *m)
 #undef SAME
 }
 
-/* Whether gr_vk_format() accepts the format whose name lies in this range. */
+/* Whether gr_vk_format() accepts the format whose name is in this range. */
 static bool is_taken(const char *name, size_t length)
 {
     for (size_t i = 0; i < FORMAT_COUNT; i++)
@@ -203,7 +207,7 @@ static bool is_taken(const char *name, size_t length)
     return false;
 }
 
-/* The message names the format, and then one that CUDA supports. */
+/* The message must name the format, and then a format that CUDA supports. */
 static void assert_refused(const struct named *named)
 {
     char text[120];
@@ -220,7 +224,7 @@ static void assert_refused(const struct named *named)
     ck_assert_msg(is_taken(name, length), "%s", error.message);
 }
 
-TEST(all_formats)
+TEST(each_format_is_accepted_or_refused_as_its_name_says)
 {
     size_t taken = 0;
     for (size_t i = 0; i < FORMAT_COUNT; i++) {
@@ -231,12 +235,15 @@ TEST(all_formats)
         else
             assert_refused(&formats[i]);
     }
-    /* Four 8-bit forms and a packed one, three of 16 bits, three of 32, and one depth format. */
+    /*
+     * Five forms of 8 bits per channel (one of them packed), three of 16 bits, three of 32 bits,
+     * and a depth format.
+     */
     ck_assert_uint_eq(taken, 5 * 5 + 3 * 5 + 3 * 3 + 1);
 }
 
-/* By hand, to detect mistakes in parsing names. */
-TEST(some_by_hand)
+/* Written by hand, to detect mistakes in the parser of names. */
+TEST(some_formats_have_the_expected_cuda_format)
 {
     static const struct {
         VkFormat format;
@@ -271,7 +278,7 @@ TEST(some_by_hand)
     }
 }
 
-TEST(reasons)
+TEST(refusals_name_the_reason_and_a_supported_format)
 {
     static const struct {
         VkFormat format;
@@ -295,7 +302,7 @@ TEST(reasons)
         assert_null(gr_vk_format(some[i].format), GR_ERR_UNSUPPORTED, 0, some[i].text);
 }
 
-TEST(unknown)
+TEST(unknown_format_numbers_are_refused)
 {
     assert_null(gr_vk_format((VkFormat)185), GR_ERR_UNSUPPORTED, 0, "VkFormat 185 ");
     assert_null(gr_vk_format((VkFormat)1000054000), GR_ERR_UNSUPPORTED, 0, "VkFormat 1000054000 ");

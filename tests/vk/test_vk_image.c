@@ -11,7 +11,7 @@
 
 GROUP("what a mapped image reports", add_vulkan_case, add_copied_vulkan_case)
 
-VULKAN_IMAGE_TEST(info_describes_each_shape, vulkan_shape_count)
+VULKAN_IMAGE_TEST(info_describes_images_of_each_shape, vulkan_shape_count)
 {
     const struct vulkan_shape *shape = &vulkan_shapes[_i];
     struct vulkan_image image =
@@ -49,7 +49,7 @@ VULKAN_IMAGE_TEST(info_describes_formats)
     }
 }
 
-VULKAN_IMAGE_TEST(arrays_are_the_levels)
+VULKAN_IMAGE_TEST(arrays_have_the_sizes_of_the_levels)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 26, 14, 2, 0, GR_READ_WRITE);
@@ -76,7 +76,7 @@ VULKAN_IMAGE_TEST(arrays_are_the_levels)
 
 GROUP("contract", add_vulkan_case, add_copied_vulkan_case)
 
-VULKAN_IMAGE_TEST(an_ended_buffer_has_no_arrays)
+VULKAN_IMAGE_TEST(an_unmapped_buffer_has_no_arrays)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_READ_WRITE);
@@ -91,7 +91,7 @@ VULKAN_IMAGE_TEST(an_ended_buffer_has_no_arrays)
     gr_resource_free(image.resource);
 }
 
-VULKAN_IMAGE_TEST(a_read_only_image_takes_no_copy)
+VULKAN_IMAGE_TEST(copies_to_a_read_only_image_are_refused)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_READ_ONLY);

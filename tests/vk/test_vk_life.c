@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Lifetimes with Vulkan: a resource may end while a stream still uses it, and so may its device,
- * and the process.
+ * Lifetimes with Vulkan: a resource may end while a stream still uses it. So may its device and the
+ * process.
  */
 #include "tests/support/child_check.h"
 #include "tests/support/support_vulkan.h"
@@ -10,20 +10,24 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A gate that a call must not wait for opens after this time, and the case fails. */
+/*
+ * If a call waits for a gate that it must not wait for, the gate opens after this time, and the
+ * case fails.
+ */
 #define TOO_LATE_MS 5000
 
 GROUP("work that is still pending", add_vulkan_case)
 
-/* Deferred objects are freed when the next resource is created. */
+/* Frees the deferred objects, which happens when the next resource is created. */
 static void collect(void)
 {
     gr_resource_free(must_create(4, GR_READ_WRITE));
 }
 
 /*
- * With and without semaphores, closed and freed or only freed. While the gate is closed, nothing
- * ends that no stream uses: that would end at once, and wait for the whole CUDA context.
+ * With and without semaphores, closed and freed or only freed. While the gate is closed, the test
+ * frees no object that no stream uses: such an object would end at once, and that waits for the
+ * whole CUDA context.
  */
 VULKAN_TEST(freeing_does_not_wait_for_the_stream, 4)
 {
@@ -52,12 +56,12 @@ VULKAN_TEST(freeing_does_not_wait_for_the_stream, 4)
     CU(StreamSynchronize(fx.stream));
     assert_vulkan_bytes(own.buffer, SIZE, 0x41);
     vulkan_own_free(&own);
-    sleep_ms(20); /* for a wait of the clean-up */
+    sleep_ms(20); /* time in which a wrong wait of the clean-up would show */
     collect();
     ck_assert_int_eq(open_fds(), fds);
 }
 
-VULKAN_TEST(closing_a_mapped_one_does_not_wait_for_the_stream)
+VULKAN_TEST(closing_a_mapped_resource_does_not_wait_for_the_stream)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
@@ -75,7 +79,7 @@ VULKAN_TEST(closing_a_mapped_one_does_not_wait_for_the_stream)
 }
 
 /*
- * LeakSanitizer calls this when the process ends: children, or drivers, leave objects open on
+ * LeakSanitizer calls this when the process ends. Children, or drivers, leave objects open on
  * purpose.
  */
 static bool leaves_all_open;
@@ -85,7 +89,7 @@ int __lsan_is_turned_off(void)
     return leaves_all_open;
 }
 
-static unsigned complaints; /* messages of the validation layer */
+static unsigned complaints; /* the number of messages of the validation layer */
 
 static void complain(void *user, const char *text)
 {
@@ -111,11 +115,11 @@ static gr_resource *make_ordered(gr_vk_device *device, enum order order)
     return resource;
 }
 
-/* Uses a resource while the gate is closed, and frees it. */
+/* CUDA uses the resource while the gate is closed, and then the resource is freed. */
 static struct gate *leave_to_the_stream(gr_resource *resource)
 {
     struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 1500); /* so that a wait is noticed and still ends */
+    gate_open_after(gate, 1500); /* late: a call that waits is detected and still ends */
     fill_mapped(resource, 0x44);
     gr_resource_free(resource);
     return gate;
@@ -126,7 +130,7 @@ static void assert_no_call_waited(struct gate *gate)
     ck_assert_msg(!gate_is_open(gate), "a call waited for the stream");
 }
 
-/* A headless device and its wrap, which is found by the VkDevice handle. */
+/* Creates a headless device and wraps it. A resource refers to the wrap by its VkDevice handle. */
 static gr_vk_device *wrap_headless(gr_vk_headless **headless)
 {
     const gr_vk_headless_options options =
@@ -140,10 +144,10 @@ static gr_vk_device *wrap_headless(gr_vk_headless **headless)
 }
 
 /*
- * Freeing the wrap must wait, so that the VkDevice can be destroyed next: the case's own device has
- * a validation layer that would report leftovers. Runs in a child, since an object that outlives
- * its device ends the process. The child skips the fixture's teardown, since NVIDIA's OpenGL makes
- * no context current once a Vulkan instance has ended.
+ * Freeing the wrap must wait for the pending work, because the VkDevice may be destroyed next. The
+ * device has a validation layer that would report remaining objects. Runs in a child, since an
+ * object that outlives its device ends the process. The child skips the teardown of the fixture,
+ * since the NVIDIA OpenGL makes no context current once a Vulkan instance has ended.
  */
 CHILD(free_the_device_of_pending_work)
 {
@@ -164,44 +168,48 @@ CHILD(free_the_device_of_pending_work)
     return 0;
 }
 
-VULKAN_TEST(freeing_the_device_ends_freed_resources)
+VULKAN_TEST(freeing_a_device_waits_for_its_freed_resources)
 {
     expect_child("free_the_device_of_pending_work");
 }
 
 /*
- * Catches: vkDestroySemaphore after vkDestroyDevice, when the stream finishes what was freed last.
+ * Catches: vkDestroySemaphore() was called after vkDestroyDevice(), when the stream had finished
+ * its work with the resource that was freed last.
  */
 CHILD(free_a_headless_device_before_its_work)
 {
     leaves_all_open = true;
     fixture_setup();
-    for (int i = 0; i <= ORDERS; i++) { /* the next round frees what the last one left */
+    /* Each round frees the objects that the previous round deferred. */
+    for (int i = 0; i <= ORDERS; i++) {
         gr_vk_headless *headless;
         gr_vk_device *device = wrap_headless(&headless);
         gr_resource *resource = make_ordered(device, (enum order)(i % ORDERS));
         gr_vk_device_free(device);
         gr_vk_headless_free(headless);
         struct gate *gate = leave_to_the_stream(resource);
-        /* Without semaphores the free destroys the device, which may take the driver long. */
+        /*
+         * Without semaphores the free destroys the device, which may take the driver a long time.
+         */
         if (i % ORDERS != UNORDERED)
             assert_no_call_waited(gate);
         gate_open(gate);
         CU(CtxSynchronize());
-        sleep_ms(20); /* for a wait of the clean-up */
+        sleep_ms(20); /* time in which a wrong wait of the clean-up would show */
         child_check(__atomic_load_n(&complaints, __ATOMIC_RELAXED) == 0);
     }
     gates_open();
     return 0;
 }
 
-VULKAN_TEST(a_headless_device_waits_for_work_of_freed_resources)
+VULKAN_TEST(a_headless_device_ends_after_the_work_of_its_resources)
 {
     expect_child("free_a_headless_device_before_its_work");
 }
 
 /* The stream may be destroyed before the resource ends. */
-VULKAN_TEST(the_stream_may_go_after_the_release, 2)
+VULKAN_TEST(the_stream_may_be_destroyed_after_the_release, 2)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
@@ -224,7 +232,10 @@ VULKAN_TEST(the_stream_may_go_after_the_release, 2)
 
 GROUP("the end of the process, and of the device", add_vulkan_case)
 
-/* Everything is open: mapped, closed and new resources, semaphores with work, the device. */
+/*
+ * Everything is open: mapped, closed and new resources, semaphores with pending work, and the
+ * device.
+ */
 CHILD(exit_with_all_open)
 {
     leaves_all_open = true;
@@ -242,7 +253,7 @@ CHILD(exit_with_all_open)
     return 0;
 }
 
-/* The submit is not made. */
+/* Commits a submit that is never made. */
 static bool begin_and_commit(gr_resource *resource)
 {
     GR_AUTO(gr_submit) *submit = gr_submit_begin(&resource, 1);
@@ -250,8 +261,8 @@ static bool begin_and_commit(gr_resource *resource)
 }
 
 /*
- * A stream waits for a submit that never comes. Only with host waits: the behaviour of a GPU driver
- * is not tested.
+ * A stream waits for a submit that is never made. Tested only if the host does the wait; on a GPU
+ * the driver would have to end it.
  */
 CHILD(exit_while_a_stream_waits)
 {
@@ -267,12 +278,12 @@ CHILD(exit_while_a_stream_waits)
     return 0;
 }
 
-VULKAN_TEST(a_process_may_end_with_all_open)
+VULKAN_TEST(a_process_may_exit_with_everything_open)
 {
     expect_child("exit_with_all_open");
 }
 
-VULKAN_TEST(a_process_may_end_while_a_stream_waits)
+VULKAN_TEST(a_process_may_exit_while_a_stream_waits)
 {
     if (vk.exports)
         skip("the GPU waits, not the host: how long is its driver's affair");
@@ -282,8 +293,8 @@ VULKAN_TEST(a_process_may_end_while_a_stream_waits)
 /* ---- A lost device --------------------------------------------------------------------------- */
 
 /*
- * Lavapipe loses the device when a timeline is signalled backwards. The stream continues, the next
- * map fails with Vulkan's error, and everything can still be freed.
+ * Lavapipe loses the device if a timeline is signalled with a lower value. The stream continues,
+ * the next map fails with the Vulkan error, and everything can still be freed.
  */
 CHILD(lose_the_device)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * gr_vk_submit(): the application records only its own commands, without barriers or semaphores,
- * and grinterop adds everything around them. The validation layer is on. Loops run for devices with
- * and without synchronization2, with shared memory and with copies.
+ * and grinterop adds the barriers and semaphores. The validation layer is on. The loop cases run on
+ * devices with and without synchronization2, with shared memory and with copies.
  */
 #include "vk_submit.h"
 
@@ -13,10 +13,10 @@
 
 /* ---- Devices, and the calls that they receive ------------------------------------------------ */
 
-unsigned pools; /* created command pools */
+unsigned pools; /* the number of created command pools */
 static VkResult
-    submit_result;   /* the result of submits, which are then not made; VK_SUCCESS: they are made */
-unsigned submits[2]; /* by vkQueueSubmit2 and vkQueueSubmit */
+    submit_result;   /* VK_SUCCESS: submits are made; otherwise they return this and are not made */
+unsigned submits[2]; /* the number of submits by vkQueueSubmit2 and by vkQueueSubmit */
 
 static VKAPI_ATTR VkResult VKAPI_CALL count_pool(VkDevice device,
                                                  const VkCommandPoolCreateInfo *info,
@@ -95,7 +95,7 @@ gr_resource *make_buffer(void)
     return must_make(gr_vk_buffer_create(device, &info, GR_READ_WRITE));
 }
 
-/* A recorded fill, without barriers for shared resources. */
+/* Records a fill, without barriers for the resource. */
 static VkCommandBuffer record_fill(gr_resource *resource, int value)
 {
     VkCommandBuffer commands = vulkan_begin();
@@ -165,9 +165,10 @@ static void check_read(gr_resource *resource, int value)
 GROUP("submits", add_vulkan_case)
 
 /*
- * Vulkan fills, CUDA reads and writes, late, and Vulkan reads; the host does not wait in between.
+ * Vulkan fills the buffer; CUDA reads it and writes to it late; Vulkan reads it. The host does not
+ * wait in between.
  */
-VULKAN_TEST(frames_in_both_directions, DEVICE_KINDS)
+VULKAN_TEST(frames_pass_both_ways_without_a_host_wait, DEVICE_KINDS)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
@@ -185,8 +186,8 @@ VULKAN_TEST(frames_in_both_directions, DEVICE_KINDS)
     end_device();
 }
 
-/* The application's signals and waits are kept. */
-VULKAN_TEST(the_applications_own_semaphores, DEVICE_KINDS)
+/* The submit keeps the signals and waits of the application. */
+VULKAN_TEST(semaphores_of_the_application_are_kept, DEVICE_KINDS)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
@@ -235,10 +236,10 @@ VULKAN_TEST(the_applications_own_semaphores, DEVICE_KINDS)
 GROUP("images", add_vulkan_case)
 
 /*
- * A new image gets its layout from an empty submit with only the last barrier. Catches: the
- * validation layer lost track of the layout of an image that is used in CUDA's layout.
+ * A new image gets its layout from an empty submit that has only the last barrier. Catches: the
+ * validation layer lost track of the layout of an image that was used in the layout for CUDA.
  */
-VULKAN_IMAGE_TEST(images_and_an_empty_submit, 2 * DEVICE_KINDS)
+VULKAN_IMAGE_TEST(an_empty_submit_hands_images_to_cuda, 2 * DEVICE_KINDS)
 {
     begin_device(_i % DEVICE_KINDS);
     const VkImageLayout layout =
@@ -256,7 +257,8 @@ VULKAN_IMAGE_TEST(images_and_an_empty_submit, 2 * DEVICE_KINDS)
     assert_ok(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .last = &nothing)));
     gr_submit_free(submit);
     gr_buffer *buffers[3];
-    assert_ok(gr_map_many(both, 3, fx.stream, NULL, buffers)); /* the OpenGL one was never begun */
+    /* The OpenGL resource is in no submit. */
+    assert_ok(gr_map_many(both, 3, fx.stream, NULL, buffers));
     assert_ok(gr_buffer_release_many(buffers, 3, fx.stream, NULL));
 
     const VkClearColorValue colour = {.float32 = {0, 1, 0, 1}};
@@ -280,8 +282,8 @@ VULKAN_IMAGE_TEST(images_and_an_empty_submit, 2 * DEVICE_KINDS)
 
 GROUP("submits", add_vulkan_case)
 
-/* More than fit into one command, with two pairs of semaphores. */
-VULKAN_TEST(many_resources_in_one_submit, DEVICE_KINDS)
+/* More resources than fit into one barrier command, with two pairs of semaphores. */
+VULKAN_TEST(seventy_resources_can_be_in_one_submit, DEVICE_KINDS)
 {
     begin_device(_i);
     gr_resource *all[70];
@@ -306,7 +308,7 @@ VULKAN_TEST(many_resources_in_one_submit, DEVICE_KINDS)
 
 GROUP("command buffers", add_vulkan_case)
 
-VULKAN_TEST(command_buffers_are_used_again, DEVICE_KINDS)
+VULKAN_TEST(finished_command_buffers_are_reused, DEVICE_KINDS)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
@@ -318,8 +320,8 @@ VULKAN_TEST(command_buffers_are_used_again, DEVICE_KINDS)
     end_device();
 }
 
-/* Command buffers of pending submits are not touched. */
-VULKAN_TEST(command_buffers_in_use_are_left, DEVICE_KINDS)
+/* Command buffers of pending submits must stay unchanged. */
+VULKAN_TEST(command_buffers_of_pending_submits_are_not_reused, DEVICE_KINDS)
 {
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
@@ -338,7 +340,7 @@ VULKAN_TEST(command_buffers_in_use_are_left, DEVICE_KINDS)
     end_device();
 }
 
-GROUP("failures, and submits by hand", add_vulkan_case)
+GROUP("failed submits, and submits by the application", add_vulkan_case)
 
 VULKAN_TEST(a_failed_submit_changes_nothing, DEVICE_KINDS)
 {
@@ -356,9 +358,9 @@ VULKAN_TEST(a_failed_submit_changes_nothing, DEVICE_KINDS)
         submit_result = fails[i].result;
         assert_fails(submit_commands(&resource, 1, commands, VK_NULL_HANDLE), fails[i].status,
                      fails[i].result, "nothing was submitted");
-        must_release(must_map(resource)); /* would hang if it waited for the submit */
+        must_release(must_map(resource)); /* would hang if the map waited for the submit */
     }
-    /* It may be retried. */
+    /* A failed submit may be retried. */
     gr_submit *submit = must_make(gr_submit_begin(&resource, 1));
     const gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .first = &copying, .last = &copying);
     assert_fails(gr_vk_submit(submit, &desc), GR_ERR_VULKAN, -1, "nothing was submitted");
@@ -376,9 +378,9 @@ VULKAN_TEST(a_failed_submit_changes_nothing, DEVICE_KINDS)
     end_device();
 }
 
-/* ---- For programs that submit themselves ----------------------------------------------------- */
+/* ---- Submits by the application -------------------------------------------------------------- */
 
-VULKAN_TEST(a_filled_submit_info, 2)
+VULKAN_TEST(a_submit_filled_by_grinterop_can_be_made_by_the_application, 2)
 {
     if (!vk.h->synchronization2)
         skip("this Vulkan device has no synchronization2");

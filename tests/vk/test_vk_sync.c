@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Order between Vulkan and CUDA: each case runs with semaphores, without, and with the default ones
- * of new resources. With semaphores the bytes are right although one side is late. Without them,
- * while that side is blocked, the other reads or writes wrong bytes. vk_sync_use.c tests the use of
- * semaphores, vk_sync_misuse.c refusals.
+ * Order between Vulkan and CUDA. Each case runs with semaphores, without semaphores, and with the
+ * default semaphores of new resources. With semaphores the bytes are right although one API is
+ * late. Without them, while that API is blocked, the other one reads or writes wrong bytes.
+ * vk_sync_use.c tests the use of semaphores, vk_sync_misuse.c refusals.
  */
 #define _GNU_SOURCE
 #include "vk_sync_tests.h"
@@ -11,15 +11,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Long enough to notice a missing wait. */
+/* This delay is long enough for a missing wait to show. */
 #define LATE_MS 60
 
-/* A gate that a call must not wait for opens after this time, and the case fails. */
+/*
+ * If a call waits for a gate that it must not wait for, the gate opens after this time, and the
+ * case fails.
+ */
 #define TOO_LATE_MS 5000
 
 #define WITH       0
 #define WITHOUT    1
-#define BY_DEFAULT 2 /* with the device's own pair */
+#define BY_DEFAULT 2 /* with the default pair of semaphores of the device */
 
 struct pair make_pair(VkSemaphoreType type)
 {
@@ -57,7 +60,7 @@ gr_submit *begin_submit(gr_resource *resource)
     return vulkan_begin_submit(&resource, 1);
 }
 
-/* ---- The two sides --------------------------------------------------------------------------- */
+/* ---- Work by Vulkan and by CUDA -------------------------------------------------------------- */
 
 static struct pair pair;
 static gr_resource *resource;
@@ -84,7 +87,7 @@ static void end_case(int without)
     CU(MemFree(copy));
 }
 
-/* Submits with the resource's semaphores, if it has any. */
+/* Submits with the semaphores of the resource, if it has any. */
 static void submit(VkCommandBuffer commands, int without, const struct vulkan_gate *gate)
 {
     if (without != WITHOUT)
@@ -109,7 +112,7 @@ static struct vulkan_host *vulkan_reads(int without, const struct vulkan_gate *g
     return seen;
 }
 
-/* Enqueues CUDA's copy of the resource between a map and a release. */
+/* Enqueues a CUDA copy of the resource between a map and a release. */
 static void cuda_copies(void)
 {
     gr_buffer *buffer = must_map(resource);
@@ -125,7 +128,9 @@ static void assert_copy(int value)
     assert_bytes(bytes, SIZE, value);
 }
 
-/* Vulkan reads what the gate delays; it waits for that only with semaphores. */
+/*
+ * Vulkan reads bytes that CUDA writes after the gate. Vulkan waits for CUDA only with semaphores.
+ */
 static void check_read(int without, struct gate *gate, int value)
 {
     struct vulkan_host *seen = vulkan_reads(without, NULL);
@@ -136,7 +141,9 @@ static void check_read(int without, struct gate *gate, int value)
     gate_open(gate);
 }
 
-/* CUDA fills behind a gate, and Vulkan reads; `release` is the stream of the release. */
+/*
+ * CUDA fills the buffer behind a gate, and Vulkan reads it. `release` is the stream of the release.
+ */
 static void check_filled(int without, CUstream release, int value)
 {
     gr_buffer *buffer = must_map(resource);
@@ -148,7 +155,7 @@ static void check_filled(int without, CUstream release, int value)
 
 GROUP("order, with semaphores and without", add_vulkan_case, add_copied_vulkan_case)
 
-VULKAN_TEST(cuda_reads_what_vulkan_wrote, 3)
+VULKAN_TEST(cuda_reads_follow_vulkan_writes, 3)
 {
     begin_case(_i);
     struct vulkan_gate *gate = vulkan_gate();
@@ -161,14 +168,14 @@ VULKAN_TEST(cuda_reads_what_vulkan_wrote, 3)
     end_case(_i);
 }
 
-VULKAN_TEST(vulkan_reads_what_cuda_wrote, 3)
+VULKAN_TEST(vulkan_reads_follow_cuda_writes, 3)
 {
     begin_case(_i);
     check_filled(_i, GR_STREAM_OF_MAP, 0x22);
     end_case(_i);
 }
 
-VULKAN_TEST(vulkan_does_not_overwrite_unread_bytes_of_cuda, 3)
+VULKAN_TEST(vulkan_writes_follow_cuda_reads, 3)
 {
     begin_case(_i);
     gr_buffer *buffer = must_map(resource);
@@ -184,7 +191,7 @@ VULKAN_TEST(vulkan_does_not_overwrite_unread_bytes_of_cuda, 3)
     end_case(_i);
 }
 
-VULKAN_TEST(cuda_does_not_overwrite_unread_bytes_of_vulkan, 3)
+VULKAN_TEST(cuda_writes_follow_vulkan_reads, 3)
 {
     begin_case(_i);
     struct vulkan_gate *gate = vulkan_gate();
@@ -200,8 +207,8 @@ VULKAN_TEST(cuda_does_not_overwrite_unread_bytes_of_vulkan, 3)
     end_case(_i);
 }
 
-/* The library makes the release's stream wait for the map's. */
-VULKAN_TEST(a_release_on_another_stream_comes_after_the_maps, 3)
+/* The library makes the stream of the release wait for the stream of the map. */
+VULKAN_TEST(release_on_another_stream_follows_work_on_the_first, 3)
 {
     begin_case(_i);
     check_filled(_i, fx.other, 0x55);
@@ -209,8 +216,8 @@ VULKAN_TEST(a_release_on_another_stream_comes_after_the_maps, 3)
     end_case(_i);
 }
 
-/* Between two maps without a submit, grinterop keeps the order, with and without semaphores. */
-VULKAN_TEST(a_map_on_another_stream_comes_after_the_release, 3)
+/* If no submit comes between two maps, grinterop keeps their order, with and without semaphores. */
+VULKAN_TEST(map_on_another_stream_follows_the_release, 3)
 {
     begin_case(_i);
     gr_buffer *buffer = must_map(resource);
@@ -229,8 +236,8 @@ GROUP("frames", add_vulkan_case, add_copied_vulkan_case)
 
 #define FRAMES 25
 
-/* Vulkan fills, CUDA adds one, Vulkan reads; the host waits only at the end. */
-VULKAN_TEST(frames_without_a_wait_of_the_host)
+/* In each frame Vulkan fills, CUDA adds one, and Vulkan reads. The host waits only at the end. */
+VULKAN_TEST(frames_need_no_wait_of_the_host)
 {
     need_kernels();
     begin_case(WITH);
@@ -264,8 +271,8 @@ VULKAN_TEST(frames_without_a_wait_of_the_host)
     end_case(WITH);
 }
 
-/* The queue of each kind that the device has. */
-VULKAN_TEST(frames_on_each_queue, 3)
+/* One case for each kind of queue that the device may have. */
+VULKAN_TEST(frames_pass_on_each_kind_of_queue, 3)
 {
     static const char *const names[] = {"graphics", "compute", "transfer"};
     const VkQueue queues[] = {vk.h->graphics, vk.h->compute, vk.h->transfer};
@@ -301,7 +308,7 @@ VULKAN_TEST(frames_on_each_queue, 3)
 
 GROUP("the calling thread", add_vulkan_case, add_copied_vulkan_case)
 
-VULKAN_TEST(map_does_not_wait_for_vulkan)
+VULKAN_TEST(map_does_not_block_the_thread)
 {
     begin_case(WITH);
     struct vulkan_gate *gate = vulkan_gate();
@@ -318,7 +325,7 @@ VULKAN_TEST(map_does_not_wait_for_vulkan)
     end_case(WITH);
 }
 
-VULKAN_TEST(release_and_submit_do_not_wait_for_the_stream)
+VULKAN_TEST(release_and_submit_do_not_block_the_thread)
 {
     begin_case(WITH);
     struct vulkan_host *seen = vulkan_host(SIZE);
@@ -338,12 +345,12 @@ VULKAN_TEST(release_and_submit_do_not_wait_for_the_stream)
 GROUP("two CUDA contexts", add_vulkan_case, add_copied_vulkan_case)
 
 /*
- * Two resources of two CUDA contexts, each released on its context's legacy stream, after an event.
- * Checked before the event: the second stream has not continued.
+ * Two resources of two CUDA contexts, each released on the legacy stream of its context, after an
+ * event. Before the event is recorded, the second stream must not have continued.
  *
  * Catches: only the first of the two streams waited, since both have the same handle.
  */
-VULKAN_TEST(releases_of_two_contexts_come_after_an_event)
+VULKAN_TEST(releases_in_two_contexts_wait_for_an_event)
 {
     CUevent event;
     gr_resource *first = must_create(SIZE, GR_READ_WRITE);

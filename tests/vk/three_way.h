@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* How the cases of test_three_way.c hand memory over between Vulkan, OpenGL and CUDA. */
+/* How the cases of test_three_way.c order the work of Vulkan, OpenGL and CUDA on shared memory. */
 #ifndef GR_TESTS_THREE_WAY_H
 #define GR_TESTS_THREE_WAY_H
 
@@ -7,16 +7,22 @@
 
 enum api { VULKAN, OPENGL, CUDA, APIS };
 
-/* The OpenGL names of the shared objects, or 0; the OpenGL semaphore calls need them. */
+/*
+ * The OpenGL names of the shared objects, or 0. The OpenGL calls for semaphores need these names.
+ */
 extern GLuint gl_name, gl_texture;
 
 /*
- * For the start of a case: selects timeline semaphores, or the best of the rest: binary semaphores
- * or, if OpenGL has none, host waits. Returns NULL, or why that is not possible.
+ * For the start of a case. With `timelines`, selects timeline semaphores. Without, selects binary
+ * semaphores or, if OpenGL has none, host waits. Returns NULL, or the reason why the selected kind
+ * is not possible.
  */
 const char *choose_waits(bool timelines);
 
-/* Orders all earlier work of the owner before all later work of `to`. Vulkan is the first owner. */
+/*
+ * Makes `to` the owner: all earlier work of the previous owner comes before all later work of `to`.
+ * The first owner is Vulkan.
+ */
 void give_to(enum api to);
 
 /* For tcase_add_checked_fixture(), after the Vulkan fixture. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * See three_way.h. Vulkan creates a semaphore for each pair and direction, which the others import:
- * one API always signals it, and the same other one always waits for it.
+ * See three_way.h. Vulkan creates a semaphore for each pair of APIs and each direction, which the
+ * other APIs import. One API always signals the semaphore, and one other API always waits for it.
  */
 #define _GNU_SOURCE
 #include "three_way.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* GL_NV_timeline_semaphore, which epoxy does not know. */
+/* GL_NV_timeline_semaphore, which epoxy does not support. */
 #define TIMELINE_SEMAPHORE_VALUE_NV 0x9595
 #define SEMAPHORE_TYPE_NV           0x95B3
 #define SEMAPHORE_TYPE_TIMELINE_NV  0x95B5
@@ -23,7 +23,10 @@ enum waits { BY_HOST, BY_BINARIES, BY_TIMELINES };
 
 static enum waits waits;
 
-/* What the OpenGL driver opens with the first semaphore and keeps must not count in that case. */
+/*
+ * With the first semaphore the OpenGL driver opens objects that it keeps. They must not count as
+ * left open by that case.
+ */
 static void note_first_use(void)
 {
     static bool used[BY_TIMELINES + 1];
@@ -46,7 +49,7 @@ const char *choose_waits(bool timelines)
 struct turn {
     gr_semaphore *semaphore; /* NULL: not used yet */
     GLuint name;             /* the OpenGL name, if OpenGL is involved */
-    uint64_t value;          /* of a timeline; 0 for a binary one */
+    uint64_t value;          /* the value of a timeline; 0 for a binary semaphore */
 };
 
 static struct turn turns[APIS][APIS];
@@ -64,7 +67,7 @@ static GLuint gl_semaphore(void)
             (semaphore_parameter_fn)eglGetProcAddress("glSemaphoreParameterivNV");
         ck_assert(create && set);
         create(1, &made);
-        set(made, SEMAPHORE_TYPE_NV, &type); /* required before the import */
+        set(made, SEMAPHORE_TYPE_NV, &type); /* the type must be set before the import */
     } else {
         glGenSemaphoresEXT(1, &made);
     }
@@ -72,7 +75,7 @@ static GLuint gl_semaphore(void)
     return made;
 }
 
-/* OpenGL takes the descriptor. */
+/* Imports the semaphore. OpenGL owns the descriptor afterwards. */
 static GLuint gl_semaphore_of(gr_semaphore *semaphore)
 {
     const VkSemaphoreGetFdInfoKHR info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
@@ -90,7 +93,7 @@ static GLuint gl_semaphore_of(gr_semaphore *semaphore)
     return made;
 }
 
-/* The semaphore of this pair and direction, with the value of its next signal. */
+/* Returns the semaphore of this pair and direction, with the value of its next signal. */
 static const struct turn *next_turn(enum api from, enum api to)
 {
     struct turn *turn = &turns[from][to];
@@ -106,7 +109,10 @@ static const struct turn *next_turn(enum api from, enum api to)
     return turn;
 }
 
-/* Passes the buffer or texture, so that OpenGL writes back or invalidates its caches. */
+/*
+ * Signals or waits in OpenGL. The buffer or texture is passed, so that OpenGL writes back or
+ * invalidates its caches.
+ */
 static void gl_takes_turn(const struct turn *turn, bool signals)
 {
     const GLenum layout = GL_LAYOUT_GENERAL_EXT;
@@ -115,7 +121,7 @@ static void gl_takes_turn(const struct turn *turn, bool signals)
         glSemaphoreParameterui64vEXT(turn->name, TIMELINE_SEMAPHORE_VALUE_NV, &turn->value);
     if (signals) {
         glSignalSemaphoreEXT(turn->name, buffers, &gl_name, textures, &gl_texture, &layout);
-        glFlush(); /* others wait for the signal, and nothing else may flush it */
+        glFlush(); /* other APIs wait for the signal, and nothing else flushes it */
     } else {
         glWaitSemaphoreEXT(turn->name, buffers, &gl_name, textures, &gl_texture, &layout);
     }
@@ -148,12 +154,15 @@ void give_to(enum api to)
         take[owner](turn, true);
         take[to](turn, false);
     } else if (owner == OPENGL) {
-        glFinish(); /* the other two transfer bytes in calls that wait */
+        glFinish(); /* Vulkan and CUDA transfer bytes in calls that wait */
     }
     owner = to;
 }
 
-/* A lost signal blocks everything after it, including the teardown; then the program ends early. */
+/*
+ * A lost signal blocks everything after it, including the teardown. The program then ends after
+ * this time.
+ */
 #define MOST_SECONDS 30
 
 static unsigned seconds_left;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Shared by the files of test_vk_device: a device with validation, and a Vulkan that reports false
- * properties.
+ * Shared by the files of test_vk_device: a device with the validation layer, and a Vulkan that
+ * reports false properties.
  */
 #ifndef GR_TESTS_VK_DEVICE_H
 #define GR_TESTS_VK_DEVICE_H
@@ -14,15 +14,15 @@
 
 /* ---- A device -------------------------------------------------------------------------------- */
 
-/* Messages of the validation layer since the session's start. */
+/* The messages of the validation layer since the start of the session. */
 struct messages {
     int count;
     char first[1200];
 };
 
 /*
- * A device with validation, and its description for gr_vk_device_wrap(). If it is not available,
- * `missing` says why and nothing else is set.
+ * A device with the validation layer, and its description for gr_vk_device_wrap(). If there is no
+ * such device, `missing` is the reason and nothing else is set.
  */
 struct session {
     const char *missing;
@@ -35,20 +35,20 @@ struct session {
 /* The session of the current case. */
 extern struct session session;
 
-/* A case group that runs with the fixture of support.h and with a session. */
+/* Adds a case that runs with the fixture of support.h and with a session. */
 TCase *add_vk_case(Suite *suite, const char *name);
 
-/* A case that is skipped without a session. */
+/* The test is skipped if there is no session. */
 #define SESSION_TEST(...) TEST_UNLESS(session.missing, __VA_ARGS__)
 
 /*
- * For a child, which has no fixture: starts and ends a session, and checks that the layer reported
- * nothing.
+ * For a child, which has no fixture: session_start() starts a session; session_end() ends it and
+ * checks that the validation layer reported nothing.
  */
 void session_start(struct session *s);
 void session_end(struct session *s);
 
-/* An instance function, as FUNCTION(session.h, vkCreateBuffer). */
+/* Looks up an instance function, as in FUNCTION(session.h, vkCreateBuffer). */
 #define FUNCTION(h, name) ((PFN_##name)(h)->get_instance_proc_addr((h)->instance, #name))
 
 /* A message callback for gr_vk_headless_options. */
@@ -58,7 +58,7 @@ void count_message(void *messages, const char *text);
 void ask_device(const gr_vk_headless_info *h, VkPhysicalDeviceProperties *properties,
                 VkPhysicalDeviceIDProperties *id);
 
-/* Whether the session's device lists the extension. */
+/* Whether the device of the session lists the extension. */
 bool device_has(const struct session *s, const char *extension);
 
 /* Wraps a Vulkan device and checks that it is CUDA device 0. */
@@ -67,20 +67,24 @@ gr_vk_device *must_wrap(const gr_vk_device_desc *info);
 /* ---- A Vulkan with false properties ---------------------------------------------------------- */
 
 struct lies {
-    bool other_device;         /* it is another device: not a CPU, and UUID 0f0f... */
-    const char *hidden[8];     /* functions that are missing; with or without KHR */
-    const char *later[16];     /* functions that exist only under their KHR name */
-    const char *not_listed[4]; /* extensions that the device lacks */
-    VkResult listing;          /* the result of listing the extensions, if it is an error */
+    /* Reports another device, which is not a CPU and has the UUID 0f0f... */
+    bool other_device;
+    const char *hidden[8];     /* functions that seem to be missing, named with or without KHR */
+    const char *later[16];     /* functions that seem to exist only under their KHR name */
+    const char *not_listed[4]; /* extensions that the device seems to lack */
+    VkResult listing;          /* the error that listing the extensions returns, if any */
 };
 
-/* The session's Vulkan with false properties, valid until the next call. */
+/*
+ * Describes the Vulkan of the session with these false properties. The result is valid until the
+ * next call.
+ */
 gr_vk_device_desc lying(const struct session *s, struct lies lies);
 
 /*
- * Starts a session that lasts as long as the process. What drivers open on first use and keep must
- * not count as left open, and unloading a driver would drop the pointers to its memory, which would
- * then count as leaked.
+ * Starts a session that lasts as long as the process. Drivers keep objects that they open on first
+ * use, which must not count as left open. And if a driver were unloaded, the pointers to its memory
+ * would be gone, and the memory would count as leaked.
  */
 void keep_vulkan(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Headless Vulkan: the device that it chooses, its queues, validation, and failures. */
+/* Headless Vulkan: the chosen device, its queues, validation, and failures. */
 #define _GNU_SOURCE
 #include "tests/support/named_functions.h"
 #include "vk_device.h"
@@ -14,7 +14,7 @@ static gr_vk_headless *create(const gr_vk_headless_options *options)
 
 GROUP("without a window", add_vk_case)
 
-SESSION_TEST(is_the_cuda_device)
+SESSION_TEST(the_device_is_that_of_cuda)
 {
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceIDProperties id;
@@ -27,7 +27,10 @@ SESSION_TEST(is_the_cuda_device)
     ck_assert_uint_ge(properties.apiVersion, VK_API_VERSION_1_2);
 }
 
-/* False for functions that take no VkDevice or need a window, which this device does not have. */
+/*
+ * False for functions that take no VkDevice, and for functions of windows, which this device does
+ * not support.
+ */
 static bool is_of_device(const char *name)
 {
     static const char *const others[] = {
@@ -47,11 +50,11 @@ static void assert_in_device(const char *name)
 }
 
 /*
- * Code copied from a header or the guide finds its functions.
+ * Code that is copied from a header or the guide must find its functions.
  *
  * Catches: vkQueueSubmit2() of the examples was missing, since the device was a Vulkan 1.2 device.
  */
-SESSION_TEST(has_the_documented_functions)
+SESSION_TEST(documented_functions_exist_in_the_device)
 {
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceIDProperties id;
@@ -63,7 +66,8 @@ SESSION_TEST(has_the_documented_functions)
 }
 
 /*
- * Checks that vkGetDeviceQueue returns this queue for the family, and returns the family's flags.
+ * Checks that vkGetDeviceQueue() returns this queue for the family. Returns the flags of the
+ * family.
  */
 static VkQueueFlags family_of(const struct session *s, uint32_t family, VkQueue queue)
 {
@@ -82,7 +86,7 @@ static VkQueueFlags family_of(const struct session *s, uint32_t family, VkQueue 
     return families[family].queueFlags;
 }
 
-SESSION_TEST(queues)
+SESSION_TEST(the_queues_are_of_the_right_families)
 {
     const VkQueueFlags both = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
     VkQueueFlags graphics = family_of(&session, session.h->graphics_family, session.h->graphics);
@@ -93,8 +97,10 @@ SESSION_TEST(queues)
     ck_assert(transfer == 0 || ((transfer & VK_QUEUE_TRANSFER_BIT) && !(transfer & both)));
 }
 
-/* The feature is enabled: the layer does not object, and the host can signal one. */
-SESSION_TEST(timeline_semaphores)
+/*
+ * The feature is enabled: the validation layer does not object, and the host can signal a timeline.
+ */
+SESSION_TEST(timeline_semaphores_are_enabled)
 {
     VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                       .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
@@ -116,8 +122,8 @@ SESSION_TEST(timeline_semaphores)
     FUNCTION(session.h, vkDestroySemaphore)(session.h->device, semaphore, NULL);
 }
 
-/* Without NULL options, and without the layer. */
-SESSION_TEST(defaults)
+/* With NULL as options, and with options of zeros, which do not load the validation layer. */
+SESSION_TEST(default_options_create_a_device)
 {
     gr_vk_headless *without = create(NULL), *zeros = create(&GR_INIT(gr_vk_headless_options));
     const gr_vk_headless_info *h = gr_vk_headless_get(without);
@@ -132,7 +138,7 @@ SESSION_TEST(defaults)
     gr_vk_headless_free(without);
 }
 
-TEST(nulls)
+TEST(null_is_refused_or_ignored)
 {
     gr_vk_headless *none = NULL;
     assert_null_invalid(gr_vk_headless_get(NULL), "NULL");
@@ -142,7 +148,7 @@ TEST(nulls)
 }
 
 /* The fixture also detects descriptors that stay open. */
-SESSION_TEST(many_in_turn)
+SESSION_TEST(a_hundred_devices_are_created_and_freed_in_turn)
 {
     int before = open_fds();
     for (int i = 0; i < 100; i++) {
@@ -154,7 +160,7 @@ SESSION_TEST(many_in_turn)
 
 GROUP("validation", add_vk_case)
 
-/* Makes the layer object: creates an empty buffer. */
+/* Creates an empty buffer, which makes the validation layer report an error. */
 static void do_wrong(const gr_vk_headless_info *h)
 {
     VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
@@ -164,7 +170,7 @@ static void do_wrong(const gr_vk_headless_info *h)
         FUNCTION(h, vkDestroyBuffer)(h->device, buffer, NULL);
 }
 
-SESSION_TEST(validation_speaks)
+SESSION_TEST(validation_messages_reach_the_callback)
 {
     do_wrong(session.h);
     ck_assert_int_ge(session.messages.count, 1);
@@ -179,8 +185,8 @@ static void keep_line(void *lines, gr_log_level level, const char *line)
         count_message(lines, line);
 }
 
-/* Without a callback, messages are warnings in the log. */
-SESSION_TEST(validation_logged)
+/* Without a callback, the messages are warnings in the log. */
+SESSION_TEST(validation_messages_without_a_callback_are_logged)
 {
     struct messages lines = {0};
     gr_vk_headless *headless = create(&GR_INIT(gr_vk_headless_options, .validation = true));
@@ -192,8 +198,11 @@ SESSION_TEST(validation_logged)
     gr_vk_headless_free(headless);
 }
 
-/* Leftovers are reported while the device is destroyed, and still reach the callback. */
-SESSION_TEST(validation_at_the_end)
+/*
+ * Remaining objects are reported while the device is destroyed. These messages must still reach the
+ * callback.
+ */
+SESSION_TEST(validation_messages_at_the_end_reach_the_callback)
 {
     if (sanitizer() && strcmp(sanitizer(), "AddressSanitizer") == 0)
         skip("%s counts what is left over as lost", sanitizer());
@@ -211,7 +220,7 @@ SESSION_TEST(validation_at_the_end)
 
 GROUP("failures without a window", add_vk_case)
 
-TEST(device_out_of_range)
+TEST(a_missing_cuda_device_is_refused)
 {
     char text[32];
     int count = device_past_last(text, sizeof(text));
@@ -223,7 +232,7 @@ TEST(device_out_of_range)
     assert_null_invalid(gr_vk_headless_create(&least), "-2147483648");
 }
 
-/* Sets a variable for one call; the loader reads it each time. */
+/* Sets an environment variable for one call; the Vulkan loader reads it each time. */
 struct variable {
     const char *name;
     char *before;
@@ -247,7 +256,7 @@ static void restore_variable(struct variable *variable)
     free(variable->before);
 }
 
-SESSION_TEST(no_driver)
+SESSION_TEST(a_missing_vulkan_driver_is_reported)
 {
     struct variable new_name = set_variable("VK_DRIVER_FILES", "/nonexistent.json");
     struct variable old_name = set_variable("VK_ICD_FILENAMES", "/nonexistent.json");
@@ -270,7 +279,7 @@ SESSION_TEST(no_driver)
     gr_vk_headless_free(create(NULL));
 }
 
-SESSION_TEST(no_layer)
+SESSION_TEST(a_missing_validation_layer_is_reported)
 {
     const gr_vk_headless_options options = GR_INIT(gr_vk_headless_options, .validation = true);
     struct variable path = set_variable("VK_LAYER_PATH", "/nonexistent");

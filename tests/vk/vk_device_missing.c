@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The messages of gr_vk_device_wrap() when functions or extensions are missing; and that the
+ * The messages of gr_vk_device_wrap() if functions or extensions are missing. Also tests that the
  * extensions that grinterop lists are sufficient.
  */
 #define _GNU_SOURCE
 #include "vk_device.h"
 
 /*
- * A device and an instance of a given version, created by the test, with or without grinterop's
- * extensions.
+ * A device and an instance of a given version that the test creates, with or without the extensions
+ * that grinterop needs.
  */
 struct own {
     VkInstance instance;
     gr_vk_device_desc info;
 };
 
-/* Finds the session's physical device in another instance, by its UUID. */
+/* Finds the physical device of the session in another instance, by its UUID. */
 static VkPhysicalDevice find_again(VkInstance instance, const struct session *s, bool extensions)
 {
     VkPhysicalDevice all[16];
@@ -93,7 +93,7 @@ static void own_end(struct own *own)
 
 GROUP("what is missing", add_vk_case)
 
-/* The extensions that grinterop lists are sufficient, whatever version the application requests. */
+/* The version is that which the application requests. */
 SESSION_TEST(listed_extensions_suffice_for_each_version)
 {
     static const uint32_t versions[] = {VK_API_VERSION_1_0, VK_API_VERSION_1_1, VK_API_VERSION_1_2};
@@ -108,8 +108,8 @@ SESSION_TEST(listed_extensions_suffice_for_each_version)
     }
 }
 
-/* Vulkan 1.0 has later functions only under their extension names. */
-SESSION_TEST(extensions_names)
+/* Vulkan 1.0 has the functions of later versions only under the names of their extensions. */
+SESSION_TEST(functions_under_their_extension_names_are_found)
 {
     static const struct lies old = {
         .later = {"vkGetPhysicalDeviceProperties2", "vkGetPhysicalDeviceFeatures2",
@@ -130,7 +130,8 @@ SESSION_TEST(extensions_names)
 }
 
 /*
- * Timeline semaphores are in Vulkan 1.2, and NVIDIA's driver offers their functions to any device.
+ * Timeline semaphores belong to Vulkan 1.2, and the NVIDIA driver offers their functions to every
+ * device.
  */
 static bool there_all_the_same(const struct own *own, const char *extension)
 {
@@ -141,8 +142,11 @@ static bool there_all_the_same(const struct own *own, const char *extension)
             get(own->info.device, "vkWaitSemaphoresKHR"));
 }
 
-/* None is enabled: one message lists all that exist, and none that the device lacks. */
-SESSION_TEST(none_enabled)
+/*
+ * No extension is enabled. One message lists all extensions that the device has, and none that it
+ * lacks.
+ */
+SESSION_TEST(one_message_lists_all_extensions_to_enable)
 {
     static const char *const extensions[] = {
         "VK_KHR_external_memory_fd", "VK_KHR_external_semaphore_fd", "VK_KHR_timeline_semaphore"};
@@ -158,13 +162,14 @@ SESSION_TEST(none_enabled)
         bool missing =
             device_has(&session, extensions[i]) && !there_all_the_same(&own, extensions[i]);
         ck_assert_msg((at != NULL) == missing, "%s: %s", extensions[i], error.message);
-        ck_assert(!at || !strstr(at + 1, extensions[i])); /* once */
+        /* The message must list each extension once. */
+        ck_assert(!at || !strstr(at + 1, extensions[i]));
     }
     gr_clear_error();
     own_end(&own);
 }
 
-SESSION_TEST(missing_and_disabled_extensions)
+SESSION_TEST(the_message_separates_missing_from_disabled_extensions)
 {
     gr_vk_device_desc info =
         lying(&session, (struct lies){.hidden = {"vkGetMemoryFdKHR", "vkWaitSemaphores",
@@ -178,8 +183,8 @@ SESSION_TEST(missing_and_disabled_extensions)
                 "instance lacks VK_KHR_get_physical_device_properties2");
 }
 
-/* grinterop works without semaphores if the device has none. */
-SESSION_TEST(no_semaphores_at_all)
+/* grinterop works without semaphores if the device has no semaphore extensions. */
+SESSION_TEST(a_device_without_semaphore_extensions_can_be_wrapped)
 {
     gr_vk_device_desc info = lying(
         &session,
@@ -194,7 +199,7 @@ SESSION_TEST(no_semaphores_at_all)
     gr_vk_device_free(device);
 }
 
-SESSION_TEST(functions_that_the_loader_lacks)
+SESSION_TEST(functions_missing_in_the_loader_are_reported)
 {
     static const char *const names[] = {"vkCreateBuffer", "vkGetDeviceProcAddr",
                                         "vkGetPhysicalDeviceMemoryProperties",
@@ -205,7 +210,7 @@ SESSION_TEST(functions_that_the_loader_lacks)
     }
 }
 
-SESSION_TEST(listing_fails)
+SESSION_TEST(an_error_while_listing_extensions_is_reported)
 {
     gr_vk_device_desc info = lying(&session, (struct lies){.listing = VK_ERROR_OUT_OF_HOST_MEMORY});
     assert_null(gr_vk_device_wrap(&info), GR_ERR_NO_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY,

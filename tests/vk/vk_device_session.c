@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A device for each case of test_vk_device, and a Vulkan with false properties: see vk_device.h. */
+/*
+ * A device for each case of test_vk_device, and a Vulkan that reports false properties: see
+ * vk_device.h.
+ */
 #define _GNU_SOURCE
 #include "vk_device.h"
 

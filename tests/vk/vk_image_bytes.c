@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The bytes of Vulkan images in both directions: every format that CUDA supports with every shape,
- * every level and layer, with odd sizes.
+ * and every level and layer, with odd sizes.
  */
 #include "vk_image_tests.h"
 
@@ -13,7 +13,7 @@ static void note(const struct vulkan_image *image, const char *what)
     note_difference("%s %s: %s", image->format->name, image->shape->name, what);
 }
 
-/* CUDA reads Vulkan's texels, then Vulkan reads CUDA's. */
+/* CUDA reads texels that Vulkan wrote, and then Vulkan reads texels that CUDA wrote. */
 static void check_bytes(struct vulkan_image *image)
 {
     vulkan_image_fill(image, 1);
@@ -32,7 +32,7 @@ static void check_bytes(struct vulkan_image *image)
         note(image, difference);
 }
 
-/* The number of formats that this device can share in the shape. */
+/* The number of formats that this device can share in this shape. */
 static unsigned check_formats(const struct vulkan_shape *shape, unsigned width, unsigned height,
                               unsigned levels)
 {
@@ -57,7 +57,7 @@ static unsigned check_formats(const struct vulkan_shape *shape, unsigned width, 
 
 GROUP("bytes", add_vulkan_case, add_copied_vulkan_case)
 
-VULKAN_IMAGE_TEST(bytes_of_every_format, vulkan_shape_count)
+VULKAN_IMAGE_TEST(every_format_passes_both_ways, vulkan_shape_count)
 {
     const struct vulkan_shape *shape = &vulkan_shapes[_i];
     unsigned count = check_formats(shape, 13, 7, 3);
@@ -76,7 +76,7 @@ static const struct {
     {"3D", 101, 37, 7}, {"1D", 1001, 1, 5}, {"1D array", 1001, 1, 2}, {"cube array", 33, 33, 2},
 };
 
-VULKAN_IMAGE_TEST(bytes_of_many_sizes, sizeof(sizes) / sizeof(sizes[0]))
+VULKAN_IMAGE_TEST(many_sizes_pass_both_ways, sizeof(sizes) / sizeof(sizes[0]))
 {
     static const VkFormat formats[] = {VK_FORMAT_R8_UNORM, VK_FORMAT_R8G8B8A8_UNORM,
                                        VK_FORMAT_R32G32B32A32_SFLOAT};
@@ -89,7 +89,7 @@ VULKAN_IMAGE_TEST(bytes_of_many_sizes, sizeof(sizes) / sizeof(sizes[0]))
     }
 }
 
-VULKAN_IMAGE_TEST(bytes_with_each_usage)
+VULKAN_IMAGE_TEST(images_of_each_usage_pass_both_ways)
 {
     static const struct {
         VkFormat format;
@@ -111,7 +111,7 @@ VULKAN_IMAGE_TEST(bytes_with_each_usage)
 
 /* ---- From the application -------------------------------------------------------------------- */
 
-VULKAN_IMAGE_TEST(bytes_of_the_applications_own_image, 2)
+VULKAN_IMAGE_TEST(application_images_pass_both_ways, 2)
 {
     for (size_t i = 0; i < vulkan_shape_count; i++) {
         struct vulkan_image image = vulkan_image_own(
@@ -126,7 +126,7 @@ VULKAN_IMAGE_TEST(bytes_of_the_applications_own_image, 2)
 
 /* ---- Other access paths ---------------------------------------------------------------------- */
 
-VULKAN_IMAGE_TEST(bytes_through_map_linear)
+VULKAN_IMAGE_TEST(a_linear_map_passes_one_level_and_layer)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 101, 37, 2, 0, GR_READ_WRITE);
@@ -159,8 +159,8 @@ VULKAN_IMAGE_TEST(bytes_through_map_linear)
     vulkan_image_end(&image, buffer);
 }
 
-/* What CUDA wrote into an image that Vulkan has not used yet. */
-VULKAN_IMAGE_TEST(bytes_that_cuda_writes_first)
+/* CUDA writes to an image that Vulkan has not used yet. */
+VULKAN_IMAGE_TEST(vulkan_reads_an_image_that_cuda_wrote_first)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 101, 37, 3, 0, GR_WRITE_DISCARD);
@@ -171,8 +171,8 @@ VULKAN_IMAGE_TEST(bytes_that_cuda_writes_first)
     gr_resource_free(image.resource);
 }
 
-/* Vulkan clears, not only copies. */
-VULKAN_IMAGE_TEST(bytes_of_a_clear)
+/* Vulkan writes with clears, not only with copies. */
+VULKAN_IMAGE_TEST(cuda_reads_a_cleared_image)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 101, 37, 1, 0, GR_READ_ONLY);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Kernels on Vulkan images: surfaces of every shape, with all layers in one surface, and textures
- * sampled as Vulkan would.
+ * that are sampled as in Vulkan.
  */
 #include "vk_image_tests.h"
 
@@ -65,7 +65,10 @@ static unsigned depth_of(const struct vulkan_image *image, unsigned level)
     return image->info.arrayLayers * (depth > 0 ? depth : 1);
 }
 
-/* Runs a kernel over a whole level, between its surface and linear memory. */
+/*
+ * Runs a kernel over a whole level, which copies between the surface of the level and linear
+ * memory.
+ */
 static void run_surface(const char *verb, int shape, const struct vulkan_image *image,
                         unsigned level, CUdeviceptr memory)
 {
@@ -79,7 +82,7 @@ static void run_surface(const char *verb, int shape, const struct vulkan_image *
                   (void *[]){&surface, &memory, &width, &height, &layers});
 }
 
-/* All layers of a level, in sequence. */
+/* The size of all layers of a level, one after the other. */
 static size_t level_bytes(const struct vulkan_image *image, unsigned level)
 {
     return vulkan_image_bytes(image, level) * image->info.arrayLayers;
@@ -138,7 +141,7 @@ static TCase *add_copied_with_kernels(Suite *suite, const char *name)
 
 GROUP("surfaces", add_case_with_kernels, add_copied_with_kernels)
 
-KERNEL_TEST(surfaces_of_every_shape, 7)
+KERNEL_TEST(kernels_read_and_write_surfaces_of_every_shape, 7)
 {
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, shaped[_i].shape, 21, 13, 3,
                                              VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
@@ -156,7 +159,7 @@ KERNEL_TEST(surfaces_of_every_shape, 7)
     CU(MemFree(memory));
 }
 
-VULKAN_IMAGE_TEST(a_surface_has_all_layers)
+VULKAN_IMAGE_TEST(one_surface_has_all_layers_of_a_level)
 {
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 21, 13, 2,
                                              VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
@@ -170,7 +173,7 @@ VULKAN_IMAGE_TEST(a_surface_has_all_layers)
     vulkan_image_end(&image, buffer);
 }
 
-VULKAN_IMAGE_TEST(surfaces_need_the_flag)
+VULKAN_IMAGE_TEST(surfaces_without_the_flag_are_refused)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_READ_WRITE);
@@ -221,7 +224,7 @@ static void check(const char *kernel, const gr_texture_options *options, struct 
                     (double)wanted.b, (double)wanted.a);
 }
 
-/* Texel (x, y) of a level and layer: its bytes are 40 x, 30 y, 20 layer, 50 level + 5. */
+/* Writes known texels: the bytes of texel (x, y) are 40 x, 30 y, 20 layer, 50 level + 5. */
 static void put_known(const struct vulkan_image *image)
 {
     unsigned char texels[8 * 8 * 4];
@@ -256,7 +259,7 @@ static struct colour known(float x, float y, float layer, float level)
 
 GROUP("textures", add_case_with_kernels, add_copied_with_kernels)
 
-KERNEL_TEST(textures_give_texels_as_floats)
+KERNEL_TEST(textures_return_texels_as_floats)
 {
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D", 1);
     for (unsigned i = 0; i < 16; i++) {
@@ -268,7 +271,7 @@ KERNEL_TEST(textures_give_texels_as_floats)
     vulkan_image_end(&image, buffer);
 }
 
-KERNEL_TEST(textures_of_levels)
+KERNEL_TEST(textures_can_have_one_level_or_all)
 {
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D", 3);
     const gr_texture_options whole = GR_INIT(gr_texture_options, .whole = true);
@@ -281,18 +284,21 @@ KERNEL_TEST(textures_of_levels)
 }
 
 /*
- * Layers: the loop index is the number of levels of the image, out of 3 possible ones. Levels and
- * coordinates are tested separately, since drivers locate a layer differently for each.
+ * Tests of layers. The loop index selects the number of levels of the image, at most 3. Levels and
+ * kinds of coordinates are tested separately, since drivers locate a layer differently for each.
  */
 #define LAYERS 3
 
-/* Texels at different places in each layer of a level. */
+/* Samples texels at different places in each layer of a level. */
 static void check_layers(unsigned levels, unsigned level, gr_choice choice)
 {
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D array", levels);
     const gr_texture_options options =
         GR_INIT(gr_texture_options, .level = level, .normalized_coordinates = choice);
-    /* Also the default if NVIDIA's driver would find the wrong layers by texel coordinates. */
+    /*
+     * By default the coordinates are normalized if the NVIDIA driver would find the wrong layers by
+     * texel coordinates.
+     */
     bool normalized = choice == GR_CHOICE_YES || (choice == GR_CHOICE_DEFAULT && levels > 1);
     unsigned size = vulkan_image_width(&image, level);
     float unit = normalized ? (float)size : 1;
@@ -305,7 +311,7 @@ static void check_layers(unsigned levels, unsigned level, gr_choice choice)
     vulkan_image_end(&image, buffer);
 }
 
-/* Refused if NVIDIA's driver would find the wrong layers. */
+/* Texel coordinates must be refused if the NVIDIA driver would find the wrong layers by them. */
 static void check_refused(unsigned levels, unsigned level)
 {
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D array", levels);
@@ -317,7 +323,7 @@ static void check_refused(unsigned levels, unsigned level)
     vulkan_image_end(&image, buffer);
 }
 
-KERNEL_TEST(layers_of_level_0_by_texels, 3)
+KERNEL_TEST(layers_of_level_0_are_sampled_by_texel_coordinates_or_refused, 3)
 {
     if (_i == 0)
         check_layers(1, 0, GR_CHOICE_NO);
@@ -325,24 +331,24 @@ KERNEL_TEST(layers_of_level_0_by_texels, 3)
         check_refused((unsigned)_i + 1, 0);
 }
 
-KERNEL_TEST(layers_of_level_0_by_normalized_coordinates, 3)
+KERNEL_TEST(layers_of_level_0_are_sampled_by_normalized_coordinates, 3)
 {
     check_layers((unsigned)_i + 1, 0, GR_CHOICE_YES);
     check_layers((unsigned)_i + 1, 0, GR_CHOICE_DEFAULT);
 }
 
-KERNEL_TEST(layers_of_level_1_by_texels, 2)
+KERNEL_TEST(layers_of_level_1_by_texel_coordinates_are_refused, 2)
 {
     check_refused((unsigned)_i + 2, 1);
 }
 
-KERNEL_TEST(layers_of_level_1_by_normalized_coordinates, 2)
+KERNEL_TEST(layers_of_level_1_are_sampled_by_normalized_coordinates, 2)
 {
     check_layers((unsigned)_i + 2, 1, GR_CHOICE_YES);
     check_layers((unsigned)_i + 2, 1, GR_CHOICE_DEFAULT);
 }
 
-KERNEL_TEST(layers_of_the_whole_chain, 3)
+KERNEL_TEST(layers_of_a_texture_with_all_levels_are_sampled, 3)
 {
     unsigned levels = (unsigned)_i + 1;
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D array", levels);
@@ -356,8 +362,8 @@ KERNEL_TEST(layers_of_the_whole_chain, 3)
     vulkan_image_end(&image, buffer);
 }
 
-/* A cube's colour: blue identifies the face. */
-KERNEL_TEST(textures_of_cubes)
+/* The blue channel identifies the face of the cube. */
+KERNEL_TEST(textures_of_cubes_are_sampled_by_direction)
 {
     static const struct place faces[6] = {{1, 0, 0, 0},  {-1, 0, 0, 0}, {0, 1, 0, 0},
                                           {0, -1, 0, 0}, {0, 0, 1, 0},  {0, 0, -1, 0}};
@@ -369,8 +375,8 @@ KERNEL_TEST(textures_of_cubes)
     vulkan_image_end(&image, buffer);
 }
 
-/* Memory has blue first, and so has CUDA: channel x is Vulkan's blue. */
-KERNEL_TEST(swapped_formats_have_blue_first)
+/* In memory blue comes first. CUDA returns it as channel x. */
+KERNEL_TEST(textures_of_bgra_formats_return_blue_first)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_B8G8R8A8_UNORM, "2D", 4, 4, 1, 0, GR_READ_WRITE);
@@ -383,8 +389,8 @@ KERNEL_TEST(swapped_formats_have_blue_first)
     vulkan_image_end(&image, buffer);
 }
 
-/* 0x80 in sRGB is a linear value of 0.2159. */
-KERNEL_TEST(srgb_formats_are_made_linear)
+/* 0x80 in sRGB is the linear value 0.2159. */
+KERNEL_TEST(textures_of_srgb_formats_return_linear_values)
 {
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_SRGB, "2D", 4, 4, 1,
                                              VK_IMAGE_USAGE_SAMPLED_BIT, GR_READ_WRITE);

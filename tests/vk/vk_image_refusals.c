@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Formats: which CUDA has and how, which it lacks and why; and images that are refused. */
+/*
+ * Formats: which ones CUDA supports and how, and which ones it lacks and why. Also images that are
+ * refused.
+ */
 #include "vk_image_tests.h"
 
 #include <string.h>
 
-/* The Vulkan 1.0 formats have the numbers up to this one. */
+/* The last Vulkan 1.0 format; the formats have consecutive numbers up to this one. */
 #define LAST_FORMAT VK_FORMAT_ASTC_12x12_SRGB_BLOCK
 
 static void check_known(const struct vulkan_format *format, const gr_vk_format_info *info)
@@ -57,8 +60,8 @@ static const struct {
     {VK_FORMAT_R8_USCALED, "VK_FORMAT_R8_USCALED", "VK_FORMAT_R8_UINT"},
 };
 
-/* The message names the format, and one to use instead. */
-VULKAN_IMAGE_TEST(images_of_other_formats_are_refused, sizeof(refused) / sizeof(refused[0]))
+/* The message must name the format, and a format to use instead. */
+VULKAN_IMAGE_TEST(images_of_unsupported_formats_are_refused, sizeof(refused) / sizeof(refused[0]))
 {
     VkImageCreateInfo info =
         vulkan_image_info(vulkan_format(VK_FORMAT_R8_UNORM), vulkan_shape("2D"), 8, 8, 1, 0);
@@ -85,7 +88,7 @@ VULKAN_IMAGE_TEST(linear_images_of_several_levels_are_refused)
     assert_null_invalid(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), "LINEAR");
 }
 
-/* The next layout must be one that an image can be transitioned to. */
+/* The layout after the barrier must be one to which an image can be transitioned. */
 VULKAN_IMAGE_TEST(undefined_layouts_are_refused)
 {
     struct vulkan_image image =
@@ -104,7 +107,7 @@ VULKAN_IMAGE_TEST(undefined_layouts_are_refused)
     gr_resource_free(image.resource);
 }
 
-VULKAN_IMAGE_TEST(impossible_images_are_refused)
+VULKAN_IMAGE_TEST(invalid_image_create_infos_are_refused)
 {
 #define FIELD(name) offsetof(VkImageCreateInfo, name)
     static const struct {
@@ -158,7 +161,7 @@ VULKAN_IMAGE_TEST(wrong_flags_and_null_are_refused)
     assert_null_invalid(gr_from_vk_image(vk.wrap, NULL, GR_READ_WRITE), "NULL");
 }
 
-VULKAN_IMAGE_TEST(wrong_places_in_memory_are_refused)
+VULKAN_IMAGE_TEST(wrong_offsets_and_sizes_of_memory_are_refused)
 {
     struct vulkan_image image =
         vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, false, GR_READ_WRITE);

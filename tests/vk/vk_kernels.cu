@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Kernels over 1D, layered and cube surfaces, which OpenGL images do not have in CUDA. Elements are
- * consecutive in linear memory: rows, then layers or slices. The x of a surface counts bytes.
+ * Kernels over 1D, layered and cube surfaces, which CUDA does not have for OpenGL images. Elements
+ * are consecutive in linear memory: rows, then layers or slices. The x of a surface counts bytes.
  */
 #include <grinterop/cuhost.h>
 
-/* The position of a thread's element. */
+/* The position of the element of a thread. */
 #define X     (i % width * 4)
 #define Y     (i / width % height)
 #define LAYER (i / width / height)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the files of test_vk_life.c; vk_life_order.c defines these. */
+/* Shared by the files of test_vk_life.c. vk_life_order.c defines the functions. */
 #ifndef GR_TESTS_VK_LIFE_H
 #define GR_TESTS_VK_LIFE_H
 
@@ -10,7 +10,10 @@
 /* CUDA fills the resource and Vulkan reads it. */
 void check_round_trip(gr_resource *resource, int value);
 
-/* On a device that is wrapped for it and then freed. */
+/*
+ * Creates a resource on a device that is wrapped for it. Only the resource then keeps the device
+ * alive.
+ */
 gr_resource *make_alone(void);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Vulkan objects, the wrapped device and semaphores may end before the resource, and a resource
- * before its mapping.
+ * Vulkan objects, the wrapped device and semaphores may be freed before the resource, and a
+ * resource before its mapping.
  */
 #include "vk_life.h"
 
 #include <string.h>
 
-GROUP("what goes first", add_vulkan_case)
+GROUP("what is freed first", add_vulkan_case)
 
-VULKAN_TEST(vulkans_memory_may_go_first, 2)
+VULKAN_TEST(vulkan_memory_may_be_freed_before_the_resource, 2)
 {
     struct vulkan_own own = vulkan_own(SIZE, _i == 1);
     GR_AUTO(gr_resource) *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
@@ -24,7 +24,7 @@ VULKAN_TEST(vulkans_memory_may_go_first, 2)
     must_release(buffer);
 }
 
-VULKAN_TEST(vulkans_memory_may_go_while_mapped)
+VULKAN_TEST(vulkan_memory_may_be_freed_while_mapped)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
@@ -37,7 +37,7 @@ VULKAN_TEST(vulkans_memory_may_go_while_mapped)
     assert_ok(gr_buffer_release(buffer));
 }
 
-/* The map waits for Vulkan's fill, and Vulkan's read waits for CUDA's. */
+/* The map waits for the fill by Vulkan, and the read by Vulkan waits for the fill by CUDA. */
 void check_round_trip(gr_resource *resource, int value)
 {
     struct vulkan_host *seen = vulkan_host(SIZE);
@@ -57,7 +57,10 @@ void check_round_trip(gr_resource *resource, int value)
     assert_bytes(seen->bytes, SIZE, value + 1);
 }
 
-/* A resource with semaphores; the caller drops its holds on everything that the resource needs. */
+/*
+ * Creates a resource with semaphores. The caller frees the device and the semaphores, which the
+ * resource keeps alive.
+ */
 gr_resource *make_alone(void)
 {
     gr_vk_device *device = vulkan_wrap();
@@ -74,7 +77,7 @@ gr_resource *make_alone(void)
     return resource;
 }
 
-VULKAN_TEST(the_wrapped_device_and_the_semaphores_may_go_first)
+VULKAN_TEST(the_wrapped_device_and_semaphores_may_be_freed_before_the_resource)
 {
     gr_resource *resource = make_alone();
     for (int i = 0; i < 3; i++)
@@ -82,8 +85,11 @@ VULKAN_TEST(the_wrapped_device_and_the_semaphores_may_go_first)
     gr_resource_free(resource);
 }
 
-/* Catches: a pair and its device keep each other alive; the layer reports it at the end. */
-VULKAN_TEST(the_devices_own_pair_ends_with_the_last_resource)
+/*
+ * Catches: a pair and its device kept each other alive, which the validation layer reported at the
+ * end.
+ */
+VULKAN_TEST(the_default_semaphores_end_with_the_last_resource)
 {
     gr_vk_device *device = vulkan_wrap();
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
@@ -99,7 +105,7 @@ VULKAN_TEST(the_devices_own_pair_ends_with_the_last_resource)
     gr_resource_free(second);
 }
 
-VULKAN_TEST(semaphores_outlive_their_device)
+VULKAN_TEST(semaphores_may_outlive_their_device)
 {
     gr_vk_device *device = vulkan_wrap();
     GR_AUTO(gr_semaphore) *semaphore =
@@ -114,7 +120,7 @@ VULKAN_TEST(semaphores_outlive_their_device)
 
 GROUP("buffers and resources", add_vulkan_case)
 
-VULKAN_TEST(closing_while_mapped_gives_the_bytes_back)
+VULKAN_TEST(close_while_mapped_keeps_the_bytes)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
@@ -132,8 +138,8 @@ VULKAN_TEST(closing_while_mapped_gives_the_bytes_back)
     gr_resource_free(resource);
 }
 
-/* The close signals like a release, so that waits for it end. */
-VULKAN_TEST(closing_while_mapped_signals_vulkan)
+/* The close signals like a release, so that waits for the signal end. */
+VULKAN_TEST(close_while_mapped_signals_vulkan)
 {
     GR_AUTO(gr_semaphore) *computed =
         must_make(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
@@ -153,7 +159,7 @@ VULKAN_TEST(closing_while_mapped_signals_vulkan)
     assert_ok(gr_buffer_release(buffer));
 }
 
-VULKAN_TEST(a_buffer_keeps_its_resource)
+VULKAN_TEST(a_mapping_keeps_a_freed_resource_alive)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_resource *resource = must_register_own(&own, SIZE, GR_READ_WRITE);
@@ -165,8 +171,8 @@ VULKAN_TEST(a_buffer_keeps_its_resource)
     assert_vulkan_bytes(own.buffer, SIZE, 0x23);
 }
 
-/* grinterop owns the VkBuffer and memory: they end with the last mapping, not before. */
-VULKAN_TEST(a_buffer_keeps_created_objects_alive)
+/* grinterop owns the VkBuffer and its memory. They end with the last mapping, not before. */
+VULKAN_TEST(a_mapping_keeps_created_vulkan_objects_alive)
 {
     gr_resource *resource = make_alone();
     check_round_trip(resource, 0x30);
@@ -178,7 +184,7 @@ VULKAN_TEST(a_buffer_keeps_created_objects_alive)
     CU(StreamSynchronize(fx.other));
 }
 
-VULKAN_TEST(an_unmapped_buffer_is_still_to_be_released)
+VULKAN_TEST(an_unmapped_buffer_must_still_be_released)
 {
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
     gr_buffer *old = must_map(resource);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the files of test_vk_submit.c, which defines these. */
+/* Shared by the files of test_vk_submit.c. test_vk_submit.c defines what is declared below. */
 #ifndef GR_TESTS_VK_SUBMIT_H
 #define GR_TESTS_VK_SUBMIT_H
 
@@ -14,7 +14,7 @@
 #define DEVICE_KINDS          4
 
 /*
- * The device of a case, with counters of its calls: created command pools, and submits by
+ * The device of a case, with the numbers of its calls: created command pools, and submits by
  * vkQueueSubmit2 and vkQueueSubmit.
  */
 extern gr_vk_device *device;

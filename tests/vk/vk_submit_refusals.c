@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What gr_vk_submit() refuses. */
+/* Submits that gr_vk_submit() refuses. */
 #include "vk_submit.h"
 
-GROUP("what submits refuse", add_vulkan_case)
+GROUP("refused submits", add_vulkan_case)
 
 VULKAN_TEST(invalid_submits_are_refused, 2)
 {
@@ -31,13 +31,13 @@ VULKAN_TEST(invalid_submits_are_refused, 2)
     assert_invalid(gr_vk_submit(submit, &desc), "pSignalSemaphoreInfos");
     ck_assert_uint_eq(submits[0] + submits[1], 0);
     assert_ok(gr_vk_submit(submit, &GR_INIT(gr_vk_submit_desc, .first = NULL)));
-    ck_assert_uint_eq(pools, 0); /* no barriers */
+    ck_assert_uint_eq(pools, 0); /* no barriers were recorded */
     gr_submit_free(submit);
     gr_submit_free(of_gl);
     end_device();
 }
 
-VULKAN_TEST(submits_beyond_vkQueueSubmit_are_refused)
+VULKAN_TEST(submits_that_need_vkQueueSubmit2_are_refused_without_it)
 {
     begin_device(PLAIN);
     GR_AUTO(gr_resource) *resource = make_buffer();
@@ -68,7 +68,7 @@ VULKAN_TEST(submits_beyond_vkQueueSubmit_are_refused)
     end_device();
 }
 
-VULKAN_TEST(a_device_without_a_queue)
+VULKAN_TEST(submits_on_a_device_without_a_queue_are_refused)
 {
     gr_vk_device_desc info = vulkan_desc(NULL);
     info.queue = VK_NULL_HANDLE;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Wrong use of semaphores: each is refused with its reason, and afterwards everything works as
- * before.
+ * Wrong use of semaphores: each mistake is refused with its reason, and afterwards everything works
+ * as before.
  */
 #include "tests/support/support_vulkan_image.h"
 #include "vk_sync_tests.h"
 
-/* The resource and its semaphores still work. */
+/* The resource and its semaphores must still work. */
 static void assert_works(gr_resource *resource)
 {
     gr_submit *submit = begin_submit(resource);
@@ -21,7 +21,7 @@ static void assert_works(gr_resource *resource)
 
 GROUP("semaphores used wrongly", add_vulkan_case, add_copied_vulkan_case)
 
-VULKAN_TEST(a_value_that_goes_backwards_is_refused)
+VULKAN_TEST(a_value_that_does_not_grow_is_refused)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = pair.drawn, .value = 5);
@@ -44,7 +44,7 @@ VULKAN_TEST(a_value_that_goes_backwards_is_refused)
     free_pair(&pair);
 }
 
-VULKAN_TEST(the_value_of_the_applications_timeline_is_checked)
+VULKAN_TEST(values_below_those_of_an_application_timeline_are_refused)
 {
     const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                             .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
@@ -66,8 +66,11 @@ VULKAN_TEST(the_value_of_the_applications_timeline_is_checked)
     vk.DestroySemaphore(vk.h->device, info.semaphore, NULL);
 }
 
-/* Created without VkExportSemaphoreCreateInfo, which newer layers also detect. */
-VULKAN_TEST(a_semaphore_that_cannot_be_exported_is_refused)
+/*
+ * The semaphore is created without VkExportSemaphoreCreateInfo, which newer validation layers also
+ * report.
+ */
+VULKAN_TEST(a_semaphore_that_is_not_exportable_is_refused)
 {
     vulkan_allow("VUID-VkSemaphoreGetFdInfoKHR-handleType");
     const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
@@ -84,7 +87,7 @@ VULKAN_TEST(a_semaphore_that_cannot_be_exported_is_refused)
     vk.DestroySemaphore(vk.h->device, info.semaphore, NULL);
 }
 
-VULKAN_TEST(semaphores_need_a_device_and_a_valid_desc)
+VULKAN_TEST(semaphores_without_a_device_or_valid_desc_are_refused)
 {
     const gr_vk_semaphore_desc nothing =
         GR_INIT(gr_vk_semaphore_desc, .type = VK_SEMAPHORE_TYPE_TIMELINE, .through_host = true);
@@ -96,7 +99,7 @@ VULKAN_TEST(semaphores_need_a_device_and_a_valid_desc)
     gr_semaphore_free(NULL);
 }
 
-VULKAN_TEST(wrong_points_are_refused)
+VULKAN_TEST(wrong_semaphore_points_are_refused)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     const gr_semaphore_point good =
@@ -129,7 +132,7 @@ VULKAN_TEST(wrong_points_are_refused)
 
 GROUP("resources and submits used wrongly", add_vulkan_case, add_copied_vulkan_case)
 
-VULKAN_TEST(set_sync_is_refused_where_impossible)
+VULKAN_TEST(set_sync_with_wrong_resources_or_semaphores_is_refused)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
@@ -150,7 +153,7 @@ VULKAN_TEST(set_sync_is_refused_where_impossible)
     free_pair(&pair);
 }
 
-/* The semaphores and the resource must have the same context. */
+/* The semaphores and the resource must belong to the same CUDA context. */
 VULKAN_TEST(semaphores_of_another_context_are_refused)
 {
     CUcontext second = new_context(NULL);
@@ -173,7 +176,7 @@ VULKAN_TEST(semaphores_of_another_context_are_refused)
 
 /* ---- Submits --------------------------------------------------------------------------------- */
 
-VULKAN_TEST(impossible_submits_are_refused)
+VULKAN_TEST(wrong_submits_are_refused)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     struct pair other = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
@@ -202,7 +205,7 @@ VULKAN_TEST(impossible_submits_are_refused)
     free_pair(&other);
 }
 
-/* The map reports what is missing: the commit, or the choice of an order. */
+/* The message of the map says whether a commit or the choice of an order is missing. */
 VULKAN_TEST(a_map_without_a_defined_order_is_refused)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
@@ -223,7 +226,7 @@ VULKAN_TEST(a_map_without_a_defined_order_is_refused)
     free_pair(&pair);
 }
 
-/* An empty submit that hands a new image to CUDA. */
+/* Begins an empty submit that hands a new image to CUDA. */
 static gr_submit *begin_handover(gr_resource *resource, gr_vk_submit_desc *desc)
 {
     static const gr_vk_use last = {.struct_size = sizeof(last),
@@ -236,12 +239,12 @@ static gr_submit *begin_handover(gr_resource *resource, gr_vk_submit_desc *desc)
 GROUP("new images", add_vulkan_case, add_copied_vulkan_case)
 
 /*
- * Also with the program's semaphores, and for every kind of map. A cancelled submit hands nothing
- * over.
+ * Also with semaphores of the program, and for every kind of map. A cancelled submit does not hand
+ * over the image.
  *
- * Catches: CUDA wrote into an image without a layout, and nothing was reported.
+ * Catches: CUDA wrote to an image without a layout, and nothing was reported.
  */
-VULKAN_IMAGE_TEST(a_new_image_is_refused_until_a_submit, 2)
+VULKAN_IMAGE_TEST(a_map_of_a_new_image_before_a_submit_is_refused, 2)
 {
     const bool paired = _i;
     struct vulkan_image image =
@@ -259,7 +262,7 @@ VULKAN_IMAGE_TEST(a_new_image_is_refused_until_a_submit, 2)
     gr_submit *submit = begin_handover(resource, &desc);
     assert_ok(gr_vk_submit(submit, &desc));
     gr_submit_free(submit);
-    for (int i = 0; i < 2; i++) /* with several uses by CUDA in a row */
+    for (int i = 0; i < 2; i++) /* CUDA uses the image several times in a row */
         must_release(must_map_vulkan(&image));
     VK(QueueWaitIdle(vk.h->graphics));
     gr_resource_free(resource);
@@ -267,8 +270,8 @@ VULKAN_IMAGE_TEST(a_new_image_is_refused_until_a_submit, 2)
 }
 
 /*
- * A new image can be mapped after a barrier alone, even an image of the program, or after the
- * program has declared that it orders both sides.
+ * A new image can be mapped after a barrier alone, also if the image belongs to the program, or
+ * after the program has declared that it orders Vulkan and CUDA itself.
  */
 VULKAN_IMAGE_TEST(a_new_image_can_be_mapped_after_a_barrier_or_unordered)
 {
@@ -286,7 +289,7 @@ VULKAN_IMAGE_TEST(a_new_image_can_be_mapped_after_a_barrier_or_unordered)
 
 GROUP("resources and submits used wrongly", add_vulkan_case, add_copied_vulkan_case)
 
-VULKAN_TEST(impossible_barriers_are_refused)
+VULKAN_TEST(wrong_barriers_are_refused)
 {
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
     GR_AUTO(gr_resource) *gl = must_register(gl_buffer_filled(16, 1));

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Explicit semaphore points, the application's own semaphores, and binary ones. */
+/* Manual signals and waits, semaphores of the application, and binary semaphores. */
 #include "tests/support/support_vulkan.h"
 #include "vk_sync_tests.h"
 
 #include <string.h>
 
-GROUP("points by hand, own semaphores, binary ones", add_vulkan_case, add_copied_vulkan_case)
+GROUP("manual signals and waits, application semaphores, binary semaphores", add_vulkan_case,
+      add_copied_vulkan_case)
 
 VULKAN_TEST(manual_signals_and_waits_order_two_streams)
 {
@@ -97,19 +98,19 @@ static void check_own(bool through_host)
     }
 }
 
-VULKAN_TEST(the_applications_timelines_through_the_host)
+VULKAN_TEST(application_timelines_work_through_the_host)
 {
     check_own(true);
 }
 
-VULKAN_TEST(the_applications_timelines_exported)
+VULKAN_TEST(application_timelines_work_if_exported)
 {
     if (!vk.exports)
         skip("this Vulkan device exports no semaphores");
     check_own(false);
 }
 
-/* They are enqueued in the stream's own context, which does not stay current. */
+/* The calls enqueue in the context of the stream, and restore the current context. */
 VULKAN_TEST(manual_signals_and_waits_need_no_current_context)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
@@ -124,9 +125,9 @@ VULKAN_TEST(manual_signals_and_waits_need_no_current_context)
     free_pair(&pair);
 }
 
-/* ---- Binary ---------------------------------------------------------------------------------- */
+/* ---- Binary semaphores ----------------------------------------------------------------------- */
 
-VULKAN_TEST(binary_semaphores)
+VULKAN_TEST(binary_semaphores_order_submits_and_maps)
 {
     if (!vk.exports) {
         assert_null(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_BINARY), GR_ERR_UNSUPPORTED,
@@ -153,11 +154,11 @@ VULKAN_TEST(binary_semaphores)
     }
     gr_submit *submit = begin_submit(resource);
     check_read_after(resource, submit, 0x44);
-    must_release(must_map(resource)); /* waits for the last signal */
+    must_release(must_map(resource)); /* the map waits for the last signal */
     free_pair(&pair);
 }
 
-VULKAN_TEST(describe_says_what_a_semaphore_is)
+VULKAN_TEST(describe_names_the_kind_and_value_of_a_semaphore)
 {
     char text[256];
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);

@@ -8,7 +8,10 @@
 #define SIZE    65536
 #define LATE_MS 60
 
-/* Two timeline semaphores; and a resource with them or, to show a missing order, without. */
+/*
+ * Two timeline semaphores. make_resource() creates a resource with such a pair or, to show a
+ * missing order, without semaphores.
+ */
 struct pair {
     gr_semaphore *drawn, *computed;
 };
@@ -20,12 +23,12 @@ gr_resource *make_resource(const struct pair *pair);
 /* CUDA fills the resource, late. */
 void fill_late(gr_resource *resource, int value, CUstream stream);
 
-/* Vulkan reads the resource after the waits of the submit, which has begun. */
+/* Vulkan reads the resource in a submit that has begun, after the waits of the submit. */
 void check_read_after(gr_resource *resource, gr_submit *submit, int value);
 
 uint64_t counter(const gr_semaphore *semaphore);
 
-/* Begins a use of one resource. */
+/* Begins a submit with one resource. */
 gr_submit *begin_submit(gr_resource *resource);
 
 #endif

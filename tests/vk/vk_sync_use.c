@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The use of semaphores: increasing values, several resources with one pair, cancelled submits, and
- * images with their barriers.
+ * images with barriers.
  */
 #include "tests/support/support_vulkan_image.h"
 #include "vk_sync_tests.h"
@@ -16,7 +16,7 @@ void fill_late(gr_resource *resource, int value, CUstream stream)
     assert_ok(gr_buffer_release(buffer));
 }
 
-/* Vulkan reads it after the waits of the submit, which has begun. */
+/* Vulkan reads the resource in a submit that has begun, after the waits of the submit. */
 static struct vulkan_host *read_after(gr_resource *resource, gr_submit *submit)
 {
     struct vulkan_host *seen = vulkan_host(SIZE);
@@ -42,7 +42,7 @@ uint64_t counter(const gr_semaphore *semaphore)
 
 GROUP("values", add_vulkan_case, add_copied_vulkan_case)
 
-VULKAN_TEST(values_grow_by_one_with_each_use)
+VULKAN_TEST(values_increase_by_one_with_each_use)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
@@ -64,7 +64,7 @@ VULKAN_TEST(values_grow_by_one_with_each_use)
     free_pair(&pair);
 }
 
-VULKAN_TEST(maps_signal_without_a_submit)
+VULKAN_TEST(releases_signal_even_without_a_submit)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
@@ -77,8 +77,8 @@ VULKAN_TEST(maps_signal_without_a_submit)
     free_pair(&pair);
 }
 
-/* Either may be omitted; then the caller handles that direction. */
-VULKAN_TEST(one_semaphore_of_the_two)
+/* Either semaphore may be omitted. Then the caller orders that direction. */
+VULKAN_TEST(a_resource_may_have_only_one_semaphore)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(NULL);
@@ -112,7 +112,7 @@ VULKAN_TEST(one_semaphore_of_the_two)
 
 GROUP("several resources", add_vulkan_case, add_copied_vulkan_case)
 
-/* Vulkan reads both in one submit, and they are freed. */
+/* Vulkan reads both resources in one submit. Then both are freed. */
 static void check_both(gr_resource *const both[2], gr_submit *submit, int first, int second)
 {
     const int values[] = {first, second};
@@ -128,7 +128,7 @@ static void check_both(gr_resource *const both[2], gr_submit *submit, int first,
     }
 }
 
-VULKAN_TEST(two_resources_on_one_pair_in_one_submit)
+VULKAN_TEST(two_resources_with_one_pair_can_be_in_one_submit)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_resource *both[] = {make_resource(&pair), make_resource(&pair)};
@@ -148,13 +148,13 @@ VULKAN_TEST(two_resources_on_one_pair_in_one_submit)
     cuda_fill(buffers[1], 0x24);
     assert_ok(gr_buffer_release_many(buffers, 2, fx.stream, NULL));
     submit = vulkan_begin_submit(both, 2);
-    ck_assert_uint_eq(wait_value_of(submit), 1); /* one signal for both */
+    ck_assert_uint_eq(wait_value_of(submit), 1); /* one signal for both resources */
     check_both(both, submit, 0x23, 0x24);
     free_pair(&pair);
 }
 
-/* Released one at a time, on two streams whose work ends in reverse order. */
-VULKAN_TEST(two_resources_on_one_pair_and_two_streams)
+/* The resources are released one at a time, on two streams whose work ends in reverse order. */
+VULKAN_TEST(a_wait_for_a_pair_covers_releases_on_two_streams)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_resource *both[] = {make_resource(&pair), make_resource(&pair)};
@@ -168,8 +168,8 @@ VULKAN_TEST(two_resources_on_one_pair_and_two_streams)
     free_pair(&pair);
 }
 
-/* A wait for one resource does not delay the other. */
-VULKAN_TEST(two_pairs_do_not_wait_for_each_other)
+/* Waiting for one resource must not delay the other. */
+VULKAN_TEST(resources_with_different_pairs_do_not_wait_for_each_other)
 {
     struct pair slow = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     struct pair quick = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
@@ -194,9 +194,9 @@ VULKAN_TEST(two_pairs_do_not_wait_for_each_other)
     free_pair(&quick);
 }
 
-GROUP("submits that did not happen", add_vulkan_case, add_copied_vulkan_case)
+GROUP("cancelled submits", add_vulkan_case, add_copied_vulkan_case)
 
-VULKAN_TEST(a_cancelled_submit_is_not_waited_for)
+VULKAN_TEST(a_map_does_not_wait_for_a_cancelled_submit)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
@@ -206,9 +206,9 @@ VULKAN_TEST(a_cancelled_submit_is_not_waited_for)
     }
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x51);
-    must_release(buffer); /* would hang */
+    must_release(buffer); /* would hang if it waited for the cancelled submit */
 
-    /* The value that it would have signalled is skipped, and all waits use existing values. */
+    /* The value of the cancelled submit is skipped, and all waits use values that are signalled. */
     gr_submit *again = begin_submit(resource);
     ck_assert_uint_eq(signal_value_of(again), 2);
     check_read_after(resource, again, 0x51);
@@ -216,8 +216,8 @@ VULKAN_TEST(a_cancelled_submit_is_not_waited_for)
     free_pair(&pair);
 }
 
-/* The submit before it is still waited for. */
-VULKAN_TEST(a_cancelled_submit_leaves_the_one_before)
+/* The map still waits for the submit before the cancelled one. */
+VULKAN_TEST(a_map_waits_for_the_submit_before_a_cancelled_one)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(&pair);
@@ -236,8 +236,8 @@ VULKAN_TEST(a_cancelled_submit_leaves_the_one_before)
     free_pair(&pair);
 }
 
-/* The first of three is cancelled first; the last is made. */
-VULKAN_TEST(submits_are_cancelled_in_any_order)
+/* Of three submits the first is cancelled first, and the last one is made. */
+VULKAN_TEST(submits_can_be_cancelled_in_any_order)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_resource *r[3];
@@ -261,8 +261,11 @@ VULKAN_TEST(submits_are_cancelled_in_any_order)
 
 GROUP("submits of several pairs", add_vulkan_case, add_copied_vulkan_case)
 
-/* One wait and one signal per pair, one pair with only one semaphore, and an OpenGL object. */
-VULKAN_TEST(a_submit_of_several_pairs)
+/*
+ * The submit has one wait and one signal per pair. One pair has only one semaphore, and one
+ * resource is an OpenGL buffer.
+ */
+VULKAN_TEST(a_submit_can_use_several_pairs)
 {
     struct pair one = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     struct pair two = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
@@ -278,7 +281,7 @@ VULKAN_TEST(a_submit_of_several_pairs)
     ck_assert(submit->wait_values[0] == 2 && submit->wait_values[1] == 1);
     ck_assert(submit->signal_values[0] == 1 && submit->signal_values[1] == 1);
     assert_null(gr_map(r[3], fx.stream), GR_ERR_STATE, 0, "gr_submit_commit");
-    must_release(must_map(r[4])); /* has no effect on the OpenGL one */
+    must_release(must_map(r[4])); /* the submit has no effect on the OpenGL resource */
     struct vulkan_host *seen[3];
     VkCommandBuffer commands = vulkan_begin();
     for (int i = 0; i < 3; i++) {
@@ -299,8 +302,8 @@ VULKAN_TEST(a_submit_of_several_pairs)
 
 GROUP("resources that end", add_vulkan_case, add_copied_vulkan_case)
 
-/* One is closed and one freed, before the commit or before the submit is cancelled. */
-VULKAN_TEST(resources_may_end_while_a_submit_has_begun, 2)
+/* One resource is closed and one is freed, before the submit is committed or cancelled. */
+VULKAN_TEST(resources_may_end_before_their_submit_does, 2)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     gr_resource *r[] = {make_resource(&pair), make_resource(&pair), make_resource(&pair)};
@@ -309,7 +312,7 @@ VULKAN_TEST(resources_may_end_while_a_submit_has_begun, 2)
     vulkan_finish();
     assert_ok(gr_resource_close(r[0], fx.stream));
     gr_resource_free(r[1]);
-    free_pair(&pair); /* the submit still holds them */
+    free_pair(&pair); /* the submit still refers to the semaphores */
     ck_assert_int_gt(gr_semaphore_describe(signal_of(submit), NULL, 0), 0);
     if (_i == 0)
         assert_ok(gr_submit_commit(submit));
@@ -321,8 +324,11 @@ VULKAN_TEST(resources_may_end_while_a_submit_has_begun, 2)
 
 GROUP("barriers", add_vulkan_case, add_copied_vulkan_case)
 
-/* Vulkan clears and CUDA copies in turn, with grinterop's barriers and without host waits. */
-VULKAN_IMAGE_TEST(images_change_hands_with_their_layouts)
+/*
+ * Vulkan clears and CUDA copies, alternately, with the barriers of grinterop and without host
+ * waits.
+ */
+VULKAN_IMAGE_TEST(images_keep_their_layout_between_vulkan_and_cuda)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     struct vulkan_image image =
@@ -357,7 +363,7 @@ VULKAN_IMAGE_TEST(images_change_hands_with_their_layouts)
 }
 
 /* A buffer and an image in one barrier. */
-VULKAN_IMAGE_TEST(barriers_take_buffers_and_images)
+VULKAN_IMAGE_TEST(one_barrier_can_contain_buffers_and_images)
 {
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8_UNORM, "2D", 16, 16, 1, 0, GR_READ_WRITE);
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
