@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The attachments, options and arguments that gr_fetch_framebuffer() refuses. */
+#include "framebuffer_support.h"
+
+#include <math.h>
+
+#include <epoxy/egl.h>
+
+GROUP("what is refused", add_fetch_case)
+
+static const float two[] = {2, 2, 2, 2};
+
+TEST(wrong_options_are_refused)
+{
+    const gr_publish_options level = GR_INIT(gr_publish_options, .level = 1);
+    const gr_publish_options offset = GR_INIT(gr_publish_options, .offset = 4);
+    const gr_publish_options scaled = GR_INIT(gr_publish_options, .scale = two);
+    const struct {
+        gr_framebuffer_options options;
+        const char *text;
+    } rows[] = {
+        {{.attachment = GL_COLOR_ATTACHMENT0 + 1}, "has nothing to read"},
+        {{.attachment = GL_STENCIL_ATTACHMENT}, "has nothing to read"},
+        {{.attachment = GL_DEPTH_STENCIL_ATTACHMENT}, "two tensors"},
+        {{.attachment = GL_TEXTURE_2D}, "There is no attachment 0xde1"},
+        {{.width = WIDTH + 1}, "is not inside the attachment GL_COLOR_ATTACHMENT0"},
+        {{.x = WIDTH}, "is not inside"},
+        {{.y = 1, .height = HEIGHT}, "is not inside"},
+        {{.z_near = 1, .z_far = 2}, "are for depth"},
+        {{.attachment = GL_DEPTH_ATTACHMENT, .z_near = 1}, "`z_far` is 0"},
+        {{.attachment = GL_DEPTH_ATTACHMENT, .z_near = -1, .z_far = 2}, "`z_near` is -1"},
+        {{.attachment = GL_DEPTH_ATTACHMENT, .z_near = NAN, .z_far = 2}, "`z_near` is nan"},
+        {{.attachment = GL_DEPTH_ATTACHMENT, .z_near = 2, .z_far = 2}, "two planes"},
+        {{.conversion = &level}, "`level` of `conversion`"},
+        {{.conversion = &offset}, "`offset` of `conversion`"},
+        {{.attachment = GL_DEPTH_ATTACHMENT, .z_near = 1, .z_far = 2, .conversion = &scaled},
+         "`scale` of `conversion`"},
+    };
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        gr_framebuffer_options options = rows[i].options;
+        options.struct_size = sizeof(options);
+        assert_invalid(gr_fetch_framebuffer(framebuffer, to, &options, fx.stream), rows[i].text);
+        assert_gl_clean();
+    }
+    download_tensor(to);
+    assert_bytes(fetched, (size_t)WIDTH * HEIGHT * 4, 0xee);
+}
+
+TEST(a_framebuffer_without_a_read_buffer_is_refused)
+{
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    glReadBuffer(GL_NONE);
+    assert_invalid(gr_fetch_framebuffer(framebuffer, new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4),
+                                        NULL, fx.stream),
+                   "set `attachment`");
+}
+
+TEST(wrong_arguments_are_refused)
+{
+    const gr_framebuffer_options depth =
+        GR_INIT(gr_framebuffer_options, .attachment = GL_DEPTH_ATTACHMENT);
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0),
+                 deep = make_framebuffer(attachment_depth24, 0);
+    gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
+    gr_tensor *small = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH - 1, 4);
+    gr_tensor *doubles = new_tensor(GR_DTYPE_F64, HEIGHT, WIDTH, 1);
+    assert_invalid(gr_fetch_framebuffer(framebuffer, NULL, NULL, fx.stream), "tensor is NULL");
+    assert_invalid(gr_fetch_framebuffer(framebuffer, to, NULL, NULL), "stream");
+    assert_invalid(gr_fetch_framebuffer(framebuffer + 1000, to, NULL, fx.stream),
+                   "There is no OpenGL framebuffer");
+    assert_invalid(gr_fetch_framebuffer(framebuffer, small, NULL, fx.stream), "(7, 18, 4)");
+    assert_fails(gr_fetch_framebuffer(deep, doubles, &depth, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                 "only uint8");
+    eglMakeCurrent(fx.egl->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    assert_fails(gr_fetch_framebuffer(framebuffer, to, NULL, fx.stream), GR_ERR_GL, 0, "current");
+    assert_ok(gr_egl_make_current(fx.egl));
+}
+
+TEST(wrong_staging_buffers_are_refused)
+{
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    struct image image = image_make("RGBA8", "2D", WIDTH, HEIGHT, 1);
+    GR_AUTO(gr_resource) *texture = gr_from_gl_image(image.name, GL_TEXTURE_2D, GR_READ_ONLY);
+    GR_AUTO(gr_resource) *small = must_register(gl_buffer_filled(WIDTH * HEIGHT * 4 - 1, 1));
+    GR_AUTO(gr_resource) *mapped = must_register(gl_buffer_filled(MOST_BYTES, 1));
+    GR_AUTO(gr_resource) *discard =
+        must_register_as(gl_buffer_filled(MOST_BYTES, 1), GR_WRITE_DISCARD);
+    const struct {
+        gr_resource *staging;
+        gr_status status;
+        const char *text;
+    } rows[] = {{texture, GR_ERR_INVALID_VALUE, "is not an OpenGL buffer"},
+                {small, GR_ERR_INVALID_VALUE, "is 531, but 19 x 7 pixels need 532 bytes"},
+                {mapped, GR_ERR_STATE, "`staging` is mapped"},
+                {discard, GR_ERR_STATE, "write_discard"}};
+    assert_made(texture);
+    gr_buffer *buffer = must_map(mapped);
+    gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const gr_framebuffer_options options =
+            GR_INIT(gr_framebuffer_options, .staging = rows[i].staging);
+        assert_fails(gr_fetch_framebuffer(framebuffer, to, &options, fx.stream), rows[i].status, 0,
+                     rows[i].text);
+    }
+    assert_ok(gr_buffer_release(buffer));
+}
+
+TEST(incomplete_framebuffers_are_refused)
+{
+    GLuint empty;
+    gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
+    glGenFramebuffers(1, &empty);
+    glBindFramebuffer(GL_FRAMEBUFFER, empty);
+    assert_fails(gr_fetch_framebuffer(empty, to, NULL, fx.stream), GR_ERR_GL,
+                 GL_FRAMEBUFFER_INCOMPLETE_MISSING_ATTACHMENT, "incomplete");
+}
