@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The measured frames: map, pointer and release, with the driver API and with the library; and the
- * rows made of them. There are three ways to handle many resources:
+ * Runs the measured frames, with the driver API and with the library, and defines the rows of the
+ * table. A frame maps, gets the pointer and releases. There are three ways to handle many
+ * resources:
  * - pairs: each resource is mapped and released before the next, as in a program that processes its
  *   resources one by one;
  * - singly: each resource is mapped by its own call, then each is released by its own call;

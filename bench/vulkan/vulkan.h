@@ -157,7 +157,7 @@ enum vkb_part {
     VKB_ROOM_BOTH,
     VKB_SMALL_BOTH,
     VKB_FULL_BOTH,
-    VKB_PING_PONG, /* and one more part for each other queue */
+    VKB_PING_PONG, /* by the first queue; each further queue has the next part */
     VKB_PARTS = VKB_PING_PONG + VKB_QUEUES
 };
 

@@ -181,9 +181,9 @@ gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmapped
         return GR_OK;
     if (!(resource->flags & GR_READ_ONLY))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "%s uses the copy transport, where each layer has its own memory: one array "
-                       "of all layers can only be read. Register the image read_only, or get the "
-                       "layers one at a time.",
+                       "%s uses the copy transport, where each layer has its own memory. CUDA can "
+                       "only read an array that has all layers. Register the image read_only, or "
+                       "get the layers one at a time.",
                        gl_object_text(resource).text);
     if (!copy->whole) {
         status = make_whole(r, copy);

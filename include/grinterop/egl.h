@@ -35,7 +35,7 @@ typedef struct gr_egl_options {
     /* The CUDA ordinal of the device to draw on. */
     int cuda_device;
 
-    /* The OpenGL version, such as 4 and 5. 0 and 0: the newest version. */
+    /* The OpenGL version, for example major 4, minor 5. If both are 0, the newest version. */
     int major, minor;
 
     /* A compatibility profile, with glBegin and the like. false: a core profile. */

@@ -303,7 +303,10 @@ gr_status gr_picture_flip(struct gr_picture *p, const char *call)
 
 /* ---- Elements copied by position ------------------------------------------------------------- */
 
-/* The dimensions of two tensors of equal shape, after joining; the innermost comes first. */
+/*
+ * The dimensions of two tensors of equal shape, the innermost first. Neighbouring dimensions are
+ * joined where both tensors are contiguous.
+ */
 struct joined {
     int n;
     int64_t shape[GR_TENSOR_DIMS], a[GR_TENSOR_DIMS], b[GR_TENSOR_DIMS];

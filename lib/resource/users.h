@@ -25,10 +25,10 @@ struct gr_user {
 void gr_users_add(gr_buffer *buffer, struct gr_user *user);
 
 /*
- * Removes a user. The mapping keeps the user's streams, and its release waits for them. If
- * gr_buffer_release_later() waits for this last user, `set_aside` defers the buffer, and the user
- * is counted until that is done. So the thread of the resource always finds a user or a buffer to
- * release.
+ * Removes a user. The mapping keeps the user's streams, and its release waits for them. If this is
+ * the last user and gr_buffer_release_later() was called, `set_aside` must defer the buffer. The
+ * user is counted until `set_aside` returns, so that the thread of the resource always finds either
+ * a user or a buffer to release.
  */
 void gr_users_leave(struct gr_user *user, void (*set_aside)(gr_buffer *buffer));
 

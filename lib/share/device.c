@@ -131,9 +131,10 @@ gr_status gr_share_check_context(const struct gr_description *d, const struct gr
     gr_context_leave(pushed);
     if (status != GR_OK || device == owner)
         return status;
-    return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "The current CUDA context is on device %d, which can use the ring's first slot, "
-                   "but a later slot is in memory that only its owner, device %d, can use: make a "
-                   "context of the owner current, or none, and receive the ring again.",
-                   device, owner);
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "The current CUDA context is on device %d, which can use the first slot of the "
+        "ring. Only device %d can use the memory of a later slot. Make a context of that "
+        "device current, or no context at all, and receive the ring again.",
+        device, owner);
 }

@@ -108,7 +108,8 @@ static gr_status read_dimensions(const DLTensor *from, struct parsed *parsed, co
 }
 
 /*
- * Reads the strides. NULL means compact until DLPack 1.2; the same is assumed for later versions.
+ * Reads the strides. Up to DLPack 1.1, NULL strides mean a compact tensor. This function accepts
+ * them from later versions, too.
  */
 static gr_status read_strides(const DLTensor *from, struct parsed *parsed, const char *call)
 {

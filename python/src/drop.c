@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Python objects that own a tensor's memory. A tensor may be freed on any thread, with or without
- * the GIL, even while Python finalizes. Freeing it therefore only queues the object, and a later
- * call with the GIL or the main thread releases it.
+ * the GIL, even while Python finalizes. Freeing a tensor therefore only queues the Python object.
+ * The main thread releases the object, or a later call that holds the GIL.
  */
 #include "tensor.h"
 

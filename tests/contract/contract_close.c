@@ -14,7 +14,7 @@ TEST(close_ends_the_registration)
     assert_unregistered(handle);
 }
 
-TEST(close_while_mapped_empties_the_buffer_object)
+TEST(close_while_mapped_clears_the_gr_buffer)
 {
     void *handle = driver_handle(fx.resource);
     gr_buffer *buffer = must_map(fx.resource);

@@ -384,8 +384,8 @@ COPY_TEST(mapping_a_part_after_the_ring_keeps_the_frame, 2)
 }
 
 /*
- * Only for objects of the application: CUDA can write to the storage of a created buffer until its
- * resource ends.
+ * The objects are those of the application: CUDA can write to the storage of a buffer that grinterop
+ * created until its resource ends.
  */
 COPY_TEST(a_slot_whose_object_was_deleted_cannot_be_written, 2)
 {

@@ -259,8 +259,9 @@ static void share_all_ways(int drawing, int computing)
 }
 
 /*
- * If EGL cannot render on a device, gr_egl_create() fails with the CUDA index of the device.
- * Catches: the advice was to install Mesa, which renders on the other device.
+ * If EGL cannot render on a device, the error of gr_egl_create() has the CUDA index of that device.
+ * Catches: the error advised to install Mesa, although Mesa was installed and rendered on another
+ * device.
  */
 static void assert_egl_refuses(int number)
 {

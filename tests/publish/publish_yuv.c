@@ -92,7 +92,7 @@ static const char *colours_differ(const struct elements *image, const gr_publish
                 const bool is_float = image->dtype == GR_DTYPE_F32;
                 const double got = element_value(image, x, y, c);
                 const double want = is_float ? rgb[c] : fmin(fmax(rgb[c], 0), 1);
-                /* Both integers are right if the value is near the middle between them. */
+                /* A value halfway between two integers may be rounded to either of them. */
                 if (fabs(got - want) <= (is_float ? 2e-6 : 0.5 / 255 + 2e-6))
                     continue;
                 snprintf(text, sizeof(text), "%u, %u, channel %u is %g, not %g", x, y, c, got,

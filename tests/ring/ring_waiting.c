@@ -96,7 +96,7 @@ TEST(descriptors_are_readable_while_a_slot_or_frame_exists, 2)
     assert_readable(ring, true, true);
 }
 
-TEST(newest_only_producers_only_wait_for_slots_being_read, 2)
+TEST(in_newest_mode_producers_wait_only_for_slots_being_read, 2)
 {
     gr_side producer = (gr_side)_i;
     GR_AUTO(gr_ring) *ring = must_make_ring_of(1, producer, GR_RING_NEWEST);

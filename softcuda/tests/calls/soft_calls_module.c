@@ -176,7 +176,7 @@ SOFT_TEST(module_variables_can_be_copied)
     size = 0;
     DRV(cuModuleGetGlobal_v2, (NULL, &size, module, "counters"));
     ck_assert_uint_eq(size, sizeof(numbers));
-    /* A kernel reads the values that were copied to the variable. */
+    /* A kernel reads the values that cuMemsetD32 has set in the variable. */
     DRV(cuMemsetD32_v2, (counters, 10, 4));
     CU(CtxSynchronize());
     CUdeviceptr out = soft_memory(&sum, sizeof(sum));
