@@ -384,7 +384,7 @@ COPY_TEST(mapping_a_part_after_the_ring_keeps_the_frame, 2)
 }
 
 /*
- * The objects are those of the application: CUDA can write to the storage of a buffer that grinterop
+ * The application created the objects: CUDA can write to the storage of a buffer that grinterop
  * created until its resource ends.
  */
 COPY_TEST(a_slot_whose_object_was_deleted_cannot_be_written, 2)
