@@ -34,6 +34,16 @@ def vbo(egl):
     gl.delete_buffer(name)
 
 
+def end_mapping(end, resource, buffer):
+    """Ends the mapping of the buffer by "unmap", "resource" or "many"."""
+    if end == "unmap":
+        resource.unmap()
+    elif end == "resource":
+        resource.close()
+    else:
+        grinterop.Buffers([buffer]).close()
+
+
 @pytest.fixture
 def resource(vbo):
     made = grinterop.GraphicsResource.from_gl_buffer(vbo)

@@ -16,6 +16,7 @@ import pytest
 from grinterop import GraphicsResource, Tensor
 
 import gl
+from conftest import end_mapping
 from test_threads import launch_host, slow  # noqa: F401
 
 core = pytest.importorskip("cuda.core")
@@ -92,12 +93,8 @@ def test_unmapping_clears_the_cuda_core_buffer(resource, stream, end):
     memory = core.Device(0).allocate(4096, stream=stream)
     if end == "close":
         buffer.close(stream)
-    elif end == "unmap":
-        resource.unmap()
-    elif end == "resource":
-        resource.close()
     else:
-        grinterop.Buffers([buffer]).close()
+        end_mapping(end, resource, buffer)
     assert buffer.is_closed and core.Buffer.handle.__get__(buffer) == 0
     with pytest.raises(RuntimeError, match="closed"):
         memory.copy_from(buffer, stream=stream)

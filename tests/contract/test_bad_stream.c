@@ -118,12 +118,21 @@ static TCase *add_streams_case(Suite *suite, const char *name)
 
 enum bad { FOREIGN, DESTROYED, USED_AND_DESTROYED, BADS };
 
+/* Creates a stream and an event in the context; each may be NULL. */
+static void make_in(CUcontext context, CUstream *stream, CUevent *event)
+{
+    CU(CtxSetCurrent(context));
+    if (stream)
+        CU(StreamCreate(stream, CU_STREAM_NON_BLOCKING));
+    if (event)
+        CU(EventCreate(event, CU_EVENT_DISABLE_TIMING));
+    CU(CtxSetCurrent(fx.context));
+}
+
 static CUstream stream_of(CUcontext context)
 {
     CUstream stream = NULL;
-    CU(CtxSetCurrent(context));
-    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    CU(CtxSetCurrent(fx.context));
+    make_in(context, &stream, NULL);
     return stream;
 }
 
@@ -285,9 +294,7 @@ GROUP("what a refused map preserves", add_streams_case)
 static CUevent event_of(CUcontext context)
 {
     CUevent event = NULL;
-    CU(CtxSetCurrent(context));
-    CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
-    CU(CtxSetCurrent(fx.context));
+    make_in(context, NULL, &event);
     return event;
 }
 

@@ -160,27 +160,21 @@ static double scaled(double value, unsigned c, const gr_publish_options *o)
     return o->bias ? value + (double)o->bias[c] : value;
 }
 
-/* The value that a publish of the tensor must write to an image channel. */
-static double published(const struct elements *tensor, unsigned x, unsigned y, unsigned c,
-                        const gr_publish_options *o)
+/*
+ * The value that a publish of the tensor `from` must write to a channel of the image, or a fetch of
+ * the image `from` to a channel of the tensor.
+ */
+static double converted(const struct elements *from, unsigned x, unsigned y, unsigned to_channel,
+                        const gr_publish_options *o, bool fetch)
 {
-    const unsigned from = source_channel(tensor, c, o);
-    double value = source_value(tensor, x, y, from, o);
-    if (from >= tensor->channels)
+    const unsigned c = source_channel(from, to_channel, o);
+    const double value = source_value(from, x, y, c, o);
+    if (c >= from->channels)
         return value;
-    value = scaled(value, c, o);
-    return o->srgb && c < 3 ? encode(value) : value;
-}
-
-/* The value that a fetch of the image must write to a tensor channel. */
-static double fetched(const struct elements *image, unsigned x, unsigned y, unsigned t,
-                      const gr_publish_options *o)
-{
-    const unsigned c = source_channel(image, t, o);
-    double value = source_value(image, x, y, c, o);
-    if (c >= image->channels)
-        return value;
-    return scaled(o->srgb && c < 3 ? decode(value) : value, c, o);
+    if (fetch)
+        return scaled(o->srgb && c < 3 ? decode(value) : value, c, o);
+    const double linear = scaled(value, to_channel, o);
+    return o->srgb && to_channel < 3 ? encode(linear) : linear;
 }
 
 /*
@@ -224,7 +218,7 @@ const char *transfer_differs(const struct elements *from, const struct elements 
     for (unsigned y = 0; y < to->height; y++)
         for (unsigned x = 0; x < to->width; x++)
             for (unsigned c = 0; c < to->channels; c++) {
-                const double want = fetch ? fetched(from, x, y, c, o) : published(from, x, y, c, o);
+                const double want = converted(from, x, y, c, o, fetch);
                 const double got = element_value(to, x, y, c);
                 if (is_right(to, got, want, o))
                     continue;

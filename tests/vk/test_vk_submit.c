@@ -28,12 +28,18 @@ static VKAPI_ATTR VkResult VKAPI_CALL count_pool(VkDevice device,
         device, info, callbacks, pool);
 }
 
+/* Returns whether the submit shall fail, and counts it if not. */
+static bool is_refused(int kind)
+{
+    submits[kind] += submit_result == VK_SUCCESS;
+    return submit_result != VK_SUCCESS;
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL submit2(VkQueue queue, uint32_t n, const VkSubmitInfo2 *info,
                                               VkFence fence)
 {
-    if (submit_result != VK_SUCCESS)
+    if (is_refused(WITH_SYNCHRONIZATION2))
         return submit_result;
-    submits[WITH_SYNCHRONIZATION2]++;
     return ((PFN_vkQueueSubmit2)vulkan_device_function(vk.h->device, "vkQueueSubmit2KHR"))(
         queue, n, info, fence);
 }
@@ -41,10 +47,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL submit2(VkQueue queue, uint32_t n, const V
 static VKAPI_ATTR VkResult VKAPI_CALL submit1(VkQueue queue, uint32_t n, const VkSubmitInfo *info,
                                               VkFence fence)
 {
-    if (submit_result != VK_SUCCESS)
-        return submit_result;
-    submits[PLAIN]++;
-    return vk.QueueSubmit(queue, n, info, fence);
+    return is_refused(PLAIN) ? submit_result : vk.QueueSubmit(queue, n, info, fence);
 }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice device, const char *name)
