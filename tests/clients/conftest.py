@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python" / "tests"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python" / "examples"))
 
 PLATFORM_SURFACELESS_MESA = 0x31DD
 OPENGL_API = 0x30A2
