@@ -133,8 +133,7 @@ static gr_status settle_rectangle(struct fetch *f)
     return GR_OK;
 }
 
-/* ---- Reading, with the framebuffer bound ------------------------------------------------------
- */
+/* ---- Reading, with the framebuffer bound ----------------------------------------------------- */
 
 /* The state of the application that reading changes. */
 struct read_state {

@@ -82,11 +82,11 @@ static gr_status check_transfers(const gr_vk_device *device, const VkImageCreate
                                  unsigned flags, const char *call)
 {
     const char *missing = NULL;
-    if (device->copies && !(flags & GR_WRITE_DISCARD) &&
-        !(info->usage & VK_IMAGE_USAGE_TRANSFER_SRC_BIT))
+    if (!device->copies)
+        return GR_OK;
+    if (!(flags & GR_WRITE_DISCARD) && !(info->usage & VK_IMAGE_USAGE_TRANSFER_SRC_BIT))
         missing = "VK_IMAGE_USAGE_TRANSFER_SRC_BIT";
-    else if (device->copies && !(flags & GR_READ_ONLY) &&
-             !(info->usage & VK_IMAGE_USAGE_TRANSFER_DST_BIT))
+    else if (!(flags & GR_READ_ONLY) && !(info->usage & VK_IMAGE_USAGE_TRANSFER_DST_BIT))
         missing = "VK_IMAGE_USAGE_TRANSFER_DST_BIT";
     if (!missing)
         return GR_OK;

@@ -12,6 +12,7 @@
 #include "lib/array_format.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/image/image.h"
 #include "lib/plural.h"
 #include "lib/stream.h"
 #include "gl/copy/staging.h"
@@ -19,11 +20,6 @@
 
 /* The alignment of levels in host memory, for efficient copies between host and device. */
 #define LEVEL_ALIGNMENT ((size_t)256)
-
-static size_t halved(size_t extent, unsigned times)
-{
-    return extent >> times ? extent >> times : 1;
-}
 
 /* The size of one layer of a level, in texels and bytes. */
 struct extent {
@@ -34,9 +30,9 @@ static struct extent extent_of(const struct gl_resource *r, unsigned level)
 {
     const struct gr_image *image = &r->base.image;
     struct extent e = {
-        .width = halved(image->width, level),
-        .height = halved(image->height, level),
-        .depth = halved(image->depth, level),
+        .width = gr_level_extent(image->width, level),
+        .height = gr_level_extent(image->height, level),
+        .depth = gr_level_extent(image->depth, level),
     };
     e.row = e.width * r->format->channels * gr_channel_bytes(r->format->format);
     e.bytes = e.row * e.height * e.depth;

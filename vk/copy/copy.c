@@ -148,11 +148,9 @@ static gr_status allocate(struct vk_copy *copy, struct gr_external *r,
 
 static struct vk_copy *new_copy(gr_vk_device *device, const char *call)
 {
-    struct vk_copy *copy = calloc(1, sizeof(*copy));
-    if (!copy) {
-        gr_fail_memory(call);
+    struct vk_copy *copy = gr_check_memory(calloc(1, sizeof(*copy)), call);
+    if (!copy)
         return NULL;
-    }
     copy->import = (struct gr_import){.holds = 1, .dedicated = true, .end_part = end};
     copy->device = device;
     vk_device_hold(device);

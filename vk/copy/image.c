@@ -7,16 +7,11 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/external/memory_part.h"
+#include "lib/image/image.h"
 #include "lib/plural.h"
 
 /* Levels start at multiples of this, for efficient copies. */
 #define LEVEL_ALIGNMENT ((size_t)256)
-
-static uint32_t halved(size_t extent, unsigned times)
-{
-    size_t half = extent >> times;
-    return half ? (uint32_t)half : 1;
-}
 
 size_t vk_copy_image_layout(struct vk_copy_image *image, const gr_external_image_desc *desc)
 {
@@ -27,8 +22,9 @@ size_t vk_copy_image_layout(struct vk_copy_image *image, const gr_external_image
     image->is_3d = desc->depth > 0;
     for (unsigned i = 0; i < image->levels; i++) {
         struct vk_copy_level *level = &image->level[i];
-        level->extent =
-            (VkExtent3D){halved(desc->width, i), halved(desc->height, i), halved(desc->depth, i)};
+        level->extent = (VkExtent3D){(uint32_t)gr_level_extent(desc->width, i),
+                                     (uint32_t)gr_level_extent(desc->height, i),
+                                     (uint32_t)gr_level_extent(desc->depth, i)};
         level->row = level->extent.width * texel;
         level->offset = size;
         const size_t rows = (size_t)level->extent.height * level->extent.depth * image->layers;
