@@ -363,8 +363,10 @@ static bool staging_of(PyObject *object, gr_resource **staging)
     return true;
 }
 
+/* Sets `staging` of the options, and `chroma` of their conversion. */
 static PyObject *read_framebuffer(unsigned framebuffer, PyObject *object, PyObject *stream,
-                                  const gr_framebuffer_options *options, PyObject *staging)
+                                  gr_framebuffer_options *options, gr_publish_options *conversion,
+                                  PyObject *staging)
 {
     gr_status status;
     gr_tensor *to, *chroma;
@@ -373,16 +375,16 @@ static PyObject *read_framebuffer(unsigned framebuffer, PyObject *object, PyObje
     if (!stream_of(stream, &on))
         return NULL;
     PyObject *tensor = import_any(object, stream, GR_LAYOUT_SHAPE);
-    gr_framebuffer_options own = *options;
-    if (tensor && staging_of(staging, &own.staging)) {
+    if (tensor && staging_of(staging, &options->staging)) {
         if (tensor_begin(tensor, &to, &chroma)) {
+            conversion->chroma = chroma;
             Py_BEGIN_ALLOW_THREADS
-            status = gr_fetch_framebuffer(framebuffer, to, &own, on);
+            status = gr_fetch_framebuffer(framebuffer, to, options, on);
             Py_END_ALLOW_THREADS
             result = none_or_fail(status);
             tensor_end(tensor);
         }
-        if (own.staging)
+        if (options->staging)
             exclusive_end(staging);
     }
     Py_XDECREF(tensor);
@@ -419,7 +421,8 @@ static PyObject *fetch_framebuffer(PyObject *module, PyObject *args, PyObject *k
     conversion.options.bgr = bgr;
     conversion.options.flip = flip;
     conversion.options.srgb = srgb;
-    return read_framebuffer(framebuffer, object, given.stream, &options, staging);
+    return read_framebuffer(framebuffer, object, given.stream, &options, &conversion.options,
+                            staging);
 }
 
 PyMethodDef publish_functions[] = {
