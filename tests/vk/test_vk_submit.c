@@ -356,6 +356,9 @@ VULKAN_TEST(a_failed_submit_changes_nothing, DEVICE_KINDS)
                  {VK_ERROR_UNKNOWN, GR_ERR_VULKAN}};
     begin_device(_i);
     GR_AUTO(gr_resource) *resource = make_buffer();
+    gr_buffer *buffer = must_map(resource);
+    cuda_fill(buffer, 0);
+    must_release(buffer);
     VkCommandBuffer commands = record_fill(resource, 0x51);
     for (int i = 0; i < 4; i++) {
         submit_result = fails[i].result;
@@ -372,9 +375,7 @@ VULKAN_TEST(a_failed_submit_changes_nothing, DEVICE_KINDS)
     assert_ok(gr_vk_submit(submit, &desc));
     assert_fails(gr_vk_submit(submit, &desc), GR_ERR_STATE, 0, "already");
     gr_submit_free(submit);
-    gr_buffer *buffer = must_map(resource);
-    cuda_fill(buffer, 0);
-    must_release(buffer);
+    must_release(must_map(resource));
     VK(QueueWaitIdle(vk.h->graphics)); /* the map may end before the timeline of the submit */
     check_read(resource, 0);
     ck_assert_uint_eq(pools, 1);
