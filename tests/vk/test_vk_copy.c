@@ -30,13 +30,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL refuse_image(VkPhysicalDevice device, VkFo
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice device, const char *name)
 {
-    static PFN_vkGetDeviceProcAddr get;
-    if (!get)
-        get = (PFN_vkGetDeviceProcAddr)vk.h->get_instance_proc_addr(vk.h->instance,
-                                                                    "vkGetDeviceProcAddr");
     return hides_import && strcmp(name, "vkGetMemoryHostPointerPropertiesEXT") == 0
                ? NULL
-               : get(device, name);
+               : vulkan_device_function(device, name);
 }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL instance_function(VkInstance instance,
@@ -55,12 +51,11 @@ void begin_copying_by(int way, bool synchronization2)
 {
     hides_import = way != IMPORTED;
     way_of_copying = way;
-    copying = gr_vk_device_wrap(&GR_INIT(
-        gr_vk_device_desc, .get_instance_proc_addr = instance_function, .instance = vk.h->instance,
-        .physical_device = vk.h->physical_device, .device = vk.h->device, .queue = vk.h->graphics,
-        .queue_family = vk.h->graphics_family, .synchronization2 = synchronization2,
-        .transports = GR_TRANSPORT_COPY));
-    assert_made(copying);
+    gr_vk_device_desc info = vulkan_desc(NULL);
+    info.get_instance_proc_addr = instance_function;
+    info.synchronization2 = synchronization2;
+    info.transports = GR_TRANSPORT_COPY;
+    copying = must_make(gr_vk_device_wrap(&info));
 }
 
 void begin_copying(int way)
@@ -95,8 +90,8 @@ gr_vk_use transfers(VkImageLayout layout)
                    .layout = layout);
 }
 
-gr_status submit_with(gr_resource *const resources[], size_t n, VkCommandBuffer commands,
-                      const gr_vk_use *first, const gr_vk_use *last)
+static gr_status submit_to(gr_submit *submit, VkCommandBuffer commands, const gr_vk_use *first,
+                           const gr_vk_use *last)
 {
     const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
                                               .commandBuffer = commands};
@@ -105,19 +100,24 @@ gr_status submit_with(gr_resource *const resources[], size_t n, VkCommandBuffer 
                                 .pCommandBufferInfos = &buffer};
     if (commands)
         VK(EndCommandBuffer(commands));
-    GR_AUTO(gr_submit) *submit = gr_submit_begin(resources, n);
-    assert_made(submit);
     return gr_vk_submit(submit,
                         &GR_INIT(gr_vk_submit_desc, .info = &info, .first = first, .last = last));
 }
 
-void must_submit(gr_resource *resource, VkCommandBuffer commands)
+gr_status submit_with(gr_resource *const resources[], size_t n, VkCommandBuffer commands,
+                      const gr_vk_use *first, const gr_vk_use *last)
+{
+    GR_AUTO(gr_submit) *submit = must_make(gr_submit_begin(resources, n));
+    return submit_to(submit, commands, first, last);
+}
+
+static void must_submit(gr_resource *resource, VkCommandBuffer commands)
 {
     const gr_vk_use use = transfers(VK_IMAGE_LAYOUT_UNDEFINED);
     assert_ok(submit_with(&resource, 1, commands, &use, &use));
 }
 
-void fill_by_vulkan(gr_resource *resource, int value)
+static void fill_by_vulkan(gr_resource *resource, int value)
 {
     VkCommandBuffer commands = vulkan_begin();
     vk.CmdFillBuffer(commands, gr_vk_buffer(resource), 0, VK_WHOLE_SIZE,
@@ -148,7 +148,7 @@ static struct vulkan_host *read_by_vulkan(gr_resource *resource)
     return seen;
 }
 
-void check_by_vulkan(gr_resource *resource, const unsigned char *bytes)
+static void check_by_vulkan(gr_resource *resource, const unsigned char *bytes)
 {
     struct vulkan_host *seen = read_by_vulkan(resource);
     for (size_t i = 0; i < seen->size; i++)
@@ -157,7 +157,7 @@ void check_by_vulkan(gr_resource *resource, const unsigned char *bytes)
     vulkan_host_end(seen);
 }
 
-void check_all_by_vulkan(gr_resource *resource, int value)
+static void check_all_by_vulkan(gr_resource *resource, int value)
 {
     struct vulkan_host *seen = read_by_vulkan(resource);
     assert_bytes(seen->bytes, seen->size, value);
@@ -390,14 +390,7 @@ static void fill_slot(const gr_slot *slot, int value)
 static void submit_slot(const gr_slot *slot, VkCommandBuffer commands)
 {
     const gr_vk_use use = transfers(VK_IMAGE_LAYOUT_UNDEFINED);
-    const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-                                              .commandBuffer = commands};
-    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                .commandBufferInfoCount = 1,
-                                .pCommandBufferInfos = &buffer};
-    VK(EndCommandBuffer(commands));
-    assert_ok(gr_vk_submit(
-        slot->submit, &GR_INIT(gr_vk_submit_desc, .info = &info, .first = &use, .last = &use)));
+    assert_ok(submit_to(slot->submit, commands, &use, &use));
 }
 
 /* All slots are in flight before any is checked. */
@@ -427,8 +420,7 @@ VULKAN_TEST(frames_in_flight_to_vulkan)
     for (int i = 0; i < FRAMES; i++)
         assert_bytes(seen[i]->bytes, SIZE, i);
     gr_ring_free(ring);
-    for (int i = 0; i < SLOTS; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, SLOTS);
     end_copying();
 }
 
@@ -459,8 +451,7 @@ VULKAN_TEST(frames_in_flight_to_cuda)
     for (int i = 0; i < FRAMES; i++)
         assert_bytes(seen[i], 64, i);
     gr_ring_free(ring);
-    for (int i = 0; i < SLOTS; i++)
-        gr_resource_free(resources[i]);
+    free_resources(resources, SLOTS);
     end_copying();
 }
 

@@ -31,11 +31,5 @@ gr_resource *must_copy(size_t size, unsigned flags);
  */
 gr_status submit_with(gr_resource *const resources[], size_t n, VkCommandBuffer commands,
                       const gr_vk_use *first, const gr_vk_use *last);
-void must_submit(gr_resource *resource, VkCommandBuffer commands);
-
-/* Vulkan fills the buffer with a byte, or checks all of its bytes. */
-void fill_by_vulkan(gr_resource *resource, int value);
-void check_by_vulkan(gr_resource *resource, const unsigned char *bytes);
-void check_all_by_vulkan(gr_resource *resource, int value);
 
 #endif

@@ -232,20 +232,16 @@ GROUP("what is missing, if copies are allowed", add_vk_case)
 
 static void check_copies(gr_vk_device_desc info, const char *reason)
 {
-    char text[800];
     info.transports = GR_TRANSPORT_ANY;
-    gr_vk_device *device = gr_vk_device_wrap(&info);
-    assert_made(device);
+    gr_vk_device *device = must_make(gr_vk_device_wrap(&info));
     const gr_vk_device_info *is = gr_vk_device_get_info(device);
     ck_assert_int_eq(is->transport, GR_TRANSPORT_COPY);
     ck_assert_msg(strstr(is->description, reason), "%s", is->description);
     const VkBufferCreateInfo create = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                        .size = 1000,
                                        .usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT};
-    gr_resource *resource = gr_vk_buffer_create(device, &create, GR_WRITE_DISCARD);
-    assert_made(resource);
-    gr_resource_describe(resource, text, sizeof(text));
-    ck_assert_msg(strstr(text, "transport copy") && strstr(text, reason), "%s", text);
+    gr_resource *resource = must_make(gr_vk_buffer_create(device, &create, GR_WRITE_DISCARD));
+    assert_described(resource, "transport copy", reason);
     unordered(resource);
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 1);
