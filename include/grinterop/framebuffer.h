@@ -52,7 +52,7 @@ typedef struct gr_framebuffer_options {
 
     /*
      * The conversion: layout, bgr, flip, scale, bias, alpha, srgb and wait_event of
-     * gr_publish_options. NULL: none.
+     * gr_publish_options. NULL: none. With `z_near` and `z_far`, scale and bias must be NULL.
      */
     const gr_publish_options *conversion;
 
@@ -82,9 +82,9 @@ typedef struct gr_framebuffer_options {
  *
  * Errors: as for gr_fetch() and gr_gl_buffer_create(), after which the tensor is unchanged, and
  *     GR_ERR_INVALID_VALUE  there is no such framebuffer or attachment; the rectangle is not inside
- *                           the attachment; the planes are not positive or equal; an option of
- *                           `conversion` is not in the list above; `staging` is too small or not an
- *                           OpenGL buffer
+ *                           the attachment; the planes are not positive, are equal, or are set for
+ *                           an attachment other than depth; an option of `conversion` is not
+ *                           allowed; `staging` is too small or not an OpenGL buffer
  *     GR_ERR_STATE          `staging` is mapped or write_discard
  *     GR_ERR_GL             no OpenGL context is current, the framebuffer is incomplete, or OpenGL
  *                           refused

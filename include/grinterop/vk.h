@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Vulkan buffers and images shared with CUDA, zero-copy, and the order between Vulkan and CUDA.
+ * Vulkan buffers and images shared with CUDA, and the order between Vulkan and CUDA. They are
+ * shared zero-copy, unless the application allows copies (`transports` of gr_vk_device_desc).
  *
  *     gr_vk_device *device = gr_vk_device_wrap(                               (once)
  *         &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vkGetInstanceProcAddr,
@@ -199,12 +200,15 @@ typedef struct gr_vk_device_info {
      * the host waits and signals for the streams.
      */
     bool has_semaphores;
+
     /*
-     * one line: the Vulkan and CUDA names, the UUID, and how memory and semaphores are shared and
-     * why
+     * One line: the Vulkan and CUDA names, the UUID, and how and why memory and semaphores are
+     * shared.
      */
     const char *description;
-    gr_transport transport; /* of its resources: GR_TRANSPORT_EXTERNAL or GR_TRANSPORT_COPY */
+
+    /* The transport of all its resources: GR_TRANSPORT_EXTERNAL or GR_TRANSPORT_COPY. */
+    gr_transport transport;
 } gr_vk_device_info;
 
 /*
@@ -220,7 +224,7 @@ GR_API const gr_vk_device_info *gr_vk_device_get_info(const gr_vk_device *device
 /* ---- Buffers and images that grinterop creates ----------------------------------------------- */
 
 /*
- * Creates a buffer or an image with memory that CUDA imports.
+ * Creates a buffer or an image with memory that CUDA imports, or that is copied.
  *
  *     const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO, ...};
  *     gr_resource *picture = gr_vk_image_create(device, &info, GR_SURFACE_LOAD_STORE);
@@ -322,7 +326,8 @@ typedef struct gr_vk_image_desc {
  *                                            DEPTH_TEXTURE for imported memory
  *
  * Owner    the caller frees the resource, and still owns the Vulkan objects. They may be destroyed
- *          first: CUDA keeps the memory alive
+ *          first, because CUDA keeps the memory alive; but with copies they must exist at each
+ *          submit of the resource
  * Host     the host may access memory mapped by vkMapMemory while the resource is not mapped. CUDA
  *          sees the host's writes only after a submit between the writes and the map, such as the
  *          submit that hands the resource over. Without it CUDA reads old bytes, even in
