@@ -55,21 +55,6 @@ bool gl_draws_on(CUdevice device)
     return false;
 }
 
-/* Returns the CUDA ordinal of the device; -1 if CUDA does not list the device. */
-static gr_status find_ordinal(CUdevice device, int *ordinal, const char *call)
-{
-    int count = 0;
-    CUdevice counted;
-    *ordinal = -1;
-    GR_TRY(gr_device_count(&count, call));
-    for (int i = 0; i < count && *ordinal < 0; i++) {
-        GR_TRY(gr_device_at(i, &counted, call));
-        if (counted == device)
-            *ordinal = i;
-    }
-    return GR_OK;
-}
-
 gr_status gr_gl_cuda_device(int *device)
 {
     struct gl_context context;
@@ -81,7 +66,7 @@ gr_status gr_gl_cuda_device(int *device)
     GR_TRY(find_device(&found, "The OpenGL context draws on no device that CUDA lists "
                                "(CUDA_VISIBLE_DEVICES may hide some)."));
     int ordinal;
-    GR_TRY(find_ordinal(found, &ordinal, __func__));
+    GR_TRY(gr_device_ordinal(found, &ordinal, __func__));
     if (ordinal < 0)
         return gr_fail_cuda(CUDA_ERROR_INVALID_DEVICE, "cuGLGetDevices",
                             "The OpenGL context draws on the device %d, which CUDA does not list.",

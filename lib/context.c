@@ -99,6 +99,20 @@ gr_status gr_device_get(int ordinal, CUdevice *device, const char *call)
                    ordinal, count);
 }
 
+gr_status gr_device_ordinal(CUdevice device, int *ordinal, const char *call)
+{
+    int count = 0;
+    CUdevice counted;
+    *ordinal = -1;
+    GR_TRY(gr_device_count(&count, call));
+    for (int i = 0; i < count && *ordinal < 0; i++) {
+        GR_TRY(gr_device_at(i, &counted, call));
+        if (counted == device)
+            *ordinal = i;
+    }
+    return GR_OK;
+}
+
 gr_status gr_context_first_device(CUdevice *device)
 {
     CUresult result = gr_driver()->DeviceGet(device, 0);

@@ -40,6 +40,9 @@ gr_status gr_device_count(int *count, const char *call);
 gr_status gr_device_at(int ordinal, CUdevice *device, const char *call);
 gr_status gr_device_get(int ordinal, CUdevice *device, const char *call);
 
+/* Returns the ordinal of the device; -1 if CUDA does not list the device. */
+gr_status gr_device_ordinal(CUdevice device, int *ordinal, const char *call);
+
 /* For gr_context_choose() if no device is preferred: returns the first device. */
 gr_status gr_context_first_device(CUdevice *device);
 

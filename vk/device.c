@@ -198,8 +198,7 @@ static gr_status choose_context(gr_vk_device *device, const char *call)
         return GR_OK;
     device->stranger = !is_cuda || device->computing != device->cuda;
     device->cuda = device->computing;
-    device->cuda_ordinal = vk_ordinal_of(device->computing);
-    return GR_OK;
+    return gr_device_ordinal(device->computing, &device->cuda_ordinal, call);
 }
 
 static gr_status wrap(gr_vk_device *device, const gr_vk_device_desc *info, const char *call)

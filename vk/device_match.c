@@ -87,15 +87,3 @@ gr_status vk_find_cuda_device(const struct vk_identity *identity, bool required,
     }
     return required ? fail_no_match(identity, count, call) : GR_OK;
 }
-
-int vk_ordinal_of(CUdevice device)
-{
-    CUdevice found;
-    int ordinal = 0;
-    while (gr_driver()->DeviceGet(&found, ordinal) == CUDA_SUCCESS) {
-        if (found == device)
-            return ordinal;
-        ordinal++;
-    }
-    return -1;
-}

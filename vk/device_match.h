@@ -31,7 +31,4 @@ gr_status vk_compare_cuda_device(const struct vk_identity *identity, CUdevice de
 gr_status vk_find_cuda_device(const struct vk_identity *identity, bool required, CUdevice *device,
                               int *ordinal, const char *call);
 
-/* The ordinal of a CUDA device; -1 if CUDA does not list it. */
-int vk_ordinal_of(CUdevice device);
-
 #endif

@@ -59,9 +59,7 @@ static void retire(struct leftover *left, struct gr_context *context, CUevent af
         return;
     }
     *kept = *left;
-    kept->retired = (struct gr_retired){.context = *context, .after = after, .end = end_retired};
-    context->primary_of = -1; /* `kept` now owns the context */
-    gr_retire(&kept->retired);
+    gr_retire_after(&kept->retired, context, after, end_retired);
 }
 
 /*

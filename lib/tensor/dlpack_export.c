@@ -174,8 +174,8 @@ static gr_status begin(gr_tensor *tensor, CUstream consumer, bool legacy, struct
 
 DLManagedTensorVersioned *gr_tensor_dlpack(gr_tensor *tensor, CUstream consumer)
 {
-    struct export *export = gr_check_memory(
-        malloc(sizeof(*export)), __func__); /* entries beyond `ndim` stay uninitialised */
+    /* Entries beyond `ndim` stay uninitialised. */
+    struct export *export = gr_check_memory(malloc(sizeof(*export)), __func__);
     if (!export)
         return NULL;
     if (begin(tensor, consumer, false, &export->held, &export->managed.dl_tensor, __func__)) {

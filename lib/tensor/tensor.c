@@ -29,9 +29,8 @@ gr_status gr_tensor_check(const gr_tensor *tensor, const char *call)
 gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *shape,
                           const char *call)
 {
-    gr_tensor *tensor =
-        /* malloc() is faster than calloc() in a loop */
-        gr_check_memory(malloc(sizeof(*tensor)), call);
+    /* malloc() is faster than calloc() in a loop */
+    gr_tensor *tensor = gr_check_memory(malloc(sizeof(*tensor)), call);
     if (!tensor)
         return NULL;
     memset(tensor, 0, sizeof(*tensor));
