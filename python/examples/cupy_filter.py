@@ -54,7 +54,7 @@ class Scene:
     def __init__(self, width, height):
         self.screen = gl.Screen(width, height)
         self.program = gl.program(VERTEX, FRAGMENT)
-        self.array = gl.Picture().array
+        self.array = gl.vertex_array()
 
     def draw(self, seconds):
         self.screen.clear()

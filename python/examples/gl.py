@@ -231,9 +231,14 @@ def uniform(name, program_name):
     return _call("GetUniformLocation", program_name, name.encode())
 
 
+def vertex_array():
+    """A vertex array without attributes, for shaders that compute the vertices."""
+    return _generate("VertexArrays")
+
+
 def vertices(buffer_name, numbers):
     """A vertex array: attribute 0 has that many floats, which are tightly packed in the buffer."""
-    name = _generate("VertexArrays")
+    name = vertex_array()
     _call("BindVertexArray", name)
     _call("BindBuffer", ARRAY_BUFFER, buffer_name)
     _call("EnableVertexAttribArray", 0)
@@ -266,6 +271,11 @@ class Target:
         _call("RenderbufferStorageMultisample", RENDERBUFFER, samples, internal_format, *size)
         self.bind()
         _call("FramebufferRenderbuffer", FRAMEBUFFER, attachment, RENDERBUFFER, name)
+        self._check()
+
+    def _check(self):
+        if _call("CheckFramebufferStatus", FRAMEBUFFER) != FRAMEBUFFER_COMPLETE:
+            raise RuntimeError("the framebuffer is not complete")
 
     def bind(self):
         _call("BindFramebuffer", FRAMEBUFFER, self.name)
@@ -273,8 +283,6 @@ class Target:
 
     def clear(self, red=0, green=0, blue=0, alpha=1):
         self.bind()
-        if _call("CheckFramebufferStatus", FRAMEBUFFER) != FRAMEBUFFER_COMPLETE:
-            raise RuntimeError("the framebuffer is not complete")
         _call("ClearColor", red, green, blue, alpha)
         _call("Clear", COLOR_BUFFER_BIT | DEPTH_BUFFER_BIT)
 
@@ -287,6 +295,7 @@ class Screen(Target):
         self.texture = texture(width, height)
         self.bind()
         _call("FramebufferTexture2D", FRAMEBUFFER, COLOR_ATTACHMENT0, TEXTURE_2D, self.texture, 0)
+        self._check()
 
     def read(self):
         """The RGBA bytes of the screen, from the bottom row up."""
@@ -321,7 +330,7 @@ class Picture:
         self.program = program(self.VERTEX, self.FRAGMENT)
         self.place = uniform("place", self.program)
         self.across = uniform("across", self.program)
-        self.array = _generate("VertexArrays")
+        self.array = vertex_array()
 
     def draw(self, texture_name, left=-1.0, low=-1.0, right=1.0, high=1.0, across=1.0):
         """`across` is the fraction of the texture's width to show, from the left."""

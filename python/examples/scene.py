@@ -140,7 +140,7 @@ class Camera:
 class Scene:
     def __init__(self):
         self.program = gl.program(CAMERA + SOLID + VERTEX, SOLID + FRAGMENT)
-        self.array = gl.Picture().array
+        self.array = gl.vertex_array()
         numbers = [number for solid in SOLIDS for row in solid for number in row]
         gl.UseProgram(self.program)
         place = gl.uniform("solids", self.program)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Reads framebuffers into NumPy arrays."""
 
-import ctypes
 import math
 
 import grinterop
@@ -16,21 +15,12 @@ import gl
 def framebuffer(egl):
     """A framebuffer of 8x4 pixels: RGBA8, and a float depth of 0.5."""
     egl.make_current()
-    name, renderbuffers = ctypes.c_uint(), (ctypes.c_uint * 2)()
-    gl.GenFramebuffers(1, name)
-    gl.GenRenderbuffers(2, renderbuffers)
-    gl.BindFramebuffer(gl.FRAMEBUFFER, name)
-    for renderbuffer, attachment, kind in (
-        (renderbuffers[0], gl.COLOR_ATTACHMENT0, gl.RGBA8),
-        (renderbuffers[1], gl.DEPTH_ATTACHMENT, gl.DEPTH_COMPONENT32F),
-    ):
-        gl.BindRenderbuffer(gl.RENDERBUFFER, renderbuffer)
-        gl.RenderbufferStorageMultisample(gl.RENDERBUFFER, 0, kind, 8, 4)
-        gl.FramebufferRenderbuffer(gl.FRAMEBUFFER, attachment, gl.RENDERBUFFER, renderbuffer)
-    gl.ClearColor(1, 0.2, 0, 1)
+    target = gl.Target(8, 4)
+    target.attach(gl.COLOR_ATTACHMENT0, gl.RGBA8)
+    target.attach(gl.DEPTH_ATTACHMENT, gl.DEPTH_COMPONENT32F)
     gl.ClearDepth(0.5)
-    gl.Clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT)
-    return name.value
+    target.clear(1, 0.2, 0)
+    return target.name
 
 
 def read(framebuffer, shape, dtype, cuda, **options):
