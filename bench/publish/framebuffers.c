@@ -4,6 +4,7 @@
  * hand, glReadPixels() writes to registered buffers, then a copy or a kernel reads them while they
  * are mapped. Two buffers are used in turn, so that reads overlap.
  */
+#include <math.h>
 #include <string.h>
 
 #include <epoxy/gl.h>
@@ -124,46 +125,41 @@ static bool by_hand(unsigned i)
            ok(on.cuda->GraphicsUnmapResources(1, &on.handles[i], on.bench->on.stream));
 }
 
-static bool time_block(bool (*one)(unsigned), unsigned frames, double *us)
+/* Times drained pictures; the other fields of a block remain NaN. */
+static bool time_block(void *frames, unsigned subject, struct bench_block *block)
 {
+    const unsigned count = *(const unsigned *)frames;
     glFinish();
     on.cuda->StreamSynchronize(on.bench->on.stream);
     const double before = bench_now_us();
-    for (unsigned i = 0; i < frames; i++)
-        if (!one(i % 2))
+    for (unsigned i = 0; i < count; i++)
+        if (!(subject ? by_grinterop : by_hand)(i % 2))
             return false;
     on.cuda->StreamSynchronize(on.bench->on.stream);
     glFinish();
-    *us = (bench_now_us() - before) / frames;
-    return true;
-}
-
-static bool measure(const struct publish_effort *effort, struct framebuffer_row *row)
-{
-    static double us[3][1000];
-    if (!time_block(by_grinterop, 2, us[0]) || !time_block(by_hand, 2, us[1]))
-        return false;
-    for (unsigned i = 0; i < effort->blocks; i++) {
-        if (!time_block(by_grinterop, effort->frames, &us[0][i]) ||
-            !time_block(by_hand, effort->frames, &us[1][i]))
-            return false;
-        us[2][i] = us[0][i] / us[1][i];
-    }
-    row->grinterop = bench_spread_of(us[0], effort->blocks);
-    row->by_hand = bench_spread_of(us[1], effort->blocks);
-    row->ratio = bench_spread_of(us[2], effort->blocks);
+    block->wall = (bench_now_us() - before) / count;
     return true;
 }
 
 bool framebuffer_measure(struct publish_bench *bench, const struct publish_effort *effort,
                          unsigned number, struct framebuffer_row *row)
 {
+    unsigned frames = effort->frames;
+    const struct bench_pairs pairs = {.key = kinds[number].name,
+                                      .row = number + 1,
+                                      .rows = FRAMEBUFFER_ROWS,
+                                      .subjects = BENCH_SUBJECTS,
+                                      .warm_ups = 1,
+                                      .blocks = effort->blocks,
+                                      .seconds = INFINITY,
+                                      .block = time_block,
+                                      .of = &frames};
     memset(&on, 0, sizeof(on));
     on.bench = bench;
     on.cuda = bench->cuda;
     on.kind = &kinds[number];
     row->name = on.kind->name;
-    const bool good = make() && measure(effort, row);
+    const bool good = make() && bench_compare(&pairs, &row->times);
     for (int i = 0; i < 2; i++)
         if (on.handles[i])
             on.cuda->GraphicsUnregisterResource(on.handles[i]);

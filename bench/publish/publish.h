@@ -7,7 +7,7 @@
 #include <grinterop/gl.h>
 #include <grinterop/publish.h>
 
-#include "bench/bench.h"
+#include "bench/bench_pairs.h"
 
 /* A kind of tensor that is published to RGBA8 textures. */
 struct publish_kind {
@@ -65,10 +65,10 @@ void publish_end(struct publish_bench *bench);
 bool publish_measure(struct publish_bench *bench, const struct publish_effort *effort,
                      struct publish_row *row);
 
-/* Times in microseconds per picture, by gr_fetch_framebuffer() and by hand. */
+/* Times per picture: by hand, and by gr_fetch_framebuffer(). */
 struct framebuffer_row {
     const char *name;
-    struct bench_spread grinterop, by_hand, ratio; /* the spreads of block pairs */
+    struct bench_comparison times;
 };
 
 #define FRAMEBUFFER_ROWS 6
