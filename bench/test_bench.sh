@@ -24,16 +24,10 @@ soak=$(built bench_soak)
 softcuda=$(built bench_softcuda)
 
 for program in "$frames" "$latency" "$publish" "$scale" "$soak"; do
-    if [ -z "$program" ]; then
-        echo "skipped: the benchmarks were not built"
-        exit 77
-    fi
+    if [ -z "$program" ]; then cannot "the benchmarks were not built"; fi
 done
 
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' HUP INT TERM
-cd "$work" || exit 99
+enter_work_folder
 
 # measured FILE ROW...: the JSON file has each row, and no attempt to measure the rows failed.
 measured() {

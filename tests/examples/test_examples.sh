@@ -37,10 +37,7 @@ compare=$(built compare_png)
 for program in "$hello" \
     "$sinewave" "$heightmap" "$postprocess" "$gallery" "$publish" "$port" "$pingpong" "$particles" \
     "$twoproc" "$compare" "$make_png"; do
-    if [ -z "$program" ]; then
-        echo "skipped: the examples were not built (is libpng missing?)"
-        exit 77
-    fi
+    if [ -z "$program" ]; then cannot "the examples were not built (is libpng missing?)"; fi
 done
 
 # Small pictures with few vertices: sanitizers and software OpenGL are slow.
@@ -63,10 +60,7 @@ if [ "${1-}" = --reference ]; then
     exit
 fi
 
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' HUP INT TERM
-cd "$work" || exit 99
+enter_work_folder
 
 # like NAME LIMITS PICTURE REFERENCE: one check that the picture is close to its reference, if there
 # is one.

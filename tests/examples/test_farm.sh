@@ -14,10 +14,6 @@ suite=farm
 . "${GR_TEST_CASES:?run it by tests/run-test}"
 farm=$(built farm)
 
-cannot() {
-    echo "skipped: $*"
-    exit 77
-}
 if [ -z "$farm" ]; then cannot "farm was not built: configure found no MPI"; fi
 if ! command -v mpirun >/dev/null; then cannot "mpirun was not found (Debian: openmpi-bin)"; fi
 if ! "$farm" --version >/dev/null 2>&1; then
@@ -38,10 +34,7 @@ mpirun() { timeout -k 5 120 mpirun $oversubscribe "$@"; }
 # MPI holds memory until the process ends.
 export ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0"
 
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' HUP INT TERM
-cd "$work" || exit 99
+enter_work_folder
 
 # frames_of RANK: prints the number of frames that the rank drew according to the output; 0 if it
 # printed none.

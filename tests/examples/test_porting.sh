@@ -20,10 +20,6 @@ compare=$(built compare_png)
 soft=
 if [ "${GR_CUDA_DRIVER-}" = soft ]; then soft=yes; fi
 
-cannot() {
-    echo "skipped: $*"
-    exit 77
-}
 case ${GR_SANITIZER-} in
 *thread*) cannot "ThreadSanitizer stops at X11's order of locks and Mesa's unloaded driver" ;;
 esac
@@ -41,12 +37,9 @@ PATH=$PATH:/usr/local/cuda/bin
 nvcc=$(command -v nvcc)
 if [ -z "$soft" ] && [ -z "$nvcc" ]; then cannot "what runs on a GPU is built by nvcc"; fi
 
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' HUP INT TERM
+enter_work_folder
 cp -R "$source/examples/porting" "$work/porting" || exit 99
 chmod -R u+w "$work/porting"
-cd "$work" || exit 99
 
 # ---- What a grinterop installation provides ----
 

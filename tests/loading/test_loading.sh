@@ -12,15 +12,9 @@ suite=loading
 set_uid=$(built set_uid) unload=$(built unload)
 library=$PWD/.libs/libgrinterop.so
 if [ -n "${GR_TOOLS-}" ]; then library=$GR_TOOLS/../lib/libgrinterop.so.0; fi
-if [ -z "$set_uid" ] || [ -z "$unload" ]; then
-    echo "skipped: set_uid and unload were not built"
-    exit 77
-fi
+if [ -z "$set_uid" ] || [ -z "$unload" ]; then cannot "set_uid and unload were not built"; fi
 
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' HUP INT TERM
-cd "$work" || exit 99
+enter_work_folder
 
 # ---- A set-uid program ----
 

@@ -11,15 +11,9 @@ suite=older_driver
 # shellcheck source=tests/support/cases.sh
 . "${GR_TEST_CASES:?run it by tests/run-test}"
 driver=$(built fault_driver.so)
-if [ -z "$driver" ]; then
-    echo "skipped: fault_driver.so was not built"
-    exit 77
-fi
+if [ -z "$driver" ]; then cannot "fault_driver.so was not built"; fi
 
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' HUP INT TERM
-cd "$work" || exit 99
+enter_work_folder
 
 export FAULT_DRIVER_TARGET="${GR_CUDA_DRIVER:-soft}" GR_CUDA_DRIVER="$driver"
 for test in bad_context external map_many publish tensor threads vk_sync; do

@@ -16,6 +16,20 @@ built() {
         -type f -name "$1" -print | head -n 1
 }
 
+# cannot WORD...: skips the whole script and prints the reason.
+cannot() {
+    echo "skipped: $*"
+    exit 77
+}
+
+# enter_work_folder: creates $work, which is deleted at the end of the script, and enters it.
+enter_work_folder() {
+    work=$(mktemp -d) || exit 99
+    trap 'rm -rf "$work"' EXIT
+    trap 'exit 99' HUP INT TERM
+    cd "$work" || exit 99
+}
+
 checks=0
 failures=0
 outputs='out err'

@@ -13,18 +13,12 @@ suite=info
 tools=$built_in
 info=$tools/grinterop-info
 tests=$(cd "$(dirname "$0")" && pwd) || exit 99
-if [ ! -x "$info" ]; then
-    echo "skipped: $info was not built"
-    exit 77
-fi
+if [ ! -x "$info" ]; then cannot "$info was not built"; fi
 schema=$tests/grinterop-info.schema.json
 if [ ! -e "$schema" ]; then schema=$tests/../../tools/info/grinterop-info.schema.json; fi
 failing=$(built fault_driver.so)
 
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' HUP INT TERM
-cd "$work" || exit 99
+enter_work_folder
 export GR_CUDA_DRIVER="${GR_CUDA_DRIVER:-soft}"
 behind=$GR_CUDA_DRIVER
 # These variables would change the findings about the machine that runs the test.

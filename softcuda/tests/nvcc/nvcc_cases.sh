@@ -13,19 +13,12 @@ tools=$built_in
 programs=$(cd "$(dirname "$0")" && pwd) || exit 99
 source=$(cd "$programs/../../.." && pwd) || exit 99
 nvcc=$tools/grinterop-nvcc
-if [ ! -x "$nvcc" ]; then
-    echo "skipped: $nvcc was not built"
-    exit 77
-fi
+if [ ! -x "$nvcc" ]; then cannot "$nvcc was not built"; fi
 if [ ! -d "$programs" ] || [ -z "${CXX:-}" ]; then
-    echo "skipped: needs the source folder and a compiler of a grinterop build"
-    exit 77
+    cannot "needs the source folder and a compiler of a grinterop build"
 fi
 
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-trap 'exit 99' HUP INT TERM
-cd "$work" || exit 99
+enter_work_folder
 mkdir between
 TMPDIR=$work/between
 export TMPDIR
