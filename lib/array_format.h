@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Channel sizes of CUDA array formats. */
+/* CUDA array formats: the sizes of their channels, texels and blocks. */
 #ifndef GR_LIB_ARRAY_FORMAT_H
 #define GR_LIB_ARRAY_FORMAT_H
 
 #include <cuda.h>
+#include <grinterop/cuda_types.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 /* Short names of CUDA array formats, for the tables of formats. */
 #define U8  CU_AD_FORMAT_UNSIGNED_INT8
@@ -33,6 +36,52 @@ static inline unsigned gr_channel_bytes(CUarray_format format)
     default:
         return 0;
     }
+}
+
+static inline bool gr_format_is_compressed(unsigned format)
+{
+    return format >= GR_FORMAT_BC1_UNORM && format <= GR_FORMAT_BC7_UNORM_SRGB;
+}
+
+/* Returns the number of channels of a packed or compressed format; 0 for other formats. */
+static inline unsigned gr_packed_channels(unsigned format)
+{
+    switch (format) {
+    case GR_FORMAT_BC4_UNORM:
+    case GR_FORMAT_BC4_SNORM:
+        return 1;
+    case GR_FORMAT_BC5_UNORM:
+    case GR_FORMAT_BC5_SNORM:
+        return 2;
+    case GR_FORMAT_BC6H_UF16:
+    case GR_FORMAT_BC6H_SF16:
+        return 3;
+    default:
+        return gr_format_is_compressed(format) || format == GR_FORMAT_UNORM_INT_101010_2 ? 4 : 0;
+    }
+}
+
+/* The unit in which an image is stored: a texel, or a compressed block of texels. */
+struct gr_element {
+    unsigned bytes; /* 0 for unknown formats */
+    unsigned side;  /* its width and height in texels */
+};
+
+static inline struct gr_element gr_format_element(unsigned format, unsigned channels)
+{
+    const bool small = format == GR_FORMAT_BC1_UNORM || format == GR_FORMAT_BC1_UNORM_SRGB ||
+                       format == GR_FORMAT_BC4_UNORM || format == GR_FORMAT_BC4_SNORM;
+    if (gr_format_is_compressed(format))
+        return (struct gr_element){small ? 8 : 16, 4};
+    if (format == GR_FORMAT_UNORM_INT_101010_2)
+        return (struct gr_element){4, 1};
+    return (struct gr_element){gr_channel_bytes((CUarray_format)format) * channels, 1};
+}
+
+/* Returns how many elements cover this many texels along the width or height. */
+static inline size_t gr_elements_across(struct gr_element element, size_t texels)
+{
+    return texels / element.side + (texels % element.side != 0);
 }
 
 #endif

@@ -37,18 +37,34 @@ struct row {
     NO(vk##_SSCALED##pack, SCALED, "VK_FORMAT_" #instead "_SINT"), \
     ROW(vk##_UINT##pack, U##bits, channels, false, false, false, swapped), \
     ROW(vk##_SINT##pack, S##bits, channels, false, false, false, swapped)
-#define NO_INTEGERS(vk, pack, why, scaled, instead) \
-    NO(vk##_UNORM##pack, why, "VK_FORMAT_" #instead "_UNORM"), \
-    NO(vk##_SNORM##pack, why, "VK_FORMAT_" #instead "_SNORM"), \
-    NO(vk##_USCALED##pack, scaled, "VK_FORMAT_" #instead "_UINT"), \
-    NO(vk##_SSCALED##pack, scaled, "VK_FORMAT_" #instead "_SINT"), \
-    NO(vk##_UINT##pack, why, "VK_FORMAT_" #instead "_UINT"), \
-    NO(vk##_SINT##pack, why, "VK_FORMAT_" #instead "_SINT")
+/* The other kinds of 10:10:10:2 texels. */
+#define NO_PACKED(vk) \
+    NO(vk##_SNORM_PACK32, PACKED, "VK_FORMAT_R16G16B16A16_SNORM"), \
+    NO(vk##_USCALED_PACK32, PACKED, "VK_FORMAT_R16G16B16A16_UINT"), \
+    NO(vk##_SSCALED_PACK32, PACKED, "VK_FORMAT_R16G16B16A16_SINT"), \
+    NO(vk##_UINT_PACK32, PACKED, "VK_FORMAT_R16G16B16A16_UINT"), \
+    NO(vk##_SINT_PACK32, PACKED, "VK_FORMAT_R16G16B16A16_SINT")
+#define NO_INTEGERS(vk, why, instead) \
+    NO(vk##_UNORM, why, "VK_FORMAT_" #instead "_UNORM"), \
+    NO(vk##_SNORM, why, "VK_FORMAT_" #instead "_SNORM"), \
+    NO(vk##_USCALED, SCALED, "VK_FORMAT_" #instead "_UINT"), \
+    NO(vk##_SSCALED, SCALED, "VK_FORMAT_" #instead "_SINT"), \
+    NO(vk##_UINT, why, "VK_FORMAT_" #instead "_UINT"), \
+    NO(vk##_SINT, why, "VK_FORMAT_" #instead "_SINT")
 #define WORDS(vk, channels) \
     PLAIN(vk##_UINT, U32, channels), PLAIN(vk##_SINT, S32, channels), \
     PLAIN(vk##_SFLOAT, F32, channels)
 #define NO_WIDE(vk, instead) \
     NO(vk##_UINT, WIDE, instead), NO(vk##_SINT, WIDE, instead), NO(vk##_SFLOAT, WIDE, instead)
+
+/* Compressed formats that CUDA has, too. */
+#define BC(vk, cuda, channels, normalized, srgb) \
+    ROW(vk##_BLOCK, GR_FORMAT_##cuda, channels, normalized, srgb, false, false)
+#define BC_COLOURS(vk, cuda) \
+    BC(vk##_UNORM, cuda##_UNORM, 4, true, false), BC(vk##_SRGB, cuda##_UNORM_SRGB, 4, true, true)
+#define BC_CHANNELS(bc, channels) \
+    BC(bc##_UNORM, bc##_UNORM, channels, true, false), \
+    BC(bc##_SNORM, bc##_SNORM, channels, true, false)
 
 #define BLOCKS(vk, one, other, copy) \
     NO(vk##_##one##_BLOCK, COMPRESSED, copy), NO(vk##_##other##_BLOCK, COMPRESSED, copy)
@@ -76,12 +92,14 @@ struct row {
 #define THREE      "CUDA has no arrays with 3 channels"
 #define SCALED     "CUDA has no scaled formats, whose integers are read as floats of the same value"
 #define PACKED     "its channels are not whole bytes"
+#define RED_LAST   "the NVIDIA driver (580) swaps red and blue"
+#define OPAQUE_BC1 "CUDA reads some texels as transparent that are opaque black in Vulkan"
 #define UNUSED     "some bits of its channels are unused, which CUDA does not support"
 #define WIDE       "CUDA has no arrays with 64-bit channels"
 #define DEPTH16    "CUDA reads it as R16, but the NVIDIA driver (580) stores it in another order"
 #define DEPTH24    "CUDA has no 24-bit channels"
 #define STENCIL    "CUDA has no stencil"
-#define COMPRESSED "its texels are compressed in blocks"
+#define COMPRESSED "its texels are compressed in blocks that CUDA does not have"
 #define YCBCR      "its colours are subsampled, or in planes"
 #define COPY_8     "VK_FORMAT_R8G8B8A8_UNORM that it is decoded into"
 #define COPY_FLOAT "VK_FORMAT_R16G16B16A16_SFLOAT that it is decoded into"
@@ -103,9 +121,9 @@ static const struct row rows[] = {
     SRGB(R8_SRGB, U8, 1),
     INTEGERS(R8G8, , 8, 2, false, R8G8),
     SRGB(R8G8_SRGB, U8, 2),
-    NO_INTEGERS(R8G8B8, , THREE, SCALED, R8G8B8A8),
+    NO_INTEGERS(R8G8B8, THREE, R8G8B8A8),
     NO(R8G8B8_SRGB, THREE, "VK_FORMAT_R8G8B8A8_SRGB"),
-    NO_INTEGERS(B8G8R8, , THREE, SCALED, B8G8R8A8),
+    NO_INTEGERS(B8G8R8, THREE, B8G8R8A8),
     NO(B8G8R8_SRGB, THREE, "VK_FORMAT_B8G8R8A8_SRGB"),
     INTEGERS(R8G8B8A8, , 8, 4, false, R8G8B8A8),
     SRGB(R8G8B8A8_SRGB, U8, 4),
@@ -113,13 +131,15 @@ static const struct row rows[] = {
     ROW(B8G8R8A8_SRGB, U8, 4, true, true, false, true),
     INTEGERS(A8B8G8R8, _PACK32, 8, 4, false, R8G8B8A8),
     SRGB(A8B8G8R8_SRGB_PACK32, U8, 4),
-    NO_INTEGERS(A2R10G10B10, _PACK32, PACKED, PACKED, R16G16B16A16),
-    NO_INTEGERS(A2B10G10R10, _PACK32, PACKED, PACKED, R16G16B16A16),
+    NO(A2R10G10B10_UNORM_PACK32, RED_LAST, "VK_FORMAT_A2B10G10R10_UNORM_PACK32"),
+    NO_PACKED(A2R10G10B10),
+    ROW(A2B10G10R10_UNORM_PACK32, GR_FORMAT_UNORM_INT_101010_2, 4, true, false, false, false),
+    NO_PACKED(A2B10G10R10),
     INTEGERS(R16, , 16, 1, false, R16),
     PLAIN(R16_SFLOAT, F16, 1),
     INTEGERS(R16G16, , 16, 2, false, R16G16),
     PLAIN(R16G16_SFLOAT, F16, 2),
-    NO_INTEGERS(R16G16B16, , THREE, SCALED, R16G16B16A16),
+    NO_INTEGERS(R16G16B16, THREE, R16G16B16A16),
     NO(R16G16B16_SFLOAT, THREE, "VK_FORMAT_R16G16B16A16_SFLOAT"),
     INTEGERS(R16G16B16A16, , 16, 4, false, R16G16B16A16),
     PLAIN(R16G16B16A16_SFLOAT, F16, 4),
@@ -142,14 +162,12 @@ static const struct row rows[] = {
     NO(D16_UNORM_S8_UINT, STENCIL, "VK_FORMAT_D32_SFLOAT"),
     NO(D24_UNORM_S8_UINT, STENCIL, "VK_FORMAT_D32_SFLOAT"),
     NO(D32_SFLOAT_S8_UINT, STENCIL, "VK_FORMAT_D32_SFLOAT"),
-    BLOCKS(BC1_RGB, UNORM, SRGB, COPY_8),
-    BLOCKS(BC1_RGBA, UNORM, SRGB, COPY_8),
-    BLOCKS(BC2, UNORM, SRGB, COPY_8),
-    BLOCKS(BC3, UNORM, SRGB, COPY_8),
-    BLOCKS(BC4, UNORM, SNORM, COPY_8),
-    BLOCKS(BC5, UNORM, SNORM, COPY_8),
-    BLOCKS(BC6H, UFLOAT, SFLOAT, COPY_FLOAT),
-    BLOCKS(BC7, UNORM, SRGB, COPY_8),
+    NO(BC1_RGB_UNORM_BLOCK, OPAQUE_BC1, "VK_FORMAT_BC1_RGBA_UNORM_BLOCK"),
+    NO(BC1_RGB_SRGB_BLOCK, OPAQUE_BC1, "VK_FORMAT_BC1_RGBA_SRGB_BLOCK"),
+    BC_COLOURS(BC1_RGBA, BC1), BC_COLOURS(BC2, BC2), BC_COLOURS(BC3, BC3),
+    BC_CHANNELS(BC4, 1), BC_CHANNELS(BC5, 2),
+    BC(BC6H_UFLOAT, BC6H_UF16, 3, false, false), BC(BC6H_SFLOAT, BC6H_SF16, 3, false, false),
+    BC_COLOURS(BC7, BC7),
     BLOCKS(ETC2_R8G8B8, UNORM, SRGB, COPY_8),
     BLOCKS(ETC2_R8G8B8A1, UNORM, SRGB, COPY_8),
     BLOCKS(ETC2_R8G8B8A8, UNORM, SRGB, COPY_8),

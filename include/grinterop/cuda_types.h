@@ -32,8 +32,8 @@ typedef struct CUextSemaphore_st *CUexternalSemaphore;    /* an imported semapho
 #endif
 
 /*
- * The format of one channel: the values of CUarray_format. Fields for a format also accept the
- * other values of CUarray_format.
+ * The format of one channel, or of packed or compressed texels: the values of CUarray_format.
+ * Fields for a format also accept the other values of CUarray_format.
  */
 enum {
     GR_FORMAT_UNSIGNED_INT8 = 0x01,
@@ -43,7 +43,29 @@ enum {
     GR_FORMAT_SIGNED_INT16 = 0x09,
     GR_FORMAT_SIGNED_INT32 = 0x0a,
     GR_FORMAT_HALF = 0x10,
-    GR_FORMAT_FLOAT = 0x20
+    GR_FORMAT_FLOAT = 0x20,
+
+    /* Packed texels, red in the lowest bits: 4 channels. Drivers since CUDA 12.8. */
+    GR_FORMAT_UNORM_INT_101010_2 = 0x50,
+
+    /*
+     * Compressed blocks of 4 x 4 texels: 4 channels, but BC4 has 1, BC5 has 2, and BC6H has 3.
+     * Drivers since CUDA 12.8.
+     */
+    GR_FORMAT_BC1_UNORM = 0x91,
+    GR_FORMAT_BC1_UNORM_SRGB = 0x92,
+    GR_FORMAT_BC2_UNORM = 0x93,
+    GR_FORMAT_BC2_UNORM_SRGB = 0x94,
+    GR_FORMAT_BC3_UNORM = 0x95,
+    GR_FORMAT_BC3_UNORM_SRGB = 0x96,
+    GR_FORMAT_BC4_UNORM = 0x97,
+    GR_FORMAT_BC4_SNORM = 0x98,
+    GR_FORMAT_BC5_UNORM = 0x99,
+    GR_FORMAT_BC5_SNORM = 0x9a,
+    GR_FORMAT_BC6H_UF16 = 0x9b,
+    GR_FORMAT_BC6H_SF16 = 0x9c,
+    GR_FORMAT_BC7_UNORM = 0x9d,
+    GR_FORMAT_BC7_UNORM_SRGB = 0x9e
 };
 
 /* Handle types of memory: the values of CUexternalMemoryHandleType. */

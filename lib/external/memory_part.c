@@ -65,13 +65,19 @@ static gr_status check_cube(const gr_external_image_desc *image, const char *cal
 
 static gr_status check_texel(const gr_external_image_desc *image, const char *call)
 {
-    if (gr_channel_bytes(image->format) == 0)
+    const unsigned packed = gr_packed_channels(image->format);
+    if (gr_format_element(image->format, 1).bytes == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The image's format is 0x%x. The format describes one channel " CREATE_CALL
                        ". Pass an integer of 8, 16 or 32 bits, half or float "
-                       "(GR_FORMAT_UNSIGNED_INT8 and so on), and set `normalized` and `srgb`.",
+                       "(GR_FORMAT_UNSIGNED_INT8 and so on), and set `normalized` and `srgb`; or "
+                       "a packed or compressed GR_FORMAT.",
                        (unsigned)image->format);
-    if (image->channels != 1 && image->channels != 2 && image->channels != 4)
+    if (packed && image->channels != packed)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The image has %u channel%s. Format 0x%x has %u " CREATE_CALL ". Pass that.",
+                       image->channels, gr_s(image->channels), image->format, packed);
+    if (!packed && image->channels != 1 && image->channels != 2 && image->channels != 4)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The image has %u channel%s. The number must be 1, 2 or 4 " CREATE_CALL
                        ". Use a format of four channels if the graphics API has three.",
@@ -128,8 +134,9 @@ static size_t times(size_t a, size_t b)
 /* Returns the size of the texels of level 0, which is a lower bound for every layout. */
 static size_t least_bytes(const gr_external_image_desc *image)
 {
-    size_t bytes = times(gr_channel_bytes(image->format) * image->channels, image->width);
-    bytes = times(bytes, image->height ? image->height : 1);
+    const struct gr_element element = gr_format_element(image->format, image->channels);
+    size_t bytes = times(element.bytes, gr_elements_across(element, image->width));
+    bytes = times(bytes, gr_elements_across(element, image->height ? image->height : 1));
     bytes = times(bytes, image->depth ? image->depth : 1);
     return times(bytes, image->layers ? image->layers : 1);
 }

@@ -45,6 +45,12 @@ gr_status gr_image_check_part(const gr_buffer *buffer, unsigned level, unsigned 
     return gr_image_check_range(buffer->resource, level, layer, call);
 }
 
+static unsigned texel_bytes(unsigned format, unsigned channels)
+{
+    const struct gr_element element = gr_format_element(format, channels);
+    return element.side == 1 ? element.bytes : 0;
+}
+
 bool gr_image_foresee(const gr_resource *resource, gr_image_info *info)
 {
     const struct gr_image *image = &resource->image;
@@ -60,7 +66,7 @@ bool gr_image_foresee(const gr_resource *resource, gr_image_info *info)
         .normalized = image->normalized,
         .format = image->format,
         .channels = image->channels,
-        .texel_bytes = image->channels * gr_channel_bytes(image->format),
+        .texel_bytes = texel_bytes(image->format, image->channels),
     };
     return image->channels;
 }
@@ -81,7 +87,7 @@ gr_status gr_image_query(const gr_buffer *buffer, gr_image_info *info)
     info->depth = resource->image.is_3d && described.Depth ? described.Depth : 1;
     info->format = described.Format;
     info->channels = described.NumChannels;
-    info->texel_bytes = described.NumChannels * gr_channel_bytes(described.Format);
+    info->texel_bytes = texel_bytes(described.Format, described.NumChannels);
     return GR_OK;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "lib/image/linear.h"
 
+#include "lib/array_format.h"
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
@@ -24,13 +25,15 @@ struct part {
 static gr_status measure_part(const gr_resource *resource, const gr_image_info *info,
                               unsigned level, struct part *part, const char *call)
 {
-    if (info->texel_bytes == 0)
+    const struct gr_element element = gr_format_element(info->format, info->channels);
+    if (element.bytes == 0)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "CUDA describes the image by format 0x%x, whose texels are packed or "
-                       "compressed: it has no linear form. Use gr_buffer_array().",
+                       "CUDA describes the image by format 0x%x, which grinterop does not know: it "
+                       "has no linear form. Use gr_buffer_array().",
                        (unsigned)info->format);
-    part->row_bytes = gr_level_extent(info->width, level) * info->texel_bytes;
-    part->rows = gr_level_extent(info->height, level);
+    part->row_bytes =
+        gr_elements_across(element, gr_level_extent(info->width, level)) * element.bytes;
+    part->rows = gr_elements_across(element, gr_level_extent(info->height, level));
     part->slices = resource->image.is_3d ? gr_level_extent(info->depth, level) : 1;
     return GR_OK;
 }

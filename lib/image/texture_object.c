@@ -3,6 +3,7 @@
  * Surface and texture objects of a mapped image. Their default settings are those of the graphics
  * API.
  */
+#include "lib/array_format.h"
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
@@ -49,9 +50,16 @@ CUsurfObject gr_buffer_surface(gr_buffer *buffer, unsigned level, unsigned layer
 
 /* ---- Textures -------------------------------------------------------------------------------- */
 
-static bool is_float(CUarray_format format)
+/* Whether kernels always read floats. Packed and compressed texels have no integers to read. */
+static bool is_float(unsigned format)
 {
-    return format == CU_AD_FORMAT_FLOAT || format == CU_AD_FORMAT_HALF;
+    return format == GR_FORMAT_FLOAT || format == GR_FORMAT_HALF || gr_packed_channels(format);
+}
+
+static bool is_srgb_block(unsigned format)
+{
+    return format == GR_FORMAT_BC1_UNORM_SRGB || format == GR_FORMAT_BC2_UNORM_SRGB ||
+           format == GR_FORMAT_BC3_UNORM_SRGB || format == GR_FORMAT_BC7_UNORM_SRGB;
 }
 
 static bool is_wide_integer(CUarray_format format)
@@ -124,6 +132,11 @@ static gr_status check_together(const gr_texture_options *o, const gr_image_info
         return refuse(
             call, "GR_FILTER_LINEAR needs values that are read as floats, but integers are read as "
                   "integers by default: set `as_float`, or filter with GR_FILTER_POINT.");
+    if (is_srgb_block(info->format))
+        return srgb
+                   ? check_levels(o, info, call)
+                   : refuse(call, "`srgb` is GR_CHOICE_NO, but CUDA always decodes compressed sRGB "
+                                  "colours: leave it at its default.");
     if (srgb && (info->format != CU_AD_FORMAT_UNSIGNED_INT8 || !floats))
         return refuse(call, "`srgb` is for 8 bit unsigned channels that are read as floats.");
     return check_levels(o, info, call);

@@ -122,7 +122,7 @@ static gr_status read_image(const gr_resource *resource, const gr_image_info *in
                             const gr_publish_options *o, struct gr_publish_sides *sides,
                             const char *call)
 {
-    if (info->texel_bytes == 0)
+    if (!gr_array_dtype(info->format))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "CUDA describes the image by format 0x%x, whose texels are packed or "
                        "compressed: it can be neither published to nor fetched.",

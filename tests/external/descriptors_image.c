@@ -58,6 +58,9 @@ static const struct shape {
      .driver = {16, 16, 12, CUBEMAP | LAYERED, 1}},
     {"3D", .image = {.width = 8, .height = 9, .depth = 10, .levels = 4, RGBA32F},
      .driver = {8, 9, 10, 0, 4}},
+    {"compressed, in all of the memory",
+     .image = {.width = 2048, .height = 8189, .format = GR_FORMAT_BC6H_UF16, .channels = 3},
+     .driver = {2048, 8189, 0, 0, 1}},
     {"surface", .image = {.width = 8, .height = 8, RGBA8}, .driver = {8, 8, 0, SURFACE, 1},
      .flags = GR_SURFACE_LOAD_STORE},
     {"gather", .image = {.width = 8, .height = 8, RGBA8}, .driver = {8, 8, 0, GATHER, 1},
@@ -155,6 +158,10 @@ static const struct image_rule {
      .image = {.width = 8, .height = 8, .format = U8, .channels = 3}},
     {"five channels", "5 channels",
      .image = {.width = 8, .height = 8, .format = U8, .channels = 5}},
+    {"four channels of a compressed format", "0x9b has 3",
+     .image = {.width = 8, .height = 8, .format = GR_FORMAT_BC6H_UF16, .channels = 4}},
+    {"two channels of packed texels", "0x50 has 4",
+     .image = {.width = 8, .height = 8, .format = GR_FORMAT_UNORM_INT_101010_2, .channels = 2}},
     {"a level too many", "8 mip levels", .image = {.width = 64, .height = 33, .levels = 8, RGBA8}},
     {"a level too many in 3D", "5 mip levels",
      .image = {.width = 4, .height = 4, .depth = 8, .levels = 5, RGBA8}},
@@ -162,6 +169,9 @@ static const struct image_rule {
      .image = {.width = 8, .height = 8, .color_attachment = true, .depth_texture = true, RGBA8},
      .cited = MAP},
     {"larger than the memory", "does not fit", .image = {.width = 2049, .height = 2048, RGBA8},
+     .cited = MAP},
+    {"larger than the memory, compressed", "does not fit",
+     .image = {.width = 2048, .height = 8193, .format = GR_FORMAT_BC6H_UF16, .channels = 3},
      .cited = MAP},
     {"larger than any memory", "does not fit",
      .image = {.width = SIZE_MAX / 16 + 1, .height = 8, RGBA32F}, .cited = MAP},
@@ -245,6 +255,20 @@ static const char *surface_of_buffer(const void *row)
     return NULL;
 }
 
+static const char *surface_of_blocks(const void *row)
+{
+    (void)row;
+    gr_error error;
+    const gr_external_image_desc image = {
+        .width = 8, .height = 8, .format = GR_FORMAT_BC1_UNORM, .channels = 4};
+    gr_external_memory_desc info = make(&image);
+    REQUIRE(!gr_from_external_memory(&info, GR_SURFACE_LOAD_STORE));
+    REQUIRE((error = *gr_last_error()).status == GR_ERR_UNSUPPORTED);
+    REQUIRE(strstr(error.message, "compressed blocks"));
+    REQUIRE(recorder->calls(IMPORT) == 0);
+    return NULL;
+}
+
 static const char *driver_refuses(const void *row)
 {
     (void)row;
@@ -268,5 +292,6 @@ void image_cases(void)
     run_case("image", "levels in NVSCIBUF are refused", levels_in_nvscibuf, NULL);
     run_case("image", "images in DMABUF_FD are refused", in_dma_buf, NULL);
     run_case("image", "the surface flag for a buffer is refused", surface_of_buffer, NULL);
+    run_case("image", "the surface flag for compressed blocks is refused", surface_of_blocks, NULL);
     run_case("image", "a failed mapping ends the import", driver_refuses, NULL);
 }

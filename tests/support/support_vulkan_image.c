@@ -8,10 +8,14 @@
 
 /* ---- Formats --------------------------------------------------------------------------------- */
 
-#define FORMAT(name, cuda, channels, texel_bytes, is)                                              \
+#define FORMAT(name, cuda, channels, element_bytes, is)                                            \
     {                                                                                              \
-        "VK_FORMAT_" #name, VK_FORMAT_##name, CU_AD_FORMAT_##cuda, channels, texel_bytes, is       \
+        "VK_FORMAT_" #name, VK_FORMAT_##name, GR_FORMAT_##cuda, channels, element_bytes, is        \
     }
+
+/* Formats of compressed blocks. */
+#define BLOCKS(name, cuda, channels, block_bytes, is)                                              \
+    FORMAT(name##_BLOCK, cuda, channels, block_bytes, (is) | FORMAT_COMPRESSED)
 
 /* Formats with one, two and four channels. */
 #define THREE(r, rg, rgba, kind, cuda, bytes, is)                                                  \
@@ -50,6 +54,21 @@ const struct vulkan_format vulkan_formats[] = {
     OF(WIDTH_32, SINT, SIGNED_INT32, 4, 0),
     OF(WIDTH_32, SFLOAT, FLOAT, 4, FORMAT_FLOAT),
     FORMAT(D32_SFLOAT, FLOAT, 1, 4, FORMAT_FLOAT | FORMAT_DEPTH),
+    FORMAT(A2B10G10R10_UNORM_PACK32, UNORM_INT_101010_2, 4, 4, FORMAT_NORMALIZED | FORMAT_PACKED),
+    BLOCKS(BC1_RGBA_UNORM, BC1_UNORM, 4, 8, FORMAT_NORMALIZED),
+    BLOCKS(BC1_RGBA_SRGB, BC1_UNORM_SRGB, 4, 8, FORMAT_NORMALIZED | FORMAT_SRGB),
+    BLOCKS(BC2_UNORM, BC2_UNORM, 4, 16, FORMAT_NORMALIZED),
+    BLOCKS(BC2_SRGB, BC2_UNORM_SRGB, 4, 16, FORMAT_NORMALIZED | FORMAT_SRGB),
+    BLOCKS(BC3_UNORM, BC3_UNORM, 4, 16, FORMAT_NORMALIZED),
+    BLOCKS(BC3_SRGB, BC3_UNORM_SRGB, 4, 16, FORMAT_NORMALIZED | FORMAT_SRGB),
+    BLOCKS(BC4_UNORM, BC4_UNORM, 1, 8, FORMAT_NORMALIZED),
+    BLOCKS(BC4_SNORM, BC4_SNORM, 1, 8, FORMAT_NORMALIZED),
+    BLOCKS(BC5_UNORM, BC5_UNORM, 2, 16, FORMAT_NORMALIZED),
+    BLOCKS(BC5_SNORM, BC5_SNORM, 2, 16, FORMAT_NORMALIZED),
+    BLOCKS(BC6H_UFLOAT, BC6H_UF16, 3, 16, 0),
+    BLOCKS(BC6H_SFLOAT, BC6H_SF16, 3, 16, 0),
+    BLOCKS(BC7_UNORM, BC7_UNORM, 4, 16, FORMAT_NORMALIZED),
+    BLOCKS(BC7_SRGB, BC7_UNORM_SRGB, 4, 16, FORMAT_NORMALIZED | FORMAT_SRGB),
 };
 const size_t vulkan_format_count = sizeof(vulkan_formats) / sizeof(vulkan_formats[0]);
 
@@ -201,8 +220,10 @@ unsigned vulkan_image_height(const struct vulkan_image *image, unsigned level)
 
 size_t vulkan_image_bytes(const struct vulkan_image *image, unsigned level)
 {
-    return (size_t)vulkan_image_width(image, level) * vulkan_image_height(image, level) *
-           halved(image->info.extent.depth, level) * image->format->texel_bytes;
+    const size_t side = image->format->is & FORMAT_COMPRESSED ? 4 : 1;
+    return (vulkan_image_width(image, level) + side - 1) / side *
+           ((vulkan_image_height(image, level) + side - 1) / side) *
+           halved(image->info.extent.depth, level) * image->format->element_bytes;
 }
 
 /* ---- Patterns -------------------------------------------------------------------------------- */
@@ -213,7 +234,7 @@ size_t vulkan_image_bytes(const struct vulkan_image *image, unsigned level)
  */
 static void make_finite(const struct vulkan_format *format, unsigned char *texels, size_t bytes)
 {
-    size_t channel = format->texel_bytes / format->channels;
+    size_t channel = format->element_bytes / format->channels;
     unsigned char *top = texels + channel - 1;
     for (size_t i = 0; i < bytes; i += channel)
         top[i] = (unsigned char)(format->is & FORMAT_DEPTH ? 0x3Eu : (top[i] & 0xBFu) | 0x20u);

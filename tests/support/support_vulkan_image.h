@@ -15,15 +15,19 @@ enum {
     FORMAT_SRGB = 2,
     FORMAT_DEPTH = 4,
     FORMAT_SWAPPED = 8,
-    FORMAT_FLOAT = 16
+    FORMAT_FLOAT = 16,
+    FORMAT_PACKED = 32,
+    FORMAT_COMPRESSED = 64 /* in blocks of 4 x 4 texels */
 };
 
 /* A format that CUDA supports, and its CUDA equivalent. */
 struct vulkan_format {
     const char *name;
     VkFormat format;
-    CUarray_format cuda;
-    unsigned channels, texel_bytes, is;
+    unsigned cuda; /* a GR_FORMAT */
+    unsigned channels;
+    unsigned element_bytes; /* of a texel or a compressed block */
+    unsigned is;
 };
 
 extern const struct vulkan_format vulkan_formats[];
@@ -87,7 +91,7 @@ struct vulkan_image vulkan_image_own(VkFormat format, const char *shape, unsigne
                                      unsigned flags);
 void vulkan_image_own_free(struct vulkan_image *image);
 
-/* The width of one level, and the number of bytes of one of its layers. */
+/* The width and height of one level in texels, and the number of bytes of one of its layers. */
 unsigned vulkan_image_width(const struct vulkan_image *image, unsigned level);
 unsigned vulkan_image_height(const struct vulkan_image *image, unsigned level);
 size_t vulkan_image_bytes(const struct vulkan_image *image, unsigned level);

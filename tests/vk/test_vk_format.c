@@ -168,6 +168,37 @@ static bool cuda_has(const struct meaning *m)
            !is(m, "SSCALED");
 }
 
+/* The packed and compressed formats that CUDA has, whose names do not tell their CUDA format. */
+static const struct {
+    const char *name;
+    gr_vk_format_info info; /* without the name */
+} packed[] = {
+    {"A2B10G10R10_UNORM_PACK32", {.format = GR_FORMAT_UNORM_INT_101010_2, .channels = 4}},
+    {"BC1_RGBA_UNORM_BLOCK", {.format = GR_FORMAT_BC1_UNORM, .channels = 4}},
+    {"BC1_RGBA_SRGB_BLOCK", {.format = GR_FORMAT_BC1_UNORM_SRGB, .channels = 4}},
+    {"BC2_UNORM_BLOCK", {.format = GR_FORMAT_BC2_UNORM, .channels = 4}},
+    {"BC2_SRGB_BLOCK", {.format = GR_FORMAT_BC2_UNORM_SRGB, .channels = 4}},
+    {"BC3_UNORM_BLOCK", {.format = GR_FORMAT_BC3_UNORM, .channels = 4}},
+    {"BC3_SRGB_BLOCK", {.format = GR_FORMAT_BC3_UNORM_SRGB, .channels = 4}},
+    {"BC4_UNORM_BLOCK", {.format = GR_FORMAT_BC4_UNORM, .channels = 1}},
+    {"BC4_SNORM_BLOCK", {.format = GR_FORMAT_BC4_SNORM, .channels = 1}},
+    {"BC5_UNORM_BLOCK", {.format = GR_FORMAT_BC5_UNORM, .channels = 2}},
+    {"BC5_SNORM_BLOCK", {.format = GR_FORMAT_BC5_SNORM, .channels = 2}},
+    {"BC6H_UFLOAT_BLOCK", {.format = GR_FORMAT_BC6H_UF16, .channels = 3}},
+    {"BC6H_SFLOAT_BLOCK", {.format = GR_FORMAT_BC6H_SF16, .channels = 3}},
+    {"BC7_UNORM_BLOCK", {.format = GR_FORMAT_BC7_UNORM, .channels = 4}},
+    {"BC7_SRGB_BLOCK", {.format = GR_FORMAT_BC7_UNORM_SRGB, .channels = 4}},
+};
+#define PACKED_COUNT (sizeof(packed) / sizeof(*packed))
+
+static const gr_vk_format_info *find_packed(const char *name)
+{
+    for (size_t i = 0; i < PACKED_COUNT; i++)
+        if (strcmp(packed[i].name, name) == 0)
+            return &packed[i].info;
+    return NULL;
+}
+
 static CUarray_format cuda_format(const struct meaning *m)
 {
     unsigned size = m->bits == 8 ? 0 : m->bits == 16 ? 1 : 2;
@@ -196,6 +227,17 @@ static void assert_as_named(const struct named *named, const struct meaning *m)
     SAME(depth, m->order[0] == 'D');
     SAME(swapped, strcmp(m->order, "BGRA") == 0);
 #undef SAME
+}
+
+static void assert_packed(const struct named *named, const gr_vk_format_info *wanted)
+{
+    const gr_vk_format_info *info = must_make(gr_vk_format((VkFormat)named->number));
+    ck_assert_str_eq(info->name + strlen("VK_FORMAT_"), named->name);
+    ck_assert_uint_eq(info->format, wanted->format);
+    ck_assert_uint_eq(info->channels, wanted->channels);
+    ck_assert_int_eq(info->normalized, !strstr(named->name, "FLOAT"));
+    ck_assert_int_eq(info->srgb, strstr(named->name, "SRGB") != NULL);
+    ck_assert(!info->depth && !info->swapped);
 }
 
 /* Whether gr_vk_format() accepts the format whose name is in this range. */
@@ -229,17 +271,20 @@ TEST(each_format_is_accepted_or_refused_as_its_name_says)
     size_t taken = 0;
     for (size_t i = 0; i < FORMAT_COUNT; i++) {
         struct meaning m = take_apart(formats[i].name);
-        taken += cuda_has(&m);
-        if (cuda_has(&m))
+        const gr_vk_format_info *info = find_packed(formats[i].name);
+        taken += info || cuda_has(&m);
+        if (info)
+            assert_packed(&formats[i], info);
+        else if (cuda_has(&m))
             assert_as_named(&formats[i], &m);
         else
             assert_refused(&formats[i]);
     }
     /*
      * Five forms of 8 bits per channel (one of them packed), three of 16 bits, three of 32 bits,
-     * and a depth format.
+     * a depth format, and the packed and compressed formats.
      */
-    ck_assert_uint_eq(taken, 5 * 5 + 3 * 5 + 3 * 3 + 1);
+    ck_assert_uint_eq(taken, 5 * 5 + 3 * 5 + 3 * 3 + 1 + PACKED_COUNT);
 }
 
 /* Written by hand, to detect mistakes in the parser of names. */
@@ -287,7 +332,9 @@ TEST(refusals_name_the_reason_and_a_supported_format)
         {VK_FORMAT_R8G8B8_UNORM, "3 channels. Use VK_FORMAT_R8G8B8A8_UNORM."},
         {VK_FORMAT_B8G8R8_SRGB, "3 channels. Use VK_FORMAT_B8G8R8A8_SRGB."},
         {VK_FORMAT_R32G32B32_SFLOAT, "3 channels. Use VK_FORMAT_R32G32B32A32_SFLOAT."},
-        {VK_FORMAT_A2B10G10R10_UNORM_PACK32, "not whole bytes. Use VK_FORMAT_R16G16B16A16_UNORM."},
+        {VK_FORMAT_A2B10G10R10_SNORM_PACK32, "not whole bytes. Use VK_FORMAT_R16G16B16A16_SNORM."},
+        {VK_FORMAT_A2R10G10B10_UNORM_PACK32, "blue. Use VK_FORMAT_A2B10G10R10_UNORM_PACK32."},
+        {VK_FORMAT_BC1_RGB_SRGB_BLOCK, "in Vulkan. Use VK_FORMAT_BC1_RGBA_SRGB_BLOCK."},
         {VK_FORMAT_B10G11R11_UFLOAT_PACK32, "not whole bytes. Use VK_FORMAT_R16G16B16A16_SFLOAT."},
         {VK_FORMAT_R64_SFLOAT, "64-bit channels. Use VK_FORMAT_R32G32_UINT"},
         {VK_FORMAT_R16_USCALED, "as floats of the same value. Use VK_FORMAT_R16_UINT."},
@@ -295,7 +342,7 @@ TEST(refusals_name_the_reason_and_a_supported_format)
         {VK_FORMAT_D16_UNORM_S8_UINT, "stencil. Use VK_FORMAT_D32_SFLOAT."},
         {VK_FORMAT_D24_UNORM_S8_UINT, "stencil. Use VK_FORMAT_D32_SFLOAT."},
         {VK_FORMAT_X8_D24_UNORM_PACK32, "24-bit channels. Use VK_FORMAT_D32_SFLOAT."},
-        {VK_FORMAT_BC6H_SFLOAT_BLOCK, "compressed in blocks. Use VK_FORMAT_R16G16B16A16_SFLOAT"},
+        {VK_FORMAT_ETC2_R8G8B8_SRGB_BLOCK, "does not have. Use VK_FORMAT_R8G8B8A8_UNORM"},
         {VK_FORMAT_G8_B8R8_2PLANE_420_UNORM, "in planes. Use an image of VK_FORMAT_R8_UNORM"},
     };
     for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++)

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <grinterop/publish.h>
+
 #include "examples/support/kernel_image.h"
 
 KERNEL_IMAGE(vk_kernels);
@@ -406,5 +408,87 @@ KERNEL_TEST(textures_of_srgb_formats_return_linear_values)
           (struct colour){linear, linear, linear, half});
     check("sample_2d", &raw, (struct place){1.5f, 1.5f, 0, 0},
           (struct colour){half, half, half, half});
+    vulkan_image_end(&image, buffer);
+}
+
+/* ---- Packed and compressed texels ------------------------------------------------------------ */
+
+static struct vulkan_image map_filled(VkFormat format, unsigned flags, const void *texels)
+{
+    struct vulkan_image image =
+        vulkan_image(format, "2D", 4, 4, 1, VK_IMAGE_USAGE_SAMPLED_BIT, flags);
+    const gr_linear_desc from = GR_INIT(gr_linear_desc, .host = (void *)(uintptr_t)texels);
+    buffer = must_hand_over(&image);
+    assert_ok(gr_buffer_copy_from_linear(buffer, 0, 0, &from, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    return image;
+}
+
+KERNEL_TEST(packed_texels_are_sampled_as_colours)
+{
+    uint32_t texels[16];
+    for (uint32_t i = 0; i < 16; i++)
+        texels[i] = 1023 | 60 * i << 10 | 341 << 20 | i % 4 << 30;
+    struct vulkan_image image =
+        map_filled(VK_FORMAT_A2B10G10R10_UNORM_PACK32, GR_READ_WRITE, texels);
+    for (uint32_t i = 0; i < 16; i++)
+        check("sample_2d", NULL, (struct place){(float)(i % 4) + 0.5f, (float)(i / 4) + 0.5f, 0, 0},
+              (struct colour){1, 60 * (float)i / 1023, 1 / 3.0f, (float)(i % 4) / 3});
+    vulkan_image_end(&image, buffer);
+}
+
+KERNEL_TEST(surfaces_have_packed_texels)
+{
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_A2B10G10R10_UNORM_PACK32, "2D", 21, 13, 1, 0, GR_SURFACE_LOAD_STORE);
+    CUdeviceptr memory = 0;
+    CU(MemAlloc(&memory, level_bytes(&image, 0)));
+    vulkan_image_fill(&image, 1);
+    buffer = must_map_vulkan(&image);
+    check_load(2, &image, 0, memory);
+    store(2, &image, 0, memory);
+    must_release(buffer);
+    assert_vulkan_image(&image, 2);
+    gr_resource_free(image.resource);
+    CU(MemFree(memory));
+}
+
+/* A block of one colour: both end points are pure blue, whose 5 bits are the lowest. */
+KERNEL_TEST(compressed_blocks_are_sampled_as_colours)
+{
+    static const unsigned char blue[8] = {0x1f, 0, 0x1f, 0};
+    static const VkFormat formats[] = {VK_FORMAT_BC1_RGBA_UNORM_BLOCK,
+                                       VK_FORMAT_BC1_RGBA_SRGB_BLOCK};
+    for (int i = 0; i < 2; i++) {
+        struct vulkan_image image = map_filled(formats[i], GR_READ_WRITE, blue);
+        const gr_texture_options raw = GR_INIT(gr_texture_options, .srgb = GR_CHOICE_NO);
+        if (gr_cuda_is_software()) {
+            ck_assert_uint_eq(gr_buffer_texture(buffer, NULL), 0);
+            assert_error(GR_ERR_CUDA, CUDA_ERROR_NOT_SUPPORTED, "");
+        } else {
+            check("sample_2d", NULL, (struct place){1.5f, 2.5f, 0, 0}, (struct colour){0, 0, 1, 1});
+        }
+        if (formats[i] == VK_FORMAT_BC1_RGBA_SRGB_BLOCK) {
+            ck_assert_uint_eq(gr_buffer_texture(buffer, &raw), 0);
+            assert_error(GR_ERR_INVALID_VALUE, 0, "sRGB");
+        }
+        vulkan_image_end(&image, buffer);
+    }
+}
+
+VULKAN_IMAGE_TEST(packed_texels_are_not_tensors)
+{
+    uint32_t texels[16] = {0};
+    struct vulkan_image image =
+        map_filled(VK_FORMAT_A2B10G10R10_UNORM_PACK32, GR_READ_WRITE, texels);
+    GR_AUTO(gr_tensor) *tensor = must_make(gr_tensor_alloc(
+        &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 3, .shape = (int64_t[]){4, 4, 4}),
+        fx.stream));
+    assert_fails(gr_buffer_publish(buffer, tensor, NULL, fx.stream), GR_ERR_UNSUPPORTED, 0,
+                 "packed");
+    must_release(buffer);
+    buffer = must_make(gr_map_linear(image.resource, 0, 0, fx.stream));
+    ck_assert_uint_eq(gr_buffer_get_info(buffer)->pitch, 256);
+    assert_null(gr_buffer_tensor(buffer, NULL), GR_ERR_UNSUPPORTED, 0, "packed");
     vulkan_image_end(&image, buffer);
 }

@@ -15,7 +15,7 @@
 
 size_t vk_copy_image_layout(struct vk_copy_image *image, const gr_external_image_desc *desc)
 {
-    const size_t texel = gr_channel_bytes(desc->format) * desc->channels;
+    const struct gr_element element = gr_format_element(desc->format, desc->channels);
     size_t size = 0;
     image->levels = desc->levels;
     image->layers = desc->layers ? desc->layers : 1;
@@ -25,9 +25,10 @@ size_t vk_copy_image_layout(struct vk_copy_image *image, const gr_external_image
         level->extent = (VkExtent3D){(uint32_t)gr_level_extent(desc->width, i),
                                      (uint32_t)gr_level_extent(desc->height, i),
                                      (uint32_t)gr_level_extent(desc->depth, i)};
-        level->row = level->extent.width * texel;
+        level->row = gr_elements_across(element, level->extent.width) * element.bytes;
+        level->rows = gr_elements_across(element, level->extent.height);
         level->offset = size;
-        const size_t rows = (size_t)level->extent.height * level->extent.depth * image->layers;
+        const size_t rows = level->rows * level->extent.depth * image->layers;
         if (level->row > (SIZE_MAX / 2 - size) / rows)
             return SIZE_MAX;
         size += level->row * rows;
@@ -80,19 +81,19 @@ CUresult vk_copy_image_move(const struct vk_copy_image *image, unsigned char *ho
             .srcMemoryType = to_arrays ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_ARRAY,
             .dstMemoryType = to_arrays ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_HOST,
             .WidthInBytes = level->row,
-            .Height = level->extent.height,
+            .Height = level->rows,
             .Depth = image->is_3d ? level->extent.depth : image->layers,
         };
         if (to_arrays) {
             copy.srcHost = host + level->offset;
             copy.srcPitch = level->row;
-            copy.srcHeight = level->extent.height;
+            copy.srcHeight = level->rows;
             copy.dstArray = level->array;
         } else {
             copy.srcArray = level->array;
             copy.dstHost = host + level->offset;
             copy.dstPitch = level->row;
-            copy.dstHeight = level->extent.height;
+            copy.dstHeight = level->rows;
         }
         result = gr_driver()->Memcpy3DAsync(&copy, stream);
     }

@@ -13,6 +13,7 @@
 /* A level in staging memory: rows, slices and layers follow each other without gaps. */
 struct vk_copy_level {
     size_t offset, row; /* bytes */
+    size_t rows;        /* of texels or of compressed blocks */
     VkExtent3D extent;
     CUarray array; /* in CUDA */
 };

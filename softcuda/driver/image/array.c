@@ -42,8 +42,63 @@ static unsigned component_size(CUarray_format format)
     }
 }
 
+/* Compressed formats of CUDA 12.8, which older headers lack. */
+#define BC1_UNORM      0x91
+#define BC1_UNORM_SRGB 0x92
+#define BC4_UNORM      0x97
+#define BC4_SNORM      0x98
+#define BC5_UNORM      0x99
+#define BC5_SNORM      0x9a
+#define BC6H_UF16      0x9b
+#define BC6H_SF16      0x9c
+#define BC7_UNORM_SRGB 0x9e
+
+static bool is_compressed(CUarray_format format)
+{
+    return (unsigned)format >= BC1_UNORM && (unsigned)format <= BC7_UNORM_SRGB;
+}
+
+unsigned soft_array_side(CUarray_format format)
+{
+    return is_compressed(format) ? 4 : 1;
+}
+
+static unsigned block_channels(CUarray_format format)
+{
+    switch ((unsigned)format) {
+    case BC4_UNORM:
+    case BC4_SNORM:
+        return 1;
+    case BC5_UNORM:
+    case BC5_SNORM:
+        return 2;
+    case BC6H_UF16:
+    case BC6H_SF16:
+        return 3;
+    default:
+        return 4;
+    }
+}
+
+static unsigned block_size(CUarray_format format)
+{
+    switch ((unsigned)format) {
+    case BC1_UNORM:
+    case BC1_UNORM_SRGB:
+    case BC4_UNORM:
+    case BC4_SNORM:
+        return 8;
+    default:
+        return 16;
+    }
+}
+
 unsigned soft_array_element(CUarray_format format, unsigned channels)
 {
+    if (is_compressed(format))
+        return channels == block_channels(format) ? block_size(format) : 0;
+    if (format == SOFT_UNORM_INT_101010_2)
+        return channels == 4 ? 4 : 0;
     bool good_channels = channels == 1 || channels == 2 || channels == 4;
     return good_channels ? component_size(format) * channels : 0;
 }
@@ -52,7 +107,7 @@ unsigned soft_array_element(CUarray_format format, unsigned channels)
 static bool is_other_format(CUarray_format format)
 {
     unsigned number = (unsigned)format;
-    return number == 0x50 || (number >= 0x91 && number <= 0xcb);
+    return number > BC7_UNORM_SRGB && number <= 0xcb;
 }
 
 /* ---- Descriptors ----------------------------------------------------------------------------- */
@@ -97,13 +152,13 @@ CUresult soft_array_check(const CUDA_ARRAY3D_DESCRIPTOR *d)
                            CUDA_ARRAY3D_DEPTH_TEXTURE;
     const unsigned other = CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING |
                            0x100; /* 0x100 is the VIDEO flag of CUDA 12.9 */
-    static int logged_format, logged_flag;
+    static int logged_format, logged_flag, logged_surface;
     if (d->Flags & ~(known | other))
         return CUDA_ERROR_INVALID_VALUE;
     if (is_other_format(d->Format))
-        return soft_unsupported(
-            &logged_format,
-            "an array whose channels are not 8-, 16- or 32-bit integers or 16- or 32-bit floats");
+        return soft_unsupported(&logged_format, "an array of a planar or video format");
+    if (is_compressed(d->Format) && (d->Flags & CUDA_ARRAY3D_SURFACE_LDST))
+        return soft_unsupported(&logged_surface, "a surface of compressed blocks");
     if (!soft_array_element(d->Format, d->NumChannels) || !extents_are_valid(d) ||
         !gather_is_valid(d))
         return CUDA_ERROR_INVALID_VALUE;
@@ -123,8 +178,9 @@ soft_array *soft_array_new(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR 
     array->owned.context = context;
     array->descriptor = *descriptor;
     array->element = soft_array_element(descriptor->Format, descriptor->NumChannels);
-    array->width = descriptor->Width;
-    array->height = descriptor->Height ? descriptor->Height : 1;
+    array->width = soft_array_elements(descriptor->Format, descriptor->Width);
+    array->height =
+        descriptor->Height ? soft_array_elements(descriptor->Format, descriptor->Height) : 1;
     array->depth = descriptor->Depth ? descriptor->Depth : 1;
     array->place = *place;
     array->what = what;
@@ -171,8 +227,10 @@ static soft_owned_list own = {
 
 bool soft_array_lay_out(const CUDA_ARRAY3D_DESCRIPTOR *d, soft_array_place *place, size_t *size)
 {
-    size_t height = d->Height ? d->Height : 1, depth = d->Depth ? d->Depth : 1;
-    size_t row = d->Width * soft_array_element(d->Format, d->NumChannels);
+    size_t height = d->Height ? soft_array_elements(d->Format, d->Height) : 1;
+    size_t depth = d->Depth ? d->Depth : 1;
+    size_t row =
+        soft_array_elements(d->Format, d->Width) * soft_array_element(d->Format, d->NumChannels);
     place->row_pitch = (row + ROW_ALIGNMENT - 1) & ~(size_t)(ROW_ALIGNMENT - 1);
     return !__builtin_mul_overflow(place->row_pitch, height, &place->slice_pitch) &&
            !__builtin_mul_overflow(place->slice_pitch, depth, size);

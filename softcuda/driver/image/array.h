@@ -31,7 +31,7 @@ typedef struct soft_array {
     CUDA_ARRAY3D_DESCRIPTOR descriptor;
     unsigned element; /* bytes */
     size_t width;     /* elements */
-    size_t height;    /* rows, at least 1 */
+    size_t height;    /* rows of elements, at least 1 */
     size_t depth;     /* slices, at least 1 */
     soft_array_place place;
     size_t size;         /* the size of the array's own pages in bytes, or 0 */
@@ -49,8 +49,25 @@ struct soft_mipmap {
     unsigned char *pages; /* the array's own pages, or NULL */
 };
 
-/* The number of bytes per element; 0 if the format and number of channels are not supported. */
+/* A format of CUDA 12.8, which older headers lack: 10 bits each of red, green and blue, 2 of alpha.
+ */
+#define SOFT_UNORM_INT_101010_2 ((CUarray_format)0x50)
+
+/*
+ * The number of bytes per element, which is a texel or a compressed block; 0 if the format and
+ * number of channels are not supported.
+ */
 unsigned soft_array_element(CUarray_format format, unsigned channels);
+
+/* The width and height of an element in texels: 4 for a compressed block, otherwise 1. */
+unsigned soft_array_side(CUarray_format format);
+
+/* Returns how many elements cover this many texels. */
+static inline size_t soft_array_elements(CUarray_format format, size_t texels)
+{
+    const unsigned side = soft_array_side(format);
+    return texels / side + (texels % side != 0);
+}
 
 /*
  * The descriptor of one level of a mipmapped array: each extent is halved, down to 1, and the

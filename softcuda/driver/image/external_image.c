@@ -8,6 +8,7 @@
  * - A row is the width rounded up to 4 elements, then to 64 bytes. On AArch64 it is rounded up to 8
  *   bytes instead (Mesa 22.3): Mesa uses the CPU's cache line size, which it does not know there.
  * - A slice is the height rounded up to 4 rows, or 1 row for a 1D image.
+ * - Compressed blocks are elements whose rows and slices are not rounded up (Mesa 22.3).
  * - A slice is a layer, a face, or one z of a 3D image. Slices are contiguous.
  * - All slices of a level precede those of the next level, which begins at a multiple of 64 bytes.
  *
@@ -38,10 +39,13 @@ static size_t round_up(size_t number, size_t multiple)
 /* The extents were checked, so neither product overflows. */
 static size_t lay_out(const CUDA_ARRAY3D_DESCRIPTOR *level, soft_array_place *place)
 {
-    size_t element = soft_array_element(level->Format, level->NumChannels);
-    size_t rows = level->Height ? round_up(level->Height, TILE) : 1;
-    place->row_pitch = round_up(round_up(level->Width, TILE) * element, ROW_ALIGNMENT);
-    place->slice_pitch = place->row_pitch * rows;
+    const bool is_compressed = soft_array_side(level->Format) > 1;
+    const size_t tile = is_compressed ? 1 : TILE;
+    const size_t width = round_up(soft_array_elements(level->Format, level->Width), tile);
+    const size_t height = round_up(soft_array_elements(level->Format, level->Height), tile);
+    const size_t element = soft_array_element(level->Format, level->NumChannels);
+    place->row_pitch = round_up(width * element, is_compressed ? 1 : ROW_ALIGNMENT);
+    place->slice_pitch = place->row_pitch * (height ? height : 1);
     return place->slice_pitch * (level->Depth ? level->Depth : 1);
 }
 

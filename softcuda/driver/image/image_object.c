@@ -209,13 +209,16 @@ bool soft_image_set_format(gr_cuhost_image *image, CUarray_format format, unsign
         {CU_AD_FORMAT_SIGNED_INT32, GR_CUHOST_SINT32},
         {CU_AD_FORMAT_HALF, GR_CUHOST_HALF},
         {CU_AD_FORMAT_FLOAT, GR_CUHOST_FLOAT},
+        {SOFT_UNORM_INT_101010_2, GR_CUHOST_UNORM10},
     };
+    bool is_known = false;
     image->element = soft_array_element(format, channels);
     image->channels = channels;
-    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
-        if (formats[i].format == format)
-            image->component = formats[i].component;
-    return image->element != 0;
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats) && !is_known; i++) {
+        is_known = formats[i].format == format;
+        image->component = formats[i].component;
+    }
+    return is_known && image->element != 0;
 }
 
 static gr_cuhost_level level_of(const soft_array *array)

@@ -16,6 +16,13 @@
 
 /* ---- The resource ---------------------------------------------------------------------------- */
 
+static CUresult refuse_format(CUarray_format format)
+{
+    static int logged;
+    return soft_array_side(format) > 1 ? soft_unsupported(&logged, "a texture of compressed blocks")
+                                       : CUDA_ERROR_INVALID_VALUE;
+}
+
 static CUresult set_array(soft_image *object, CUarray handle)
 {
     if (!handle)
@@ -24,7 +31,7 @@ static CUresult set_array(soft_image *object, CUarray handle)
     if (!array)
         return CUDA_ERROR_INVALID_HANDLE;
     if (!soft_image_set_array(&object->image, array))
-        return CUDA_ERROR_INVALID_VALUE;
+        return refuse_format(array->descriptor.Format);
     return soft_image_check_reach(object->context, array);
 }
 
@@ -36,7 +43,7 @@ static CUresult set_mipmap(soft_image *object, CUmipmappedArray handle)
     if (!mipmap)
         return CUDA_ERROR_INVALID_HANDLE;
     if (!soft_image_set_mipmap(&object->image, mipmap))
-        return CUDA_ERROR_INVALID_VALUE;
+        return refuse_format(mipmap->descriptor.Format);
     return soft_image_check_reach(object->context, mipmap->levels[0]);
 }
 

@@ -38,6 +38,7 @@ enum gr_cuhost_component {
     GR_CUHOST_SINT32,
     GR_CUHOST_HALF,
     GR_CUHOST_FLOAT,
+    GR_CUHOST_UNORM10, /* packed texels of 10, 10, 10 and 2 bits */
 };
 
 /* Address modes, with the values of CUaddress_mode. */

@@ -115,6 +115,13 @@ inline uint32_t decode(const gr_cuhost_image &image, const unsigned char *elemen
     return bits<uint32_t>(normalised(value));
 }
 
+/* A channel of packed texels: 10 bits each of red, green and blue, 2 bits of alpha. */
+inline float unorm10(uint32_t texel, uint32_t channel)
+{
+    const uint32_t highest = channel < 3 ? 1023 : 3;
+    return static_cast<float>(texel >> 10 * channel & highest) / static_cast<float>(highest);
+}
+
 /* Reads the components that the array has. The others, including alpha, are 0. */
 inline texel load_texel(const gr_cuhost_image &image, const gr_cuhost_level &level, int x, int y,
                         int slice)
@@ -136,6 +143,9 @@ inline texel load_texel(const gr_cuhost_image &image, const gr_cuhost_level &lev
             break;
         case GR_CUHOST_SINT16:
             t.bits[i] = decode<int16_t>(image, element, i);
+            break;
+        case GR_CUHOST_UNORM10:
+            t.bits[i] = bits<uint32_t>(unorm10(component<uint32_t>(element, 0), i));
             break;
         case GR_CUHOST_HALF:
             t.bits[i] = bits<uint32_t>(half_to_float(component<uint16_t>(element, i)));
@@ -216,6 +226,8 @@ inline int mixing_steps(const gr_cuhost_image &image)
     case GR_CUHOST_HALF:
     case GR_CUHOST_FLOAT:
         return 0;
+    case GR_CUHOST_UNORM10:
+        return 65535;
     case GR_CUHOST_UINT8:
     case GR_CUHOST_UINT16:
         return image.flags & GR_CUHOST_NORMALISED_READ ? 65535 : 1;

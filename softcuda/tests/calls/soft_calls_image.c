@@ -77,8 +77,12 @@ SOFT_TEST(invalid_array_descriptors_are_refused)
     CREATE(ERROR_INVALID_VALUE, changed.Flags = CUDA_ARRAY3D_TEXTURE_GATHER, changed.Width = 32769);
     CREATE(ERROR_INVALID_VALUE, changed.Flags = CUDA_ARRAY3D_TEXTURE_GATHER,
            changed.Height = 32769);
-    CREATE(ERROR_NOT_SUPPORTED, changed.Format = (CUarray_format)0x91); /* compressed */
-    CREATE(ERROR_NOT_SUPPORTED, changed.Format = (CUarray_format)0x50);
+    CREATE(ERROR_NOT_SUPPORTED, changed.Format = CU_AD_FORMAT_NV12);
+    /* Formats of CUDA 12.8: BC1, BC4 and 10:10:10:2 texels. */
+    CREATE(ERROR_NOT_SUPPORTED, changed.Format = (CUarray_format)0x91, changed.NumChannels = 4,
+           changed.Flags = CUDA_ARRAY3D_SURFACE_LDST);
+    CREATE(ERROR_INVALID_VALUE, changed.Format = (CUarray_format)0x97, changed.NumChannels = 4);
+    CREATE(ERROR_INVALID_VALUE, changed.Format = (CUarray_format)0x50, changed.NumChannels = 2);
     CREATE(ERROR_NOT_SUPPORTED, changed.Flags = CUDA_ARRAY3D_SPARSE);
     CREATE(ERROR_OUT_OF_MEMORY, changed.Width = 16384, changed.Height = 16384,
            changed.Depth = 16384, changed.Format = CU_AD_FORMAT_FLOAT, changed.NumChannels = 4);
