@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The graphics functions of CUDA, implemented by grinterop, for programs whose source remains
- * unchanged. The program needs one compiler option, or one line above the first include:
+ * The graphics functions of CUDA, implemented by grinterop, for programs whose source stays the
+ * same. The program needs one compiler option, or one line above the first include:
  *
  *     nvcc -include grinterop/compat.h ... -lgrinterop
  *     #include <grinterop/compat.h>
@@ -24,22 +24,22 @@
  *     cudaImportExternalSemaphore                   cuImportExternalSemaphore
  *     cudaGetLastError, cudaPeekAtLastError
  *
- * All other calls still go to CUDA. So do the two imports, but grinterop explains their failures.
- * The last error combines the errors of the calls above with those of the runtime API.
+ * All other calls still go to CUDA. The imports above go to CUDA, too, but grinterop explains their
+ * failures. cudaGetLastError() also returns the errors of the calls above.
  *
- * The program gets messages: gr_last_error() explains each failure, for example which GPU OpenGL
- * draws on, and GR_LOG=error prints these messages. Calls that would crash the driver later are
- * refused. An environment variable selects the transport:
+ * gr_last_error() explains each failure; it names, for example, the GPU that OpenGL draws on.
+ * GR_LOG=error prints these messages. grinterop refuses calls that would crash the driver later. An
+ * environment variable selects the transport:
  *
- *     GR_COMPAT=interop   the registration by the CUDA driver, the default
- *     GR_COMPAT=copy      through host memory, for OpenGL on the CPU or on another GPU than CUDA
- *     GR_COMPAT=peer      from GPU to GPU, for buffers
- *     GR_COMPAT=any       the best that works here
+ *     GR_COMPAT=interop   registers the object with the CUDA driver (the default)
+ *     GR_COMPAT=copy      copies through host memory: OpenGL may be on the CPU or another GPU
+ *     GR_COMPAT=peer      copies buffers from GPU to GPU
+ *     GR_COMPAT=any       the best transport that works here
  *     GR_COMPAT=shared    is refused, because existing storage cannot be shared (use
  *                         gr_gl_buffer_create())
  *
- * Several names, joined by '|' or a comma, allow any of these transports: interop|copy. A set-uid
- * program ignores the variable.
+ * To allow several transports, join their names by '|' or commas: interop|copy. A set-uid program
+ * ignores the variable.
  *
  * Differences:
  *     OpenGL context     map, unmap and unregister need the OpenGL context of the registration;
@@ -48,13 +48,12 @@
  *                        resource
  *     map                fails if the OpenGL object was deleted or has new storage; the driver maps
  *                        the old storage
- *     register           refuses a wrong texture target, which the driver accepts; returns "invalid
- *                        value" for the name of a texture as GL_RENDERBUFFER, for which the driver
+ *     register           refuses a wrong texture target, which the driver accepts. For a texture
+ *                        with the target GL_RENDERBUFFER, returns "invalid value"; the driver
  *                        returns "invalid handle"
  *     unmap              fails and unmaps nothing if the list has a resource twice; the driver
- *                        unmaps that resource, and also fails
- *     unknown handles    are passed on to CUDA; the handles of a list must be either all of
- *                        grinterop or all of CUDA
+ *                        fails, too, but unmaps that resource
+ *     unknown handles    are passed on to CUDA; one list must not mix handles of grinterop and CUDA
  *     threads            one thread at a time may use a resource
  *
  * The header includes cuda.h and, if available, cuda_runtime_api.h, but no OpenGL header. Include
@@ -102,12 +101,13 @@ typedef struct gr_compat_api {
                                         const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc);
 
     /*
-     * A NULL stream is an error in this table: the inline functions below pass the default stream.
+     * These two functions refuse a NULL stream: the inline functions below replace it with the
+     * default stream.
      */
     CUresult (*map)(unsigned int count, CUgraphicsResource *resources, CUstream stream);
     CUresult (*unmap)(unsigned int count, CUgraphicsResource *resources, CUstream stream);
 
-    /* These functions record why CUDA refused an import, and return the error code of CUDA. */
+    /* These functions record why CUDA refused an import, and return `code`. */
     CUresult (*explain_memory)(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc, CUresult code);
     CUresult (*explain_semaphore)(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc, CUresult code);
 
@@ -115,8 +115,8 @@ typedef struct gr_compat_api {
     bool (*has_context)(void);
 
     /*
-     * The thread's last error of the runtime API. keep_error() stores a failure and returns it. The
-     * second function returns the stored error, and resets it if `take` is set.
+     * The last error for cudaGetLastError(), one per thread. keep_error() stores a failure, and
+     * returns `code`. kept_error() returns the stored error, and resets it if `take` is set.
      */
     CUresult (*keep_error)(CUresult code);
     CUresult (*kept_error)(bool take);
@@ -124,7 +124,10 @@ typedef struct gr_compat_api {
 
 GR_API const gr_compat_api *gr_compat(void);
 
-/* If the CUDA headers are included later, the macros below rename these functions in them. */
+/*
+ * Needed only if the CUDA header was included before. In a CUDA header that is included later, the
+ * macros below rename the function, and the header itself declares it.
+ */
 #ifdef __CUDA_GL_INTEROP_H__
 extern cudaError_t CUDARTAPI gr_compat_cuda_gl_devices(unsigned int *count, int *devices,
                                                        unsigned int size,
@@ -191,7 +194,7 @@ static inline CUresult CUDAAPI gr_compat_import_semaphore(
     return gr_compat()->import_semaphore(semaphore, desc);
 }
 
-/* In this file a NULL stream means this default stream. */
+/* Replaces a NULL stream with the default stream that nvcc --default-stream selects. */
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
 #define GR_COMPAT_STREAM(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 #else
@@ -214,15 +217,15 @@ static inline CUresult gr_compat_cu_unmap(unsigned int count, CUgraphicsResource
 
 #ifdef GR_COMPAT_RUNTIME
 
-/* The error codes of both APIs are the same numbers. */
+/* The cast is valid because both APIs number their errors alike. */
 static inline cudaError_t gr_compat_end(CUresult code)
 {
     return (cudaError_t)gr_compat()->keep_error(code);
 }
 
 /*
- * Like every runtime call, this function makes the primary context of the device current, so that
- * objects are registered in it.
+ * If no CUDA context is current, makes the primary context current, as other runtime calls do.
+ * Objects are then registered in the primary context.
  */
 static inline cudaError_t gr_compat_begin(void)
 {
@@ -364,7 +367,7 @@ static inline cudaError_t gr_compat_cuda_peek_error(void)
 
 /* ---- The names ------------------------------------------------------------------------------- */
 
-/* cudaGL.h itself renames cuGLGetDevices, whether it is included before or after this header. */
+/* cuGLGetDevices needs no macro here: cudaGL.h defines it as cuGLGetDevices_v2. */
 #undef cuGraphicsGLRegisterBuffer
 #undef cuGraphicsGLRegisterImage
 #undef cuGraphicsUnregisterResource
@@ -418,7 +421,7 @@ static inline cudaError_t gr_compat_cuda_peek_error(void)
 #define cudaImportExternalMemory                    gr_compat_cuda_import_memory
 #define cudaImportExternalSemaphore                 gr_compat_cuda_import_semaphore
 
-/* Device code may call functions with these names, which must not be renamed. */
+/* Device code may call the CUDA functions with these names, so they keep their names there. */
 #ifndef __CUDA_ARCH__
 #undef cudaGetLastError
 #undef cudaPeekAtLastError

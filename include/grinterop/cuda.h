@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The functions of the CUDA driver. A program that calls CUDA through this header links no CUDA
- * library, and runs on a GPU or on the software CUDA driver. The header includes the headers of the
+ * library, and runs on a GPU or on the software CUDA driver. This header needs the headers of the
  * CUDA Toolkit, 12.0 or newer.
  *
- *     const gr_cuda_api *cuda = gr_cuda();   loads the driver, unless it is loaded
+ *     const gr_cuda_api *cuda = gr_cuda();   loads the driver if necessary
  *     if (!cuda)
  *         gr_error_print(stderr, "CUDA");
- *     cuda->MemAlloc(&pointer, bytes);       the driver's cuMemAlloc
+ *     cuda->MemAlloc(&pointer, bytes);       calls cuMemAlloc
  *
  * Thread   any thread, several at the same time
  */
@@ -36,19 +36,19 @@ extern "C" {
 /* ---- Functions of the driver ----------------------------------------------------------------- */
 
 /*
- * For gr_cuda(). This function is in the library because all files of a program share its lock. It
- * calls `fill` once per `made`: *made is NULL before that call and `table` afterwards. Returns
- * `table`, or NULL after GR_ERR_NO_DRIVER. `find` looks up a function by its full name
- * ("cuMemAlloc") and the CUDA version of its variant, with the flags of cuGetProcAddress. `find`
- * returns NULL if the driver lacks the function.
+ * For gr_cuda(). Loads the driver. If *made is NULL, calls `fill` and sets *made to `table`; a lock
+ * in the library ensures that only one thread does so. Returns `table`, or NULL after
+ * GR_ERR_NO_DRIVER. `find` looks up a function by its full name ("cuMemAlloc") and the CUDA version
+ * of its variant, with the flags of cuGetProcAddress. `find` returns NULL if the driver lacks the
+ * function.
  */
 typedef void *(*gr_cuda_find_fn)(const char *name, int version, cuuint64_t flags);
 typedef void (*gr_cuda_fill_fn)(void *table, gr_cuda_find_fn find);
 GR_API const void *gr_cuda_table(void **made, gr_cuda_fill_fn fill, void *table);
 
 /*
- * The types of the functions of cudaGL.h. This file does not include cudaGL.h, because that needs
- * an OpenGL header.
+ * The types of the functions of cudaGL.h. This header does not include cudaGL.h, which needs an
+ * OpenGL header.
  */
 typedef CUresult(CUDAAPI *gr_cuGraphicsGLRegisterBuffer_fn)(CUgraphicsResource *, unsigned int,
                                                             unsigned int);
@@ -60,27 +60,26 @@ typedef CUresult(CUDAAPI *gr_cuProfiler_fn)(void);
 #define GR_CUDA_MEMBER(name, version, type) type name;
 
 /*
- * The functions of the CUDA driver, named without "cu" because the cuda.h of the CUDA Toolkit
- * renames the full names by macros, differently in each toolkit. Each has the signature of CUDA
- * 12.0, also with newer CUDA headers: CtxCreate() takes three arguments.
+ * The functions of the CUDA driver. The names lack "cu", because macros of the toolkit's cuda.h
+ * replace the full names, differently in each toolkit. All signatures are those of CUDA 12.0, even
+ * with newer CUDA headers: CtxCreate() takes three arguments, for example.
  *
- * This table is not part of the ABI: gr_cuda() fills it in the program, from the list that the
- * program was compiled with.
+ * This table is not part of the ABI: the program contains its own table and the code that fills it.
  */
 typedef struct gr_cuda_api {
-    /* The function that replaces each function that the driver lacks. */
+    /* Called instead of any function that the driver lacks. */
     CUresult(CUDAAPI *missing)(void);
     GR_CUDA_FUNCTIONS(GR_CUDA_MEMBER)
 } gr_cuda_api;
 #undef GR_CUDA_MEMBER
 
-/* Replaces a function that the driver lacks. */
+/* The function for gr_cuda_api.missing. */
 static inline CUresult CUDAAPI gr_cuda_missing(void)
 {
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Copies the bits of a function pointer, because C has no cast from an object pointer. */
+/* Copies by memcpy(), because C does not define a cast from void * to a function pointer. */
 static inline void gr_cuda_set(const gr_cuda_api *api, void *member, void *symbol)
 {
     if (symbol)
@@ -95,12 +94,12 @@ static inline bool gr_cuda_is_set(const gr_cuda_api *api, const void *member)
 }
 
 /*
- * Whether the driver has a function of the table: GR_CUDA_HAS(cuda, MemAllocAsync). A missing
- * function can be called and returns CUDA_ERROR_NOT_SUPPORTED.
+ * Whether the driver has a function of the table: GR_CUDA_HAS(cuda, MemAllocAsync). A call of a
+ * missing function is allowed, and returns CUDA_ERROR_NOT_SUPPORTED.
  */
 #define GR_CUDA_HAS(api, name) gr_cuda_is_set(api, &(api)->name)
 
-/* In this file a NULL stream means the default stream that nvcc's option selects. */
+/* Makes a NULL stream mean the default stream that nvcc --default-stream selects. */
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define GR_CUDA_SYMBOL_FLAGS          CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
 #define GR_CUDA_SYMBOL_LEAST(version) ((version) < 7000 ? 7000 : (version))
@@ -121,12 +120,13 @@ static inline void gr_cuda_fill(void *table, gr_cuda_find_fn find)
 }
 
 /*
- * The functions of the CUDA driver, which is loaded as by gr_cuda_load(false).
+ * Returns the functions of the CUDA driver. Loads the driver if necessary, like
+ * gr_cuda_load(false).
  *
  * Valid    until the process ends
  *
  * Errors: NULL after
- *     GR_ERR_NO_DRIVER  no driver starts
+ *     GR_ERR_NO_DRIVER  there is no usable CUDA driver
  */
 static inline const gr_cuda_api *gr_cuda(void)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The CUDA handle types, and the values that grinterop passes to CUDA, so that the other headers do
- * not need the CUDA Toolkit. The handles are declared exactly as in cuda.h, which may be included
- * before or after this header. So may dynlink_cuda.h of ffnvcodec, and cuew.h.
+ * not need the CUDA Toolkit. The handles are declared exactly as in cuda.h of the CUDA Toolkit,
+ * dynlink_cuda.h of ffnvcodec and cuew.h. These headers may be included before or after this one.
  *
  * Some headers, such as those of GStreamer and slang-rhi, declare the handles by other types of the
- * same size. A program with such a header defines GR_OWN_CUDA_TYPES first, and declares the handles
- * that the header lacks.
+ * same size. With such a header, define GR_OWN_CUDA_TYPES first, and declare the handles that the
+ * header lacks.
  */
 #ifndef GR_CUDA_TYPES_H
 #define GR_CUDA_TYPES_H
@@ -32,8 +32,8 @@ typedef struct CUextSemaphore_st *CUexternalSemaphore;    /* an imported semapho
 #endif
 
 /*
- * The format of one channel, or of packed or compressed texels: the values of CUarray_format.
- * Fields for a format also accept the other values of CUarray_format.
+ * The format of one channel, or of a packed or compressed texel: values of CUarray_format. A
+ * `format` field also accepts the other values of CUarray_format.
  */
 enum {
     GR_FORMAT_UNSIGNED_INT8 = 0x01,

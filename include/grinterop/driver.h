@@ -3,7 +3,7 @@
  * The CUDA driver, loaded at run time, and a context with a stream. A program that uses CUDA only
  * through grinterop needs no CUDA headers and no CUDA library.
  *
- *     gr_cuda_load(true);                    the software driver if there is no GPU
+ *     gr_cuda_load(true);                    loads the software driver if there is no GPU
  *     GR_AUTO(gr_cuda_context) *device = gr_cuda_context_create(0);
  *     if (!device)
  *         gr_error_print(stderr, "CUDA");
@@ -22,7 +22,7 @@ extern "C" {
 /* ---- The driver ------------------------------------------------------------------------------ */
 
 /*
- * Loads and starts the CUDA driver, unless a driver is loaded.
+ * Loads and starts the CUDA driver, unless one is already loaded.
  *
  * The environment variable GR_CUDA_DRIVER selects the driver: "soft" is the software CUDA driver of
  * grinterop; any other value is the file to load. Set-uid programs ignore the variable. The default
@@ -32,10 +32,11 @@ extern "C" {
  * instead, and a line on the standard error stream says so.
  *
  * The choice lasts until the process ends. Creating a resource, a semaphore or a context also loads
- * the driver, as by gr_cuda_load(false).
+ * the driver, like gr_cuda_load(false).
  *
  * Errors:
- *     GR_ERR_NO_DRIVER  no driver starts; the message names each file tried and the reason
+ *     GR_ERR_NO_DRIVER  there is no usable CUDA driver; the message names each file that was tried,
+ *                       and why it failed
  *
  * Wraps cuInit.
  */
@@ -72,7 +73,7 @@ typedef struct gr_cuda_context {
  * Owner    the caller, who frees it with gr_cuda_context_free(), on the same thread
  *
  * Errors: NULL, with the previous context still current, after
- *     GR_ERR_NO_DRIVER      no driver starts
+ *     GR_ERR_NO_DRIVER      there is no usable CUDA driver
  *     GR_ERR_INVALID_VALUE  there is no such device
  *     GR_ERR_CUDA           the driver refused
  *     GR_ERR_NO_MEMORY
@@ -87,7 +88,7 @@ GR_API gr_cuda_context *gr_cuda_context_create(int device);
  *
  * Thread   the thread that created the context
  *
- * Errors: recorded only
+ * Errors: reported only by gr_last_error()
  *     GR_ERR_INVALID_VALUE  `context` was freed before
  */
 GR_API void gr_cuda_context_free(gr_cuda_context *context);

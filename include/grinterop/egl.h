@@ -8,8 +8,8 @@
  *     ... draw into a framebuffer object, share it with CUDA (gl.h), read it back ...
  *     gr_egl_free(egl);
  *
- * For servers, batch jobs and tests. A program with a window uses the context of its toolkit
- * instead. EGL handles are void pointers here, so this header needs no EGL header.
+ * This header is for servers, batch jobs and tests. A program with a window uses the context of its
+ * toolkit instead. EGL handles are void pointers here, so this header needs no EGL header.
  */
 #ifndef GR_EGL_H
 #define GR_EGL_H
@@ -44,7 +44,7 @@ typedef struct gr_egl_options {
     /* A debug context, for glDebugMessageCallback. */
     bool debug;
 
-    /* A context on the same CUDA device to share objects with. NULL: none. */
+    /* Share OpenGL objects with this context, which is on the same CUDA device. NULL: none. */
     const gr_egl *share;
 } gr_egl_options;
 
@@ -53,11 +53,11 @@ typedef struct gr_egl_options {
  *
  * The EGL device is found by its CUDA ordinal (EGL_NV_device_cuda), not by its position in a list.
  * With the software CUDA driver the context uses Mesa on the CPU. The new context replaces the
- * current context of this thread, and the current EGL API becomes OpenGL. NULL as `options` means
- * all defaults.
+ * current context of this thread, and eglBindAPI() selects OpenGL. NULL as `options` means all
+ * defaults.
  *
- * Owner    the caller frees it with gr_egl_free(). The EGL display, which the process may share, is
- *          never terminated
+ * Owner    the caller frees it with gr_egl_free(). The EGL display is never terminated, because
+ *          other code in the process may use it
  * Thread   any; the context is current on the calling thread only
  *
  * Errors, with the previous context still current:
@@ -84,8 +84,8 @@ GR_API gr_status gr_egl_make_current(const gr_egl *egl);
 /*
  * Destroys the context. If it is current on the calling thread, no context is current afterwards.
  *
- * First close the resources that were created in the context: they cannot be unregistered without
- * it.
+ * First close the resources that were created in the context: without the context they cannot be
+ * unregistered.
  */
 GR_API void gr_egl_free(gr_egl *egl);
 

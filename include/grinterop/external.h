@@ -9,7 +9,7 @@
  *     GR_AUTO(gr_resource) *resource = gr_from_external_memory(&memory, GR_READ_WRITE);
  *     if (!resource)
  *         close(fd);
- *     gr_resource_set_sync(resource, acquire, release);          the order: submit.h
+ *     gr_resource_set_sync(resource, acquire, release);          defines the order: submit.h
  *     GR_AUTO(gr_buffer) *buffer = gr_map(resource, stream);
  *
  * For Vulkan objects vk.h is simpler.
@@ -36,12 +36,13 @@ typedef struct gr_external_image_desc {
     unsigned levels;
 
     /*
-     * For an image with layers: the number of levels that the other API reserved per layer, if more
-     * than `levels`; NVIDIA's Vulkan reserves the whole chain. 0: `levels`.
+     * For an image with layers: the number of levels for which the other API reserved memory in
+     * each layer, if more than `levels`. The NVIDIA Vulkan driver reserves memory for a complete
+     * mip chain. 0: the same as `levels`.
      */
     unsigned placed_levels;
 
-    /* Layers of an array, 6 per cube. 0: not an array. */
+    /* The number of array layers; 6 for each cube. 0: not an array. */
     unsigned layers;
 
     /* The layers are cube faces. */
@@ -73,7 +74,7 @@ typedef struct gr_external_part_desc {
     /* Offset in bytes. */
     size_t offset;
 
-    /* Size of a buffer in bytes. 0: up to the end of the memory. 0 for images. */
+    /* The size of a buffer in bytes; 0: up to the end of the memory. For an image always 0. */
     size_t size;
 
     /* The image in this part, read during the call. NULL: a buffer. */
@@ -81,17 +82,17 @@ typedef struct gr_external_part_desc {
 } gr_external_part_desc;
 
 /*
- * Memory, and a resource in it. The type selects which handle field is used; the other handle
- * fields are 0.
+ * Memory, and a resource in it. The type selects the handle field, and whether `dedicated` is set;
+ * the other handle fields are 0.
  *
  *     type (GR_EXTERNAL_MEMORY_...)              handle        dedicated
- *     OPAQUE_FD                                  fd            as it was allocated
- *     OPAQUE_WIN32, D3D12_HEAP                   win32_*       as it was allocated
- *     OPAQUE_WIN32_KMT                           win32_handle  as it was allocated
+ *     OPAQUE_FD                                  fd            as allocated
+ *     OPAQUE_WIN32, D3D12_HEAP                   win32_*       as allocated
+ *     OPAQUE_WIN32_KMT                           win32_handle  as allocated
  *     D3D12_RESOURCE, D3D11_RESOURCE             win32_*       always
  *     D3D11_RESOURCE_KMT                         win32_handle  always
- *     NVSCIBUF                                   nvscibuf      as it was allocated
- *     DMABUF_FD (CUDA 13, Tegra only)            fd            never, and no images
+ *     NVSCIBUF                                   nvscibuf      as allocated
+ *     DMABUF_FD (CUDA 13, Tegra; no images)      fd            never
  */
 typedef struct gr_external_memory_desc {
     size_t struct_size;
@@ -99,7 +100,7 @@ typedef struct gr_external_memory_desc {
     /* The type, from the table above. Required. */
     unsigned type;
 
-    /* A file descriptor. The driver owns it after a success, the caller after an error. */
+    /* A file descriptor. After success the CUDA driver owns it; after an error, the caller. */
     int fd;
 
     /*
@@ -112,8 +113,8 @@ typedef struct gr_external_memory_desc {
     const void *win32_name;
 
     /*
-     * A NvSciBufObj, which the caller still owns after the call. The memory barriers for it are
-     * part of signals and waits (gr_semaphore_point.skip_nvscibuf).
+     * A NvSciBufObj, which the caller still owns after the call. Signals and waits of NvSciSync
+     * semaphores include its memory barriers, unless gr_semaphore_point.skip_nvscibuf is set.
      */
     const void *nvscibuf;
 
@@ -136,23 +137,23 @@ typedef struct gr_external_memory_desc {
  * Imports memory, and creates a resource in all or a part of it.
  *
  * A map is cheap: the memory stays imported, and the stream only waits for a semaphore. gr_map()
- * returns GR_ERR_STATE until gr_resource_set_sync() selects the semaphores.
+ * returns GR_ERR_STATE until gr_resource_set_sync() sets the semaphores.
  *
  * Buffers accept the flags GR_READ_ONLY and GR_WRITE_DISCARD; images accept all flags of gr.h.
- * GR_SURFACE_LOAD_STORE and GR_TEXTURE_GATHER are passed to CUDA; the other flags are promises. The
- * CUDA array of an image level contains all layers of that level.
+ * GR_SURFACE_LOAD_STORE and GR_TEXTURE_GATHER are passed to CUDA; the other flags are promises of
+ * the caller. The CUDA array of an image level contains all layers of that level.
  *
  * Owner    the caller frees the resource, which keeps the memory imported; the exporter may free
  *          its own handle at any time
  * Context  the current CUDA context, or else the primary context of device 0
- * Closing  does not wait for streams that use the resource. The memory is freed by a later call
- *          that creates or frees such a resource. That call waits for all work in the CUDA context,
- *          as cuMemFree does, so do not close a resource while a stream waits for later work of
- *          this thread
+ * Closing  does not wait for streams that use the resource. A later call that creates or frees a
+ *          resource in external memory frees the memory. That call waits for all work in the CUDA
+ *          context, as cuMemFree does. Do not close a resource while a stream waits for work that
+ *          the calling thread has not submitted yet
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  the handle, offset, size or image breaks a rule, which the message
- *                           cites
+ *     GR_ERR_INVALID_VALUE  the handle, offset, size or image breaks a rule; the message cites the
+ *                           rule
  *     GR_ERR_UNSUPPORTED    this platform does not support the type; the message has the driver's
  *                           code
  *     GR_ERR_CUDA           the driver refused
@@ -165,17 +166,18 @@ typedef struct gr_external_memory_desc {
 GR_API gr_resource *gr_from_external_memory(const gr_external_memory_desc *memory, unsigned flags);
 
 /*
- * Creates another resource in the memory of `resource`, which must not be dedicated. `part` may be
- * NULL: all of the memory, as a buffer.
+ * Creates another resource in the memory of `resource`. That memory must not be dedicated. `part`
+ * may be NULL: all of the memory, as a buffer.
  *
  * Owner    the caller; both resources keep the import alive
- * Overlap  parts may overlap. CUDA may map them at two addresses, and a write through one may not
- *          be seen through the other (CUDA driver API, cuExternalMemoryGetMappedBuffer): release
- *          one before you map the other in the same stream, or use one resource for the whole range
- *          and add offsets to its pointer. A map does not wait for the release of another resource
+ * Overlap  parts may overlap. CUDA may map overlapping parts at two addresses, and a write through
+ *          one address may not be visible through the other (CUDA driver API,
+ *          cuExternalMemoryGetMappedBuffer). So release one resource before you map the other in
+ *          the same stream. Or use one resource for the whole range, and add offsets to its
+ *          pointer. A map does not wait for the release of another resource
  *
  * Errors: as for gr_from_external_memory(), and
- *     GR_ERR_STATE  the resource is closed or not in external memory
+ *     GR_ERR_STATE  the resource is closed, or is not in external memory
  */
 GR_API gr_resource *gr_from_same_memory(gr_resource *resource, const gr_external_part_desc *part,
                                         unsigned flags);

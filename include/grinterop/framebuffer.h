@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reads an OpenGL framebuffer into a tensor: colour, depth or stencil, also of multisampled
- * framebuffers and of a window. CUDA cannot register depth and multisampled images, but this
- * function reads them.
+ * Reads the colour, depth or stencil of an OpenGL framebuffer into a tensor. The framebuffer may be
+ * multisampled, or belong to a window. CUDA cannot register depth and multisampled images, but
+ * gr_fetch_framebuffer() reads them.
  *
  *     gr_framebuffer_options depth = GR_INIT(gr_framebuffer_options,
  *                                            .attachment = GL_DEPTH_ATTACHMENT, .z_near = 0.1f,
@@ -28,39 +28,39 @@ typedef struct gr_framebuffer_options {
 
     /*
      * The attachment: GL_COLOR_ATTACHMENT0 and so on, GL_DEPTH_ATTACHMENT or GL_STENCIL_ATTACHMENT.
-     * For the default framebuffer GL_BACK, GL_FRONT and their left and right buffers replace the
-     * colour attachments. 0: the buffer that glReadBuffer() selected, by default
+     * For the default framebuffer: GL_BACK, GL_FRONT or their left and right buffers instead of a
+     * colour attachment. 0: the buffer that glReadBuffer() selected, by default
      * GL_COLOR_ATTACHMENT0 or GL_BACK.
      */
     unsigned int attachment;
 
     /*
-     * The rectangle in pixels; `y` counts from the lowest row. A width or height of 0 reaches to
-     * the edge. The default framebuffer, and textures without GL_ARB_direct_state_access, need a
-     * width and a height.
+     * The rectangle in pixels; `y` counts from the lowest row. A width or height of 0 extends the
+     * rectangle to the edge. For the default framebuffer, and for textures without
+     * GL_ARB_direct_state_access, the width and the height are required.
      */
     unsigned x, y, width, height;
 
     /*
-     * For depth: the planes of the perspective projection. The tensor then receives the distances
-     * from the plane of the camera, in the unit of `z_near`. `z_far` may be INFINITY. For a
-     * projection with depth 1 at `z_near` and 0 at `z_far`, set `reverse_z`. If `z_near` and
-     * `z_far` are 0, the tensor receives the depth of the framebuffer, from 0 to 1.
+     * For depth: the near and far planes of the perspective projection. The tensor then receives
+     * distances from the camera plane, in the unit of `z_near`. `z_far` may be INFINITY. If the
+     * depth is 1 at `z_near` and 0 at `z_far`, set `reverse_z`. If both planes are 0, the tensor
+     * receives the depth values of the framebuffer, from 0 to 1.
      */
     float z_near, z_far;
     bool reverse_z;
 
     /*
-     * The conversion: layout, bgr, flip, scale, bias, alpha, srgb and wait_event of
-     * gr_publish_options. NULL: none. With `z_near` and `z_far`, scale and bias must be NULL.
+     * The conversion. Only layout, bgr, flip, scale, bias, alpha, srgb and wait_event may be set.
+     * NULL: no conversion. With `z_near` and `z_far`, scale and bias must be NULL.
      */
     const gr_publish_options *conversion;
 
     /*
-     * An OpenGL buffer that holds the pixels between OpenGL and CUDA, from gr_gl_buffer_create() or
-     * gr_from_gl_buffer(), not GR_WRITE_DISCARD, with up to 16 bytes per pixel. Two reads can
-     * overlap if each has its own buffer. NULL: a temporary buffer, whose registration takes about
-     * 1 ms per call.
+     * An OpenGL buffer that passes the pixels from OpenGL to CUDA: a resource of
+     * gr_gl_buffer_create() or gr_from_gl_buffer(), without GR_WRITE_DISCARD. It needs up to 16
+     * bytes per pixel. Two reads can overlap if each has its own buffer. NULL: a temporary buffer;
+     * its registration takes about 1 ms in each call.
      */
     gr_resource *staging;
 } gr_framebuffer_options;
@@ -72,19 +72,19 @@ typedef struct gr_framebuffer_options {
  * Shapes and conversions are those of gr_fetch(): (H,W,C) or (H,W) of the rectangle, and row 0 is
  * the lowest. The values are converted as for an image of the attachment's format; depth is a float
  * from 0 to 1, stencil is an integer. Multisampled attachments are resolved as by
- * glBlitFramebuffer(): for depth, stencil and integers the result is one of the samples. Of a
- * layered attachment the first layer is read.
+ * glBlitFramebuffer(): for depth, stencil and integers the result is one of the samples. Only the
+ * first layer of a layered attachment is read.
  *
- * Owner    the call creates no object; the tensor must live until the work in the stream is done,
- *          or is freed by gr_tensor_free() as usual
- * Thread   where the OpenGL context is current. OpenGL's state is preserved. The thread waits only
- *          if the staging buffer uses the transport copy
+ * Owner    the call creates no object. gr_tensor_free() may be called at once: the memory of the
+ *          tensor is freed in stream order
+ * Thread   where the OpenGL context is current. The OpenGL state is preserved. The thread waits
+ *          only if the staging buffer uses the transport copy
  *
  * Errors: as for gr_fetch() and gr_gl_buffer_create(), after which the tensor is unchanged, and
  *     GR_ERR_INVALID_VALUE  there is no such framebuffer or attachment; the rectangle is not inside
- *                           the attachment; the planes are not positive, are equal, or are set for
- *                           an attachment other than depth; an option of `conversion` is not
- *                           allowed; `staging` is too small or not an OpenGL buffer
+ *                           the attachment; `z_near` and `z_far` are not positive, are equal, or
+ *                           are set for an attachment other than depth; an option of `conversion`
+ *                           is not allowed; `staging` is too small or not an OpenGL buffer
  *     GR_ERR_STATE          `staging` is mapped or write_discard
  *     GR_ERR_GL             no OpenGL context is current, the framebuffer is incomplete, or OpenGL
  *                           refused

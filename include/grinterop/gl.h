@@ -14,8 +14,8 @@
  * Which function to use:
  *
  *     gr_from_gl_buffer(), gr_from_gl_image()      for an existing object
- *     gr_gl_buffer_create(), gr_gl_image_create()  for a new one, or for several frames in flight
- *                                                  (ring.h)
+ *     gr_gl_buffer_create(), gr_gl_image_create()  for a new object, also for several frames in
+ *                                                  flight (ring.h)
  *     gr_map_gl_buffer()                           for a single use
  *
  * All functions use the OpenGL context that is current on the calling thread, by EGL, GLX or WGL:
@@ -51,12 +51,12 @@ extern "C" {
  * pending CUDA work. Draws, dispatches, copies, clears and glMapBufferRange do not overtake it.
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  `name` is 0 or not a buffer, it has no storage, or `flags` are not
- *                           valid for a buffer
+ *     GR_ERR_INVALID_VALUE  `name` is 0, not a buffer, or a buffer without storage; or `flags` are
+ *                           not valid for a buffer
  *     GR_ERR_GL             no OpenGL context is current
  *     GR_ERR_UNSUPPORTED    the context is older than OpenGL 3.2, or OpenGL ES
- *     GR_ERR_CUDA           CUDA refused, usually because another device draws; the message names
- *                           both devices and the remedy
+ *     GR_ERR_CUDA           CUDA refused, usually because OpenGL draws on another device; the
+ *                           message names both devices and the remedy
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
  *
  * Wraps cuGraphicsGLRegisterBuffer.
@@ -73,8 +73,9 @@ GR_API gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags);
  * kernels write to the image. A mapped image has arrays, surfaces and textures (image.h), but no
  * pointer.
  *
- * Formats  1, 2 and 4 channels of 8, 16 and 32 bit integers or 16 and 32 bit floats, and sRGB; CUDA
- *          sees 3 channels of 8, 16 or 32 bits as 4. The list of all formats is in docs/formats.md
+ * Formats  1, 2 and 4 channels of 8, 16 and 32 bit integers or 16 and 32 bit floats, and sRGB.
+ *          Formats with 3 channels of 8, 16 or 32 bits have 4 channels in CUDA. docs/formats.md
+ *          lists all formats
  * Owner    as for gr_from_gl_buffer()
  * Valid    as for gr_from_gl_buffer()
  * Thread   as for gr_from_gl_buffer()
@@ -110,18 +111,18 @@ typedef struct gr_gl_options {
     /*
      * The allowed transports: gr_transport bits, or GR_TRANSPORT_ANY. 0: the transports without a
      * copy. The first allowed transport that works is used, in this order: shared, interop, peer,
-     * copy. For a buffer with OpenGL and CUDA on two GPUs the order is by speed: copy, interop,
-     * peer; from 8 MiB on peer comes before interop. gr_resource_describe() reports which transport
-     * is used, and why.
+     * copy. If OpenGL and CUDA use two GPUs, the order for a buffer is by speed: copy, interop,
+     * peer; or copy, peer, interop from 8 MiB on. gr_resource_describe() reports which transport is
+     * used, and why.
      */
     unsigned transports;
 
     /*
      * For gr_gl_buffer_create() with the shared transport: put small buffers into common blocks of
-     * memory. A buffer in a block takes its size rounded up to 512 bytes, instead of at least 2 MiB
-     * of GPU memory. It cannot be sent to another process (share.h), and a CUDA write past its end
-     * changes another buffer. Buffers of more than 1 MiB still get their own memory, and so do all
-     * buffers if OpenGL cannot put two buffers into one memory (Mesa).
+     * memory. In a block, the size of a buffer is rounded up to 512 bytes; on its own, a buffer
+     * takes at least 2 MiB of GPU memory. A packed buffer cannot be sent to another process
+     * (share.h), and a CUDA write past its end changes another buffer. Buffers over 1 MiB are not
+     * packed. No buffer is packed if OpenGL cannot put two buffers into one memory (Mesa).
      */
     bool packed;
 } gr_gl_options;
@@ -135,19 +136,18 @@ typedef struct gr_gl_options {
  * NULL as `options` means the behaviour of gr_from_gl_buffer() and gr_from_gl_image(). Allow
  * GR_TRANSPORT_COPY in programs that must work everywhere: with another vendor's GPU, OpenGL on the
  * CPU, or WSL. The transport copy is used if CUDA cannot register objects of the device that draws,
- * and for buffers if CUDA and OpenGL are on two GPUs.
+ * and for buffers if CUDA and OpenGL use two GPUs.
  *
- * GR_TRANSPORT_PEER is for buffers with CUDA and OpenGL on two GPUs: CUDA has memory on its own
- * GPU, and one copy goes from GPU to GPU in stream order. No thread waits, and nothing passes
- * through host memory. From 8 MiB on it is faster than the driver's own interop between two GPUs;
- * GR_TRANSPORT_COPY is faster than either.
+ * GR_TRANSPORT_PEER is for buffers if CUDA and OpenGL use two GPUs: CUDA has memory on its own GPU,
+ * and the data is copied from GPU to GPU in stream order. No thread waits, and nothing passes
+ * through host memory. From 8 MiB on, peer is faster than the driver's own interop between two
+ * GPUs. GR_TRANSPORT_COPY is faster than both.
  *
  * Differences with GR_TRANSPORT_PEER:
  *     map       copies from the GPU that draws, unless the resource is write_discard
  *     release   copies to the GPU that draws, unless the resource is read_only; no thread waits
- *     close     waits for the copies of the last release, as does the final free
- *     between   between map and release OpenGL may use the buffer, unless the resource is
- *               read_write
+ *     close     waits for the copies of the last release, as does gr_resource_free()
+ *     between   map and release OpenGL may use the buffer, unless the resource is read_write
  *     memory    the same size on the CUDA GPU, and the primary CUDA context of the other GPU
  *     deletion  deleting a mapped write_discard buffer loses its data, with a warning in the log
  *     images    are refused
@@ -156,14 +156,14 @@ typedef struct gr_gl_options {
  *     map       copies from OpenGL, unless the resource is write_discard
  *     release   copies to OpenGL, unless the resource is read_only; the thread waits for the
  *               stream. In a ring (ring.h) the acquire of the OpenGL side copies and waits
- *     memory    one copy in host memory; two copies for read_only, three for write_discard beyond
- *               256 KiB. The copy is an OpenGL buffer that stays mapped (GL_ARB_buffer_storage) if
- *               CUDA can access that, so that the GPUs copy the data. The CPU copies the data of
- *               write_discard objects of up to 256 KiB, which is faster. gr_resource_describe()
- *               reports whether the GPUs or the CPU copy the data, and why. Synchronize the streams
- *               before you destroy the OpenGL context
+ *     memory    one copy in host memory; two copies for read_only, three for write_discard over 256
+ *               KiB. If CUDA can access a mapped OpenGL buffer, the copy is an OpenGL buffer that
+ *               stays mapped (GL_ARB_buffer_storage), and the GPUs copy the data. For write_discard
+ *               objects of up to 256 KiB the CPU copies the data, which is faster.
+ *               gr_resource_describe() reports whether the GPUs or the CPU copy the data, and why.
+ *               Synchronize the streams before you destroy the OpenGL context
  *     deletion  deleting a mapped object loses its data, with a warning in the log
- *     images    a mipmapped array of all layers is for reading only
+ *     images    the mipmapped array of several layers needs a read_only resource
  *     Needs     OpenGL 4.3 for renderbuffers
  *
  * Errors: as for gr_from_gl_buffer() and gr_from_gl_image(), and
@@ -186,7 +186,7 @@ typedef struct gr_transport_info {
     /* Whether it works between the current OpenGL context and CUDA. */
     bool usable;
 
-    /* Why it does or does not work, and the devices. Never NULL. */
+    /* Why it works or not, and which devices are used. Never NULL. */
     const char *reason;
 } gr_transport_info;
 
@@ -199,8 +199,8 @@ typedef struct gr_transport_info {
  * `transport` is GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED, GR_TRANSPORT_COPY or GR_TRANSPORT_PEER.
  * The CUDA device is that of the current CUDA context, or, if none is current, the device that
  * draws. Interop and peer are tested with a buffer of 16 bytes, peer in the primary CUDA context of
- * the GPU that draws. Two GPUs can share storage of buffers only; `reason` then reports this. The
- * OpenGL state is preserved.
+ * the GPU that draws. Two GPUs can share buffers, but not images: `reason` says so. The OpenGL
+ * state is preserved.
  *
  * Valid    until this thread queries the same transport again
  * Thread   where the OpenGL context is current
@@ -221,14 +221,14 @@ GR_API const gr_transport_info *gr_gl_probe(gr_transport transport);
  *     glBindBuffer(GL_ARRAY_BUFFER, gr_gl_name(vertices));
  *
  * Use this function instead of gr_from_gl_buffer() for several frames in flight (ring.h) or another
- * process (share.h). Semaphores order maps and releases (GL_NV_timeline_semaphore, or
- * GL_EXT_semaphore_fd without it); if OpenGL has neither, the thread waits. If storage cannot be
- * shared, the buffer is an ordinary OpenGL buffer, registered or copied as `options` allow. A
- * copied buffer that CUDA writes stays mapped in host memory, so draw it once per frame. Do not
- * delete the OpenGL buffer: CUDA may still use it.
+ * process (share.h). Semaphores order maps and releases (GL_NV_timeline_semaphore, otherwise
+ * GL_EXT_semaphore_fd); if OpenGL has neither, the thread waits. If storage cannot be shared, the
+ * buffer is an ordinary OpenGL buffer, registered or copied as `options` allow. A copied buffer
+ * that CUDA writes is in host memory, so draw it only once per frame. Do not delete the OpenGL
+ * buffer: CUDA may still use it.
  *
- * CUDA may compute on another GPU than OpenGL draws on if it has peer access to that GPU
- * (cuDeviceCanAccessPeer). The storage is on the GPU that draws. gr_resource_describe() names both
+ * CUDA may use another GPU than OpenGL if the CUDA GPU has peer access to the OpenGL GPU
+ * (cuDeviceCanAccessPeer). The storage is on the OpenGL GPU. gr_resource_describe() names both
  * GPUs.
  *
  * Owner    the caller frees the resource, which deletes the OpenGL buffer; if its OpenGL context is
@@ -286,7 +286,7 @@ typedef struct gr_gl_image_desc {
  * the image in OpenGL (GL_PIXEL_UNPACK_BUFFER).
  *
  * Errors: as for gr_gl_buffer_create(), and
- *     GR_ERR_INVALID_VALUE  the target, the size or the number of levels
+ *     GR_ERR_INVALID_VALUE  the target, the size or the number of levels is invalid
  *     GR_ERR_UNSUPPORTED    the format cannot be shared, CUDA computes on another GPU, or grinterop
  *                           was built without Vulkan
  *     GR_ERR_VULKAN         grinterop's own Vulkan device refused
@@ -315,15 +315,15 @@ GR_API unsigned int gr_gl_target(const gr_resource *resource);
  *     if (gr_gl_cuda_device(&device) == GR_OK)
  *         ... create a CUDA context on `device`: then sharing needs no copy ...
  *
- * *device is the CUDA ordinal. The function needs no CUDA context and creates none.
+ * Sets *device to the CUDA ordinal. The function needs no CUDA context and creates none.
  *
  * Thread   where the OpenGL context is current
  *
  * Errors, with *device unchanged:
  *     GR_ERR_INVALID_VALUE  `device` is NULL
  *     GR_ERR_GL             no OpenGL context is current
- *     GR_ERR_CUDA           OpenGL draws on the CPU or on another vendor's GPU, which the message
- *                           names
+ *     GR_ERR_CUDA           OpenGL draws on the CPU or on another vendor's GPU; the message names
+ *                           the device
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
  *
  * Wraps cuGLGetDevices.

@@ -6,62 +6,62 @@
  *     {
  *         GR_AUTO(gr_buffer) *buf = gr_map(vbo, stream);
  *         ... launch kernels on `stream` that use gr_buffer_ptr(buf) ...
- *     }                                          the end of the scope hands the resource to OpenGL
+ *     }                              the end of the scope hands the resource back to OpenGL
  *
  * This header declares the functions for all resources. The other headers:
  *
  *     gl.h, egl.h             OpenGL resources, and OpenGL without a window
  *     vk.h                    Vulkan resources
  *     external.h              resources in the memory of any other API
- *     submit.h, semaphore.h   order between CUDA and an API with submits
+ *     submit.h, semaphore.h   order between CUDA and Vulkan or another API with submits
  *     image.h                 arrays, surfaces and textures of a mapped image
  *     ring.h                  several frames in flight
  *     share.h                 resources and rings in another process
  *     tensor.h                memory with a type and a shape, and DLPack
- *     publish.h               tensors to and from buffers and images
+ *     publish.h               copies between tensors and buffers or images
  *     framebuffer.h           colour, depth and stencil of OpenGL framebuffers into tensors
  *     driver.h                the CUDA driver, loaded at run time, and a context
- *     cuda.h                  the functions of the CUDA driver; cuda.h and compat.h need the CUDA
- *                             headers
- *     compat.h                CUDA's graphics functions on grinterop, for unchanged programs
+ *     cuda.h                  the functions of the CUDA driver (needs the CUDA headers)
+ *     compat.h                CUDA's graphics functions on grinterop, for unchanged programs (needs
+ *                             the CUDA headers)
  *     gr.hpp                  objects and exceptions for C++17
  *
  * Rules for all functions:
  *
  * Turns     A new resource belongs to the graphics API. gr_map() hands the resource to CUDA, and
- *           the release of the buffer hands it back to the graphics API. Between the two the
- *           graphics API must not touch the resource.
+ *           the release of the buffer hands it back to the graphics API. Between map and release
+ *           the graphics API must not touch the resource.
  * Errors    A function that creates an object returns NULL on failure; most others return a
  *           gr_status. gr_last_error() describes the failure and the remedy.
- * Output    grinterop prints nothing unless logging is enabled, with two exceptions of one line
- *           each: gr_cuda_load(true) selects the software CUDA driver; the environment variable
- *           GR_LOG or GR_COMPAT has an unknown word. The software driver itself prints mistakes
- *           that a GPU does not report.
- * Failure   A failed call has changed nothing, except after GR_ERR_PARTIAL.
+ * Output    Without logging, grinterop prints one line if gr_cuda_load(true) selects the software
+ *           CUDA driver, and one line if the environment variable GR_LOG or GR_COMPAT has an
+ *           unknown word. The software CUDA driver also prints program errors that a GPU does not
+ *           report.
+ * Failure   A call that fails changes nothing, unless it returns GR_ERR_PARTIAL.
  * NULL      Freeing or releasing NULL does nothing. Everywhere else NULL is an error, unless a
  *           comment gives it a meaning.
  * Twice     Freeing or releasing an object twice does nothing and records GR_ERR_INVALID_VALUE. But
- *           the memory of a released gr_buffer is reused some maps later: releasing the old pointer
- *           then releases the new buffer.
+ *           a later map reuses the memory of a released gr_buffer: releasing the old pointer then
+ *           releases the new buffer.
  * Streams   Every call names its CUDA stream; NULL is an error. For a default stream pass
  *           GR_STREAM_LEGACY or GR_STREAM_PER_THREAD. The stream must belong to the CUDA context of
- *           the resource and live until everything mapped on it is released. NVIDIA's driver may
- *           crash if the stream was destroyed. The software driver refuses a destroyed stream, and
- *           the mapping can be ended in another stream.
+ *           the resource and live until everything mapped on it is released. The NVIDIA driver may
+ *           crash if the stream was destroyed. The software driver refuses a destroyed stream; then
+ *           release the buffer in another stream.
  * CUDA      A resource remembers the CUDA context that was current at its creation, or, if none was
  *           current, the primary context of the device that draws. Every call makes this context
  *           current and restores the caller's context. The context must outlive the resource: after
  *           its destruction calls return GR_ERR_CUDA, and a mapping ends with GR_ERR_PARTIAL.
- * OpenGL    An OpenGL resource is used while the OpenGL context of its creation is current;
- *           otherwise calls return GR_ERR_GL. Bindings and pending errors are preserved. grinterop
- *           leaves one empty program pipeline object, with a name above 100, in each OpenGL
- *           context, by which it recognises the context. OpenGL 3.2 or newer is required.
+ * OpenGL    Calls on an OpenGL resource return GR_ERR_GL unless the OpenGL context of its creation
+ *           is current. Bindings and pending errors are preserved. grinterop recognises each OpenGL
+ *           context by one empty program pipeline object, which it leaves in the context under a
+ *           name above 100. OpenGL 3.2 or newer is required.
  * Threads   Two threads may use two resources at the same time. One thread at a time may use a
  *           resource and its buffers.
  * Memory    Maps and releases do not allocate.
  * Fork      In a forked child, freeing the parent's objects does nothing, and all other calls
  *           return GR_ERR_STATE. Call exec() in the child, or fork before the first call. The child
- *           has its parent's descriptors until it calls exec().
+ *           inherits the file descriptors of grinterop; exec() closes them.
  * Unload    grinterop stays loaded after dlclose(), because streams and threads may still call it.
  * Rights    A set-uid program ignores GR_CUDA_DRIVER, GR_LOG and GR_COMPAT.
  */
@@ -89,9 +89,9 @@ extern "C" {
 #endif
 
 /*
- * Initialises a struct for a call: GR_INIT(gr_map_options, .wait_event = event). Other fields are
- * 0, and so are fields of a newer library. Before C++20 use GR_INIT(gr_map_options) and
- * assignments. It is not a constant, so initialise a `static` struct in C by hand:
+ * Initialises a struct for a call: GR_INIT(gr_map_options, .wait_event = event). All other fields
+ * are 0, including fields that a newer library adds. Before C++20 use GR_INIT(gr_map_options) and
+ * assignments. GR_INIT() is not a constant expression: in C, initialise a `static` struct by
  * {.struct_size = sizeof(gr_map_options), ...}.
  */
 #define GR_INIT(...) GR_INIT_(__VA_ARGS__, )
@@ -118,14 +118,14 @@ extern "C" {
 /* An object of the graphics API that is registered with CUDA. */
 typedef struct gr_resource gr_resource;
 
-/* A mapping of a resource, also of an image, from gr_map() to its release. */
+/* The mapping of a resource, buffer or image, from gr_map() to the release. */
 typedef struct gr_buffer gr_buffer;
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
 /*
- * The classes of errors. gr_last_error() has the details. Values never change; new ones are added
- * at the end. GR_STATUS_MAP lists all as X(name, value, text).
+ * The classes of errors. gr_last_error() has the details. Values never change; new classes are
+ * added at the end. GR_STATUS_MAP lists all classes as X(name, value, text).
  */
 #define GR_STATUS_MAP(X)                                                                           \
     X(GR_OK, 0, "no error")                                                                        \
@@ -165,7 +165,7 @@ typedef struct gr_error {
     gr_error_domain domain; /* the kind of `code` */
     int code;               /* the code of the driver or the system; 0 if neither was involved */
     const char *code_name;  /* such as "CUDA_ERROR_ALREADY_MAPPED"; "" if there is none */
-    const char *call;       /* the function that failed, of the driver or of grinterop */
+    const char *call;       /* the driver or grinterop function that failed */
     const char *message;    /* the cause and the remedy */
 } gr_error;
 
@@ -173,7 +173,7 @@ typedef struct gr_error {
  * The calling thread's last error. Never NULL. Successful calls leave it unchanged, so call this
  * only after a failure.
  *
- * Valid    until the next grinterop call fails on this thread; copy the texts to keep them
+ * Valid    until the next grinterop call fails on this thread; copy the texts to keep them longer
  */
 GR_API const gr_error *gr_last_error(void);
 
@@ -205,8 +205,8 @@ GR_API const char *gr_status_name(gr_status status);
 /* ---- Flags ----------------------------------------------------------------------------------- */
 
 /*
- * How CUDA uses a resource: the driver's CU_GRAPHICS_REGISTER_FLAGS_*, named as in cuda.core.
- * GR_READ_ONLY and GR_WRITE_DISCARD exclude each other.
+ * How CUDA uses a resource. The values are those of CU_GRAPHICS_REGISTER_FLAGS_*, the names those
+ * of the Python package cuda.core. GR_READ_ONLY and GR_WRITE_DISCARD exclude each other.
  */
 enum {
     GR_READ_WRITE = 0x00,         /* CUDA reads and writes */
@@ -217,9 +217,9 @@ enum {
 };
 
 /*
- * Parses flag names, such as "read_only|surface_load_store": "read_write" or "none", "read_only",
- * "write_discard", "surface_load_store" and "texture_gather", separated by commas or '|'; blanks
- * are ignored. NULL and "" mean GR_READ_WRITE. *flags is written on success only.
+ * Parses flag names, such as "read_only|surface_load_store". The names are "read_write" or "none",
+ * "read_only", "write_discard", "surface_load_store" and "texture_gather", separated by commas or
+ * '|'. Blanks are ignored. NULL and "" mean GR_READ_WRITE. *flags is written on success only.
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  a name is unknown (the message lists the valid names), or `flags` is
@@ -231,7 +231,7 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
 
 /*
  * While a stream captures a CUDA graph, functions that enqueue work in that stream return
- * GR_ERR_STATE, with the code CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, because a replayed graph would
+ * GR_ERR_STATE, with the code CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED: each launch of the graph would
  * repeat the map and release of one frame. The capture itself continues. Capture only the kernels:
  *
  *     gr_buffer *buffer = gr_map(resource, stream);
@@ -241,7 +241,7 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
  * If the pointer has changed since the last map, update the graph (cuGraphExecKernelNodeSetParams).
  */
 
-/* As the stream of a release, an unmap or a close: selects the stream of the map. */
+/* For a release, an unmap or a close: the stream of the map. */
 #define GR_STREAM_OF_MAP ((CUstream)(size_t)-1)
 
 /* CUDA's legacy default stream, CU_STREAM_LEGACY. */
@@ -250,10 +250,10 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
 /* The calling thread's default stream, CU_STREAM_PER_THREAD. */
 #define GR_STREAM_PER_THREAD ((CUstream)(size_t)2)
 
-/* As the stream of a ring's graphics side, which has no CUDA stream. */
+/* For the graphics side of a ring, which has no CUDA stream. */
 #define GR_STREAM_NONE ((CUstream)(size_t)-2)
 
-/* The value of any `timeout_ms` for no timeout. */
+/* For any `timeout_ms`: no timeout. */
 #define GR_WAIT_FOREVER (~0u)
 
 /*
@@ -261,8 +261,8 @@ GR_API gr_status gr_flags_parse(const char *text, unsigned *flags);
  * call is ordered before work enqueued in `stream` after this call. The calling thread does not
  * wait for either. A resource has one mapping at a time.
  *
- * Owner    the caller, who ends the buffer by gr_buffer_release(); the buffer keeps the resource
- *          alive
+ * Owner    the caller, who releases the buffer by gr_buffer_release(); the buffer keeps the
+ *          resource alive
  * Thread   for an OpenGL resource, where its OpenGL context is current
  *
  * Errors: NULL, and nothing is mapped, after
@@ -295,9 +295,9 @@ typedef struct gr_map_options {
 
     /*
      * The part of each buffer to map: `size` bytes at `offset`; a size of 0 means up to the end.
-     * gr_buffer_ptr() and gr_buffer_size() refer to the part, and a copy moves only the part. With
-     * GR_WRITE_DISCARD the other bytes become undefined, too, unless the transport copies. 0 for
-     * images.
+     * gr_buffer_ptr() and gr_buffer_size() refer to the part. A transport that copies moves only
+     * the part; with other transports and GR_WRITE_DISCARD, the bytes outside of the part become
+     * undefined, too. For images both fields are 0.
      */
     size_t offset, size;
 } gr_map_options;
@@ -337,13 +337,12 @@ GR_API size_t gr_buffer_size(const gr_buffer *buffer);
 
 /* More properties of a mapping. Owned by the buffer. */
 typedef struct gr_buffer_info {
-    CUstream stream; /* of the map */
+    CUstream stream; /* the stream of the map */
     size_t pitch; /* bytes from one row to the next with gr_map_linear() (image.h), otherwise 0 */
 
     /*
-     * The number of live tensors of the mapping, including views (tensor.h). The end of the mapping
-     * revokes the tensors. An export keeps its tensor alive. The number is 0 once the mapping has
-     * ended.
+     * The number of live tensors of the mapping (tensor.h), including views and exported tensors.
+     * The end of the mapping revokes them; the number is then 0.
      */
     unsigned tensors;
 } gr_buffer_info;
@@ -367,7 +366,7 @@ GR_API const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer);
  *                                stream
  *     gr_buffer_release_later()  for finalizers, on any thread: returns no error, and may be
  *                                deferred
- *     gr_resource_unmap()        for the owner of the resource, if it lacks the gr_buffer
+ *     gr_resource_unmap()        for code that has the resource, but not the gr_buffer
  *     gr_resource_close()        before the OpenGL or Vulkan object is deleted: also unregisters
  *                                the object
  *     gr_resource_free()         does not end the mapping: the resource lives until the buffer is
@@ -380,8 +379,8 @@ GR_API const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer);
  * issued after it.
  *
  * Live tensors of the mapping (tensor.h) are revoked, with a warning in the log, as by every call
- * that ends a mapping. The release is also ordered after the streams that are known to use the
- * tensors. If the mapping has ended already (gr_resource_unmap(), gr_resource_close()), this call
+ * that ends a mapping. The release is also ordered after known work with the tensors in other
+ * streams. If the mapping has ended already (gr_resource_unmap(), gr_resource_close()), this call
  * only frees the buffer. If the resource was freed meanwhile, its registration ends, too.
  *
  * Thread   for an OpenGL resource, where its OpenGL context is current; for a map on
@@ -394,9 +393,9 @@ GR_API const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer);
  *     GR_ERR_CUDA           the driver refused. If the stream of the map was destroyed, use
  *                           gr_buffer_release_many() with another stream
  *
- * and after which the buffer has ended:
+ * and after which the buffer is freed:
  *     GR_ERR_PARTIAL        the CUDA context was destroyed, so data that CUDA wrote may be lost; or
- *                           the graphics API could not be made to wait for CUDA
+ *                           grinterop failed to make the graphics API wait for CUDA
  *
  * Wraps cuGraphicsUnmapResources.
  */
@@ -409,10 +408,10 @@ GR_API gr_status gr_buffer_release(gr_buffer *buffer);
  * that context that creates or frees a resource, or that uses this resource, performs the release.
  * Until then CUDA owns the resource. Failures are logged as warnings.
  *
- * If tensors of the mapping are alive, the release is deferred until the last one is freed, and
+ * If tensors of the mapping are alive, the release is deferred until the last tensor is freed, and
  * until then gr_map() returns GR_ERR_STATE. If the OpenGL context is not current when the last
- * tensor is freed, the next call on the resource releases the buffer. If the resource was freed,
- * gr_tensor_collect() does.
+ * tensor is freed, the next call on the resource releases the buffer. If the resource itself was
+ * freed, gr_tensor_collect() releases the buffer.
  *
  * If the stream of the map captures a graph, the release fails with a logged warning, and the
  * mapping stays until gr_resource_unmap() or gr_resource_close(). The same happens if the scope of
@@ -420,7 +419,7 @@ GR_API gr_status gr_buffer_release(gr_buffer *buffer);
  *
  * Thread   any
  *
- * Errors: recorded only
+ * Errors: reported only by gr_last_error()
  *     GR_ERR_INVALID_VALUE  the buffer was released before
  */
 GR_API void gr_buffer_release_later(gr_buffer *buffer);
@@ -435,10 +434,10 @@ typedef struct gr_release_options {
 /*
  * Releases n different buffers in `stream`. One driver call releases up to 256 consecutive buffers.
  *
- * GR_STREAM_OF_MAP selects the stream of each map. Any other stream is made to wait for the work
- * that is in the stream of the map so far. If further streams still write, make `stream` wait for
- * them yourself. NULL entries are skipped; entries of released buffers are set to NULL. `options`
- * may be NULL.
+ * GR_STREAM_OF_MAP selects the stream of each map. Any other stream first waits for the work that
+ * is in the stream of the map so far. If further streams write to the buffers, make `stream` wait
+ * for them yourself. NULL entries are skipped; entries of released buffers are set to NULL.
+ * `options` may be NULL.
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  `stream` or `buffers` is NULL; nothing was released
@@ -464,8 +463,8 @@ GR_API gr_status gr_resource_unmap(gr_resource *resource, CUstream stream);
 
 /*
  * Blocks the thread until CUDA has finished the work that was in the stream at the last release of
- * the resource. With the transports interop and copy this call also waits for later work in that
- * stream, which must still exist.
+ * the resource. With the transports interop and copy, that stream must still exist, and this call
+ * also waits for later work in it.
  *
  * Waits    at most timeout_ms milliseconds; 0 polls
  *
@@ -491,8 +490,8 @@ GR_API gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms);
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  `resource` or `stream` is NULL, or the resource was freed
- *     GR_ERR_STATE          it is in a ring
- *     GR_ERR_GL             its OpenGL context is not current
+ *     GR_ERR_STATE          the resource is in a ring
+ *     GR_ERR_GL             the OpenGL context of the resource is not current
  *     GR_ERR_CUDA           the driver could not unmap the resource
  *     GR_ERR_PARTIAL        the resource is closed, although the driver reported an error:
  *                           gr_last_error()
@@ -502,9 +501,9 @@ GR_API gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms);
 GR_API gr_status gr_resource_close(gr_resource *resource, CUstream stream);
 
 /*
- * Frees a resource. An unmapped resource is closed at once, a mapped one by the release of its
- * buffer. If its OpenGL context is not current, this call logs a warning, and the next call in that
- * context that creates or frees a resource ends the registration.
+ * Frees a resource. An unmapped resource is closed at once, a mapped resource when its buffer is
+ * released. If its OpenGL context is not current, this call logs a warning, and the next call in
+ * that context that creates or frees a resource ends the registration.
  *
  * Thread   any
  */
@@ -535,9 +534,9 @@ typedef enum gr_transport {
     GR_TRANSPORT_SHARED = 2,   /* OpenGL storage that both sides import, with semaphores: no copy,
                                 * several frames in flight */
     GR_TRANSPORT_COPY = 4,     /* through host memory: any OpenGL or Vulkan, any CUDA device */
-    GR_TRANSPORT_EXTERNAL = 8, /* memory of Vulkan, or of any API that exports it: no copy */
+    GR_TRANSPORT_EXTERNAL = 8, /* imported memory of Vulkan or another API: no copy */
     GR_TRANSPORT_PEER = 16,    /* a copy from GPU to GPU: OpenGL on one, CUDA on another */
-    GR_TRANSPORT_ANY = 31      /* the best that works, as a set of allowed transports */
+    GR_TRANSPORT_ANY = 31      /* all transports: the best that works is used */
 } gr_transport;
 
 /* The properties of a resource. Owned by the resource. */
@@ -576,8 +575,8 @@ GR_API const gr_resource_info *gr_resource_get_info(const gr_resource *resource)
 
 /*
  * Writes one line about the resource: kind, size, flags, transport and state. Writes at most `size`
- * bytes with the terminating zero and returns the length of the whole line, like snprintf. NULL is
- * described as no resource.
+ * bytes with the terminating zero and returns the length of the whole line, like snprintf. For NULL
+ * the line is "no resource (NULL)".
  */
 GR_API int gr_resource_describe(const gr_resource *resource, char *text, size_t size);
 
@@ -588,7 +587,7 @@ typedef enum gr_log_level {
     GR_LOG_NONE = 0,
     GR_LOG_ERROR = 1,   /* every error, when it is recorded */
     GR_LOG_WARNING = 2, /* failures in destructors; the number of objects open at exit */
-    GR_LOG_INFO = 3,    /* decisions; the objects open at exit */
+    GR_LOG_INFO = 3,    /* decisions, such as the transport; the objects open at exit */
     GR_LOG_DEBUG = 4    /* each register, map, release and close */
 } gr_log_level;
 
@@ -645,7 +644,7 @@ GR_API const char *gr_library_version(void);
  */
 #define GR_AUTO(type) __attribute__((cleanup(type##_at_scope_end))) type
 
-/* For GR_AUTO(type): defines the function that ends the object of a variable. */
+/* For GR_AUTO(type): defines the function that frees the object of a variable. */
 #define GR_SCOPE_END(type, end)                                                                    \
     static inline void type##_at_scope_end(type **object)                                          \
     {                                                                                              \

@@ -13,8 +13,8 @@
  *
  * Owner    A class owns the result of a C function: resource(gr_gl_image_create(...)),
  *          resource(gr_from_vk_buffer(...)). get() returns the C object for C calls, detach() gives
- *          up its ownership. Objects can be moved, not copied; a moved-from object is empty and
- *          false. `const` refers to the handle, not to the object.
+ *          up its ownership. Objects can be moved, not copied. A moved-from object is empty, and
+ *          false as a bool. `const` refers to the handle, not to the object.
  * Errors   A failure throws grinterop::error. Destructors log failures, and cancel slots that
  *          cannot be handed on.
  */
@@ -46,14 +46,14 @@ class error : public std::runtime_error
 {
 public:
     /*
-     * These fields are those of gr_error. The names are arrays, because copying an exception must
-     * not fail.
+     * The fields of gr_error. The names are arrays instead of std::string, because copying an
+     * exception must not fail.
      */
     gr_status status;
     gr_error_domain domain;
     int code;
     char code_name[64], call[64];
-    /* The calling thread's last error. */
+    /* By default, the calling thread's last error. */
     explicit error(const gr_error &from = *gr_last_error())
         : std::runtime_error(std::string(from.message) + " (" + from.call +
                              (*from.code_name ? ": " : "") + from.code_name + ")"),
@@ -87,7 +87,7 @@ inline void check(CUresult result, const char *call)
 }
 #endif
 
-/* Returns its argument; throws if it is NULL or 0: must(gr_buffer_surface(b, 0, 0)). */
+/* Returns its argument; throws if the argument is NULL or 0: must(gr_buffer_surface(b, 0, 0)). */
 template <typename T> T must(T made)
 {
     if (!made)
@@ -95,7 +95,7 @@ template <typename T> T must(T made)
     return made;
 }
 
-/* Objects in mapped device memory. data() is for kernels only. */
+/* Objects in mapped device memory. Only kernels may dereference data(). */
 template <typename T> class device_span
 {
     static_assert(std::is_trivially_copyable_v<T>, "only plain bytes go to a device");
@@ -156,8 +156,8 @@ protected:
 public:
     owner() noexcept = default;
     /*
-     * The constructor takes the object over. get() returns the object for C calls, detach() gives
-     * up its ownership. An owner without an object is false.
+     * The constructor takes ownership of the object. get() returns the object for C calls, detach()
+     * gives up its ownership. An owner without an object is false as a bool.
      */
     explicit owner(T *made) : held_(must(made)) {}
     T *get() const noexcept { return held_.get(); }
@@ -180,15 +180,15 @@ public:
         return pointer;
     }
     std::size_t size() const noexcept { return gr_buffer_size(of()); }
-    /* As many whole objects of T as fit into the memory. */
+    /* The memory as an array of T; bytes after the last whole T are left out. */
     template <typename T> device_span<T> span() const { return {pointer(), size() / sizeof(T)}; }
 };
 
 } // namespace detail
 
 /*
- * A mapping of a resource, which it keeps alive: gr_map(), gr.h. If gr_buffer_release() is not
- * allowed on the thread, the destructor uses gr_buffer_release_later().
+ * A mapping, which keeps its resource alive: gr_map(), gr.h. If gr_buffer_release() is not allowed
+ * on the thread, the destructor uses gr_buffer_release_later().
  */
 class mapping : public detail::owner<gr_buffer>, public detail::device_memory<mapping>
 {
@@ -232,7 +232,7 @@ std::vector<gr_resource *> pointers(const Resources &resources)
     return all;
 }
 
-/* gr_map_many(): maps all or none, in one driver call. release_many() releases all in one call. */
+/* gr_map_many(): maps all resources or none. */
 template <typename Resources = resource_list>
 std::vector<mapping> map_many(const Resources &resources, CUstream stream,
                               const gr_map_options *options = nullptr)
@@ -276,7 +276,7 @@ class slot : public detail::owner<const gr_slot, detail::slot_end>,
 
 public:
     slot() noexcept = default;
-    /* A slot acquired from `from`. The mapping is NULL on the graphics side. */
+    /* `taken` is a slot acquired from the ring `from`. On the graphics side buffer() is NULL. */
     slot(const gr_slot *taken, gr_ring *from, bool writing) : owner(taken, {from, writing}) {}
     const gr_slot *operator->() const noexcept { return get(); }
     const gr_buffer *buffer() const noexcept { return get() ? get()->buffer : nullptr; }
@@ -317,7 +317,7 @@ class cuda_context : public detail::owner<gr_cuda_context>
 {
 public:
     using owner::owner;
-    /* The fields of gr_cuda_context. Do not call them on an empty object. */
+    /* The fields of gr_cuda_context. Do not call these functions on an empty object. */
     CUcontext handle() const noexcept { return get()->context; }
     CUstream stream() const noexcept { return get()->stream; }
 };

@@ -98,8 +98,8 @@ GR_API CUarray gr_buffer_array(gr_buffer *buffer, unsigned level, unsigned layer
 /*
  * Returns all levels and layers as one mipmapped array. NULL on error.
  *
- * Use only the levels that gr_image_info counts: if there is more than one, CUDA reports all levels
- * of a complete mip chain, including levels without storage.
+ * Use only the first gr_image_info.levels levels. If an image has several levels, CUDA reports a
+ * complete mip chain, including levels without storage.
  *
  * Wraps cuGraphicsResourceGetMappedMipmappedArray or cuExternalMemoryGetMappedMipmappedArray.
  */
@@ -111,8 +111,8 @@ GR_API CUmipmappedArray gr_buffer_mipmapped_array(gr_buffer *buffer);
  * A surface object, with which kernels read and write one level and layer. 0 on error.
  *
  * In kernels use surf2Dread and surf2Dwrite, or surf3D... for a 3D image, with x in bytes. Further
- * calls for the same level and layer return the same object. It is destroyed after the release, in
- * stream order.
+ * calls for the same level and layer return the same object. The surface object is destroyed after
+ * the release, in stream order.
  *
  * Errors: those above, and
  *     GR_ERR_INVALID_VALUE  there is no such level or layer
@@ -156,10 +156,9 @@ typedef struct gr_texture_options {
     gr_filter filter;
 
     /*
-     * Coordinates go from 0 to 1 across the image. GR_CHOICE_DEFAULT: coordinates in texels if
-     * possible, otherwise normalized coordinates. Coordinates in texels are not possible, and
-     * GR_CHOICE_NO is refused, with `whole`, and for an image that is layered (gr_image_info) and
-     * has several levels.
+     * GR_CHOICE_YES: coordinates go from 0 to 1 across the image. GR_CHOICE_NO: coordinates are in
+     * texels; refused with `whole`, and for an image that is layered (gr_image_info) and has
+     * several levels. GR_CHOICE_DEFAULT: in texels if possible, otherwise from 0 to 1.
      */
     gr_choice normalized_coordinates;
 
@@ -194,8 +193,8 @@ typedef struct gr_texture_options {
     float min_level;
 
     /*
-     * With `whole`: the number of levels from the level that contains `min_level`. 0: up to the
-     * last level.
+     * With `whole`: the number of levels to sample, beginning with level floor(`min_level`). 0: up
+     * to the last level.
      */
     unsigned level_count;
 
@@ -243,7 +242,7 @@ typedef struct gr_linear_desc {
 } gr_linear_desc;
 
 /*
- * Copies one whole level and layer from or to the image, in the order of `stream`.
+ * Copies one whole level and layer from or to the image, in stream order.
  *
  *     gr_buffer_copy_to_linear(image, 0, 0, &GR_INIT(gr_linear_desc, .host = pixels), stream);
  *     cuStreamSynchronize(stream);
@@ -255,8 +254,8 @@ typedef struct gr_linear_desc {
  *          memory may block the thread
  *
  * Errors: those above, and
- *     GR_ERR_INVALID_VALUE  the level, the layer, the pitch or the slice is invalid; or both or
- *                           neither of `device` and `host` are set
+ *     GR_ERR_INVALID_VALUE  the level, the layer, the pitch or the slice is invalid; or `device`
+ *                           and `host` are both set, or both 0
  *     GR_ERR_STATE          the call copies into an image that was registered read_only
  *     GR_ERR_UNSUPPORTED    the format has no plain channels
  *
@@ -276,8 +275,8 @@ GR_API gr_status gr_buffer_copy_from_linear(gr_buffer *buffer, unsigned level, u
  *
  * This COPIES in the stream: from the image at the map, unless the resource is write_discard, and
  * to the image at the release, unless it is read_only. The resource keeps the linear memory for its
- * next gr_map_linear(). The functions above also work on the returned buffer. If the resource is a
- * buffer, it is mapped as by gr_map(), without a copy; pass level 0 and layer 0.
+ * next gr_map_linear(). The functions above also work on the returned buffer. A resource that is a
+ * buffer is mapped as by gr_map(), without a copy; pass level 0 and layer 0.
  *
  * Owner    the caller releases the buffer
  *

@@ -20,8 +20,8 @@
  * Shapes      (H,W) and (H,W,C), or as the layout says, with the width and height of the image. A
  *             3D image takes (D,H,W) and (D,H,W,C). Leading dimensions of 1 are ignored.
  * Channels    1 to 1, 2 to 2, 3 to 3, 4 to 4; 3 to 4 adds alpha, 4 to 3 drops alpha; 1 to 3 and 1
- *             to 4 gives grey. CUDA sees images of 3 channels as 4, and Vulkan's BGRA images in
- *             memory order: set gr_publish_options.bgr there for RGB tensors.
+ *             to 4 gives grey. CUDA sees images of 3 channels as 4, and Vulkan BGRA images in
+ *             memory order: for RGB tensors and BGRA images set gr_publish_options.bgr.
  * Values      Normalized integers, integers in tensors and buffers, and floats represent 0 to 1:
  *             255 in 8 bits, 65535 in 16 bits and 1.0 are equal. Floats are clamped to 0 to 1 and
  *             rounded to the nearest integer, ties to even; NaN becomes 0. Integer images
@@ -29,20 +29,20 @@
  *             tensor.
  * Types       u8, u16, f16, bf16 and f32. A plain copy works for any type.
  * Memory      Kernels access device, pinned and managed memory. GR_MEMORY_HOST, such as NumPy
- *             arrays, works for plain copies only; for others copy it to the device by
+ *             arrays, works for plain copies only; otherwise copy the tensor to the device by
  *             gr_tensor_clone().
- * YUV         NV12, P016 and NV16 have two planes: in one tensor below each other, (H*3/2, W) or
- *             (H*2, W), or in two tensors. YUV444 is three planes, (3,H,W) or (H*3,W), of u8 or
- *             u16. Chroma is not interpolated. YUV can be published, not fetched.
+ * YUV         NV12, P016 and NV16 have two planes: one below the other in one tensor, (H*3/2, W)
+ *             or for NV16 (H*2, W), or in two tensors. YUV444 has three planes, (3,H,W) or
+ *             (H*3,W), of u8 or u16. Chroma is not interpolated. YUV can be published, not fetched.
  * Rows        The first row of the tensor is row 0 of the image: in OpenGL the lowest, as for
  *             glTexSubImage2D(), in Vulkan the highest. See gr_publish_options.flip.
  * Order       The call is ordered after the previous work in `stream`, the work on the tensor, and
  *             wait_event. The tensor may be freed immediately after the call: its memory is freed
  *             in stream order.
- * Kernels     The library contains the kernels, for GPUs only if it was built with nvcc;
- *             gr_resource_describe() reports if it was not. CUDA loads each kernel at its first
- *             launch in a context, and may then wait for all work of the context: publish once
- *             before a stream waits for later work of this thread.
+ * Kernels     The library contains the kernels; those for GPUs only if it was built with nvcc.
+ *             gr_resource_describe() reports if they are missing. CUDA loads each kernel at its
+ *             first launch in a context, and may then wait for all work of the context: publish
+ *             once before any stream waits for work that this thread submits later.
  */
 #ifndef GR_PUBLISH_H
 #define GR_PUBLISH_H
@@ -70,19 +70,19 @@ typedef struct gr_publish_options {
     gr_layout layout;
 
     /* The second plane of NV12, P016 or NV16 as a tensor: (H/2, W/2, 2) or (H/2, W), for NV16 with
-     * H rows. NULL: it follows the first plane. */
+     * H rows. NULL: it follows the first plane in the same tensor. */
     const gr_tensor *chroma;
 
     /* The first channel of the tensor is blue and the third is red. */
     bool bgr;
 
-    /* The first row of the tensor is the last of the image. */
+    /* The first row of the tensor is the last row of the image. */
     bool flip;
 
     /*
-     * Four numbers each, per channel of the image: value * scale + bias, before the sRGB encoding
-     * of a publish, after the sRGB decoding of a fetch. If the tensor has no alpha, alpha is not
-     * changed. Both arrays are read during the call. NULL: a scale of 1, a bias of 0.
+     * Arrays of four numbers, one per channel of the image, for value * scale + bias: before the
+     * sRGB encoding of a publish, after the sRGB decoding of a fetch. If the tensor has no alpha,
+     * alpha is not changed. The arrays are read during the call. NULL: a scale of 1, a bias of 0.
      */
     const float *scale, *bias;
 
@@ -106,9 +106,9 @@ typedef struct gr_publish_options {
     size_t offset;
 
     /*
-     * For a buffer: its dtype, ndim, shape, strides, layout and offset. This offset is added to
-     * `offset` above; memory and read_only are ignored. NULL: the dtype and shape of the tensor,
-     * compact.
+     * For a buffer: the dtype, ndim, shape, strides, layout and offset of the data in it.
+     * target->offset is added to `offset` above; memory and read_only are ignored. NULL: the dtype
+     * and shape of the tensor, compact.
      */
     const gr_tensor_desc *target;
 
@@ -117,7 +117,7 @@ typedef struct gr_publish_options {
 } gr_publish_options;
 
 /*
- * Maps a resource, writes a tensor to it, and releases it.
+ * Maps a resource, writes a tensor to it, and releases the resource.
  *
  * `options` may be NULL. An image without GR_SURFACE_LOAD_STORE is written through linear memory,
  * with one more copy.
@@ -168,10 +168,10 @@ GR_API gr_status gr_buffer_fetch(gr_buffer *buffer, gr_tensor *tensor,
                                  const gr_publish_options *options, CUstream stream);
 
 /*
- * Acquires a slot of the ring for writing, publishes the tensor to it, and hands it on to the
- * consumer. If that fails, the slot is given up.
+ * Acquires a slot of the ring for writing, publishes the tensor to the slot, and hands the slot on
+ * to the consumer. After an error the slot is free again.
  *
- * CUDA is the producer of the ring. `timeout_ms` is passed to gr_ring_acquire_write().
+ * CUDA must be the producer of the ring. `timeout_ms` is passed to gr_ring_acquire_write().
  *
  * Errors: those of gr_ring_acquire_write(), gr_ring_hand_over() and gr_buffer_publish()
  */
@@ -181,7 +181,7 @@ GR_API gr_status gr_ring_publish_tensor(gr_ring *ring, const gr_tensor *tensor,
 
 /*
  * Acquires the next frame of the ring for reading, fetches it into the tensor, and gives the slot
- * back. If that fails, the frame is unread again. CUDA is the consumer of the ring.
+ * back. After an error the frame is unread again. CUDA must be the consumer of the ring.
  *
  * Errors: those of gr_ring_acquire_read(), gr_ring_give_back() and gr_buffer_fetch()
  */

@@ -20,11 +20,11 @@
  * one that draws: see gr_gl_buffer_create() and gr_vk_device_wrap().
  *
  * The graphics side passes GR_STREAM_NONE. For OpenGL the ring adds waits and signals to the
- * commands of the context. For Vulkan the waits and signals are in the slot's `submit`: pass it to
- * gr_vk_submit(), which commits the submit, before you hand the slot on.
+ * commands of the context. For Vulkan the waits and signals are in the slot's `submit`: pass
+ * `submit` to gr_vk_submit() before you hand the slot on.
  *
- * Batches: one call acquires or hands on n slots, with one wait and one signal. So the GPU switches
- * less often between graphics and CUDA.
+ * Batches: one call acquires or hands on n slots, with one wait and one signal. The GPU then
+ * switches less often between graphics and CUDA.
  *
  * Threads: producer and consumer may be two threads; one thread at a time may act for a side. With
  * Vulkan, and with OpenGL's shared transport, the CUDA side needs no OpenGL context. With the other
@@ -94,8 +94,8 @@ typedef struct gr_ring_options {
  *          them at any time
  * Options  NULL means the defaults
  * Thread   for OpenGL resources, where their context is current
- * Needs    for Vulkan: the same two timeline semaphores for all slots. The ring replaces the pair
- *          of semaphores of the device by its own pair
+ * Needs    for Vulkan: the same two timeline semaphores for all slots. If these are the pair of
+ *          the device, the ring replaces them by a pair of its own
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  n is 0; an unknown option; a resource differs from the others
@@ -107,10 +107,10 @@ GR_API gr_ring *gr_ring_create(gr_resource *const resources[], size_t n,
                                const gr_ring_options *options);
 
 /*
- * Replaces the slots of a ring by n others, also with frames in flight.
+ * Replaces the slots of a ring by n other slots. Frames may be in flight.
  *
  * Frames in the old slots are still read first. The next acquire for writing takes a new slot. The
- * ring releases each old resource as soon as its slot is free; the resource can then be used
+ * ring releases each old resource as soon as its slot is free; then the resource can be used
  * outside of the ring again.
  *
  * Thread   as gr_ring_create(); the other side may be in use meanwhile
@@ -137,8 +137,8 @@ GR_API void gr_ring_stop(gr_ring *ring);
  * Resources that the caller has not freed can be used outside of the ring again. Acquired slots are
  * unmapped in the stream of their acquire: their buffers report 0 and still have to be released.
  *
- * Thread   no other thread may be in an acquire: gr_ring_stop() ends their waits
- * Needs    Vulkan submits with its slots must be done
+ * Thread   no other thread may be in an acquire; gr_ring_stop() ends waiting acquires
+ * Needs    all Vulkan submits with slots of the ring must be done
  */
 GR_API void gr_ring_free(gr_ring *ring);
 
@@ -185,7 +185,7 @@ typedef struct gr_slot {
  *
  * Slots     written into `slots` on success only; hand them on by gr_ring_hand_over(), or give them
  *           up by gr_ring_cancel_write()
- * Stream    for CUDA's work with the slots; it may be destroyed once they are handed on.
+ * Stream    for CUDA work with the slots; may be destroyed once the slots are handed on.
  *           GR_STREAM_NONE if the graphics side writes
  * Waits     for the other thread or process, at most timeout_ms milliseconds
  *
@@ -205,9 +205,9 @@ GR_API gr_status gr_ring_acquire_write(gr_ring *ring, CUstream stream, const gr_
 /*
  * Hands n written slots on to the consumer, as frames in this order.
  *
- * If CUDA is the producer, a frame consists of the work in the stream so far. The stream may be
- * destroyed afterwards. A Vulkan submit must have been committed, because a stream would wait
- * forever for a missing submit.
+ * If CUDA is the producer, the consumer waits for the work that is in the stream so far. The stream
+ * may be destroyed afterwards. A Vulkan submit must have been committed, because a stream would
+ * wait forever for a missing submit.
  *
  * Errors: as for gr_buffer_release(), after which the caller still has the slots, and
  *     GR_ERR_INVALID_VALUE  n is 0; a slot belongs to another ring, or is listed twice
@@ -240,11 +240,11 @@ GR_API gr_status gr_ring_acquire_read(gr_ring *ring, CUstream stream, const gr_s
  * Gives n read slots back. A Vulkan submit must have been committed, and a CUDA stream may be
  * destroyed afterwards, as for gr_ring_hand_over().
  *
- * In GR_RING_LOSSLESS slots may become free later. If OpenGL reads by the shared transport, or
- * Vulkan reads, slots become free together once half of them were given back, so that the GPU
- * switches less often. Vulkan slots become free earlier if a producer needs them. OpenGL slots,
- * fewer than half of all, may stay with the consumer until its next call. If the producer needs
- * every slot, the consumer must wait in gr_ring_acquire_read() or by gr_ring_descriptor().
+ * In GR_RING_LOSSLESS slots may become free later. If Vulkan reads, or OpenGL reads by the shared
+ * transport, the slots become free together once half of all slots were given back, so that the GPU
+ * switches less often. Vulkan slots become free earlier if the producer needs them. Fewer than half
+ * of the slots may stay with an OpenGL consumer until its next call. If the producer needs every
+ * slot, the consumer must wait in gr_ring_acquire_read(), or by polling gr_ring_descriptor().
  *
  * Errors: as for gr_ring_hand_over(), and
  *     GR_ERR_STATE  a slot is not acquired for reading; its submit was not committed
@@ -294,10 +294,11 @@ GR_API const gr_ring_info *gr_ring_get_info(gr_ring *ring);
  *
  * It is also readable after gr_ring_stop() and when the other process is gone. Acquire with a
  * timeout of 0, because another acquire may have taken the slot. Do not read from the descriptor:
- * it is level-triggered and stays readable while a slot can be acquired. After this call the ring
- * frees OpenGL slots one by one. Slots given back before this call can make the consumer's
- * descriptor readable without a frame: the next acquire of the consumer, on the OpenGL thread,
- * frees these slots.
+ * it is level-triggered and stays readable while a slot can be acquired.
+ *
+ * After this call OpenGL slots that are given back become free one by one. If slots that were given
+ * back before are not free yet, the descriptor of the consumer is readable even without a frame,
+ * until the next acquire of the consumer, on the OpenGL thread, frees these slots.
  *
  * Owner    the ring; do not close it
  * Valid    until the ring is freed

@@ -14,7 +14,7 @@
  *                                                             more
  *
  * Most programs do not need this header: vk.h creates Vulkan semaphores, and submit.h assigns them
- * to resources, whose maps and releases wait and signal.
+ * to resources. Then maps and releases wait and signal.
  *
  * A timeline semaphore has a value that only grows, and any number of waits. A binary semaphore
  * alternates between one signal and one wait; use it only for resources that are always used
@@ -62,7 +62,7 @@ typedef struct gr_semaphore_desc {
     /* The type, from the table above. Required. */
     unsigned type;
 
-    /* A file descriptor. The driver owns it after a success, the caller after an error. */
+    /* A file descriptor. After success the CUDA driver owns it; after an error, the caller. */
     int fd;
 
     /*
@@ -82,8 +82,8 @@ typedef struct gr_semaphore_desc {
 } gr_semaphore_desc;
 
 /*
- * Imports a semaphore into CUDA. The software CUDA driver imports only semaphores that it created;
- * for Vulkan semaphores use gr_semaphore_from_vk() with `through_host` there.
+ * Imports a semaphore into CUDA. The software CUDA driver imports only semaphores that it created:
+ * with this driver, share Vulkan semaphores by gr_semaphore_from_vk() with `through_host`.
  *
  * Owner    the caller, who frees it
  * Context  the current CUDA context, or else the primary context of device 0
@@ -103,10 +103,10 @@ GR_API gr_semaphore *gr_semaphore_import(const gr_semaphore_desc *desc);
 /*
  * Releases the caller's reference; the import ends with the last reference.
  *
- * This call does not wait: while streams have pending signals and waits of gr_semaphore_signal()
- * and gr_semaphore_wait(), the import stays, and a later call that creates or frees such objects
- * ends it. grinterop does not track signals and waits in a captured CUDA graph, or of your own
- * calls with gr_semaphore_info.external: free the semaphore after they have run for the last time.
+ * This call does not wait. If streams have pending signals or waits of gr_semaphore_signal() and
+ * gr_semaphore_wait(), a later call that creates or frees a semaphore or a resource ends the
+ * import. grinterop does not track signals and waits in a captured CUDA graph, or your own calls
+ * with gr_semaphore_info.external: free the semaphore after the last of these has run.
  *
  * Wraps cuDestroyExternalSemaphore.
  */
@@ -150,7 +150,7 @@ typedef struct gr_semaphore_point {
     /* The semaphore. Required. */
     gr_semaphore *semaphore;
 
-    /* Timelines: the value to signal or to wait for. A wait for 0 ends at once. */
+    /* Timelines: the value to signal or to wait for. A wait for 0 never blocks. */
     uint64_t value;
 
     /* Keyed mutexes: the key to release or to acquire. */
@@ -174,9 +174,9 @@ typedef struct gr_semaphore_point {
  * if you also signal these semaphores, keep the values in order.
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  a NULL; n is 0; a field that does not apply; a value not greater than
- *                           the last one signalled through grinterop; semaphores of different CUDA
- *                           contexts
+ *     GR_ERR_INVALID_VALUE  an argument is NULL; n is 0; a field that does not apply is set; a
+ *                           value is not greater than the last value signalled through grinterop;
+ *                           the semaphores belong to different CUDA contexts
  *     GR_ERR_CUDA           the driver refused, or earlier work of the stream failed
  *
  * Wraps cuSignalExternalSemaphoresAsync, after cuStreamBatchMemOp.
@@ -187,9 +187,9 @@ GR_API gr_status gr_semaphore_signal(const gr_semaphore_point points[], size_t n
  * Enqueues n waits in the stream, by one driver call. Later work in the stream waits for all n.
  *
  * Errors: as for gr_semaphore_signal(), and
- *     GR_ERR_DEVICE_LOST  the Vulkan device of a semaphore that the host waits for was lost;
- *                         signals of such semaphores are then accepted and ignored, so that
- *                         mappings can end
+ *     GR_ERR_DEVICE_LOST  the Vulkan device of a semaphore that the host waits for was lost.
+ *                         Signals of such a semaphore are accepted and ignored, so that mappings
+ *                         can end
  *
  * Wraps cuWaitExternalSemaphoresAsync.
  */

@@ -15,12 +15,12 @@
  *         gr_ring_hand_over(ring, &slot, 1);
  *     }
  *
- * A message has file descriptors of memory and semaphores (SCM_RIGHTS), a description, and
+ * A message contains file descriptors of memory and semaphores (SCM_RIGHTS), a description, and
  * optionally data of your own, such as the size of a mesh.
  *
- * The receiver checks everything. A peer may be hostile or die at any moment: the calls then return
- * errors in bounded time (SECURITY.md). Both processes need the same version of the messages, in
- * practice the same grinterop.
+ * The receiver checks every message. If the peer is hostile or dies, calls return errors in bounded
+ * time (SECURITY.md). Both processes need the same message version: in practice, use the same
+ * grinterop version.
  */
 #ifndef GR_SHARE_H
 #define GR_SHARE_H
@@ -40,11 +40,11 @@ extern "C" {
 /*
  * Sends a resource to another process, with `size` bytes of your own data.
  *
- * The processes must agree which of them uses the resource at a time; a ring of one slot ensures
+ * The processes must agree which of them uses the resource at any time; a ring of one slot ensures
  * this. Semaphores set by gr_resource_set_sync() are sent along. The receiver's submits then
- * continue the sender's values, and its n-th release signals the n-th value after the value that
- * was sent. Resources without such semaphores are sent without semaphores, and the receiver defines
- * the order.
+ * continue the sender's values, and the receiver's n-th release signals the n-th value after the
+ * value that was sent. Other resources are sent without semaphores, and the receiver defines the
+ * order.
  *
  * Owner    the caller still owns the resource; the other process imports the same memory
  * Data     NULL with size 0: none
@@ -110,16 +110,16 @@ GR_API gr_resource *gr_resource_receive(int socket, void *data, size_t room, siz
 /*
  * Sends a ring to another process, with `size` bytes of your own data.
  *
- * This process keeps `role`, and the other process has the other role, through CUDA. From then on
- * each process calls only the functions of its role.
+ * This process keeps `role`. The other process gets the other role, and uses CUDA for it. From then
+ * on each process calls only the functions of its role.
  *
  * If the other process dies, acquires return GR_ERR_SYSTEM; frames already handed over can still be
- * read. Streams and graphics work of this process that wait for the dead peer are released a moment
- * later, but the frame that the peer was writing may be incomplete. A peer that decreases the value
+ * read. Streams and graphics work of this process that wait for the dead process are released a
+ * moment later; the frame that it was writing may be incomplete. A process that decreases the value
  * of its semaphore is treated as dead after some seconds.
  *
  * A living peer that does nothing blocks the streams and the graphics work that wait for its frame,
- * like an endless kernel, but no call on a ring blocks beyond its timeout. If OpenGL has no
+ * like an endless kernel. But no call on a ring blocks beyond its timeout. If OpenGL has no
  * semaphores (llvmpipe), the acquire itself waits for the frame, and returns GR_ERR_NOT_READY or
  * GR_ERR_TIMEOUT if the frame is not ready. gr_ring_free() waits at most 2 seconds for the peer and
  * the streams of the slots, then releases all work that still waits for the peer.
@@ -132,8 +132,8 @@ GR_API gr_resource *gr_resource_receive(int socket, void *data, size_t room, siz
  * Needs    resources as for gr_resource_send(); no frames in flight. The ring cannot be resized any
  *          more
  *
- * Both processes use the semaphores of the slots directly if only these slots use them and they can
- * be exported. Otherwise grinterop forwards the signals in two streams of its own.
+ * If the semaphores of the slots can be exported and no other resource uses them, both processes
+ * use them directly. Otherwise grinterop forwards the signals in two streams of its own.
  *
  * Errors: as for gr_resource_send(), and
  *     GR_ERR_INVALID_VALUE  `role` is unknown; the ring has more than 1024 slots

@@ -16,7 +16,7 @@
  *     ... kernels on `stream` ...
  *                                                 the next submit waits for the release
  *
- * For Vulkan, one call of vk.h does the three steps.
+ * For Vulkan, gr_vk_submit() of vk.h adds the waits and signals, submits, and commits.
  *
  * A resource has two semaphores. The graphics API signals `acquire` when its work is done, and
  * gr_map() makes the stream wait for `acquire`. CUDA signals `release` at the end of a mapping, and
@@ -26,13 +26,13 @@
  * - Signal a semaphore from one queue only.
  * - Begin submits in the order in which you submit them.
  *
- * grinterop orders the CUDA side itself, also over several streams. CUDA may map several times in a
- * row: each map waits for the previous release. So grinterop does not detect a frame without a
- * submit, or a submit without gr_submit_begin(), except for the first submit of a new Vulkan image
+ * grinterop orders the CUDA side itself, also over several streams: each map waits for the previous
+ * release. CUDA may map several times without a submit in between, so grinterop cannot detect that
+ * a submit or its gr_submit_begin() is missing, except for the first submit of a new Vulkan image
  * (vk.h).
  *
  * OpenGL resources need no submits, because gr_map() and the release order OpenGL commands. A
- * submit ignores them, so that a renderer can be written once for both.
+ * submit ignores OpenGL resources, so that the same renderer code works with Vulkan and OpenGL.
  *
  * Thread   one thread at a time may use a submit and its resources. If several threads have submits
  *          with the same semaphores, hold your own lock from gr_submit_begin() until the submit
@@ -68,9 +68,9 @@ extern "C" {
  * Waits    for the last release of the resource, if it had semaphores before
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  a NULL; the same semaphore twice; a keyed mutex or NvSciSync, for which
- *                           use gr_semaphore_wait() and gr_semaphore_signal(); a semaphore of
- *                           another CUDA context; an OpenGL resource
+ *     GR_ERR_INVALID_VALUE  an argument is NULL; the same semaphore twice; a keyed mutex or
+ *                           NvSciSync (use gr_semaphore_wait() and gr_semaphore_signal() instead);
+ *                           a semaphore of another CUDA context; an OpenGL resource
  *     GR_ERR_STATE          the resource is mapped, closed, in a ring or in a begun submit
  */
 GR_API gr_status gr_resource_set_sync(gr_resource *resource, gr_semaphore *acquire,
@@ -117,7 +117,7 @@ typedef struct gr_submit {
  * Memory   a loop of begin, commit and free does not allocate
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  n is 0; a NULL; a resource that is listed twice
+ *     GR_ERR_INVALID_VALUE  n is 0; an argument is NULL; a resource is listed twice
  *     GR_ERR_STATE          a resource is mapped, closed, in a ring (its slot has the submit), in
  *                           another open submit, or has no defined order (gr_resource_set_sync());
  *                           the last signal of a binary semaphore was not waited for
@@ -132,8 +132,8 @@ GR_API gr_submit *gr_submit_begin(gr_resource *const resources[], size_t n);
  * commit.
  *
  * Errors:
- *     GR_ERR_INVALID_VALUE  NULL
- *     GR_ERR_STATE          it was committed before
+ *     GR_ERR_INVALID_VALUE  `submit` is NULL
+ *     GR_ERR_STATE          the submit was committed before
  */
 GR_API gr_status gr_submit_commit(gr_submit *submit);
 
@@ -143,11 +143,11 @@ GR_API gr_status gr_submit_commit(gr_submit *submit);
  * value counts as signalled once a later value is, and a binary semaphore is in one submit at a
  * time.
  *
- * The submit of a ring's slot belongs to the ring and is not freed.
+ * Do not free the submit of a ring's slot: it belongs to the ring.
  *
- * Errors: recorded only
+ * Errors: reported only by gr_last_error()
  *     GR_ERR_INVALID_VALUE  the submit was freed before
- *     GR_ERR_STATE          it belongs to a ring
+ *     GR_ERR_STATE          the submit belongs to a ring
  */
 GR_API void gr_submit_free(gr_submit *submit);
 

@@ -23,14 +23,14 @@
  *
  * Order     A tensor has a stream: the stream of its creation or of its mapping. Earlier work in
  *           that stream precedes every use by the functions of this header. grinterop knows uses in
- *           other streams from gr_tensor_used_on(), its own copies and publish.h. A default stream
- *           belongs to the CUDA context of the call. That is the context of the resource in
- *           publish.h; of the target in gr_tensor_copy(), or of the source if the target is host
- *           memory; otherwise of the tensor. The stream of a tensor must live as long as the
- *           tensor, and the stream of an export as long as the export.
+ *           other streams from gr_tensor_used_on(), its own copies and publish.h. The stream of a
+ *           tensor must live as long as the tensor, and the stream of an export as long as the
+ *           export. A default stream is that of one CUDA context: in publish.h, the context of the
+ *           resource; in gr_tensor_copy(), the context of the target, or of the source if the
+ *           target is host memory; in other functions, the context of the tensor.
  * End       A tensor ends after it was freed, its exports and views are gone, and all known streams
- *           have done their work with it. No call waits for that: a later call of this header ends
- *           the tensor. But freeing GR_MEMORY_PINNED or GR_MEMORY_MANAGED memory of grinterop, or
+ *           have done their work with it. gr_tensor_free() does not wait: a later call of this
+ *           header ends the tensor. But freeing GR_MEMORY_PINNED or GR_MEMORY_MANAGED memory, or
  *           any memory on a device without memory pools, may wait in the driver for other work of
  *           the device.
  * Mapping   A tensor does not keep its mapping alive. A release, unmap or close revokes the tensors
@@ -147,7 +147,7 @@ typedef struct gr_tensor_desc {
     gr_layout layout;       /* the meaning of the dimensions */
     gr_memory memory;       /* the kind of memory. gr_buffer_tensor(): 0, or GR_MEMORY_ARRAY for
                              * an image; gr_tensor_view(): 0 */
-    bool read_only;         /* refuse writes, also to views; set for a read_only resource */
+    bool read_only;         /* refuse writes, also to views; always true for read_only resources */
 
     /*
      * The offset of element 0 in bytes: for gr_buffer_tensor() in the buffer, for gr_tensor_view()
@@ -162,9 +162,9 @@ typedef struct gr_tensor_desc {
 /*
  * Creates a tensor with new, uninitialised memory.
  *
- * The stream of the tensor is `stream`, whose later work may use the tensor: on devices with memory
- * pools, device memory is allocated in stream order. GR_STREAM_NONE: the tensor has no stream and
- * can be used at once.
+ * `stream` becomes the stream of the tensor, and later work in it may use the tensor: on devices
+ * with memory pools, device memory is allocated in stream order. GR_STREAM_NONE: the tensor has no
+ * stream and can be used at once.
  *
  * Owner    the caller, who frees it with gr_tensor_free()
  * Context  the current CUDA context, or else the primary context of device 0
@@ -172,7 +172,7 @@ typedef struct gr_tensor_desc {
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  a field of `desc`, or `stream`, is invalid; or strides are negative or
  *                           overlap; the message names the field
- *     GR_ERR_NO_DRIVER      no driver starts
+ *     GR_ERR_NO_DRIVER      there is no usable CUDA driver
  *     GR_ERR_UNSUPPORTED    the device has no managed memory
  *     GR_ERR_CUDA           the driver refused
  *     GR_ERR_NO_MEMORY
@@ -195,14 +195,14 @@ typedef void (*gr_tensor_end_fn)(void *user);
  * With GR_MEMORY_ARRAY `data` is the CUarray. The driver reports its type and shape: leave these
  * fields 0.
  *
- * Owner    the caller frees the tensor. The memory must live until `end` is called with `user`,
- *          which may be NULL. After an error `end` is not called
+ * Owner    the caller frees the tensor. The memory must live until `end` is called with `user`.
+ *          `end` and `user` may be NULL. After an error `end` is not called
  * Thread   `end` runs on a thread that calls grinterop, never on a thread of the driver. `end` may
  *          call grinterop
  *
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  a field of `desc` is invalid; or `ready_on` or `data` is NULL
- *     GR_ERR_NO_DRIVER      no driver starts
+ *     GR_ERR_NO_DRIVER      there is no usable CUDA driver
  *     GR_ERR_CUDA           the driver refused
  *     GR_ERR_NO_MEMORY
  */
@@ -219,7 +219,8 @@ GR_API gr_tensor *gr_tensor_wrap(const gr_tensor_desc *desc, void *data, CUstrea
  * W, C) or (D, H, W, C) of its format and pitch. With GR_MEMORY_ARRAY the tensor is the CUDA array
  * of level 0 and layer 0 of an image mapped by gr_map().
  *
- * Owner    the caller, who frees the tensor before the release of the buffer, which revokes it
+ * Owner    the caller, who frees the tensor before it releases the buffer: the release revokes the
+ *          tensor
  *
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  `buffer` is NULL; a field of `desc` is invalid; the tensor exceeds the
@@ -234,9 +235,9 @@ GR_API gr_tensor *gr_buffer_tensor(gr_buffer *buffer, const gr_tensor_desc *desc
  * Creates a tensor in the memory of another tensor, with another layout, other strides, another
  * part or dtype. The memory stays until both tensors are freed.
  *
- * A view lies within the memory of its tensor, which begins at the lowest byte of its elements. The
- * memory of an allocated or mapped tensor extends to the end of the allocation or mapping, the
- * memory of a wrapped tensor or a view extends to the highest byte of its elements.
+ * A view lies within the memory of its tensor. This memory begins at the lowest byte of the
+ * tensor's elements. It ends with the allocation or mapping; for a wrapped tensor or a view, it
+ * ends with the highest byte of the elements.
  *
  * Owner    the caller
  *
@@ -262,13 +263,13 @@ GR_API gr_tensor *gr_tensor_clone(gr_tensor *tensor, gr_memory memory, CUstream 
 
 /*
  * Releases the caller's reference. The tensor ends when its exports and views are gone and the
- * known streams have done their work with it. A graph capture in its stream delays the end. This
- * call never waits.
+ * known streams have done their work with it. A graph capture in the stream of the tensor delays
+ * the end. This call never waits.
  *
  * Thread   any, at any time
  *
- * Errors: recorded only
- *     GR_ERR_INVALID_VALUE  it was freed before
+ * Errors: reported only by gr_last_error()
+ *     GR_ERR_INVALID_VALUE  the tensor was freed before
  */
 GR_API void gr_tensor_free(gr_tensor *tensor);
 
@@ -325,7 +326,7 @@ GR_API const gr_tensor_info *gr_tensor_get_info(const gr_tensor *tensor);
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed, or `stream` is invalid
- *     GR_ERR_STATE          it is revoked
+ *     GR_ERR_STATE          the tensor is revoked
  *     GR_ERR_CUDA           the driver refused
  *
  * Wraps cuEventRecord, cuStreamWaitEvent.
@@ -333,8 +334,9 @@ GR_API const gr_tensor_info *gr_tensor_get_info(const gr_tensor *tensor);
 GR_API gr_status gr_tensor_wait(const gr_tensor *tensor, CUstream stream);
 
 /*
- * Registers the work so far in `stream` as a use of the tensor: its end, the release of its mapping
- * and later calls of gr_tensor_wait() wait for it. Not needed for the tensor's own stream.
+ * Registers the work so far in `stream` as a use of the tensor. The end of the tensor, the release
+ * of its mapping and later calls of gr_tensor_wait() wait for this work. Not needed for the
+ * tensor's own stream.
  *
  * Errors: as for gr_tensor_wait()
  *
@@ -365,11 +367,11 @@ GR_API gr_status gr_tensor_used_on(gr_tensor *tensor, CUstream stream);
 GR_API gr_status gr_tensor_copy(gr_tensor *to, const gr_tensor *from, CUstream stream);
 
 /*
- * Copies all elements to or from host memory. There they are contiguous, with the last dimension
- * fastest. `bytes` must be gr_tensor_info.bytes.
+ * Copies all elements to or from host memory. In host memory they are contiguous, with the last
+ * dimension fastest. `bytes` must be gr_tensor_info.bytes.
  *
- * The memory must live until the stream has done the copy: wait for the stream before you read it.
- * Pageable memory may block the thread.
+ * The host memory must live until the stream has done the copy: wait for the stream before you read
+ * the memory. With pageable memory the call may block the thread.
  *
  * Errors: as for gr_tensor_copy(), and
  *     GR_ERR_INVALID_VALUE  the memory is NULL, or `bytes` is wrong
@@ -416,9 +418,9 @@ struct DLManagedTensorVersioned;
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed, or `consumer` is NULL
  *     GR_ERR_STATE          the tensor is revoked; or it is read-only, and the form is legacy
- *     GR_ERR_UNSUPPORTED    negative strides without gr_tensor_desc.negative_strides; strides or,
- *                           for kernels, an address that are not multiples of an element; grinterop
- *                           was built without DLPack
+ *     GR_ERR_UNSUPPORTED    negative strides without gr_tensor_desc.negative_strides; strides that
+ *                           are not multiples of the element size; memory for kernels at an address
+ *                           that is not such a multiple; grinterop was built without DLPack
  *     GR_ERR_CUDA           the driver refused
  *     GR_ERR_NO_MEMORY
  */
@@ -428,11 +430,11 @@ GR_API struct DLManagedTensor *gr_tensor_dlpack_legacy(gr_tensor *tensor, CUstre
 /*
  * Imports a tensor of another framework, by DLPack 1 or in the legacy form, zero-copy. The bytes
  * are ready when `ready_on` has done its work so far: pass the stream given to the producer.
- * GR_STREAM_NONE: they are ready.
+ * GR_STREAM_NONE: the bytes are ready.
  *
  * An opaque handle (kDLOpaqueHandle) of kDLCUDA is a CUDA array, as in the render outputs of ovrtx.
- * NULL strides mean compact. Lanes become a dimension of their own. On the software CUDA driver
- * host memory counts as device memory.
+ * NULL strides mean a compact tensor. Lanes become a dimension of their own. On the software CUDA
+ * driver host memory counts as device memory.
  *
  * Owner    the caller frees the tensor. After a success the tensor owns `managed` and calls its
  *          deleter once, when it ends; after an error the caller still owns it
@@ -442,9 +444,9 @@ GR_API struct DLManagedTensor *gr_tensor_dlpack_legacy(gr_tensor *tensor, CUstre
  *     GR_ERR_INVALID_VALUE  `managed` is NULL, already imported, or inconsistent; the message says
  *                           how
  *     GR_ERR_UNSUPPORTED    an unknown type, device or version; more than GR_TENSOR_DIMS
- *                           dimensions; an address that is not a multiple of an element; grinterop
- *                           was built without DLPack
- *     GR_ERR_NO_DRIVER      no driver starts
+ *                           dimensions; an address that is not a multiple of the element size;
+ *                           grinterop was built without DLPack
+ *     GR_ERR_NO_DRIVER      there is no usable CUDA driver
  *     GR_ERR_CUDA           the driver refused
  *     GR_ERR_NO_MEMORY
  */
@@ -472,17 +474,17 @@ typedef struct gr_array_interface {
  * use gr_tensor_wrap().
  *
  * The stream `consumer` waits until the bytes are ready, and the field `stream` is NULL. If
- * `consumer` is GR_STREAM_NONE, the field `stream` is the stream of the tensor, for which the
- * consumer must wait; if the tensor has no stream, this call waits.
+ * `consumer` is GR_STREAM_NONE, the field `stream` is the stream of the tensor, and the consumer
+ * must wait for it; if the tensor has no stream, this call waits.
  *
- * The interface does not report the end of its use: register later work by gr_tensor_used_on(), and
- * do not free the tensor before.
+ * The interface does not report when the consumer is done: register the consumer's work by
+ * gr_tensor_used_on() before you free the tensor.
  *
  * Valid    until the next call of this function for the tensor, or until gr_tensor_free()
  *
  * Errors: NULL after
  *     GR_ERR_INVALID_VALUE  `tensor` is NULL or freed, or `consumer` is NULL
- *     GR_ERR_STATE          it is revoked
+ *     GR_ERR_STATE          the tensor is revoked
  *     GR_ERR_UNSUPPORTED    the tensor is in pageable host memory, which CUDA cannot access
  *     GR_ERR_CUDA           the driver refused
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Vulkan buffers and images shared with CUDA, and the order between Vulkan and CUDA. They are
+ * Vulkan buffers and images shared with CUDA, and the order between Vulkan and CUDA. The memory is
  * shared zero-copy, unless the application allows copies (`transports` of gr_vk_device_desc).
  *
  *     gr_vk_device *device = gr_vk_device_wrap(                               (once)
@@ -58,7 +58,7 @@ extern "C" {
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
-/* A Vulkan device, and the CUDA device on the same GPU or one that its resources are copied to. */
+/* A Vulkan device, and the CUDA device that uses its resources. */
 typedef struct gr_vk_device gr_vk_device;
 
 /* The Vulkan device for gr_vk_device_wrap(). */
@@ -142,26 +142,30 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  * semaphores and buffers with dedicated memory, as those of gr_vk_buffer_create(), can be shared.
  * The memory stays on the Vulkan device.
  *
- * With GR_TRANSPORT_COPY in desc->transports the device may also be of another vendor, of another
- * GPU without peer access, or the CPU's, and may lack the extensions. All of its resources are then
- * copied, or if GR_TRANSPORT_EXTERNAL is not set. Otherwise memory is shared. With copies:
+ * With GR_TRANSPORT_COPY in desc->transports the Vulkan device may also be another vendor's GPU,
+ * another GPU without peer access or the CPU, or lack the extensions. All resources of such a
+ * device are copied. Without GR_TRANSPORT_EXTERNAL the resources of any device are copied. With
+ * copies:
  *
- *     context   the current one, or else that of the first CUDA device
- *     submits   also copy: with `last` what CUDA reads, before the next map; with `first` what CUDA
- *               wrote. A submit of your own waits at VK_PIPELINE_STAGE_TRANSFER_BIT, too
+ *     context   the current CUDA context. If there is none, the primary context of the CUDA device
+ *               on the same GPU, or else of the first CUDA device
+ *     submits   also copy: a submit with `last` copies what CUDA reads, before the next map; a
+ *               submit with `first` copies what CUDA wrote. A submit of your own must also wait at
+ *               VK_PIPELINE_STAGE_TRANSFER_BIT
  *     map       returns GR_ERR_STATE for a new resource of gr_from_vk_buffer() until a submit has
  *               handed it over, unless it is write_discard
- *     usage     TRANSFER_SRC, except for write_discard; TRANSFER_DST, except for read_only.
- *               grinterop adds them to objects that it creates
+ *     usage     must have TRANSFER_SRC, except for write_discard, and TRANSFER_DST, except for
+ *               read_only. grinterop adds these usages to objects that it creates
  *     parts     CUDA, and a submit with `first`, copy only the mapped parts. A submit with `last`
  *               copies whole buffers. gr_vk_cmd_from_cuda() copies whole buffers, too: the other
  *               bytes of a write_discard buffer become undefined
  *     family    no ownership is transferred: use a resource in one queue family, or create it with
  *               VK_SHARING_MODE_CONCURRENT
- *     close     loses bytes that no submit took back. Vulkan's work with the resource must be done
- *     memory    of CUDA, and the same size in host memory
- *     waits     no thread. If the device is not CUDA's, host functions wait in the streams: use one
- *               stream, or see gr_vk_semaphore_desc.through_host
+ *     close     loses bytes that no submit took back. The Vulkan work with the resource must be
+ *               done
+ *     memory    one copy in CUDA memory, and one in host memory
+ *     waits     no thread waits. If the Vulkan device is not the CUDA device, host functions in the
+ *               streams wait: use one stream, or see gr_vk_semaphore_desc.through_host
  *
  * Owner    the caller frees it with gr_vk_device_free()
  * Valid    instance, device and queue must outlive the wrap and everything created from it.
@@ -173,8 +177,8 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  *                           current CUDA context belongs to a device without peer access;
  *                           synchronization2 is set but its functions are missing; `transports` has
  *                           unknown bits
- *     GR_ERR_UNSUPPORTED    without copies: no CUDA device matches; or extensions are missing, and
- *                           the message lists all of them. `transports` allows no Vulkan transport
+ *     GR_ERR_UNSUPPORTED    without copies: no CUDA device matches, or extensions are missing (the
+ *                           message lists all of them). `transports` allows no Vulkan transport
  *     GR_ERR_VULKAN         a function of Vulkan 1.0 was not found
  *     GR_ERR_CUDA           CUDA refused
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
@@ -224,7 +228,7 @@ GR_API const gr_vk_device_info *gr_vk_device_get_info(const gr_vk_device *device
 /* ---- Buffers and images that grinterop creates ----------------------------------------------- */
 
 /*
- * Creates a buffer or an image with memory that CUDA imports, or that is copied.
+ * Creates a buffer or an image whose memory CUDA imports, or whose contents are copied.
  *
  *     const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO, ...};
  *     gr_resource *picture = gr_vk_image_create(device, &info, GR_SURFACE_LOAD_STORE);
@@ -279,10 +283,10 @@ GR_API VkDeviceMemory gr_vk_memory(const gr_resource *resource);
 /* ---- Existing buffers and images ------------------------------------------------------------- */
 
 /*
- * A buffer that was created with VkExternalMemoryBufferCreateInfo, in memory that was allocated
- * with VkExportMemoryAllocateInfo, both with the handle type
- * VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT, on Windows OPAQUE_WIN32_BIT. A device that copies
- * needs none of these.
+ * A buffer created with VkExternalMemoryBufferCreateInfo, in memory allocated with
+ * VkExportMemoryAllocateInfo. Both structs have the handle type
+ * VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT, on Windows OPAQUE_WIN32_BIT. If the device copies,
+ * neither struct is needed.
  */
 typedef struct gr_vk_buffer_desc {
     size_t struct_size;
@@ -330,7 +334,7 @@ typedef struct gr_vk_image_desc {
  *          submit of the resource
  * Host     the host may access memory mapped by vkMapMemory while the resource is not mapped. CUDA
  *          sees the host's writes only after a submit between the writes and the map, such as the
- *          submit that hands the resource over. Without it CUDA reads old bytes, even in
+ *          submit that hands the resource over. Without a submit CUDA reads old bytes, even in
  *          HOST_COHERENT memory (seen on an H200). Memory that is not HOST_COHERENT also needs
  *          vkFlushMappedMemoryRanges() before that submit. To read data that CUDA wrote, release
  *          the buffer and call gr_resource_wait(); memory that is not HOST_COHERENT then needs
@@ -354,7 +358,7 @@ GR_API gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_des
 /* A Vulkan format as CUDA sees it. Owned by the library. */
 typedef struct gr_vk_format_info {
     const char *name;  /* such as "VK_FORMAT_R8G8B8A8_UNORM" */
-    unsigned format;   /* of one channel, such as GR_FORMAT_FLOAT */
+    unsigned format;   /* the format of one channel, such as GR_FORMAT_FLOAT */
     unsigned channels; /* the number of channels */
     bool normalized;   /* integers represent numbers from 0 to 1, or -1 to 1 */
     bool srgb;         /* colours are sRGB encoded */
@@ -389,7 +393,7 @@ typedef struct gr_vk_use {
     VkAccessFlags2 access; /* 0: nothing to make visible */
 
     /*
-     * The layout of the images. 0, VK_IMAGE_LAYOUT_UNDEFINED, discards their contents on the way to
+     * The layout of the images. VK_IMAGE_LAYOUT_UNDEFINED (0) discards their contents on the way to
      * CUDA, and is refused on the way from CUDA.
      */
     VkImageLayout layout;
@@ -446,7 +450,7 @@ typedef struct gr_vk_submit_desc {
  *     GR_ERR_INVALID_VALUE  an argument is NULL; there is no Vulkan resource, or there are
  *                           resources of several VkDevices; there is no queue; a wrong sType; an
  *                           invalid use; a semaphore is not a Vulkan semaphore
- *     GR_ERR_STATE          it was committed before
+ *     GR_ERR_STATE          the submit was committed before
  *     GR_ERR_UNSUPPORTED    a part of the submit needs synchronization2; the message names the part
  *     GR_ERR_NO_MEMORY      the process or the device is out of memory
  *     GR_ERR_DEVICE_LOST    the VkDevice is lost
@@ -478,7 +482,7 @@ GR_API gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc);
  * Errors, with *out unchanged:
  *     GR_ERR_INVALID_VALUE  an argument is NULL, a wrong sType, or a semaphore is not a Vulkan
  *                           semaphore
- *     GR_ERR_STATE          it was committed before
+ *     GR_ERR_STATE          the submit was committed before
  *     GR_ERR_NO_MEMORY
  */
 GR_API gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
@@ -491,10 +495,10 @@ GR_API gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,
  *     ... commands that use them ...
  *     gr_vk_cmd_to_cuda(commands, resources, n, &last_use);
  *
- * The barriers change owner and layout; the waits are done by the semaphores of the submit. The
- * barriers can be recorded before gr_submit_begin(). The submit must wait at least at the stages of
- * `after`, because the layout change comes after a wait at these stages. Flags that fit into 32
- * bits are recorded by vkCmdPipelineBarrier.
+ * The barriers change owner and layout; the semaphores of the submit make Vulkan wait. The barriers
+ * can be recorded before gr_submit_begin(). The submit must wait at least at the stages of `after`,
+ * because the layout changes after the wait at these stages. Flags that fit into 32 bits are
+ * recorded by vkCmdPipelineBarrier.
  *
  * Errors, after which nothing was recorded:
  *     GR_ERR_INVALID_VALUE  an argument is NULL; n or `stages` is 0; a resource is not a Vulkan
@@ -542,8 +546,8 @@ typedef struct gr_vk_semaphore_desc {
 
     /*
      * Do not export the semaphore: the host waits and signals in stream order. For timelines only.
-     * A GPU driver may run the host functions of all streams one after the other: a wait then
-     * blocks the signal that it waits for.
+     * A GPU driver may run the host functions of all streams one after the other: a waiting host
+     * function then blocks the host function that would signal.
      */
     bool through_host;
 } gr_vk_semaphore_desc;
