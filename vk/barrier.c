@@ -49,7 +49,7 @@ static gr_status check_family(const gr_vk_device *device, uint32_t family, const
                        name);
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "`*%s->queue_family` is %u, but %s has %u families: pass that of the queue "
-                   "that the commands are submitted to, or NULL for the wrapped device's.",
+                   "that the commands are submitted to, or NULL for that of the wrapped device.",
                    name, family, device->identity.name, device->family_count);
 }
 
@@ -113,10 +113,9 @@ static gr_status check(VkCommandBuffer commands, gr_resource *const resources[],
 /* ---- Recording ------------------------------------------------------------------------------- */
 
 /*
- * The fields of one barrier for all resources, which the structs of both Vulkan versions have in
- * common. A release changes the image layout in a separate step, because the acquiring side would
- * have to repeat a layout change within the ownership transfer, and the validation layer expects
- * that.
+ * One barrier for all resources, in the fields that the structs of both Vulkan versions have. When
+ * the ownership is released, an earlier, separate step changes the image layout: the validation
+ * layer expects the acquiring side to repeat a layout change within the ownership transfer.
  */
 struct step {
     VkPipelineStageFlags2 src_stages, dst_stages;
@@ -161,7 +160,8 @@ static struct step release_step(const struct vk_handover *way, bool after_change
 
 /*
  * Returns the step that acquires the ownership. It is ordered after the wait of the submit because
- * both use the same stages. With TOP_OF_PIPE the layout change could happen before CUDA is done.
+ * both use the same stages. If its source stage were TOP_OF_PIPE, the layout could change before
+ * CUDA is done.
  */
 static struct step acquire_step(const struct vk_handover *way)
 {
@@ -176,7 +176,7 @@ static struct step acquire_step(const struct vk_handover *way)
     };
 }
 
-/* CUDA does not access an object that is copied, so that no ownership changes. */
+/* CUDA does not access a copied object, so the object keeps its owner. */
 static struct step before_fetch(const struct vk_handover *way)
 {
     return (struct step){
@@ -206,8 +206,8 @@ static struct step after_store(const struct vk_handover *way)
 }
 
 /*
- * Returns the owner in a barrier. Concurrent resources have no owner family, but they are still
- * owned by Vulkan or by an external API.
+ * Returns the queue family for a barrier of the resource. No queue family owns a concurrent
+ * resource, but its barriers still name VK_QUEUE_FAMILY_EXTERNAL.
  */
 static uint32_t family_of(const struct vk_resource *r, uint32_t family)
 {

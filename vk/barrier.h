@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Barriers between Vulkan and CUDA, which are first checked, then recorded. */
+/* Checks and records the barriers between Vulkan and CUDA. */
 #ifndef GR_VK_BARRIER_H
 #define GR_VK_BARRIER_H
 
@@ -14,9 +14,9 @@ struct vk_handover {
 };
 
 /*
- * Copies the application's struct `given`, which messages call `name`. GR_ERR_INVALID_VALUE:
- * `given` is NULL, has no stages, or names a queue family that the device lacks.
- * GR_ERR_UNSUPPORTED: it has bits that need synchronization2.
+ * Initialises *way from the application's struct `given`, which messages call `name`.
+ * GR_ERR_INVALID_VALUE: `given` is NULL, has no stages, or names a queue family that the device
+ * lacks. GR_ERR_UNSUPPORTED: `given` has bits that need synchronization2.
  */
 gr_status vk_handover_init(struct vk_handover *way, const gr_vk_device *device,
                            const gr_vk_use *given, const char *name, const char *call);
@@ -28,7 +28,7 @@ gr_status vk_handover_init(struct vk_handover *way, const gr_vk_device *device,
 gr_status vk_handover_check(const struct vk_handover *way, const struct vk_resource *r, size_t i,
                             const char *call);
 
-/* The maximum number of resources per command, because their barriers are on the stack. */
+/* The maximum number of resources per barrier command: the barrier structs are on the stack. */
 #define VK_BARRIERS_AT_ONCE 32
 
 /* Records the barriers of up to VK_BARRIERS_AT_ONCE checked resources of one device. */

@@ -35,8 +35,8 @@ static gr_status check_range(const gr_vk_buffer_desc *info, const char *call)
 }
 
 /*
- * Checks that another device can import the memory: it can import Vulkan memory only if the memory
- * is dedicated to one buffer.
+ * If CUDA uses another device, checks that the memory is dedicated to one buffer: another device
+ * can import only dedicated memory.
  */
 static gr_status check_memory_crosses(const struct vk_binding *b, const char *call)
 {
@@ -78,7 +78,7 @@ gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *gi
 
 /* ---- Created by grinterop -------------------------------------------------------------------- */
 
-/* A device that copies exports nothing. */
+/* Checks that the device can export such a buffer. If the device copies, no export is needed. */
 static gr_status check_exportable(const gr_vk_device *device, const VkBufferCreateInfo *wish,
                                   VkExternalMemoryFeatureFlags *features, const char *call)
 {

@@ -10,13 +10,13 @@
 
 /*
  * Uses the current context. Without one, retains the primary context of `device`, the CUDA device
- * of the Vulkan device. *computing receives the device of the context, and *reaches whether this is
- * `device` or has access to its memory. The reference is released by gr_context_drop().
+ * of the Vulkan device. *computing receives the device of the context. *reaches is set if that
+ * device is `device` or has access to its memory. The reference is released by gr_context_drop().
  */
 gr_status vk_context_choose(struct gr_context *context, CUdevice device, CUdevice *computing,
                             bool *reaches, const char *call);
 
-/* The error for a context that does not reach the device. */
+/* The error for a context whose device, `computing`, has no access to the memory of `device`. */
 gr_status vk_context_refuse(const struct vk_identity *identity, CUdevice device, CUdevice computing,
                             const char *call);
 

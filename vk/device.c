@@ -45,7 +45,7 @@ static bool has_export_function(const struct vk_functions *vk)
 #endif
 }
 
-/* The alignment of host memory that the device imports; 0 if it imports none. */
+/* The alignment of host memory that the device can import; 0 if it cannot import host memory. */
 static VkDeviceSize host_alignment(const gr_vk_device *device)
 {
     VkPhysicalDeviceExternalMemoryHostPropertiesEXT host = {
@@ -163,7 +163,7 @@ static gr_status check_synchronization2(const gr_vk_device *device, const char *
 static gr_status match(gr_vk_device *device, const char *call)
 {
     if (!device->vk.vkGetPhysicalDeviceProperties2)
-        return GR_OK; /* which is reported with the missing extensions */
+        return GR_OK; /* check_functions() reports the missing extension */
     vk_identify(device->vk.vkGetPhysicalDeviceProperties2, device->physical_device,
                 &device->identity);
     GR_TRY(vk_find_cuda_device(&device->identity, !may_copy(device), &device->cuda,
@@ -183,7 +183,7 @@ static gr_status check_functions(gr_vk_device *device, const char *call)
     return GR_OK;
 }
 
-/* A Vulkan device that is not the CUDA device of the context copies. */
+/* Chooses the CUDA context. Decides to copy if its device cannot access the Vulkan memory. */
 static gr_status choose_context(gr_vk_device *device, const char *call)
 {
     bool is_cuda = device->cuda_ordinal >= 0, reaches;

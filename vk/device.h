@@ -22,8 +22,8 @@ enum vk_semaphore_owner {
     /* the VkSemaphore is destroyed with its gr_semaphore, which holds the device */
     VK_OF_SEMAPHORE,
     /*
-     * the VkSemaphore is destroyed with its gr_semaphore, which the device holds; it only pins the
-     * struct
+     * the VkSemaphore is destroyed with its gr_semaphore, which the device holds; the gr_semaphore
+     * only pins the struct of the device
      */
     VK_OF_DEVICE
 };
@@ -31,7 +31,7 @@ enum vk_semaphore_owner {
 /*
  * A wrapped Vulkan device. It lives while the application, a resource or a semaphore holds it. Its
  * own objects, such as the semaphore pair of its resources, must not keep it alive. They end with
- * the last hold, and only pin the struct, which is freed after they have ended.
+ * the last hold. They only pin the struct, which is freed with the last pin.
  */
 struct gr_vk_device {
     /* the number of references by the application, resources and semaphores; atomic */
@@ -47,12 +47,12 @@ struct gr_vk_device {
     VkQueue queue; /* the default queue; may be VK_NULL_HANDLE */
     uint32_t queue_family, family_count;
     bool synchronization2; /* the feature is enabled, and the functions for it were found */
-    unsigned transports;   /* the allowed ones, as the application gave them */
+    unsigned transports;   /* the transports that the application allows */
     bool copies;           /* its resources are copied through host memory: vk/copy/ */
-    char why[400];         /* the reason for that */
-    bool stranger;         /* copies, and is another device than CUDA's */
+    char why[400];         /* the reason for `copies` */
+    bool stranger;         /* `copies` is set, and the CUDA context is on another device */
     bool freed; /* by the application, which may destroy the VkDevice after its resources */
-    VkDeviceSize host_alignment; /* of host memory that can be imported; 0: none can */
+    VkDeviceSize host_alignment; /* the alignment of importable host memory; 0: no imports */
     VkPhysicalDeviceMemoryProperties memory;
     struct vk_identity identity;
     CUdevice cuda;

@@ -17,16 +17,16 @@
 bool vk_is_software_device(const struct vk_identity *identity);
 
 /*
- * Compares a Vulkan device with a CUDA device: whether both are the same device. The CUDA driver
- * must be loaded.
+ * Sets *same to whether a Vulkan device and a CUDA device are the same device. The CUDA driver must
+ * be loaded.
  */
 gr_status vk_compare_cuda_device(const struct vk_identity *identity, CUdevice device, bool *same,
                                  const char *call);
 
 /*
- * Finds the CUDA device of the Vulkan device. If there is none, `ordinal` is -1; with `required`
- * that is GR_ERR_UNSUPPORTED, and the message lists the Vulkan device and the CUDA devices.
- * GR_ERR_CUDA if a CUDA call fails.
+ * Finds the CUDA device of the Vulkan device. If there is none, *ordinal is -1. With `required`,
+ * the result is then GR_ERR_UNSUPPORTED, and the message lists the Vulkan device and the CUDA
+ * devices. GR_ERR_CUDA if a CUDA call fails.
  */
 gr_status vk_find_cuda_device(const struct vk_identity *identity, bool required, CUdevice *device,
                               int *ordinal, const char *call);

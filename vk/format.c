@@ -208,8 +208,8 @@ const gr_vk_format_info *gr_vk_format(VkFormat format)
                 row->info.name, row->refused, row->instead);
     else
         gr_fail(GR_ERR_UNSUPPORTED, __func__,
-                "VkFormat %u is unknown to grinterop. Use one of 1, 2 or 4 channels of 8, 16 or 32 "
-                "bits.",
+                "VkFormat %u is unknown to grinterop. Use a format with 1, 2 or 4 channels of 8, "
+                "16 or 32 bits.",
                 (unsigned)format);
     return NULL;
 }

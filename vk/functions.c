@@ -81,7 +81,7 @@ struct missing {
     struct list instance; /* missing instance extensions */
     struct list disabled; /* extensions that the device supports, but that are not enabled */
     struct list absent;   /* required extensions that the device does not support */
-    struct list needed;   /* all of these that sharing memory needs */
+    struct list needed;   /* the missing extensions that sharing memory requires */
 };
 
 static bool is_required(const char *extension)

@@ -98,8 +98,8 @@ void vk_load_device(struct vk_functions *vk, VkDevice device);
 /*
  * Checks that all functions were found that grinterop requires or that the device supports.
  * GR_ERR_UNSUPPORTED lists all missing extensions at once; GR_ERR_VULKAN names a missing function
- * of Vulkan 1.0. If `lacks` is not NULL, missing extensions are no error: the text receives those
- * that sharing memory needs.
+ * of Vulkan 1.0. If `lacks` is not NULL, missing extensions are no error: `lacks` receives the
+ * missing extensions that sharing memory requires.
  */
 gr_status vk_check_functions(const struct vk_functions *vk, VkPhysicalDevice device, char *lacks,
                              size_t size, const char *call);

@@ -41,7 +41,7 @@ static gr_status open_instance(struct gr_vk_headless *h, const char *call)
     return vk_headless_create_messenger(&h->options, &h->vk, h->handles.instance, &h->messenger);
 }
 
-/* Destroys all objects, also of an incomplete struct. */
+/* Frees the struct, which may be incomplete, and destroys its objects. */
 static void free_all(struct gr_vk_headless *h)
 {
     if (h->handles.device)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Reference counts of headless Vulkan devices, which are kept alive by wraps of them. */
+/* Reference counts of headless Vulkan devices: a gr_vk_device keeps the device it wraps alive. */
 #ifndef GR_VK_HEADLESS_H
 #define GR_VK_HEADLESS_H
 

@@ -6,7 +6,7 @@
 #include <grinterop/vk.h>
 
 /*
- * X(name): GR_VK_HEADLESS_GLOBAL lists the global functions, and the next macro the instance
+ * X(name): GR_VK_HEADLESS_GLOBAL lists the global functions, GR_VK_HEADLESS_INSTANCE the instance
  * functions.
  */
 #define GR_VK_HEADLESS_GLOBAL(X)                                                                   \

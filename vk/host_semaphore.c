@@ -59,10 +59,10 @@ struct host_point {
 /* ---- Process exit ---------------------------------------------------------------------------- */
 
 /*
- * Set when the process exits. A wait for a signal that never comes must not block the exit, because
- * the CUDA driver may wait for its streams there. And no host function may be in a Vulkan call when
- * the exit handlers of the libraries run. The handler below runs before them, because it is
- * registered later.
+ * Set when the process exits. Then all waits must end, because the CUDA driver may wait for its
+ * streams during the exit, and a signal may never come. And no host function may be in a Vulkan
+ * call when the exit handlers of the libraries run. begin_exit() runs before those handlers,
+ * because it is registered later.
  */
 static atomic_bool exiting;
 static atomic_uint inside; /* the number of host functions that may be in a Vulkan call */
@@ -96,8 +96,8 @@ static gr_status refuse_failed(const struct host_semaphore *s, VkResult failure)
 }
 
 /*
- * Takes a point for the stream. After a failure, waits are refused, because they could not wait.
- * Signals are accepted, because mapped resources must be released, but they are skipped.
+ * Takes a point for the stream. After a failure of the semaphore, waits are refused, because they
+ * could not wait. Signals are accepted but skipped, because mapped resources must be released.
  */
 static gr_status take_point(struct host_semaphore *s, bool is_signal, const char *call,
                             struct host_point **taken)
@@ -187,9 +187,9 @@ static void wait_here(struct host_semaphore *s, uint64_t value)
 }
 
 /*
- * Signals a value on the driver's thread. If the timeline has already passed the value, the signal
- * is skipped, because it would lose the device; waits for that value are satisfied already. The
- * lock keeps other streams from signalling at the same time.
+ * Signals a value on the driver's thread. If the timeline has already reached the value, the signal
+ * is skipped: it would be invalid and lose the device, and all waits for the value are satisfied.
+ * The lock keeps other streams from signalling at the same time.
  */
 static void signal_here(struct host_semaphore *s, uint64_t value)
 {
@@ -232,8 +232,8 @@ static void run_each(struct host_point *point)
 }
 
 /*
- * Runs the points of one call. During the exit of the process Vulkan may no longer exist, so the
- * points are leaked.
+ * Runs the points of one call. During the exit of the process the points are leaked, because Vulkan
+ * may no longer exist.
  */
 static void CUDA_CB run_points(void *user)
 {

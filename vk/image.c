@@ -77,7 +77,7 @@ static gr_resource *register_image(struct vk_resource *r, const VkImageCreateInf
 
 /* ---- From the application -------------------------------------------------------------------- */
 
-/* Copies need a usage for each direction that the flags allow. */
+/* A copied image needs a transfer usage for each direction that the flags allow. */
 static gr_status check_transfers(const gr_vk_device *device, const VkImageCreateInfo *info,
                                  unsigned flags, const char *call)
 {
@@ -171,7 +171,7 @@ static gr_status refuse_format(const gr_vk_device *device, const VkImageCreateIn
         info->tiling, device->copies ? "" : " as " GR_VK_HANDLE_NAME);
 }
 
-/* Copies of those structs of the image's pNext chain that affect the support by the device. */
+/* Copies of the structs in the pNext chain of the image that affect whether it is supported. */
 struct format_query {
     VkImageFormatListCreateInfo formats;
     VkImageStencilUsageCreateInfo stencil;
@@ -199,7 +199,7 @@ static const void *chain_for_query(const VkImageCreateInfo *info, struct format_
 
 #define TRANSFERS (VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT)
 
-/* The same for a device that copies, which exports nothing. */
+/* Checks that a device that copies can create the image. No export is needed. */
 static gr_status check_creatable(const gr_vk_device *device, const VkImageCreateInfo *info,
                                  const char *name, VkExternalMemoryFeatureFlags *features,
                                  const char *call)

@@ -14,7 +14,7 @@ struct requirements {
     bool prefers_dedicated, requires_dedicated;
 };
 
-/* Vulkan 1.0, which has no dedicated memory. */
+/* For Vulkan 1.0, which has no dedicated memory. */
 static struct requirements plain_requirements(const struct vk_binding *b)
 {
     struct requirements need = {.prefers_dedicated = false};
@@ -123,8 +123,8 @@ gr_status vk_check_handle_types(VkExternalMemoryHandleTypeFlags types, const cha
 static uint32_t find_memory_type(const gr_vk_device *device, uint32_t type_bits)
 {
     /*
-     * Memory types with these properties need more than an allocation, or are slow for all other
-     * uses.
+     * Memory types with these properties need more than vkAllocateMemory, or are slow for ordinary
+     * use.
      */
     const VkMemoryPropertyFlags special =
         VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT |
@@ -141,8 +141,8 @@ static uint32_t find_memory_type(const gr_vk_device *device, uint32_t type_bits)
 
 /*
  * Returns the size to allocate. llvmpipe, the OpenGL counterpart of lavapipe, accepts a buffer in
- * imported memory only if the memory has 48 bytes more than the buffer; the header of lavapipe
- * takes 40 of them. The padding lets OpenGL import the memory, too. For dedicated memory, Vulkan
+ * imported memory only if the memory has 48 bytes more than the buffer; a header of lavapipe takes
+ * 40 of these bytes. The padding lets OpenGL import the memory, too. For dedicated memory, Vulkan
  * requires the exact size.
  */
 static VkDeviceSize size_to_allocate(const struct vk_binding *b, const struct requirements *need)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The command buffers of grinterop; see recording.h. Each pair of them has its own timeline
- * semaphore, because those of the resources may belong to the application and may have been
- * destroyed.
+ * The command buffers of grinterop; see recording.h. Each recording has its own timeline semaphore:
+ * the semaphores of the resources may belong to the application, which may destroy them.
  */
 #include "vk/recording.h"
 
@@ -80,8 +79,8 @@ static struct vk_recording *new_recording(gr_vk_device *device, uint32_t family,
 /* ---- Use ------------------------------------------------------------------------------------- */
 
 /*
- * Waits for the last submit of each recording, and frees it. The timeline is waited for, because a
- * fence of the application may be signalled before the timeline is (Mesa 22.3).
+ * Waits for the last submit of each recording, then frees the recording. Even if the application
+ * has waited for its own fence, the timeline may not be signalled yet (Mesa 22.3).
  */
 static void end_recordings(gr_vk_device *device)
 {

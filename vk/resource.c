@@ -36,7 +36,7 @@ static void end_vulkan_part(struct vk_resource *r)
         vk->vkDestroyImage(b->device->device, b->image, NULL);
         vk->vkFreeMemory(b->device->device, b->memory, NULL);
     }
-    /* Staging memory must not wait for streams beyond the end of the VkDevice. */
+    /* The application may destroy the VkDevice now, so free retired staging memory before. */
     if (b->device->copies && b->device->freed)
         gr_retired_finish(&b->device->context);
     vk_device_drop(b->device);
@@ -129,8 +129,8 @@ VkDeviceMemory gr_vk_memory(const gr_resource *resource)
 }
 
 /*
- * Sets the pair of a new resource. Without a pair the order stays undefined until the application
- * sets semaphores.
+ * Sets the semaphore pair of a new resource. Without a pair the order stays undefined until the
+ * application sets semaphores.
  */
 static void begin_order(struct vk_resource *r, gr_semaphore *acquire, gr_semaphore *release)
 {
@@ -143,7 +143,7 @@ static void begin_order(struct vk_resource *r, gr_semaphore *acquire, gr_semapho
     sync->release = release;
     sync->of_device = true;
     sync->decided = true;
-    /* A new buffer of the application has contents, which only a submit copies. */
+    /* A new buffer of the application may have contents, and only a submit copies them. */
     sync->is_new = r->binding.image || (sync->copies && !r->owned && vk_copy_reads(&r->external));
 }
 

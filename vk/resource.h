@@ -13,7 +13,7 @@ struct vk_resource {
     struct gr_external external;
     struct vk_binding binding;         /* the buffer or image and its memory; holds the device */
     gr_external_image_desc cuda_image; /* for images only: the description that CUDA received */
-    /* queue families share the resource, so that no family owns it */
+    /* several queue families use the resource, so no family owns it */
     bool concurrent;
     bool owned;                /* the Vulkan objects are destroyed with the resource */
     char transport[520];       /* for gr_resource_describe(), if the resource is copied */

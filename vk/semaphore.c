@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Vulkan semaphores of grinterop or of the application, which are imported into CUDA, or which the
- * host waits for and signals.
+ * Vulkan semaphores of grinterop or of the application. CUDA imports them, or else the host waits
+ * and signals.
  */
 #include "vk/semaphore.h"
 

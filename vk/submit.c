@@ -16,7 +16,7 @@ struct making {
     gr_submit *submit;
     gr_vk_submit_desc desc;
     gr_vk_device *device;
-    struct vk_handover first, last; /* valid if the application's struct has them */
+    struct vk_handover first, last; /* valid if `desc` has them */
     struct vk_recording *recording; /* NULL if there are no barriers */
     const char *call;
 };

@@ -12,7 +12,10 @@
 
 /* ---- What is owed ---------------------------------------------------------------------------- */
 
-/* Makes room for one part more, so that a release cannot fail. Only many parts need more memory. */
+/*
+ * Reserves room for one more part, so that a later release cannot fail. Allocates only if there are
+ * many parts.
+ */
 static gr_status reserve(struct vk_owed *owed, const char *call)
 {
     if (owed->count < owed->room)
@@ -26,7 +29,7 @@ static gr_status reserve(struct vk_owed *owed, const char *call)
     return GR_OK;
 }
 
-/* Adds a part, merged with those that it overlaps or touches. */
+/* Adds a part, and merges it with the parts that it overlaps or touches. */
 static void add_part(struct vk_owed *owed, VkDeviceSize first, VkDeviceSize end)
 {
     uint32_t kept = 0;
@@ -60,7 +63,7 @@ static gr_status check_cuda(CUresult result, const char *driver_call, const gr_r
     return gr_fail_work(result, driver_call, "The copy of %s failed.", text);
 }
 
-/* Copies the mapped part between staging memory and memory of CUDA. */
+/* Copies the mapped part between staging memory and CUDA memory. */
 static gr_status move(gr_resource *resource, const gr_buffer *buffer, bool in, CUstream stream)
 {
     const struct vk_copy *copy = vk_copy_of(gr_external_of(resource));
@@ -127,7 +130,7 @@ static gr_status allocate_buffer(struct vk_copy *copy, size_t size, const char *
                         call, size, gr_s(size));
 }
 
-/* After an error the caller ends the copy, but not r->mipmapped, which does not exist then. */
+/* After an error the caller ends the copy. r->mipmapped does not exist then. */
 static gr_status allocate(struct vk_copy *copy, struct gr_external *r,
                           const gr_external_part_desc *part, unsigned flags, const char *call)
 {

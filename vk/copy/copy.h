@@ -17,23 +17,23 @@
 #include "vk/copy/image.h"
 #include "vk/copy/staging.h"
 
-/* Bytes that CUDA wrote, which the object lacks. */
+/* Bytes that CUDA wrote, and that the Vulkan object does not have yet. */
 struct vk_owed {
-    VkBufferCopy *parts; /* `srcOffset` and `size`, in the object; they do not touch */
+    VkBufferCopy *parts; /* ranges of the object: `srcOffset` and `size`; no two touch */
     uint32_t count, room;
 };
 
-/* The copy of a resource; its gr_external.memory. */
+/* The copy of a resource. gr_external.memory points to it. */
 struct vk_copy {
     struct gr_import import; /* without a handle */
     struct vk_staging staging;
     gr_vk_device *device; /* held */
     CUdeviceptr ptr;      /* of a buffer, owned */
     struct vk_owed owed;
-    struct vk_copy_image *image; /* of an image, whose arrays the resource owns; or NULL */
+    struct vk_copy_image *image; /* for an image; the resource owns the arrays. NULL: a buffer */
 };
 
-/* The copy of a resource; NULL if it is shared without copies, or closed. */
+/* The copy of a resource; NULL if the resource shares memory, or is closed. */
 static inline struct vk_copy *vk_copy_of(const struct gr_external *r)
 {
     return r->sync.copies ? (struct vk_copy *)r->memory : NULL;
@@ -60,8 +60,8 @@ gr_status vk_copy_in(gr_resource *resource, CUstream stream);
 gr_status vk_copy_out(gr_resource *resource, CUstream stream);
 
 /*
- * The bytes that the object lacks. None after a committed submit, which took them back by commands
- * of grinterop or of the application.
+ * Returns the bytes that the Vulkan object does not have yet. There are none after a committed
+ * submit: commands of grinterop or of the application have copied them to the object.
  */
 const struct vk_owed *vk_copy_owed(const struct gr_external *r);
 

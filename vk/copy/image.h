@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Images of the copy transport: arrays of CUDA, and their texels in staging memory. */
+/* Images of the copy transport: CUDA arrays, and their texels in staging memory. */
 #ifndef GR_VK_COPY_IMAGE_H
 #define GR_VK_COPY_IMAGE_H
 
@@ -7,7 +7,7 @@
 #include <grinterop/external.h>
 #include <grinterop/vk.h>
 
-/* The most mip levels that an image can have. */
+/* The maximum number of mip levels of an image. */
 #define VK_COPY_MOST_LEVELS 32
 
 /* A level in staging memory: rows, slices and layers follow each other without gaps. */
@@ -25,7 +25,7 @@ struct vk_copy_image {
     struct vk_copy_level level[VK_COPY_MOST_LEVELS];
 };
 
-/* Lays out the levels, and returns the size of all texels; SIZE_MAX if it overflows. */
+/* Lays out the levels, and returns the size of all texels in bytes; SIZE_MAX after an overflow. */
 size_t vk_copy_image_layout(struct vk_copy_image *image, const gr_external_image_desc *desc);
 
 /* Creates the arrays in *mipmapped. The CUDA context is current. */

@@ -3,7 +3,7 @@
 
 #define ALL VK_PIPELINE_STAGE_ALL_COMMANDS_BIT
 
-/* The most parts per command; they are on the stack. */
+/* The maximum number of parts per copy command: the VkBufferCopy structs are on the stack. */
 #define PARTS_AT_ONCE 32
 
 static void record_barrier(const struct vk_resource *r, VkCommandBuffer commands,
@@ -101,7 +101,10 @@ static bool is_stored(const struct vk_resource *r, bool all)
     return vk_copy_writes(&r->external) && (all || vk_copy_owed(&r->external)->count > 0);
 }
 
-/* CUDA writes to the staging memory after the submit, so a barrier must make the bytes visible. */
+/*
+ * Only host writes before vkQueueSubmit are visible without a barrier, but CUDA may write to the
+ * staging memory later. So a barrier makes the bytes visible.
+ */
 void vk_copy_record_store(VkCommandBuffer commands, const struct vk_resource *const list[],
                           size_t n, bool all)
 {

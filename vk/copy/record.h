@@ -6,22 +6,23 @@
 #include "vk/copy/copy.h"
 #include "vk/resource.h"
 
-/* Whether the resource is copied, and open. */
+/* Whether the resource is copied, and not closed. */
 static inline bool vk_is_copied(const struct vk_resource *r)
 {
     return vk_copy_of(&r->external);
 }
 
 /*
- * Copies what CUDA reads to staging memory, for the host. The barriers before it made the objects
- * readable for transfers.
+ * Copies the objects that CUDA reads to staging memory, and makes the bytes visible to the host.
+ * Barriers recorded before must make the objects readable by transfers.
  */
 void vk_copy_record_fetch(VkCommandBuffer commands, const struct vk_resource *const list[],
                           size_t n);
 
 /*
- * Copies what CUDA wrote to the objects: what they are owed, or with `all` everything, because the
- * commands may run later and more than once. A barrier after it makes the objects usable.
+ * Copies from staging memory to the objects that CUDA writes: the bytes that they do not have yet,
+ * or with `all` everything, for commands that may run later and more than once. A barrier recorded
+ * afterwards must make the objects usable.
  */
 void vk_copy_record_store(VkCommandBuffer commands, const struct vk_resource *const list[],
                           size_t n, bool all);

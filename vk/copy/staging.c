@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Staging memory. Memory of CUDA that Vulkan imports comes first, because CUDA copies from and to
- * it at full speed. Vulkan memory that CUDA registers works without VK_EXT_external_memory_host.
+ * Staging memory. CUDA memory imported by Vulkan is tried first, because CUDA copies from and to it
+ * at full speed. Vulkan memory registered with CUDA works without VK_EXT_external_memory_host.
  */
 #include "vk/copy/staging.h"
 
@@ -17,7 +17,7 @@
 #define HOST_HANDLE VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
 #define VISIBLE     (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
 
-/* Families that may use the buffer without ownership transfers. More are not known. */
+/* The maximum number of queue families that share the buffer. No known device has more. */
 #define MOST_FAMILIES 16
 
 static size_t rounded(size_t size, size_t alignment)
@@ -58,8 +58,9 @@ static gr_status make_buffer(struct vk_staging *s, const gr_vk_device *device, V
 }
 
 /*
- * The best type of coherent memory: cached, because the CPU may read it, and not on the device,
- * whose memory the bus makes slow for CUDA. UINT32_MAX if there is none.
+ * Returns the best coherent memory type: preferably cached, because the CPU may read the memory,
+ * and then not on the device, because CUDA would access device memory slowly, over the bus.
+ * UINT32_MAX if there is none.
  */
 static uint32_t find_type(const gr_vk_device *device, uint32_t types)
 {
@@ -128,7 +129,7 @@ static gr_status import_pages(struct vk_staging *s, const gr_vk_device *device, 
     device->vk.vkGetBufferMemoryRequirements(device->device, s->buffer, &need);
     if (need.size > size)
         return gr_fail(GR_ERR_VULKAN, call,
-                       "A buffer of imported memory (bytes: %zu) needs more (%llu).", size,
+                       "The imported memory (bytes: %zu) is too small for its buffer (%llu).", size,
                        (unsigned long long)need.size);
     return allocate_and_bind(s, device, size, need.memoryTypeBits & pages.memoryTypeBits, &import,
                              call);
@@ -196,7 +197,7 @@ static gr_status map_memory(struct vk_staging *s, const gr_vk_device *device, si
 
 /* ---- Copies by the CPU, on the driver's thread ----------------------------------------------- */
 
-/* Always all bytes, so that a copy needs no arguments that live until it runs. */
+/* Copies all bytes: a range would be a further argument, which must live until the copy runs. */
 static void CUDA_CB copy_from_mapped(void *user)
 {
     const struct vk_staging *s = user;

@@ -9,7 +9,7 @@
 enum vk_staging_way {
     VK_STAGING_IMPORTED,   /* allocated by CUDA, imported by Vulkan */
     VK_STAGING_REGISTERED, /* allocated by Vulkan, registered with CUDA */
-    VK_STAGING_BY_CPU      /* allocated by both; the CPU copies in between, in stream order */
+    VK_STAGING_BY_CPU      /* two memories; the CPU copies between them, in stream order */
 };
 
 struct vk_staging {
@@ -18,9 +18,9 @@ struct vk_staging {
     VkDeviceMemory memory;
     VkDeviceSize offset; /* of the bytes in `buffer` */
     size_t size;
-    unsigned char *bytes;  /* as CUDA accesses them */
-    unsigned char *mapped; /* as Vulkan has mapped them, unless imported */
-    void *allocated;       /* by CUDA, or NULL */
+    unsigned char *bytes;  /* the bytes that CUDA accesses */
+    unsigned char *mapped; /* the mapped Vulkan memory, unless imported */
+    void *allocated;       /* the memory allocated by CUDA, or NULL */
 };
 
 /*
@@ -31,16 +31,16 @@ gr_status vk_staging_make(struct vk_staging *staging, const gr_vk_device *device
                           const char *call);
 
 /*
- * Enqueue the CPU's copies, if there are any: before CUDA copies from `bytes`, and after it has
- * copied to them.
+ * For VK_STAGING_BY_CPU, enqueue the copy by the CPU: the first function before CUDA copies from
+ * `bytes`, the second function after CUDA has copied to `bytes`.
  */
 gr_status vk_staging_before_read(struct vk_staging *staging, CUstream stream);
 gr_status vk_staging_after_write(struct vk_staging *staging, CUstream stream);
 
-/* Frees it. `alive`: the CUDA context still exists, and is current. */
+/* Frees the staging memory. `alive`: the CUDA context still exists, and is current. */
 void vk_staging_end(struct vk_staging *staging, const gr_vk_device *device, bool alive);
 
-/* "through host memory that Vulkan imported"; static. */
+/* Returns a static description, such as "through host memory that Vulkan imported". */
 const char *vk_staging_text(const struct vk_staging *staging);
 
 #endif
