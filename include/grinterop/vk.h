@@ -150,8 +150,8 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  *     context   the current CUDA context. If there is none, the primary context of the CUDA device
  *               on the same GPU, or else of the first CUDA device
  *     submits   also copy: a submit with `last` copies what CUDA reads, before the next map; a
- *               submit with `first` copies what CUDA wrote. A submit of your own must also wait at
- *               VK_PIPELINE_STAGE_TRANSFER_BIT
+ *               submit with `first` copies what CUDA wrote. gr_vk_submit_fill() adds
+ *               VK_PIPELINE_STAGE_TRANSFER_BIT to the stages that wait
  *     map       returns GR_ERR_STATE for a new resource of gr_from_vk_buffer() until a submit has
  *               handed it over, unless it is write_discard
  *     usage     must have TRANSFER_SRC, except for write_discard, and TRANSFER_DST, except for
