@@ -31,8 +31,8 @@ struct gr_backend {
     bool (*on_thread)(const gr_resource *resource);
 
     /*
-     * Whether on_thread() always returns true for this resource and park() is NULL. If this member
-     * is NULL, the answer is no.
+     * Whether any thread may use and free this resource: on_thread() always returns true, and
+     * park() has nothing to do. If this member is NULL, the answer is no.
      */
     bool (*any_thread)(const gr_resource *resource);
 
@@ -43,9 +43,9 @@ struct gr_backend {
     CUexternalMemory (*external_memory)(const gr_resource *resource);
 
     /*
-     * Returns the length of the run that begins at the first resource: consecutive resources that
-     * one call of the functions below can handle. They have the same backend and on_thread()
-     * result, and one call of their graphics API hands them over.
+     * Returns the number of resources, from the first on, that form a run: each function below
+     * handles them in one call. The resources of a run have the same backend and the same
+     * on_thread() result, and the graphics API can hand all of them over in one call.
      */
     size_t (*run)(gr_resource *const resources[], size_t n);
 
@@ -74,17 +74,18 @@ struct gr_backend {
     gr_status (*unmap)(gr_resource *const resources[], size_t n, CUstream stream);
 
     /*
-     * In a ring: begin_use() begins the use by the graphics side after the release by CUDA, and
-     * end_use() ends that use before the map by CUDA. Both run on an allowed thread. They are NULL
-     * if map() and unmap() are barriers.
+     * For a ring: begin_use() starts the use by the graphics API after a release by CUDA, and
+     * end_use() ends this use before a map by CUDA. Both are called on a thread that may use the
+     * resources. They are NULL if map() and unmap() already order both sides.
      */
     gr_status (*begin_use)(gr_resource *const resources[], size_t n);
     gr_status (*end_use)(gr_resource *const resources[], size_t n);
 
     /*
-     * Returns an event after CUDA's last work with an unmapped resource. *event stays NULL if there
-     * was no work; *owned says whether the caller owns the event. The CUDA context is current. If
-     * this member is NULL, the core waits for the stream of the last release.
+     * Returns an event that was recorded after CUDA's last work with an unmapped resource. *event
+     * stays NULL if there was no work; *owned says whether the caller owns the event. The CUDA
+     * context is current. If this member is NULL, the core waits for the stream of the last
+     * release.
      */
     gr_status (*last_work)(gr_resource *resource, CUevent *event, bool *owned);
 
@@ -101,12 +102,16 @@ struct gr_backend {
     gr_status (*unregister)(gr_resource *resource);
 
     /*
-     * Defers the destruction of a freed resource, or the release of its buffer, because this thread
-     * may not do it. The resource lives until an allowed thread calls gr_resource_unpark().
+     * Called if on_thread() returned false: defers the destruction of a freed resource, or the
+     * release of its buffer. The resource lives until a thread that may use it calls
+     * gr_resource_unpark().
      */
     void (*park)(gr_resource *resource, bool freed);
 
-    /* Ends all deferred objects that this thread may end, given that it may use the resource. */
+    /*
+     * Ends all deferred objects that this thread may end. Called only if this thread may use the
+     * resource.
+     */
     void (*collect)(const gr_resource *resource);
 
     /* Describes the object of the resource, such as "OpenGL buffer 3". */

@@ -25,8 +25,8 @@ struct advice {
 };
 
 /*
- * The message about this driver has no remedy for `start`: load_any() appends the error message of
- * the software driver.
+ * For the GPU driver if the software driver is tried next. `start` is empty, because load_any()
+ * appends the error message of the software driver.
  */
 static const struct advice before_software = {"Install NVIDIA's current driver.", ""};
 static const struct advice for_software = {"Install grinterop again: this file belongs to it.", ""};
@@ -99,8 +99,8 @@ static void *find_symbol(const struct library *lib, const char *name, int versio
     if (lib->proc_address)
         return lib->proc_address(name, &symbol, version, flags) == CUDA_SUCCESS ? symbol : NULL;
     /*
-     * A driver without cuGetProcAddress is older than CUDA 11.3. In such a driver every _v2 variant
-     * dates from before CUDA 11.2, and the table needs that variant.
+     * A driver without cuGetProcAddress is older than CUDA 11.3. If it has a _v2 variant of a
+     * function, that variant is older than CUDA 11.2, and the table needs it.
      */
     char second[96];
     snprintf(second, sizeof(second), "%s_v2", name);
@@ -195,8 +195,8 @@ static bool software_is_loaded(char *path, size_t size)
 }
 
 /*
- * Searches the folder of grinterop, which is installed or in a build tree, and then the
- * installation folder.
+ * Searches the subfolder `grinterop` of the folder that contains the library, then that folder
+ * itself, and then the installation folder.
  */
 static gr_status load_software(void)
 {

@@ -55,9 +55,9 @@ struct gr_driver_traits {
     bool mesa_draws;
 
     /*
-     * The UUID of the first device if it differs from the UUID of lavapipe. This is the case in an
-     * older driver, and in a process that hides lavapipe. Other devices differ in the last byte.
-     * NULL: each device has the UUID that its graphics drivers report.
+     * The UUID that the driver gives the first device if it does not use the UUID of lavapipe: in
+     * an older driver, and in a process that hides lavapipe. The UUIDs of the other devices have a
+     * different last byte. NULL: each device has the UUID that its graphics drivers report.
      */
     const char *own_uuid;
 };
@@ -82,8 +82,8 @@ void *gr_driver_export(const char *name);
 gr_status gr_fail_cuda(CUresult code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 
 /*
- * Like gr_fail_cuda(), for a call that also reports errors of earlier work. The message says so
- * unless the code implies it.
+ * Like gr_fail_cuda(), for a call that may also report an error of earlier work. The message
+ * mentions this, unless gr_cuda_advice() explains the code.
  */
 gr_status gr_fail_work(CUresult code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 

@@ -125,7 +125,7 @@ gr_status gr_handle_check(const struct gr_handle_rule *rule, const struct gr_han
                        "The handle type %s was given an NvSci object. Only the NvSci type takes "
                        "one (CUDA driver API, %s). Leave %s NULL, or set the NvSci type.",
                        rule->name, import->driver_call, import->nvsci_field);
-    /* A field that is not set is 0 by default, or -1 as an explicit "no descriptor". */
+    /* `fd` is 0 by default, and -1 is an explicit "no descriptor". */
     if (rule->form != GR_HANDLE_FD && handle->fd > 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The handle type %s was given fd %d. Only file descriptor types take one "

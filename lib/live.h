@@ -39,8 +39,8 @@ void gr_live_add(enum gr_live_kind kind, const void *object);
 bool gr_live_remove(enum gr_live_kind kind, const void *object);
 
 /*
- * Whether an object is in the table. gr_live_has() also returns true if the object may be missing
- * for lack of memory.
+ * Both return whether an object is in the table. gr_live_has() also returns true if the object may
+ * be missing for lack of memory.
  */
 bool gr_live_has(enum gr_live_kind kind, const void *object);
 bool gr_live_is_listed(enum gr_live_kind kind, const void *object);
@@ -55,8 +55,8 @@ gr_status gr_live_check(enum gr_live_kind kind, const void *object, const char *
 /*
  * Sets the function that describes objects of a kind in the list of open objects at exit. By
  * default the list contains their addresses. `describe` must not call a driver. It returns false
- * for an object that the caller does not own. For constructors of the library, which run on one
- * thread.
+ * for an object that the caller does not own. Only constructors of the library call this function,
+ * on one thread.
  */
 typedef bool (*gr_live_describe_fn)(const void *object, char *text, size_t size);
 void gr_live_describe_by(enum gr_live_kind kind, gr_live_describe_fn describe);

@@ -111,7 +111,10 @@ struct gr_resource {
     /* the name of the transport in descriptions, with the reason for using it if there is one */
     const char *transport;
     unsigned flags;
-    /* the next resource in the list of such resources without a thread rule */
+    /*
+     * the next resource in the list of resources that any thread may use and that have deferred
+     * buffers
+     */
     gr_resource *next_unbound;
     /* an event after the work in `released_on`, if a thread waited for it; otherwise NULL */
     CUevent end;

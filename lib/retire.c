@@ -32,7 +32,7 @@ void gr_retire_after(struct gr_retired *retired, struct gr_context *context, CUe
     gr_retire(retired);
 }
 
-/* Ends an object if its work is done, or after waiting for it. */
+/* Ends an object if its work is done. If `wait` is set, waits for the work first. */
 static bool try_to_end(struct gr_retired *retired, bool wait)
 {
     const gr_cuda_api *cu = gr_driver();

@@ -20,7 +20,7 @@
 #include "lib/retire.h"
 #include "lib/sync/submit.h"
 
-/* ---- The end, after the streams have passed -------------------------------------------------- */
+/* ---- Destruction after the streams have finished --------------------------------------------- */
 
 /* The objects of a closed resource that streams may still use. */
 struct leftover {
@@ -48,7 +48,7 @@ static void end_retired(struct gr_retired *retired, bool alive)
     free(retired);
 }
 
-/* Defers the end until `after` passes. If memory is short, waits for `after` instead. */
+/* Ends the objects once `after` has passed. If memory is short, waits for `after` instead. */
 static void retire(struct leftover *left, struct gr_context *context, CUevent after)
 {
     struct leftover *kept = malloc(sizeof(*kept));
@@ -169,7 +169,10 @@ static gr_status check_storage(gr_resource *const resources[], size_t n, const c
     return status;
 }
 
-/* Makes OpenGL wait or signal, on this thread. `begin`: wait, after a release; otherwise signal. */
+/*
+ * Before a map, makes the graphics API signal the end of its work. After a release (`begin`), makes
+ * it wait for CUDA.
+ */
 static gr_status tell_graphics(gr_resource *const resources[], size_t n, bool begin)
 {
     const struct gr_external_kind *kind = kind_of(resources[0]);
@@ -256,8 +259,8 @@ static void describe(const gr_resource *resource, char *text, size_t size)
 }
 
 /*
- * Ends CUDA's part, which any thread may do. If the part of the graphics API needs its thread,
- * end() of the kind defers it.
+ * Ends the CUDA objects of a freed resource, which any thread may do. If the graphics objects need
+ * their own thread, end() of the kind defers them.
  */
 static void park(gr_resource *resource, bool freed)
 {
@@ -301,7 +304,7 @@ static void collect(const gr_resource *resource)
 static void destroy(gr_resource *resource)
 {
     struct gr_external *r = gr_external_of(resource);
-    if (r->memory) { /* all its objects ended with the CUDA context */
+    if (r->memory) { /* the CUDA objects ended with their context */
         struct leftover left = {.memory = r->memory, .sync = r->sync};
         gr_submit_leave(&r->sync);
         end_leftover(&left, false);

@@ -190,8 +190,8 @@ void gr_external_make_copied(struct gr_external *r, const struct gr_context *con
 /* ---- The caller's structs -------------------------------------------------------------------- */
 
 /*
- * The caller's structs in the version of this library. Fields and structs that the caller does not
- * have are set to defaults.
+ * The caller's structs, converted to those of this library. Fields and structs that the caller does
+ * not have are set to defaults.
  */
 struct given {
     gr_external_memory_desc memory;

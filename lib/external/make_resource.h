@@ -8,9 +8,9 @@
 #include "lib/external/external.h"
 
 /*
- * Imports `info`, which names a part, and creates `resource` in that part. The caller allocates
- * `resource` and zeroes it, except for `kind`. On success the resource owns the caller's context
- * reference; after an error, which is recorded, the caller keeps it.
+ * Imports `info`, which names a part, and creates `resource` in that part. The caller allocates and
+ * zeroes `resource`, and may set its `kind`. On success the resource owns the caller's context
+ * reference. After an error, which is recorded, the caller keeps this reference.
  */
 gr_status gr_external_make(struct gr_external *resource, const struct gr_context *context,
                            const gr_external_memory_desc *info, unsigned flags, const char *call);
@@ -25,17 +25,17 @@ gr_status gr_external_make_vmm(struct gr_external *resource, const struct gr_con
                                unsigned flags, const char *call);
 
 /*
- * Like gr_external_make(), for a resource whose bytes are copied: `copy` owns r->ptr, which is set
- * for a buffer, as is r->mipmapped for an image. It takes over the reference to `copy`. Cannot
- * fail.
+ * Like gr_external_make(), for a resource whose bytes are copied. The caller has set resource->ptr
+ * for a buffer, or resource->mipmapped for an image. `copy` owns that object, and the resource
+ * takes over the reference to `copy`. Cannot fail.
  */
 void gr_external_make_copied(struct gr_external *resource, const struct gr_context *context,
                              struct gr_import *copy, const gr_external_part_desc *part,
                              unsigned flags);
 
 /*
- * Like gr_external_make(), for a buffer in `part`, whose reference the buffer takes over. Cannot
- * fail.
+ * Like gr_external_make(), for a buffer in `part`. The buffer takes over the reference to `part`.
+ * Cannot fail.
  */
 void gr_external_make_part(struct gr_external *resource, const struct gr_context *context,
                            struct gr_import *part, size_t size, unsigned flags);

@@ -17,7 +17,7 @@ struct gr_ranges {
     size_t taken; /* the number of ranges taken so far */
 };
 
-/* Makes all bytes free. False if malloc() fails. */
+/* Marks all bytes as free. False if malloc() fails. */
 bool gr_ranges_init(struct gr_ranges *ranges, size_t size);
 void gr_ranges_end(struct gr_ranges *ranges);
 

@@ -15,7 +15,7 @@
 #include "lib/stream.h"
 #include "lib/struct_size.h"
 
-/* One level and layer of an image, in the units of a copy. */
+/* One level and layer of an image: its size in bytes per row, rows and slices. */
 struct part {
     CUarray array;
     size_t row_bytes, rows, slices;

@@ -26,7 +26,7 @@ gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *c
 /*
  * gr_linear_borrow() lends at least `bytes` of the resource's staging memory for work in the
  * stream; the stream waits for the previous use. gr_linear_give_back() marks the end of the work.
- * The resource is not mapped by gr_map_linear(). The CUDA context is current.
+ * The resource must not be mapped by gr_map_linear(). The CUDA context is current.
  */
 gr_status gr_linear_borrow(gr_resource *resource, size_t bytes, CUstream stream,
                            CUdeviceptr *memory, const char *call);

@@ -20,8 +20,8 @@ void gr_objects_add(gr_buffer *buffer, enum gr_object_kind kind, unsigned long l
 
 /*
  * Retires the objects of the mapping: they are destroyed when the stream has finished its work so
- * far. Kernels may still use them until then, and the driver would destroy them at once. The CUDA
- * context is current, unless `alive` is false.
+ * far. Kernels may use them until then, but the driver destroys objects at once. The CUDA context
+ * is current, unless `alive` is false.
  */
 void gr_objects_retire(gr_buffer *buffer, CUstream stream, bool alive);
 

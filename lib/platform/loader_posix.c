@@ -43,8 +43,8 @@ bool gr_loader_loaded(const char *name, const char *symbol, char *path, size_t s
 }
 
 /*
- * Returns the path of the program, which contains this code if grinterop is linked statically. The
- * program's name has no folder if the shell found it in PATH.
+ * Returns the path of the program, for a static grinterop: dladdr() reports the name by which the
+ * program was started, which has no folder if the shell found it in PATH.
  */
 static bool program_path(char *path, size_t size)
 {

@@ -18,12 +18,12 @@ bool gr_machine_has_nodes(void);
 /* Whether this is a Tegra, such as a Jetson, whose GPU has other device nodes. */
 bool gr_machine_is_tegra(void);
 
-/* Returns the state of a device node: "there", "not there" or "closed to this user". */
+/* Returns the state of a device node: "there", "not there" or "not accessible to this user". */
 const char *gr_machine_node(const char *path);
 
 /*
- * Reads an environment variable. NULL if it is not set. Also NULL in a set-uid program, which has
- * more rights than its user, because the user must not choose the code and files that it uses.
+ * Reads an environment variable. NULL if it is not set. Also NULL in a set-uid program: it has more
+ * rights than its user, so the user must not choose the code and files that it loads.
  */
 const char *gr_machine_setting(const char *name);
 

@@ -22,15 +22,15 @@ bool gr_machine_is_wsl(void)
 }
 
 /*
- * The NVIDIA kernels for Tegra have names like "5.15.148-tegra". With other kernels the node
- * exists.
+ * NVIDIA's kernels for Tegra have names like "5.15.148-tegra". If the kernel has another name, the
+ * device node identifies a Tegra.
  */
 bool gr_machine_is_tegra(void)
 {
     return kernel_is("tegra") || access("/dev/nvmap", F_OK) == 0;
 }
 
-/* Whether read access to the node is enough, because users often cannot write to it. */
+/* Whether read access to the node is enough: users often cannot write to /dev/nvmap. */
 static bool is_read_only(const char *path)
 {
     const char *name = strrchr(path, '/');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Converts pictures between any strided memory or surface in one pass: each thread loads four
+ * Converts a picture in one pass, from and to strided memory or a surface: each thread loads four
  * pixels of a row, expands them to four channels, and stores the channels that the target has.
  *
  * There is one kernel per element type of the source, because loading and converting depend on it
@@ -19,7 +19,7 @@
 
 #ifndef __CUDACC__
 /*
- * Converts a half-precision float by its bits, because host compilers have no common type for it.
+ * Converts from half precision by bit operations, because host compilers have no common half type.
  */
 INLINE float half_to_float(bits half)
 {
@@ -72,8 +72,8 @@ INLINE bits float_to_bfloat(float value)
 }
 
 /*
- * Divides an integer by the integer that represents 1. The last two steps give the rounding of a
- * division.
+ * Divides an integer by the integer that represents 1. On a GPU, two FMA steps correct the product,
+ * so that it is rounded like a quotient.
  */
 INLINE float divide(bits value, float unit)
 {

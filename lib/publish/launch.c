@@ -31,7 +31,10 @@ static bool is_on_host(const struct gr_picture *p)
     return p->memory == GR_MEMORY_HOST || p->memory == GR_MEMORY_PINNED;
 }
 
-/* Selects the memory type of a copy: the driver may not know memory that others allocated. */
+/*
+ * Selects the memory type of a copy. The software driver gets CU_MEMORYTYPE_UNIFIED, because it
+ * refuses CU_MEMORYTYPE_DEVICE for memory that it did not allocate.
+ */
 static CUmemorytype type_of(const struct gr_picture *p)
 {
     if (p->in_array)

@@ -16,8 +16,8 @@
 /* ---- Tensors --------------------------------------------------------------------------------- */
 
 /*
- * Replaces unused strides, which may have any value, by compact strides: those of dimensions of 1,
- * and all strides of an empty tensor.
+ * Replaces unused strides, which may have any value: the strides of dimensions of 1 by compact
+ * strides, and all strides of an empty tensor by 0.
  */
 static void settle_strides(struct gr_shaped *shaped)
 {
@@ -31,7 +31,7 @@ static void settle_strides(struct gr_shaped *shaped)
     for (unsigned i = shaped->ndim; i-- > 0;) {
         if (shaped->shape[i] == 1)
             strides[i] = inner;
-        inner = strides[i] * shaped->shape[i]; /* at most twice the span, so no overflow */
+        inner = strides[i] * shaped->shape[i]; /* at most twice the span of the tensor */
     }
 }
 
@@ -117,7 +117,7 @@ static gr_status look_at_array(const gr_image_info *info, struct gr_publish_side
     return GR_OK;
 }
 
-/* Describes the part of an image that is known without its array. */
+/* Describes an image as far as this is possible without its CUDA array. */
 static gr_status read_image(const gr_resource *resource, const gr_image_info *info,
                             const gr_publish_options *o, struct gr_publish_sides *sides,
                             const char *call)
@@ -168,7 +168,8 @@ static gr_status look_at_image(gr_buffer *buffer, const gr_publish_options *o,
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
 /*
- * Describes the buffer's contents by the options, or by the tensor if the options have no target.
+ * Describes the contents of the buffer by options->target; if it is NULL, the contents are like the
+ * tensor.
  */
 static gr_status describe_buffer(const gr_buffer *buffer, const struct gr_shaped *tensor,
                                  const gr_publish_options *o, struct gr_shaped *shaped,
@@ -258,7 +259,10 @@ gr_status gr_publish_foresee(gr_resource *resource, const gr_tensor *tensor,
     *sides = (struct gr_publish_sides){.is_volume = false};
     *known = true;
     if (!resource->is_image) {
-        /* The unmapped buffer is described at address 0, which has the alignment of any mapping. */
+        /*
+         * Address 0 stands for the address of the unmapped buffer: it has the alignment of any
+         * mapping.
+         */
         gr_buffer all = {.resource = resource, .size = resource->size};
         return look_at_buffer(&all, &shaped, options, sides, call);
     }

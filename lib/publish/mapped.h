@@ -25,8 +25,8 @@ gr_status gr_publish_look(gr_buffer *buffer, const gr_tensor *tensor,
                           const char *call);
 
 /*
- * Like gr_publish_look(), before a map and without addresses. *known is false if only a map can
- * show what the image is; then nothing was described.
+ * Like gr_publish_look(), before a map and without addresses. If only a map can show what the image
+ * is, sets *known to false and describes nothing.
  */
 gr_status gr_publish_foresee(gr_resource *resource, const gr_tensor *tensor,
                              const gr_publish_options *options, struct gr_publish_sides *sides,

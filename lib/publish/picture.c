@@ -133,7 +133,7 @@ static struct plane find_plane(const struct gr_shaped *s, int most)
     return plane;
 }
 
-/* Returns the number of rows of all planes, stacked, for a number of luma rows. */
+/* Returns the number of rows of all planes, stacked, for this number of luma rows. */
 static int64_t rows_of(gr_layout layout, int64_t height)
 {
     if (layout == GR_LAYOUT_YUV444)
@@ -148,7 +148,7 @@ static int64_t height_of(gr_layout layout, int64_t rows)
     return layout == GR_LAYOUT_NV16 ? rows / 2 : (2 * rows + 1) / 3;
 }
 
-/* Reads YUV444: the three planes are a dimension of their own, or stacked. */
+/* Reads YUV444: the planes are the first of three dimensions, or they are stacked in one plane. */
 static gr_status read_444(const struct gr_shaped *s, struct gr_picture *p, const char *call)
 {
     const char *advice = "YUV444 is (3, H, W) or (H*3, W).";

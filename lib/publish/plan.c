@@ -190,8 +190,8 @@ static void fill_steps(struct gr_job *job, const struct gr_picture *from,
 }
 
 /*
- * Computes the matrix from stored values to red, green and blue: luma is scaled to 0 to 1 and
- * chroma to -0.5 to 0.5, by their range, then both are multiplied.
+ * Computes the matrix that converts stored values to red, green and blue. The matrix includes the
+ * scaling by range: of luma to 0 to 1, and of chroma to -0.5 to 0.5.
  */
 static void fill_matrix(struct gr_job *job, const gr_publish_options *o, bool wide)
 {
@@ -298,8 +298,8 @@ void gr_plan_use_memory(struct gr_job_side *side, CUdeviceptr memory, size_t pit
 /* ---- The plan -------------------------------------------------------------------------------- */
 
 /*
- * Whether the driver can copy the picture: its rows must be at a pitch, and its slices must consist
- * of whole rows.
+ * Whether the driver can copy the picture: its pixels must be packed, its rows must have a constant
+ * pitch, and its slices must consist of whole rows.
  */
 static bool is_copyable(const struct gr_picture *p)
 {

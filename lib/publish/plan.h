@@ -30,15 +30,15 @@ struct gr_plan {
     uint64_t bytes; /* the number of bytes to write; 0: nothing to do */
 };
 
-/* A conversion of values to 1 / (value * scale + bias): of depth to distance. */
+/* A conversion of values to 1 / (value * scale + bias), such as depth to distance. */
 struct gr_inverse {
     float scale, bias;
 };
 
 /*
- * Plans the conversion from one picture to the other, as they lie in memory; `fetch` says which of
- * them is the tensor. The options were copied by GR_TAKE, and the flip has been applied. `inverse`
- * may be NULL; otherwise it replaces the scale and bias of the options.
+ * Plans the conversion from one picture in memory to the other; `fetch` says which of them is the
+ * tensor. The options were copied by GR_TAKE, and the flip has been applied. `inverse` may be NULL;
+ * otherwise it replaces the scale and bias of the options.
  */
 gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *to,
                        const gr_publish_options *options, const struct gr_inverse *inverse,

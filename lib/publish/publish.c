@@ -141,8 +141,8 @@ static gr_status launch_on_surface(struct work *w)
 }
 
 /*
- * Launches the kernel on linear memory instead of the image: a copy to or from the image follows or
- * precedes the kernel.
+ * Launches the kernel on linear memory instead of the image. A fetch first copies the image to this
+ * memory; a publish then copies the memory to the image.
  */
 static gr_status launch_beside_array(struct work *w)
 {

@@ -104,8 +104,8 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call)
 }
 
 /*
- * Lets the backend defer the end. This is the last access to the resource, because another thread
- * may free it immediately.
+ * Lets the backend defer the end of the resource. This is the last access to the resource, because
+ * another thread may free it immediately.
  */
 static void park(gr_resource *resource)
 {
@@ -131,7 +131,7 @@ void gr_resource_end(gr_resource *resource)
     const bool here = !resource->handle || resource->backend->on_thread(resource);
     if (resource->handle && here)
         unregister(resource);
-    /* While the caller has a buffer, its release calls this function again. */
+    /* If the caller has a buffer, the release of this buffer calls gr_resource_end() again. */
     gr_resource_lock(resource);
     const bool last = resource->buffers_out == 0;
     resource->parked = last && !here;

@@ -13,7 +13,7 @@
 
 /*
  * Initialises the common part: the caller has a reference, and the resource is open and not mapped.
- * The backend has set its size.
+ * The backend has set the size of the resource.
  */
 void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
                       const struct gr_context *context, void *handle, unsigned flags);
@@ -29,9 +29,9 @@ void gr_resource_drop(gr_resource *resource);
 gr_status gr_resource_unregister(gr_resource *resource, const char *call);
 
 /*
- * The lock of the reference count, the number of buffers in use, and the claim, held for a few
- * instructions each. The last reference and the last buffer may end at the same time on two
- * threads.
+ * The lock of the reference count, the number of buffers in use, and the claim. It is held for a
+ * few instructions only. It is needed because the last reference and the last buffer may be dropped
+ * at the same time on two threads.
  */
 static inline void gr_resource_lock(gr_resource *resource)
 {

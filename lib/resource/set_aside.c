@@ -2,7 +2,8 @@
 /*
  * Deferred releases. A thread that may not release a buffer, such as the thread of a garbage
  * collector without the OpenGL context, adds the buffer to the list of its resource. The resource
- * is added to the list of its backend, which keeps it alive while a buffer waits.
+ * stays alive, and is listed here or by its backend, until a thread that may use it releases the
+ * buffer.
  */
 #include "lib/resource/set_aside.h"
 
@@ -29,10 +30,7 @@ static bool is_unbound(const gr_resource *resource)
     return backend->any_thread && backend->any_thread(resource);
 }
 
-/*
- * Releases a buffer. Also clears the error of the first attempt if the stream of the map was
- * destroyed.
- */
+/* Releases a buffer. A failure is only logged, and the last error of the thread stays the same. */
 static void release_now(gr_buffer *buffer)
 {
     struct gr_error_record before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Buffers whose release was deferred, because they were released on a thread that may not do it. */
+/* Buffers whose release is deferred, because the releasing thread may not use the resource. */
 #ifndef GR_LIB_RESOURCE_SET_ASIDE_H
 #define GR_LIB_RESOURCE_SET_ASIDE_H
 
@@ -9,8 +9,8 @@
 void gr_resource_unpark(gr_resource *resource);
 
 /*
- * Releases the deferred buffers of a resource that any thread may use, and of all such resources
- * that their callers have freed.
+ * gr_resource_release_aside() releases the deferred buffers of a resource that any thread may use.
+ * gr_resources_release_freed() does so for all resources of this kind that the callers have freed.
  */
 void gr_resource_release_aside(gr_resource *resource);
 void gr_resources_release_freed(void);

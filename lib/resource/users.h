@@ -16,7 +16,7 @@
 struct gr_user {
     struct gr_user *next, *previous;
     gr_buffer *buffer; /* NULL: the user has no mapping, or the mapping has ended */
-    bool is_leaving;   /* the user is ending, so the end of the mapping revokes nothing */
+    bool is_leaving;   /* the user is being removed, so the end of the mapping does not revoke it */
     struct gr_told_list told;
     /* called when the mapping has ended; must not call a driver */
     void (*revoke)(struct gr_user *user);
@@ -50,10 +50,16 @@ gr_status gr_users_order(gr_resource *resource, CUstream stream, const char *cal
 /* Revokes all users, because the mapping has ended. */
 void gr_users_revoke(gr_buffer *buffer, const char *call);
 
-/* Makes the users keep the buffer: the last user defers its release. False if there is no user. */
+/*
+ * Makes the users keep the buffer: the last user to be removed defers its release. False if there
+ * is no user.
+ */
 bool gr_users_keep(gr_buffer *buffer);
 
-/* Whether the users keep the buffer. Ends this, because the mapping ends. */
+/*
+ * Clears the mark that the users keep the buffer, because the mapping ends. Returns whether the
+ * mark was set.
+ */
 bool gr_users_unkeep(gr_buffer *buffer);
 
 #endif

@@ -50,9 +50,9 @@ static gr_status mark_stream(gr_resource *resource, struct last *last, const cha
 }
 
 /*
- * Gets an event from the backend. A new event is kept for the next query. Each event needs some
- * time to pass on a busy GPU, so with a new event for each poll the caller would never see one that
- * has passed.
+ * Gets an event from the backend. A new event is kept for the next query. On a busy GPU an event
+ * needs some time to pass. If each poll used a new event, the caller would never see one that has
+ * passed.
  */
 static gr_status query_backend(gr_resource *resource, struct last *last)
 {
@@ -76,7 +76,7 @@ static gr_status find_last(gr_resource *resource, struct last *last, const char 
                                         : mark_stream(resource, last, call);
 }
 
-/* The time that a new event needs to pass, even on an idle stream. */
+/* The time in milliseconds that a new event needs to pass, even on an idle stream. */
 #define MOMENT_MS 1
 
 static gr_status wait_for(const struct last *last, unsigned timeout_ms, const char *call)
