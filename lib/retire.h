@@ -26,8 +26,8 @@ struct gr_retired {
 void gr_retire(struct gr_retired *retired);
 
 /*
- * Ends the object if `after` has passed, otherwise retires it. Takes ownership of `after`, and if
- * it retires the object also of the context, which is current.
+ * Ends the object if `after` has passed; otherwise retires the object, and takes ownership of the
+ * context, which is current. Takes ownership of `after` in both cases.
  */
 void gr_retire_after(struct gr_retired *retired, struct gr_context *context, CUevent after,
                      void (*end)(struct gr_retired *retired, bool alive));

@@ -17,12 +17,15 @@
 #include "lib/ring/notify.h"
 #include "lib/stream.h"
 
-/* The maximum number of claims in a shared ring whose peer keeps taking the slots first. */
+/*
+ * The maximum number of attempts to claim slots of a shared ring: the peer may take them first each
+ * time.
+ */
 #define MOST_ATTEMPTS 8
 
 /* ---- Waiting for slots ----------------------------------------------------------------------- */
 
-/* The timeout of a call, in the time of the ring's clock. */
+/* The timeout of a call, and when it ends on the clock of the ring. */
 struct deadline {
     unsigned timeout_ms;
     struct timespec until;

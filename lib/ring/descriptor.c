@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The descriptors by which an application polls a ring: one eventfd per role, whose counter is 1
- * while an acquire would not block, and 0 otherwise. Every change of the ring updates both, so the
- * application never has to read from them.
+ * while an acquire would not block, and 0 otherwise. Every change of the ring updates both
+ * counters, so the application never has to read from the descriptors.
  *
  * In a shared ring the other process changes the ring, too. Whenever a descriptor is not readable,
- * a wake-up is requested from the peer (gr_link_await()); the thread that receives it updates the
- * descriptors.
+ * a wake-up is requested from the peer (gr_link_await()). The thread that receives the wake-up
+ * updates the descriptors.
  */
 #define _GNU_SOURCE
 #include "lib/ring/descriptor.h"
@@ -37,7 +37,7 @@ static bool may_get_slot(const gr_ring *ring, const struct gr_ring_side *side)
     return gr_ring_state_can_write(ring->state) || (returned && !ring->by_commands);
 }
 
-/* Whether an acquire by this side would not block, or would fail at once. */
+/* Whether an acquire by this side would return at once, with slots or with an error. */
 static bool is_ready(gr_ring *ring, const struct gr_ring_side *side)
 {
     if (ring->is_sending)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A ring's own pair of semaphores, for resources that use the pair of their device. All resources
- * of a device share that pair, so with it each side would also wait for unrelated work.
+ * of a device share the device's pair, so each side of the ring would also wait for unrelated work.
  */
 #ifndef GR_LIB_RING_OWN_PAIR_H
 #define GR_LIB_RING_OWN_PAIR_H

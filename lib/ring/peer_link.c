@@ -15,7 +15,7 @@
 #include "lib/ring/peer_watch.h"
 
 struct gr_link {
-    struct gr_retired retired; /* with `context`, retires the link if it outlives the ring */
+    struct gr_retired retired; /* for a link that outlives the ring */
     struct gr_context context;
     gr_ring_role role;
     atomic_bool spoiled; /* the page contains values that no grinterop peer writes */
@@ -295,8 +295,8 @@ static CUevent work_left(struct gr_link *link)
 
 /*
  * Ends the link. The socket stays open and watched until this process has sent all its signals and
- * has received all signals that it waits for, because each process takes the end of the socket for
- * the last signal of the other process.
+ * has received all signals that it waits for. To each process, the end of the socket means that the
+ * other process signals no more.
  */
 void gr_link_end(struct gr_link *link)
 {

@@ -35,7 +35,7 @@ struct gr_link_parts {
     gr_semaphore *mine, *theirs;
 
     /*
-     * If `relays` is set, the semaphores of the resources, between which the link relays signals.
+     * If `relays` is set: the semaphores of the resources, for the signals that the link relays.
      * Each may be NULL; the link takes references.
      */
     bool relays;
@@ -94,7 +94,7 @@ bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t
 void gr_link_finish_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                           bool final);
 
-/* Hands slots to the peer that were handed on in the state. */
+/* Hands on to the peer, in the page, the slots that were handed on in the state. */
 void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n);
 
 /* Makes frames readable again in the page after their read was cancelled in the state. */
@@ -115,8 +115,8 @@ gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *sid
                             const char *call);
 
 /*
- * Call this function after each map or release, even a failed one. The link lives until the stream
- * has reached this point.
+ * Call this function after each map or release in the stream, even a failed one. The link lives
+ * until the stream has finished its work up to this call.
  */
 void gr_link_follow(struct gr_link *link, CUstream stream);
 

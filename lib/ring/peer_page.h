@@ -39,11 +39,11 @@ struct gr_page_slot {
 };
 
 struct gr_page {
-    _Atomic uint64_t written; /* frames up to this one are in the slots */
+    _Atomic uint64_t written; /* frames up to this number are in the slots */
     _Atomic uint32_t stopped;
-    /* whether a role has freed its ring: of the producer, of the consumer */
+    /* whether the producer and the consumer have freed their rings */
     _Atomic uint32_t ended[2];
-    /* whether a role waits for the socket: the producer, the consumer */
+    /* whether the producer and the consumer wait for a byte from the socket */
     _Atomic uint32_t waiting[2];
     struct gr_page_slot slots[];
 };
@@ -95,10 +95,10 @@ bool gr_page_claim(struct gr_page_view *view, const struct gr_ring_side *side, s
 void gr_page_finish_claim(struct gr_page_view *view, const struct gr_ring_side *side, size_t n,
                           bool final);
 
-/* Hands slots to the peer that the side handed on in the state. */
+/* Hands on to the peer, in the page, the slots that the side handed on in the state. */
 void gr_page_push(struct gr_page_view *view, const struct gr_ring_side *side, size_t n);
 
-/* Makes frames readable again whose read was cancelled in the state. */
+/* Makes frames readable again in the page after their read was cancelled in the state. */
 void gr_page_cancel_read(struct gr_page_view *view, const struct gr_ring_side *side, size_t n);
 
 #endif

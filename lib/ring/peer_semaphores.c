@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Orders the two processes of a shared ring by one timeline semaphore each, `mine` and `theirs`.
- * For each slot, the page has the value of each semaphore that must come first.
+ * For each slot, the page has the values that the semaphores must reach before the next use.
  *
  *     this side is       its use begins                        its use ends
  *     -----------------  ------------------------------------  ----------------------------------
@@ -30,7 +30,7 @@
 /* The time limit, in milliseconds, for work that should already be done. */
 #define GRACE_MS 5
 
-/* The time, in milliseconds, that a ring that ends waits for a living peer. */
+/* The time, in milliseconds, that the end of a ring waits for a living peer. */
 #define PEER_MS 2000
 
 /* The number of attempts of a driver call that fails: after a lost device all calls fail. */
@@ -163,7 +163,7 @@ void gr_peer_semaphores_finish(struct gr_peer_semaphores *semaphores, bool alive
 /* ---- A peer that is gone --------------------------------------------------------------------- */
 
 /*
- * Signals `awaited` in the peer's place, but only if the peer has not, because a smaller value must
+ * Signals `awaited` in the peer's place, but only if the peer has not done so: a smaller value must
  * not overwrite a larger one. If the driver fails, streams keep waiting, and nothing else can be
  * done. The lock is held.
  */
@@ -202,7 +202,10 @@ void gr_peer_semaphores_signal(struct gr_peer_semaphores *semaphores)
     pthread_mutex_unlock(&semaphores->lock);
 }
 
-/* False if the semaphore has fallen back. The context is current, and the lock is held. */
+/*
+ * False if the semaphore has fallen back to a smaller value. The context is current, and the lock
+ * is held.
+ */
 static bool has_not_fallen(struct gr_peer_gauge *gauge, gr_semaphore *semaphore)
 {
     struct gr_peer_probe *coming = &gauge->coming, *again = &gauge->again;
@@ -243,7 +246,7 @@ bool gr_peer_semaphores_check(struct gr_peer_semaphores *semaphores)
     return sound;
 }
 
-/* Records the value of a signal of this process: other streams of this process wait for it. */
+/* Records a value that this process signals, because other streams of this process wait for it. */
 static void note_signalled(struct gr_peer_semaphores *semaphores, uint64_t value)
 {
     pthread_mutex_lock(&semaphores->lock);
@@ -335,7 +338,7 @@ gr_status gr_peer_semaphores_are_done(struct gr_peer_semaphores *semaphores,
     if (status != GR_OK)
         return status;
     if (arriving->value != last) {
-        if (arriving->value) /* its stream may miss a value that is there only briefly */
+        if (arriving->value) /* the stream of the old query may still wait */
             follow(semaphores, arriving->stream);
         status = gr_peer_probe_query(arriving, semaphores->theirs, last);
         if (status == GR_OK)
@@ -463,9 +466,9 @@ static bool event_after_all(const struct gr_peer_semaphores *semaphores,
 }
 
 /*
- * Signals all values that the peer still owes or has set back, after the time limit. Ending the
- * slots, which follows, may wait in the driver for all GPU work, and so for a peer that lives but
- * hangs.
+ * Signals all values that the peer owes or has set back. Called after the time limit, before the
+ * slots are ended: their end may wait in the driver for all GPU work, and so for a peer that lives
+ * but hangs.
  */
 static void signal_all_for_peer(struct gr_peer_semaphores *semaphores)
 {

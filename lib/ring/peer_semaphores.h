@@ -74,8 +74,8 @@ gr_status gr_peer_semaphores_begin_use(struct gr_peer_semaphores *semaphores,
                                        const struct gr_ring_side *side, size_t n, const char *call);
 
 /*
- * Call this function after each map or release, even a failed one: the link ends only after the
- * stream has reached this point.
+ * Call this function after each map or release in the stream, even a failed one. The link ends only
+ * after the stream has finished its work up to this call.
  */
 void gr_peer_semaphores_follow(struct gr_peer_semaphores *semaphores, CUstream stream);
 

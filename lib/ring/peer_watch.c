@@ -59,8 +59,9 @@ static bool drain(struct gr_peer_watch *watch)
 }
 
 /*
- * Checks the semaphores when the time has come, by the clock, because a peer may send bytes all the
- * time. False if a semaphore has fallen back to a smaller value.
+ * Checks the semaphores if a check is due. The clock decides when, not the timeout of poll(),
+ * because a peer may send bytes all the time. False if a semaphore has fallen back to a smaller
+ * value.
  */
 static bool check_when_due(struct gr_peer_watch *watch, double *due)
 {

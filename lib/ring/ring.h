@@ -39,11 +39,11 @@ struct gr_ring_descriptor {
 };
 
 struct gr_ring {
-    pthread_mutex_t
-        /*
-         * for all members except constants and the arrays of the sides, which only their side uses
-         */
-        lock;
+    /*
+     * Protects all members except constants and the arrays of the sides. Only its side uses an
+     * array.
+     */
+    pthread_mutex_t lock;
     pthread_cond_t changed;
     int clock; /* the clock of the condition, for clock_gettime() */
     struct gr_ring_state *state;

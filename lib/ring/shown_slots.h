@@ -24,7 +24,10 @@ void gr_shown_slots_free(struct gr_shown_slots *list);
 /* Returns the slot of a place, which must be in the list. */
 gr_slot *gr_shown_slot(struct gr_shown_slots *list, uint32_t place);
 
-/* Returns the place of a slot. `slot` may be any pointer: UINT32_MAX if it is not in the list. */
+/*
+ * Returns the place of a slot. `slot` may be any pointer; if it is not in the list, the result is
+ * UINT32_MAX.
+ */
 uint32_t gr_shown_slots_find(const struct gr_shown_slots *list, const gr_slot *slot);
 
 #endif

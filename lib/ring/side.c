@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Operations of both sides of a ring, for each in its own direction. */
+/* The operations of a side of a ring: each calls the function for writing or for reading. */
 #include "lib/ring/side.h"
 
 #include <stdlib.h>

@@ -6,9 +6,9 @@
  *                     after the last CUDA release, else for that release if on another stream
  * release             signals, and forgets the graphics signal
  * begin (graphics)    begin_use(): OpenGL waits for the last CUDA release (sync.computed);
- *                     gr_submit_make(): the Vulkan submit shall wait for it, and signal a value
+ *                     gr_submit_make(): the Vulkan submit must wait for it, and signal a value
  * end (graphics)      end_use(): OpenGL signals the next sync.drawn; the Vulkan submit signals
- *                     it, which gr_submit_commit() has recorded: required before the end
+ *                     the value that gr_submit_commit() recorded before the end
  *
  * With interop, map and release are barriers between the OpenGL commands and the stream; begin and
  * end do nothing. With copy, the release starts CUDA's copy, and begin waits for it and moves the
@@ -70,8 +70,8 @@
 
 /*
  * Returns the functions of resources whose graphics API takes commands from this thread; NULL for
- * resources that any thread may use. For resources in a ring, map and release leave the ordering to
- * the ring.
+ * resources that any thread may use. In a ring, the functions below call begin_use() and end_use(),
+ * so map and release do not.
  */
 static const struct gr_external_kind *kind_with_hooks(const gr_resource *resource)
 {
@@ -79,7 +79,7 @@ static const struct gr_external_kind *kind_with_hooks(const gr_resource *resourc
     return kind && kind->begin_use ? kind : NULL;
 }
 
-/* Replaces the name of a transport's function in an error by the public call. */
+/* Sets the name of the public call in an error that names a function of a transport. */
 static gr_status set_call(gr_status status, const char *call)
 {
     return status == GR_ERR_STATE ? gr_error_set_call(call) : status;
@@ -164,7 +164,7 @@ static void settle_submits(const struct gr_ring_side *side, size_t n)
     }
 }
 
-/* Makes each release wait for the last release on another stream. */
+/* For a shared ring: the link must follow each stream on which a resource was released. */
 static void follow_releases(gr_ring *ring, const struct gr_ring_side *side, size_t n)
 {
     CUstream last = NULL;
@@ -316,8 +316,8 @@ static void wait_for_release(gr_resource *resource)
 }
 
 /*
- * Begins a use on an allowed thread. On other threads the next map, or the end of the resource,
- * moves the data.
+ * With copy, begins a use if this thread may do so: this moves the bytes into the object. Otherwise
+ * the next map, or the end of the resource, moves the bytes.
  */
 static void begin_last_use(gr_resource *resource)
 {

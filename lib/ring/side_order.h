@@ -33,7 +33,7 @@ gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t
                           enum gr_hand_over how, const char *call);
 
 /*
- * For give_back, on the n slots in the consumer's arrays: returns 0 if the end of their use is
+ * For a give back of the n slots in the consumer's arrays: returns 0 if the end of their use is
  * deferred. Otherwise appends the slots that were deferred before, and returns the total number.
  * The lock is held.
  */

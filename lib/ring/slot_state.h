@@ -26,7 +26,7 @@ void gr_ring_state_init(struct gr_ring_state *state, uint32_t room, bool newest)
 /* Adds a free slot and returns its number. There must be room. */
 uint32_t gr_ring_state_add(struct gr_ring_state *state);
 
-/* Moves the slot to an unused number. No other code may know its old number. */
+/* Moves the slot to an unused number. The old number must no longer be in use anywhere. */
 void gr_ring_state_renumber(struct gr_ring_state *state, uint32_t from, uint32_t to);
 
 /* Marks all slots as leaving: their current use goes on, but they are not written again. */
@@ -50,8 +50,8 @@ void gr_ring_commit_read(struct gr_ring_state *state, size_t n, const uint32_t n
 void gr_ring_undo_read(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 
 /*
- * gr_ring_state_hand_over() turns written slots into frames, in this order. The functions after it
- * make slots free that were written and cancelled, or read.
+ * gr_ring_state_hand_over() turns written slots into frames, in this order.
+ * gr_ring_state_cancel_write() and gr_ring_state_give_back() make slots free.
  */
 void gr_ring_state_hand_over(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 void gr_ring_state_cancel_write(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
@@ -64,9 +64,9 @@ void gr_ring_state_give_back(struct gr_ring_state *state, size_t n, const uint32
 void gr_ring_state_cancel_read(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 
 /*
- * Slots that the graphics API has read may be returned first, and become free later together.
- * gr_ring_state_defers() returns whether to do so: yes until half of the slots are returned, and
- * never for a slot that is leaving.
+ * Slots that the graphics API has read may be returned first, and become free together later.
+ * gr_ring_state_defers() says whether n slots should wait: yes until half of the slots are
+ * returned, and never for a slot that is leaving.
  */
 bool gr_ring_state_defers(const struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
 void gr_ring_state_return(struct gr_ring_state *state, size_t n, const uint32_t numbers[]);
