@@ -62,7 +62,7 @@ struct gr_backend {
 
     /*
      * undo_map() undoes a successful map() whose buffers the caller has not received. If
-     * `undo_loses` is set, write_discard resources then lose their contents.
+     * `undo_loses` is set, an undo loses the contents of write_discard resources.
      */
     bool undo_loses;
     void (*undo_map)(gr_resource *const resources[], size_t n, CUstream stream);

@@ -99,8 +99,8 @@ struct gr_resource {
     struct gr_told_list told; /* the streams of ended users, until the mapping ends */
 
     /*
-     * Enough buffers if each mapping is released before the next map. They are used in rotation, so
-     * that a second release of a buffer is detected for some more maps.
+     * Enough buffers if each mapping is released before the next map. The buffers are used in
+     * rotation, so that a second release of a buffer is still detected after some more maps.
      */
     gr_buffer first[GR_BUFFERS_IN_TURN];
     gr_buffer *spare; /* further buffers that are not in use */

@@ -103,9 +103,9 @@ static gr_status refuse_unknown(CUresult result, const char *call)
 }
 
 /*
- * Checks that events of the resource's context work in the stream, by trying one: a context that
- * shares the resource's context (a green context) accepts its events. The resource's context is
- * current.
+ * Checks that events of the resource's context can be recorded in the stream, by recording one.
+ * This also works for a stream of a green context that shares the resource's context. The
+ * resource's context is current.
  */
 static gr_status check_events(gr_resource *resource, CUstream stream, const char *call)
 {

@@ -58,8 +58,8 @@ struct gr_ring_state {
 
 /*
  * Sets the state of a slot and moves it to the list of that state. The caller has already set its
- * `turn`, and its `frame` if the slot becomes READY, because both lists are in the order in which
- * slots are taken.
+ * `turn`, and its `frame` if the slot becomes READY, because the lists of FREE and READY slots are
+ * in the order in which slots are taken.
  */
 void gr_place_move(struct gr_ring_state *state, uint32_t number, enum gr_place_state into);
 

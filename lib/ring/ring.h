@@ -40,8 +40,8 @@ struct gr_ring_descriptor {
 
 struct gr_ring {
     /*
-     * Protects all members except constants and the arrays of the sides. Only its side uses an
-     * array.
+     * Protects all members except constants and the arrays of the sides, which only their side
+     * uses.
      */
     pthread_mutex_t lock;
     pthread_cond_t changed;

@@ -279,7 +279,10 @@ gr_status gr_ring_end_returned(gr_ring *ring, struct gr_ring_side *side, const c
     size_t n = status == GR_OK ? list_returning(ring, side, 0) : 0;
     if (n == 0)
         return status;
-    /* Only one thread may do this, so the list cannot change while the lock is released. */
+    /*
+     * Only the thread of the graphics API may end this use, so the list cannot change while the
+     * lock is released.
+     */
     if (kind_with_hooks(side->resources[0])) {
         pthread_mutex_unlock(&ring->lock);
         status = end_graphics(side->resources, n, call);

@@ -97,8 +97,8 @@ gr_status gr_share_check_value(uint64_t value, const char *call);
 gr_status gr_description_check(const struct gr_description *description, const char *call);
 
 /*
- * Whether a device other than the owner can import the memory. It can for buffers with memory of
- * their own.
+ * Whether a device other than the owner can import the memory: only if one buffer has the memory
+ * for itself.
  */
 bool gr_description_is_peer(const struct gr_description *description);
 

@@ -8,7 +8,7 @@
 #include "lib/context.h"
 #include "lib/share/description.h"
 
-/* Writes the device that owns the memory into the description. */
+/* Writes the UUID of the device that owns the memory into the description. */
 gr_status gr_share_set_device(struct gr_description *description, CUdevice device);
 
 /*

@@ -34,8 +34,8 @@ static gr_status describe_all(const gr_resource *resource, struct gr_message *me
     const struct gr_sync *sync = &gr_external_of(resource)->sync;
     gr_status status = gr_share_describe(resource, &d, message, call);
     /*
-     * Each process counts the values on its own, so semaphores that this process also uses for
-     * other resources are not sent.
+     * A semaphore that this process also uses for other resources is not sent, because each process
+     * would count its values separately.
      */
     bool goes_along = !sync->of_device;
     if (status == GR_OK && goes_along)

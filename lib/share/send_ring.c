@@ -34,8 +34,8 @@ struct sending {
     gr_ring *ring;
     gr_ring_role role;         /* the role of this process */
     struct gr_ring_side *side; /* the side of this process */
-    bool began;                /* is_sending was set, and is to be reset by end_sending() */
-    bool is_direct;            /* the ring uses the own semaphores of the resources */
+    bool began;                /* is_sending was set; end_sending() must reset it */
+    bool is_direct;            /* the ring uses the semaphores of the resources */
     uint32_t count;
     gr_resource **resources;
     struct shared_semaphore mine, theirs;
@@ -162,8 +162,8 @@ static gr_status wait_on(CUstream stream, const struct sending *s)
 }
 
 /*
- * Ends the use by graphics. If graphics is the side that is handed to the peer, it may have
- * commands in flight that the ring does not know.
+ * Ends the use by the graphics API. If the peer takes over the graphics side, commands that the
+ * ring does not know may be in flight.
  */
 static gr_status end_graphics(const struct sending *s)
 {

@@ -80,7 +80,8 @@ static gr_status mark_done(gr_resource *const resources[], size_t n, const gr_se
 }
 
 /*
- * Whether no earlier resource in the list has the same semaphore. Neighbours usually have the same.
+ * Whether no earlier resource in the list has the same semaphore. Neighbours usually have the same
+ * semaphore.
  */
 static bool is_first_with(gr_resource *const resources[], size_t i)
 {
@@ -92,7 +93,8 @@ static bool is_first_with(gr_resource *const resources[], size_t i)
 }
 
 /*
- * Releases the resources that have the same semaphore as the first resource, or like it have none.
+ * Releases all resources that have the same semaphore as the first resource, or that have none if
+ * the first resource has none.
  */
 static gr_status release_group(gr_resource *const resources[], size_t n, CUstream stream)
 {

@@ -15,9 +15,10 @@ gr_status gr_semaphore_init(gr_semaphore *semaphore, const struct gr_semaphore_o
                             const struct gr_context *context, bool timeline, uint64_t value);
 
 /*
- * Imports `info` into `semaphore`, which is zeroed memory of the caller. `ops` is NULL or those of
- * a kind, whose destroy() is called after the import has ended. On success the semaphore owns the
- * reference to the context; after an error, which is recorded, the caller still owns both.
+ * Imports `info` into `semaphore`, which is zeroed memory of the caller. `ops` has the operations
+ * of a kind, or is NULL; ops->destroy() is called after the import has ended. On success the
+ * semaphore owns the reference to the context. After an error, which is recorded, the caller still
+ * owns the memory and the reference.
  */
 gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *context,
                             const gr_semaphore_desc *info, const struct gr_semaphore_ops *ops,

@@ -25,7 +25,7 @@ static struct gr_submit_made *made_of(gr_submit *submit)
 
 /*
  * Settles a resource. If the submit was made, the next map of the resource waits for the signal of
- * the submit, otherwise for what it would have waited for before.
+ * the submit. Otherwise the next map waits as if the submit had never begun.
  */
 static void settle_use(struct gr_submit_made *s, struct gr_submit_use *use, bool made)
 {
@@ -88,7 +88,7 @@ static void drop(struct gr_submit_made *s)
 
 /*
  * Returns the index of the semaphore in the list, or `count`. Searches backwards, because most
- * resources have one pair.
+ * resources share the latest pair.
  */
 static size_t find_semaphore(gr_semaphore *const list[], size_t count,
                              const gr_semaphore *semaphore)

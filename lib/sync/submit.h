@@ -14,8 +14,8 @@
 gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, const char *call);
 
 /*
- * Removes a resource that the ring has back from the submit. If the submit was not committed, it is
- * undone for this resource. The last resource frees the submit.
+ * Removes a resource from the submit when the ring gets the resource back. If the submit was not
+ * committed, it is undone for this resource. The last resource frees the submit.
  */
 void gr_submit_settle(gr_submit *submit, const gr_resource *resource);
 
@@ -45,7 +45,7 @@ const gr_resource *gr_submit_next(gr_submit *submit, size_t *place);
  */
 void *gr_submit_scratch(gr_submit *submit, size_t size, const char *call);
 
-/* Removes a resource that ends from its submit, if it is in one. */
+/* Removes a resource from its submit, if it is in one. Called before the resource ends. */
 void gr_submit_leave(struct gr_sync *sync);
 
 #endif

@@ -17,7 +17,7 @@ struct gr_sync {
     /* the value of `acquire` that the next map waits for; 0: none */
     uint64_t drawn;
     uint64_t computed;           /* the value of `release` that the last release signals */
-    struct gr_submit_use *begun; /* the use in an open submit, or NULL */
+    struct gr_submit_use *begun; /* the use in the open submit of the resource, or NULL */
     CUstream released_on;
     /* an event that releases record if `release` is not a timeline; NULL until there is one */
     CUevent done;
@@ -33,7 +33,7 @@ struct gr_sync {
     bool of_device;
     bool is_new; /* the graphics API must hand the resource over before its first map */
     bool copies; /* maps and releases also enqueue copies */
-    bool owes;   /* a release copied bytes that no committed submit has taken back */
+    bool owes;   /* a release copied bytes that no committed submit has moved to the object */
 };
 
 /* Returns the order of a resource, or NULL. */
@@ -49,8 +49,8 @@ static inline struct gr_sync *gr_sync_of(const gr_resource *resource)
 gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream stream);
 
 /*
- * A failed map leaves waits of gr_sync_acquire(), and copies, in the stream: keeps the semaphores
- * and the memory alive until they have passed.
+ * For a failed map, whose waits and copies may remain in the stream: keeps the semaphores and the
+ * memory alive until the stream has passed them.
  */
 void gr_sync_undo_acquire(gr_resource *const resources[], size_t n, CUstream stream);
 

@@ -38,7 +38,8 @@ static struct side side_of(const gr_tensor *tensor)
 /* ---- One block ------------------------------------------------------------------------------- */
 
 /*
- * Selects the memory type. The software driver may not know memory that other libraries allocated.
+ * Selects the memory type. The software driver gets CU_MEMORYTYPE_UNIFIED, because it refuses
+ * CU_MEMORYTYPE_DEVICE for memory that it did not allocate.
  */
 static CUmemorytype type_of(const struct side *side)
 {

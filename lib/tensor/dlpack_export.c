@@ -10,7 +10,9 @@
 #include "lib/tensor/dlpack_type.h"
 #include "lib/tensor/use.h"
 
-/* The minor version of exports, with any 1.x header: since 1.2 strides must always be set. */
+/*
+ * The minor version that exports have with any 1.x header. Since 1.2, strides must always be set.
+ */
 #define MINOR 3
 
 /* The references of an export, and the arrays that the consumer's struct points to. */
@@ -144,7 +146,7 @@ static gr_status describe(const gr_tensor *tensor, struct held *held, DLTensor *
 
 /*
  * Waits until the bytes are ready, for host memory and for memory that both the host and the device
- * access: consumers may read it at any time, and there is no stream that could wait.
+ * access. Consumers may read such memory at any time, and there is no stream that could wait.
  */
 static gr_status wait_for_bytes(const gr_tensor *tensor, CUstream consumer, const char *call)
 {

@@ -50,8 +50,8 @@ bool gr_tensor_enter(const struct gr_context *context, bool *pushed)
 /* ---- Ending one tensor ----------------------------------------------------------------------- */
 
 /*
- * Frees the memory in `stream`, because the tensor's stream may be destroyed after its work was
- * waited for. The default stream of the thread always exists.
+ * Frees the memory, pool memory in `stream`. After a wait this is a default stream instead of the
+ * tensor's stream, which the program may have destroyed since.
  */
 static void free_memory(const gr_tensor *tensor, CUstream stream)
 {

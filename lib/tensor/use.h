@@ -34,8 +34,8 @@ gr_status gr_tensor_begin_write_copy(const gr_tensor *tensor, CUstream stream,
                                      const struct gr_context *at, const char *call);
 
 /*
- * Begins an export to `consumer`; GR_STREAM_NONE: no order. The export keeps the tensor alive until
- * it ends, on any thread.
+ * Begins an export to a consumer that uses the stream `consumer`. With GR_STREAM_NONE, nothing
+ * orders the consumer's work. The export keeps the tensor alive until it ends, on any thread.
  */
 gr_status gr_tensor_begin_export(gr_tensor *tensor, CUstream consumer, const char *call);
 void gr_tensor_end_export(gr_tensor *tensor, CUstream consumer);
