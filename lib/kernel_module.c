@@ -17,9 +17,9 @@ static const unsigned char gr_kernels_gpu[1], gr_kernels_host[1];
 static const unsigned char gr_kernels_gpu_built, gr_kernels_host_built;
 #else
 /*
- * The file is found through -Wa,-I, the search path of the assembler. It is empty if its
- * compilation was not built. Each symbol has its own section, so that a static program that loads
- * no kernel omits the kernels.
+ * The assembler finds the file through -Wa,-I. The file is empty if these kernels were not
+ * compiled. Each symbol has its own section, so that a static program that loads no kernel omits
+ * the kernels.
  */
 #define SYMBOL(symbol)                                                                             \
     ".pushsection .rodata." symbol ",\"a\"\n"                                                      \

@@ -100,8 +100,8 @@ static void set(struct entry *entry, enum gr_live_kind kind, const void *object)
 
 /*
  * Whether an object is in the array. *place is the index of the object, or of the free entry for
- * it. A free entry ends the search, and most entries are free. Only a lock-free lookup may find
- * none.
+ * it. A free entry ends the search. Most entries are free, and only a lock-free lookup may find no
+ * free entry.
  */
 static inline bool find(const struct array *array, enum gr_live_kind kind, const void *object,
                         size_t *place)

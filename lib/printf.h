@@ -3,7 +3,7 @@
 #ifndef GR_LIB_PRINTF_H
 #define GR_LIB_PRINTF_H
 
-/* MinGW's `printf` attribute means the format rules of Windows, which C11 programs do not use. */
+/* In MinGW, `printf` selects the format rules of Windows, which C11 programs do not use. */
 #ifdef __MINGW32__
 #define GR_PRINTF(text, first) __attribute__((format(gnu_printf, text, first), cold))
 #else

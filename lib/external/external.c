@@ -48,7 +48,7 @@ static void end_retired(struct gr_retired *retired, bool alive)
     free(retired);
 }
 
-/* Ends the objects once `after` has passed. If memory is short, waits for `after` instead. */
+/* Ends the objects once `after` has passed. If memory is short, waits and ends them now. */
 static void retire(struct leftover *left, struct gr_context *context, CUevent after)
 {
     struct leftover *kept = malloc(sizeof(*kept));

@@ -81,8 +81,8 @@ static uint32_t raw_of(const struct gr_picture *p, float value)
 /* ---- Compatibility --------------------------------------------------------------------------- */
 
 /*
- * Refuses different sizes. The message also has the heights and widths, because the height of a
- * picture in planes differs from the dimension in its shape.
+ * Refuses different sizes. The message also has the widths and heights, because the height of a
+ * picture with stacked planes is not a dimension of its shape.
  */
 static gr_status refuse_sizes(const struct gr_picture *from, const struct gr_picture *to,
                               const char *call)

@@ -55,8 +55,8 @@ static gr_status prepare(gr_resource *const resources[], size_t n, CUstream stre
 }
 
 /*
- * Ends the mapping of the resource: its buffer reports 0 from now on. `alive` says whether the CUDA
- * context still exists; if so, it is current.
+ * Ends the mapping of the resource: queries of its buffer return 0 from now on. `alive` says
+ * whether the CUDA context still exists; if so, it is current.
  */
 static void end_one(gr_resource *resource, CUstream stream, bool alive, const char *call)
 {
@@ -331,7 +331,10 @@ gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream
     return release_buffers(buffers, n, stream, __func__);
 }
 
-/* Unmaps a mapped resource on an allowed thread. The caller keeps the buffer, which reports 0. */
+/*
+ * Unmaps a mapped resource, on a thread that may use it. The caller keeps the buffer, whose queries
+ * return 0 from now on.
+ */
 static gr_status end_mapping(gr_resource *resource, CUstream stream, const char *call)
 {
     gr_buffer *buffer = resource->mapped;

@@ -7,8 +7,9 @@
 
 /*
  * gr_buffer_take_back() takes a buffer back from the caller, so that a second release is refused.
- * gr_buffer_release_taken() releases it, on an allowed thread. If the stream of the map was
- * destroyed, it uses the legacy stream. After an error the buffer stays mapped.
+ * gr_buffer_release_taken() releases the buffer, on a thread that may use the resource. If the
+ * stream of the map was destroyed, it uses the legacy stream. After an error the buffer stays
+ * mapped.
  */
 gr_status gr_buffer_take_back(gr_buffer *buffer, const char *call);
 gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call);

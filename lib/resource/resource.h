@@ -25,7 +25,7 @@ void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
 void gr_resource_hold(gr_resource *resource);
 void gr_resource_drop(gr_resource *resource);
 
-/* Ends the registration of an unmapped resource, on an allowed thread. */
+/* Ends the registration of an unmapped resource, on a thread that may use the resource. */
 gr_status gr_resource_unregister(gr_resource *resource, const char *call);
 
 /*

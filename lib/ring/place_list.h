@@ -21,7 +21,7 @@ enum gr_place_state {
     GR_PLACE_LISTS
 };
 
-/* A slot. Its number is its index in the array, which is constant while the slot exists. */
+/* A slot. Its number is its index in the array; only gr_place_renumber() changes the number. */
 struct gr_ring_place {
     uint32_t state;   /* enum gr_place_state */
     uint32_t before;  /* the state before the claim */

@@ -144,8 +144,8 @@ void gr_ring_end_left(gr_ring *ring)
 }
 
 /*
- * Ends the use of a slot. If the application still holds the slot's buffer, the buffer reports 0
- * from then on.
+ * Ends the use of a slot. If the application still holds the slot's buffer, queries of this buffer
+ * return 0 from then on.
  */
 static void end_use(const struct gr_ring_slot *slot)
 {

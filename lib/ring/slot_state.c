@@ -88,7 +88,7 @@ static uint32_t count(const struct gr_ring_state *state, enum gr_place_state wha
     return state->lists[what].count;
 }
 
-/* Counts only the slots in a state that can be written to again. */
+/* Counts the slots in a state, without those that are leaving. */
 static uint32_t count_staying(const struct gr_ring_state *state, enum gr_place_state what)
 {
     return state->lists[what].count - state->lists[what].leaving;

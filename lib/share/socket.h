@@ -26,7 +26,10 @@ struct gr_message {
     int fds[GR_MESSAGE_MOST_FDS];
     unsigned char bytes[GR_MESSAGE_MOST_BYTES];
 
-    /* The application's data, which follows `bytes`: the data to send, or the size received. */
+    /*
+     * The application's data, which follows `bytes` in a message: the data to send; after
+     * receiving, only `data_size` is set.
+     */
     const void *data;
     size_t data_size;
 

@@ -134,9 +134,8 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
 }
 
 /*
- * Records an event in `done` after the waits and copies that the stream already contains. They
- * follow the resource's last release, and so does the event. The event replaces the previous one,
- * so later waits for `done` also wait for these waits and copies.
+ * Records the event `done` after the waits and copies that the stream already contains. They
+ * follow the resource's last release, so a later wait for `done` covers this release, too.
  */
 static gr_status mark_undone(struct gr_sync *sync, CUstream stream)
 {
