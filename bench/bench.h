@@ -32,7 +32,7 @@ struct bench_spread {
 
 /* A fact about the measurement: a line of the header and a member of the JSON file. */
 struct bench_fact {
-    const char *label, *key; /* NULL omits the line, or the member */
+    const char *label, *key; /* NULL leaves the line, or the member, out */
     char text[1024];
 };
 
@@ -149,8 +149,9 @@ bool bench_finish(FILE *file, const char *path);
 const char *bench_find_script(void);
 
 /*
- * Runs a script and passes each line of its output to `take`. `arguments` begins with the
- * interpreter and the script and ends with NULL; the space-separated words of `more` follow.
+ * Runs a script and passes each line of its output to `take`. `arguments` has the interpreter, the
+ * script and its first arguments, and ends with NULL. `more` has the other arguments, separated by
+ * spaces.
  */
 bool bench_run_script(const char *const arguments[], const char *more,
                       bool (*take)(char *line, void *of), void *of);

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """bench_frames for Python: frames in order, written through cuda.core and drawn by OpenGL.
 
-Uses the same kernel, drawing and blocks as bench_frames, alternating with raw interop through
-cuda.bindings. bench_frames --with-python runs this script with the kernel and the shaders. Needs
-cuda-core, cuda-bindings, and bench_gl.py and bench_map.py beside it.
+Uses the same kernel, drawing and blocks as bench_frames. Its blocks alternate with blocks of raw
+interop through cuda.bindings. bench_frames --with-python runs this script with the kernel and the
+shaders. Needs cuda-core, cuda-bindings, and bench_gl.py and bench_map.py beside it.
 """
 
 import argparse
@@ -93,7 +93,7 @@ class Gl(bench_gl.Gl):
 
 
 class Bench:
-    """One OpenGL context, one stream, and one buffer that both subjects map."""
+    """One OpenGL context, one stream, and one buffer that both cuda.core and cuda.bindings map."""
 
     def __init__(self, ordinal, kernel, vertex, fragment):
         self.context = Context(ordinal)

@@ -104,7 +104,7 @@ class Context:
                 return get(EGL_PLATFORM_DEVICE_EXT, device, None)
         if any(cuda is not None for _, cuda in devices):
             fail(f"none of {len(devices)} EGL devices is CUDA device {ordinal}")
-        # No EGL device reports a CUDA device number, so this is Mesa, for the software CUDA driver.
+        # No EGL device has a CUDA device number, so this EGL is Mesa, for the software CUDA driver.
         return get(EGL_PLATFORM_SURFACELESS_MESA, None, None)
 
     def _fail(self, call):

@@ -36,7 +36,7 @@ void json_end_list(struct json *json);
 
 /*
  * Writes members, such as "frames %u wait_us %g": each name is followed by the type of its value,
- * %s, %d, %u, %zu, %lld or %g. A number %g that is not finite becomes null.
+ * %s, %d, %u, %zu, %lld or %g. A %g value that is not finite is written as null.
  */
 void json_members(struct json *json, const char *members, ...)
     __attribute__((format(printf, 2, 3)));

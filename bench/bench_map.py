@@ -3,7 +3,8 @@
 """bench_map for Python: what a map and release cost through cuda.bindings and cuda.core.
 
 Uses the same rows, blocks and medians as bench_map. bench_map --with-python runs this script and
-prints its rows. Needs cuda-bindings, and cuda-core for its column, and bench_gl.py beside it.
+prints its rows. Needs cuda-bindings, cuda-core for the cuda.core column, and bench_gl.py in the
+same folder.
 """
 
 import argparse
@@ -208,7 +209,7 @@ class Bench:
 
 
 class Kind:
-    """The description of one row of the table. A frame function is None if the subject has none."""
+    """One row of the table. A frame function is None if that subject can't run the row."""
 
     def __init__(self, key, count, room_frames, full_frames, frames):
         self.key, self.part, self.count = key, key.split("/")[0], count
@@ -221,7 +222,7 @@ PAIRS = (Bench.bindings_pairs, Bench.core_pairs)
 SINGLY = (Bench.bindings_singly, Bench.core_singly)
 BATCH = (Bench.bindings_batch, None)  # cuda.core maps one resource at a time, so it has no batch.
 REGISTER = (Bench.bindings_register, Bench.core_register)
-# The numbers are those of bench_kinds in map/rows.c, which explains them.
+# The numbers are the same as in bench_kinds in map/rows.c, where they are explained.
 KINDS = [
     Kind("room/one", 1, 16, 0, PAIRS),
     Kind("room/pairs", RESOURCES, 1, 0, PAIRS),

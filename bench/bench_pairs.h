@@ -22,15 +22,15 @@ struct bench_block {
 
 /* The measurement of a row. */
 struct bench_pairs {
-    /* for the progress line: the key of the row, its number, and the number of all rows */
+    /* for the progress line: the key of the row, its number, and the number of rows */
     const char *key;
     size_t row, rows;
     unsigned subjects; /* 2, or 1 to measure only the first */
-    unsigned warm_ups; /* the untimed blocks of each subject that come first */
-    unsigned blocks;   /* the maximum of timed blocks of each subject */
+    unsigned warm_ups; /* the number of untimed blocks of each subject before the timed ones */
+    unsigned blocks;   /* the maximum number of timed blocks of each subject */
     double seconds;    /* the time limit in seconds, or INFINITY; at least 10 blocks are measured */
 
-    /* Callbacks, which receive `of`. False after an error, which has been printed. */
+    /* The callbacks get the pointer `of`. False after an error, which has been printed. */
     bool (*enqueue)(void *of, unsigned subject, unsigned frames);
     bool (*block)(void *of, unsigned subject, struct bench_block *block);
     void *of;
@@ -38,16 +38,14 @@ struct bench_pairs {
 
 /* The result of a row: medians in microseconds per frame, or NaN if not measured. */
 struct bench_comparison {
-    unsigned blocks; /* the timed blocks of each subject */
+    unsigned blocks; /* the number of timed blocks of each subject */
     struct bench_spread wall[BENCH_SUBJECTS];
     double thread_cpu[BENCH_SUBJECTS];
-    struct bench_spread ratio; /* the times of adjacent blocks: second subject / first */
+    struct bench_spread ratio; /* second subject / first, for adjacent blocks */
     double halves, waiting[BENCH_SUBJECTS];
 };
 
-/*
- * Enqueues that many frames of a subject and measures the time. For the callback block() of a row.
- */
+/* Enqueues the frames of a subject and measures the time. For the callback block() of a row. */
 bool bench_time_block(const struct bench_pairs *pairs, unsigned subject, unsigned frames,
                       struct bench_block *block);
 bool bench_compare(const struct bench_pairs *pairs, struct bench_comparison *result);
@@ -55,18 +53,12 @@ bool bench_compare(const struct bench_pairs *pairs, struct bench_comparison *res
 /* the median time of the second subject / that of the first */
 double bench_ratio_of_medians(const struct bench_comparison *result);
 
-/*
- * Print the columns of a table that come after the label and `counts`, and before the notes on the
- * queues.
- */
+/* Print the table columns between `counts` and the notes on the queues. */
 void bench_print_comparison_head(const char *title, const char *counts,
                                  const char *const subjects[BENCH_SUBJECTS], bool added);
 void bench_print_comparison(const struct bench_comparison *result, const char *goal);
 
-/*
- * Prints the factor by which a block of the first kind takes longer, for both subjects. Accepts
- * NULL.
- */
+/* Prints the time of `many` / that of `batch` for both subjects. NULL prints nothing. */
 void bench_print_speedup(const char *label, const struct bench_comparison *many,
                          const struct bench_comparison *batch, const char *goal);
 

@@ -55,7 +55,9 @@ static bool parse_gl_device(const char *text, void *into)
     return true;
 }
 
-/* The default rows if CUDA and OpenGL use two devices, and if OpenGL runs on the CPU. */
+/*
+ * The default rows: ACROSS if CUDA and OpenGL use two devices, SOFTWARE if OpenGL runs on the CPU.
+ */
 static const char ACROSS[] = "kernel,draw,bound,transfer,raw,grinterop,copy,peer,shared,ring/1,"
                              "hand/,vulkan/draw,vulkan/1,vulkan/copy/,read/,vulkan/read/";
 static const char SOFTWARE[] = "kernel,draw,bound,transfer,copy,read/bound,read/copy";
@@ -153,8 +155,8 @@ static bool measure_mesh(size_t m)
 /* ---- The steps ------------------------------------------------------------------------------- */
 
 /*
- * Opens the devices. The Python script runs before any of them is open, so that it has its device
- * to itself.
+ * Opens the devices. The Python script runs before any of them is open, so that the script has the
+ * device to itself.
  */
 static bool open(void)
 {

@@ -59,10 +59,7 @@ bool frames_hand_close(struct frames *f, struct frames_run *run)
 
 /* ---- A frame --------------------------------------------------------------------------------- */
 
-/*
- * The value to signal so that it covers `frame`, if every `every`th frame is signalled: the next
- * multiple.
- */
+/* The signal that covers `frame`: the next multiple of `every`. */
 static uint64_t signal_for(uint64_t frame, unsigned every)
 {
     return every == 0 ? 0 : (frame + every - 1) / every * every;
@@ -73,7 +70,7 @@ static bool is_turn(uint64_t frame, unsigned every)
     return every != 0 && frame % every == 0;
 }
 
-/* Waits until the frames are drawn whose slots this frame and the next few frames reuse. */
+/* Makes CUDA wait until OpenGL has drawn from the slots of this frame and the next few frames. */
 static bool cuda_waits(struct frames *f, const struct frames_hand *h,
                        const struct frames_kind *kind)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Rows of the copy transport, with OpenGL buffers and with buffers that grinterop creates, in order
- * and in flight. The reader is behind the writer by the number of frames in flight, since a copy
- * makes the thread wait for these frames.
+ * and in flight. The reader is as many frames behind the writer as are in flight, because a copy
+ * blocks the thread until the frame is finished.
  */
 #include <epoxy/gl.h>
 

@@ -185,7 +185,7 @@ int frames_count_wrong(struct frames *f, unsigned tolerance)
 
 /* ---- A mesh ---------------------------------------------------------------------------------- */
 
-/* Makes the picture of the last frame, without sharing. */
+/* Makes the expected picture of the last frame, without shared memory. */
 static bool make_reference(struct frames *f)
 {
     void *vertices = malloc(f->bytes);

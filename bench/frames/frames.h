@@ -24,12 +24,12 @@
 enum {
     FRAMES_TARGET = 512, /* pixels per side of the render target */
     FRAMES_PIXELS = FRAMES_TARGET * FRAMES_TARGET * 4,
-    /* buffers used in turn in unsynchronised rows; they are too many for the caches */
+    /* the number of buffers that unsynchronised rows use in turn, too many for the caches */
     FRAMES_ALONE = 16,
     FRAMES_MOST_GROUP = 64,
     FRAMES_MOST_SLOTS = 256,
     FRAMES_MESHES = 3,
-    FRAMES_MOST_COPIES = 6,  /* the maximum of ring slots with the copy transport */
+    FRAMES_MOST_COPIES = 6,  /* the maximum number of ring slots with the copy transport */
     FRAMES_PHASES = 61,      /* the number of different meshes, and of different pictures */
     FRAMES_SOFTWARE_GL = -1, /* the device number that means OpenGL on the CPU */
     FRAMES_ROWS = 96
@@ -61,7 +61,7 @@ struct frames {
     struct frames_vulkan *vulkan;
     char no_vulkan[400];
     struct frames_picture picture;
-    gr_vk_headless *timeline_vulkan; /* for hand_timeline.c, created on first use */
+    gr_vk_headless *timeline_vulkan; /* created on first use by hand_timeline.c */
 
     int mesh;     /* the points per side of the mesh */
     size_t bytes; /* the bytes of the vertices of a mesh */
@@ -69,8 +69,7 @@ struct frames {
     unsigned plain[FRAMES_ALONE];
     CUdeviceptr scratch[FRAMES_ALONE]; /* CUDA memory that is not shared */
     unsigned plain_turn;               /* the index of the next buffer in `plain` to draw */
-    unsigned
-        frames_left; /* of the block; selects the mesh, so that the last mesh is always the same */
+    unsigned frames_left; /* in the block; selects the mesh, so all blocks end with the same one */
     unsigned char *reference, *pixels; /* the expected and the actual pixels of the last frame */
     unsigned *queries;                 /* if not NULL, an OpenGL timer for each frame */
     unsigned drawn;                    /* the frames drawn since `queries` was set */
@@ -126,7 +125,7 @@ enum frames_flush { FRAMES_FLUSH_NEVER, FRAMES_FLUSH_WAITING, FRAMES_FLUSH_EACH 
 
 /* How hand_copy.c copies frames; the row cycles through `slots` buffers. */
 struct frames_hand_copy_kind {
-    /* ahead: the frames written when a frame is drawn; 0: only that frame */
+    /* ahead: the number of frames written before the first one is drawn; 0 means 1 */
     unsigned pieces, ahead;
     /* copy with the CPU, instead of through memory that OpenGL keeps mapped */
     bool by_cpu;
@@ -162,7 +161,7 @@ struct frames_result {
     bool measured;
     char reason[500]; /* why the row was not measured, or "" */
     unsigned frames;  /* the frames in a block; 0 if unknown */
-    /* times: the speed-up, time of a frame in order / that of this row, of adjacent blocks */
+    /* times: the speed-up (time of a frame in order / in this row), from adjacent blocks */
     struct bench_spread wall, times;
     double cpu;     /* the CPU time of the thread */
     double waiting; /* the frames unfinished when the thread had enqueued the last one */
@@ -238,7 +237,7 @@ extern const char *const frames_part_titles[FRAMES_PARTS];
 extern const struct frames_kind frames_kinds[];
 extern const size_t frames_kind_count;
 extern const struct frames_kind *const frames_base;      /* the row of raw interop in order */
-extern const struct frames_kind *const frames_read_base; /* the same row in which CUDA reads */
+extern const struct frames_kind *const frames_read_base; /* the same, read by CUDA */
 /* the row that the Python script measures */
 extern const struct frames_kind frames_core;
 
@@ -293,7 +292,7 @@ bool frames_read_draw_slot(struct frames *, struct frames_run *);
 /* reads the slot and gives it back */
 bool frames_read_slot(struct frames *, struct frames_run *);
 
-/* rows.c: for rows in both directions */
+/* rows.c: for both directions */
 bool frames_make_buffer(struct frames *frames, struct frames_run *run);
 bool frames_open_raw(struct frames *frames, struct frames_run *run, unsigned flags);
 bool frames_open_peer(struct frames *frames, struct frames_run *run, unsigned flags);
@@ -327,9 +326,9 @@ bool frames_python(const char *python, const char *script, int ordinal,
 
 /* report.c */
 enum frames_measure_of {
-    FRAMES_MIN_SPEEDUP,  /* the speed-up over raw interop in order, at least */
-    FRAMES_MAX_OF_BOUND, /* the time relative to the bound, at most */
-    FRAMES_MAX_OF_LONGER /* the time relative to the longer of draw and transfer, at most */
+    FRAMES_MIN_SPEEDUP,  /* at least this speed-up over raw interop in order */
+    FRAMES_MAX_OF_BOUND, /* at most this multiple of the time of the bound */
+    FRAMES_MAX_OF_LONGER /* at most this multiple of the longer time of draw and transfer */
 };
 struct frames_goal {
     const char *key;

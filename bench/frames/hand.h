@@ -28,7 +28,7 @@ struct hand_timeline {
 };
 
 struct frames_hand {
-    /* whether the thread waits, since OpenGL has no semaphores (software driver) */
+    /* whether the thread waits instead, since OpenGL has no semaphores (software driver) */
     bool by_thread;
     VkDevice device; /* a Vulkan device on the drawing GPU, which creates the timelines */
     PFN_vkDestroySemaphore destroy;

@@ -17,7 +17,7 @@ struct turn {
     CUdeviceptr memory;    /* CUDA memory */
     unsigned mapped, name; /* OpenGL buffers: one mapped for staging, and one that is drawn */
     size_t first;          /* the offset of the first whole page in the mapping */
-    unsigned char *host;   /* a pointer to the mapping, or to CUDA host memory */
+    unsigned char *host;   /* points into the mapping or to CUDA host memory */
     bool registered;
     CUevent ends[MOST_PIECES];
     GLsync fence;

@@ -2,9 +2,9 @@
 /*
  * Measures one row in blocks that alternate with blocks of raw interop in order, so that a drift of
  * clocks or temperature affects both rows alike. A block starts with empty queues and ends when all
- * APIs are idle. It is so long that the queues are full nearly all the time. Whether they were
- * shows in the number of frames unfinished when the thread has enqueued the last one. The last
- * picture of the block is compared with a picture made without sharing.
+ * APIs are idle. It is so long that the queues are full nearly all the time. The number of frames
+ * that are unfinished when the thread has enqueued the last one shows whether they were full. The
+ * last picture of the block is compared with a picture made without sharing.
  */
 #define _GNU_SOURCE
 #include <math.h>

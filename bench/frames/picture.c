@@ -102,7 +102,10 @@ bool frames_picture_wrong(struct frames *f, int *wrong)
     return true;
 }
 
-/* Makes the expected result: passes the last picture through the host, without sharing. */
+/*
+ * Makes the expected result: copies the last picture to CUDA through the host, without shared
+ * memory.
+ */
 static bool make_reference(struct frames *f)
 {
     const struct frames_picture *p = &f->picture;

@@ -204,7 +204,8 @@ static void print_gaps(const struct frames_table *table)
 }
 
 /*
- * Prints why rows were not measured. Successive rows and meshes with the same reason share a line.
+ * Prints why rows were not measured. Successive rows and meshes share a line if the reason is the
+ * same.
  */
 static void print_reasons(const struct frames_table *table)
 {

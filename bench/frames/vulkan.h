@@ -32,9 +32,9 @@ struct frames_vulkan {
     struct vulkan vulkan;
     gr_vk_device *copying;             /* the same device, with copies through host memory */
     struct frames_vulkan_draw draw;    /* draws the points */
-    struct frames_vulkan_draw picture; /* draws the picture, while a row that needs it is open */
+    struct frames_vulkan_draw picture; /* draws the picture, for the rows that have one */
     struct vulkan_buffer pixels;
-    const VkCommandBuffer *stamps; /* if not NULL, the command buffers submitted after each frame */
+    const VkCommandBuffer *stamps; /* if not NULL, a command buffer to submit after each frame */
 };
 
 /*
@@ -58,7 +58,7 @@ bool frames_vulkan_submit(const struct frames *frames, const VkCommandBuffer com
                           const gr_submit *points, VkPipelineStageFlags stage);
 
 /*
- * Record the commands for a ring buffer between two uses by CUDA. NULL or false after an error,
+ * Record the Vulkan commands between two CUDA uses of a ring buffer. NULL or false after an error,
  * which has been printed.
  */
 VkCommandBuffer frames_vulkan_begin(const struct frames *frames, gr_resource *resource,

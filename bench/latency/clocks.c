@@ -54,8 +54,8 @@ static bool question(struct latency *l, struct latency_offset *offset)
 }
 
 /*
- * Reads the CUDA clock several times and keeps the best reading: if the thread is preempted, a
- * reading is imprecise, or the kernel has ended.
+ * Reads the CUDA clock several times and keeps the best reading. A reading is imprecise if the
+ * thread was preempted, and fails if the kernel has ended.
  */
 static bool read_cuda(struct latency *l, struct latency_offset *best)
 {

@@ -19,7 +19,7 @@ enum {
 
 /* ---- Clocks ---------------------------------------------------------------------------------- */
 
-/* By how much a clock is ahead of CLOCK_MONOTONIC, in nanoseconds, give or take `uncertain`. */
+/* The lead of a clock over CLOCK_MONOTONIC, in nanoseconds, plus or minus `uncertain`. */
 struct latency_offset {
     int64_t at, ahead, uncertain; /* at: the time on the clock itself */
 };
@@ -32,7 +32,7 @@ struct latency_clock {
     struct latency_offset before, after;
 };
 
-/* A reading, and the CLOCK_MONOTONIC times, in nanoseconds, between which it was taken. */
+/* A reading of a clock, and CLOCK_MONOTONIC before and after it, in nanoseconds. */
 struct latency_reading {
     int64_t value, low, high;
 };
@@ -64,9 +64,9 @@ struct latency_cell {
     bool measured;
     char reason[500];
     unsigned frames; /* the frames that were evaluated */
-    /* of these, the frames begun a quarter of a period or more after their scheduled time */
+    /* evaluated frames that began a quarter of a period or more after their scheduled time */
     unsigned late;
-    unsigned held; /* of these, the frames whose kernel began that long after the frame */
+    unsigned held; /* evaluated frames whose kernel began that long after the frame */
     struct latency_times hand_over, wait, whole;
     unsigned impossible; /* frames drawn before the end of their kernel, according to the clocks */
     int wrong;           /* the pixels that differ in the last picture */
@@ -85,7 +85,7 @@ struct latency_vulkan;
 struct latency {
     struct frames frames;
     double seconds;  /* the time for a cell, in seconds */
-    uint64_t *words; /* pinned memory for the CUDA clock: the question, and each answer */
+    uint64_t *words; /* pinned: the number of the question to the CUDA clock, then the answers */
     CUdeviceptr words_at, stamps;
     unsigned queries[LATENCY_MOST_FRAMES];
     struct latency_vulkan *vulkan;              /* NULL if Vulkan is not available */

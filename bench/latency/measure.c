@@ -15,7 +15,7 @@
 /* The first 1 / LEFT_OUT of the frames find empty queues and are left out. */
 enum { LEFT_OUT = 16, WARM_UP = 32, LEAD_NS = 2000000 };
 
-/* The number of frames that a quantile needs. */
+/* The minimum number of frames for each quantile. */
 enum { FOR_P99 = 100, FOR_P999 = 1000 };
 
 /* ---- The frames ------------------------------------------------------------------------------ */

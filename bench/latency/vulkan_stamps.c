@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Vulkan timers, one after each frame in a command buffer of its own, and the offset of the Vulkan
- * clock to CLOCK_MONOTONIC. VK_EXT_calibrated_timestamps reads both clocks at once, but must be
- * enabled on the device, so a second device is opened for it. Without the extension a timer is
- * submitted between two readings of CLOCK_MONOTONIC.
+ * Vulkan timers, and the offset of the Vulkan clock to CLOCK_MONOTONIC. After each frame a separate
+ * command buffer writes a timestamp. VK_EXT_calibrated_timestamps reads both clocks at once, but
+ * must be enabled on the device, so a second device is opened for it. Without the extension a timer
+ * is submitted between two readings of CLOCK_MONOTONIC.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

@@ -34,11 +34,11 @@ struct bench {
 
 /* How long and how often to measure. The Python script gets the same numbers. */
 struct bench_effort {
-    unsigned blocks;      /* the timed, drained blocks of each subject */
+    unsigned blocks;      /* the number of timed drained blocks of each subject */
     double room_seconds;  /* the time limit of a row of drained blocks */
-    unsigned full_blocks; /* the timed blocks of each subject with the queues full */
-    unsigned frames;      /* the maximum of frames in such a block */
-    unsigned fill_frames; /* the maximum of frames that fill the queues */
+    unsigned full_blocks; /* the number of timed blocks of each subject with full queues */
+    unsigned frames;      /* the maximum number of frames in such a block */
+    unsigned fill_frames; /* the maximum number of frames that fill the queues */
     double fill_seconds;  /* the time limit for filling the queues */
 };
 
@@ -55,14 +55,14 @@ struct bench_kind {
     unsigned resources;
     unsigned calls;       /* the number of maps per frame, and of releases */
     unsigned room_frames; /* the frames in a drained block, few enough to fit into the queues */
-    unsigned full_frames; /* the frames in a block with full queues; the effort may set fewer */
+    unsigned full_frames; /* the same with full queues, limited by bench_effort.frames */
     bench_frame_fn frame[BENCH_SUBJECTS];
 };
 
 /* The result of one row. A number is NaN if it was not measured. */
 struct bench_row {
     const struct bench_kind *kind;
-    struct bench_comparison of; /* its halves are those of drained blocks only */
+    struct bench_comparison of; /* `halves` is from drained blocks only */
     /* with full queues: the frames left in the queues after the last block */
     double queued;
     /* with full queues: 1 if they were full, 0 if enqueueing was the bottleneck */
@@ -93,7 +93,7 @@ bool bench_measure(struct bench *bench, const struct bench_kind *kind,
                    const struct bench_effort *effort, struct bench_row *row);
 
 /* report.c */
-double bench_added_ns(const struct bench_row *row); /* the extra time of the second subject */
+double bench_added_ns(const struct bench_row *row); /* the time that the second subject adds */
 void bench_print(const struct bench_table *table, bool acceptance);
 void bench_print_beside(const struct bench_table *native, const struct bench_table *python);
 

@@ -12,8 +12,8 @@
 
 /*
  * The fastest of a few drained blocks gives the cost of enqueueing. The queues were full if two
- * conditions hold: a frame took longer than this cost by the factor FULL_IF_SLOWER, and frames were
- * waiting after the last block.
+ * conditions hold: a frame took FULL_IF_SLOWER times this cost, and at least FULL_IF_QUEUED frames
+ * were waiting after the last block.
  */
 static const double FULL_IF_SLOWER = 1.1, FULL_IF_QUEUED = 2;
 

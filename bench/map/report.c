@@ -49,7 +49,7 @@ static void print_row(const struct bench_row *row, bool acceptance)
     print_notes(row);
 }
 
-/* Prints how much faster the batch is than 32 calls of one kind, in each part. */
+/* Prints the speed-up of a batch over 32 calls, "pairs" or "singly", for each part of the table. */
 static void print_speedups(const struct bench_table *table, const char *calls, bool acceptance)
 {
     static const struct {

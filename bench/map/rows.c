@@ -216,7 +216,7 @@ const char *const bench_part_titles[BENCH_PARTS] = {
 
 /*
  * Drained blocks are short: on an H200, the second half of a block of 96 pairs took 1.9 times as
- * long as the first. Full blocks need few frames, since the GPU keeps its pace to a thousandth. 32
+ * long as the first. Full blocks need few frames, since the GPU times vary by a thousandth. 32
  * pairs need the fewest, because each pair makes the GPU switch between OpenGL and CUDA.
  */
 const struct bench_kind bench_kinds[] = {

@@ -10,7 +10,7 @@ extern "C" __global__ void planes(const unsigned *from, float *to, int count)
 }
 GR_KERNEL(planes)
 
-/* Converts depth to distance. The planes are at 0.1 and 100. */
+/* Converts depth to distance. The near plane is at 0.1, the far plane at 100. */
 extern "C" __global__ void distance(const float *from, float *to, int count)
 {
     const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);

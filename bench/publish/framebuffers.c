@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Reads framebuffers into tensors by gr_fetch_framebuffer() with staging buffers, and by hand. By
- * hand, glReadPixels() writes to registered buffers, then a copy or a kernel reads them while they
- * are mapped. Two buffers are used in turn, so that reads overlap.
+ * hand means that glReadPixels() writes to a registered buffer, which is then mapped for a copy or
+ * a kernel. Two buffers are used in turn, so that their reads overlap.
  */
 #include <math.h>
 #include <string.h>

@@ -15,9 +15,7 @@ const size_t scale_sizes[SCALE_SIZES] = {1 << 10, 64 << 10, 1 << 20};
 const char *const scale_size_text[SCALE_SIZES] = {"1 KiB", "64 KiB", "1 MiB"};
 const unsigned scale_numbers[SCALE_NUMBERS] = {10, 100, 1000, SCALE_MOST};
 
-/*
- * Opens Vulkan, which is optional: without it, the rows of Vulkan have a reason instead of times.
- */
+/* Opens Vulkan, which is optional: without it, the Vulkan rows have a reason instead of times. */
 static void open_vulkan(struct scale *scale)
 {
     scale->headless =

@@ -39,10 +39,10 @@ struct scale_cell {
     unsigned wanted, count;
     /* the time to create the first resource, and the mean of the others */
     double first_us, create_us;
-    double map_us, release_us; /* the time per resource, in one call for all */
+    double map_us, release_us; /* the time per resource in one call for all */
     double free_us;
     double memory;   /* the bytes of device memory per resource */
-    double frame_us; /* a frame of a ring of all resources, without work */
+    double frame_us; /* a frame without work in a ring of all resources */
     char why[200];   /* why the cell or its ring was not measured, or "" */
 };
 

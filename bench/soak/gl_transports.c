@@ -18,7 +18,7 @@ struct side {
     struct soak_transport *way;
     const gr_cuda_api *cuda;
     CUstream stream;
-    gr_resource *resource; /* the resource if there is no ring */
+    gr_resource *resource; /* the resource, if no ring is used */
     gr_ring *ring;
     GLuint collected;          /* a buffer for the bytes of a group that OpenGL has read */
     CUdeviceptr cuda_collects; /* the same for the bytes that CUDA has read */

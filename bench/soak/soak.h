@@ -57,7 +57,7 @@ const char *soak_vulkan(struct soak_transport *way);
 struct soak_sample {
     double seconds;
     uint64_t frames;
-    /* bytes: those of the process, and those of the GPU that all processes use */
+    /* memory of the process, and GPU memory in use by all processes, in bytes */
     uint64_t resident, device;
     unsigned descriptors;
 };
@@ -69,7 +69,10 @@ struct soak_log {
 
 /* watch.c */
 bool soak_sample_now(const gr_cuda_api *cuda, double seconds, struct soak_sample *sample);
-/* Prints whether the last quarter of the samples has more than the second. Returns it. */
+/*
+ * Whether the last quarter of the samples shows growth over the second quarter, which is also
+ * printed.
+ */
 bool soak_has_grown(const struct soak_log *log);
 
 /* chart.c: false after an error, which has been printed. */

@@ -59,7 +59,7 @@ static bool say(const char *what, const char *unit, double before, double after,
 
 /*
  * Allocators and drivers keep freed memory, so slight growth is not a leak: a leak of one byte per
- * frame would show after a million frames.
+ * frame shows after about ten million frames.
  */
 bool soak_has_grown(const struct soak_log *log)
 {

@@ -2,11 +2,10 @@
 /*
  * Measures one row. If the queues are drained before a block, the block measures enqueueing alone.
  *
- * With full queues the thread is ahead of the GPU by a limited number of frames: every few frames
- * it waits for the frame that it enqueued that many frames earlier. A block begins and ends right
- * after such a wait, so it measures the GPU time of its frames. When the side changes, twice as
- * many frames as are in flight run untimed. If frames are still waiting at the end of a block, the
- * GPU was the bottleneck, not the thread.
+ * With full queues the number of frames in flight is limited: every few frames the thread waits for
+ * an earlier frame. A block begins and ends right after such a wait, so it measures the GPU time of
+ * its frames. When the subject changes, twice as many frames as are in flight run untimed. If
+ * frames are still waiting at the end of a block, the GPU was the bottleneck, not the thread.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -27,7 +26,7 @@ struct run {
     struct bench_pairs pairs;
     /* with full queues: the frames in flight, and the frames between waits */
     unsigned ahead, step;
-    /* the frames of a block; with full queues: the side whose frames are queued */
+    /* the frames of a block; with full queues: the subject whose frames are queued */
     unsigned frames, last;
 };
 
@@ -148,7 +147,7 @@ static bool measure_drained(struct run *run, struct vkb_row *row)
     return bench_compare(&run->pairs, &row->of) && vkb_drain(run->bench);
 }
 
-/* Chooses the number of frames that fill a block, a multiple of the step. */
+/* Chooses the number of frames in a block: a multiple of run->step. */
 static bool choose_frames(struct run *run)
 {
     struct bench_block probe;

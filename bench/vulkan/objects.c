@@ -82,7 +82,7 @@ bool vkb_open(struct vkb *bench)
 
 void vkb_close(struct vkb *bench)
 {
-    /* After an error, the objects that are destroyed now may still be in use. */
+    /* Pending work may still use these objects after an error. */
     if (bench->wrap)
         vkb_drain(bench);
     if (bench->vk.vkWaitSemaphores) {
