@@ -213,7 +213,7 @@ bool vkb_ping_pong_grinterop(struct vkb *bench, struct vkb_side *side, const str
 
 /*
  * Whether the frame is the last one of a batch. As in other rows, a frame is one round trip of one
- * resource. The last frame of a batch does the work of all frames.
+ * resource. The last frame of a batch does the work of the whole batch.
  */
 static bool ends_batch(const struct vkb_side *side, const struct vkb_kind *kind, unsigned *first)
 {

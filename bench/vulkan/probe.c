@@ -3,7 +3,7 @@
  * Measures the cost of the parts of a submit: 64 command buffers go to an idle queue with and
  * without each part of a round-trip submit, in many vkQueueSubmit calls or in few. Reports the
  * enqueue time and the time until the queue is idle again. Reports the first and the later calls
- * separately, which differ if a queue accepts few submits at a time. CUDA is idle meanwhile.
+ * separately: their times differ if a queue accepts few submits at a time. CUDA is idle meanwhile.
  *
  * "gated" submits wait for a semaphore that is signalled when all of them are enqueued. Until then
  * the GPU has nothing to do, so enqueueing does not wait for the GPU.
@@ -64,7 +64,7 @@ struct submits {
     VkSubmitInfo2 infos2[PROBE_COPIES];
 };
 
-/* The measured numbers: microseconds per 64 command buffers, and per call. */
+/* The measured numbers, in microseconds: three per command buffer, two per call. */
 enum { ENQUEUE, THREAD_CPU, UNTIL_IDLE, FIRST_CALL, LATE_CALL, NUMBERS };
 
 /* ---- Submits --------------------------------------------------------------------------------- */
@@ -224,8 +224,8 @@ static double seconds(struct timeval t)
 }
 
 /*
- * Prints the share of kernel time, and how often the thread slept, in whole samples. These include
- * the wait at the end.
+ * Prints the share of kernel time, and how often the thread slept per sample. A sample includes the
+ * final wait.
  */
 static void print_usage(const struct rusage *before, const struct rusage *after, unsigned samples)
 {

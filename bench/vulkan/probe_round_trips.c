@@ -30,7 +30,10 @@ static const struct way WAYS[] = {
     {"two threads, 8 a call, ahead", 8, true, true},
 };
 
-/* One run of round trips. Both counts only grow. A thread that fails stops the other thread. */
+/*
+ * One run of round trips. `enqueued` and `submitted` only grow. A thread that fails stops the other
+ * thread.
+ */
 struct trips {
     struct probe *probe;
     const struct way *way;
@@ -38,7 +41,7 @@ struct trips {
     uint64_t computed, drawn; /* the semaphore values before the first trip */
     atomic_uint enqueued, submitted;
     atomic_bool failed;
-    double submit_cpu; /* the CPU time of the submitting thread, if that is a second thread */
+    double submit_cpu; /* the CPU time of the submitting thread, if there are two threads */
 };
 
 /* ---- The two halves -------------------------------------------------------------------------- */

@@ -16,7 +16,7 @@ const char *const vkb_part_titles[VKB_PARTS] = {
         "Round trip by the transfer queue, queues full: sustained time",
 };
 
-/* the raw and the grinterop function */
+/* the raw function and the grinterop function */
 static const vkb_frame_fn BUFFER[VKB_SIDES] = {vkb_import_buffer_raw, vkb_import_buffer_grinterop};
 static const vkb_frame_fn USED[VKB_SIDES] = {vkb_import_used_raw, vkb_import_used_grinterop};
 static const vkb_frame_fn IMAGE[VKB_SIDES] = {vkb_import_image_raw, vkb_import_image_grinterop};

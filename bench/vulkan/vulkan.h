@@ -92,7 +92,7 @@ struct vkb_submit {
 struct vkb_side {
     /* acquire: signalled by Vulkan or the host; release: signalled by CUDA */
     VkSemaphore acquire, release;
-    /* the values that were last signalled: drawn by acquire, computed by release */
+    /* the last values signalled: `drawn` by acquire, `computed` by release */
     uint64_t drawn, computed;
     struct vkb_object buffers[VKB_RESOURCES];
     CUdeviceptr pointers[VKB_RESOURCES];
@@ -144,9 +144,9 @@ struct vkb {
 
 /* How long and how often to measure. */
 struct vkb_effort {
-    unsigned blocks;      /* the maximum of timed, drained blocks of each side */
+    unsigned blocks;      /* the maximum number of timed drained blocks of each side */
     double room_seconds;  /* the time limit of a row of drained blocks */
-    unsigned full_blocks; /* the timed blocks of each side with the queues full */
+    unsigned full_blocks; /* the number of timed blocks of each side with full queues */
     double block_ms;      /* the approximate duration of such a block */
     unsigned in_flight;   /* the frames by which the thread is ahead of the GPU */
 };
@@ -173,7 +173,7 @@ struct vkb_kind {
     enum vkb_part part;
     /* the resources per frame; in ping-pong: the resources used in turn */
     unsigned resources;
-    unsigned points;      /* the waits, and the signals, per frame: 1, or one per resource */
+    unsigned points; /* the number of waits, and of signals, per frame: 1, or one per resource */
     unsigned room_frames; /* the frames in a drained block; 0 if the queues are full */
     /* whether the CUDA signal completes a frame, not the Vulkan signal */
     bool paced_by_release;
@@ -186,8 +186,8 @@ struct vkb_kind {
 struct vkb_row {
     const struct vkb_kind *kind;
     unsigned frames;            /* the frames per block */
-    struct bench_comparison of; /* its halves are those of drained blocks only */
-    unsigned in_flight;         /* with full queues: the maximum of frames that may wait */
+    struct bench_comparison of; /* `halves` is from drained blocks only */
+    unsigned in_flight;         /* with full queues: the maximum number of frames that may wait */
     size_t fill;                /* the bytes that CUDA fills in each resource */
 };
 

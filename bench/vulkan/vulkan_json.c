@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Writes the results as JSON, for scripts that compare runs. A missing number is null, such as that
- * of grinterop in a row with one side.
+ * Writes the results as JSON, for scripts that compare runs. A number that was not measured is
+ * null: some rows have no grinterop side, for example.
  */
 #define _GNU_SOURCE
 #include "bench/bench_json.h"
