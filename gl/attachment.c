@@ -243,7 +243,7 @@ gr_status gl_attachment_describe(unsigned int framebuffer, unsigned int attachme
     if (found)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The %s has nothing to read: attach a texture or a renderbuffer of such a "
-                   "format.",
+                   "The %s has nothing to read: attach a texture or a renderbuffer with a format "
+                   "for this attachment.",
                    gl_attachment_text(framebuffer, a->name).text);
 }

@@ -15,7 +15,7 @@ struct gl_attachment {
     unsigned int resolved;
     gr_dtype dtype; /* the type of one channel, as glReadPixels() writes it */
     unsigned channels;
-    bool numbers;      /* integers are numbers, not fractions */
+    bool numbers;      /* whether the values are integers, not fractions */
     int width, height; /* 0: unknown */
     int samples;       /* 0: not multisampled */
 };

@@ -33,7 +33,7 @@
 struct wish {
     size_t size;
     const gr_gl_image_desc *image;
-    bool packed; /* for buffers only: several buffers share a block */
+    bool packed; /* for buffers only: the buffer may share a block with others */
     unsigned flags;
     const char *call;
 };
@@ -77,8 +77,8 @@ static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *in
 }
 
 /*
- * Returns the storage flags. For a large copy of data that CUDA writes, they let CUDA copy into the
- * storage itself, if OpenGL can keep the storage mapped.
+ * Returns the storage flags. For large objects that CUDA writes by copy, the flags keep the storage
+ * mapped, if OpenGL can, so that CUDA copies into the storage itself.
  */
 static GLbitfield storage_for(const struct gl_context *context, const struct wish *wish,
                               gr_transport transport)
@@ -152,8 +152,8 @@ static gr_resource *create_by(const struct wish *wish, gr_transport transport)
 }
 
 /*
- * Whether another transport may work despite the error. It cannot if the arguments or a missing
- * context are the cause.
+ * Whether another transport may work despite the error. It cannot work if the cause is an argument
+ * or a missing context.
  */
 static bool may_fall_back(gr_status status)
 {

@@ -27,7 +27,7 @@ gr_status gl_find_drawing_device(CUdevice *device)
         device, "No CUDA context is current, and the OpenGL context belongs to no CUDA device.");
 }
 
-/* If the GPU that OpenGL draws on is a CUDA device, this device is the nearest. */
+/* Finds the CUDA device that OpenGL draws on, or device 0 if there is none. */
 gr_status gl_find_nearest_device(CUdevice *device)
 {
     const gr_cuda_api *cu = gr_driver();

@@ -12,8 +12,7 @@ static pthread_mutex_t marks_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gl_context *marks;
 static size_t mark_count;
 /*
- * The first mark: well above the names that applications use, and small enough to reach by counting
- * up.
+ * The first mark: above the names that applications use, and low, because mark n costs n objects.
  */
 static GLsizei next_mark = 101;
 /* The largest mark. A context whose names are larger is not marked: it is queried each time. */

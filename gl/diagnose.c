@@ -40,13 +40,13 @@ static bool drawing_uuid(unsigned char uuid[16])
     return true;
 }
 
-/* The advice to copy, which works between any two devices, but only if the program allows it. */
+/* The advice to copy, which works between any two devices if the program allows it. */
 #define COPY_INSTEAD                                                                               \
     "allow a copy: GR_TRANSPORT_COPY or GR_TRANSPORT_ANY in gr_gl_options.transports."
 
 /*
- * Whether CUDA does not see the device that OpenGL draws on. With Mesa, OpenGL may report another
- * UUID than the CUDA device that Mesa draws for.
+ * Whether CUDA does not see the device that OpenGL draws on. With Mesa, UUIDs are not compared:
+ * OpenGL may report another UUID than the CUDA device.
  */
 static bool is_unseen(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * libglvnd reads the names of EGL drivers from .json files: the files listed in one environment
- * variable; without it, files in the folders listed in another variable; without both, files in the
- * system folders. It does not report a missing file, or a library that cannot be loaded.
+ * libglvnd reads the names of EGL drivers from .json files. FILES lists these files. If FILES is
+ * not set, FOLDERS lists their folders. If neither is set, they are in the system folders. libglvnd
+ * does not report a missing file, or a library that cannot be loaded.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "gl/egl_vendor.h"

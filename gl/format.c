@@ -145,8 +145,8 @@ static void get_bindings(GLint bound[TARGET_COUNT])
 const struct gl_target *gl_texture_target(unsigned int name)
 {
     /*
-     * The last texture unit is the least used. glBindTextureUnit() binds a texture to its own
-     * target.
+     * Uses the last texture unit, which applications use least. glBindTextureUnit() binds a texture
+     * to its own target.
      */
     GLint active, units, before[TARGET_COUNT], after[TARGET_COUNT];
     const struct gl_target *found = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Maps OpenGL internal formats and targets to CUDA: the format that CUDA sees, the formats that
- * CUDA refuses, and what to use instead. Measured on an H200. docs/formats.md contains the table;
- * tests/image/test_image_table compares the table with both drivers.
+ * CUDA refuses, and what to use instead. The table was measured on an H200 and is also in
+ * docs/formats.md; tests/image/test_image_table compares the table with both drivers.
  */
 #ifndef GR_GL_FORMAT_H
 #define GR_GL_FORMAT_H

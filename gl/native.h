@@ -15,8 +15,9 @@ struct gl_native {
 };
 
 /*
- * Whether to query the current context before each OpenGL call. WGL has it in thread-local memory,
- * and its functions may crash without a context. With EGL the query costs a system call.
+ * Whether to query the current context before each OpenGL call. With WGL this is cheap, since the
+ * context is in thread-local memory, and necessary, since OpenGL functions may crash without one.
+ * With EGL the query costs a system call.
  */
 #ifdef _WIN32
 #define GL_NATIVE_ASKS_FIRST true

@@ -19,7 +19,7 @@ unsigned int gl_bind_buffer(unsigned int target, unsigned int query, unsigned in
     return (GLuint)before;
 }
 
-/* ---- Pending errors: restored by the same mistake, as OpenGL cannot set errors --------------- */
+/* ---- Pending errors: OpenGL cannot set them, so a call that fails likewise restores them ----- */
 
 /* The maximum number of errors to read, because a lost context reports errors without end. */
 #define MOST_ERRORS 16

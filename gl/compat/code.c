@@ -36,8 +36,8 @@ CUresult compat_current(CUcontext *current, const char *call)
                              "%s could not query the current CUDA context.", call);
     if (!*current)
         return compat_refuse(CUDA_ERROR_INVALID_CONTEXT, call,
-                             "No CUDA context is current on this thread: make that of the resource "
-                             "or of the GPU that draws current (cuCtxSetCurrent).");
+                             "No CUDA context is current on this thread: make the context of the "
+                             "resource, or of the GPU that draws, current (cuCtxSetCurrent).");
     return CUDA_SUCCESS;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The functions behind grinterop/compat.h, where they are described. */
+/* The functions behind grinterop/compat.h, which describes them. */
 #ifndef GR_COMPAT_COMPAT_H
 #define GR_COMPAT_COMPAT_H
 

@@ -43,8 +43,8 @@ static CUresult code_of_registration(unsigned name, unsigned target, unsigned fl
 }
 
 /*
- * Whether the driver would return "invalid value": it does so for a target or format that no
- * transport supports. With another transport, which GR_COMPAT selected, grinterop decides.
+ * Whether the driver would return "invalid value", as it does for a target or format that no
+ * transport supports. If GR_COMPAT excludes interop, grinterop decides.
  */
 static bool driver_reports_invalid_value(unsigned target, unsigned transports)
 {

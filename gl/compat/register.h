@@ -6,9 +6,8 @@
 #include "gl/compat/handle.h"
 
 /*
- * Recreates a resource before a map if it is needed: with a transport that copies, if the resource
- * allows one direction only and the map flags need both. After an error, which is recorded, the
- * resource is unchanged.
+ * Before a map, recreates a resource of a transport that copies if it allows only one direction and
+ * the map flags need both. After an error, which is recorded, the resource is unchanged.
  */
 gr_status compat_widen(struct compat_handle *handle);
 

@@ -2,10 +2,10 @@
 /*
  * The operations of the copy transport. A map copies the bytes from OpenGL to the stream. A release
  * copies the bytes from the stream, waits for this copy, and writes the bytes to OpenGL. The flags
- * of the resource may make either copy unnecessary. The bytes pass through host memory. This is
- * memory that the copy engines of both APIs access (staging.h), if OpenGL can keep a buffer mapped,
- * CUDA can register this mapping, and copying through it is faster. Otherwise it is CUDA memory,
- * and the calling thread copies between this memory and OpenGL.
+ * of the resource may make either copy unnecessary. The bytes pass through host memory. If possible
+ * and faster, this memory is an OpenGL buffer that stays mapped and is registered with CUDA, so
+ * that the copy engines of both APIs access it (staging.h). Otherwise CUDA allocates the memory,
+ * and the calling thread copies between it and OpenGL.
  */
 #include "gl/copy/copy.h"
 
@@ -105,7 +105,7 @@ static gr_status select_half(const struct gl_resource *r)
 static gr_status prepare(const struct gl_resource *r, CUstream stream)
 {
     struct gl_copy *copy = r->copy;
-    /* Another stream may still use the memory, or may still read the half. */
+    /* Another stream may still write the CUDA memory or read the half. */
     gr_status status = check_cuda(gr_driver()->StreamWaitEvent(stream, copy->done, 0),
                                   "cuStreamWaitEvent", &r->base);
     if (status == GR_OK && gl_copy_writes_first(r))
@@ -120,8 +120,8 @@ static bool mark_undone(const struct gl_copy *copy, CUstream stream)
 }
 
 /*
- * Records an event after the copies in the stream, for which the next user of the memory waits. If
- * recording fails, this thread waits, because the memory may be freed next.
+ * Records an event after the copies in the stream. The next user of the memory waits for this
+ * event. If recording fails, this thread waits, because the memory may be freed next.
  */
 static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
@@ -299,7 +299,7 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* Writes data of the last ring frames to the object that is still in host memory. */
+/* Writes data of the last ring frames from host memory to the object, if it is not there yet. */
 static void settle(gr_resource *resource)
 {
     struct gr_error_record before, why;
@@ -356,8 +356,8 @@ static void end_cuda_side(gr_resource *resource)
 }
 
 /*
- * Defers the end. The CUDA objects are ended now only if the resource was freed, because releasing
- * a buffer needs the objects of both APIs.
+ * Defers the end. Ends the CUDA objects now only if the resource was freed: while a buffer remains
+ * to be released, the objects of both APIs are needed.
  */
 static void park(gr_resource *resource, bool freed)
 {

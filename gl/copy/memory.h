@@ -37,19 +37,18 @@ struct gl_staging {
     /* the mapping, registered with CUDA; NULL if CUDA allocated the host memory */
     unsigned char *bytes;
     size_t first, stride; /* the offset in the OpenGL buffer, and the distance between two halves */
-    bool is_object;       /* the buffer is the object that the resource shares */
+    bool is_object;       /* the buffer is the shared object itself */
 };
 
 /* The fields of a struct gl_resource for the copy transport. */
 struct gl_copy {
-    struct gr_retired
-        retired;     /* for a resource that is closed while a stream still works with it */
-    size_t size;     /* the size of the object in CUDA, in bytes */
-    CUdeviceptr ptr; /* for buffers only */
+    struct gr_retired retired; /* allows closing a resource while a stream still uses it */
+    size_t size;               /* the size of the object in CUDA, in bytes */
+    CUdeviceptr ptr;           /* for buffers only */
     /*
      * The host memory for the bytes in transit. read_only resources have two halves, so that maps
-     * can run ahead of the stream; other releases wait for the stream. In mapped memory,
-     * write_discard resources have one part per turn.
+     * can run ahead of the stream. The other resources need only one, because their releases wait
+     * for the stream. In mapped memory, write_discard resources have one part per turn.
      */
     unsigned char *host[GL_COPY_TURNS];
     struct gl_staging staging;

@@ -37,9 +37,9 @@ gr_status gl_copy_read_pieces(gr_resource *resource, struct __GLsync *fences[]);
 gr_status gl_copy_wait_writable(gr_resource *const resources[], size_t n, const char *call);
 
 /*
- * Copies the data that CUDA wrote from host memory to the objects. The streams have passed `done`.
- * For a buffer in pieces they need not, because this function waits for each piece. The CUDA
- * context is current.
+ * Copies the data that CUDA wrote from host memory to the objects. The streams must have passed
+ * `done`, except for a buffer in pieces: this function waits for each piece. The CUDA context is
+ * current.
  */
 gr_status gl_copy_write_objects(gr_resource *const resources[], size_t n);
 

@@ -33,8 +33,8 @@ CUresult gl_pieces_make_events(struct gl_copy *copy)
 }
 
 /*
- * Whether OpenGL is flushed before a wait. For a small copy it is not: the copy is complete before
- * OpenGL starts, and a flush would make a shared GPU switch contexts.
+ * Whether OpenGL is flushed before a wait. A small copy ends before OpenGL would start, and a flush
+ * would make a shared GPU switch contexts.
  */
 static bool needs_flush(const gr_resource *resource)
 {

@@ -50,14 +50,14 @@ gr_status gl_fence_wait_oldest(struct gl_names *names, const gr_resource *resour
                                const char *call);
 
 /*
- * Keeps the current fence, so that gl_fence_put() does not replace it. The oldest kept fence must
- * have been waited for.
+ * Keeps the current fence, so that gl_fence_put() does not replace it. The oldest kept fence leaves
+ * the list, so it must have been waited for.
  */
 void gl_fence_keep(struct gl_names *names);
 
 /*
- * gl_fence_make() makes a separate fence, which gl_fence_pass() waits for and deletes.
- * gl_fence_make() returns NULL if OpenGL created no fence; it has then waited already.
+ * gl_fence_make() makes a separate fence, which gl_fence_pass() waits for and deletes. If OpenGL
+ * creates no fence, gl_fence_make() waits for OpenGL and returns NULL.
  */
 struct __GLsync *gl_fence_make(void);
 gr_status gl_fence_pass(struct __GLsync *fence, const gr_resource *resource, const char *call);

@@ -175,8 +175,8 @@ static gr_status unmap_entered(struct gl_drawing *const drawings[], size_t n, CU
     for (size_t i = 0; i < n; i++) {
         drawings[i]->ptr = 0;
         /*
-         * This event is used only when the drawing ends, which is slightly early if recording
-         * fails.
+         * This event is used only when the drawing ends. If recording fails, the drawing may end
+         * slightly early.
          */
         (void)cu->EventRecord(drawings[i]->passed, stream);
     }

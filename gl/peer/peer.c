@@ -101,9 +101,9 @@ static gr_status copy(const gr_resource *resource, const gr_buffer *part, bool b
 /* ---- Map ------------------------------------------------------------------------------------- */
 
 /*
- * Waits for the work of the last mapping, which may be in another stream. This wait must be the
- * first step: an undo records the end of the batch's work in this stream, and this end must come
- * after the work of the last mapping.
+ * Waits for the work of the last mapping, which may be in another stream. This wait comes first,
+ * because an undo records the end of the batch in this stream, and that end must include the
+ * earlier work.
  */
 static gr_status wait_for_last(gr_resource *const resources[], size_t n, CUstream stream)
 {
@@ -130,8 +130,8 @@ static gr_status map_batch(gr_resource *const resources[], size_t n, CUstream st
 }
 
 /*
- * Records an event after the copies in the stream, for which the next user of the memory waits. If
- * recording fails, this thread waits, because the memory may be freed next.
+ * Records an event after the copies in the stream. The next user of the memory waits for this
+ * event. If recording fails, this thread waits, because the memory may be freed next.
  */
 static void undo_batch(gr_resource *const resources[], size_t n, CUstream stream)
 {

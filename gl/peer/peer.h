@@ -17,10 +17,9 @@ extern const struct gr_backend gl_peer;
 
 /* The objects of a resource on the GPU that computes. */
 struct gl_peer {
-    struct gr_retired
-        retired;     /* for a resource that is closed while a stream still works with it */
-    CUdeviceptr ptr; /* the address that maps return */
-    CUevent done;    /* an event after the work of the last mapping */
+    struct gr_retired retired;  /* allows closing a resource while a stream still uses it */
+    CUdeviceptr ptr;            /* the address that maps return */
+    CUevent done;               /* an event after the work of the last mapping */
     struct gl_drawing *drawing; /* the OpenGL buffer on the GPU that draws */
 };
 
@@ -36,7 +35,7 @@ void gl_peer_end(struct gr_retired *retired, bool alive);
  */
 gr_resource *gl_peer_make(struct gl_resource *r, unsigned flags, const char *call);
 
-/* The driver call of a query that failed, so that the answer is unknown. */
+/* A driver call that failed, which leaves a query without an answer. */
 struct gl_peer_query {
     const char *call;
     CUresult result;

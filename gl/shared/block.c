@@ -6,8 +6,8 @@
  * accesses to them.
  *
  * A pool contains the blocks of one OpenGL context and one CUDA context. It exists while CUDA has
- * references to parts of its blocks. So dropping the last CUDA reference, while the CUDA context is
- * current, ends the CUDA memory of all blocks.
+ * references to parts of its blocks. Dropping the last CUDA reference ends the CUDA memory of all
+ * blocks; the CUDA context is current then.
  */
 #include "gl/shared/block.h"
 

@@ -39,7 +39,7 @@ struct gl_part *gl_part_make(const struct gl_context *context, const struct gr_c
 /* Returns the OpenGL memory object that contains the part. */
 unsigned int gl_part_memory(const struct gl_part *part);
 
-/* Adds a reference of OpenGL, which lasts until `names`, which own the buffer, are deleted. */
+/* Adds an OpenGL reference, which ends when `names`, the owner of the buffer, is deleted. */
 void gl_part_hold(struct gl_part *part, struct gl_names *names);
 
 #endif

@@ -11,7 +11,7 @@
 /*
  * Records what is missing. The OpenGL context and a CUDA context are current. *drawing receives the
  * CUDA device that draws and has the storage. This is the device of the CUDA context, or, for
- * buffers, a device whose memory that device can access.
+ * buffers, a device whose memory the CUDA device can access.
  */
 gr_status gl_shared_check(const struct gl_context *context, bool is_image, CUdevice *drawing,
                           const char *call);
