@@ -171,8 +171,8 @@ static bool take_code(const struct option_page *page, int code)
 }
 
 /*
- * Sets the required arguments. False if their number is wrong. *any is set to whether the program
- * has required arguments.
+ * Sets the required arguments. False if their number is wrong. *any: whether the program has
+ * required arguments.
  */
 static bool take_operands(const struct option_page *page, int argc, char **argv, bool *any)
 {

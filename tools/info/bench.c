@@ -235,8 +235,8 @@ static double run(struct bench *bench, const struct figure *figure)
         if (!figure->once(bench, count++))
             return 0;
     /*
-     * For map and release, only the time of the calling thread counts. The queues are empty
-     * afterwards.
+     * For map and release, only the time of the calling thread counts. The wait empties the queues
+     * for the next run.
      */
     const double called = gr_clock_ms() - begin;
     if (!wait_for_both(bench))

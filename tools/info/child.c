@@ -18,7 +18,7 @@ enum { MOST_BYTES = 1 << 20, KILL_MS = 1000 };
 
 struct child {
     pid_t pid;
-    int from; /* the read end of its standard output */
+    int from; /* the read end of the finder's standard output */
     double until;
     bool late, too_much;
     char *lines;

@@ -128,7 +128,8 @@ bool find_by_name(const char *name, const char *root)
 static void run_finder(struct report *report, const struct finder *finder)
 {
     /*
-     * No file is named "none". A driver that does not start is not loaded again, as it may crash.
+     * A driver that does not start is not loaded again, as it may crash. The finders get a file
+     * name that does not exist instead.
      */
     const char *driver = *report->driver ? report->driver : "none";
     if (!finder->run)

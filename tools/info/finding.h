@@ -63,8 +63,8 @@ void findings_free(struct findings *findings);
 #define SAY_STEP "step\t"
 
 /*
- * Must be called first. From then on, drivers that print to standard output print to standard error
- * instead, not between the findings.
+ * Must be called first. Redirects to standard error what drivers print to standard output, which is
+ * for the findings only.
  */
 bool say_begin(void);
 void say_end(void);

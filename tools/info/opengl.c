@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Finds the EGL devices, and the OpenGL of CUDA devices, of other EGL devices such as the CPU, and
- * of the display. Reports what CUDA can share with each OpenGL.
+ * Finds the EGL devices, and examines OpenGL on each CUDA device, on other EGL devices such as the
+ * CPU, and on the display. Reports what CUDA can share with each OpenGL.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ void find_egl(const struct find *find)
     EGLDeviceEXT devices[EGL_MOST_DEVICES];
     char advice[600];
     (void)find;
-    gr_cuda_load(false); /* Loads CUDA, so that EGL loads the drivers that fit. */
+    gr_cuda_load(false); /* With CUDA loaded, EGL loads the matching drivers. */
     if (!epoxy_has_egl()) {
         say("egl/loader", MARK_BAD, "no EGL",
             "libEGL.so.1 was not found: install it (on Debian libegl1).");
@@ -51,7 +51,7 @@ void find_egl(const struct find *find)
     if (count)
         return;
     egl_vendor_advise(gr_cuda_is_software(), advice, sizeof(advice));
-    /* With CUDA, the OpenGL finder also reports this failure. */
+    /* With CUDA, the failure is a detail, because the OpenGL finder reports it, too. */
     say("egl/drivers", gr_cuda() ? MARK_BAD | DETAIL : MARK_BAD, "EGL has no devices", "%s",
         advice);
 }

@@ -388,7 +388,7 @@ void find_surroundings(const struct find *find)
     say_variables();
     say_kernel(find->root, kernel, sizeof(kernel));
     say_library();
-    /* These come last, since they load drivers. */
+    /* These calls come last, since they load drivers. */
     say_file(cuda_name(), "CUDA", kernel);
     say_file("libEGL_nvidia.so.0", "EGL", kernel);
     say_file("libGLX_nvidia.so.0", "GLX", kernel);

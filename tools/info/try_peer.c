@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Tries two GPUs with peer access, without graphics, since drivers may be wrong about PCIe. The
- * bytes are copied by a driver call, and by a kernel that writes to the other GPU.
+ * Tries two GPUs with peer access, without graphics, since drivers may report access over PCIe that
+ * does not work. The bytes are copied by a driver call, and by a kernel that writes to the other
+ * GPU.
  */
 #include <stdio.h>
 #include <string.h>

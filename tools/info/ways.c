@@ -71,7 +71,9 @@ enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* Whether the id omits the CUDA device: it is the device that draws, or device 0 if that is none.
+/*
+ * Whether the id omits the CUDA device, since CUDA runs on the device that draws, or on device 0 if
+ * no CUDA device draws.
  */
 static bool is_usual(const struct way *way)
 {
