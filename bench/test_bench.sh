@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
 # test_bench.sh: tests the benchmarks themselves. bench_frames and bench_latency use tiny meshes:
-# each row that this machine supports must draw the right picture, and nothing may be drawn before
+# each row that this machine supports must draw the right picture, and no frame may be drawn before
 # the end of its kernel. bench_scale runs with ten resources, bench_soak for two seconds,
 # bench_publish reads two framebuffers of each kind, and bench_softcuda compares the results of
 # kernels and loops. Times are not checked. run-test selects the CUDA driver through the

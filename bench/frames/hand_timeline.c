@@ -26,8 +26,8 @@ struct functions {
 };
 
 /*
- * Opens a Vulkan device, which lives until the program ends: OpenGL contexts do not outlive a
- * Vulkan instance.
+ * Opens a Vulkan device that lives until the program ends, because OpenGL contexts do not survive
+ * the end of a Vulkan instance.
  */
 static const gr_vk_headless_info *open_vulkan(struct frames *f)
 {

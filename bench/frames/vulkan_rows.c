@@ -210,7 +210,7 @@ static bool record_points(struct frames *f, struct frames_run *run, gr_resource 
                               gr_vk_buffer(vertices), (uint32_t)(f->mesh * f->mesh));
     if (!frames_vulkan_end(f, commands, vertices, &drawing))
         return false;
-    /* A row that only draws needs a mesh. */
+    /* A row that only draws needs a mesh, which is written once. */
     return !run->kind->unchecked || slot > 0 ||
            (frames_write_mapped(f, vertices) && frames_drain(f));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The clocks that time a frame: %globaltimer, which a kernel reads, GL_TIMESTAMP, and the Vulkan
- * clock. Each is read many times between two readings of CLOCK_MONOTONIC.
+ * clock. Each clock is read many times, each time between two readings of CLOCK_MONOTONIC.
  */
 #define _GNU_SOURCE
 #include <epoxy/gl.h>

@@ -168,8 +168,8 @@ static const char *run_buffers(struct side *s)
 /* ---- Images ---------------------------------------------------------------------------------- */
 
 /*
- * Passes a group through an image. A row of four texels has the words of a frame; CUDA copies it
- * from its own memory.
+ * Passes a group through an image. A row of four texels has the words of a frame. CUDA fills CUDA
+ * memory with the words and copies them to the row.
  */
 static const char *image_group(const struct side *s, uint64_t first)
 {

@@ -69,10 +69,7 @@ struct soak_log {
 
 /* watch.c */
 bool soak_sample_now(const gr_cuda_api *cuda, double seconds, struct soak_sample *sample);
-/*
- * Whether the last quarter of the samples shows growth over the second quarter, which is also
- * printed.
- */
+/* Prints the maximum of the second and of the last quarter of the samples. True if it has grown. */
 bool soak_has_grown(const struct soak_log *log);
 
 /* chart.c: false after an error, which has been printed. */

@@ -35,9 +35,9 @@ static const vkb_frame_fn MANY[VKB_SIDES] = {vkb_batch_raw, vkb_batch_grinterop}
  * All rows. Drained blocks are so short that they never wait for room in the CUDA queue. "CUDA
  * alone" and "queue alone" are the parts of a round trip. Their sum is the bound for one resource
  * in order, and the longer part is the bound for several resources. Both parts signal, so that
- * their completion is known. "In one call" is one vkQueueSubmit for that many round trips, each
- * with its own semaphore values. Two batches are used in turn. The 8 resources of a batch share one
- * submit with one wait and one signal.
+ * their completion is known. "8 in a call" is one vkQueueSubmit call for 8 round trips, each with
+ * its own semaphore values. "Batches of 8" are two batches in turn: the 8 resources of a batch
+ * share one submit with one wait and one signal.
  */
 const struct vkb_kind vkb_kinds[] = {
     {"import/buffer", "buffer", VKB_IMPORT, 1, 0, 4, false, BUFFER, 1, 1},

@@ -16,7 +16,7 @@ struct gl_drawing {
     struct gr_context context; /* the primary context of the GPU that draws, retained */
     CUgraphicsResource handle;
     CUstream stream;
-    /* an event after the last map that used this stream, or after the last unmap */
+    /* an event after the last map enqueued in `stream`, or after the last unmap */
     CUevent passed;
     CUdeviceptr ptr; /* the address of the mapping; 0 if the buffer is not mapped */
     size_t size;
