@@ -32,7 +32,7 @@ struct bench_spread {
 
 /* A fact about the measurement: a line of the header and a member of the JSON file. */
 struct bench_fact {
-    const char *label, *key; /* NULL leaves the line, or the member, out */
+    const char *label, *key; /* NULL: the line or member is left out */
     char text[1024];
 };
 

@@ -41,7 +41,7 @@ struct bench_comparison {
     unsigned blocks; /* the number of timed blocks of each subject */
     struct bench_spread wall[BENCH_SUBJECTS];
     double thread_cpu[BENCH_SUBJECTS];
-    struct bench_spread ratio; /* second subject / first, for adjacent blocks */
+    struct bench_spread ratio; /* time of subject 1 / time of subject 0 in adjacent blocks */
     double halves, waiting[BENCH_SUBJECTS];
 };
 

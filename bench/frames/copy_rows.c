@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Rows of the copy transport, with OpenGL buffers and with buffers that grinterop creates, in order
- * and in flight. The reader is as many frames behind the writer as are in flight, because a copy
+ * and in flight. With n frames in flight, the reader is n frames behind the writer, because a copy
  * blocks the thread until the frame is finished.
  */
 #include <epoxy/gl.h>

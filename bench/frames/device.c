@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The basis of all rows: CUDA, headless OpenGL, which may use another device, the kernels, and
- * drawing a mesh as points into a target of 512 x 512 pixels.
+ * The basis of all rows: CUDA, headless OpenGL (possibly on another device), the kernels, and the
+ * drawing of a mesh as points into a target of 512 x 512 pixels.
  */
 #define _GNU_SOURCE
 #include "bench/frames/frames.h"

@@ -236,8 +236,8 @@ bool frames_ring_give_back(struct frames_run *run);
 extern const char *const frames_part_titles[FRAMES_PARTS];
 extern const struct frames_kind frames_kinds[];
 extern const size_t frames_kind_count;
-extern const struct frames_kind *const frames_base;      /* the row of raw interop in order */
-extern const struct frames_kind *const frames_read_base; /* the same, read by CUDA */
+extern const struct frames_kind *const frames_base;      /* raw interop in order, CUDA writes */
+extern const struct frames_kind *const frames_read_base; /* raw interop in order, CUDA reads */
 /* the row that the Python script measures */
 extern const struct frames_kind frames_core;
 

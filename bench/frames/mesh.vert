@@ -7,6 +7,6 @@ void main()
 {
     gl_Position = vec4(vertex.xy, 0.5, 1.0);
 #ifdef VULKAN
-    gl_PointSize = 1.0; /* OpenGL uses 1 by default, and is faster if no shader sets the size. */
+    gl_PointSize = 1.0; /* the OpenGL default; OpenGL is faster if the shader does not set it */
 #endif
 }

@@ -79,7 +79,7 @@ static bool draw(struct frames *f, const struct frames_run *run, size_t slot,
                                 VK_PIPELINE_STAGE_TRANSFER_BIT);
 }
 
-/* A frame of the unsynchronised row: CUDA filters its own memory. */
+/* A frame of the unsynchronised row: CUDA filters a picture that is not shared. */
 bool frames_vulkan_read_alone(struct frames *f, struct frames_run *run)
 {
     return draw(f, run, 0, NULL) &&

@@ -21,7 +21,7 @@ enum {
 
 /* The lead of a clock over CLOCK_MONOTONIC, in nanoseconds, plus or minus `uncertain`. */
 struct latency_offset {
-    int64_t at, ahead, uncertain; /* at: the time on the clock itself */
+    int64_t at, ahead, uncertain; /* at: the time that this clock shows */
 };
 
 enum latency_side { LATENCY_CUDA, LATENCY_OPENGL, LATENCY_VULKAN, LATENCY_SIDES };

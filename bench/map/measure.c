@@ -25,9 +25,7 @@ struct run {
     const struct bench_kind *kind;
     const struct bench_effort *effort;
     struct bench_pairs pairs;
-    /*
-     * with full queues: the frames of a block; the frames in the queues; the subject of the latter
-     */
+    /* with full queues: frames per block, frames in the queues, and the subject of those frames */
     unsigned frames, depth, last;
 };
 

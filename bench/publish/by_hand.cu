@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Conversions of pixels that glReadPixels() wrote, as an application writes them. */
+/* Kernels that convert pixels from glReadPixels(), written as in an application. */
 #include <grinterop/cuhost.h>
 
 extern "C" __global__ void planes(const unsigned *from, float *to, int count)

@@ -44,8 +44,8 @@ bool vkb_map_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind
 /* ---- By grinterop ---------------------------------------------------------------------------- */
 
 /*
- * Begins the Vulkan use that the next map waits for. The submit would wait for the last CUDA
- * signal, whose value completes the previous frame.
+ * Begins the Vulkan use that the next map waits for. A real submit would wait for the last CUDA
+ * signal. The value of that signal completes the previous frame.
  */
 static bool begin_use(struct vkb_side *side, unsigned first, unsigned n)
 {

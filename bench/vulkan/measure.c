@@ -189,7 +189,10 @@ static void choose_ahead(struct run *run)
     run->ahead = ahead < 2 * run->step ? 2 * run->step : ahead / run->step * run->step;
 }
 
-/* Creates the semaphores of the row, which have nothing pending, and the command buffers. */
+/*
+ * Drains the queues and prepares the row: counters, the semaphores of the grinterop resources, the
+ * frames in flight, and the command buffers.
+ */
 static bool begin_row(struct run *run)
 {
     struct vkb *bench = run->bench;

@@ -148,7 +148,7 @@ struct vkb_effort {
     double room_seconds;  /* the time limit of a row of drained blocks */
     unsigned full_blocks; /* the number of timed blocks of each side with full queues */
     double block_ms;      /* the approximate duration of such a block */
-    unsigned in_flight;   /* the frames by which the thread is ahead of the GPU */
+    unsigned in_flight;   /* the maximum number of frames in flight */
 };
 
 enum vkb_part {
