@@ -20,7 +20,7 @@ gr_status gl_context_refuse_found(const struct gl_context *context, const char *
 
 /*
  * Records that the context is not current. The error names `object`, such as "OpenGL buffer 3".
- * `advice` is appended if the context still exists: "", or a sentence that begins with a blank.
+ * `advice` is appended if the context still exists: "", or a sentence that begins with a space.
  */
 gr_status gl_context_refuse(const struct gl_context *context, const char *object,
                             const char *advice, const char *call);

@@ -140,8 +140,8 @@ static void add(struct choice *choice, const struct way *way)
 }
 
 /*
- * Orders the transports. If peer would be the last but is not possible, it is left out. The error
- * then says why interop was refused. The error of peer would only say to allow interop.
+ * Orders the transports. Leaves peer out if it would be the last one but is not possible. The error
+ * then says why interop was refused, while the error of peer would only say to allow interop.
  */
 static void order_transports(struct choice *choice, const struct gl_resource *r)
 {

@@ -19,8 +19,8 @@
  * CUDA, and OpenGL may start at any time. Microseconds per frame in order on an H200, by CPU copy
  * and by mapped memory: 222 and 355 for 64 KiB, 112 and 362 for 256 KiB, 406 and 354 for 512 KiB.
  * On llvmpipe a release takes 16 µs by CPU copy and 21 µs by mapped memory for 64 KiB, 50 and
- * 41 µs for 512 KiB. Into storage that grinterop allocated it takes 13 and 74 µs for 64 KiB, 36
- * and 90 µs for 512 KiB.
+ * 41 µs for 512 KiB. A release into storage that grinterop allocated takes 13 and 74 µs
+ * for 64 KiB, 36 and 90 µs for 512 KiB.
  */
 #define GL_COPY_BY_CPU      ((size_t)256 << 10)
 #define GL_COPY_BY_CPU_TEXT "256 KiB"

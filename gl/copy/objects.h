@@ -20,9 +20,9 @@ gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, const
 gr_status gl_copy_check_unlocked(const gr_resource *resource, const char *call);
 
 /*
- * Copies the objects that CUDA reads to host memory, and waits for these copies. First writes data
- * of a ring release that is not in the objects yet; the streams have passed `done`. The CUDA
- * context is current.
+ * Copies objects to host memory, for CUDA to read, and waits for these copies. First writes data of
+ * a ring release that is not in the objects yet; the streams have passed `done`. The CUDA context
+ * is current.
  */
 gr_status gl_copy_read_objects(gr_resource *const resources[], size_t n);
 
@@ -37,7 +37,7 @@ gr_status gl_copy_read_pieces(gr_resource *resource, struct __GLsync *fences[]);
 gr_status gl_copy_wait_writable(gr_resource *const resources[], size_t n, const char *call);
 
 /*
- * Copies the data that CUDA wrote from host memory to the objects. The streams must have passed
+ * Copies data from CUDA, which is in host memory, to the objects. The streams must have passed
  * `done`, except for a buffer in pieces: this function waits for each piece. The CUDA context is
  * current.
  */

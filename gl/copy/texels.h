@@ -20,13 +20,13 @@ struct gl_transfer gl_transfer_of(const struct gl_format *format);
 /* Whether this OpenGL can copy images of this target. */
 bool gl_transfer_supported(const struct gl_target *target);
 
-/* An image whose levels are copied between begin and end. */
+/* An image whose levels are copied between gl_texels_begin() and gl_texels_end(). */
 struct gl_texels {
     const struct gl_target *target;
     struct gl_transfer transfer;
     unsigned int name;
     unsigned int scratch; /* the texture that replaces a renderbuffer */
-    int bound;            /* the binding before begin */
+    int bound;            /* the binding before gl_texels_begin() */
 };
 
 /* Binds the image. `scratch` is nonzero only for renderbuffers. */
