@@ -13,7 +13,7 @@
  * initial value is the default; if it is outside the limits, there is no default.
  */
 struct option_row {
-    const char *name; /* the name of --name */
+    const char *name; /* the long name, without "--" */
     char letter;      /* the short name, such as 'l' for -l; 0 if there is none */
     /* the name of the argument in the help, such as "FILE"; NULL if there is none */
     const char *argument;

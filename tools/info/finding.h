@@ -47,7 +47,7 @@ struct finding *findings_add(struct findings *findings, const char *id, enum mar
 /* Parses the findings in the lines, which it modifies. Ignores other lines. */
 void findings_read(struct findings *findings, char *lines);
 
-/* The first finding with that id, or NULL; and whether such a finding exists and works. */
+/* findings_find(): the first finding with that id, or NULL. findings_good(): whether it works. */
 const struct finding *findings_find(const struct findings *findings, const char *id);
 bool findings_good(const struct findings *findings, const char *id);
 
