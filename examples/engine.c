@@ -129,7 +129,7 @@ static void read_in_cuda(gr_resource *image, CUstream stream, int frame)
     printf("frame %d: green is %d\n", frame + 1, pixels[SIDE / 2][SIDE / 2][1]);
 }
 
-/* Waits on the host for a CUDA release, each of which signals the next value. */
+/* Waits on the host for a CUDA release. Each release signals the next value. */
 static void wait_on_host(VkDevice device, const gr_semaphore *computed, uint64_t value)
 {
     const VkSemaphore one = gr_vk_semaphore(computed);

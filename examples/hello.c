@@ -61,7 +61,7 @@ static void draw(GLuint vertices, const char *path)
     glDrawArrays(GL_POINTS, 0, SIDE * SIDE);
     glReadPixels(0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
 
-    /* OpenGL's first row is the lowest one. */
+    /* The first row in OpenGL is the bottom row. */
     png_image png = {.version = PNG_IMAGE_VERSION, .width = WIDTH, .height = HEIGHT};
     png.format = PNG_FORMAT_RGBA;
     check(png_image_write_to_file(&png, path, 0, pixels, -4 * WIDTH, NULL), path);
@@ -103,7 +103,7 @@ int main(void)
             cuda->LaunchKernel(wave, BLOCKS, BLOCKS, 1, 16, 16, 1, 0, stream, args, NULL);
         check_cuda(started, "the launch");
     }
-    /* The end of the scope released it in stream order. The CPU did not wait. */
+    /* The end of the scope released the buffer in stream order. The CPU did not wait. */
     draw(name, "hello.png");
     return EXIT_SUCCESS;
 }

@@ -38,7 +38,7 @@ static void draw(GLuint vertices, const char *path)
     glEnableClientState(GL_COLOR_ARRAY);
     glDrawArrays(GL_POINTS, 0, side * side);
 
-    /* OpenGL's first row is the bottom row. */
+    /* The first row in OpenGL is the bottom row. */
     std::vector<unsigned char> pixels(4 * width * height);
     glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, pixels.data());
     png_image png{};
@@ -84,7 +84,7 @@ try {
                                  nullptr),
               "the launch");
     }
-    /* The end of the scope released it in stream order. The CPU did not wait. */
+    /* The end of the scope released the buffer in stream order. The CPU did not wait. */
     draw(name, "hello_cpp.png");
 } catch (const std::exception &error) {
     std::fprintf(stderr, "hello_cpp: %s\n", error.what());

@@ -59,7 +59,7 @@ static void draw(GLuint texture, const char *path)
     glEnd();
     glReadPixels(0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
 
-    /* OpenGL's first row is the bottom row. */
+    /* The first row in OpenGL is the bottom row. */
     png_image png = {.version = PNG_IMAGE_VERSION, .width = WIDTH, .height = HEIGHT};
     png.format = PNG_FORMAT_RGBA;
     check(png_image_write_to_file(&png, path, 0, pixels, -4 * WIDTH, NULL), path);
@@ -104,7 +104,7 @@ int main(void)
                                               16, 1, 0, stream, arguments, NULL);
         check_cuda(started, "the launch");
     }
-    /* The end of the scope released it in stream order. The CPU did not wait. */
+    /* The end of the scope released the texture in stream order. The CPU did not wait. */
     draw(name, "hello_image.png");
     return EXIT_SUCCESS;
 }

@@ -132,7 +132,7 @@ int main(void)
     }
     pthread_join(producer, NULL);
 
-    /* OpenGL's first row is the bottom row. */
+    /* The first row in OpenGL is the bottom row. */
     glReadPixels(0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
     png_image png = {.version = PNG_IMAGE_VERSION, .width = WIDTH, .height = HEIGHT};
     png.format = PNG_FORMAT_RGBA;

@@ -122,7 +122,7 @@ int main(void)
     check(!vkCreateCommandPool(vk->device, &create, NULL, &pool), "a command pool");
     VkCommandBuffer commands = record(vk->device, pool, gr_vk_image(drawn), gr_vk_buffer(read));
 
-    /* A new image has no layout yet that CUDA could write to. */
+    /* Once: gives the new image a layout that CUDA can write to. */
     submit(both, VK_NULL_HANDLE,
            &GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
                     .layout = VK_IMAGE_LAYOUT_UNDEFINED));
@@ -145,7 +145,7 @@ int main(void)
            &GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_2_TRANSFER_BIT,
                     .access = VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT,
                     .layout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL));
-    /* ... and CUDA reads that. */
+    /* ... and CUDA reads the buffer. */
     {
         GR_AUTO(gr_buffer) *mapped = gr_map(read, stream);
         check(mapped, "the map");

@@ -70,9 +70,9 @@ static bool fill_tensor(struct show *show)
 }
 
 /*
- * Publishes the tensor. OpenGL owns the texture before and after, and generates the mip levels from
- * the result. Pictures of the easel begin with the top row, as the tensor does. If the first row
- * were the bottom row, `flip` would turn the picture over.
+ * Publishes the tensor. OpenGL owns the texture before and after the call, and generates the mip
+ * levels from the result. The tensor and the easel both begin with the top row, so the options do
+ * not set `flip`.
  */
 static bool show_tensor(struct show *show)
 {
@@ -84,7 +84,7 @@ static bool show_tensor(struct show *show)
     return true;
 }
 
-/* Registers the texture of the easel, which has that size. Its contents do not matter. */
+/* Registers the texture of the easel. It is as large as the tensor and has no contents yet. */
 static bool share_texture(struct show *show)
 {
     const struct picture empty = {.width = options.tensor_width, .height = options.tensor_height};

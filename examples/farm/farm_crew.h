@@ -2,8 +2,7 @@
 /*
  * The MPI ranks of a farm: ranks, collective operations and a counter that distributes work.
  *
- * An MPI error aborts the whole job, as is the default of MPI, so no rank waits for one that has
- * ended.
+ * By default, MPI aborts the whole job after an error, so no rank waits for a rank that has ended.
  */
 #ifndef FARM_CREW_H
 #define FARM_CREW_H

@@ -47,7 +47,7 @@ static bool lock_frames(const struct farm_files *files)
     struct flock frames = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = files->first, .l_len = files->count};
     if (fcntl(files->lock, F_OFD_SETLK, &frames) == 0 || (errno != EAGAIN && errno != EACCES))
-        return true; /* true also if the file system has no locks */
+        return true; /* also if the file system has no locks */
     fprintf(stderr,
             "Another farm is working in %s on some of the frames %d to %d: wait for it, choose "
             "other frames, or name another --out.\n",
@@ -113,7 +113,7 @@ static bool ends_as_picture(DIR *folder, const char *name)
     static const unsigned char end[] = {0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xae, 0x42, 0x60, 0x82};
     unsigned char found[sizeof(end)];
     struct stat status;
-    /* Any file may have that name. Opening a FIFO would block until it has a writer. */
+    /* The name may be that of a FIFO. Without O_NONBLOCK, opening it waits for a writer. */
     const int file = openat(dirfd(folder), name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (file < 0)
         return false;

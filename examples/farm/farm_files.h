@@ -25,7 +25,7 @@ struct farm_files {
  */
 bool farm_files_open(struct farm_files *files);
 
-/* The same rank calls this at the end. */
+/* The rank that called farm_files_open() calls this at the end. */
 void farm_files_close(struct farm_files *files);
 
 /* The number of directories that hold the frames. */

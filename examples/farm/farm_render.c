@@ -45,7 +45,7 @@ struct farm_render {
     unsigned arrays[FARM_MOST_IN_FLIGHT]; /* arrays[i] draws slot i of the ring */
 
     struct picture pictures[FARM_MOST_IN_FLIGHT];
-    /* the numbers of frames so far; modulo the number of pictures, the index of the next picture */
+    /* the frames drawn and collected so far; the next picture is pictures[count % in_flight] */
     unsigned drawn, collected;
 };
 
@@ -139,8 +139,8 @@ static GLenum check_fence(const struct farm_render *r, GLsync fence, bool wait)
 }
 
 /*
- * Passes the oldest picture to the writers if it is complete, and reports in *there whether it is.
- * With `wait`, waits for the picture.
+ * Passes the oldest picture to the writers if it is complete. *there receives whether it was. If
+ * `wait` is true, first waits for the picture.
  */
 static bool collect(struct farm_render *r, bool wait, bool *there)
 {
@@ -162,7 +162,7 @@ static bool collect(struct farm_render *r, bool wait, bool *there)
     return true;
 }
 
-/* Passes all complete pictures to the writers, and waits until OpenGL has at most `most` left. */
+/* Passes all complete pictures to the writers, and waits until at most `most` are left. */
 static bool collect_to(struct farm_render *r, unsigned most)
 {
     bool there = true;

@@ -25,7 +25,7 @@ struct farm_render_options {
 /* The device in use. */
 struct farm_device {
     int number;     /* the CUDA device number */
-    bool software;  /* whether it is the device of the software CUDA driver */
+    bool software;  /* whether CUDA runs on the software driver */
     char name[100]; /* the name of the GPU */
 };
 

@@ -14,7 +14,7 @@ struct farm_rank {
     int32_t processors, node_processors;
     int32_t frames;
     uint64_t checksum, bytes;
-    double opened;  /* seconds from the start of the process until it was ready */
+    double opened;  /* seconds from the start of the process until the rank was ready */
     double seconds; /* seconds from the common start to the last picture of the rank */
 };
 

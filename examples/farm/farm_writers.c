@@ -27,7 +27,7 @@ struct farm_writers {
 
     /* Protected by `lock`: */
     pthread_mutex_t lock;
-    /* signalled for a new job, and when pixels or a whole job are done */
+    /* come: a job was added; gone: a picture was read, or its file is complete */
     pthread_cond_t come, gone;
     struct job queue[MOST_QUEUED];
     unsigned head, tail; /* the numbers of jobs put and taken so far */

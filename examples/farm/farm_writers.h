@@ -15,7 +15,7 @@ struct farm_writers;
 /* The results so far. */
 struct farm_written {
     int frames;
-    /* the checksum of all pictures with their numbers, regardless of the order */
+    /* the checksum of all pictures and their frame numbers; the order has no effect */
     uint64_t checksum;
     uint64_t bytes; /* the total size of the files */
 };

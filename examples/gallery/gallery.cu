@@ -108,7 +108,7 @@ extern "C" __global__ void paint_rectangle(cudaSurfaceObject_t out, int width, i
     write_pixel(out, column, row, c);
 }
 
-/* The point on the cube of a face pixel, by OpenGL rules: p and q go from -1 to 1. */
+/* The point on the cube at (p, q) of a face, both from -1 to 1, as OpenGL orients the faces. */
 static __device__ float3 on_face(int face, float p, float q)
 {
     switch (face) {

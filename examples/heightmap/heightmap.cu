@@ -90,7 +90,7 @@ static __device__ float sunlight(const float4 *samples, terrain t, float4 place)
     return fmaxf(seen, 0.0f);
 }
 
-/* How open a point is to the sky: the mean, over eight directions, of how low the horizon is. */
+/* How open a point is to the sky: the mean cosine of the horizon angle in eight directions. */
 static __device__ float openness(const float4 *samples, terrain t, float4 place)
 {
     const float directions[8][2] = {{1.0f, 0.0f},  {0.7f, 0.7f},   {0.0f, 1.0f},  {-0.7f, 0.7f},

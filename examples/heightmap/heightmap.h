@@ -11,7 +11,7 @@ struct terrain {
     float half_x, half_z; /* the terrain extends from -half to half */
     float height;         /* the height of the brightest pixel; the darkest is at 0 */
     float base;           /* the lower end of the walls */
-    float darkest, range; /* the luminance of the lowest point, and the difference to the highest */
+    float darkest, range; /* the lowest luminance; the highest is darkest + range */
     float light[3];       /* the unit vector to the sun */
     int coloured;         /* use the colours of the picture instead of colours by height */
 };

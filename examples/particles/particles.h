@@ -8,7 +8,7 @@
 /* A point to draw. */
 struct spark {
     float4 place;  /* x, y, z, 1 */
-    float4 colour; /* RGB of the light that it adds; w: its size */
+    float4 colour; /* the RGB light that the spark adds; w: its size */
 };
 
 #endif

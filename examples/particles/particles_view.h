@@ -31,7 +31,8 @@ void particles_view_free(struct particles_view *view);
 /* Creates a vertex array for the sparks in a buffer. The caller deletes the array. */
 unsigned particles_view_array(unsigned buffer);
 
-/* Adds the light of the sparks in an array, seen at that time, and draws the picture. */
+/* Adds the light of the sparks in an array, as the camera sees them at `time`. Draws the picture.
+ */
 void particles_view_draw(const struct particles_view *view, unsigned array, float time);
 
 #endif

@@ -17,7 +17,7 @@ static __device__ unsigned code(unsigned frame, unsigned place)
     return value ^ (value >> 16);
 }
 
-/* The time after which z = z * z + c escapes, with a fraction; 0 if it does not escape. */
+/* The steps after which z = z * z + c escapes, with a fraction; 0 if z does not escape. */
 static __device__ float escape(float x, float y, float cx, float cy)
 {
     const int most = 64;
@@ -81,8 +81,8 @@ static __device__ unsigned in_one(uchar4 bytes)
 
 /*
  * One thread per texel of a shared image, which was last written two frames ago. sums[frame]
- * becomes the sum of the image's texels, which verifies the picture at the end. *lost counts the
- * codes that Vulkan has not returned.
+ * becomes the sum of the texels of the image, which verifies the picture at the end. *lost counts
+ * the codes that Vulkan has not returned.
  */
 extern "C" __global__ void julia(cudaSurfaceObject_t image, int frame, float cx, float cy,
                                  unsigned *sums, unsigned *lost)

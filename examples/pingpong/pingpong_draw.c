@@ -21,7 +21,7 @@ static bool make_pass(struct pingpong_vk *p)
                                           .pColorAttachments = &colour};
     const VkAccessFlags access =
         VK_ACCESS_COLOR_ATTACHMENT_READ_BIT | VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
-    /* Orders the drawing after that of the previous frame. */
+    /* Orders the drawing of this frame after the drawing of the previous one. */
     const VkSubpassDependency order = {VK_SUBPASS_EXTERNAL,
                                        0,
                                        VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT,

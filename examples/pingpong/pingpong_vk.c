@@ -45,8 +45,8 @@ static void record_return(const struct pingpong_vk *p, VkCommandBuffer commands,
 }
 
 /*
- * Records a frame. CUDA orders frames that are two apart, so a tile that is rewritten needs no
- * barrier.
+ * Records a frame. A rewritten tile needs no barrier: frames that use the same image are ordered by
+ * CUDA.
  */
 static bool record_tile(struct pingpong_vk *p, int tile)
 {
@@ -78,7 +78,7 @@ static bool submit_images(gr_resource *const images[], size_t n, VkCommandBuffer
     return (submit && gr_vk_submit(submit, &desc) == GR_OK) || failed_to("submit commands");
 }
 
-/* Submits a frame. CUDA owns the image before and after it. */
+/* Submits a frame. CUDA owns the image before and after the submit. */
 bool pingpong_vk_use(const struct pingpong_vk *p, int frame)
 {
     gr_vk_use use =

@@ -26,8 +26,8 @@
 #include "tools/options.h"
 
 /*
- * The programs draw SCALE x SCALE pixels for each pixel of the picture, which is their mean:
- * antialiasing for both renderers.
+ * Both renderers draw SCALE times as wide and as high. Each pixel of the picture is the mean of
+ * SCALE x SCALE pixels, which is antialiasing.
  */
 enum { SCALE = 2 };
 

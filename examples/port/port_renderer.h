@@ -33,7 +33,7 @@ struct port_renderer {
                   gr_resource *shared[PORT_SHARED]);
     /*
      * Draws the shared resources, 4 bytes per pixel (RGBA), the top row first, and commits
-     * `submit`, which was begun for them. False after an error.
+     * `submit`, which was begun for these resources. False after an error.
      */
     bool (*draw)(void *renderer, gr_submit *submit, const struct port_view *view,
                  unsigned char *pixels);

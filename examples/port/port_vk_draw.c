@@ -41,7 +41,7 @@ static bool release_to_cuda(const struct port_vk *p)
            failed_to("give the vertices and the texture to CUDA");
 }
 
-/* Submits a frame. CUDA owns both resources before and after it. */
+/* Submits a frame. CUDA owns both resources before and after the submit. */
 bool port_vk_submit(const struct port_vk *p, gr_submit *submit, const VkSubmitInfo2 *info)
 {
     const gr_vk_use drawing = GR_INIT(

@@ -31,8 +31,8 @@ void port_vk_free(struct port_vk *port);
 void port_vk_record(const struct port_vk *port, VkCommandBuffer commands);
 
 /*
- * Submits the commands of a frame, which signal the fence of vulkan_wait(). `submit` was begun for
- * `shared`.
+ * Submits the commands of a frame with the fence that vulkan_wait() waits for. `submit` was begun
+ * for `shared`.
  */
 bool port_vk_submit(const struct port_vk *port, gr_submit *submit, const VkSubmitInfo2 *info);
 

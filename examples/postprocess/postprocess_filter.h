@@ -24,7 +24,7 @@ struct filter {
     struct gaussian gaussian;
     unsigned textures[FILTER_SHARED];
     unsigned framebuffer; /* draws into textures[FILTER_DRAWN] */
-    unsigned composite;   /* the OpenGL program that shows both */
+    unsigned composite;   /* the OpenGL program that shows both textures */
     CUfunction blur_rows, blur_columns, sobel;
     CUdeviceptr rows;                   /* CUDA memory: the blur after its first pass */
     gr_resource *shared[FILTER_SHARED]; /* the textures, registered with CUDA */

@@ -18,7 +18,7 @@ static __device__ void add_straight(wave *w, float x, float z, float kx, float k
     w->slope_z += height * kz * cosf(angle);
 }
 
-/* Adds rings that move away from the origin of x0 and z0, smooth at the centre, fading outwards. */
+/* Adds rings that move away from x0 = z0 = 0. They are smooth at the centre and fade outwards. */
 static __device__ void add_rings(wave *w, float x0, float z0, float k, float height, float phase)
 {
     const float r = sqrtf(x0 * x0 + z0 * z0 + 0.004f);

@@ -114,7 +114,7 @@ static struct matrix camera_at(const struct easel *easel, float aspect, float de
     const float view = 0.56f, slope = tanf(view / 2.0f);
     const float s = sinf(degrees * 0.01745329f), c = cosf(degrees * 0.01745329f);
     const float w = easel->half_width, h = easel->half_height;
-    /* The distance leaves a margin, and also fits the near side of the picture. */
+    /* Leaves a margin, also at the near side of the picture, which looks larger. */
     const float away = 1.22f * fmaxf(h / slope, w * c / (slope * aspect)) + 0.9f * w * fabsf(s);
     const float target[3] = {0.28f * w * s, -0.10f * h, 0.0f};
     float eye[3] = {away * s, 0.07f * away, away * c};

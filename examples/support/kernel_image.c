@@ -57,8 +57,8 @@ bool kernel_image_load(const struct kernel_image *image, CUmodule *module)
     const bool software = gr_cuda_is_software();
     const unsigned char *start = software ? image->host : image->gpu;
     /*
-     * The start and the end are not compared, since a compiler may assume that two symbols have
-     * different addresses.
+     * The image is empty if it begins with a zero. Comparing its start with its end would not work,
+     * since a compiler may assume that two symbols have different addresses.
      */
     if (start[0] == 0)
         return not_built(image->name, software);

@@ -44,7 +44,7 @@ bool kernel_image_load(const struct kernel_image *image, CUmodule *module);
 
 #define KERNEL_IMAGE_LABEL(symbol) ".globl " symbol "\n.hidden " symbol "\n" symbol ":\n"
 
-/* The zeros after an image mark it as empty if the file was empty. */
+/* If the file is empty, the image begins with these zeros, which mark it as empty. */
 /* clang-format off */
 #define KERNEL_IMAGE_FILE(name, kind, suffix)                                                      \
     ".balign 16\n"                                                                                 \

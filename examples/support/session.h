@@ -35,8 +35,8 @@ bool session_open(struct session *session);
 bool session_open_cuda(struct session *session); /* like session_open(), without OpenGL */
 
 /*
- * Like session_open(), for the current OpenGL context: CUDA uses the device that draws, or its
- * first device if none of its devices draws.
+ * Like session_open(), for the current OpenGL context: CUDA uses the device that draws, or the
+ * first CUDA device if OpenGL draws on none of them.
  */
 bool session_open_current(struct session *session);
 

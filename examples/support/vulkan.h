@@ -122,8 +122,8 @@ bool vulkan_open_own(struct vulkan *vulkan, const gr_vk_device_desc *device);
 bool vulkan_close(struct vulkan *vulkan);
 
 /*
- * Sets a member to the function of that name. Returns false after an error if there is no such
- * function.
+ * Sets a member to the function of that name. If there is no such function, prints an error and
+ * returns false.
  */
 #define VULKAN_FIND_ONE(object, name, function)                                                    \
     vulkan_found((PFN_vkVoidFunction)((object)->name = (PFN_vk##name)(function)), "vk" #name)

@@ -220,7 +220,7 @@ int main(int argc, char **argv)
     read_options(argc, argv, &options);
     if (!is_sound(&options))
         return 2;
-    /* Without --frames a still may not be wanted, so the output is not checked. */
+    /* Without --frames the user may never request a still, so the default output is not checked. */
     if ((options.frames > 0 || options.still != still) && !output_is_writable(options.still))
         return EXIT_FAILURE;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A Vulkan device that presents to a window. grinterop lists the extensions that it requires, and
- * also needs timeline semaphores.
+ * A Vulkan device that presents to a window. grinterop lists the extensions that it needs. It also
+ * needs timeline semaphores.
  */
 #include "viewer_device.h"
 

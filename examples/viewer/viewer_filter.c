@@ -16,7 +16,7 @@ struct place {
 
 /*
  * Resizes the filter. Its textures have the size of the window, so they are recreated and shared
- * again when that changes.
+ * again when the window size changes.
  */
 static bool fit_filter(struct place *p, int width, int height)
 {

@@ -20,7 +20,7 @@ struct viewer_surface {
 bool viewer_surface_init(struct viewer_surface *surface, struct viewer_stage *stage);
 void viewer_surface_free(struct viewer_surface *surface);
 
-/* Draws the surface. If not `moved`, the vertices stay the same. */
+/* Draws the surface. If `moved` is false, the vertices stay the same. */
 bool viewer_surface_draw(const struct viewer_surface *surface, const struct viewer_frame *frame,
                          bool moved, const struct offscreen *target);
 

@@ -198,7 +198,7 @@ bool viewer_swapchain_present(struct viewer_swapchain *s)
                                    .pSwapchains = &s->chain,
                                    .pImageIndices = &s->next};
     const VkResult result = s->QueuePresentKHR(s->vulkan->queue, &info);
-    /* The next acquire then recreates the images. */
+    /* An extent of 0 makes the next acquire recreate the images. */
     if (result == VK_ERROR_OUT_OF_DATE_KHR || result == VK_SUBOPTIMAL_KHR) {
         s->extent = (VkExtent2D){0};
         return true;

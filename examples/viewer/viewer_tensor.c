@@ -33,8 +33,8 @@ static bool fill_tensor(struct place *p, float time)
 }
 
 /*
- * Publishes the tensor. OpenGL owns the texture before and after, and generates its mip levels from
- * the result.
+ * Publishes the tensor. OpenGL owns the texture before and after the call, and generates its mip
+ * levels from the result.
  */
 static bool publish(struct place *p)
 {

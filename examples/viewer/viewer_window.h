@@ -44,7 +44,7 @@ void viewer_window_close(struct viewer_window *window);
 
 /*
  * Handles the input since the last call. Blocks while the window is minimised, waits a twentieth of
- * a second while the time is paused, and waits for the clock if that paces the frames.
+ * a second while the time is paused, and waits for the clock if `by_clock` is true.
  */
 void viewer_window_poll(struct viewer_window *window);
 

@@ -42,7 +42,7 @@ static void initGL()
     glfwMakeContextCurrent(window);
 }
 
-/* Shared by CUDA and OpenGL; unregisters at its end. */
+/* The resources that CUDA and OpenGL share. The destructor unregisters them. */
 struct Shared {
     grinterop::resource vbo, pbo, tiles;
 };

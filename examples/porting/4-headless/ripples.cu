@@ -38,7 +38,7 @@ static grinterop::egl initGL()
     return egl;
 }
 
-/* Shared by CUDA and OpenGL; unregisters at its end. */
+/* The resources that CUDA and OpenGL share. The destructor unregisters them. */
 struct Shared {
     grinterop::resource vbo, pbo, tiles;
 };

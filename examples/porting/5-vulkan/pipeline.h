@@ -9,8 +9,8 @@
 void createPipeline(VkImageView texture);
 
 /*
- * Enclose the draw commands. A copy must have written `texture`. `target` is cleared first, and may
- * be copied from afterwards.
+ * These two functions enclose the draw commands. A copy must have written `texture`. `target` is
+ * cleared first, and may be copied from afterwards.
  */
 void beginDrawing(VkCommandBuffer commands, const Image &texture, const Image &target,
                   uint32_t side);

@@ -15,7 +15,7 @@
 
 #include "scene.h"
 
-/* Shared by CUDA and Vulkan; frees everything at its end. */
+/* The resources that CUDA and Vulkan share. The destructor frees them. */
 struct Shared {
     grinterop::resource vbo, pbo, tiles;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The Vulkan code of ripples: one device, as OpenGL had one context, memory, and the commands of a
- * frame. grinterop only determines the extensions and the GPU.
+ * The Vulkan code of ripples: the device, memory, and the commands of a frame. grinterop only
+ * determines the extensions and the GPU.
  */
 #ifndef RIPPLES_VULKAN_H
 #define RIPPLES_VULKAN_H

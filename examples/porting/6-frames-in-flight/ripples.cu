@@ -17,7 +17,7 @@
 
 #define FLIGHT 4 /* the number of frames begun and not yet drawn */
 
-/* Shared by CUDA and Vulkan; frees everything at its end. */
+/* The resources that CUDA and Vulkan share. The destructor frees them. */
 struct Shared {
     grinterop::ring ring;
     grinterop::resource tiles;
