@@ -5,10 +5,10 @@
     PYTHONPATH=... python3 bench.py [--rounds N] [--repeats N] [--batch N] [--without-core]
                                     [--json FILE]
 
-Each value is the median of the repeats, in microseconds per round; batches are per resource. The
-repeats of all rows are interleaved, so a machine that slows down affects all rows. CUDA and OpenGL
-are idle before each row, and a row has few rounds, so no queue fills up: the time is spent in the
-calling thread and does not include waits.
+Each value is the median of the repeats, in microseconds per round; the rows with many resources
+give the time per resource. The repeats of all rows are interleaved, so a machine that slows down
+affects all rows. CUDA and OpenGL are idle before each row, and a row has few rounds, so no queue
+fills up: the time is spent in the calling thread and does not include waits.
 """
 
 import argparse
@@ -38,8 +38,8 @@ def seconds_of(function, rounds):
 
 
 def map_functions(resources, stream):
-    """Map and release the first resource by calls, the first resource by `with`, and all resources
-    one by one.
+    """Three functions that map and release: the first resource by calls, the first resource by
+    `with`, and all resources one by one.
     """
     first = resources[0]
 
@@ -62,7 +62,7 @@ def map_functions(resources, stream):
 
 
 def own_rows(resources, stream):
-    """Rows by name. Each value is a function from the number of rounds to seconds."""
+    """Rows by name: functions that take the number of rounds and return the seconds."""
     one, scope, singles = map_functions(resources, stream)
     resource, count, handle = resources[0], len(resources), stream.__cuda_stream__()[1]
 

@@ -81,8 +81,8 @@ def wait(child, limit):
 
 
 def run_child(name, limit, folder, out):
-    """The results of a child, as a list, and how the child ended. The pipe is a file, which never
-    fills.
+    """Runs a child. Returns its results, why it failed or None, and the last line of its log. The
+    pipe is a file, since a child would block if a pipe were full.
     """
     said = folder / "said.jsonl"
     log = folder / f"{name.replace(' ', '-')}.log"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 
 def write_png(path, width, height, rgba, bottom_up=True):
-    """Writes RGBA bytes to a PNG file. The first row of the bytes is the bottom row, as in OpenGL,
-    or the top row.
+    """Writes RGBA bytes to a PNG file. If `bottom_up`, the bytes begin with the bottom row, as in
+    OpenGL, otherwise with the top row.
     """
 
     def chunk(kind, data):

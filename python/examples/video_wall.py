@@ -84,8 +84,7 @@ class Wall:
         self.screen, self.picture = gl.Screen(width, height), gl.Picture()
 
     def step(self, stream):
-        # The decoder reuses the memory of its last frame, so that frame must have been read by
-        # then.
+        # The decoder reuses the memory of its last frame, so CUDA must have read that frame.
         stream.sync()
         for tile in self.tiles:
             tile.step(stream)

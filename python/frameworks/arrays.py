@@ -8,7 +8,7 @@ import numpy
 
 from .base import Framework, Unsupported
 
-# Otherwise JAX allocates three quarters of the GPU memory when it is imported.
+# By default, the first JAX operation allocates three quarters of the GPU memory.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 

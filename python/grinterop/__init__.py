@@ -137,8 +137,8 @@ class Buffers(list[Buffer]):
     """The Buffers of map_many(). As a context manager, it releases them all on exit."""
 
     def close(self, stream: Any = None, *, wait_event: Any = None) -> None:
-        """Releases all Buffers on `stream`, after `wait_event`. A `stream` of None is the stream of
-        each map.
+        """Releases all Buffers on `stream`, after `wait_event`. If `stream` is None, each Buffer is
+        released on the stream of its map.
 
         Consecutive buffers with the same transport share one driver call.
         """

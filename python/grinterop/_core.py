@@ -16,7 +16,7 @@ from cuda.core import Buffer as _TheirBuffer
 from . import _grinterop
 from ._grinterop import Buffer as _OurBuffer
 
-# Inherited from cuda.core, since its members are faster. Its __exit__() calls our close().
+# Inherited from cuda.core, whose members are faster. The inherited __exit__() calls our close().
 _THEIRS = {"handle", "size", "__enter__", "__exit__"}
 _OF_EVERY_TYPE = {"__new__", "__doc__", "__module__", "__weakref__", "__weaklistoffset__"}
 
@@ -24,7 +24,7 @@ _OF_EVERY_TYPE = {"__new__", "__doc__", "__module__", "__weakref__", "__weaklist
 class Buffer(_TheirBuffer):  # type: ignore[misc]
     """One mapping of a resource, as grinterop.Buffer and cuda.core.Buffer at once.
 
-    Closing it unmaps. cuda.core treats it as memory that it does not own.
+    Closing the Buffer ends the mapping. For cuda.core it is memory that cuda.core does not own.
     """
 
     __slots__ = ("_mapping",)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Buffer: one mapping. The GraphicsResource keeps it until it is closed, so dropping it does not
- * unmap; the Buffer keeps its stream alive.
+ * Buffer: one mapping. The GraphicsResource refers to the Buffer until the Buffer is closed, so
+ * dropping a Buffer does not unmap. A Buffer keeps its stream alive.
  */
 #include "resource.h"
 
@@ -169,7 +169,7 @@ static CUdeviceptr pointer_of(buffer_object *self)
 static PyObject *pointer_or_fail(buffer_object *self)
 {
     CUdeviceptr pointer = pointer_of(self);
-    /* Only an image has no pointer, and the library's error message explains that better. */
+    /* An image has no pointer. The library error explains why, unlike a result of 0. */
     if (!pointer && self->buffer && gr_last_error()->status == GR_ERR_STATE && self->is_image)
         return fail();
     return PyLong_FromUnsignedLongLong(pointer);

@@ -115,7 +115,7 @@ static PyObject *copy_from(PyObject *self, PyObject *args, PyObject *keywords)
 
 /* ---- Fills ----------------------------------------------------------------------------------- */
 
-/* Reads a number from 0 to 255, or 1, 2 or 4 bytes. Returns the byte count, 0 on failure. */
+/* Reads a pattern: a number from 0 to 255, or 1, 2 or 4 bytes. Returns its size, 0 on failure. */
 static size_t pattern_of(PyObject *value, unsigned *pattern)
 {
     PyObject *bytes;

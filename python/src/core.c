@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * If cuda.core is loaded, a mapping is returned as an object derived from cuda.core's Buffer, which
- * its launch() and copies accept. grinterop/_core.py wraps our Buffer in it.
+ * If cuda.core is loaded, map() returns an object derived from cuda.core.Buffer, which the launch()
+ * and copies of cuda.core accept. grinterop/_core.py wraps our Buffer in it.
  */
 #include "resource.h"
 

@@ -2,7 +2,7 @@
 /*
  * Python objects that own a tensor's memory. A tensor may be freed on any thread, with or without
  * the GIL, even while Python finalizes. Freeing a tensor therefore only queues the Python object.
- * The main thread releases the object, or a later call that holds the GIL.
+ * The main thread or a later call that holds the GIL releases the object.
  */
 #include "tensor.h"
 

@@ -20,7 +20,7 @@ static gr_egl *open_of(PyObject *object)
     return egl;
 }
 
-/* Begins a call on the context whose objects the new context shares. None shares no objects. */
+/* Reads the EglContext that shares its objects, or None. Begins a call on that EglContext. */
 static bool shared_of(PyObject *share, const gr_egl **egl)
 {
     if (!share || Py_IsNone(share))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Exceptions and destructor warnings. A Python function (grinterop/_errors.py) creates the
- * exception from the last error: errors need not be fast, and classes are easier to write there.
+ * exception from the last error: errors need not be fast, and Python classes are short.
  */
 #include "module.h"
 
@@ -112,8 +112,10 @@ bool python_ends(void)
     return ends;
 }
 
-/* Issues a warning. If the filters turn it into an exception, that goes to sys.unraisablehook. A
- * KeyboardInterrupt goes to the main thread. */
+/*
+ * Issues a warning. If the warning filters turn it into an exception, sys.unraisablehook receives
+ * the exception. Ctrl-C during the call is passed on to the main thread.
+ */
 static void warn(PyObject *type, PyObject *error)
 {
     PyObject *none = PyObject_CallFunctionObjArgs(warner, type, error, NULL);

@@ -124,8 +124,9 @@ static bool consumer_of(PyObject *object, CUstream *stream)
 /* ---- Capsules -------------------------------------------------------------------------------- */
 
 /*
- * The position, in pointers, of the deleter in the two DLPack structs. It follows a version and a
- * context, or a DLTensor and a context. A capsule destructor knows only the struct.
+ * The position, in pointers, of the deleter in the two DLPack structs. In the versioned struct it
+ * follows a version and a context, in the legacy struct a DLTensor and a context. A capsule
+ * destructor receives only a pointer to the struct.
  */
 #define VERSIONED_DELETER 2
 #define LEGACY_DELETER    7

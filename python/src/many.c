@@ -64,7 +64,8 @@ static bool take_resources(struct batch *batch)
 }
 
 /*
- * The mapped buffers as a list. On failure, mappings that got no Buffer object are released later.
+ * The mapped buffers as a list. On failure, gr_buffer_release_later() releases the mappings that
+ * have no Buffer object yet.
  */
 static PyObject *list_of(struct batch *batch, gr_buffer *buffers[], PyObject *stream)
 {
@@ -153,7 +154,8 @@ static bool take_buffer(PyObject **place, void **pointer)
 }
 
 /*
- * Unmarks the first `count` buffers. After a release the library has cleared the released pointers.
+ * Undoes take_buffer() for the first `count` buffers. If `released`, the library has set the
+ * pointer of each released buffer to NULL.
  */
 static void end_taken(struct batch *batch, size_t count, bool released)
 {

@@ -48,8 +48,10 @@ static PyObject *ask_device(gr_buffer *buffer)
     return device;
 }
 
-/* Returns the device. The device of a buffer never changes, so it is cached. That of an image is
- * not cached, since the mapping of an image may not be a tensor. */
+/*
+ * Returns the device. The device of a buffer never changes, so it is cached. The device of an image
+ * is not cached, since the mapping of an image may not be a tensor.
+ */
 static PyObject *dlpack_device(PyObject *object, PyObject *none)
 {
     buffer_object *self = (buffer_object *)object;

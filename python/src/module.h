@@ -98,8 +98,11 @@ extern PyMethodDef argument_functions[];
 /* ---- Calls under way (use.c) ----------------------------------------------------------------- */
 
 struct use {
-    /* The object that this object is part of, or NULL once that object is gone. A borrowed
-     * reference, which is counted while a call is under way. */
+    /*
+     * The object that this object is part of, such as the GraphicsResource of a Buffer. NULL once
+     * that object is gone. A borrowed reference, but call_begin() takes a strong one until
+     * call_end().
+     */
     PyObject *whole;
 
     /* Number of calls under way. */
@@ -145,7 +148,7 @@ void ending_end(PyObject *self);
  */
 bool unused(PyObject *self);
 
-/* Define guarded_CALL, which runs `call` between call_begin() and call_end(). */
+/* These macros define guarded_CALL, which runs `call` between call_begin() and call_end(). */
 #define GUARDED_AS(call, parameters, arguments)                                                    \
     static PyObject *guarded_##call parameters                                                     \
     {                                                                                              \
@@ -165,7 +168,7 @@ bool unused(PyObject *self);
     GUARDED_AS(call, (PyObject * self, PyObject *const *args, Py_ssize_t count, PyObject *names),  \
                (self, args, count, names))
 
-/* Define a property getter NAME. The second macro also defines guarded_NAME, as above. */
+/* Both macros define a property getter NAME. The second also defines guarded_NAME, as above. */
 #define PROPERTY(name, value)                                                                      \
     static PyObject *name(PyObject *self, void *closure)                                           \
     {                                                                                              \

@@ -208,7 +208,7 @@ static PyObject *dispatch(PyObject *target, struct work *work)
     return into_resource((resource_object *)target, work);
 }
 
-/* Reads the stream. It may be omitted if the target is a Buffer, which has one. */
+/* Reads the stream. The stream may be omitted if the target is a Buffer, which has a stream. */
 static bool stream_of_work(PyObject *target, PyObject *given, CUstream *stream)
 {
     if (given_one(given))
@@ -221,7 +221,7 @@ static bool stream_of_work(PyObject *target, PyObject *given, CUstream *stream)
     return false;
 }
 
-/* Begins a call on a tensor and its chroma plane. false, with an exception, if closed. */
+/* Begins a call on a tensor and its chroma plane. false, with an exception, if one is closed. */
 static bool tensor_begin(PyObject *tensor, gr_tensor **luma, gr_tensor **chroma)
 {
     PyObject *plane = ((tensor_object *)tensor)->chroma;

@@ -46,9 +46,9 @@ static bool drop_mapping(resource_object *self)
 }
 
 /*
- * Whether a failed close is no reason for a warning: the OpenGL context is not current, so
- * gr_resource_free() ends the registration later; a ring has the resource; or the registration
- * ended with its CUDA context.
+ * Whether a failed close needs no warning: the OpenGL context is not current, so gr_resource_free()
+ * ends the registration later; a ring has the resource; or the registration ended with its CUDA
+ * context.
  */
 static bool is_expected(const gr_error *error)
 {

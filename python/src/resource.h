@@ -18,7 +18,7 @@ typedef struct resource_object {
 
     /*
      * The current mapping. The reference is held until the mapping is closed, even if the program
-     * drops its own.
+     * drops its own reference.
      */
     buffer_object *mapped;
 

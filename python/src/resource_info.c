@@ -93,7 +93,7 @@ static PyObject *text_of_resource(PyObject *self)
                                                                               : " not mapped");
 }
 
-/* The repr of a resource. While another thread closes the resource, only that can be reported. */
+/* The repr of a resource. While another thread closes the resource, the repr says only "closed". */
 PyObject *resource_represent(PyObject *object)
 {
     if (!call_begin(object)) {

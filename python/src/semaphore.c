@@ -13,7 +13,7 @@ static PyTypeObject *semaphore_type;
 
 /* ---- Lifetime -------------------------------------------------------------------------------- */
 
-/* Imports a semaphore. The import takes the descriptor, so nothing may fail after it. */
+/* Imports a semaphore. A successful import takes the descriptor, so nothing may fail later. */
 static PyObject *import(PyObject *type, const gr_semaphore_desc *desc)
 {
     semaphore_object *self = new_object((PyTypeObject *)type);
@@ -186,8 +186,7 @@ static gr_semaphore *semaphore_of(PyObject *object)
     return NULL;
 }
 
-/* Begins a call on a Semaphore or None. This can't fail, because no call ends a Semaphore
- * meanwhile. */
+/* Begins a call on a Semaphore or None. Can't fail: no Semaphore method uses ending_begin(). */
 static void hold(PyObject *object)
 {
     if (!Py_IsNone(object))

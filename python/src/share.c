@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Methods of GraphicsResource that send it to another process and receive it there. */
+/* Methods of GraphicsResource that send a resource to another process or receive one. */
 #include "resource.h"
 
 #include <poll.h>

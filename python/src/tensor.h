@@ -14,7 +14,7 @@ typedef struct tensor_object {
     /* NULL: closed. */
     gr_tensor *tensor;
 
-    /* The stream of the tensor, which must outlive it; or NULL. */
+    /* The stream, which must outlive the tensor; or NULL. */
     PyObject *stream;
 
     /* The chroma plane if the producer exports it separately, otherwise NULL. */
@@ -29,7 +29,10 @@ extern PyTypeObject *tensor_type;
 /* Wraps a gr_tensor. Takes ownership, even on failure; NULL counts as a failure. */
 PyObject *tensor_new(gr_tensor *tensor, PyObject *stream);
 
-/* Like tensor_new(), for a tensor in the memory of the Buffer `mapping`, whose stream it keeps. */
+/*
+ * Like tensor_new(), for a tensor in the memory of the Buffer `mapping`. Keeps the stream of that
+ * Buffer.
+ */
 PyObject *tensor_of_mapping(gr_tensor *tensor, PyObject *mapping);
 
 /* Like tensor_new(), for a view of `from`. */

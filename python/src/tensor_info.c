@@ -21,7 +21,7 @@ static PyObject *array_interface(PyObject *self, void *closure)
     return NULL;
 }
 
-/* Define a property getter that evaluates `value` with the tensor's `info`. */
+/* Defines a property getter that evaluates `value` with the tensor's `info`. */
 #define INFO(name, value)                                                                          \
     static PyObject *name##_of_info(const gr_tensor_info *info)                                    \
     {                                                                                              \

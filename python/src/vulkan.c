@@ -10,7 +10,7 @@
 
 typedef struct vulkan_object {
     OBJECT_HEAD
-    gr_vk_headless *headless; /* NULL if the device is the program's. */
+    gr_vk_headless *headless; /* NULL if the program owns the device. */
     gr_vk_device *device;     /* NULL: closed */
     gr_vk_device_desc desc;
 } vulkan_object;
@@ -313,8 +313,8 @@ static bool add_one(struct batch *batch, PyObject *item)
 }
 
 /*
- * Begins a call on each resource. Called after all arguments are read, since their Python code may
- * have closed a resource.
+ * Begins a call on each resource. Called after all arguments are read, since reading them may run
+ * Python code that closes a resource.
  */
 static bool begin_batch(struct batch *batch)
 {

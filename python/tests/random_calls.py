@@ -345,7 +345,7 @@ CALLS = {
         ("close", lambda w, one: one.close(w.random.choice([None, stream_of(w)]))),
         ("release", lambda w, one: grinterop.Buffers([one, *w.some("buffers")]).close()),
     ],
-    # Only waits for 0, and no commits: a stream would wait forever for a signal that nobody queues.
+    # Waits use the value 0, and submits are not committed: nothing may wait for a missing signal.
     "semaphores": [
         ("wait", lambda w, one: one.wait(stream_of(w))),
         ("signal", lambda w, one: one.signal(stream_of(w), w.random.randrange(1 << 20))),

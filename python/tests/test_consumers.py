@@ -266,8 +266,8 @@ def fetch_theirs(path):
 
 
 def outcomes(folder, module):
-    """Runs the cuda.core tests with a module's class. Returns lines of `outcome name reason`, and
-    all output.
+    """Runs the cuda.core tests with the GraphicsResource of that module. Returns lines of `outcome
+    name reason`, and all output.
     """
     log = folder / f"{module}.txt"
     names = {"GR_GRAPHICS_MODULE": module, "GR_OUTCOMES": str(log)}

@@ -28,7 +28,7 @@ def test_numpy_imports_without_a_copy(cuda):
     assert (np.from_dlpack(tensor) == 7).all()
 
 
-def test_numpy_asarray(cuda, resource):
+def test_asarray_shares_host_memory(cuda, resource):
     """Catches: numpy.asarray() created an array whose only element was the tensor object."""
     host = Tensor.from_dlpack(np.arange(12, dtype="i4").reshape(4, 3))
     assert (np.asarray(host) == np.arange(12).reshape(4, 3)).all()
@@ -82,7 +82,7 @@ def test_capsule_is_imported_once(cuda):
             Tensor.from_dlpack(capsule)
 
 
-def test_consumer_streams(cuda):
+def test_export_accepts_only_valid_streams(cuda):
     tensor = Tensor.alloc((4,), stream=cuda)
     for stream in (None, 1, 2, -1, cuda.stream, cuda):
         assert tensor.__dlpack__(stream=stream)
@@ -106,7 +106,7 @@ def test_invalid_export_arguments_are_refused(cuda):
         tensor.__dlpack__(1, stream=1)
 
 
-def test_dlpack_devices(cuda):
+def test_dl_device_must_be_own_or_cpu(cuda):
     tensor = Tensor.alloc((4,), stream=cuda)
     own = tensor.__dlpack_device__()
     assert own == ((1, 0) if grinterop.is_software() else (2, tensor.device))
@@ -281,7 +281,7 @@ def test_two_planes_are_imported_as_nv12(cuda):
         Tensor.from_dlpack((luma, None))
 
 
-def test_import_with_an_explicit_layout():
+def test_import_accepts_an_explicit_layout():
     array = np.zeros((3, 4, 5), "u1")
     assert Tensor.from_dlpack(array, layout="chw").layout == "chw"
     tensor = Tensor.from_dlpack(array)
@@ -348,7 +348,7 @@ wrapped = grinterop.Tensor.wrap(array.ctypes.data, (4,), owner=Owner(), memory="
         "import threading; threading.Thread(target=lambda: __import__('time').sleep(.1)).start()",
     ],
 )
-def test_exit_with_live_exports(last):
+def test_exit_with_live_exports_succeeds(last):
     done = subprocess.run(
         [sys.executable, "-c", END.format(last=last)], capture_output=True, text=True, timeout=100
     )

@@ -146,7 +146,7 @@ def test_exception_in_with_ends_the_mapping(resource, cuda):
     assert not resource.is_mapped
 
 
-def test_properties_of_a_resource(resource, vbo):
+def test_resource_reports_its_properties(resource, vbo):
     assert resource.size == 4096 and resource.flags == 0 and resource.kind == "buffer"
     assert resource.api == "opengl" and resource.transport == "interop"
     assert resource.gl_name == vbo and resource.gl_target == gl.ARRAY_BUFFER
@@ -160,7 +160,7 @@ def test_properties_of_a_resource(resource, vbo):
     "flags, value",
     [(None, 0), ("none", 0), ("read_only", 1), ("write_discard", 2), (("none",), 0), ([], 0)],
 )
-def test_flags(vbo, flags, value):
+def test_flags_may_be_names(vbo, flags, value):
     with GraphicsResource.from_gl_buffer(vbo, flags=flags) as resource:
         assert resource.flags == value
 
@@ -355,7 +355,7 @@ def test_grinterop_creates_the_storage(egl, cuda):
         GraphicsResource.create_gl_buffer(-1)
 
 
-def test_packed_buffers(egl, cuda):
+def test_packed_buffers_have_separate_contents(egl, cuda):
     egl.make_current()
     texts = [bytes([i + 1]) * 1024 for i in range(4)]
     made = [
@@ -372,7 +372,7 @@ def test_packed_buffers(egl, cuda):
         target.close()
 
 
-def test_the_copy_transport(vbo, cuda):
+def test_copied_resource_has_no_cuda_handle(vbo, cuda):
     with GraphicsResource.from_gl_buffer(vbo, transports="copy") as resource:
         assert resource.transport == "copy" and resource.handle == 0
         with resource.map(stream=cuda) as buffer:
@@ -399,7 +399,7 @@ def test_map_on_a_thread_without_context_fails(resource, cuda):
     assert caught == ["GR_ERR_GL"] and not resource.is_mapped
 
 
-def test_last_reference_dropped_on_another_thread(vbo, cuda):
+def test_buffer_may_be_mapped_again_after_a_drop_on_another_thread(vbo, cuda):
     held = [GraphicsResource.from_gl_buffer(vbo).map(stream=cuda)]
     thread = threading.Thread(target=held.clear)
     thread.start()
@@ -409,7 +409,7 @@ def test_last_reference_dropped_on_another_thread(vbo, cuda):
     again.close()
 
 
-def test_resource_wait(resource, cuda):
+def test_wait_on_a_mapped_resource_is_refused(resource, cuda):
     with resource.map(stream=cuda):
         with pytest.raises(grinterop.StateError):
             resource.wait()
@@ -424,7 +424,7 @@ def test_resource_wait(resource, cuda):
 # ---- Copies and fills ----------------------------------------------------------------------------
 
 
-def test_fills(resource, vbo, cuda):
+def test_fill_accepts_one_two_or_four_bytes(resource, vbo, cuda):
     for value, expected in [(7, b"\7"), (b"\1\2", b"\1\2"), (b"abcd", b"abcd")]:
         with resource.map(stream=cuda) as buffer:
             buffer.fill(value, stream=cuda)
@@ -448,7 +448,7 @@ def test_fills(resource, vbo, cuda):
         buffer.fill(1, stream=cuda)
 
 
-def test_copies_between_mappings(three, cuda):
+def test_mappings_copy_to_each_other(three, cuda):
     first, second, third = three
     with grinterop.map_many(three, stream=cuda) as (a, b, c):
         a.fill(1, stream=cuda)
@@ -471,7 +471,7 @@ def test_read_only_memory_is_not_written(vbo, cuda):
                 buffer.fill(1, stream=cuda)
 
 
-def test_arguments_of_close(resource, cuda):
+def test_close_accepts_at_most_a_stream(resource, cuda):
     for arguments, named in [((), {}), ((cuda,), {}), ((None,), {}), ((), {"stream": cuda})]:
         buffer = resource.map(stream=cuda)
         buffer.close(*arguments, **named)

@@ -229,7 +229,7 @@ capsule = buffer.__dlpack__()
         "import os; os._exit(0)",
     ],
 )
-def test_exit_with_live_mapping_tensors(last):
+def test_exit_with_live_mapping_tensors_succeeds(last):
     script = END.format(folder=os.path.dirname(gl.__file__), last=last)
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=100

@@ -161,7 +161,7 @@ def test_ctrl_c_ends_a_wait(call, timeout, cuda):
 
 
 @pytest.mark.parametrize("options", [[], ["--without-core"]], ids=["core", "without core"])
-def test_random_calls_of_two_threads(options):
+def test_random_calls_of_two_threads_cause_no_crash(options):
     """Runs random_threads.py for a few seconds. Longer runs are started by hand."""
     program = os.path.join(os.path.dirname(__file__), "random_threads.py")
     found = subprocess.run(

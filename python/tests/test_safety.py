@@ -210,7 +210,7 @@ def quietly(call):
     return act
 
 
-def test_index_argument_that_closes_the_tensor(cuda):
+def test_argument_that_closes_the_tensor_does_no_harm(cuda):
     """Catches: a use after free."""
     for use in (
         lambda tensor, acts: tensor.view((acts, 4)),
@@ -249,7 +249,7 @@ class Interface:
         }
 
 
-def test_index_argument_that_ends_the_mapping(resource, cuda):
+def test_argument_that_ends_the_mapping_does_no_harm(resource, cuda):
     """Catches: a use after free."""
     other = Tensor.alloc((4096,), stream=cuda)
     for use in (
@@ -268,14 +268,14 @@ def test_index_argument_that_ends_the_mapping(resource, cuda):
             buffer = resource.map(stream=cuda)
             act = buffer.close if call == "close" else resource.unmap
             try:
-                # Passes the stream of the map, the only one that close() is ordered with.
+                # Acts as the stream of the map, since close() is ordered only with that stream.
                 use(buffer, Acts(quietly(act), stream=cuda))
             except (RuntimeError, ValueError):
                 pass
             buffer.close()
 
 
-def test_index_argument_that_closes_the_resource(vbo, cuda):
+def test_argument_that_closes_the_resource_does_no_harm(vbo, cuda):
     for use in (
         lambda resource, acts: resource.map(stream=acts),
         lambda resource, acts: resource.map_linear(stream=acts),
@@ -293,7 +293,7 @@ def test_index_argument_that_closes_the_resource(vbo, cuda):
         resource.close()
 
 
-def test_with_whose_stream_closes_the_resource(vbo):
+def test_with_fails_if_its_stream_closes_the_resource(vbo):
     """Catches: the stream was used after the resource had released its reference."""
     made = []
     acts = Acts(lambda: made and made[0].close())
@@ -305,7 +305,7 @@ def test_with_whose_stream_closes_the_resource(vbo):
 
 
 @pytest.mark.parametrize("where", ["shape", "strides", "data", "stream", "typestr"])
-def test_array_interface_that_clears_itself(where, cuda):
+def test_array_interface_may_clear_itself_when_read(where, cuda):
     """Catches: entries of the dict were read after the dict had released them."""
 
     class Empties:

@@ -25,7 +25,7 @@ class Pointer:
 @pytest.mark.parametrize(
     "stream", [0, 1, 2, Stream((0, 0)), Stream((0, 1)), OldStream(), Pointer()]
 )
-def test_accepted_streams(resource, stream):
+def test_map_accepts_each_kind_of_stream(resource, stream):
     with resource.map(stream=stream) as buffer:
         assert buffer.handle
 
@@ -75,7 +75,7 @@ def test_mapping_keeps_its_stream(resource):
     assert seen() is None
 
 
-def test_stream_argument_that_closes_the_resource(vbo):
+def test_map_fails_if_its_stream_closes_the_resource(vbo):
     resource = GraphicsResource.from_gl_buffer(vbo)
 
     class Closing:

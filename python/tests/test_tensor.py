@@ -26,7 +26,7 @@ def wrapped(size=64, owner=None, **more):
     return Tensor.wrap(pointer, shape, owner=owner, memory="host", **more)
 
 
-def test_properties_of_a_tensor(cuda):
+def test_tensor_reports_its_properties(cuda):
     with Tensor.alloc((4, 8, 3), "float32", stream=cuda, layout="hwc") as tensor:
         assert tensor.shape == (4, 8, 3) and tensor.strides == (96, 12, 4) and tensor.ndim == 3
         assert tensor.dtype == "float32" and tensor.typestr == "<f4" and tensor.itemsize == 4
@@ -42,7 +42,7 @@ def test_properties_of_a_tensor(cuda):
 
 
 @pytest.mark.parametrize("dtype", ["u1", "<i4", "float16", "bfloat16", np.float64, np.dtype("u2")])
-def test_dtype_names(cuda, dtype):
+def test_dtype_names_are_accepted(cuda, dtype):
     tensor = Tensor.alloc(3, dtype, stream=cuda)
     assert tensor.shape == (3,)
     if dtype != "bfloat16":
@@ -91,7 +91,7 @@ def array_of(tensor):
     return np.from_dlpack(tensor, device="cpu")
 
 
-def test_tensors_without_elements_or_dimensions(cuda):
+def test_tensor_may_have_no_elements_or_dimensions(cuda):
     empty = Tensor.alloc((3, 0, 2), "f4", stream=cuda)
     assert empty.nbytes == 0 and empty.tobytes() == b"" and array_of(empty).shape == (3, 0, 2)
     one = Tensor.alloc((), "f4", stream=cuda)
@@ -138,7 +138,7 @@ def test_view_shares_the_memory():
         tensor.view((8,), offset=-1)
 
 
-def test_wait_and_used_on(cuda):
+def test_wait_and_used_on_accept_only_streams(cuda):
     tensor = Tensor.alloc((16,), stream=cuda)
     tensor.wait(cuda)
     tensor.wait(1)
@@ -150,7 +150,7 @@ def test_wait_and_used_on(cuda):
             call(-1)
 
 
-def test_collect(cuda):
+def test_collect_refuses_negative_timeouts(cuda):
     Tensor.alloc((1024,), stream=cuda).close()
     grinterop.collect()
     grinterop.collect(timeout=1)
@@ -158,14 +158,14 @@ def test_collect(cuda):
         grinterop.collect(-1)
 
 
-def test_memory_of_each_kind(cuda):
+def test_alloc_accepts_each_memory_kind(cuda):
     for kind in ("device", "host", "pinned", "managed"):
         assert Tensor.alloc((4,), stream=cuda, memory=kind).memory == kind
     with pytest.raises(ValueError, match="memory"):
         Tensor.alloc((4,), stream=cuda, memory="paper")
 
 
-# ---- NumPy's answer ------------------------------------------------------------------------------
+# ---- Comparison with NumPy -----------------------------------------------------------------------
 
 
 @st.composite

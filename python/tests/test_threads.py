@@ -84,7 +84,7 @@ def test_call_of_a_second_thread_is_refused(resource, cuda, launch_host):
     assert buffer.is_closed and done
 
 
-def test_threads_with_separate_resources(cuda):
+def test_threads_map_separate_resources_in_parallel(cuda):
     """Each thread also has an OpenGL context of its own."""
     wrong = []
 

@@ -48,7 +48,7 @@ def test_buffer_maps_after_a_submit(vulkan, cuda):
     resource.close()
 
 
-def test_image_is_published_to(vulkan, cuda):
+def test_publish_fills_a_vulkan_image(vulkan, cuda):
     image = vulkan.create_image(RGBA8, 8, 4, TRANSFER, flags="surface_load_store")
     assert image.vk_image and image.vk_buffer is None and image.kind == "image"
     vulkan.submit([image], layout=0)
@@ -89,7 +89,7 @@ def test_tensors_keep_the_device(cuda):
     grinterop.collect()
 
 
-def test_copies_say_so(cuda):
+def test_describe_reports_copies(cuda):
     with VulkanDevice.headless(transports="copy") as vulkan:
         assert "by copies through host memory" in vulkan.describe()
         resource = vulkan.create_buffer(64, TRANSFER)

@@ -7,7 +7,7 @@ GR_GRAPHICS_MODULE  grinterop or cuda.core: the module whose GraphicsResource re
                     cuda.core; nothing else is replaced
 GR_OUTCOMES         a file that gets a line per test: outcome, name, reason for skipping
 
-Some versions of these tests catch every exception and skip. This plugin raises it instead.
+Some versions of these tests catch every exception and skip. This plugin raises the exception.
 """
 
 import importlib
