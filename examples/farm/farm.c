@@ -33,7 +33,7 @@ struct options {
     const char *out;
     bool no_files;
     /* Only for tests: */
-    int slow;   /* a rank that sleeps after each frame; -1: none; `ranks` or more: all */
+    int slow;   /* the rank that sleeps after each frame; -1: none; `ranks` or more: every rank */
     int broken; /* a frame whose kernel fails */
 };
 
@@ -341,7 +341,7 @@ int main(int argc, char **argv)
                                     .writers = 4,
                                     .out = "farm.frames",
                                     .slow = -1}};
-    /* This comes before MPI starts: reporting a wrong option needs no other rank. */
+    /* Reads the options before MPI starts, since reporting a wrong option needs no other rank. */
     read_options(argc, argv, &farm.options);
     crew_open(&argc, &argv, &farm.crew);
     const bool done = run(&farm, started);

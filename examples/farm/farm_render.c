@@ -116,8 +116,7 @@ static bool copy_out(struct farm_render *r, struct picture *picture, int frame)
 /* ---- Passing pictures from OpenGL to the writers --------------------------------------------- */
 
 /*
- * Whether no kernel has failed. A failed kernel makes its context unusable, and all further
- * pictures invalid.
+ * False once a kernel has failed. That makes its context unusable and all further pictures invalid.
  */
 static bool kernels_succeeded(const struct farm_render *r)
 {

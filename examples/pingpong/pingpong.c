@@ -49,7 +49,7 @@ static bool compute(const struct show *show, int frame)
     CUsurfObject image = buffer ? gr_buffer_surface(buffer, 0, 0) : 0;
     if (image == 0)
         return failed_to("map an image");
-    /* The constant moves along the cardioid of the Mandelbrot set, slightly outside. */
+    /* The constant c moves along the cardioid of the Mandelbrot set, slightly outside. */
     const float angle = 3.0f * (float)(frame % TILES + 1) / (float)TILES;
     float cx = 1.04f * (0.5f * cosf(angle) - 0.25f * cosf(2.0f * angle));
     float cy = 1.04f * (0.5f * sinf(angle) - 0.25f * sinf(2.0f * angle));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The Vulkan part of pingpong: two images shared with CUDA, and a picture that receives their
- * contents as tiles. All command buffers are recorded once. There is one per tile, and it uses the
- * image of the even or the odd frames.
+ * contents as tiles. All command buffers are recorded once. There is one command buffer per tile,
+ * which uses the image of the even or the odd frames.
  */
 #ifndef PINGPONG_VK_H
 #define PINGPONG_VK_H

@@ -30,10 +30,7 @@ static bool open_computer(struct computer *c, int socket)
     return c->ring || failed_to("receive the ring");
 }
 
-/*
- * Computes a frame. Waits for a free slot, since the other process may still have to draw its
- * frame.
- */
+/* Computes a frame. Waits for a free slot: the other process may still draw earlier frames. */
 static bool compute_frame(struct computer *c, const struct twoproc_options *options)
 {
     const gr_slot *slot;

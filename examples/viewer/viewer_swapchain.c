@@ -61,7 +61,7 @@ static VkSurfaceFormatKHR choose_format(const struct viewer_swapchain *s)
 
 /*
  * Chooses the mailbox mode if a clock paces the frames. FIFO, which every window supports, waits
- * for the screen. On Wayland it waits forever while the window is hidden.
+ * for the screen. On Wayland, FIFO waits forever while the window is hidden.
  */
 static VkPresentModeKHR choose_mode(const struct viewer_swapchain *s)
 {

@@ -256,7 +256,7 @@ def colored_points(buffer_name):
 
 
 class Target:
-    """A framebuffer to draw to; attach() its renderbuffers."""
+    """A framebuffer to draw to. attach() adds its renderbuffers."""
 
     def __init__(self, width, height):
         self.width, self.height = width, height

@@ -31,7 +31,7 @@ static PyObject *set_core(PyObject *module, PyObject *args)
     return Py_NewRef(Py_None);
 }
 
-/* Issues the warning. false, with an exception, if the warning filters made it an exception. */
+/* Sets core_refused and warns. false, with an exception, if a filter made the warning one. */
 static bool refuse_core(void)
 {
     PyObject *type, *value, *traceback;

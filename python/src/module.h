@@ -108,7 +108,7 @@ struct use {
     /* Number of calls under way. */
     unsigned calls;
 
-    /* Whether an exclusive call is under way, and whether a call that ends the object is. */
+    /* Whether an exclusive call, and whether a call that ends the object, is under way. */
     bool alone, ending;
 };
 
@@ -136,8 +136,8 @@ bool is_exclusive(PyObject *self);
 
 /*
  * Begins a call that ends the object, and refuses all other calls until ending_end(). false, with
- * an exception, if any call on the object is under way, or an exclusive call on the object that it
- * is part of.
+ * an exception, if any call on the object is under way, or an exclusive call on an object that
+ * contains the object.
  */
 bool ending_begin(PyObject *self);
 void ending_end(PyObject *self);

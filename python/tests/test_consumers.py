@@ -182,7 +182,7 @@ with resource.map(stream=stream) as buffer:
 """
 
 
-def test_without_cuda_core_map_returns_a_grinterop_buffer():
+def test_map_without_cuda_core_returns_a_grinterop_buffer():
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     subprocess.run([sys.executable, "-c", WITHOUT], check=True, env=environment, timeout=120)
 

@@ -17,7 +17,7 @@ NAMES = ("NumPy", "CUDA Python", "Numba")
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory):
-    """The results of a matrix run by framework."""
+    """The results of one run of the matrix: a dict of its rows by framework."""
     out = tmp_path_factory.mktemp("matrix")
     run = subprocess.run(
         [sys.executable, MATRIX, "--out", out, "--only", ",".join(NAMES)],

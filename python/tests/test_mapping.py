@@ -107,7 +107,7 @@ def test_buffer_outlives_its_resource(vbo, cuda):
     assert buffer.is_closed
 
 
-def test_buffer_dropped_after_its_resource_is_unmapped(vbo, cuda):
+def test_mapping_ends_if_resource_and_buffer_are_dropped(vbo, cuda):
     buffer = GraphicsResource.from_gl_buffer(vbo).map(stream=cuda)
     del buffer
     again = GraphicsResource.from_gl_buffer(vbo)
@@ -127,14 +127,14 @@ def test_close_ends_the_mapping(vbo, cuda):
             call()
 
 
-def test_with_on_a_resource_with_a_stream_maps(vbo, cuda):
+def test_with_maps_a_resource_that_has_a_stream(vbo, cuda):
     with GraphicsResource.from_gl_buffer(vbo, stream=cuda) as buffer:
         assert isinstance(buffer, grinterop.Buffer) and buffer.size == 4096
         resource = buffer.resource
     assert buffer.is_closed and resource.is_closed
 
 
-def test_with_on_a_resource_without_a_stream_closes(vbo):
+def test_with_closes_a_resource_without_a_stream(vbo):
     with GraphicsResource.from_gl_buffer(vbo) as resource:
         assert isinstance(resource, GraphicsResource) and not resource.is_mapped
     assert resource.is_closed

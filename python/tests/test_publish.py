@@ -111,7 +111,7 @@ def test_nv12_planes_are_published(picture, cuda):
         assert (texels(picture) == 255).all()
 
 
-def test_publish_into_a_mapping(picture, cuda):
+def test_publish_fills_a_mapping(picture, cuda):
     array = noise(4, 8, 4)
     with picture.map(stream=cuda) as buffer:
         grinterop.publish(buffer, array)
@@ -120,7 +120,7 @@ def test_publish_into_a_mapping(picture, cuda):
     assert (texels(picture) == array).all()
 
 
-def test_publish_into_a_buffer(resource, vbo, cuda):
+def test_publish_fills_a_buffer(resource, vbo, cuda):
     array = noise(16, 3, dtype="f4")
     grinterop.publish(resource, array, stream=cuda, offset=64)
     assert gl.read_buffer(vbo, 4096)[64 : 64 + 192] == array.tobytes()
@@ -134,7 +134,7 @@ def test_publish_into_a_buffer(resource, vbo, cuda):
     assert (back == expected).all()
 
 
-def test_publish_through_a_ring(egl, cuda):
+def test_publish_fills_the_slots_of_a_ring(egl, cuda):
     egl.make_current()
     made = [GraphicsResource.from_gl_buffer(gl.buffer(64)) for _ in range(2)]
     with Ring(made) as ring:

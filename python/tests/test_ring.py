@@ -151,7 +151,7 @@ def test_resize_replaces_the_resources(ring, resources, cuda, egl):
     ring.close()
 
 
-def test_descriptors_become_readable(ring, cuda):
+def test_ring_descriptors_become_readable(ring, cuda):
     import select
 
     consumer = ring.descriptor("consumer")

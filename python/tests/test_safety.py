@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""An object in use is accessed by other threads, or by Python code that the call runs."""
+"""While a call uses an object, other threads or Python code that the call runs use it, too."""
 
 import ctypes
 import gc
@@ -75,7 +75,7 @@ def test_threads_read_the_same_tensor(cuda, held):
         assert len(tensor.clone(stream=cuda).tobytes(stream=cuda)) == 64
 
 
-def test_tobytes_on_a_thread_without_context(cuda):
+def test_tobytes_needs_no_current_context(cuda):
     """Catches: the wait for the copy failed, so its destination was freed too early."""
     tensor = Tensor.alloc((64,), stream=cuda)
     tensor.copy_from(np.arange(64, dtype="u1"), stream=cuda)

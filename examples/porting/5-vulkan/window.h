@@ -33,7 +33,7 @@ void takeImage(VkSemaphore taken);
 /* Copies `drawn`, with the layout TRANSFER_SRC_OPTIMAL, to the image. */
 void copyToWindow(VkCommandBuffer commands, VkImage drawn, int side);
 
-/* The wait and the signal for the submit of these commands. Both are empty without a window. */
+/* The semaphores that the submit must wait for and signal. Both are empty without a window. */
 std::vector<VkSemaphoreSubmitInfo> waitsOf(VkSemaphore taken);
 std::vector<VkSemaphoreSubmitInfo> signalsOfImage();
 
