@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * The cost of barriers: in a kernel that only has barriers, and in kernels that add many numbers.
- */
+/* Measures the cost of barriers in a kernel that has nothing else, and in kernels that sum rows. */
 #include <string.h>
 
 #include "softcuda/bench/softcuda.h"

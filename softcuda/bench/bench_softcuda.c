@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * bench_softcuda: the speed of the software CUDA driver, compared with the same machine without it:
+ * bench_softcuda compares the software CUDA driver with the same machine without the driver:
  * kernels with OpenMP loops, barriers with loops without barriers, maps with memcpy().
  */
 #define _GNU_SOURCE
@@ -77,7 +77,7 @@ static bool run(void)
            (!o.maps || soft_map_rows(bench));
 }
 
-/* Writes each row of the file when it is measured, because the rows are not kept. */
+/* Writes each row to the file as soon as the row is measured, because no list keeps the rows. */
 static bool measure(void)
 {
     struct json json;

@@ -16,7 +16,10 @@ struct loops {
     float *to;
     const float *from;
     unsigned width, height;
-    /* The block size of the stencil; other kernels have rows of as many threads. */
+    /*
+     * The block size of the stencil. The blocks of other kernels are rows with the same number of
+     * threads.
+     */
     unsigned block_x, block_y;
 };
 
@@ -25,7 +28,9 @@ void openmp_loop(enum loop_kind kind, const struct loops *l);
 /* Runs on one core. */
 void sequential_sums(unsigned *sums, const unsigned *from, unsigned rows, unsigned width);
 
-/* launches.cu: launches a kernel, and waits for all launches. Both return false on failure. */
+/*
+ * launches.cu: launch a kernel, and wait for all launches. The functions return false on failure.
+ */
 bool launch_loop(enum loop_kind kind, const struct loops *l);
 bool launch_wait(void);
 

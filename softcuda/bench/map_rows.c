@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Compares maps and releases of OpenGL buffers and images on the CPU with memcpy(). */
+/*
+ * Compares the map and release of OpenGL buffers and images with memcpy(). OpenGL runs on the CPU.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Measures the variants of a row: after a warm-up, in turns, with the median of each. */
+/* Measures the variants of a row in turns, after a warm-up, and takes the median of each. */
 #define _GNU_SOURCE
 #include <time.h>
 #include <unistd.h>
@@ -14,7 +14,9 @@
  */
 #define REST_US 5000
 
-/* The time so far. If the bench measures CPU time, waits and other programs do not count. */
+/*
+ * The time in microseconds. If the bench measures CPU time, waits and other programs do not count.
+ */
 static double now_us(const struct soft_bench *bench)
 {
     struct timespec t;
@@ -34,7 +36,7 @@ static bool measure_once(struct soft_bench *bench, const struct soft_way *way, v
     return true;
 }
 
-/* Finds the number of repetitions that take as long as a sample must. */
+/* Finds how many repetitions fill the minimum duration of a sample. */
 static bool find_times(struct soft_bench *bench, const struct soft_way *way, void *row,
                        unsigned *times)
 {

@@ -24,12 +24,12 @@ struct soft_bench {
     size_t most_bytes; /* the size of the largest buffer */
     CUdeviceptr to, from;
     struct json *json; /* the JSON file; NULL if there is none */
-    unsigned wrong;    /* variants whose results differ from those of the first variant */
+    unsigned wrong;    /* number of variants whose results differ from the first */
 };
 
 /*
- * One variant of the work of a row. Runs the work the given number of times and waits until it is
- * complete. After an error, prints it and returns false.
+ * One variant of the work of a row. run() does the work the given number of times and waits until
+ * it is complete. After an error, run() prints it and returns false.
  */
 struct soft_way {
     const char *name;
@@ -55,7 +55,8 @@ void soft_report(struct soft_bench *bench, const char *group, const char *name,
 void soft_heading(const char *text);
 
 /*
- * kernel_rows.c, barrier_rows.c and map_rows.c: measure and report the rows. False after an error.
+ * kernel_rows.c, barrier_rows.c and map_rows.c: measure and report the rows. The functions return
+ * false after an error.
  */
 bool soft_kernel_rows(struct soft_bench *bench);
 bool soft_barrier_rows(struct soft_bench *bench);
