@@ -207,8 +207,8 @@ CUresult soft_stream_push(soft_stream *stream, void (*run)(void *arg), void *arg
 
 /*
  * Like soft_stream_push, but run gets a copy of size bytes at data, aligned to 16. The copy is
- * freed when run returns. Copies of up to SOFT_PAYLOAD bytes come from a pool, so that a steady
- * loop allocates nothing.
+ * freed when run returns. Copies of up to SOFT_PAYLOAD bytes come from a pool, which avoids an
+ * allocation per call.
  */
 #define SOFT_PAYLOAD 448
 CUresult soft_stream_push_copy(soft_stream *stream, void (*run)(void *copy), const void *data,

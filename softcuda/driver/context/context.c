@@ -149,8 +149,8 @@ static CUresult resolve_context(CUcontext handle, soft_context **context)
 }
 
 /*
- * For the few calls that accept a current context that was destroyed. *context is then NULL, or the
- * record if the context was a primary context.
+ * For the few calls that accept a current context that was destroyed. If the current context was
+ * destroyed, *context is NULL or, for a primary context, its record.
  */
 static CUresult current_or_destroyed(soft_context **context)
 {
@@ -283,8 +283,8 @@ SOFT_API cuCtxSynchronize(void)
 }
 
 /*
- * For a handle that was destroyed, a GPU driver returns CUDA_ERROR_CONTEXT_IS_DESTROYED from this
- * query and CUDA_ERROR_INVALID_CONTEXT from all others.
+ * If the context was destroyed, a GPU driver returns CUDA_ERROR_CONTEXT_IS_DESTROYED from this
+ * query and CUDA_ERROR_INVALID_CONTEXT from all other calls with its handle.
  */
 SOFT_API cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
 {

@@ -103,7 +103,7 @@ static bool detach(soft_context *context)
     return was_attached;
 }
 
-/* Removes one user. Without users the context ends. */
+/* Removes one user. The context ends with its last user. */
 SOFT_API cuCtxDetach(CUcontext ctx)
 {
     soft_context *context;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define DEVICE_NAME "grinterop software CUDA device (no GPU)"
-/* Matches no real PCI device, since software devices are on no bus. */
+/* A PCI address that no real device has, since software devices are on no bus. */
 #define PCI_BUS_ID        "0000:00:%02x.0"
 #define PCI_BUS_ID_SIZE   13
 #define PCI_DOMAIN_SIZE   5 /* the length of the domain "0000:", which is optional */

@@ -101,7 +101,9 @@ static void query_vulkan(void)
 bool soft_drawing_uuid(unsigned char uuid[SOFT_UUID_SIZE])
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    /* A Vulkan layer may query the CUDA devices during the query. */
+    /*
+     * A Vulkan layer may query the CUDA devices, and call this function, during the Vulkan query.
+     */
     static _Thread_local bool asking;
     if (asking)
         return false;

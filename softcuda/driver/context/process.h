@@ -14,7 +14,8 @@ uint64_t soft_process_own_start(void);
 
 /*
  * Whether the process with this PID and start time has ended, even if its parent has not waited for
- * it. A start time of 0 matches any process. False if /proc does not show it.
+ * it. A start time of 0 matches any process. Also false if /proc does not show the state of the
+ * process.
  */
 bool soft_process_has_ended(pid_t process, uint64_t start);
 

@@ -238,7 +238,7 @@ void soft_gl_buffer_read(unsigned name, void *to, size_t size, unsigned char unr
     glBindBuffer(target, before);
 }
 
-/* Writes immutable storage: it accepts copies from other buffers. */
+/* Writes immutable storage by a copy from another buffer, which OpenGL always allows. */
 static void copy_into_bound(GLenum target, const void *from, size_t size)
 {
     GLuint scratch = 0;

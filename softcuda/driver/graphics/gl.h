@@ -45,9 +45,9 @@ typedef struct {
 } soft_gl_visit;
 
 /*
- * Makes `context`, in which a name is valid, the current context. If that fails, because it is
- * current on another thread or was destroyed, the thread's current context stays, since the two may
- * share objects. False if the thread has no current context.
+ * Makes `context`, in which a name is valid, the current context. This fails if `context` is
+ * current on another thread or was destroyed. The thread's current context then stays, since it may
+ * share objects with `context`. False if the thread has no current context.
  */
 bool soft_gl_enter(const soft_gl_context *context, soft_gl_visit *visit);
 

@@ -18,9 +18,9 @@ static size_t smaller(size_t a, size_t b)
 }
 
 /*
- * The buffer may have storage of another size than at its registration: only bytes within both
- * sizes are fetched. With the NVIDIA driver a registration keeps a deleted buffer alive; here the
- * bytes of a deleted buffer are no longer accessible.
+ * The size of the buffer may have changed since its registration: only bytes within both sizes are
+ * fetched. With the NVIDIA driver a registration keeps a deleted buffer alive; here the bytes of a
+ * deleted buffer are no longer accessible.
  */
 static CUresult fetch_bytes(soft_graphics *resource)
 {

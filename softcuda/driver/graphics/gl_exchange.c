@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Copies the pixels of a registered image between OpenGL and the pages (gl_image.h). Since its
- * registration the image may have got new storage, and it may have been registered with another
- * target. So only the part that exists in both OpenGL and the pages is copied, level by level.
+ * Copies the pixels of a registered image between OpenGL and the pages (gl_image.h). The image may
+ * have new storage since its registration, and the target of its registration may differ from its
+ * own target. So only the part that exists in both OpenGL and the pages is copied, level by level.
  */
 #include "softcuda/driver/graphics/gl_image.h"
 

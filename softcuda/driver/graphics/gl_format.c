@@ -5,10 +5,10 @@
  * formats and, of the common formats, RGB16F.
  *
  * OpenGL converts between its storage and the elements in this table. For formats with fewer bits
- * (RGBA2, RGBA4, RGB12, RGBA12) the NVIDIA driver stores whole elements. An OpenGL implementation
- * that stores fewer bits loses the others when CUDA writes. The bytes of sRGB formats are exchanged
- * unchanged. Where OpenGL has three channels, the fourth has the same value as with the NVIDIA
- * driver: 1 in integer formats, 0 in the others.
+ * (RGBA2, RGBA4, RGB12, RGBA12) the NVIDIA driver stores all bits of an element. An OpenGL
+ * implementation that stores fewer bits drops the others when CUDA writes. The bytes of sRGB
+ * formats are exchanged unchanged. Where OpenGL has three channels, the fourth has the same value
+ * as with the NVIDIA driver: 1 in integer formats, 0 in the others.
  */
 #include "softcuda/driver/graphics/gl_format.h"
 

@@ -6,8 +6,8 @@
  * inaccessible. Map and unmap copy the pixels.
  *
  * As in the NVIDIA driver, an image has the target that the registering call names, and a full
- * chain of levels if the OpenGL image has more than one level. A map fills the parts that OpenGL
- * does not have with SOFT_GL_NO_BYTES, and an unmap drops them.
+ * chain of levels if the OpenGL image has more than one level. If OpenGL lacks parts of the image,
+ * a map fills them with SOFT_GL_NO_BYTES, and an unmap drops them.
  */
 #include "softcuda/driver/graphics/gl_image.h"
 
@@ -127,7 +127,7 @@ static soft_array_place place_of(const soft_gl_image *image, unsigned layer, uns
                               .slice_pitch = slice};
 }
 
-/* An array of one level and layer is never layered or a cube. */
+/* Creates the array of one layer of a level. This array is neither layered nor a cube. */
 static CUresult make_array(soft_gl_image *image, unsigned layer, unsigned l, soft_array **array)
 {
     CUDA_ARRAY3D_DESCRIPTOR descriptor = image->descriptor;
@@ -299,7 +299,7 @@ static CUresult allocate(soft_gl_image *image)
                                  "an array of it");
 }
 
-/* A GPU driver handles both directions together like no direction. */
+/* A GPU driver treats READ_ONLY together with WRITE_DISCARD like neither flag. */
 static unsigned first_map_flags(unsigned flags)
 {
     unsigned directions =

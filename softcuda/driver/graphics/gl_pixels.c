@@ -49,7 +49,7 @@ static GLint bound_to(GLenum binding)
 
 /*
  * Binds a texture to its own target. GL_TEXTURE_TARGET cannot be queried in every context, so the
- * target is found as the one whose binding changed.
+ * texture is bound without a target. Its target is then the one that reports this binding.
  */
 static void bind_any(soft_gl_pixels *pixels)
 {

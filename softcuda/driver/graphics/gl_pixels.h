@@ -21,7 +21,7 @@ enum soft_gl_found {
 /* A texture or renderbuffer between soft_gl_pixels_begin() and soft_gl_pixels_end(). */
 typedef struct {
     unsigned name;
-    unsigned target; /* the object's own target: the requested one, another one, or GL_TEXTURE_1D */
+    unsigned target; /* the object's own target, which may differ from the requested target */
     int bound_before;
     unsigned scratch; /* a texture that replaces a renderbuffer, or 0 */
     int scratch_before;

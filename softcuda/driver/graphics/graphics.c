@@ -97,8 +97,8 @@ SOFT_API cuGraphicsUnregisterResource(CUgraphicsResource handle)
 /* ---- Lists of resources ---------------------------------------------------------------------- */
 
 /*
- * Creates a batch. It is placed in `small`, which has SOFT_PAYLOAD bytes, if it fits, so that a
- * steady loop does not allocate.
+ * Creates a batch. A batch of up to SOFT_PAYLOAD bytes is placed in `small`, which avoids an
+ * allocation per call.
  */
 static CUresult batch_new(unsigned count, const CUgraphicsResource *handles, void *small,
                           batch **made)
@@ -188,7 +188,7 @@ static CUresult open_one(soft_graphics *resource, uint64_t serial, bool fill)
     return result;
 }
 
-/* True if the bytes of this map were filled in. If not, they will not be filled in later. */
+/* Returns whether the bytes of this map were filled in. From now on they will not be filled in. */
 static bool end_fill(soft_graphics *resource)
 {
     pthread_mutex_lock(&resource->lock);
@@ -249,8 +249,8 @@ static CUresult map_batch(const batch *b, soft_stream *stream)
 static void unmap_one(soft_graphics *resource)
 {
     /*
-     * The bytes were never filled in if this stream is not ordered after the stream of the map. The
-     * graphics API then keeps its own bytes.
+     * If this stream is not ordered after the stream of the map, the bytes may not be filled in
+     * yet. The graphics API then keeps its own bytes.
      */
     bool filled = end_fill(resource);
     if (filled && resource->mapped_flags != CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY)

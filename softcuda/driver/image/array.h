@@ -37,7 +37,7 @@ typedef struct soft_array {
     size_t size;         /* the size of the array's own pages in bytes, or 0 */
     soft_mipmap *mipmap; /* the mipmapped array of which this array is a level, or NULL */
     const char *what;    /* for messages, such as "OpenGL texture 3" */
-    _Atomic bool mapped; /* the elements are accessible; always true for own arrays */
+    _Atomic bool mapped; /* the elements are accessible; always true for own pages */
     _Atomic bool told;   /* it was logged that a GPU allows no surface of this array */
 } soft_array;
 

@@ -11,8 +11,7 @@
  * - Compressed blocks are elements whose rows and slices are not rounded up (Mesa 22.3).
  * - A slice is a layer, a face, or one z of a 3D image. Slices are contiguous.
  * - All slices of a level precede those of the next level, which begins at a multiple of 64 bytes.
- *
- * So the offset plus the end of the last level is the size in VkMemoryRequirements.
+ *   The end of the last level is the size in VkMemoryRequirements.
  */
 #include "softcuda/driver/image/array.h"
 #include "softcuda/driver/memory/device_memory.h"
@@ -51,7 +50,7 @@ static size_t lay_out(const CUDA_ARRAY3D_DESCRIPTOR *level, soft_array_place *pl
 
 typedef CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image_description;
 
-/* Memory that fits an image with fewer levels has fewer spare bytes than this at its end. */
+/* If the memory fits an image with fewer levels, fewer spare bytes than this follow that image. */
 #define MOST_SPARE 64
 
 /*

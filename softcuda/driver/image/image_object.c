@@ -61,7 +61,10 @@ CUresult soft_image_new(const soft_image *image, enum gr_cuhost_kind kind, unsig
         soft_image *record = record_of(slot);
         uint64_t handle = (uint64_t)kind << GR_CUHOST_KIND_SHIFT |
                           (uint64_t)++generations[slot] << GR_CUHOST_SLOT_BITS | slot;
-        /* Kernels with an old handle of this slot may read the first member now: skip it. */
+        /*
+         * Kernels with an old handle of this slot may read the first member now, so it is written
+         * last.
+         */
         const size_t first = sizeof(record->image.handle);
         memcpy((char *)record + first, (const char *)image + first, sizeof(*record) - first);
         __atomic_store_n(&record->image.handle, handle, __ATOMIC_RELEASE);

@@ -189,19 +189,20 @@ static bool is_small_integer(const gr_cuhost_image *image)
            image->component == GR_CUHOST_SINT8 || image->component == GR_CUHOST_SINT16;
 }
 
-/* Rounds the value to a multiple of 1/highest, as an element of the array could contain it. */
+/* Rounds the value to a value that an element of the array can have: a multiple of 1/highest. */
 static float nearest_step(float value, float lowest, float highest)
 {
     float clamped = !(value > lowest) ? lowest : value > 1 ? 1 : value; /* a NaN becomes `lowest` */
     /*
-     * The operand is positive before the conversion, so that halves are rounded up as by floor().
+     * `+ highest` makes the number positive. The conversion then rounds like floor(), so halves are
+     * rounded up.
      */
     return (float)((int32_t)(clamped * highest + highest + 0.5f) - (int32_t)highest) / highest;
 }
 
 /*
- * Converts a component of the border colour to the format of the array. Integers have the lowest
- * bits of the application's value.
+ * Converts a component of the border colour to the format of the array. An integer component has
+ * the lowest bits of the application's value.
  */
 static uint32_t border_component(const gr_cuhost_image *image, float value)
 {

@@ -13,12 +13,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/*
- * Accesses below this address are treated as accesses through NULL: the kernel maps nothing there.
- */
+/* Accesses below this address are reported as accesses through NULL: Linux maps nothing there. */
 #define NULL_LIMIT 65536
 
-/* Large enough for this handler and one that the application installed before. */
+/* This size suffices for this handler and one that the application installed before. */
 #define SIGNAL_STACK_SIZE ((size_t)128 * 1024)
 
 _Thread_local soft_work soft_this_work;
@@ -255,8 +253,8 @@ static void note_stack(soft_stack *stack)
 }
 
 /*
- * AddressSanitizer has already given each thread its own signal stack. It frees the signal stack
- * that it finds when the thread ends.
+ * Keeps an existing signal stack: AddressSanitizer gives each thread one, and frees the signal
+ * stack that a thread has at its end.
  */
 void *soft_fault_begin_thread(void)
 {

@@ -10,7 +10,8 @@
 #include <stddef.h>
 
 /*
- * A stack frame of this size can step over the guard of a host thread's stack, which is one page.
+ * The size of a large stack frame. Such a frame can step over the one-page guard of a host thread's
+ * stack.
  */
 #define SOFT_LARGE_FRAME ((size_t)1024 * 1024)
 
@@ -39,7 +40,7 @@ typedef struct {
 /* The work of this thread. The TLS model is initial-exec, because a signal handler reads it. */
 extern __attribute__((tls_model("initial-exec"))) _Thread_local soft_work soft_this_work;
 
-/* Mark the begin and end of work for an application. They do not nest. */
+/* Mark the beginning and the end of work for an application. They do not nest. */
 void soft_work_begin(const char *kind, const char *name);
 void soft_work_end(void);
 

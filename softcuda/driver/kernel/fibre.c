@@ -86,7 +86,7 @@ static bool open_stacks(const soft_fibres *set)
 
 /*
  * Allocates the stacks. If memory maps are scarce, there are no guards, and all stacks share one
- * map. Huge pages are disabled for it, because they would allocate memory for unused parts.
+ * map. Huge pages are disabled for this map, because they would allocate memory for unused parts.
  */
 static bool make_stacks(soft_fibres *set)
 {

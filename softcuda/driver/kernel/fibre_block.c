@@ -31,9 +31,8 @@ static unsigned lanes_of(const soft_fibres *set, const soft_fibre *warp)
 }
 
 /*
- * The lanes that wait together with the given lane, with the same mask. With `same_call`, only the
- * lanes at the same call: for exchanges without a mask, or if not all lanes of the mask have
- * arrived.
+ * The lanes that wait with the same mask as the given lane. `same_call` excludes lanes at other
+ * calls: for exchanges without a mask, and if some lanes of the mask have not arrived.
  */
 static unsigned group_of(soft_fibres *set, const soft_fibre *f, bool same_call)
 {

@@ -12,8 +12,8 @@
 #define RECORD_PREFIX "gr_cuhost_kernel_"
 
 /*
- * As on GPUs of this device's compute capability, 8.0. The software device has one multiprocessor
- * per core.
+ * The limit of compute capability 8.0, which the software device reports. This device has one
+ * multiprocessor per core.
  */
 #define MAX_THREADS_OF_MULTIPROCESSOR 2048
 

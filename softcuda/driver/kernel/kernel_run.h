@@ -40,9 +40,9 @@ _Noreturn void soft_block_stop(void);
 void *soft_shared_get(size_t size);
 
 /*
- * Runs one block of the grid whose threads synchronise, and sets the block's synchronisation
- * functions. False, without having run anything, if there is no memory for the stacks of the
- * threads. (fibre_block.c)
+ * Runs one block of a grid whose threads synchronise, and sets the block's synchronisation
+ * functions. If there is no memory for the stacks of the threads, runs nothing and returns false.
+ * (fibre_block.c)
  */
 bool soft_fibres_run(const soft_grid *grid, gr_cuhost_block *block);
 

@@ -230,7 +230,8 @@ SOFT_API cuModuleUnload(CUmodule hmod)
     if (!module)
         return CUDA_ERROR_INVALID_HANDLE;
     /*
-     * Copies to the module's globals may be queued. A sticky error of the context is ignored here.
+     * Copies to the module's globals may be queued, so wait for them. Ignore a sticky error of the
+     * context.
      */
     (void)soft_context_wait(module->owned.context);
     soft_module_close(module);

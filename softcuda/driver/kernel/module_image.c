@@ -127,9 +127,9 @@ static size_t image_size(const unsigned char *image, size_t limit)
 }
 
 /*
- * Writes a path to the descriptor that was never used before. The loader identifies an object by
- * its path, even if the path leads to another file by now, and descriptor numbers are reused. So
- * each path is spelled differently: the bits of a counter become "/" and "/.".
+ * Writes a path of the descriptor. The loader identifies an object by its path, even if the path
+ * leads to another file by now, and descriptor numbers are reused. So each call spells the path
+ * differently: the bits of a counter become "/" and "/.".
  */
 static void unique_path(int fd, char *path, size_t size)
 {

@@ -18,8 +18,8 @@ static const void *as_pointer(CUmemGenericAllocationHandle handle)
 /* ---- Lifetime -------------------------------------------------------------------------------- */
 
 /*
- * Creates an allocation with one holder. On success the allocation owns the file and closes it at
- * its end.
+ * Creates an allocation with one holder. On success the allocation owns the file, which is closed
+ * when the allocation is freed.
  */
 static CUresult start(const soft_memfd *file, size_t size, size_t booked,
                       const CUmemAllocationProp *prop, CUmemGenericAllocationHandle *handle)
@@ -92,7 +92,7 @@ CUresult soft_allocation_check_location(const CUmemLocation *location)
     unsigned type = (unsigned)location->type;
     if (type == CU_MEM_LOCATION_TYPE_DEVICE)
         return soft_check_device(location->id);
-    /* HOST, HOST_NUMA and HOST_NUMA_CURRENT have numbers because an older cuda.h lacks them. */
+    /* 2 to 4 are HOST, HOST_NUMA and HOST_NUMA_CURRENT, which an older cuda.h lacks. */
     return type >= 2 && type <= 4
                ? soft_unsupported(&logged, "virtual memory management of host memory")
                : CUDA_ERROR_INVALID_VALUE;

@@ -37,8 +37,8 @@ const soft_context *copy_party(const soft_stream *stream);
 /*
  * Finds the kind of memory of `extent` bytes at `address`; `type` is the type that the application
  * gave. CUDA_ERROR_INVALID_VALUE if the type is wrong, if the bytes are not all in one known range,
- * or if the party has no access to virtual or stream-ordered memory. All devices can copy other
- * memory.
+ * or if they are virtual or stream-ordered memory to which the context `party` has no access. All
+ * devices can copy other memory.
  */
 CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
                          const soft_context *party, enum copy_place *place);

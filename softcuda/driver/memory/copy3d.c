@@ -7,9 +7,8 @@ typedef struct {
     CUmemorytype type;
     const void *host;
     CUdeviceptr device;
-    size_t pitch; /* bytes between rows; 0: the smallest pitch for x and the width of the copy */
-    /* Rows between planes; 0: the smallest height for y and the height of the copy. */
-    size_t height;
+    size_t pitch;  /* bytes between rows; 0: x plus the width of the copy */
+    size_t height; /* rows between planes; 0: y plus the height of the copy */
     CUarray array;
     size_t x, y, z;
     const soft_context *party;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The copy engine. Calls return as NVIDIA documents under "API synchronization behavior".
- * Everything that may happen after the return by that document does happen late here, so that a
- * missing wait in a program shows.
+ * The copy engine. Calls return as NVIDIA documents under "API synchronization behavior". If the
+ * document allows a copy to happen after the return, it does happen after the return here, so that
+ * a missing wait in a program shows.
  */
 #include "softcuda/driver/memory/copy.h"
 #include "softcuda/driver/kernel/fault.h"

@@ -88,7 +88,7 @@ static CUresult open_file(const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *descriptor, so
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* The NVIDIA driver only accepts dedicated memory if the Vulkan memory is on another device. */
+/* If the Vulkan memory is on another device, the NVIDIA driver accepts only dedicated memory. */
 static CUresult check_device(const soft_context *context,
                              const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *descriptor,
                              soft_external *external)

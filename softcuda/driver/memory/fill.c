@@ -57,8 +57,8 @@ static CUresult check(const fill_block *block, const soft_context *context, enum
 }
 
 /*
- * A synchronous fill waits only if the host can access the memory, or if the application has
- * requested it for the memory (CU_POINTER_ATTRIBUTE_SYNC_MEMOPS).
+ * A synchronous fill waits only if the host can access the memory, or if
+ * CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is set for it.
  */
 static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned element, size_t width,
                      size_t height, CUstream handle, bool asynchronous)

@@ -24,8 +24,8 @@ CUresult soft_ipc_describe(uint32_t magic, const soft_memfd *file, size_t start,
 }
 
 /*
- * Opens the descriptor of the other process. Its type is checked first: the number may belong to a
- * device by now, and opening a device has effects.
+ * Opens the descriptor of the other process. The type of its file is checked first: the number may
+ * refer to a device file by now, and opening a device file has effects.
  */
 static int open_of_process(const soft_ipc_handle *handle)
 {

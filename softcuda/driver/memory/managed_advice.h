@@ -36,8 +36,8 @@ typedef struct {
 } soft_advice;
 
 /*
- * Changes the advice of all pages in [first, end). After CUDA_ERROR_OUT_OF_MEMORY no pages or only
- * some of them have changed.
+ * Changes the advice of all pages in [first, end). After CUDA_ERROR_OUT_OF_MEMORY the advice of
+ * some pages may have changed.
  */
 CUresult soft_advise(uintptr_t first, uintptr_t end,
                      void (*change)(soft_advice *advice, const void *how), const void *how);

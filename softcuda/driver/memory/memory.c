@@ -63,10 +63,7 @@ static bool is_freeable(const soft_range *range)
            range->kind == SOFT_MEMORY_EXTERNAL;
 }
 
-/*
- * Like the NVIDIA driver, waits for work that may still use the memory. Here other devices are
- * included.
- */
+/* Like the NVIDIA driver, waits for work that may still use the memory, here on all devices. */
 SOFT_API cuMemFree_v2(CUdeviceptr dptr)
 {
     CUresult result = soft_check_no_dead_context();

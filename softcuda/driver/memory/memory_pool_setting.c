@@ -156,8 +156,8 @@ SOFT_API cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUme
 }
 
 /*
- * The pool cannot be freed meanwhile, since it is freed after its memory, which the caller has
- * found. But another thread may change the access, so the lock is taken.
+ * The lock is for the access, which another thread may change. The pool itself cannot be freed
+ * meanwhile: it is freed after its memory, which the caller has found.
  */
 bool soft_pool_allows(const soft_range *range, CUdevice device)
 {

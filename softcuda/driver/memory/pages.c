@@ -228,7 +228,7 @@ static void forget_guarded_locked(const guarded_range *range)
         guarded[slot].start = NULL;
 }
 
-/* Unmaps the pages. The kernel may have no memory map left for the hole. */
+/* Unmaps the pages. If Linux has no memory map left for the hole, only frees their memory. */
 static void release_pages(const guarded_range *range)
 {
     if (munmap(range->start, range->length) != 0)

@@ -19,7 +19,7 @@ bool soft_peer_enabled(const soft_context *context, const soft_context *other);
 /* How to enable access to the memory, for a message. */
 const char *soft_access_remedy(const soft_range *range);
 
-/* Removes all access that the context was given to other contexts. */
+/* Removes all peer access of the context, and of other contexts to it. */
 void soft_peers_remove(const soft_context *context);
 
 #endif

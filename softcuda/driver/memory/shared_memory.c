@@ -21,8 +21,8 @@
 #define SHARED_GUARD ((size_t)1024 * 1024)
 
 /*
- * A gap after the second guard: a stack there that overflows by one large frame does not reach the
- * shared memory.
+ * The gap after the second guard. If a stack beyond the gap overflows by one large frame, the
+ * overflow does not reach the shared memory.
  */
 #define SHARED_GAP SOFT_LARGE_FRAME
 

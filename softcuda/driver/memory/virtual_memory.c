@@ -155,7 +155,7 @@ SOFT_API cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
     mapping wanted = {at(ptr), size, soft_allocation_map(handle), {0}, NULL};
     if (!wanted.allocation)
         return CUDA_ERROR_INVALID_VALUE;
-    /* What the NVIDIA driver returns for another size. */
+    /* the NVIDIA driver returns this code for any other size */
     CUresult result = CUDA_ERROR_NOT_SUPPORTED;
     if (size == wanted.allocation->size) {
         pthread_mutex_lock(&lock);
@@ -343,8 +343,8 @@ SOFT_API cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
 /* ---- Unmap ----------------------------------------------------------------------------------- */
 
 /*
- * Removes a mapping, and with it the name of the pages for fault messages. If the mapping had all
- * pages of the reservation, the name of the reservation is restored.
+ * Removes a mapping, and with it the name of the pages for fault messages. If the mapping covered
+ * the whole reservation, restores the name of the reservation.
  */
 static void unmap_locked(mapping **link)
 {

@@ -32,7 +32,10 @@ typedef struct {
     } points[];
 } batch;
 
-/* Held while a handle is converted to its import. Taken before the lock of the list. */
+/*
+ * Held from the lookup of a handle until its semaphore has another reference. Taken before the lock
+ * of the list.
+ */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void end_import(void *object);
 static soft_owned_list imports = {
@@ -119,7 +122,7 @@ SOFT_API cuImportExternalSemaphore(CUexternalSemaphore *extSem_out,
 
 /*
  * Queued work has its own references to the semaphore. A call that has found the import by its
- * handle adds its reference under the lock, before the import is freed.
+ * handle adds such a reference while it holds the lock, so the import is not freed before.
  */
 static void end_import(void *object)
 {
@@ -236,7 +239,7 @@ static CUresult push(const CUexternalSemaphore *handles, parameters of, unsigned
     if (!handles || (!of.signals && !of.waits) || count == 0)
         return CUDA_ERROR_INVALID_VALUE;
 
-    alignas(batch) unsigned char small[SOFT_PAYLOAD]; /* avoids an allocation in a steady loop */
+    alignas(batch) unsigned char small[SOFT_PAYLOAD]; /* avoids an allocation per call */
     size_t size = sizeof(batch) + count * sizeof(*((batch *)0)->points);
     batch *work = size <= sizeof(small) ? (batch *)(void *)small : malloc(size);
     if (!work)

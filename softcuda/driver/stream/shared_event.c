@@ -18,13 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A record is remembered until the record with a number higher by this is reached. */
+/* The number of records that are remembered: record n until record n + RECORDS is reached. */
 #define RECORDS 1024
 
-/*
- * The longest sleep. A process may die between its change and the call that wakes the waiting
- * threads.
- */
+/* The longest sleep: a process may die after its change, before it wakes the waiting threads. */
 #define SLICE_NANOSECONDS 50000000
 
 /*

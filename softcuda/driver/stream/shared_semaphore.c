@@ -50,7 +50,7 @@ struct gr_softcuda_semaphore {
     bool timeline; /* read when the semaphore was opened, because the shared field may change */
     unsigned holders;
     shared_state *shared;
-    _Atomic uint64_t signalled; /* the greatest value that this process signalled, of a timeline */
+    _Atomic uint64_t signalled; /* for a timeline: the greatest value that this process signalled */
     _Atomic unsigned complaints;
 };
 

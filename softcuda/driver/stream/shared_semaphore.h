@@ -81,8 +81,8 @@ bool soft_semaphore_signal(gr_softcuda_semaphore *semaphore, uint64_t value);
 
 /*
  * Like gr_softcuda_semaphore_wait(), for at most SOFT_SEMAPHORE_SLICE milliseconds; false after
- * that time. Waits are divided into such slices, because a peer may die between its signal and the
- * call that wakes the waiting threads.
+ * that time. Waits are divided into such slices, because a peer may die after its signal, before it
+ * wakes the waiting threads.
  */
 #define SOFT_SEMAPHORE_SLICE 50
 bool soft_semaphore_wait_slice(gr_softcuda_semaphore *semaphore, uint64_t value);
