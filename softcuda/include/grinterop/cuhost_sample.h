@@ -217,8 +217,7 @@ inline taps find_taps(float coordinate, uint32_t count, uint32_t mode, bool is_n
 /* ---- Interpolation ---- */
 
 /*
- * The number of steps between 0 and 1 in which numbers that come from integers are interpolated; 0
- * for floats.
+ * The number of interpolation steps from 0 to 1 for numbers that come from integers; 0 for floats.
  */
 inline int mixing_steps(const gr_cuhost_image &image)
 {
@@ -306,9 +305,10 @@ struct colour_sum {
 };
 
 /*
- * The weights of the corners between the taps of all axes, in 256ths, rounded like on a GPU: the
- * product of two fractions, with the remainders for the neighbours. For three axes the second axis
- * splits the weights of the other two axes, and halves go to the greater x.
+ * The weights of the corners between the taps of all axes, in 256ths, rounded like on a GPU. The
+ * product of two fractions is rounded, and the other corners get the remainders. For three axes,
+ * the second axis splits the weights of the other two axes; halves are rounded up only at the
+ * greater x.
  */
 template <int Axes> inline void corner_weights(const int *fraction, int *weight)
 {
@@ -347,7 +347,7 @@ inline texel read_level(const gr_cuhost_image &image, const gr_cuhost_level &lev
                          linear);
     if (!linear)
         return texel_or_border(image, level, t[0].index[0], t[1].index[0], t[2].index[0]);
-    /* GPUs treat a 1D array as rows, too, and read it at the edge of a row. */
+    /* GPUs read a 1D array like a 2D array of one row, at y = 0, the edge of the row. */
     if (Axes == 1 && image.address[1] == GR_CUHOST_BORDER && !(image.flags & GR_CUHOST_LAYERS))
         return read_level<2>(image, level, at, slice);
 

@@ -88,8 +88,8 @@ inline texel load_beyond_edge(const gr_cuhost_image &image, const gr_cuhost_leve
 }
 
 /*
- * Adds an element of a face or beyond its edge. At a corner of the cube, where three faces meet,
- * the element is the mean of the elements of these faces.
+ * Adds an element that is on a face or beyond its edge. At a corner of the cube, where three faces
+ * meet, the element is the mean of the elements of these faces.
  */
 inline void add_seamless(colour_sum &sum, double weight, const gr_cuhost_image &image,
                          const gr_cuhost_level &level, int face, int first_face, int i, int j)

@@ -147,9 +147,7 @@ GR_CUHOST_LANES void __syncwarp(unsigned mask = 0xffffffffu)
     gr_cuhost::meet(mask, 0);
 }
 
-/*
- * The mask of the lanes that also make this call before the threads of the block wait for others.
- */
+/* The mask of the lanes that make this call before all threads of the block wait. */
 GR_CUHOST_LANES unsigned __activemask()
 {
     return gr_cuhost::meet(0, 0).came;
