@@ -76,8 +76,11 @@ static const char *const orders[] = {"__shared__",
 /* The names of all functions, variables and classes that have a property. */
 typedef struct {
     words names;
-    bool whole; /* the parameters and the return type count, too, not only the body */
-    /* A class or host function has the property, and a template may receive it as an argument. */
+    bool whole; /* include names in parameters and return types, not only in bodies */
+    /*
+     * A class, or a host function with a device lambda, has the property. A template may receive
+     * the class or the lambda as an argument.
+     */
     bool passed;
 } property;
 
@@ -106,8 +109,8 @@ static bool is_known(const source *s, size_t name, const property *p)
 }
 
 /*
- * The name of a declaration. A table of functions is declared under the name of the table, by which
- * calls through it are found.
+ * The name of a declaration. For a table of functions, this is the name of the table, because calls
+ * through the table contain this name.
  */
 static size_t name_of(const source *s, const declaration *d)
 {

@@ -176,7 +176,7 @@ static void compile(const options *o, const char *path, const char *object)
     command_run(o, &command);
 }
 
-/* Whether o->link[i] is a source or an object file. */
+/* Whether o->link[i] is a source or object file, not an option or a library. */
 static bool is_object(const options *o, size_t i)
 {
     const char *word = o->link.items[i];

@@ -285,8 +285,8 @@ static void report(const source *s, const declaration *function, size_t call, bo
 }
 
 /*
- * Reports the calls in one function and returns their number. At the first of all calls it is
- * decided whether calls are refused.
+ * Reports the calls in one function and returns their number. `before` is the number of calls in
+ * previous functions; the first call of all sets *refused.
  */
 static size_t report_calls(const source *s, const declarations *found, const declaration *function,
                            size_t before, bool *refused)

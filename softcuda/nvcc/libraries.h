@@ -13,7 +13,10 @@ const char *library_refusal(const char *library);
  */
 const char *header_refusal(const char *path);
 
-/* Prints the sentence if the compiler's errors report that such a header was not found. */
+/*
+ * Prints the sentence of header_refusal() if the compiler's errors report that such a header was
+ * not found.
+ */
 void print_header_refusals(const char *errors);
 
 #endif

@@ -146,7 +146,7 @@ static const char *typed_address_of(const source *s, const declaration *k)
     return keep_text(", static_cast<void (*)(%s)>(&%s)", params, name);
 }
 
-/* The specifiers that the function object needs, as grinterop_nvcc_launch.hpp declares. */
+/* The specifiers of the function object, which names in grinterop_nvcc_launch.hpp select. */
 static const char *specifiers_of(const source *s)
 {
     if (strstr(s->text, "kernels_are_called"))

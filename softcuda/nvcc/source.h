@@ -29,7 +29,7 @@ typedef struct token {
     bool is_step; /* a write at which lanes wait: rewrite_steps.c */
 } token;
 
-/* Compilers allow fewer nested includes. */
+/* More than the number of nested includes that compilers allow. */
 #define MOST_FILES 1024
 
 typedef struct source {

@@ -36,9 +36,10 @@
 #include <grinterop_nvcc_step.hpp>
 
 /*
- * Default options for a program under AddressSanitizer. Its table of thread-local memory becomes
- * wrong when libraries such as modules are loaded late (gcc 12 with glibc 2.36), and LeakSanitizer
- * then crashes at exit. A function of this name in the program, and ASAN_OPTIONS, take precedence.
+ * Default options for a program under AddressSanitizer. When libraries such as modules are loaded
+ * late (gcc 12 with glibc 2.36), the sanitizer's table of thread-local memory becomes wrong, and
+ * LeakSanitizer crashes at exit. A function of this name in the program, and ASAN_OPTIONS, take
+ * precedence.
  */
 #ifdef __SANITIZE_ADDRESS__
 extern "C" __attribute__((weak, used, visibility("default"), no_sanitize("address"))) const char *

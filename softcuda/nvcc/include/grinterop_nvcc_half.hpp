@@ -15,7 +15,7 @@
 namespace gr_cuhost
 {
 
-/* Updates *p through its bits, for types that have their own copy functions. */
+/* Updates *p as a Word, because atomics refuse types that have their own copy functions. */
 template <class Word, class T, class F> inline T update_bits(T *p, F change)
 {
     return bits<T>(update(reinterpret_cast<Word *>(p), [change](Word old) {

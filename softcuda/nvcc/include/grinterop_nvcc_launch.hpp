@@ -16,7 +16,10 @@
 namespace gr_cuhost
 {
 
-/* Where a lambda has its attributes: grinterop-nvcc checks whether this name is declared. */
+/*
+ * Declared if the attributes of a lambda must precede `mutable`: grinterop-nvcc searches for this
+ * name.
+ */
 #ifdef __clang__
 using attributes_before_mutable = void;
 #endif

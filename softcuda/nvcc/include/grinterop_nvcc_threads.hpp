@@ -67,8 +67,7 @@ template <class Body, bool Plain> struct original {
 };
 
 /*
- * nvcc copies all parameters as bytes. So this copies parameters as bytes that C++ would not copy
- * as bytes.
+ * nvcc copies all parameters as bytes. This class does so for types that C++ would copy otherwise.
  */
 template <class Body> struct original<Body, false> {
     alignas(Body) unsigned char bytes[sizeof(Body)];
@@ -110,8 +109,8 @@ template <class Body, unsigned Flags> struct runner {
 };
 
 /*
- * For loops over threads that do not wait for each other. Such threads may run in any order and at
- * the same time, because CUDA guarantees no order, whatever they read and write. The steps of one
+ * For loops over threads that do not wait for each other. CUDA guarantees no order of such threads,
+ * so they may run in any order and at the same time, whatever they read and write. The steps of one
  * thread keep their order.
  */
 #ifdef __clang__
@@ -166,7 +165,8 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
     /*
      * Runs threads that differ only in x. Returns whether all have work. The loop variable is the
      * index blockIdx.x * blockDim.x + threadIdx.x itself, so the compiler sees that the threads
-     * access neighbouring memory. A sum might overflow, for all that the compiler knows.
+     * access neighbouring memory. For the sum of a start and a counter, the compiler would have to
+     * expect an overflow.
      */
     [[gnu::always_inline]] static bool run_row(const scene &s, const int first, const int end,
                                                const unsigned y, const unsigned z,
@@ -269,8 +269,8 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
     }
 
     /*
-     * Runs a line of threads as threads of block 0. Their index is the same, and compilers
-     * understand the simpler sum.
+     * Runs a line of threads as threads of block 0. Their index stays the same, but its formula
+     * becomes simpler, so compilers understand it.
      */
     [[gnu::always_inline]] static void run_line(const scene &s, const int first, const int end)
     {
