@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "softcuda/runtime/channel.h"
 
-/* The formats that the width of a channel and one of the basic kinds identify. */
+/* The formats that can be identified by the width of a channel and a basic kind. */
 static const struct {
     CUarray_format format;
     int bits;

@@ -25,7 +25,7 @@ void rt_error_clear(void)
     last_error = cudaSuccess;
 }
 
-/* Whether the error comes from a kernel that failed, and the context still returns it. */
+/* Whether the error comes from a failed kernel: the context keeps returning such an error. */
 static bool is_sticky(cudaError_t error)
 {
     switch ((int)error) {

@@ -110,10 +110,7 @@ CUresult rt_closure_function(const gr_cuhost_kernel *record, const void *address
     return result;
 }
 
-/*
- * Sets the limit of the address's closures, which <<< >>> launches run: they have functions of
- * their own.
- */
+/* Sets the limit for launches by <<< >>>. They run closures, which have their own functions. */
 static void set_closures_locked(const void *address, int value)
 {
     for (size_t i = 0; i < BUCKETS; i++)
