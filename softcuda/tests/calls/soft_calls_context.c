@@ -240,7 +240,7 @@ SOFT_TEST(stream_priority_is_clamped_to_its_range)
     DRV(cuCtxGetStreamPriorityRange, (&least, &greatest));
     ck_assert_int_eq(least, 0);
     ck_assert_int_lt(greatest, -2);
-    const int given[3] = {0, -2, greatest}; /* values out of range take the nearest priority */
+    const int given[3] = {0, -2, greatest}; /* a value out of range becomes the nearest priority */
     for (int i = 0; i < 3; i++) {
         CUstream stream = NULL;
         DRV(cuStreamCreateWithPriority, (&stream, CU_STREAM_NON_BLOCKING, wanted[i]));
@@ -271,7 +271,7 @@ CHILD(primary_context_is_reset)
     DRV(cuCtxSetCurrent, (context));
     DRV(cuCtxGetFlags, (&flags));
     ck_assert_uint_eq(flags, CU_CTX_SCHED_YIELD | CU_CTX_MAP_HOST);
-    /* Allowed also while the context is active. */
+    /* The flags can also be set while the context is active. */
     DRV(cuDevicePrimaryCtxSetFlags, (0, CU_CTX_SCHED_SPIN));
     DRV(cuCtxGetFlags, (&flags));
     ck_assert_uint_eq(flags, CU_CTX_SCHED_SPIN | CU_CTX_MAP_HOST);

@@ -78,8 +78,8 @@ SOFT_TEST(cuda_sees_only_bytes_that_the_application_has_mapped)
     ck_assert_mem_eq(found, expected, SIZE);
 
     /*
-     * The application's mapping for reading receives no bytes from CUDA, and its mapping for
-     * writing provides none.
+     * CUDA does not write to the application's mapping for reading, and does not read its mapping
+     * for writing.
      */
     bytes = glMapBufferRange(GL_ARRAY_BUFFER, 0, SIZE, GL_MAP_READ_BIT);
     map_and_fill(resource, expected, 0x3c);
@@ -288,8 +288,8 @@ static void make_old_opengl(void)
 }
 
 /*
- * Sets up what the fixture does, except that the fixture requires OpenGL 3.3. Mesa reads the
- * variable only once.
+ * Does the setup of the fixture, which requires OpenGL 3.3, for an older version. Runs in its own
+ * process, because Mesa reads the variable only once.
  */
 static int exchange_with(const char *version, int major)
 {

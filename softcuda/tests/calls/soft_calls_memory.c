@@ -238,7 +238,7 @@ SOFT_TEST(address_reservation_uses_the_hint_if_it_is_free)
     GIVES(ERROR_OUT_OF_MEMORY, cuMemAddressReserve, (&again, SIZE_MAX - 0xffff, 0, 0, 0));
 }
 
-/* There are two adjacent mappings. The second is found although its search begins at the first. */
+/* Of two adjacent mappings, the second is found, too, although the search begins at the first. */
 SOFT_TEST(access_to_mappings_can_be_changed)
 {
     CUdeviceptr base = 0;

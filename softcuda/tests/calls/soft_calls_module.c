@@ -68,7 +68,7 @@ CHILD(module_of_a_text)
     return 0;
 }
 
-/* Catches: the message for such a file did not name it. */
+/* Catches: the message about a file that is no module did not name the file. */
 SOFT_TEST(message_names_a_file_that_is_no_module)
 {
     expect_message_once("module_of_a_text", ": /tmp/soft-calls-", " is neither a shared object");

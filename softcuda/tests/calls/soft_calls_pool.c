@@ -187,10 +187,7 @@ SOFT_TEST(allocations_of_zero_bytes_return_null)
     DRV(cuMemHostAlloc, (&pinned, 0, 0));
     ck_assert_ptr_eq(pinned, NULL);
     DRV(cuMemFreeHost, (NULL));
-    /*
-     * cuMemFreeAsync does not free memory that was allocated by other calls than cuMemAllocAsync
-     * and cuMemAlloc.
-     */
+    /* The calls that free device memory refuse registered host memory. */
     DRV(cuMemHostRegister, (own, SIZE, 0));
     INVALID(cuMemFreeAsync, ((CUdeviceptr)(uintptr_t)own, fx.stream));
     INVALID(cuMemFree_v2, ((CUdeviceptr)(uintptr_t)own));

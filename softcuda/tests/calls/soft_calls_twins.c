@@ -131,7 +131,7 @@ SOFT_TEST(per_thread_copies_use_the_threads_own_stream)
     CU(MemFree(other));
 }
 
-/* Copies the first 8 bytes of rows 1 and 2 of 4 to rows 0 and 1. */
+/* Copies the first 8 bytes of rows 1 and 2 to rows 0 and 1. */
 SOFT_TEST(per_thread_2d_and_3d_copies_use_the_threads_own_stream)
 {
     block_a_stream();

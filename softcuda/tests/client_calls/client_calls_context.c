@@ -61,7 +61,7 @@ TEST(detach_by_the_last_user_ends_the_context)
     GIVES(ERROR_INVALID_CONTEXT, cuCtxDetach, (fx.context)); /* fx.context is not current */
     /* Undoes the creation, and ends the context. */
     DRV(cuCtxDetach, (context));
-    if (gr_cuda_is_software()) /* the NVIDIA driver accepts it and crashes later */
+    if (gr_cuda_is_software()) /* the NVIDIA driver accepts the handle and crashes later */
         GIVES(ERROR_INVALID_CONTEXT, cuCtxPushCurrent_v2, (context));
     DRV(cuCtxSetCurrent, (fx.context));
 }

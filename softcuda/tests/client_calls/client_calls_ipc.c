@@ -85,7 +85,7 @@ static void CUDA_CB write_slowly(void *user)
     }
 }
 
-/* No bytes are lost that a stream writes while the pages are replaced. */
+/* Bytes that a stream writes while the pages are replaced are not lost. */
 SOFT_TEST(export_keeps_the_writes_of_running_work)
 {
     static unsigned char bytes[PIECES * PIECE];
@@ -223,7 +223,7 @@ SOFT_TEST(handle_of_freed_memory_is_refused)
     DRV(cuMemFree_v2, (exported(SIZE, &handle)));
     put_handle("MEMORY", &handle);
     expect_child("fails_to_open_freed_memory");
-    /* This memory may have the same address and descriptor. */
+    /* The new memory may have the address and the descriptor of the freed memory. */
     CUdeviceptr memory = exported(SIZE, &other);
     ck_assert_mem_ne(&other, &handle, sizeof(handle));
     expect_child("fails_to_open_freed_memory");

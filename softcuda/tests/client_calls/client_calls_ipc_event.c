@@ -49,7 +49,7 @@ static bool has_events(void)
 #define EVENT_TEST(...)                                                                            \
     TEST_UNLESS(has_events() ? NULL : "the device has no events for other processes", __VA_ARGS__)
 
-/* Creates an event. A child finds its handle by the name. */
+/* Creates an event, and passes its handle to children by this name. */
 static CUevent exported(const char *name)
 {
     CUipcEventHandle handle, same;
@@ -71,7 +71,8 @@ static CUevent opened(const char *name)
 }
 
 /*
- * Blocks a stream until it is set, or for some seconds, because a test that fails does not set it.
+ * A blocked stream waits until the gate is set, but only for some seconds, because a failed test
+ * never sets it.
  */
 static atomic_bool gate;
 
@@ -381,7 +382,7 @@ static void *reach_later_and_exit(void *unused)
     _exit(0);
 }
 
-/* The system reports such a process as a zombie. */
+/* Linux reports a process without its first thread as a zombie. */
 CHILD(goes_on_without_its_first_thread)
 {
     pthread_t thread;

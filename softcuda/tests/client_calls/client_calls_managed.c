@@ -277,7 +277,7 @@ CONCURRENT_TEST(invalid_batches_are_refused)
                 (rows[i].parts, rows[i].sizes, 2, rows[i].places, rows[i].first_of,
                  rows[i].place_count, rows[i].flags, rows[i].stream));
     CUmemLocation last[] = {{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}, host};
-    /* One of the two places has no range. NVIDIA does not document which place. */
+    /* One of the two places has no range. NVIDIA does not document which of them. */
     DRV(cuMemPrefetchBatchAsync, (parts, sizes, 2, last, empty, 2, 0, fx.stream));
     CU(StreamSynchronize(fx.stream));
     if (gr_cuda_is_software()) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The codes for arguments of external semaphores. The driver determines which handles can be
- * imported, so test_soft_semaphore.c and the tests of the APIs that create semaphores test the
- * behaviour of semaphores.
+ * The codes for arguments of external semaphores. Each driver imports different handles, so the
+ * behaviour of semaphores is tested elsewhere: in test_soft_semaphore.c, and in the tests of the
+ * APIs that create semaphores.
  */
 #define _GNU_SOURCE
 #include "conformance.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The recording of rows, and the codes for graphics resources. CONFORMANCE_SHOW=1 prints each row
- * with the returned code; the expected codes were found by this on a GPU.
+ * with the returned code. The expected codes were found with this variable on a GPU.
  */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"

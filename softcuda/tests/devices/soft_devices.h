@@ -37,8 +37,8 @@ void two_begin(void);
 void use_device(int i);
 
 /*
- * Checks the result of the call on the software driver only. It was not compared with a machine
- * with two GPUs.
+ * Checks the result of the call on the software driver only. The result was not compared with that
+ * of two GPUs.
  */
 #define SOFT_GIVES(expected, call)                                                                 \
     do {                                                                                           \

@@ -275,7 +275,7 @@ TWO_TEST(virtual_memory_access_can_be_set_per_device)
 }
 
 /* Catches: if only another device had access, the memory was still accessible to its own device. */
-TWO_TEST(access_for_only_another_device_excludes_the_own)
+TWO_TEST(virtual_memory_needs_access_for_its_own_device)
 {
     size_t size = 0;
     CUdeviceptr memory = virtual_memory(0, &size, NULL);

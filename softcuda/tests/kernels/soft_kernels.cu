@@ -290,8 +290,7 @@ extern "C" __global__ void leave(unsigned *counts, unsigned stay)
 GR_KERNEL_SYNC(leave)
 
 /*
- * Votes on three predicates: the thread number is odd; it is below a bound; a predicate that is
- * false for all threads.
+ * Votes on three predicates: the thread number is odd; the thread number is below a bound; false.
  */
 extern "C" __global__ void vote(int *results, unsigned limit)
 {

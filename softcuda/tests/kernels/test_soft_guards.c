@@ -92,8 +92,8 @@ SOFT_TEST(unknown_faults_reach_the_applications_handler)
 }
 
 /*
- * Catches: the driver handled a signal that was sent by raise() or kill() like a fault, and
- * expected that it recurs.
+ * Catches: the driver handled a signal from raise() or kill() like a fault, and expected the signal
+ * to recur.
  */
 DIES(sent_signal, "about to raise ", "the signal: yes")
 {

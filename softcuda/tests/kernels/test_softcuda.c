@@ -161,7 +161,7 @@ SOFT_TEST(discarded_bytes_are_visible)
     assert_device_bytes(gr_buffer_ptr(buffer), DISCARDED);
     CU(MemsetD8Async(gr_buffer_ptr(buffer), 5, SIZE / 2, fx.stream));
     assert_ok(gr_buffer_release(buffer));
-    /* OpenGL sees the bytes that the application did not write. */
+    /* OpenGL sees the discarded bytes that the application did not write. */
     unsigned char bytes[SIZE];
     gl_read(name, bytes, SIZE);
     assert_bytes(bytes, SIZE / 2, 5);
@@ -358,7 +358,7 @@ __attribute__((no_sanitize("thread", "address"))) long sysconf(int name)
  * Linux kernels for Grace use pages of 64 KiB. Catches: the data of exported memory began at 4 KiB,
  * where a page of 64 KiB cannot be mapped, so the import failed.
  */
-SOFT_TEST(exported_memory_begins_at_a_page)
+SOFT_TEST(exported_data_begins_at_a_page_boundary)
 {
     const CUmemAllocationProp prop = {
         .type = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -445,7 +445,7 @@ SOFT_TEST(nvidia_runtime_is_reported)
                         "do not link it");
 }
 
-SOFT_TEST(device_is_not_a_gpu)
+SOFT_TEST(device_reports_that_it_is_not_a_gpu)
 {
     char name[128], text[512];
     CU(DeviceGetName(name, sizeof(name), fx.device));

@@ -14,7 +14,7 @@
 #define BOTH
 #endif
 
-/* For host and device, or two functions: one for the host, one for the device. */
+/* Functions for host and device: one function for both, or one for each. */
 BOTH inline float blend(float a, float b)
 {
     return 0.5f * (a + b);

@@ -259,7 +259,7 @@ struct place {
     unsigned block[3], thread[3];
 };
 
-/* The number of the row that contains all threads with the same y and z of thread and block. */
+/* The number of a row: all threads that have these y and z indices of thread and block. */
 __device__ size_t row_of(unsigned thread_y, unsigned thread_z, unsigned block_y, unsigned block_z,
                          dim3 blocks, dim3 grid)
 {

@@ -115,7 +115,7 @@ __global__ void kinds(unsigned *out)
         data[i] = 0;
     wrong |= (data[next] == 2) ? 0 : 1u << 8;
     winner = i;
-    out[i] = wrong | winner << 16; /* the same lane wins in all lanes */
+    out[i] = wrong | winner << 16; /* all lanes read the same winner */
 }
 
 __host__ __device__ void put(volatile int *data, int i, int value)

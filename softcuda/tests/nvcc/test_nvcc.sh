@@ -238,8 +238,8 @@ begin page
 done >missing
 if [ -s missing ]; then fail "missing on the manual page:" "$(cat missing)"; fi
 
-# grinterop-nvcc must accept every option of nvcc, with a value if nvcc requires one. It uses the
-# next word, -gr-value, as this value or refuses it as an unknown option.
+# grinterop-nvcc must accept every option of nvcc, with a value if nvcc requires one. The word
+# -gr-value follows the option: it becomes the value, or is refused as an unknown option.
 knows() {
     given -dryrun -c one.cu "$1" -gr-value 2>said
     case $1:$2 in

@@ -324,7 +324,8 @@ CASE(libraries)
 }
 
 /*
- * An assertion fails in a thread of the third block. No thread of that block may continue after it.
+ * An assertion fails in a thread of the third block. No thread of that block may continue after the
+ * failure.
  */
 static unsigned went_on[2];
 

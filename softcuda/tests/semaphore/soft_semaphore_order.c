@@ -104,8 +104,8 @@ SEMAPHORE_TEST(binary_wait_resets_the_semaphore)
 }
 
 /*
- * The list is larger than the scheduler's small records, and the last semaphore in the list counts
- * like the first.
+ * The list does not fit into the small buffer for a call. The last semaphore in the list works like
+ * the first.
  */
 SEMAPHORE_TEST(one_call_signals_or_waits_for_many_semaphores)
 {

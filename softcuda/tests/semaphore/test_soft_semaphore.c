@@ -96,8 +96,8 @@ SEMAPHORE_TEST(import_takes_the_descriptor_if_it_succeeds)
                   try_import(timeline, (CUexternalSemaphoreHandleType)11, &a), "type 11");
     ck_assert_ptr_eq(a, NULL);
     /*
-     * After a failed import the caller still owns the descriptor. After these two successful
-     * imports the driver owns it.
+     * After the failed imports above, the caller still owns the descriptors. After these successful
+     * imports, the driver owns them.
      */
     assert_result(CUDA_SUCCESS, try_import(timeline, TIMELINE, &a), "timeline");
     assert_result(CUDA_SUCCESS, try_import(binary, BINARY, &b), "binary");
