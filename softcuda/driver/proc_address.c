@@ -80,8 +80,8 @@ static const char *suffix_of(const char *name, int version)
 }
 
 /*
- * The exported symbol with the first possible one of these endings; NULL if this driver exports
- * none. Symbols of other libraries do not count.
+ * Tries the endings in order and returns the first symbol that this driver exports; NULL if there
+ * is none. Symbols of other libraries do not count.
  */
 static void *find_symbol(const char *name, const char *suffix, const char *const endings[])
 {

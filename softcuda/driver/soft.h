@@ -60,7 +60,7 @@ void soft_log(enum soft_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * For an entry point, or a case of one, that is not implemented: logs `what` once and returns
+ * For entry points and cases that are not implemented: logs `what` once and returns
  * CUDA_ERROR_NOT_SUPPORTED. *logged is a static variable of the caller, initially 0.
  */
 CUresult soft_unsupported(int *logged, const char *what);

@@ -141,7 +141,7 @@ void soft_contexts_fail(CUresult error)
     pthread_mutex_unlock(&soft_lock);
 }
 
-/* Finds the context of an argument where NULL means the current context. */
+/* Finds the context that an argument names. NULL means the current context. */
 static CUresult resolve_context(CUcontext handle, soft_context **context)
 {
     SOFT_TRY(soft_check_init());

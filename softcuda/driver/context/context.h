@@ -9,8 +9,8 @@
 #define SOFT_GREATEST_PRIORITY (-5)
 
 /*
- * Starts *context, after creating it if it is NULL. A primary context keeps its handle when it
- * starts again.
+ * Starts *context. If it is NULL, creates the context first. A primary context keeps its handle
+ * when it starts again.
  */
 CUresult soft_context_start(soft_context **context, CUdevice device, unsigned flags, bool primary);
 

@@ -2,7 +2,7 @@
 /*
  * The list of devices: GR_SOFT_DEVICES sets their number, and CUDA_VISIBLE_DEVICES selects some of
  * them. Without GR_SOFT_DEVICES, CUDA_VISIBLE_DEVICES refers to the machine's GPUs and is ignored:
- * a program that may use GPU 3, or no GPU, still has its software device.
+ * a program that is restricted to GPU 3, or to no GPU, still has its software device.
  */
 #include "softcuda/driver/context/drawing_uuid.h"
 #include "softcuda/driver/soft.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Queries Vulkan for the UUID of lavapipe, because lavapipe derives it from the version of Mesa,
- * and each version does so differently. The Vulkan instance of this query is kept: destroying the
- * last instance makes the Vulkan loader unload the drivers, and an unloaded lavapipe leaves threads
- * and memory behind.
+ * Queries Vulkan for the UUID of lavapipe. Lavapipe derives this UUID from the Mesa version, and
+ * each version derives it in a different way. The Vulkan instance of this query is kept: destroying
+ * the last instance makes the Vulkan loader unload the drivers, and an unloaded lavapipe leaves
+ * threads and memory behind.
  */
 #include "softcuda/driver/context/drawing_uuid.h"
 
@@ -36,8 +36,8 @@ struct vulkan {
 #define GET(vulkan, name) ((PFN_##name)(vulkan)->get((vulkan)->instance, #name))
 
 /*
- * Stores the UUID if the device is lavapipe, which its type and driver ID identify. In Vulkan 1.1
- * the type must suffice, because there is no driver ID.
+ * Stores the UUID if the device is lavapipe, which its type and driver ID identify. Vulkan 1.1 has
+ * no driver ID, so the type must suffice.
  */
 static bool read_uuid(const struct vulkan *vulkan, VkPhysicalDevice device)
 {

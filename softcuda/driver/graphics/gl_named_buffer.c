@@ -131,7 +131,7 @@ SOFT_API cuGLUnmapBufferObject(GLuint buffer)
     return cuGLUnmapBufferObjectAsync(buffer, NULL);
 }
 
-/* ---- Creation of CUDA contexts for OpenGL, once necessary ------------------------------------ */
+/* ---- Creation of CUDA contexts for OpenGL, no longer necessary ------------------------------- */
 
 SOFT_API cuGLCtxCreate_v2(CUcontext *pCtx, unsigned int Flags, CUdevice device)
 {

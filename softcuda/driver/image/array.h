@@ -16,8 +16,8 @@ typedef struct soft_mipmap soft_mipmap;
 
 /*
  * The location of the elements of an array, or of one level of a mipmapped array. A slice is a
- * plane of a 3D array, a layer, or a cube face: +x, -x, +y, -y, +z, -z, then those of the next
- * layer.
+ * plane of a 3D array, a layer, or a cube face. The faces are +x, -x, +y, -y, +z and -z of the
+ * first layer, then those of the next layer.
  */
 typedef struct {
     unsigned char *base;
@@ -93,8 +93,8 @@ CUresult soft_mipmap_wrap(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *
                           soft_mipmap **mipmap);
 
 /*
- * While an array is not mapped, copies log a message and fail with CUDA_ERROR_NOT_MAPPED. For
- * queued work and kernels, only the protection of the pages decides.
+ * While an array is not mapped, copies log a message and fail with CUDA_ERROR_NOT_MAPPED. Queued
+ * work and kernels only notice the protection of the pages.
  */
 void soft_array_set_mapped(soft_array *array, bool mapped);
 void soft_mipmap_set_mapped(soft_mipmap *mipmap, bool mapped);
@@ -139,7 +139,7 @@ unsigned soft_mipmap_levels(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned 
 
 /*
  * Turns a wrapped mipmapped array into one that owns its memory, and returns its handle. The levels
- * are at `offsets` in `pages`, the start of a known range. cuMipmappedArrayDestroy or the end of
+ * are at `offsets` in `pages`, where a known range starts. cuMipmappedArrayDestroy or the end of
  * the context frees the array and the memory.
  */
 CUmipmappedArray soft_mipmap_adopt(soft_mipmap *mipmap, unsigned char *pages,

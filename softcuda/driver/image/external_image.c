@@ -54,9 +54,9 @@ typedef CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image_description;
 #define MOST_SPARE 64
 
 /*
- * Whether the memory ends before the next level, which would begin at `end` and have `bytes`. The
- * Vulkan driver of NVIDIA places layers as if the chain of levels were whole, so programs pass the
- * number of levels of a whole chain to CUDA. Levels beyond the memory are left out here.
+ * Whether the memory ends before the next level, which would begin at `end` and have `bytes` bytes.
+ * The Vulkan driver of NVIDIA places layers as if the chain of levels were whole, so programs pass
+ * the number of levels of a whole chain to CUDA. Levels beyond the memory are left out here.
  */
 static bool ends_here(const soft_external *external, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
                       uint64_t end, size_t bytes)

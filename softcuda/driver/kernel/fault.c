@@ -162,7 +162,9 @@ static void append_unknown(line *l, const siginfo_t *info)
     }
 }
 
-/* Prints the message, except for accesses by the application to its own memory. */
+/*
+ * Prints the message, unless the application itself accessed memory that the driver does not know.
+ */
 static void explain(const siginfo_t *info)
 {
     const soft_work *work = &soft_this_work;

@@ -15,9 +15,9 @@
 #define SOFT_PROGRAM_API __attribute__((visibility("default")))
 
 /*
- * Gets the CUfunction of a kernel. It is the same at each call and valid in every context until the
- * process exits. The record must also stay valid until then. For a record of another version, logs
- * the remedy and returns CUDA_ERROR_NO_BINARY_FOR_GPU.
+ * Gets the CUfunction of a kernel. Each call returns the same CUfunction, which is valid in every
+ * context until the process exits. The record must also stay valid until then. For a record of
+ * another version, logs the remedy and returns CUDA_ERROR_NO_BINARY_FOR_GPU.
  */
 SOFT_PROGRAM_API CUresult gr_softcuda_function(const gr_cuhost_kernel *kernel,
                                                CUfunction *function);

@@ -43,8 +43,8 @@ CUresult soft_advise(uintptr_t first, uintptr_t end,
                      void (*change)(soft_advice *advice, const void *how), const void *how);
 
 /*
- * The advice that all pages share. For a value in which pages differ, the value of a page without
- * advice.
+ * The advice for all pages in [first, end). If pages differ in a value, the result has the value of
+ * a page without advice.
  */
 soft_advice soft_advice_get(uintptr_t first, uintptr_t end);
 

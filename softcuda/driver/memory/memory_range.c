@@ -171,7 +171,7 @@ static size_t distance_to(const soft_range *range, const unsigned char *address)
     return offset < range->size ? 0 : offset - range->size + 1;
 }
 
-/* Finds the nearest range. It must be the one before or the one after the address. */
+/* Finds the nearest range: the one that starts before the address, or the one after it. */
 static bool find_near(const unsigned char *address, size_t distance, soft_object *object)
 {
     const soft_range *nearest = NULL;

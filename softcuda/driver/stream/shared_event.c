@@ -238,8 +238,8 @@ static CUresult push(soft_stream *stream, void (*run)(void *payload), const step
 }
 
 /*
- * If the stream refuses the task, the number is already published and other processes may wait for
- * it, so the record is marked as reached.
+ * If the stream refuses the task, other processes may already wait for the published number, so the
+ * record is marked as reached.
  */
 CUresult soft_shared_event_record(soft_shared_event *event, soft_stream *stream)
 {
