@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Cooperative groups on the host: thread blocks, tiles of 1 to 32 lanes, and coalesced groups. Of
- * grid groups, the parts that need no barrier of the whole grid.
+ * Cooperative groups on the host: thread blocks, tiles of 1 to 32 lanes, and coalesced groups. Grid
+ * groups only have the parts that need no barrier of the whole grid.
  */
 #ifndef _COOPERATIVE_GROUPS_H_
 #define _COOPERATIVE_GROUPS_H_
