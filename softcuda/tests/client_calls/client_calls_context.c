@@ -119,7 +119,7 @@ TEST(name_query_of_a_null_kernel_is_refused)
  * A synchronous fill of device memory may still be running when the call returns, unless this
  * attribute is set.
  */
-TEST(fill_of_syncing_memory_is_complete_at_return)
+TEST(fill_with_sync_memops_is_complete_at_return)
 {
     CUdeviceptr memory = 0;
     unsigned on = 1, seen = 99;

@@ -115,7 +115,7 @@ EVENT_TEST(shared_event_orders_streams_of_one_process)
  * A wait is for the latest record at the time of its call, even if a later record was reached
  * first.
  */
-SOFT_TEST(wait_is_for_the_record_at_its_call)
+SOFT_TEST(wait_uses_the_latest_record_at_its_call)
 {
     CUstream third = NULL;
     CUevent event = new_event();
@@ -277,8 +277,8 @@ CHILD(dies_before_the_record)
 }
 
 /*
- * Returns when the child has ended, as its closed pipe shows. The parent has not waited for the
- * child yet.
+ * Starts a child and returns when its pipe is closed, because the child has died. The parent has
+ * not waited for the child yet.
  */
 static struct child_process dead_child(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The semaphores of the software driver between two processes. A child inherits one descriptor,
- * whose number is in CHILD_FD. It is a socket through which the child receives the semaphores, as
- * in an application.
+ * whose number is in CHILD_FD. This descriptor is a socket, through which the child receives the
+ * semaphores, as in an application.
  */
 #define _GNU_SOURCE
 #include "tests/support/child_check.h"

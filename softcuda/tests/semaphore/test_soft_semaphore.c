@@ -82,7 +82,7 @@ SEMAPHORE_TEST(creation_checks_its_arguments)
     close(fd);
 }
 
-SEMAPHORE_TEST(import_takes_the_descriptor_if_it_succeeds)
+SEMAPHORE_TEST(successful_import_takes_the_descriptor)
 {
     CUexternalSemaphore a = NULL, b = NULL;
     int timeline = make_fd(true, 5), binary = make_fd(false, 1);
