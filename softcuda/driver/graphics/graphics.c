@@ -188,7 +188,7 @@ static CUresult open_one(soft_graphics *resource, uint64_t serial, bool fill)
     return result;
 }
 
-/* Returns whether the bytes of this map were filled in. From now on they will not be filled in. */
+/* Returns whether the bytes of this map were filled in, and prevents a later fill. */
 static bool end_fill(soft_graphics *resource)
 {
     pthread_mutex_lock(&resource->lock);
@@ -249,8 +249,8 @@ static CUresult map_batch(const batch *b, soft_stream *stream)
 static void unmap_one(soft_graphics *resource)
 {
     /*
-     * If this stream is not ordered after the stream of the map, the bytes may not be filled in
-     * yet. The graphics API then keeps its own bytes.
+     * If this stream is not ordered after the stream of the map, the fill may still be missing. The
+     * graphics API then keeps its own bytes.
      */
     bool filled = end_fill(resource);
     if (filled && resource->mapped_flags != CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY)

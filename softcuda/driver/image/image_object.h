@@ -51,8 +51,8 @@ CUresult soft_image_destroy(uint64_t handle, enum gr_cuhost_kind kind, const cha
                             const char *what);
 
 /*
- * Frees the destroyed objects that no running or queued task may use. If a later kernel uses one of
- * them, the driver detects the mistake.
+ * Frees the destroyed objects that no running or queued task may use. A later kernel that uses one
+ * of them ends the program with a message.
  */
 void soft_images_end_unused(void);
 
