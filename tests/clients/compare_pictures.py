@@ -3,8 +3,8 @@
 
 import sys
 
-# The largest difference, of 255, that counts as equal: other rasterizers and roundings cause small
-# differences in the same picture.
+# The largest difference, from 0 to 255, that counts as equal: rasterizers and roundings differ
+# slightly.
 CLOSE = 8
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""An OpenGL context without a display, and the result in the format that tests/summary counts."""
+"""Creates an OpenGL context without a display, and prints the result for tests/summary."""
 
 import ctypes
 import os

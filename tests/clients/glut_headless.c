@@ -134,10 +134,7 @@ void glutTimerFunc(unsigned delay, void (*call)(int), int value)
     window.timers[i] = (struct timer){call, value, elapsed() + (int)delay};
 }
 
-/*
- * Draws even if the program requests no redraw, since nothing else would bring the last frame
- * nearer.
- */
+/* Draws even if the program requests no redraw: otherwise the last frame would never be reached. */
 void glutMainLoop(void)
 {
     if (window.reshape)

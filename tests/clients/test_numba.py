@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""numba-cuda without its compiled kernels: each case checks bytes that went through CUDA."""
+"""Tests numba-cuda, except for compiled kernels: each case checks bytes that went through CUDA."""
 
 import numpy as np
 import pytest

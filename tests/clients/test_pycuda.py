@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""PyCUDA without its compiled kernels: each case checks bytes that went through CUDA."""
+"""Tests PyCUDA, except for compiled kernels: each case checks bytes that went through CUDA."""
 
 import gl
 import numpy as np
@@ -13,7 +13,7 @@ COUNT = 5000
 
 @pytest.fixture(scope="module", autouse=True)
 def context(opengl):
-    """The older interface for OpenGL: a context created for it."""
+    """Creates a context by pycuda.gl, the older interface for OpenGL."""
     cuda.init()
     made = pycuda.gl.make_context(cuda.Device(0))
     yield made
@@ -90,7 +90,7 @@ def test_streams_and_events(numbers):
     assert (seen == numbers).all() and last.query() and first.time_till(last) >= 0
 
 
-# register_host_memory() is not tested: PyCUDA 2026.1 drops one reference too many in it.
+# register_host_memory() is not tested: in PyCUDA 2026.1 it drops one reference too many.
 
 
 def test_mapped_memory():
