@@ -122,7 +122,7 @@ static void lists(void)
     ROW(ERROR_NOT_MAPPED, ResourceGetMappedPointer(&pointer, &size, r));
     ROW(ERROR_NOT_MAPPED, UnmapResources(2, both, fx.stream));
     ROW(ERROR_NOT_MAPPED, UnmapResources(2, twice, fx.stream));
-    /* On a GPU the resource is already unmapped. */
+    /* On a GPU, one of the failed calls has already unmapped the resource. */
     ROW_NOT_GPU(SUCCESS, UnmapResources(1, &g, fx.stream));
     ROW(SUCCESS, MapResources(2, both, fx.stream));
     ROW(SUCCESS, ResourceGetMappedPointer(&pointer, &size, r));
@@ -171,7 +171,10 @@ static void buffers_and_images(void)
     ROW(SUCCESS, UnregisterResource(i));
 }
 
-/* The expected codes are those of the driver in the child processes of test_conformance. */
+/*
+ * The expected codes are those that the driver returns in test_conformance, which makes these calls
+ * in child processes.
+ */
 static void calls_with_consequences(void)
 {
     CUgraphicsResource g = compat_buffer(SIZE);

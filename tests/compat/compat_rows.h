@@ -7,7 +7,7 @@
 
 #include "tests/support/support.h"
 
-/* The functions of the driver, or those that the names in compat.h stand for. */
+/* The functions of the driver, or the functions that replace them in compat.h. */
 struct compat_side {
     const char *name;
     bool is_header;
@@ -22,7 +22,7 @@ struct compat_side {
     CUresult (*ResourceGetMappedMipmappedArray)(CUmipmappedArray *, CUgraphicsResource);
 };
 
-/* The functions that the rows call now. */
+/* The functions that ROW() calls now. */
 extern const struct compat_side *side;
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * compat.h with the names of the driver API: each row is a call and its expected code. The test
- * calls the driver and the functions of compat.h, so that a difference shows. The codes of the
+ * makes each call with the driver and with compat.h, so that a difference shows. The codes of the
  * driver are those of test_conformance.
  */
 #define _GNU_SOURCE /* setenv() */
@@ -172,7 +172,8 @@ TEST(one_call_maps_300_resources)
 }
 
 /*
- * Catches: the transport moved bytes in one direction only, and a later map for reading got none.
+ * Catches: the transport copied bytes in one direction only, so a later map for reading got no
+ * bytes.
  */
 TEST(map_flags_may_exceed_the_register_flags, 2)
 {

@@ -20,7 +20,10 @@
 #error "this file is compiled with -include grinterop/compat.h"
 #endif
 
-/* Runtime functions that this program and compat.h call; the program can start without them. */
+/*
+ * Runtime functions that this program and compat.h call. They are weak, so that the program starts
+ * without a runtime.
+ */
 #pragma weak cudaFree
 #pragma weak cudaGetLastError
 #pragma weak cudaImportExternalMemory
@@ -48,7 +51,7 @@ GROUP("programs", add_case)
 #define WIDTH  64
 #define HEIGHT 32
 
-/* simpleGL: a vertex buffer that CUDA writes in each frame. */
+/* Like the sample simpleGL of NVIDIA: CUDA writes a vertex buffer in each frame. */
 TEST_UNLESS(no_runtime(), cuda_writes_a_vertex_buffer_in_each_frame)
 {
     struct cudaGraphicsResource *mesh = NULL;
@@ -77,7 +80,10 @@ static GLuint new_texture(void)
     return name;
 }
 
-/* postProcessGL: CUDA copies pixels from an OpenGL buffer to a texture through its array. */
+/*
+ * Like the sample postProcessGL: CUDA copies pixels from an OpenGL buffer to a texture through its
+ * array.
+ */
 TEST_UNLESS(no_runtime(), cuda_copies_a_buffer_to_a_texture)
 {
     enum { BYTES = WIDTH * HEIGHT * 4 };
@@ -107,7 +113,7 @@ TEST_UNLESS(no_runtime(), cuda_copies_a_buffer_to_a_texture)
 
 GROUP("calls", add_case)
 
-/* The first CUDA call of the program is about graphics, and no context exists before it. */
+/* The first CUDA call of the program is about graphics, and no context is current before it. */
 TEST_UNLESS(no_runtime(), a_first_registration_makes_the_runtime_context_current)
 {
     struct cudaGraphicsResource *resource = NULL;
@@ -136,7 +142,7 @@ TEST_UNLESS(no_runtime(), errors_are_returned_as_runtime_errors)
     RT(cudaGraphicsUnmapResources(1, &resource, 0));
     RT(cudaGraphicsUnregisterResource(resource));
     RT_GIVES(cudaErrorInvalidResourceHandle, cudaGraphicsUnregisterResource(resource));
-    /* The last error of the runtime is kept. */
+    /* The error of compat.h takes precedence over that of the runtime. One call clears both. */
     RT_GIVES(cudaErrorInvalidValue, cudaMemset(NULL, 0, 16));
     RT_GIVES(cudaErrorInvalidResourceHandle, cudaGetLastError());
     RT(cudaGetLastError());
