@@ -8,7 +8,10 @@
 /* The size of the buffer of each case. */
 #define SIZE 4096
 
-/* While a case listens: the number of debug lines of grinterop that report each event. */
+/*
+ * Between start_listening() and stop_listening(): the number of debug lines of grinterop that
+ * report each event.
+ */
 extern struct seen {
     int closed, warnings;
 } seen;

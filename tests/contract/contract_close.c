@@ -126,7 +126,7 @@ TEST(free_with_an_old_and_a_mapped_buffer_waits_for_the_mapped_one)
     assert_ok(gr_buffer_release(old));
 }
 
-TEST(map_gl_buffer_ends_its_registration_at_the_release)
+TEST(release_after_map_gl_buffer_ends_the_registration)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     start_listening();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Each call makes the CUDA context of the resource current and restores that of the caller. Also
- * gr_cuda_context_create() and gr_cuda_context_free().
+ * tests gr_cuda_context_create() and gr_cuda_context_free().
  */
 #include "contract.h"
 
@@ -65,8 +65,8 @@ TEST(a_destroyed_context_is_refused)
 }
 
 /*
- * After the context was destroyed, each call that ends a mapping ends it and reports the destroyed
- * context.
+ * After the context was destroyed, each call that ends a mapping still ends it, and reports the
+ * destroyed context.
  *
  * Catches: the resource stayed mapped forever, and neither the buffer nor the resource could be
  * freed.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * gr_buffer_release_later() on a thread that cannot release the buffer, also at the same time as
- * calls on the resource.
+ * Calls of gr_buffer_release_later() on a thread that cannot release the buffer, also during calls
+ * on the resource.
  */
 #define _GNU_SOURCE
 #include "contract.h"
@@ -185,8 +185,8 @@ static void free_it(void)
 }
 
 /*
- * By interop, copy and shared storage; with a mapped or an unmapped buffer; this thread frees the
- * resource or the other one does.
+ * Each case is one combination: interop, copy or shared storage; a mapped or an unmapped buffer;
+ * and the thread that frees the resource.
  */
 TEST(a_deferred_release_may_run_during_the_free_of_its_resource, 12)
 {

@@ -46,7 +46,7 @@ TEST(resource_info_describes_the_resource)
     }
 }
 
-TEST(resource_info_has_the_graphics_handle_of_interop_only)
+TEST(resource_info_has_a_graphics_handle_only_for_interop)
 {
     const gr_resource_info *info = gr_resource_get_info(fx.resource);
     ck_assert(info->graphics && !info->external_memory);

@@ -13,14 +13,14 @@
 #define SLOTS  3
 #define DEATHS 4
 
-/* Each letter stands for the destruction of one of these. */
+/* Each letter stands for the destruction of one object or context. */
 enum { GRAPHICS = 'G', CUDA = 'C', RESOURCE = 'R', BUFFER = 'B', RING = 'N' };
 
 struct kind {
     const char *name;
     gr_transport transport;
     const char *deaths;
-    bool in_thread; /* a thread that ended before the first destruction has created everything */
+    bool in_thread; /* a thread has created everything and ended before the first destruction */
     /* The CUDA context is the primary one of the device, from gr_cuda_context_create(). */
     bool is_primary;
 };
@@ -61,8 +61,8 @@ void life_end_graphics(struct life *life);
 void life_end_cuda(struct life *life);
 
 /*
- * Pass a number to the child through the environment: the index of the kind, or of the order or the
- * end.
+ * Pass a number to the child through the environment: the index of the kind, of the order, or of
+ * the end of the process.
  */
 void number_set(const char *variable, int number);
 int number_of(const char *variable);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Every invalid argument and every call in the wrong state: the class of the error, the code of the
- * driver, and the words that the message must contain. Afterwards nothing is mapped or registered.
- * The CUDA driver underneath counts the errors that it returns: grinterop must detect each mistake
+ * Tests every invalid argument and every call in the wrong state. Each case expects an error class,
+ * a code of the driver, and words of the message. Afterwards nothing is mapped or registered. The
+ * CUDA driver underneath counts the errors that it returns: grinterop must detect each mistake
  * before it calls the driver.
  */
 #define _GNU_SOURCE

@@ -2,8 +2,8 @@
 /*
  * Streams that cannot be used for a map or its end, for every transport: streams of another CUDA
  * context, and destroyed ones. Each is refused before anything changes, and a mapping whose stream
- * was destroyed can be ended on another stream. Other refused calls lose nothing either: neither
- * the contents of a write_discard resource, nor the waits that a failed map has put into a stream.
+ * was destroyed can be ended on another stream. Other refused calls keep the contents of a
+ * write_discard resource, and the waits that a failed map has put into a stream.
  */
 #define _GNU_SOURCE
 #include "tests/drivers/fault_driver.h"
@@ -332,8 +332,8 @@ TEST(a_map_with_an_invalid_event_keeps_the_bytes, 3)
 }
 
 /*
- * Two resources in both orders. The failing buffer is mapped by OpenGL, which grinterop refuses, or
- * the CUDA driver fails.
+ * Two resources in both orders. The map of `refused` fails: OpenGL has mapped its buffer, which
+ * grinterop refuses, or the CUDA driver fails.
  */
 TEST(a_refused_map_many_keeps_the_bytes, 4)
 {
@@ -363,7 +363,7 @@ TEST(a_refused_map_many_keeps_the_bytes, 4)
     gr_resource_free(refused.resource);
 }
 
-TEST(a_linear_map_without_memory_keeps_the_texels)
+TEST(a_linear_map_out_of_memory_keeps_the_texels)
 {
     struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 3);
     GR_AUTO(gr_resource) *resource =

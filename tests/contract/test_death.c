@@ -23,7 +23,7 @@
 
 /*
  * The expected result of gr_buffer_release(). Vulkan objects live as long as they are needed. The
- * end of a ring unmaps the slot that is being written if that needs no OpenGL.
+ * end of a ring unmaps the slot that is being written, if the unmap needs no OpenGL.
  */
 static gr_status expected(const struct life *life)
 {
@@ -137,9 +137,9 @@ static int last_order(const char *text)
 }
 
 /*
- * Whether the child ended while it created the life of the next order. There the NVIDIA driver 580
- * crashes in some imports, after a CUDA context with imports was destroyed: docs/driver.md. The
- * next child then begins with that order.
+ * Whether the child ended while it created the life of the next order. The NVIDIA driver 580
+ * crashes in some imports after a CUDA context with imports was destroyed: docs/driver.md. The next
+ * child then begins with that order.
  */
 static bool died_in_an_import(const char *said, int first, int last)
 {

@@ -45,7 +45,8 @@ static CUevent make_event(void)
 }
 
 /*
- * Device memory whose bytes become `value` late, on the other stream, which then records the event.
+ * Returns device memory whose bytes become `value` late. The other stream writes them and then
+ * records the event.
  */
 static CUdeviceptr late_bytes(int value, CUevent event)
 {

@@ -333,7 +333,7 @@ TEST(a_child_may_query_the_objects_of_its_parent)
     expect_child("asked");
 }
 
-TEST(both_processes_can_make_calls_after_an_early_fork)
+TEST(fork_before_the_first_call_leaves_both_processes_usable)
 {
     expect_child("before");
 }

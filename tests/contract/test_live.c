@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Freeing an object twice is an error, without an access to freed memory, which AddressSanitizer
- * would report. Also tests the report about the objects that are open when a process exits.
+ * Freeing an object twice is reported as an error and accesses no freed memory, which
+ * AddressSanitizer would detect. Also tests the report about the objects that are open when a
+ * process exits.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/support_vulkan.h"
@@ -196,8 +197,8 @@ static void *make_and_free_tensors(void *unused)
 }
 
 /*
- * The number of live tensors that the table does not find, out of those created between the tensors
- * of the thread.
+ * Creates tensors while the thread of make_and_free_tensors() also creates some. Returns how often
+ * the table did not find one of them.
  */
 static unsigned count_missed(void)
 {
@@ -217,8 +218,8 @@ static unsigned count_missed(void)
 
 /*
  * Lookups take no lock while other threads move the entries. A lookup is repeated after a
- * concurrent change. Without that, some of these 20 million lookups would miss an existing entry in
- * most runs.
+ * concurrent change. Without the repetition, some of these 20 million lookups would miss an
+ * existing entry in most runs.
  */
 TEST(live_objects_are_found_while_the_table_changes)
 {

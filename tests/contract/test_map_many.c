@@ -127,8 +127,8 @@ enum { BATCH = 5 };
 static gr_buffer *const untouched = (gr_buffer *)&names;
 
 /*
- * After make(BATCH): at each position in turn, `bad` takes the place of one resource, and the call
- * fails. The other resources are unchanged and can be mapped afterwards.
+ * Calls gr_map_many() after make(BATCH), with `bad` in place of the first, the middle and the last
+ * resource. Each call must fail. The other resources are unchanged and can be mapped afterwards.
  */
 static void assert_nothing_mapped(gr_resource *bad, gr_status status, const char *text)
 {

@@ -268,8 +268,8 @@ TEST(gl_buffer_sub_data_after_the_release_comes_after_a_late_cuda_read)
 GROUP("two streams", add_resource_case)
 
 /*
- * Without an event from the caller: the library makes stream B wait for the work so far in stream A
- * of the map.
+ * The caller passes no event. The library makes stream B, the stream of the release, wait for the
+ * work so far in stream A, the stream of the map.
  */
 TEST(release_on_stream_b_follows_earlier_work_on_stream_a)
 {

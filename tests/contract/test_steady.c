@@ -30,8 +30,8 @@ TEST(map_and_release_allocate_nothing)
 }
 
 /*
- * The stream of the release waits for the map, even without work in between: in the NVIDIA driver
- * (580) a queue of unmaps that overtake their maps never ends.
+ * The stream of the release waits for the map, even without work in between. Otherwise unmaps
+ * overtake their maps, and in the NVIDIA driver 580 a queue of such unmaps never ends.
  */
 TEST(release_on_another_stream_and_unmap_allocate_nothing)
 {
@@ -81,7 +81,7 @@ TEST(a_refused_map_allocates_nothing)
 
 GROUP("cycles", add_case)
 
-/* Fewer with sanitizers, which slow each cycle down and keep freed memory for a while. */
+/* Fewer cycles with sanitizers, which slow each cycle down and keep freed memory for a while. */
 static int cycles(void)
 {
     return sanitizer() ? 500 : 10000;

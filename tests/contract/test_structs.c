@@ -15,7 +15,7 @@
 
 #define SIZE 256
 
-/* ---- Calls that succeed, apart from the struct ----------------------------------------------- */
+/* ---- Calls that fail only if the struct is invalid -------------------------------------- */
 
 static bool ended(gr_resource *made)
 {
@@ -185,7 +185,7 @@ static bool publish_to(const void *desc)
     return publish_bytes(&GR_INIT(gr_publish_options, .target = desc)) == GR_OK;
 }
 
-/* The missing tensor is reported only if the options are valid. */
+/* The tensor is missing, which is reported only if the options are valid. */
 static bool read_framebuffer(const void *options)
 {
     gr_fetch_framebuffer(0, NULL, options, fx.stream);
@@ -303,7 +303,7 @@ static bool submit_by(const void *desc)
     return good;
 }
 
-/* The two uses of a submit that contains nothing else. */
+/* The struct is the first or the last use of a submit that contains nothing else. */
 static bool submit_first(const void *use)
 {
     return submit_by(&GR_INIT(gr_vk_submit_desc, .first = use));

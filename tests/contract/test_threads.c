@@ -14,8 +14,8 @@
 #define SIZE USABLE_SIZE
 
 /*
- * The assertions of Check only work on the main thread, so the other threads return an error text,
- * or NULL.
+ * The assertions of Check only work on the main thread, so the other threads return NULL or an
+ * error text.
  */
 typedef const char *(*thread_body)(void *);
 

@@ -123,7 +123,7 @@ static struct resource *free_resource(void)
     return NULL;
 }
 
-/* The free mapping after the first `others` free ones, or NULL if there are fewer. */
+/* Skips `others` free mappings and returns the next free one, or NULL if there is none. */
 static struct mapping *free_mapping(int others)
 {
     for (int i = 0; i < MAPPINGS; i++)
@@ -361,7 +361,10 @@ static void step_write(void)
     r->name->value = r->name->disputed ? NO_VALUE : value;
 }
 
-/* The new size fits no resource. OpenGL may not change a buffer that CUDA has mapped. */
+/*
+ * The new size differs from that of every resource. OpenGL may not change a buffer that CUDA has
+ * mapped.
+ */
 static void step_storage(void)
 {
     static size_t next = USABLE_SIZE;
