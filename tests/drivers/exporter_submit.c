@@ -10,7 +10,7 @@
 
 #define MOST 16
 
-/* The values of a submit whose binary semaphores have none from the application. */
+/* Timeline values of a submit, for binary semaphores to which the application gives no values. */
 struct values {
     VkTimelineSemaphoreSubmitInfo info;
     uint64_t wait[MOST], signal[MOST];

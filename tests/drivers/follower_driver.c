@@ -42,7 +42,7 @@ static const struct followed *nth(size_t number)
     return number < recorded ? &record[number] : NULL;
 }
 
-/* If all entries are full, the last entry is overwritten; no test makes nearly as many calls. */
+/* If all entries are used, the last entry is overwritten; no test makes nearly as many calls. */
 static struct followed *note(const char *call)
 {
     struct followed *place = &record[recorded < MOST_CALLS ? recorded++ : MOST_CALLS - 1];

@@ -51,7 +51,7 @@ static size_t calls(const char *call)
     return count;
 }
 
-/* If all entries are full, the last entry is overwritten; no test makes nearly as many calls. */
+/* If all entries are used, the last entry is overwritten; no test makes nearly as many calls. */
 static struct recorded *note(const char *call)
 {
     struct recorded *place = &record[recorded < MOST_CALLS ? recorded++ : MOST_CALLS - 1];
@@ -127,7 +127,10 @@ static CUresult answer_with_handle(const struct recorded *call, void *place)
     return code;
 }
 
-/* The same for an import. On success the driver owns `fd`; -1: the handle is not a descriptor. */
+/*
+ * Returns the result for an import. On success, stores a new handle, and the driver owns `fd`. -1:
+ * the handle is not a descriptor.
+ */
 static CUresult answer_import(struct recorded *call, void *place, int fd)
 {
     CUresult code = answer_with_handle(call, place);
