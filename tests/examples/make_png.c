@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * make_png KIND FILE: writes the same hill, 48 by 32 pixels, as a PNG file of the given kind, so
- * that the examples can be tested with all kinds. Some kinds are different pictures, as their names
- * say.
+ * make_png KIND FILE: writes a hill, 48 by 32 pixels, as a PNG file of the given kind, so that the
+ * examples can be tested with all kinds. Some kinds are other pictures, as their names say.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,7 +83,7 @@ static int flat100(unsigned char *to, int x, int y)
     return 1;
 }
 
-/* One pixel of the hill is three levels brighter. */
+/* A flat picture in which one pixel is three levels brighter. */
 static int spot103(unsigned char *to, int x, int y)
 {
     to[0] = x == 5 && y == 7 ? 103 : 100;

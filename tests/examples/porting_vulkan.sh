@@ -28,7 +28,7 @@ quiet() {
 # previous frame, the 24th.
 cat >"$work/shown" <<'END'
 #!/bin/sh
-# shown SCREEN_PNG COMPARE SCREEN: 0 if the screen shows picture.ppm.
+# shown SCREEN_PNG COMPARE SCREEN: exits with 0 if the screen shows picture.ppm.
 rm -f last.ppm
 mkfifo last.ppm
 ./ripples --frames 25 --picture last.ppm &
@@ -77,8 +77,8 @@ vulkan_step() {
 vulkan_mistakes() {
     cd "$work/porting/5-vulkan" || exit 99
     cp vulkan.cpp kept.cpp
-    # The changed program enables no device extensions: it queries their list by the number of
-    # names, which stays 0.
+    # The changed program omits the call that counts the device extensions. It therefore queries a
+    # list of 0 names and enables none.
     sed 's/check(gr_vk_device_extensions(&desc, nullptr, &count));//;
         /check(gr_vk_device_extensions(&desc, &ext/d' kept.cpp >vulkan.cpp
     check build_extensions 0 make NVCC=grinterop-nvcc &&

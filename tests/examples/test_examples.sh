@@ -62,8 +62,8 @@ fi
 
 enter_work_folder
 
-# like NAME LIMITS PICTURE REFERENCE: one check that the picture is close to its reference, if there
-# is one.
+# like NAME LIMITS PICTURE REFERENCE: checks that the picture is close to its reference, if there is
+# one.
 like() {
     if [ -e "$references/$4" ]; then
         check "$1" 0 "$compare" $2 "$3" "$references/$4"

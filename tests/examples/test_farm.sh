@@ -92,7 +92,7 @@ check seven_left 0 mpirun -n 2 "$farm" $small --frames 41 --out two &&
 check notes_stay 0 rm two/00000/notes.txt
 rm two/00000/frame-00000041.png
 check seven_same 0 diff -r one two
-# The frames are on both sides of a folder boundary. The first folder gets none.
+# The frames are on both sides of a folder boundary.
 check border 0 mpirun -n 2 "$farm" $small --first 998 --frames 4 --out far
 check border_folders 0 test "$(echo far/*/*)" = "far/00000/frame-00000998.png \
 far/00000/frame-00000999.png far/00001/frame-00001000.png far/00001/frame-00001001.png"
@@ -161,8 +161,8 @@ check write_fails bad mpirun -n 2 "$farm" $small --frames 12 --out taken &&
     says err 'frame-00000003.png cannot be written' 'ends the job'
 check write_fails_no_half 0 test -z "$(find taken -name '.frame-00000003*')"
 # Catches: a rank waited forever for a picture whose kernel had failed. Only one rank runs, so that
-# no other rank ends it. Such a wait exists only on a GPU, where CUDA and OpenGL share semaphores;
-# with the software driver a failing kernel ends the process.
+# no other rank ends the job. Such a wait exists only on a GPU, where CUDA and OpenGL share
+# semaphores; with the software driver a failing kernel ends the process.
 broken='--size 32x24 --mesh 8 --work 50000 --in-flight 1 --no-files'
 if [ "${GR_CUDA_DRIVER-}" != soft ] && [ -z "${GR_TEST_FAULTS-}" ]; then
     skip kernel_fails "after a kernel that failed NVIDIA's driver 580 draws nothing in some" \

@@ -65,7 +65,7 @@ LD_LIBRARY_PATH=$tools/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export PATH PKG_CONFIG_PATH LD_LIBRARY_PATH
 # Mesa holds memory until the process ends.
 export ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0"
-# Mesa draws the windows while CUDA uses a GPU: grinterop may choose any transport.
+# Mesa draws the windows while CUDA uses a GPU, so grinterop may choose any transport.
 if [ -z "$soft" ]; then export GR_COMPAT=any; fi
 # Unsets settings of the make that runs this script, and the user's display.
 unset MAKEFLAGS MFLAGS MAKELEVEL DISPLAY WAYLAND_DISPLAY
@@ -86,7 +86,8 @@ like_first() {
     "$compare" --mean 0.5 --tolerance 8 --share 1 "$1" "$work/porting/1-unchanged/expected.png"
 }
 
-# A Vulkan step draws its frames without a window. vulkan_step checks the window of the step.
+# has_window: whether the step has an OpenGL window. A Vulkan step draws its frames without a window
+# here; vulkan_step checks its window.
 has_window() { grep -q '^PACKAGES = .*glfw3.*epoxy' Makefile; }
 
 # missing: prints what the step needs but the machine lacks, or nothing.
@@ -154,7 +155,7 @@ for folder in porting/[1-9]-*; do
     fi
 done
 
-# ---- Errors that the steps' texts quote ----
+# ---- Errors that the READMEs of the steps quote ----
 
 # told STEP TEXT: checks that the README of the step contains this text, regardless of line breaks.
 told() {

@@ -300,7 +300,7 @@ scenes_by_keys() {
 }
 
 glfw=${GR_GLFW_WAYLAND-}
-# Weston 10 has this option under this name, which Weston 12 changed.
+# Weston 12 renamed this option of Weston 10.
 pixman=--use-pixman
 if weston --help 2>/dev/null | grep -e --renderer >/dev/null; then pixman=--renderer=pixman; fi
 export XDG_RUNTIME_DIR="$work/run"
