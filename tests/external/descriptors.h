@@ -37,14 +37,14 @@ void size_cases(void);
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
 /*
- * The last call must have been refused because of a rule: checks the error class, the citation and
- * words of the message. Returns NULL or an error text.
+ * Checks that the last call was refused because of a rule: the error class, the citation and words
+ * of the message. Returns NULL or an error text.
  */
 const char *refused_by_rule(const char *cited, const char *words);
 
 /*
- * The last call must have failed because the driver returned this code for `call`, and its message
- * must contain these words. Returns NULL or an error text.
+ * Checks that the last call failed because the driver returned this code for `call`, and that its
+ * message contains these words. Returns NULL or an error text.
  */
 const char *refused_by_driver(gr_status status, CUresult code, const char *call, const char *words);
 
@@ -59,8 +59,8 @@ struct refusal {
 extern const struct refusal refusals[REFUSAL_COUNT];
 
 /*
- * The status that grinterop returns for a refusal, by whether the handle type belongs to file
- * descriptors, Windows or NvSci.
+ * The status that grinterop returns for a refusal. It depends on the system to which the handle
+ * type belongs: file descriptors, Windows or NvSci.
  */
 enum system { SYSTEM_FD, SYSTEM_WINDOWS, SYSTEM_NVSCI };
 gr_status class_of_refusal(const struct refusal *refusal, enum system system);
@@ -164,8 +164,8 @@ struct subject {
     struct description (*good)(const struct external_type *type);
 
     /*
-     * Imports what the description describes through grinterop. Returns false if that is refused.
-     * The import is not ended.
+     * Imports what the description describes through grinterop, and leaves the import open. Returns
+     * false if grinterop refuses it.
      */
     bool (*is_imported)(const struct description *described);
 

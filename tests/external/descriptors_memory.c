@@ -100,7 +100,10 @@ static const char *buffer_is(const struct recorded *call, const void *imported, 
     return NULL;
 }
 
-/* Imports, checks both descriptions, and ends the import. The import owns a file descriptor. */
+/*
+ * Imports, checks both descriptions, and ends the import. After the import the caller no longer
+ * owns a file descriptor.
+ */
 static const char *import_and_end(const struct external_type *type, const struct description *info)
 {
     const size_t size = info->part.size ? info->part.size : info->size - info->part.offset;

@@ -10,7 +10,7 @@
 
 #define SIGNAL "cuSignalExternalSemaphoresAsync"
 
-/* The number of bytes that the struct of a newer program has in addition. */
+/* The number of additional bytes in the struct of a newer program. */
 #define TAIL 16
 
 /* A struct, and a call that passes it to the library. */

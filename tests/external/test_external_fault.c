@@ -56,14 +56,14 @@ static void assert_taken_back(const gr_external_memory_desc *info, const char *f
     assert_mine(info->fd);
 }
 
-VULKAN_TEST(a_buffer_that_fails_after_the_import_leaves_the_descriptor)
+VULKAN_TEST(a_buffer_that_fails_after_the_import_leaves_the_descriptor_to_the_caller)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
     assert_taken_back(&info, "cuExternalMemoryGetMappedBuffer", CUDA_ERROR_INVALID_VALUE);
 }
 
-VULKAN_TEST(an_image_that_fails_after_the_import_leaves_the_descriptor)
+VULKAN_TEST(an_image_that_fails_after_the_import_leaves_the_descriptor_to_the_caller)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     const gr_external_image_desc image =
@@ -75,7 +75,7 @@ VULKAN_TEST(an_image_that_fails_after_the_import_leaves_the_descriptor)
     assert_taken_back(&info, "cuExternalMemoryGetMappedMipmappedArray", CUDA_ERROR_NOT_SUPPORTED);
 }
 
-VULKAN_TEST(another_part_that_fails_leaves_the_first_usable)
+VULKAN_TEST(a_failed_second_part_leaves_the_first_part_usable)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);
@@ -239,7 +239,7 @@ VULKAN_TEST(a_failed_manual_signal_uses_up_no_value)
 /*
  * Catches: each poll recorded its own event, which completes slightly after the work. On a GPU with
  * other users, a caller that polls never saw such an event complete. If the host signals the
- * semaphores, the event of the release is used.
+ * semaphores, the library uses the event of the release instead.
  */
 VULKAN_TEST(polling_records_one_event)
 {
@@ -277,15 +277,18 @@ VULKAN_TEST(a_free_without_an_event_waits_for_the_stream)
     gate_open_after(gate, 50);
     gr_resource_free(resource);
     resource = NULL;
-    /* If no event needs to be created, the event of the release is used. */
+    /*
+     * The library creates no event if it uses the event of the release. If it tries to create one,
+     * that fails, and the library waits for the context.
+     */
     ck_assert_uint_eq(fault->calls("cuCtxSynchronize"), fault->calls("cuEventCreate"));
     CU(StreamSynchronize(fx.stream));
     end_resource();
 }
 
 /*
- * Imports whose free was deferred because of a stream are destroyed when the next resource of any
- * kind is freed.
+ * If a free was deferred because a stream still worked, the import is destroyed when the next
+ * resource of any kind is freed.
  */
 VULKAN_TEST(a_free_destroys_imports_that_earlier_frees_deferred)
 {
