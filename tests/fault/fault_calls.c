@@ -272,7 +272,10 @@ static bool is_grinterops(const struct point *point, const void *caller)
            ((uintptr_t)caller >= library_code.start && (uintptr_t)caller < library_code.end);
 }
 
-/* Returns the error of a failed call before the error of the context. */
+/*
+ * Makes glGetError() and eglGetError() return the error of a call that was made to fail, before any
+ * other error.
+ */
 static bool take_pending(const struct point *point, struct outcome *outcome)
 {
     int *pending = strcmp(point->name, "glGetError") == 0    ? &pending_gl
@@ -329,8 +332,8 @@ long fault_calls_returned(unsigned long slot, long result)
 
 #ifdef __x86_64__
 /*
- * There is one thunk for each point, which pushes its number. The stack below it is left unchanged,
- * so that the arguments of any function pass through.
+ * There is one thunk for each point, which pushes the number of the point. The stack below that
+ * number is left unchanged, so that the arguments of any function pass through.
  */
 __asm__(".pushsection .text\n"
         ".balign 16\n"
@@ -481,7 +484,7 @@ struct call_sites fault_calls_sites(enum call_kind kind)
 
 bool fault_calls_write_sites(const char *path)
 {
-    /* Large enough for one write(): several programs may append to the file. */
+    /* The buffer is large enough for one write(): several programs may append to the file. */
     static char room[1 << 17];
     FILE *file = fopen(path, "a");
     if (!file)

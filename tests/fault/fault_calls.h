@@ -35,9 +35,10 @@ struct call_stand_in {
 const char *fault_calls_start(const struct call_stand_in *stand_ins);
 
 /*
- * Selects the call that fails: a call of this kind, and a different one at each arming. The first
- * choice is the first call of a place in grinterop that has not failed yet, then the second call of
- * a place whose first call has failed, and so on. Each place is chosen at most `most` times.
+ * Selects the call that fails. The call is of this kind, and a different one each time a fault is
+ * armed. The first choice is the first call of a place in grinterop that has not failed yet, then
+ * the second call of a place whose first call has failed, and so on. Each place is chosen at most
+ * `most` times.
  */
 struct call_fault {
     enum call_kind kind;
@@ -47,7 +48,7 @@ struct call_fault {
     unsigned every;        /* every n-th of the later calls fails, too; 0: none */
     bool repeat;           /* chooses the same call as the last arming */
     long place;            /* chooses the first call of this place instead; 0: chooses as above */
-    void (*at_loss)(void); /* called before the first of the failures that last; or NULL */
+    void (*at_loss)(void); /* called before the first failure if `lasts` is set; or NULL */
 };
 
 /* The failure that happened. */
@@ -56,7 +57,7 @@ struct call_hit {
     long number;          /* the number of the call at its place, from 1 */
     unsigned long site;   /* the return address of the call in the file of grinterop */
     int code;             /* the code that it returned */
-    bool elsewhere;       /* the call was made on another thread than the arming one */
+    bool elsewhere;       /* the call was on a thread other than the one that armed the fault */
 };
 
 /* Starts anew: each place can be chosen `most` times again. */

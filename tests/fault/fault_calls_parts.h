@@ -45,7 +45,10 @@ bool fails_when_lost_only(const char *name);
  */
 void *point_at(const char *name, void *real, void *const *variable);
 
-/* The same for an imported function, with a slot in place of the variable of epoxy. */
+/*
+ * Like point_at(), for an imported function. If grinterop imports the variable of epoxy, returns
+ * the address of another variable, which contains the thunk.
+ */
 void *point_at_import(const char *name, void *real, void *const *variable);
 
 /* The addresses of the file of grinterop and of its code. */

@@ -252,7 +252,7 @@ static void end_export(void *managed)
  *
  * Catches: an event was recorded during the capture and became part of the graph.
  */
-TEST(a_tensor_freed_during_a_capture_ends_after_it, TRANSPORTS)
+TEST(a_tensor_freed_during_a_capture_ends_after_the_capture, TRANSPORTS)
 {
     gr_tensor *tensor = make_tensor(_i ? fx.other : fx.stream);
     assert_made(tensor);
@@ -273,7 +273,7 @@ TEST(a_tensor_freed_during_a_capture_ends_after_it, TRANSPORTS)
     assert_ok(gr_tensor_collect(1000));
 }
 
-/* gr.h documents this for gr_buffer_release_later(). */
+/* gr.h documents that gr_buffer_release_later() fails during a capture and logs a warning. */
 TEST(release_later_during_a_capture_keeps_the_mapping, TRANSPORTS)
 {
     GR_AUTO(gr_resource) *resource = make(_i, GR_READ_WRITE);

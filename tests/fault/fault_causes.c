@@ -53,7 +53,7 @@ int access(const char *path, int mode)
 GROUP("causes", add_fault_case)
 
 /*
- * Whichever device renders, the copy transport works. The message must name it at its end.
+ * The message must end with the copy transport, which works whichever device renders.
  *
  * Catches: with llvmpipe the message named drivers to install, but not the copy transport.
  */
@@ -191,7 +191,7 @@ CHILD(init_fails)
 #define NAME(name) "cu" #name,
 static const char *const required[] = {GR_DRIVER_REQUIRED(NAME)};
 
-/* The driver is too old and lacks one function, each in turn. */
+/* The driver is too old: it lacks one required function. Each function is tested in turn. */
 CHILD(each_function_missing)
 {
     for (size_t i = 0; i < sizeof(required) / sizeof(*required); i++) {

@@ -21,7 +21,7 @@
 
 #include <grinterop/tensor.h>
 
-/* More faults than any scenario has with any way of failing. */
+/* More faults than any scenario has with any entry of `ways`. */
 #define MOST_FAULTS 4000
 
 /* ---- Ways of failing ------------------------------------------------------------------------- */
@@ -143,7 +143,10 @@ bool bytes_are(bool right)
     return true;
 }
 
-/* Ignores OpenGL errors that earlier calls left, as they would without grinterop. */
+/*
+ * Runs the scenario. First discards OpenGL errors that earlier calls left, which would exist
+ * without grinterop, too.
+ */
 static bool run_scenario(const struct call_fault *to_arm)
 {
     first.is_set = wrong_bytes = false;
@@ -252,7 +255,7 @@ static bool run_with(const struct call_fault *fault)
 
 void (*walk_give_all)(void);
 
-/* A lost device does no more work, so the work is ended here. */
+/* A lost device does no more work, so this function ends the work instead. */
 static void end_work(void)
 {
     if (walk_give_all)

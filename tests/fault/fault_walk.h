@@ -22,7 +22,7 @@ extern unsigned walk_soon;
 struct scenario {
     const char *name;
     bool (*run)(void);            /* returns whether all calls of the scenario succeeded */
-    const char *(*missing)(void); /* the reason why it cannot run; NULL: it always can */
+    const char *(*missing)(void); /* the reason why the scenario cannot run; NULL: it always can */
     unsigned rules;               /* a combination of WALK_GIVES_UP and WALK_FEW */
 
     /* Input of run(), for scenarios that share it. */
@@ -36,7 +36,10 @@ struct scenario {
 /* The scenario that is running. */
 extern const struct scenario *scenario;
 
-/* If the call cannot release buffers, they have no owner and stay mapped, as gr.h documents. */
+/*
+ * For gr_buffer_release_later(): a buffer that it cannot release has no owner and stays mapped, as
+ * gr.h documents.
+ */
 #define WALK_GIVES_UP 1u
 
 /*
@@ -70,7 +73,7 @@ void walk_list(const struct scenario *list);
 bool done(bool succeeded);
 bool ok(gr_status status);
 
-/* Releases the buffer, at the latest after the fault. Returns true for NULL. */
+/* Releases the buffer, if necessary by gr_buffer_release_later(). Returns true for NULL. */
 bool walk_release(gr_buffer *buffer);
 
 bool walk_a_buffer(void);

@@ -36,7 +36,9 @@ static gr_ring *send_to_peer(gr_ring *ring, gr_ring_role role)
     return NULL;
 }
 
-/* Passes frames, with a use by the peer before each, and begins the next one. */
+/*
+ * Passes frames: in each round the peer uses one slot, and then this process writes or reads one.
+ */
 static bool take_turns(gr_ring *ring, bool here_writes, int frames)
 {
     bool good = true;
@@ -150,8 +152,8 @@ static gr_ring *make_opengls(void)
 }
 
 /*
- * Without semaphores the thread of OpenGL blocks, here for the work of a peer that ends before it
- * has done that work.
+ * Without semaphores the OpenGL thread blocks. Here it waits for the work of a peer that ends
+ * before it has done that work.
  */
 static bool run_opengl_reads(void)
 {

@@ -104,7 +104,9 @@ static bool is_idle(CUstream stream)
     return fx.cu->StreamQuery(stream) == CUDA_SUCCESS;
 }
 
-/* CUDA may wait for Vulkan, and Vulkan for the signal. */
+/*
+ * Waits for CUDA, which may wait for Vulkan, and for Vulkan, which may wait for the failed signal.
+ */
 static void wait_for_all(void)
 {
     for (int i = 0; i < 200 && !(is_idle(fx.stream) && is_idle(fx.other)); i++)

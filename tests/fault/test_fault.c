@@ -242,7 +242,7 @@ TEST(a_failed_registration_leaves_nothing)
  * grinterop no longer has the handle of the resource that the driver keeps, so the test ends the
  * registration itself.
  */
-TEST(a_close_that_fails_to_unregister_is_complete_but_reported)
+TEST(a_close_that_fails_to_unregister_closes_and_reports_the_error)
 {
     CUgraphicsResource handle = driver_handle(resource);
     gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
@@ -316,7 +316,7 @@ TEST(a_call_that_cannot_push_its_context_is_refused)
  * If no context is current, the registration retains the primary context. If the registration then
  * fails, it must release that context again.
  */
-TEST(a_failed_registration_without_a_context_releases_the_primary_one)
+TEST(a_failed_registration_without_a_context_releases_the_primary_context)
 {
     static const struct {
         const char *function;

@@ -193,8 +193,8 @@ static void write_sites(void)
 }
 
 /*
- * A missing symbol is a valid result that lasts. Without the symbol that identifies it, the
- * software driver is treated as a GPU driver, and OpenGL and Vulkan are searched for on a GPU.
+ * A missing symbol is a valid result, which grinterop keeps. Without the symbol that identifies it,
+ * the software driver is treated as a GPU driver, and OpenGL and Vulkan are searched for on a GPU.
  */
 static bool is_taken_for_a_gpu(const struct call_hit *hit)
 {
@@ -252,8 +252,8 @@ static struct open read_balance(const char *output)
 }
 
 /*
- * lib/live.c keeps a heap entry for each address that was used; and some locks that are destroyed
- * were created without a call.
+ * lib/live.c keeps a heap entry for each address that was used. Some locks are initialised
+ * statically but destroyed by a call.
  */
 static bool varies(size_t i)
 {
