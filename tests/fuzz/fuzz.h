@@ -110,7 +110,7 @@ struct fuzz_file_head {
  */
 int fuzz_memory_file(size_t size, const struct fuzz_file_head *head);
 
-/* Creates a file with these bytes and seals. The caller closes the file. */
+/* Creates a file with these bytes and these seals. The caller closes the file. */
 int fuzz_file(const void *bytes, size_t size, int seals);
 
 /*

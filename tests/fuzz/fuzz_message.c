@@ -3,9 +3,9 @@
  * Data from another process: a resource or a ring that arrives on a socket, with descriptors of all
  * kinds, and the values that the other process then writes into the shared memory of the ring.
  *
- * The input: resource or ring, whether the sender stays, the size of its data buffer, the number of
- * messages; each message; the steps that follow. A message is the number and kinds of its
- * descriptors, its size in two bytes, and its bytes.
+ * The input selects: resource or ring, whether the sender stays, the size of its data buffer, and
+ * the number of messages. Then follow the messages and the steps after them. A message is the
+ * number and kinds of its descriptors, its size in two bytes, and its bytes.
  */
 #define _GNU_SOURCE
 #include "fuzz.h"
