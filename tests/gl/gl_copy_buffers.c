@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Buffers by copy: bytes pass in both directions, only in the directions that the flags need, and
- * in stream order.
+ * Buffers by copy: bytes pass both ways and in stream order, and are copied only in the directions
+ * that the flags need.
  */
 #include "gl_copy_tests.h"
 
@@ -107,8 +107,8 @@ COPY_TEST(large_mapped_parts_are_copied_in_pieces)
 }
 
 /*
- * The second map uses the other half of the host memory while the copy of the first is still in
- * transit.
+ * The second map uses the other half of the host memory while the copy of the first map is still in
+ * flight.
  */
 COPY_TEST(large_read_only_buffers_show_the_bytes_of_each_map)
 {

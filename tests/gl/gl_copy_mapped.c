@@ -115,7 +115,9 @@ COPY_TEST(small_immutable_buffers_are_written_through_another_buffer)
     }
 }
 
-/* A map that reads waits for OpenGL with either kind of memory. */
+/*
+ * A map that reads waits for OpenGL in any case, whether the CPU copies or mapped memory is used.
+ */
 COPY_TEST(buffers_that_cuda_reads_use_mapped_memory)
 {
     static const unsigned flags[] = {GR_READ_ONLY, GR_READ_WRITE};
@@ -141,7 +143,7 @@ static void EPOXY_CALLSPEC count_flush(void)
 
 /*
  * On a GPU that both APIs use, a flush while CUDA works would cause a context switch in each frame.
- * For a large copy that is worth it, because OpenGL can work in the meantime.
+ * For a large copy the switch is worth it, because OpenGL can work in the meantime.
  */
 COPY_TEST(only_large_writes_flush_opengl)
 {
@@ -290,8 +292,8 @@ COPY_TEST(cuda_does_not_overwrite_bytes_that_opengl_has_yet_to_read)
 }
 
 /*
- * Mapping a part preserves the other bytes, both with the own storage of the buffer and with
- * another buffer.
+ * Mapping a part preserves the other bytes, whether the copy uses the storage of the buffer itself
+ * or another buffer.
  */
 COPY_TEST(a_mapped_part_is_copied_to_its_offset)
 {

@@ -208,7 +208,7 @@ COPY_TEST(four_frames_are_in_flight_without_a_wait, KINDS)
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
     for (int round = 0; round < 3; round++) {
         struct gate *gate = gate_put(fx.stream);
-        gate_open_after(gate, 2000); /* late: a call that waits is detected and still ends */
+        gate_open_after(gate, 2000); /* opens late, so a waiting call is detected and still ends */
         for (int i = 0; i < SLOTS; i++)
             cuda_publishes(ring, 10 * round + i + 1);
         ck_assert_msg(!gate_is_open(gate), "a release has waited for the stream");
@@ -384,8 +384,8 @@ COPY_TEST(mapping_a_part_after_the_ring_keeps_the_frame, 2)
 }
 
 /*
- * The application created the objects: CUDA can write to the storage of a buffer that grinterop
- * created until its resource ends.
+ * Only objects that the application created: if grinterop created a buffer, CUDA can write to its
+ * storage until the resource ends.
  */
 COPY_TEST(a_slot_whose_object_was_deleted_cannot_be_written, 2)
 {
@@ -425,7 +425,7 @@ COPY_TEST(frames_that_cuda_reads_late_keep_their_bytes, KINDS)
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_GRAPHICS, GR_READ_ONLY);
     CU(MemAllocHost((void **)&got, 2 * SLOTS * SIZE));
     struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 2000); /* late: a call that waits is detected and still ends */
+    gate_open_after(gate, 2000); /* opens late, so a waiting call is detected and still ends */
     for (int i = 0; i < 2 * SLOTS; i++) {
         gl_publishes(ring, i + 1);
         assert_ok(gr_ring_acquire_read(ring, fx.stream, &slot, 1, 0));
@@ -447,7 +447,9 @@ COPY_TEST(frames_that_cuda_reads_late_keep_their_bytes, KINDS)
     end(ring);
 }
 
-/* Data that was fetched for an unread frame must not be visible to a map after the ring. */
+/*
+ * Data that was fetched for an unread frame must not be visible to a map after the end of the ring.
+ */
 COPY_TEST(maps_after_the_ring_read_the_current_bytes, KINDS)
 {
     const gr_slot *slot;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The choice of a transport: one that is the only allowed transport, the fallback with its reason,
- * and the results and side effects of the probe.
+ * How a transport is chosen: the only allowed one, or a fallback with its reason. Also the results
+ * and side effects of the probe.
  */
 #include "gl_copy_tests.h"
 
@@ -155,7 +155,9 @@ static void assert_fell_back(const gr_resource *resource, const char *code)
     ck_assert_msg(!strstr(logged, "an error: "), "logged: %s", logged);
 }
 
-/* The driver returns a code that blames the device, whatever it reports about devices. */
+/*
+ * The codes point to the device. They cause a fallback whatever the driver reports about devices.
+ */
 TEST(transport_any_falls_back_if_another_device_draws)
 {
     static const struct {
@@ -191,7 +193,10 @@ TEST(transport_any_falls_back_if_another_device_draws)
     }
 }
 
-/* The same code blames the arguments if this device draws, and the device if another one does. */
+/*
+ * If this device draws, the code means wrong arguments. If another device draws, the same code
+ * means a wrong device.
+ */
 TEST(transport_any_does_not_fall_back_for_other_errors)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
@@ -335,7 +340,7 @@ TEST(probe_leaks_nothing)
 {
     GLuint bound = gl_buffer_filled(16, 0);
     GLint binding = 0;
-    probe_all(); /* the first probe marks the context and opens what stays open */
+    probe_all(); /* the first probe marks the context, and opens descriptors that are kept */
     gr_clear_error();
     glBindBuffer(GL_COPY_WRITE_BUFFER, bound);
     unsigned objects = count_objects();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Simulates buffers at an offset in OpenGL memory without a GPU. Mesa places each buffer at the
- * start of the memory, so this program imports the memory again for each buffer, with a header that
- * makes it begin at the offset.
+ * start of the memory. This program therefore imports the memory again for each buffer, with a
+ * header that makes the buffer begin at the offset.
  */
 #ifndef GR_TESTS_GL_PARTS_PRETEND_H
 #define GR_TESTS_GL_PARTS_PRETEND_H

@@ -39,8 +39,8 @@ PEER_TEST(a_mapped_buffer_that_was_deleted_can_be_released)
 GROUP("ends", add_peer_case)
 
 /*
- * Tested with no context and with the context of the drawing device current. The streams belong to
- * the context of the resource.
+ * Runs without a current context, and with the context of the drawing device as the current one.
+ * The streams belong to the context of the resource.
  */
 PEER_TEST(calls_restore_the_current_context_of_the_caller)
 {
@@ -185,8 +185,8 @@ PEER_TEST(a_failed_creation_leaves_nothing_behind)
 }
 
 /*
- * Also if the unmap after a failed copy fails: OpenGL memory must not be released while copies of
- * it are pending.
+ * The unmap after a failed copy fails, too. Even then OpenGL memory must not be released while
+ * copies of it are pending.
  */
 PEER_TEST(freeing_a_resource_waits_for_copies_after_a_failed_unmap)
 {
@@ -201,7 +201,7 @@ PEER_TEST(freeing_a_resource_waits_for_copies_after_a_failed_unmap)
                  CUDA_ERROR_UNKNOWN, "earlier work");
     ck_assert(!gate_is_open(gate));
     gate_open_after(gate, 100);
-    /* The batch is in the stream of the first resource, which the free waits for. */
+    /* The batch is in the stream of the first resource. The free waits for that stream. */
     gr_resource_free(resources[1]);
     ck_assert(gate_is_open(gate));
     gr_resource_free(resources[0]);

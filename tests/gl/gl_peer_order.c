@@ -7,8 +7,8 @@
 GROUP("order", add_peer_case)
 
 /*
- * Which stream a default stream is depends on the current context, also on the device that
- * computes.
+ * A default stream belongs to the context that is current at the call, here that of the computing
+ * device.
  */
 PEER_TEST(default_streams_belong_to_the_context_of_the_caller, 2)
 {
@@ -78,9 +78,9 @@ static void assert_refuses_stream(gr_resource *resource, CUstream stream, const 
 }
 
 /*
- * With every transport and every current context. Catches: without a current context the library
- * queried the context of the stream from the driver, and accepted a stream for which the driver
- * returned no context.
+ * Tested with every transport and every current context. Catches: without a current context the
+ * library queried the context of the stream from the driver, and accepted a stream for which the
+ * driver returned no context.
  */
 PEER_TEST(a_stream_of_the_drawing_device_is_refused, 3)
 {
@@ -113,7 +113,7 @@ PEER_TEST(calls_do_not_block_the_thread)
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
     struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 2000); /* late: a call that waits is detected and still ends */
+    gate_open_after(gate, 2000); /* opens late, so a waiting call is detected and still ends */
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 4);
     ck_assert(!gate_is_open(gate));
@@ -178,8 +178,8 @@ PEER_TEST(maps_and_releases_use_the_events_of_their_options)
     CU(EventDestroy(after));
 }
 
-/* A wait on the host for the last CUDA work with an unmapped resource. */
-PEER_TEST(gr_resource_wait_ends_after_the_release)
+/* The host waits for the last CUDA work with an unmapped resource. */
+PEER_TEST(gr_resource_wait_returns_after_the_release)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_WRITE_DISCARD);

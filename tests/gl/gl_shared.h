@@ -10,8 +10,8 @@
 #include "tests/support/shared_buffer.h"
 
 /*
- * A case with the fixture, after each shared feature was used once: the Vulkan device of grinterop
- * then stays open.
+ * A case with the fixture. Each shared feature was used once before, so that the Vulkan device of
+ * grinterop is already open.
  */
 TCase *add_shared_case(Suite *suite, const char *name);
 

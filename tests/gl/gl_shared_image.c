@@ -74,7 +74,7 @@ static gr_resource *must_share_image(const char *format, int shape, unsigned fla
     return resource;
 }
 
-/* With CUDA: writes a pattern to each level and layer, or compares them with the pattern. */
+/* Uses CUDA to write a pattern to each level and layer, or to compare them with the pattern. */
 static void by_cuda(gr_buffer *buffer, const struct image *image, unsigned number, bool write)
 {
     unsigned char *texels = malloc(image_bytes(image, 0)), *seen = malloc(image_bytes(image, 0));

@@ -47,8 +47,8 @@ WAY_TEST(the_opengl_buffer_ends_with_its_resource, WAYS)
 }
 
 /*
- * OpenGL refuses semaphores of a pair when they are imported: the first of a pair, the second, or
- * pairs of both kinds. There is always a fallback.
+ * OpenGL refuses imports of semaphores: of the first or the second semaphore of a pair, or of pairs
+ * of both kinds (see `ways`). There is always a fallback.
  */
 static const struct {
     int way; /* the expected kind of wait without refusals, an index of `ways` */

@@ -122,7 +122,7 @@ ORDER_TEST(alternating_uses_lose_no_write, WAYS)
     assert_gl_bytes(name, SIZE, turns);
 }
 
-/* A map that no OpenGL work follows, and then a map on another stream. */
+/* No OpenGL work follows the first map. The second map is on another stream. */
 ORDER_TEST(cuda_sees_its_own_writes_on_another_stream, WAYS)
 {
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
@@ -319,7 +319,7 @@ ORDER_TEST(cuda_overwrites_slots_after_opengl_has_read_them, WAYS)
     gr_ring_free(ring);
 }
 
-/* Another thread may not return the slot, even if that would only be recorded. */
+/* Another thread may not return the slot, even if the call would only record the return. */
 ORDER_TEST(slots_read_by_opengl_are_given_back_only_on_its_thread, WAYS)
 {
     gr_ring *ring = share_ring(_i == 1 ? 1 : 8, GR_RING_LOSSLESS);

@@ -95,7 +95,10 @@ static CUdeviceptr block_of(gr_resource *resource)
     return address_of(resource) / BLOCK;
 }
 
-/* Lets both APIs finish. Creating a buffer of this size then makes grinterop check for that. */
+/*
+ * Waits for both APIs. Then creates and frees a buffer of this size, because each creation makes
+ * grinterop check whether both APIs have finished.
+ */
 static void settle(size_t size)
 {
     for (int i = 0; i < 4; i++) {
@@ -117,8 +120,8 @@ static TCase *add_made_case(Suite *suite, const char *name)
 GROUP("packed", add_made_case)
 
 /*
- * The buffers also get equal bytes, of which the NVIDIA driver shows stale ones in memory that is
- * not dedicated.
+ * All bytes of a buffer get one value: in memory that is not dedicated, the NVIDIA driver shows
+ * stale bytes after such writes (see gl/shared/buffer.c).
  */
 SHARED_TEST(each_packed_buffer_has_its_own_bytes)
 {
@@ -226,8 +229,8 @@ SHARED_TEST(the_range_of_a_freed_buffer_is_reused)
 }
 
 /*
- * A block of 2 MiB has space for two buffers of 3/4 MiB and a small one. With a ring, no call waits
- * for the gate before it is opened.
+ * A block of 2 MiB has space for two buffers of 3/4 MiB and a small one. The test uses a ring, so
+ * that no call waits for the gate before the gate is opened.
  */
 WAY_TEST(a_range_is_not_reused_while_cuda_uses_it)
 {
@@ -250,7 +253,7 @@ WAY_TEST(a_range_is_not_reused_while_cuda_uses_it)
     if (gr_cuda_is_software())
         gate_open(gate);
     ck_assert_int_eq(published, GR_OK);
-    /* The first buffer needed a second block, which has space for 5 of them. */
+    /* The first buffer needed a second block, which has space for 5 such buffers. */
     if (gr_cuda_is_software())
         ck_assert_int_eq((long long)before - (long long)meanwhile, 2 * BLOCK);
     ck_assert_uint_ne(block_of(others[0]), block_of(second));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Buffers with a transport that copies: bytes, order, ends, and calls that fail. */
+/* Buffers with a transport that copies: bytes, order, lifetime, and calls that fail. */
 #include "gl_transport.h"
 
 #include <stdlib.h>
@@ -261,8 +261,8 @@ TRANSPORT_TEST(map_many_that_fails_midway_maps_nothing)
 
 /*
  * The copy of the first resource is in the stream, and recording an event after it fails: once at a
- * map and once at a release. After the call another stream may use the memory, and then the memory
- * may be freed.
+ * map and once at a release. The call must wait for the copy, because afterwards another stream may
+ * use the memory, or the memory may be freed.
  *
  * Catches: the memory was freed and the OpenGL buffer unmapped while a copy was in flight.
  */

@@ -32,7 +32,7 @@ struct transport {
     const struct map_call *map_calls;
     size_t map_call_count;
     bool release_waits; /* a release waits for the stream on the CPU */
-    bool finds_storage; /* a map works after the application has stored the same size again */
+    bool finds_storage; /* a map works after the storage was replaced by one of the same size */
 };
 extern const struct transport tested;
 
@@ -59,8 +59,8 @@ unsigned char *must_pin(size_t size);
 void read_on(gr_resource *resource, CUstream stream, unsigned char *to);
 
 /*
- * The same on fx.stream, where the copy waits for a gate. If `ms` is not 0, the gate opens after
- * that time, so that a call that waits for it is detected and still ends.
+ * Like read_on() with fx.stream, but the copy waits for a gate. If `ms` is not 0, the gate opens
+ * after that time, so that a call that waits for the gate is detected and still ends.
  */
 struct gate *read_behind_gate(gr_resource *resource, unsigned char *to, unsigned ms);
 

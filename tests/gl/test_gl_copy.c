@@ -117,8 +117,8 @@ gr_resource *must_copy(GLuint name, unsigned flags)
 }
 
 /*
- * The library tries the storage of the buffer itself first, then another buffer. Each refusal costs
- * one.
+ * The library first tries the storage of the buffer itself, then another buffer. Each try uses up
+ * one refusal.
  */
 gr_resource *must_create_copy(size_t size, unsigned flags)
 {
