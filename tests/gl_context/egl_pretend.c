@@ -28,8 +28,8 @@ static struct {
 } pointers, own;
 
 /*
- * The pointer of epoxy may lead to a resolver, which calls the function that the pointer has
- * afterwards.
+ * The pointer of epoxy may refer to a resolver. The resolver calls whatever function the pointer
+ * refers to at that time. `own` therefore has the functions themselves.
  */
 #define REMEMBER(name)                                                                             \
     pointers.name = epoxy_##name;                                                                  \
@@ -201,7 +201,7 @@ static EGLContext no_context(EGLDisplay display, EGLConfig config, EGLContext sh
     return own.eglCreateContext(display, config, share, wrong);
 }
 
-/* The previous context may stay current or not. */
+/* The previous context may or may not stay current. */
 static EGLBoolean no_current(EGLDisplay display, EGLSurface draw, EGLSurface read,
                              EGLContext context)
 {
@@ -250,7 +250,7 @@ TEST(a_failure_of_each_egl_call_is_reported)
     assert_buffer_usable(gl_buffer_filled(USABLE_SIZE, 1));
 }
 
-TEST(the_message_names_the_lowest_version_and_sharing)
+TEST(the_message_names_the_lowest_version_and_that_objects_are_shared)
 {
     epoxy_eglCreateContext = no_context;
     ck_assert_ptr_null(gr_egl_create(&OPTIONS(.major = 4, .minor = 5)));

@@ -16,7 +16,7 @@
 
 #include <epoxy/egl.h>
 
-/* The context must be current; that of the fixture is not. */
+/* The context must be current, in place of that of the fixture. */
 static void assert_current(const gr_egl *egl)
 {
     ck_assert_ptr_eq(eglGetCurrentContext(), egl->context);
@@ -424,7 +424,7 @@ TEST(thirty_contexts_are_created_and_freed_in_turn)
 }
 
 /*
- * For an unavailable version the library tries each EGL device. That opens also GPUs that the tests
+ * For an unavailable version the library tries each EGL device. This also opens GPUs that the tests
  * do not use, and they stay open.
  *
  * Catches: on two GPUs a case left /dev/nvidia1 open.

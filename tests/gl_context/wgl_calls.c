@@ -95,7 +95,7 @@ static const char *map_many_needs_one_driver_call(void)
     return NULL;
 }
 
-static const char *map_gl_buffer_ends_its_registration_at_the_release(void)
+static const char *release_after_map_gl_buffer_ends_the_registration(void)
 {
     gr_buffer *buffer = gr_map_gl_buffer(wgl_buffer(NULL, BYTES), GR_READ_WRITE, STREAM);
     REQUIRE(buffer && gr_buffer_release(buffer) == GR_OK);
@@ -336,8 +336,8 @@ void wgl_calls(void)
         {"a_buffer_is_registered_mapped_and_closed", a_buffer_is_registered_mapped_and_closed},
         {"the_flags_reach_the_driver", the_flags_reach_the_driver},
         {"map_many_needs_one_driver_call", map_many_needs_one_driver_call},
-        {"map_gl_buffer_ends_its_registration_at_the_release",
-         map_gl_buffer_ends_its_registration_at_the_release},
+        {"release_after_map_gl_buffer_ends_the_registration",
+         release_after_map_gl_buffer_ends_the_registration},
         {"interop_passes_bytes_both_ways", interop_passes_bytes_both_ways},
         {"copies_pass_bytes_both_ways", copies_pass_bytes_both_ways},
         {"a_created_buffer_passes_bytes_both_ways", a_created_buffer_passes_bytes_both_ways},
