@@ -48,8 +48,8 @@ int fstat(int fd, struct stat *file)
 }
 
 /*
- * Whether the attack shrank the file. It fails if grinterop never queries the size, or if seals
- * prevent it.
+ * Whether the attack shrank the file. The attack fails if grinterop never queries the size, or if
+ * seals prevent it.
  */
 static bool has_shrunk(int fd)
 {

@@ -49,8 +49,8 @@ GROUP("semaphores that go back", add_vulkan_case)
 
 /*
  * fx.stream has signalled value 2. fx.other waits for that value before it signals the next one.
- * The peer resets the value: after grinterop has observed value 2, or before, which the end of the
- * ring repairs.
+ * The peer resets the semaphore: in the first run after grinterop has observed value 2, in the
+ * second run before. In the second run the end of the ring repairs the value.
  *
  * Catches: the stream waited forever, even after the end of the peer.
  */
@@ -141,7 +141,7 @@ VULKAN_TEST(a_reset_after_the_peer_closed_its_socket_is_repaired)
     assert_ok(gr_ring_give_back(r.ring, &slot, 1));
     close(peer.socket);
     peer.socket = -1;
-    /* Meanwhile the end of the peer is noticed and the awaited values are checked. */
+    /* Meanwhile grinterop notices the end of the peer and checks the awaited values. */
     sleep_ms(400);
     goes_back(&peer.received, 2, 1);
     assert_ok(gr_ring_acquire_read(r.ring, fx.stream, &slot, 1, SOON));

@@ -63,7 +63,7 @@ ssize_t recvmsg(int socket, struct msghdr *message, int flags)
  */
 static atomic_int failing_polls;
 
-/* For how many milliseconds such poll() calls block that thread. */
+/* For how many milliseconds poll() blocks the thread that watches a peer. */
 static atomic_int long_polls;
 
 int poll(struct pollfd *fds, nfds_t n, int ms)
@@ -196,7 +196,7 @@ VULKAN_TEST(slow_reads_do_not_extend_a_receive)
     struct pair pair = pair_make();
     GR_AUTO(gr_resource) *resource = must_create(SHARE_SIZE, GR_READ_WRITE);
     assert_ok(gr_resource_send(pair.here, resource, room, sizeof(room), SOON));
-    late_reads_ms = 20; /* each read takes that long, and more bytes are available */
+    late_reads_ms = 20; /* each read takes 20 ms, and more bytes are available */
     gr_resource *taken = gr_resource_receive(pair.there, room, sizeof(room), NULL, 10);
     late_reads_ms = 0;
     ck_assert_ptr_null(taken);
@@ -263,8 +263,8 @@ VULKAN_TEST(the_watching_thread_survives_a_failing_poll)
 /* ---- OpenGL, which blocks in this thread ----------------------------------------------------- */
 
 /*
- * Creates a ring of OpenGL buffers. This process has the role whose acquire waits. NULL if OpenGL
- * cannot share the buffers.
+ * Creates a ring of OpenGL buffers, in which this process has the given role. Returns NULL if
+ * OpenGL cannot share the buffers.
  */
 static gr_ring *opengl_ring(struct hostile *peer, gr_ring_role role)
 {
@@ -398,7 +398,7 @@ static void *end_it(void *user)
     return NULL;
 }
 
-TEST(stopping_or_the_peers_death_ends_a_wait_of_opengl, 2)
+TEST(a_stop_or_the_end_of_the_peer_ends_a_wait_of_opengl, 2)
 {
     need_memory_semaphores();
     struct hostile peer;

@@ -135,7 +135,7 @@ VULKAN_TEST(randomly_changed_messages_leak_no_descriptors)
     end_messages(&good, &r);
 }
 
-/* The messages are truncated anywhere. Then the sender ends, or stays and sends nothing more. */
+/* The messages are truncated at any byte. Then the sender ends, or stays and sends nothing more. */
 VULKAN_TEST(truncated_messages_are_refused_in_time)
 {
     struct shared_ring r;

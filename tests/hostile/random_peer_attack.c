@@ -79,7 +79,7 @@ static void open_files(struct peer *peer, const int fds[], bool sends)
     peer->theirs = map_value(fds[sends ? RECEIVED : SENT]);
 }
 
-/* Creates a file with the same bytes and seals. */
+/* Creates a sealed file with the same bytes. */
 static int copy_of(int fd)
 {
     char bytes[PAGE_SIZE];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Rings whose peer is a hostile process that does anything at any time. This process sends a ring,
- * receives one, or does both. Every call has to return within its timeout and the bound. After
+ * receives one, or does both. Every call may exceed its timeout by no more than the bound. After
  * gr_ring_free() the streams become idle, an unrelated resource can be mapped and freed, and no
  * descriptor stays open.
  *
@@ -101,7 +101,7 @@ static const char *_Atomic call;
 static _Atomic int64_t due;
 static atomic_bool over;
 
-/* Detects a call that does not return, from another thread. */
+/* Runs on another thread and detects a call that does not return. */
 static void *watch(void *unused)
 {
     char text[100];
@@ -257,7 +257,9 @@ static bool use(struct ring *r, bool is_last)
     return true;
 }
 
-/* The streams come to their waits only after the ring is freed. No signal announces that moment. */
+/*
+ * The streams come to their waits only after the ring is freed, at a time that no signal announces.
+ */
 static void use_late(struct ring *r)
 {
     uint32_t us = below(50000);
@@ -333,7 +335,7 @@ static void run_ring(uint32_t seed)
     struct ring rings[2] = {{0}};
     ring_seed = seed;
     state = walk_start(seed);
-    /* Always drawn, so that --role does not change the later random numbers. */
+    /* The random number is always drawn, so that --role does not change the later ones. */
     enum role any = below(3);
     ring_role = options.role == ANY ? any : options.role;
     if (ring_role != RECEIVER)
@@ -348,7 +350,7 @@ static void run_ring(uint32_t seed)
         if (lives[i] && below(2))
             use_late(&rings[i]);
     if (below(8) == 0)
-        usleep(below(700000)); /* until a reset of a semaphore is detected */
+        usleep(below(700000)); /* time for grinterop to detect a reset of a semaphore */
     uint32_t first = below(2);
     end_ring(&rings[first]);
     end_ring(&rings[!first]);
