@@ -22,7 +22,7 @@ struct compat_side {
     CUresult (*ResourceGetMappedMipmappedArray)(CUmipmappedArray *, CUgraphicsResource);
 };
 
-/* The functions that ROW() calls now. */
+/* The functions that ROW() calls: those of the driver or those of compat.h. */
 extern const struct compat_side *side;
 
 /*
