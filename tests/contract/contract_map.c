@@ -4,7 +4,7 @@
 
 GROUP("map, release, unmap", add_resource_case)
 
-TEST(map_gives_pointer_size_and_stream)
+TEST(map_returns_pointer_size_and_stream)
 {
     GR_AUTO(gr_buffer) *buffer = must_map(fx.resource);
     ck_assert_uint_ne(gr_buffer_ptr(buffer), 0);

@@ -41,7 +41,8 @@ TEST(a_part_of_a_buffer_is_mapped, 3)
 }
 
 /*
- * OpenGL may change the other bytes while a part is mapped. The copy transport must not undo that.
+ * OpenGL may change the other bytes while a part is mapped. The copy transport must not overwrite
+ * them.
  */
 TEST(the_copy_transport_copies_only_the_mapped_part)
 {

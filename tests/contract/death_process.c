@@ -89,7 +89,7 @@ static void end_at_once(void)
     _exit(0);
 }
 
-/* Frees everything twice: in the child neither call has any effect. */
+/* Frees everything twice, which has no effect in the child. */
 static void free_and_end(void)
 {
     for (int i = 0; i < 2; i++)

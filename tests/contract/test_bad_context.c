@@ -14,7 +14,7 @@
 #define SIZE USABLE_SIZE
 
 /*
- * Each case has these besides its fixture: a resource, and a second context that shares nothing
+ * In addition to its fixture, each case has a resource, and a second context that shares nothing
  * with the context of the fixture.
  */
 static GLuint name;
@@ -194,7 +194,7 @@ TEST(map_many_with_one_resource_of_another_context_is_refused)
 }
 
 /* The call releases the buffers that it can release; the caller keeps the others. */
-TEST(release_many_in_two_contexts_releases_those_of_the_current_one)
+TEST(release_many_in_two_contexts_releases_buffers_of_the_current_context)
 {
     GLuint other_name;
     gr_resource *other = make_other(&other_name);
@@ -230,7 +230,7 @@ TEST(a_sharing_context_counts_as_another_context)
 /* ---- A destroyed context --------------------------------------------------------------------- */
 
 /*
- * A call without a current context, in another context, and in a new context that may have the same
+ * Tested without a current context, in another context, and in a new context that may have the same
  * handle.
  *
  * Catches: for a destroyed context the message was "Call from the thread where that is current".
@@ -460,7 +460,7 @@ CHILD(first_use_without_context)
     return 0;
 }
 
-/* Before any OpenGL context was created. */
+/* Runs before any OpenGL context was created. */
 CHILD(no_context_ever)
 {
     child_check(!gr_from_gl_buffer(1, GR_READ_WRITE));

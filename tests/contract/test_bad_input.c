@@ -172,7 +172,7 @@ TEST(a_null_stream_is_refused)
     end_usable(resource);
 }
 
-/* GR_STREAM_OF_MAP is invalid for a map, GR_STREAM_NONE everywhere. */
+/* GR_STREAM_OF_MAP is invalid for a map. GR_STREAM_NONE is invalid for a map and for its end. */
 TEST(special_streams_are_refused_where_they_are_invalid)
 {
     gr_resource *resource = must_register(new_buffer());

@@ -3,7 +3,7 @@
  * Every order of destruction: the contexts of a mapped resource, the resource and its buffer, or a
  * ring with a slot being written, are destroyed in each order, for each transport. Nothing may
  * crash or hang, each call must return the expected status, and at the end nothing may be open.
- * docs/guide.md has the table.
+ * docs/guide.md has the table of results.
  *
  * All orders of one kind of life run in a child process, each with new contexts. If a child fails,
  * the next child continues with the following order.

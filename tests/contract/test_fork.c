@@ -175,7 +175,7 @@ static int try_all(void)
     return wrong ? 1 : 0;
 }
 
-/* Frees everything twice: in the child neither call has any effect. */
+/* Frees everything twice, which has no effect in the child. */
 static int free_twice(void)
 {
     gr_clear_error();

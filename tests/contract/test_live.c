@@ -131,7 +131,7 @@ TEST(a_second_free_of_an_egl_context_is_refused)
     assert_ok(gr_egl_make_current(fx.egl));
 }
 
-TEST(the_end_of_a_scope_reports_an_object_freed_before)
+TEST(the_end_of_a_scope_reports_an_already_freed_object)
 {
     gr_clear_error();
     {

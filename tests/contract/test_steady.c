@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Requirements of programs that run for days: a loop of map and release allocates nothing, and
- * repeated registering and closing needs no more file descriptors and no more memory.
+ * repeated registering and closing leaks neither file descriptors nor memory.
  */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
