@@ -87,7 +87,7 @@ static void signal_below(const struct exported *e, uint64_t value)
     e->device->SignalSemaphore(e->device->device, &info);
 }
 
-/* Copies each value once, so that a value that is reset afterwards stays reset. */
+/* Copies each value only once, so that a later reset of the value is not undone. */
 static void carry_timeline(struct exported *e, uint64_t below)
 {
     uint64_t above = soft_value(e->shared);

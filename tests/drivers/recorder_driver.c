@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A CUDA driver that only records the objects that it is called to import, map, signal and wait
- * for, and returns the results that a test sets. It shows a test the bytes that reach the driver,
- * for handle types that this system lacks. Loaded with GR_CUDA_DRIVER=<this file>.
+ * A CUDA driver that only records the calls that import, map, signal and wait, and returns the
+ * results that a test sets. It shows a test the bytes that reach the driver, for handle types that
+ * this system lacks. Loaded with GR_CUDA_DRIVER=<this file>.
  */
 #include "recorder_driver.h"
 #include "driver_answers.h"
@@ -128,8 +128,8 @@ static CUresult answer_with_handle(const struct recorded *call, void *place)
 }
 
 /*
- * Returns the result for an import. On success, stores a new handle, and the driver owns `fd`. -1:
- * the handle is not a descriptor.
+ * Returns the result for an import. On success, stores a new handle, and the driver owns `fd`. If
+ * `fd` is -1, the handle is not a descriptor.
  */
 static CUresult answer_import(struct recorded *call, void *place, int fd)
 {
