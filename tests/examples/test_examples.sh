@@ -113,8 +113,8 @@ check compare_number 2 "$compare" --max many flat.png flat.png && says err '--ma
 # ---- hello and its variants: each is one file, and finds its kernels in the current folder ----
 
 # hello_ring draws with two threads and ends at a different moment each time, so its picture has no
-# reference. Points may differ by a pixel between OpenGL implementations; hello_vulkan draws the
-# picture of hello_image.
+# reference. Points may differ by a pixel between OpenGL implementations. hello_vulkan draws the
+# same picture as hello_image.
 points='--mean 2.0 --tolerance 8 --share 4'
 for twin in hello hello_image hello_ring; do
     check "${twin}_without_kernels" 1 "$(built $twin)" && says err './' ': CUDA_ERROR_'

@@ -217,8 +217,8 @@ if [ "$(ls -i jobs/.farm.lock)" != "$lock" ]; then fail "the lock is another fil
 
 # ---- Devices ----
 
-# The software driver renders on one device, however many it has. With GPUs, each rank uses the GPU
-# with the number of the rank, modulo the number of GPUs.
+# The software driver renders on one device, however many it has. With GPUs, rank N uses the GPU
+# with the number N modulo the number of GPUs.
 check devices 0 mpirun -n 3 env GR_SOFT_DEVICES=2 "$farm" $small --frames 40 --no-files
 begin devices_named
 named=$(sed -n 's/^rank .*, device \([0-9]*\): .*/\1/p' out | paste -s -d' ' -)
