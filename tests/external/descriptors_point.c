@@ -44,8 +44,8 @@ static gr_semaphore_point full_point(enum kind kind, gr_semaphore *semaphore, bo
 }
 
 /*
- * Checks the fields that each kind uses according to the documentation of the driver, not to the
- * code of grinterop.
+ * Checks the fields that each kind uses. The expected values follow the documentation of the
+ * driver, not the code of grinterop.
  */
 static const char *point_is(const struct recorded *call, unsigned i, enum kind kind,
                             const gr_semaphore_point *point, bool is_wait)
@@ -199,7 +199,7 @@ static const char *no_nvsci_fence(const void *row)
     return NULL;
 }
 
-/* The import has the value 17, and values may only grow. */
+/* The imported semaphore has the value 17, and values may only grow. */
 static const char *value_goes_backwards(const void *row)
 {
     static const uint64_t values[] = {0, 16, 17};

@@ -217,7 +217,7 @@ static bool driver_takes(const gr_external_memory_desc *info)
  * The software driver knows the size of the memory. The driver of a GPU may trust the caller; the
  * descriptor must then be closed as after any success.
  */
-VULKAN_TEST(a_size_larger_than_the_memory_is_refused_if_the_driver_knows_it)
+VULKAN_TEST(a_too_large_size_is_refused_if_the_driver_knows_the_memory_size)
 {
     struct vulkan_own own = vulkan_own(SIZE, false);
     gr_external_memory_desc info = external_info(&own, &usual);

@@ -201,7 +201,7 @@ VULKAN_TEST(a_release_whose_signal_failed_can_be_retried)
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
     assert_ok(gr_buffer_release(buffer));
     gr_submit *submit = vulkan_begin_submit(&resource, 1);
-    ck_assert_uint_eq(wait_value_of(submit), 1); /* the failed release has no value */
+    ck_assert_uint_eq(wait_value_of(submit), 1); /* the failed release used up no value */
     gr_submit_free(submit);
     assert_vulkan_reads(0x21);
     end_resource();
