@@ -90,8 +90,8 @@ const struct balance balances[CALL_BALANCES] = {
 };
 
 /*
- * These functions destroy an object and then report an error: the driver an error of earlier work,
- * or close() an error of the file.
+ * These functions destroy an object and then report an error: a driver function reports an error of
+ * earlier work, and close() an error of the file.
  */
 static const char *const ends[] = {"cuGraphicsUnregister",
                                    "cuMemFree",

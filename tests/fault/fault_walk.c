@@ -385,7 +385,10 @@ const char *walk_no_sharing(void)
     return info && info->usable ? NULL : info ? info->reason : "the probe fails";
 }
 
-/* A walk uses short timeouts, and errors of a GPU driver itself would interfere. */
+/*
+ * Walks do not run on a GPU: their timeouts are short, and errors of the driver itself would
+ * interfere.
+ */
 const char *walk_missing(void)
 {
     if (no_calls)

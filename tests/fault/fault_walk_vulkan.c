@@ -135,8 +135,7 @@ static bool hand_over(gr_resource *resource)
 }
 
 /*
- * A submit by the program in which nothing is recorded, so that only the part of grinterop is
- * submitted.
+ * Submits an empty VkSubmitInfo2 of the program, so that only the part of grinterop has an effect.
  */
 static bool submit_nothing(gr_resource *resource)
 {

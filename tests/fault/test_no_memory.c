@@ -159,7 +159,7 @@ static bool try_second_map(void)
     return made;
 }
 
-/* A failed map must not use up a buffer: the next map must need no memory for another one. */
+/* A failed map must not use up a buffer: the next map must not allocate another one. */
 static void assert_maps_without_memory(gr_resource *one)
 {
     long before = left;
