@@ -31,7 +31,7 @@ enum { MEMORY_SIZE = 4096, MOST_SENT_FDS = 4, MOST_SLOTS = 4 };
 
 /* ---- Descriptors ----------------------------------------------------------------------------- */
 
-/* The descriptors that the sender keeps of its last message. */
+/* What the sender keeps: its socket, and the semaphores and the page of its last message. */
 static struct sender {
     int socket;
     int semaphores[2]; /* -1 if the descriptor was not sent */
