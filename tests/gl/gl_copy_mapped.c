@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The host memory of a copy is a buffer that OpenGL keeps mapped, the storage of a buffer that
- * grinterop creates, or pinned CUDA memory. Tests which one is chosen, and how it ends.
+ * grinterop creates, or pinned CUDA memory. Tests which of these is chosen, and how its use ends.
  */
 #include "gl_copy_tests.h"
 
@@ -276,7 +276,7 @@ COPY_TEST(created_buffers_pass_bytes_both_ways)
     }
 }
 
-/* OpenGL executes commands late that were issued early. */
+/* OpenGL commands are issued early and run late. */
 COPY_TEST(cuda_does_not_overwrite_bytes_that_opengl_has_yet_to_read)
 {
     enum { LARGE = 4 << 20 };

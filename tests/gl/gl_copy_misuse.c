@@ -198,7 +198,10 @@ COPY_TEST(a_failed_map_many_unmaps_resources_of_the_other_transport)
                                  must_copy(names[1], GR_READ_WRITE)};
     gr_buffer *buffers[2];
     assert_made(resources[0]);
-    /* The copy of the second resource must fail. The first resource may use a copy, too. */
+    /*
+     * The copy of the second resource must fail. If the first resource is copied, too, its copy
+     * must succeed.
+     */
     let_fail(IN, CUDA_ERROR_UNKNOWN,
              gr_resource_get_info(resources[0])->transport == GR_TRANSPORT_COPY);
     assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,

@@ -444,7 +444,7 @@ COPY_TEST(opengl_on_the_cpu_has_no_cuda_device_on_a_gpu)
 /* ---- OpenGL of Mesa -------------------------------------------------------------------------- */
 
 /* CUDA on a GPU cannot share memory with OpenGL on the CPU; the software driver can. */
-COPY_TEST(transport_any_copies_if_cuda_on_a_gpu_meets_opengl_on_the_cpu)
+COPY_TEST(transport_any_copies_between_cuda_on_a_gpu_and_opengl_on_the_cpu)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource =

@@ -7,7 +7,7 @@
 
 #define LARGE ((size_t)8 << 20) /* the size from which on peer is preferred to interop */
 
-/* Excludes copy, which is preferred to both. */
+/* Excludes copy, which is preferred to peer and interop. */
 #define BOTH (GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER)
 
 static void assert_chosen(const gr_resource *resource, gr_transport transport, const char *part)
@@ -99,8 +99,8 @@ PEER_TEST(failed_transports_fall_back_to_the_next_one)
 }
 
 /*
- * Reports the error of interop. The error of peer, which is not possible here, would advise to
- * allow interop.
+ * The reported error is that of interop. The error of peer, which is not possible here, would
+ * advise to allow interop.
  */
 PEER_TEST(if_peer_is_impossible_the_error_of_interop_is_reported)
 {

@@ -216,7 +216,7 @@ PEER_TEST(a_failed_release_can_be_retried)
     for (size_t f = 0; f < 2; f++) {
         GLuint name = gl_buffer_pattern(SIZE, 1);
         GR_AUTO(gr_resource) *resource = must_peer(name, flags[f]);
-        for (size_t i = f; i < 4; i++) { /* resources that read are already mapped */
+        for (size_t i = f; i < 4; i++) { /* resources that CUDA reads are already mapped */
             gr_buffer *buffer = must_map(resource);
             cuda_write_pattern(buffer, 2 + (unsigned)i);
             let_fail(functions[i], CUDA_ERROR_UNKNOWN, 0);

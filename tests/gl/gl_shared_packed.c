@@ -333,7 +333,7 @@ SHARED_TEST(empty_blocks_are_freed)
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
-SHARED_TEST(packed_buffers_freed_without_opengl_end_later)
+SHARED_TEST(packed_buffers_freed_without_opengl_are_deferred)
 {
     size_t before = free_memory();
     gr_resource *resources[2] = {must_pack(1000), must_pack(1000)};

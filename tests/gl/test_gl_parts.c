@@ -170,7 +170,7 @@ static bool begin(int way)
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
-/* Ordinary OpenGL buffers: one for reading back, and one with equal bytes that is copied. */
+/* Ordinary OpenGL buffers: one for reading back, and one whose equal bytes are copied. */
 static GLuint plain, constant;
 static GLuint fill_program, copy_program;
 static CUdeviceptr spare;
@@ -295,7 +295,10 @@ static void end_tools(void)
     glDeleteBuffers(1, &constant);
 }
 
-/* Runs all rounds and prints the first wrong pair. Returns true if all bytes are right. */
+/*
+ * Runs all rounds and prints each writer and reader with wrong bytes. Returns true if all bytes are
+ * right.
+ */
 static bool compare_all(void)
 {
     size_t total = 0;
