@@ -47,7 +47,7 @@ static void assert_context(int version, GLint profile)
 
 GROUP("options", add_egl_case)
 
-TEST(default_options_give_a_core_context)
+TEST(default_options_create_a_core_context)
 {
     gr_egl *without = create(NULL);
     assert_context(33, GL_CONTEXT_CORE_PROFILE_BIT);
@@ -157,7 +157,7 @@ TEST(an_unavailable_version_is_refused)
  * Catches: for a version that does not exist the message recommended to install Mesa or the NVIDIA
  * EGL.
  */
-TEST(the_message_for_an_unavailable_version_names_the_newest)
+TEST(the_message_for_an_unavailable_version_names_the_newest_version)
 {
     char newest[32];
     gr_egl *egl = create(NULL);
