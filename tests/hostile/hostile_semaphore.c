@@ -7,7 +7,7 @@
 /* Longer than any wait that grinterop ends by itself. */
 #define ENOUGH_MS 10000
 
-/* Whether the semaphore is below the value: a wait for the value does not end at once. */
+/* Whether the semaphore is below the value, so that a wait for the value does not end at once. */
 static bool lacks(const struct hostile_semaphore *semaphore, uint64_t value)
 {
     const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params = {.params.fence.value = value};
@@ -176,7 +176,7 @@ static void pass_gate(void *user)
 
 /*
  * The peer returns a slot with a value that its semaphore has reached, and resets the semaphore
- * after the ring is freed. The stream comes to its wait only then.
+ * after the ring is freed. The stream reaches its wait only after that.
  *
  * Catches: the stream waited forever, and freeing any other resource did too.
  */

@@ -35,7 +35,7 @@
 #define SEND_MS    2000
 #define RECEIVE_MS 200
 
-/* Added to the time of --seconds for the limit of the whole program. */
+/* The program may run this number of seconds longer than --seconds. */
 #define SECONDS_FOR_ALL 800
 
 /* How long gr_ring_free() waits for a peer, in milliseconds. */
