@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Every image call, successful or refused, preserves the OpenGL state of the application: the
- * bindings of two texture units, pixel storage, framebuffers and a pending error.
+ * Every image call, successful or refused, preserves the OpenGL state of the application: texture
+ * bindings on two units, pixel storage modes, framebuffer bindings and a pending error.
  */
 #include "bad_image.h"
 #include "tests/support/support_state.h"

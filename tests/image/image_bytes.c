@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The bytes of images in both directions: every format that CUDA accepts with every target, and
- * every level and layer, in odd sizes.
+ * Image bytes from OpenGL to CUDA and back: every format that CUDA accepts with every target, every
+ * level and layer, and odd sizes.
  */
 #include "image_tests.h"
 
@@ -24,7 +24,7 @@ static void check_read(gr_buffer *buffer, const struct image *image, unsigned le
     image_get(buffer, level, layer, got);
     size_t channel = image->format->channel_bytes;
     for (size_t i = 0; i < bytes; i++) {
-        /* In three-channel formats the driver of a GPU may give the fourth channel any contents. */
+        /* CUDA sees a fourth channel in three-channel formats. On a GPU it may be undefined. */
         if (got[i] == wanted[i] || (image->format->channels == 3 && i / channel % 4 == 3))
             continue;
         char text[128];
@@ -36,7 +36,7 @@ static void check_read(gr_buffer *buffer, const struct image *image, unsigned le
     }
 }
 
-/* In three-channel formats OpenGL must not see the fourth channel that CUDA writes. */
+/* CUDA writes a fourth channel to three-channel formats, which OpenGL must not see. */
 static void write_pattern(gr_buffer *buffer, const struct image *image, unsigned level,
                           unsigned layer)
 {
@@ -80,9 +80,10 @@ TEST(every_format_passes_both_ways, image_target_count)
 /* ---- Driver copies with the array ------------------------------------------------------------ */
 
 /*
- * The driver copies accept the arrays of gr_buffer_array(), here that of the last level and layer.
+ * The driver functions for copies accept an array from gr_buffer_array(). Tests the last level and
+ * layer.
  */
-TEST(driver_copies_accept_the_array_of_a_level_and_layer)
+TEST(cuda_driver_copies_accept_arrays_from_grinterop)
 {
     struct image image = image_filled("RGBA8", "2D_ARRAY", 13, 7, 2, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
@@ -108,8 +109,8 @@ TEST(driver_copies_accept_the_array_of_a_level_and_layer)
 /* ---- Order ----------------------------------------------------------------------------------- */
 
 /*
- * CUDA sees texels that OpenGL draws right before the map, and OpenGL sees texels that CUDA writes
- * right before the release.
+ * CUDA reads texels that OpenGL draws right before the map, and OpenGL reads texels that CUDA
+ * writes right before the release.
  */
 TEST(bytes_pass_both_ways_without_a_host_wait)
 {

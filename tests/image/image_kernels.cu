@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Kernels that use images, for the tests. One kind copies between a surface and linear memory, one
- * element per thread; the other samples a texture at positions from the host.
+ * Image kernels for the tests. The first kernels copy between a surface and linear memory, one
+ * element per thread. The others sample a texture at positions that the host passes.
  */
 #include <grinterop/cuhost.h>
 
 /* ---- Surfaces -------------------------------------------------------------------------------- */
 
-/* Rows are contiguous in linear memory. The x of a surface counts bytes. */
+/* Rows are contiguous in linear memory. The x coordinate of a surface is in bytes. */
 #define SURFACE_KERNELS(name, T)                                                                   \
     extern "C" __global__ void store_##name(unsigned long long surface, const T *in, int width,    \
                                             int height)                                            \
@@ -59,7 +59,7 @@ GR_KERNEL(store_3d)
 
 /* ---- Textures -------------------------------------------------------------------------------- */
 
-/* A position: x, y, then z or the layer, then the level. */
+/* A position has four numbers: x, y, z or the layer, and the level. */
 #define TEXTURE_KERNEL(name, T, value)                                                             \
     extern "C" __global__ void name(unsigned long long texture, T *out, const float4 *places,      \
                                     int count)                                                     \

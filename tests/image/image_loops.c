@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * Loops over images: a loop of maps allocates nothing, and an endless loop needs no more and more
- * resources.
- */
+/* Loops over images: mapping in a loop allocates nothing, and no loop accumulates resources. */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
 #include "image_tests.h"
@@ -30,8 +27,8 @@ static void frame_with_objects(GLuint name)
     ck_assert_uint_ne(gr_buffer_texture(buffer, &linear), 0);
     assert_ok(gr_buffer_release(buffer));
     /*
-     * The objects of a mapping end once the stream has passed it. No loop may run far ahead of the
-     * GPU.
+     * The surface and textures of a mapping are destroyed only after the stream is idle. Without
+     * this wait the loop could run far ahead of the GPU, and many objects would exist at once.
      */
     CU(StreamSynchronize(fx.stream));
 }
@@ -45,8 +42,8 @@ static void life(GLuint name)
 
 GROUP("loops", add_image_case)
 
-/* Shows that allocations of grinterop are counted. */
-TEST(registering_an_image_is_counted)
+/* Shows that the test counts the allocations of grinterop. */
+TEST(registering_an_image_allocates)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     need_counting();

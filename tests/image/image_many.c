@@ -109,10 +109,7 @@ TEST(buffers_and_images_are_released_together_on_another_stream)
     end();
 }
 
-/*
- * The map fails, maps nothing and leaves `out` unchanged. Without the bad resource the others can
- * be mapped.
- */
+/* The map fails, maps no resource and leaves `out` unchanged. */
 static void assert_none_mapped(gr_status status, const char *text)
 {
     assert_fails(gr_map_many(resources, COUNT, fx.stream, NULL, buffers), status, 0, text);
@@ -152,7 +149,7 @@ TEST(a_mapped_image_prevents_all_maps)
 TEST(a_deleted_image_prevents_all_maps)
 {
     make();
-    /* This image is a renderbuffer, whose storage may change at any time. */
+    /* This image is a renderbuffer, whose storage may be replaced at any time. */
     image_delete(&images[5]);
     assert_none_mapped(GR_ERR_STATE, "deleted");
     end();

@@ -3,16 +3,13 @@
 #define _GNU_SOURCE
 #include "tests/support/support_image.h"
 
-#define GUARD 0xA5 /* the value of the bytes around those that a copy writes */
+#define GUARD 0xA5 /* fills the bytes that no copy may write */
 
 static unsigned char texels[IMAGE_MOST_BYTES], got[IMAGE_MOST_BYTES], rows[2 * IMAGE_MOST_BYTES];
 
 GROUP("copies", add_image_case)
 
-/*
- * Copies the rows of the image to memory with a pitch, where the gaps between the rows contain
- * guards.
- */
+/* Copies the texels of an image to memory with a pitch. GUARD fills the gaps between the rows. */
 static void spread(const struct image *image, unsigned level, size_t pitch, size_t slice,
                    const unsigned char *from, unsigned char *to, size_t size)
 {
@@ -58,7 +55,7 @@ static void check_pitches(const struct image *image, unsigned level, unsigned la
     CU(MemFree(device));
 }
 
-/* Checks copies with host memory and with device memory. */
+/* Checks copies to and from host memory, and to and from device memory. */
 static void check_both(const struct image *image, unsigned level, size_t pitch, size_t slice)
 {
     check_pitches(image, level, 0, pitch, slice, false);
@@ -93,7 +90,7 @@ TEST(layers_and_faces_are_copied_with_a_pitch)
     check_pitches(&cube, 1, 3, 32, 32 * 3, false);
 }
 
-/* The second copy is on another stream, which the caller orders after the first stream. */
+/* Copies in both directions on a stream other than that of the map run in stream order. */
 TEST(copies_are_ordered_on_their_stream)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);

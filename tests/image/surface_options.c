@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Contradictory texture options: each combination is refused with a specific message. */
+/* Contradictory texture options: the message for each combination names the contradiction. */
 #include "surface_tests.h"
 
 static gr_resource *resource;
@@ -109,7 +109,7 @@ TEST(valid_options_are_accepted)
     end();
 }
 
-/* The options are read only during the call. */
+/* gr_buffer_texture() reads the options only during the call. */
 TEST(options_may_change_after_the_call)
 {
     begin("RGBA8");
@@ -121,7 +121,7 @@ TEST(options_may_change_after_the_call)
     end();
 }
 
-/* More textures than the initial capacity of the library. */
+/* More textures than the library initially allocates room for. */
 TEST(a_mapping_can_have_a_hundred_textures)
 {
     begin("RGBA8");

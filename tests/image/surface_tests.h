@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the files of test_surface.c: kernels over images. */
+/* Shared by the source files of test_surface: kernels that access images. */
 #ifndef GR_TESTS_SURFACE_TESTS_H
 #define GR_TESTS_SURFACE_TESTS_H
 
@@ -16,15 +16,15 @@ const char *image_kernels_load(void);
 /* Launches a kernel on fx.stream, with a thread for each of `count` elements. */
 void image_kernel(const char *name, size_t count, void **parameters);
 
-/* Allocates device memory with these bytes (NULL: undefined), until the end of the case. */
+/* Allocates device memory until the end of the case. If `bytes` is NULL, it is undefined. */
 CUdeviceptr device_copy(const void *bytes, size_t size);
 
-/* Writes or reads a whole surface of this image level with the kernels for its element type. */
+/* Write or read a whole level through its surface, with the kernel for the element type. */
 void surface_store(CUsurfObject surface, const struct image *image, unsigned level,
                    const void *texels);
 void surface_load(CUsurfObject surface, const struct image *image, unsigned level, void *texels);
 
-/* Adds a case with the module of the kernels, which the teardown unloads. */
+/* Adds a case whose teardown unloads the module of the kernels. */
 TCase *add_kernel_case(Suite *suite, const char *name);
 
 #endif

@@ -44,8 +44,8 @@ static void fill_known(const struct image *image)
 }
 
 /*
- * The colour that fill_known() wrote, as floats. Fractional coordinates give the result of linear
- * filtering.
+ * The colour that fill_known() wrote at (x, y). At fractional coordinates this is the result of
+ * linear filtering.
  */
 static struct colour known(float x, float y, float layer, float level)
 {
@@ -93,7 +93,7 @@ static void sample_bytes(const char *kernel, const gr_texture_options *options, 
     CU(MemFree(result));
 }
 
-/* A sample at this position must have the expected colour, to within 1/500. */
+/* The sample at this position must have the expected colour. Each channel may differ by 1/500. */
 static void check(const char *kernel, const gr_texture_options *options, struct place at,
                   struct colour wanted)
 {
@@ -109,7 +109,7 @@ static void check(const char *kernel, const gr_texture_options *options, struct 
 
 GROUP("textures", add_kernel_case)
 
-IMAGE_KERNEL_TEST(without_options_texels_are_returned_as_floats)
+IMAGE_KERNEL_TEST(without_options_textures_return_floats)
 {
     map_known("RGBA8", "2D", 4, 4, 1);
     const gr_texture_options zero = GR_INIT(gr_texture_options);
@@ -121,7 +121,7 @@ IMAGE_KERNEL_TEST(without_options_texels_are_returned_as_floats)
     }
     /* Point sampling returns the texel that contains the position. */
     check("sample_2d", NULL, (struct place){1.9f, 2.1f, 0, 0}, known(1, 2, 0, 0));
-    /* Beyond the edge, samples repeat the edge. */
+    /* The default address mode clamps to the edge. */
     check("sample_2d", NULL, (struct place){-7, 99, 0, 0}, known(0, 3, 0, 0));
     end_map();
 }
@@ -165,7 +165,7 @@ IMAGE_KERNEL_TEST(samples_beyond_the_edge_follow_the_address_mode)
     end_map();
 }
 
-/* Samples a texel with the value 1 in all channels or, if `beyond` is set, the border. */
+/* Samples a texel whose channels all have the value 1, or with `beyond` the border colour. */
 static void check_exactly(const char *format, bool beyond, struct colour wanted)
 {
     static const float ones[4] = {1, 1, 1, 1};
@@ -189,7 +189,7 @@ static void check_exactly(const char *format, bool beyond, struct colour wanted)
     end_map();
 }
 
-IMAGE_KERNEL_TEST(channels_that_an_image_lacks_are_0)
+IMAGE_KERNEL_TEST(channels_that_a_format_lacks_are_0)
 {
     check_exactly("R8", false, (struct colour){1, 0, 0, 0});
     check_exactly("RG8", false, (struct colour){1, 1, 0, 0});
@@ -197,7 +197,7 @@ IMAGE_KERNEL_TEST(channels_that_an_image_lacks_are_0)
     check_exactly("RGBA8", false, (struct colour){1, 1, 1, 1});
 }
 
-IMAGE_KERNEL_TEST(borders_have_the_format_of_the_image)
+IMAGE_KERNEL_TEST(border_colours_have_the_format_of_the_image)
 {
     check_exactly("RGBA8", true, (struct colour){64 / 255.f, 0, 191 / 255.f, 1});
     check_exactly("R8", true, (struct colour){64 / 255.f, 0, 0, 0});
@@ -285,8 +285,8 @@ IMAGE_KERNEL_TEST(channels_of_32_bits_are_read_unchanged)
     check_texel("RGBA32F", "sample_2d", floats);
 }
 
-/* 188 is one half on the sRGB curve. Alpha is linear. */
-IMAGE_KERNEL_TEST(srgb_colours_are_linear_as_in_opengl)
+/* In sRGB, 188 encodes a linear value of one half. Alpha is always linear. */
+IMAGE_KERNEL_TEST(srgb_colours_are_linear_in_kernels_as_in_opengl)
 {
     static const unsigned char grey[4] = {188, 0, 255, 188};
     const struct colour linear = {0.5029f, 0, 1, 188 / 255.f};
@@ -336,7 +336,7 @@ IMAGE_KERNEL_TEST(whole_textures_have_all_levels)
     end_map();
 }
 
-/* CUDA counts 4 levels, but OpenGL allocated 2: the others must not be visible. */
+/* CUDA reports 4 levels, but OpenGL allocated 2: kernels must not see the other two. */
 IMAGE_KERNEL_TEST(whole_textures_have_only_the_allocated_levels)
 {
     map_known("RGBA8", "2D", 8, 8, 2);
@@ -361,7 +361,7 @@ IMAGE_KERNEL_TEST(whole_textures_have_all_layers)
     end_map();
 }
 
-/* The driver creates a texture object of a whole cube, but on an H200 that object returns zeros. */
+/* The driver creates a texture object for a whole cube, but samples on an H200 are zeros. */
 /* Samples the centre of each face, in the order of OpenGL: +x, -x, +y, -y, +z, -z. */
 IMAGE_KERNEL_TEST(a_whole_cube_is_refused_but_each_face_is_sampled)
 {

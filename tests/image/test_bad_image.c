@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Images that cannot be registered or mapped: the class of the error and the words of the message.
+ * Images that cannot be registered or mapped: the status and the words of the error message.
  * bad_image_state.c tests that the OpenGL state is preserved.
  */
 #include "bad_image.h"
@@ -43,10 +43,10 @@ TEST(deleted_names_are_refused)
 }
 
 /*
- * Textures and renderbuffers have separate names. The test uses names that the other kind of object
- * does not have.
+ * Textures and renderbuffers have separate name spaces. The test needs a texture name that is not
+ * also a renderbuffer name, and the reverse.
  */
-TEST(a_texture_as_renderbuffer_and_the_reverse_are_refused)
+TEST(a_texture_passed_as_renderbuffer_or_the_reverse_is_refused)
 {
     struct image texture = image_make("RGBA8", "2D", 8, 8, 1);
     while (glIsRenderbuffer(texture.name))
@@ -87,7 +87,7 @@ TEST(invalid_targets_are_refused)
     refused(cube.name, GL_ARRAY_BUFFER, GR_ERR_INVALID_VALUE, "GL_RENDERBUFFER");
 }
 
-/* The message must name the swapped arguments, not a consequence. */
+/* The message must say that the arguments are swapped, not report a consequential error. */
 TEST(swapped_arguments_are_refused)
 {
     struct image image = image_make("RGBA8", "2D_ARRAY", 8, 8, 2);
@@ -164,7 +164,7 @@ TEST(formats_that_cuda_refuses_are_refused)
 
 GROUP("storage", add_image_case)
 
-/* Creates and binds a texture, to which the case adds levels. */
+/* Creates and binds a texture without levels. The case adds the levels. */
 static GLuint bound_texture(GLenum target)
 {
     GLuint name = 0;
@@ -193,7 +193,7 @@ TEST(images_without_storage_are_refused)
     refused(only_second, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "level 0");
 }
 
-/* The NVIDIA driver registers these textures, and crashes when they are unregistered. */
+/* The NVIDIA driver would register these textures and crash when unregistering them. */
 TEST(incomplete_textures_are_refused)
 {
     GLuint gap = bound_texture(GL_TEXTURE_2D);
@@ -248,8 +248,8 @@ static GLint level_parameter(GLenum parameter)
 }
 
 /*
- * Some drivers refuse new storage while CUDA has registered the object. With other drivers,
- * grinterop must detect the new storage.
+ * Some drivers refuse to replace the storage of an object that is registered with CUDA. With the
+ * other drivers, grinterop must detect the new storage.
  */
 static int check_if_changed(gr_resource *resource, bool changed)
 {
@@ -298,7 +298,7 @@ TEST(map_after_the_image_was_deleted_is_refused)
 }
 
 /*
- * Immutable storage lives as long as the registration, so grinterop does not check it in OpenGL at
+ * The registration keeps immutable storage alive, so grinterop does not check the OpenGL object at
  * each map.
  */
 TEST(an_image_with_immutable_storage_can_be_mapped_after_its_deletion)
@@ -357,7 +357,7 @@ static void enter(gr_egl *stranger)
 }
 
 /*
- * In the wrong context, calls that need no OpenGL still work. The others are refused, and work
+ * In the wrong context, calls that need no OpenGL succeed and other calls fail. All calls succeed
  * again in the right context.
  */
 static void check_wrong_context(gr_egl *stranger, const char *text)
@@ -405,7 +405,7 @@ TEST(image_calls_in_another_context_are_refused)
     enter(fx.egl);
 }
 
-/* An image freed in the wrong context is set aside. A later call in its own context closes it. */
+/* Freeing an image in the wrong context queues it. A call in the right context closes it. */
 TEST(an_image_freed_in_another_context_is_closed_later)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);

@@ -133,7 +133,7 @@ TEST(a_mapped_image_has_arrays_but_no_pointer)
     ck_assert_ptr_eq(gr_buffer_get_info(buffer)->stream, fx.stream);
 }
 
-/* Each query for part of an image must be refused with this text. */
+/* Every query about the arrays of an image must fail with this text. */
 static void assert_no_image(gr_buffer *buffer, const char *text)
 {
     unsigned char bytes[256];
@@ -259,10 +259,10 @@ TEST(a_closed_image_can_be_registered_again)
 }
 
 /*
- * The resource is freed right after the map, as in a single expression: only the buffer is left to
- * be released.
+ * As in a single expression, the resource is freed right after the map. Releasing the buffer then
+ * ends both.
  */
-TEST(the_release_ends_an_image_that_was_freed_after_its_map)
+TEST(releasing_the_buffer_ends_an_image_freed_while_mapped)
 {
     struct image image = image_filled("R32F", "2D", 8, 8, 1, 6);
     for (int i = 0; i < 3; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Every OpenGL format and target of an image: whether CUDA accepts it, and the resulting CUDA
- * arrays. Compares driver calls and grinterop with the results of the NVIDIA driver on an H200
- * (tests/image/formats-h200.txt). IMAGE_TABLE_SHOW=1 prints the results in the format of that file.
+ * For each OpenGL format and target: whether CUDA accepts such an image, and which CUDA arrays the
+ * image has. Compares the driver and grinterop with the results of the NVIDIA driver on an H200, in
+ * tests/image/formats-h200.txt. IMAGE_TABLE_SHOW=1 prints the results in the format of that file.
  */
 #include "tests/support/format_table.h"
 
@@ -18,9 +18,9 @@
 
 /* ---- Differences ----------------------------------------------------------------------------- */
 
-/* Collected while the case continues, so that one run shows all differences. */
-static char differences[3000]; /* the longest message that Check accepts */
-static char row[96];           /* the current format, target and flags */
+/* Differences are collected until the end of the case, so that one run shows all of them. */
+static char differences[3000]; /* Check cannot handle longer messages */
+static char row[96];           /* format, target and flags of the current image */
 
 static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void note(const char *format, ...)
@@ -40,7 +40,7 @@ static void note(const char *format, ...)
             note(__VA_ARGS__);                                                                     \
     } while (0)
 
-/* A call that must return this code. */
+/* The call must return this code. */
 #define GIVES(code, call)                                                                          \
     do {                                                                                           \
         CUresult result_ = (call);                                                                 \
@@ -60,7 +60,7 @@ static void check_differences(void)
 
 /* ---- Combinations ---------------------------------------------------------------------------- */
 
-/* The flags for which the table was measured. */
+/* The table was measured with these flags. */
 static const unsigned flags_of_2d[] = {0, 4, 1, 2, 8}, flags_of_others[] = {0, 4};
 
 static size_t flags_for(const struct image_target *target, const unsigned **flags)
@@ -76,8 +76,8 @@ static bool is_taken(const char *cell)
 }
 
 /*
- * The entry of the table. If the OpenGL of the measurement had no such image: "no" if CUDA accepts
- * no image of that format or of that target; otherwise NULL, since nothing was measured.
+ * The entry of the table, or NULL if nothing was measured. An image that OpenGL refused on the
+ * measured machine counts as "no" if CUDA accepts no image with its format or none with its target.
  */
 static const char *expected(const struct image_format *format, const struct image_target *target)
 {
@@ -101,7 +101,7 @@ static void each_row(const struct image_target *target,
     for (size_t i = 0; i < image_format_count; i++) {
         const struct image_format *format = &image_formats[i];
         struct image image = make_row(format, target);
-        /* Images that the OpenGL of the measurement lacked cannot be compared. */
+        /* Images that OpenGL refused on the measured machine cannot be compared. */
         bool comparable = expected(format, target);
         const unsigned *flags;
         size_t count = flags_for(target, &flags);
@@ -157,8 +157,8 @@ static void check_objects(CUarray array, bool with_surface)
 }
 
 /*
- * The driver also creates a surface without the flag for surfaces. The software driver then prints
- * a warning, so the test does this only once.
+ * The driver creates a surface even if the image was registered without the surface flag. The
+ * software driver then prints a warning, so the test does this only once.
  */
 static void check_arrays(CUgraphicsResource r, const struct target_facts *facts, unsigned flags,
                          const char *cell)
@@ -272,7 +272,7 @@ static void check_info(gr_buffer *buffer, const struct image *image, const char 
            info->normalized);
 }
 
-/* Only the OpenGL levels count, although CUDA may report more. */
+/* grinterop accepts only the levels of OpenGL, although CUDA may report more. */
 static void check_parts(gr_buffer *buffer, const struct image *image)
 {
     for (unsigned level = 0; level < image->levels; level++)
@@ -296,10 +296,7 @@ static void check_grinterop_objects(gr_buffer *buffer, const struct image *image
     }
     expect(gr_buffer_texture(buffer, NULL) != 0, "no texture: %s", error_text());
     CUtexObject texture = gr_buffer_texture(buffer, &GR_INIT(gr_texture_options, .whole = true));
-    /*
-     * The driver also creates a texture object of a whole cube, from which kernels would read
-     * zeros.
-     */
+    /* The driver creates a texture object of a whole cube, but kernels read zeros from it. */
     if (image->target->target == GL_TEXTURE_CUBE_MAP)
         expect(texture == 0 && gr_last_error()->status == GR_ERR_UNSUPPORTED, "a whole cube");
     else
@@ -331,7 +328,7 @@ static void check_by_grinterop(const struct image *image, unsigned flags)
     gr_clear_error();
 }
 
-TEST(grinterop_matches_the_table, (int)image_target_count)
+TEST(grinterop_accepts_and_refuses_the_same_images_as_the_table, (int)image_target_count)
 {
     each_row(&image_targets[_i], check_by_grinterop);
     check_differences();
@@ -339,7 +336,7 @@ TEST(grinterop_matches_the_table, (int)image_target_count)
 
 /* ---- Flags ----------------------------------------------------------------------------------- */
 
-TEST(the_driver_accepts_all_known_flags)
+TEST(the_driver_accepts_every_defined_flag)
 {
     struct image image = image_make("RGBA8", "2D", SIZE, SIZE, GL_LEVELS);
     for (unsigned flags = 0; flags < 32; flags++) {
@@ -359,7 +356,7 @@ TEST(the_driver_accepts_all_known_flags)
     check_differences();
 }
 
-/* The driver also accepts flags that make no sense, such as read-only with write-discard. */
+/* The driver accepts meaningless flags, too, such as read-only with write-discard. */
 TEST(grinterop_accepts_only_flags_that_make_sense)
 {
     struct image image = image_make("RGBA8", "2D", SIZE, SIZE, GL_LEVELS);
@@ -378,8 +375,8 @@ TEST(grinterop_accepts_only_flags_that_make_sense)
 /* ---- Combinations that can't be compared ----------------------------------------------------- */
 
 /*
- * OpenGL 4.5 (8.5.1) requires that every implementation supports these formats in textures and
- * renderbuffers; integer formats only without multisampling.
+ * OpenGL 4.5 (8.5.1) requires these formats in textures and renderbuffers. Integer formats are
+ * required only without multisampling.
  */
 static bool is_required(const struct image_format *format, const struct image_target *target)
 {
@@ -388,7 +385,7 @@ static bool is_required(const struct image_format *format, const struct image_ta
            format->internal != GL_STENCIL_INDEX8 && !(integer && target->multisampled);
 }
 
-/* Ensures that the other cases leave out no row silently. */
+/* No required image may be left out because only one of the machines supports it. */
 TEST(every_required_image_is_compared, (int)image_target_count)
 {
     const struct image_target *target = &image_targets[_i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Images as linear memory through gr_map_linear(), with each flag, level and layer. linear_copies.c
- * tests copies between an image and memory of the program.
+ * gr_map_linear(): images as linear memory, with each flag, level and layer. linear_copies.c tests
+ * copies between an image and other linear memory.
  */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
@@ -12,7 +12,7 @@ static unsigned char texels[IMAGE_MOST_BYTES], got[IMAGE_MOST_BYTES], rows[2 * I
 
 GROUP("gr_map_linear", add_image_case)
 
-/* The mapped memory must have this pattern of the image, row by row. */
+/* The mapped memory must contain pattern `number` of the level and layer. */
 static void assert_reads(const gr_buffer *mapped, const struct image *image, unsigned level,
                          unsigned layer, unsigned number)
 {
@@ -30,7 +30,7 @@ static void assert_reads(const gr_buffer *mapped, const struct image *image, uns
     ck_assert_mem_eq(got, texels, row * count);
 }
 
-/* Writes this pattern of the image to the mapped memory. */
+/* Writes pattern `number` of the level and layer to the mapped memory. */
 static void write_pattern(const gr_buffer *mapped, const struct image *image, unsigned level,
                           unsigned layer, unsigned number)
 {
@@ -103,15 +103,13 @@ TEST(read_only_memory_is_not_written_back)
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_ONLY);
     gr_buffer *mapped = must_map_linear(resource, 0, 0);
     assert_reads(mapped, &image, 0, 0, 1);
-    /* The memory belongs to the library, so writing to it is harmless. */
+    /* The mapped memory is a copy, so the write does not reach the image. */
     CU(MemsetD8Async(gr_buffer_ptr(mapped), 0x77, gr_buffer_size(mapped), fx.stream));
     assert_ok(gr_buffer_release(mapped));
     assert_image(&image, 1);
 }
 
-/*
- * Checks the number of driver copies of a map and its release. The driver may skip a useless copy.
- */
+/* Checks how many copies a map and its release request from the driver. */
 static void check_copies(unsigned flags, unsigned long at_map, unsigned long at_release)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
@@ -133,7 +131,7 @@ TEST(copies_are_made_only_in_the_directions_of_the_flags)
     check_copies(GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE, 0, 1);
 }
 
-/* The library reuses the memory, which still has the contents of the last map. */
+/* The library reuses the memory, so it still holds the texels of the last map. */
 TEST(write_discard_memory_is_not_read_from_the_image)
 {
     struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
@@ -152,7 +150,7 @@ TEST(write_discard_memory_is_not_read_from_the_image)
     assert_image(&image, 4);
 }
 
-TEST(a_linear_map_also_has_surfaces_and_textures)
+TEST(a_linear_map_also_has_arrays_surfaces_and_textures)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
     GR_AUTO(gr_resource) *resource =
@@ -211,7 +209,7 @@ TEST(map_linear_of_a_wrong_part_maps_nothing)
     assert_null(gr_map_linear(resource, 0, 0, fx.stream), GR_ERR_STATE, 0, "closed");
 }
 
-/* Catches: a refused gr_map_linear() lost the contents of a write_discard image. */
+/* Catches: a refused gr_map_linear() discarded the contents of a write_discard image. */
 TEST(map_linear_of_a_wrong_part_keeps_a_write_discard_image)
 {
     struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
@@ -220,7 +218,7 @@ TEST(map_linear_of_a_wrong_part_keeps_a_write_discard_image)
     assert_no_difference(image_differs(&image, 1));
 }
 
-/* A refused map of a mapped image must not affect its mapping. */
+/* If the image is already mapped, a refused second map must not affect the first. */
 TEST(a_refused_map_linear_keeps_the_mapping)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
@@ -238,7 +236,7 @@ TEST(a_refused_map_linear_keeps_the_mapping)
 
 /* ---- Ends ------------------------------------------------------------------------------------ */
 
-/* The ways to end a mapping, each of which writes back. */
+/* The ways to end a mapping. Each must write the memory back to the image. */
 enum way { RELEASE, RELEASE_OTHER, UNMAP, CLOSE, RELEASE_MANY, FREE_FIRST, WAYS };
 
 static void end_mapping(enum way way, gr_resource **resource, gr_buffer *mapped)
@@ -271,8 +269,8 @@ static void end_mapping(enum way way, gr_resource **resource, gr_buffer *mapped)
     assert_ok(gr_buffer_release(mapped));
 }
 
-/* The stream of the map is blocked for a while, so that a missing wait shows. */
-TEST(each_way_to_end_the_mapping_writes_back, WAYS)
+/* The stream of the map is blocked for a while, so that the test detects a missing wait. */
+TEST(each_way_to_end_a_mapping_writes_back, WAYS)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
     gr_resource *resource = must_register_image(&image, GR_READ_WRITE);
@@ -334,7 +332,7 @@ TEST(linear_memory_is_reused)
     start_counting();
     fault->reset();
     for (int i = 0; i < 100; i++) {
-        /* A smaller part fits into the same memory. */
+        /* Level 1 is smaller and fits into the same memory. */
         mapped = must_map_linear(steady, (unsigned)i % 2, 0);
         ck_assert_uint_eq(gr_buffer_ptr(mapped), where);
         assert_ok(gr_buffer_release(mapped));
@@ -346,8 +344,8 @@ TEST(linear_memory_is_reused)
 }
 
 /*
- * The cycles must free all memory and registrations that they create. The numbers of driver calls
- * show that, even on a GPU.
+ * The cycles must free all memory and registrations that they create. The counts of driver calls
+ * show this even on a GPU.
  */
 static void assert_balanced(void (*cycle)(GLuint name), GLuint name, int count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Surface objects of mapped images in kernels: every element type, levels, layers and slices, and
- * the lifetime of surfaces. surface_textures.c and surface_options.c test textures.
+ * Surface objects of mapped images in kernels: element types, levels, layers, slices and lifetime.
+ * surface_textures.c and surface_options.c test textures.
  */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
@@ -78,7 +78,7 @@ CUdeviceptr device_copy(const void *bytes, size_t size)
     return memory;
 }
 
-/* The element type of the kernel for the surface. Half floats are copied as 16-bit integers. */
+/* The name of the kernel for the elements. Half floats are copied as 16-bit integers. */
 static void element_name(const struct image_format *format, const char *verb, char name[32])
 {
     unsigned bits = 8 * format->channel_bytes, channels = image_channels(format);
@@ -117,7 +117,7 @@ GROUP("surfaces", add_kernel_case)
 
 static unsigned char got[IMAGE_MOST_BYTES], wanted[IMAGE_MOST_BYTES];
 
-/* The kernel must read texels that OpenGL wrote, and OpenGL texels that the kernel wrote. */
+/* The kernel must read what OpenGL wrote, and OpenGL must read what the kernel wrote. */
 static void go_through_surface(const struct image *image, unsigned level, unsigned layer)
 {
     image_fill(image, 1);
@@ -223,8 +223,8 @@ TEST(each_level_and_layer_has_one_surface)
 }
 
 /*
- * Whether this driver function can describe the object. Only the software driver detects destroyed
- * objects: a GPU driver may reuse a destroyed handle.
+ * Whether the driver still knows the object, queried by this driver function. Only the software
+ * driver detects destroyed objects: a GPU driver may reuse their handles.
  */
 static bool is_known(const char *function, unsigned long long object)
 {
@@ -260,7 +260,7 @@ TEST(surfaces_and_textures_end_with_the_resource)
     gr_resource_free(resource);
     ck_assert(!surface_is_known(surface) && !texture_is_known(texture));
 
-    /* Creating the first object of the next mapping frees the objects of the previous mapping. */
+    /* Creating the first object of a mapping frees the objects of the previous mapping. */
     resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
     buffer = must_map_image(resource);
     surface = gr_buffer_surface(buffer, 0, 0);
@@ -275,7 +275,7 @@ TEST(surfaces_and_textures_end_with_the_resource)
     gr_resource_free(resource);
 }
 
-/* The stream is blocked during the release, the next map and the creation of new objects. */
+/* The stream is blocked while the mapping is released and the next one creates its objects. */
 IMAGE_KERNEL_TEST(surfaces_and_textures_outlive_pending_kernels)
 {
     struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
@@ -317,11 +317,11 @@ static CUtexObject raw_texture(CUarray array)
 }
 
 /*
- * The stream is blocked while the program destroys objects that its kernels use.
+ * The program destroys the objects while the blocked stream still holds kernels that use them.
  *
  * Catches: the software driver stopped the program ("its handle 0x... was destroyed").
  */
-IMAGE_KERNEL_TEST(kernels_can_use_objects_destroyed_after_their_launch)
+IMAGE_KERNEL_TEST(pending_kernels_can_use_destroyed_objects)
 {
     struct image image = image_filled("RGBA8", "2D", 13, 7, 1, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_SURFACE_LOAD_STORE);
@@ -404,7 +404,7 @@ IMAGE_KERNEL_TEST(kernels_that_use_objects_after_the_release_crash)
     expect_death("use_surface_after_its_end");
 }
 
-/* Copies with an array are checked when the program issues them. */
+/* The driver checks the array when a copy is issued. */
 TEST(copies_with_an_array_after_the_release_are_refused)
 {
     if (!gr_cuda_is_software())
