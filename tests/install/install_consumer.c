@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A program of a user of an installed grinterop, valid as C and as C++: CUDA fills an OpenGL
- * buffer, and OpenGL reads the buffer. check-install compiles it against an installation and runs
- * it.
+ * A C and C++ program that uses an installed grinterop: CUDA fills an OpenGL buffer, and OpenGL
+ * reads the buffer. check-install compiles the program against an installation and runs it.
  */
 #include <stdio.h>
 #include <string.h>

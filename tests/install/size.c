@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Programs whose size check-install reports. PART is 0 without grinterop, 1 with OpenGL by interop
- * or copies, and 2 with Vulkan too. The programs are not run.
+ * Programs whose size check-install reports. The programs are not run. With PART 0 the program does
+ * not use grinterop, with 1 it uses OpenGL by interop or copies, with 2 it also uses Vulkan.
  */
 #include <epoxy/gl.h>
 #include <grinterop/gl.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* CUDA without graphics: the wave of hello.cu in CUDA memory. */
+/* CUDA without graphics: runs the wave kernel of hello.cu on CUDA memory. */
 #include "program.h"
 
 enum { SIDE = 64, FLOATS = 8 }; /* a vertex has a position and a colour */
 
 static float vertices[SIDE * SIDE][FLOATS];
 
-/* The positions form a square, whatever the height of the wave. */
+/* The vertices must form a square grid. Does not check the height of the wave. */
 static void check_vertices(void)
 {
     for (int i = 0; i < SIDE * SIDE; i++) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Python with ctypes only, as in any language that calls C: CUDA fills an OpenGL buffer, and OpenGL
-reads it back."""
+"""Calls grinterop through ctypes, as from any language that can call C: CUDA fills an OpenGL
+buffer, and OpenGL reads the buffer back."""
 
 import ctypes
 
@@ -46,7 +46,7 @@ def check(made, what):
 
 
 def gl(name, *arguments):
-    """Calls an OpenGL function: libepoxy exports each as a variable that holds a pointer."""
+    """Calls an OpenGL function. For each, libepoxy exports a variable with its pointer."""
     function = ctypes.CFUNCTYPE(None, *map(type, arguments))
     return function(pointer.in_dll(epoxy, f"epoxy_{name}").value)(*arguments)
 

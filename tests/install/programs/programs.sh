@@ -14,10 +14,10 @@
 : "${CC:=cc}" "${CXX:=c++}" "${programs:?}" "${work:?}"
 : "${kinds:=texture ring vulkan window c++ python rust}"
 
-# kind KIND: whether such programs are built.
+# kind KIND: succeeds if programs of this kind are to be built.
 kind() { case " $kinds " in *" $1 "*) true ;; *) false ;; esac; }
 
-# has WHAT COMMAND...: whether the command succeeds. If it fails, the case is skipped.
+# has WHAT COMMAND...: succeeds if COMMAND succeeds. Otherwise prints that WHAT is skipped.
 has() {
     wanted=$1
     shift

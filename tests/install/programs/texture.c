@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A kernel paints an OpenGL texture, and OpenGL reads it back. */
+/* A kernel paints an OpenGL texture, and OpenGL reads the texels back. */
 #include <grinterop/egl.h>
 
 #include "picture.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* CUDA fills a buffer, Vulkan copies it to another buffer, and CUDA reads the copy. */
+/* CUDA fills a buffer, Vulkan copies the buffer to another one, and CUDA reads the copy. */
 #include <grinterop/vk.h>
 #include <vulkan/vulkan.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A GLFW window that shows the picture which a kernel painted. */
+/* A GLFW window that shows a picture from a kernel. */
 #include "picture.h"
 
 #define GLFW_INCLUDE_NONE

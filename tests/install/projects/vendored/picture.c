@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A tensor without alpha is published to a texture, which needs a kernel, and OpenGL draws it. */
+/*
+ * Publishes a tensor without alpha to a texture, for which the library needs a kernel. Then OpenGL
+ * draws the texture.
+ */
 #include <epoxy/gl.h>
 
 #include <grinterop/egl.h>

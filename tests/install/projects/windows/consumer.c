@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A minimal program: it finds the driver, or gets an error that explains why the driver is missing.
+ * A minimal program that finds the driver, or gets an error that explains why the driver is
+ * missing.
  */
 #include <stdio.h>
 #include <string.h>
