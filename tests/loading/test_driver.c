@@ -233,7 +233,7 @@ CHILD(takes_software)
     return 0;
 }
 
-TEST(soft_selects_the_software_driver_without_a_message)
+TEST(the_driver_name_soft_selects_the_software_driver_silently)
 {
     char text[1024];
     set("GR_CUDA_DRIVER", "soft");
@@ -242,7 +242,7 @@ TEST(soft_selects_the_software_driver_without_a_message)
     ck_assert_int_eq(lines_of_grinterop(text), 0);
 }
 
-/* Whether a driver for GPUs can be loaded. If there is one, CUDA_VISIBLE_DEVICES hides the GPUs. */
+/* Whether there is a CUDA driver for GPUs. CUDA_VISIBLE_DEVICES may hide its GPUs. */
 static bool has_real_driver(void)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -276,7 +276,8 @@ TEST(without_a_gpu_the_software_driver_is_used_only_if_allowed)
     char text[2048];
     set("GR_CUDA_DRIVER", NULL);
     set("CUDA_VISIBLE_DEVICES", "-1");
-    set("GR_SOFT_DEVICES", NULL); /* the variable would hide software devices too */
+    /* With GR_SOFT_DEVICES, CUDA_VISIBLE_DEVICES would hide the software devices, too. */
+    set("GR_SOFT_DEVICES", NULL);
     expect_child("refuses_without_gpu");
     int status = child_run("falls_back_without_gpu", text, sizeof(text));
     ck_assert_msg(status == 0, "%s", text);
@@ -347,7 +348,10 @@ TEST(cuda_symbol_returns_the_function_of_a_version)
     ck_assert_int_eq(gr_last_error()->status, GR_OK);
 }
 
-/* Calling a function that the driver lacks returns an error; its pointer is not NULL. */
+/*
+ * The table has a pointer even for a function that the driver lacks. Calling that function returns
+ * an error.
+ */
 TEST(a_function_missing_in_the_driver_returns_not_supported)
 {
     ck_assert(GR_CUDA_HAS(fx.cu, MemAlloc));
@@ -407,8 +411,8 @@ TEST(threads_that_load_at_once_get_the_same_table)
 GROUP("GR_LOG", add_environment_case)
 
 /*
- * Causes one error message and, since it loads the driver, one message about the choice of the
- * driver.
+ * Causes one error message. It also loads the driver, which causes one message about the choice of
+ * the driver.
  */
 CHILD(speaks)
 {

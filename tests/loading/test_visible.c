@@ -22,7 +22,7 @@
 #define CHILD_SKIPPED 77
 
 static const struct setting {
-    /* Of CUDA_VISIBLE_DEVICES; "U0" is replaced by the UUID of the first device. */
+    /* The value of CUDA_VISIBLE_DEVICES, in which "U0" stands for the UUID of the first device. */
     const char *value;
     int count;           /* the number of devices that CUDA can see */
     int places[MACHINE]; /* the indices of these devices on the machine */
@@ -178,7 +178,7 @@ static void set_up(int drawing, int computing)
 
 static void tear_down(void)
 {
-    /* Skips the count of descriptors: drivers keep those that they open on first use. */
+    /* Does not count descriptors, since drivers keep those that they open on first use. */
     fx.fds = -1;
     fixture_teardown();
 }
@@ -327,7 +327,10 @@ static void share_vulkans(void)
     gr_resource_free(resource);
 }
 
-/* OpenGL renders on a device on which it can, since the fixture needs an OpenGL context. */
+/*
+ * Vulkan renders on the device under test. OpenGL renders on any device on which it can, since the
+ * fixture needs an OpenGL context.
+ */
 CHILD(vulkan)
 {
     const int drawing = atoi(getenv("TEST_DRAWING"));

@@ -20,7 +20,7 @@ extern const char *const uuid_names[MACHINE];
 #define assert_says(text, part)                                                                    \
     ck_assert_msg(strstr(text, part), "\"%s\" is not in: %s", part, text)
 
-/* Prints why this child cannot run, and returns the exit status for that. */
+/* Prints why this child cannot run. Returns the exit status that reports this to the parent. */
 int say_missing(const char *reason);
 
 /*
@@ -31,8 +31,8 @@ void see_devices(void);
 const char *seen_uuid(int number);
 
 /*
- * The UUID that OpenGL reports: with Mesa on the CPU that of the Mesa version, on a GPU that of
- * CUDA.
+ * The UUID that OpenGL reports. Mesa on the CPU derives it from the Mesa version. On a GPU it is
+ * the UUID that CUDA reports.
  */
 void opengl_uuid(char text[41]);
 
