@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Declarations that the files of test_framebuffer share: framebuffers and tensors. */
+/* Shared by the source files of test_framebuffer: framebuffers and tensors. */
 #ifndef GR_TESTS_FRAMEBUFFER_SUPPORT_H
 #define GR_TESTS_FRAMEBUFFER_SUPPORT_H
 
@@ -42,7 +42,7 @@ void read_reference(const struct attachment_format *f, void *pixels);
 #define MOST_BYTES (WIDTH * HEIGHT * 16)
 extern unsigned char expected[MOST_BYTES], fetched[MOST_BYTES];
 
-/* The elements are bytes of 0xEE. */
+/* Creates a tensor in which every byte is 0xEE. */
 gr_tensor *new_tensor(gr_dtype dtype, int64_t height, int64_t width, unsigned channels);
 
 /* Copies the elements to `fetched`. */

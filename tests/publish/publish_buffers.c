@@ -70,7 +70,8 @@ TEST(buffers_with_another_type_and_strides_get_converted_elements)
 }
 
 /*
- * From a tensor of (3, 4, 5) bytes, channels first, to a buffer of (4, 5, 4) bytes, channels last.
+ * Publishes a tensor of (3, 4, 5) bytes, channels first, to a buffer of (4, 5, 4) bytes, channels
+ * last.
  */
 TEST(buffers_get_pictures_in_another_layout)
 {

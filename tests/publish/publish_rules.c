@@ -24,7 +24,7 @@ static gr_resource *make_image(struct image *image, const char *format, unsigned
 GROUP("copies", add_image_case)
 
 /*
- * Kernels cannot access host memory, so a publish of a tensor in it succeeds only if it is a pure
+ * Kernels cannot access host memory, so a tensor in host memory can be published only by a plain
  * copy.
  */
 static gr_tensor *on_host(gr_dtype dtype, unsigned ndim, const int64_t *shape,
@@ -44,7 +44,7 @@ static void count_maps(void *user, gr_log_level level, const char *line)
     maps += level == GR_LOG_DEBUG && strstr(line, "gr_publish: ") != NULL;
 }
 
-/* A tensor in device memory with the bytes of a tensor that tensor_of() made. */
+/* Wraps the device memory of a tensor from tensor_of(), with these strides. */
 static gr_tensor *on_device(gr_dtype dtype, unsigned ndim, const int64_t *shape,
                             const int64_t *strides)
 {
@@ -55,7 +55,7 @@ static gr_tensor *on_device(gr_dtype dtype, unsigned ndim, const int64_t *shape,
                                     GR_STREAM_NONE, NULL, NULL));
 }
 
-/* A uint8 tensor (2, 3, 4) with 4 bytes per pixel, and the same tensor with rows 20 bytes apart. */
+/* A uint8 tensor (2, 3, 4) with 4 bytes per pixel. The second one has rows 20 bytes apart. */
 TEST(tensors_with_the_image_layout_are_copied_without_a_kernel)
 {
     static const int64_t shape[] = {1, 1, 2, 3, 4}, apart[] = {0, 0, 20, 4, 1};
@@ -92,7 +92,7 @@ TEST(rearranging_a_tensor_in_host_memory_is_refused)
                  "gr_tensor_clone");
 }
 
-/* Integers of 32 bits keep their values: a tensor (2, 3, 4), also with channels first. */
+/* Integers of 32 bits keep their values. The tensor is (2, 3, 4), or has its channels first. */
 TEST(int32_tensors_are_copied_to_integer_images_unchanged)
 {
     static const int64_t chw[] = {4, 2, 3};
@@ -160,8 +160,8 @@ TEST(a_batch_of_one_grey_picture_is_published)
 }
 
 /*
- * With a surface the publish writes the bytes once, through linear memory twice; the bytes are the
- * same.
+ * If the image has a surface, a publish writes the bytes once. Otherwise it writes them to linear
+ * memory and copies them to the image. The texels are the same.
  */
 TEST(publish_to_an_image_without_surfaces_copies_twice)
 {
@@ -437,7 +437,7 @@ TEST(a_refused_publish_keeps_the_bytes_of_the_buffer)
 
 GROUP("strides", add_image_case)
 
-/* Strides of dimensions of size 1, which are never used. */
+/* A dimension of size 1 never uses its stride, so any stride is accepted. */
 TEST(strides_of_dimensions_of_size_one_are_ignored, 3)
 {
     static const int64_t nowhere[] = {INT64_MIN, INT64_MAX, 3};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* See publish_support.h. Values are doubles here: more precise than in any kernel. */
+/* See publish_support.h. Values are of type double, which is more precise than any kernel. */
 #include "publish_support.h"
 #include "tests/support/random_walk.h"
 
@@ -178,9 +178,8 @@ static double converted(const struct elements *from, unsigned x, unsigned y, uns
 }
 
 /*
- * The tolerance of a value. Kernels compute in floats, and the power function of the GPU is
- * slightly less exact than that of the CPU, so if a value is near the middle of two integers, both
- * are right.
+ * The tolerance of a value. Kernels compute in floats, and the power function of a GPU is less
+ * exact than that of the CPU. If a value is nearly halfway between two integers, both are accepted.
  */
 static double tolerance(const struct elements *to, double value, const gr_publish_options *o)
 {
@@ -341,7 +340,7 @@ struct elements image_elements(const struct image *image, unsigned char *bytes)
                              .bytes = bytes};
 }
 
-/* A publish that needs a kernel reports missing kernels. */
+/* Publishes a tensor that needs a kernel. The error says whether the kernels are missing. */
 const char *publish_kernels_missing(void)
 {
     static char reason[300];

@@ -66,7 +66,10 @@ void tensor_put(const struct device_tensor *tensor);
 void tensor_get(const struct device_tensor *tensor);
 void tensor_end(struct device_tensor *tensor);
 
-/* A tensor in device memory with these bytes (NULL: undefined), until the end of the case. */
+/*
+ * Creates a tensor in device memory, which lives until the end of the case. If `bytes` is NULL, the
+ * contents are undefined.
+ */
 gr_tensor *tensor_of(gr_dtype dtype, gr_layout layout, unsigned ndim, const int64_t *shape,
                      const void *bytes);
 void tensors_end(void);

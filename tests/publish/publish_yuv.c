@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Publishes luma and chroma planes: every layout, as one tensor and as two, with every matrix and
- * range. The colours are compared with the definitions of the standards, computed in doubles.
+ * Publishes luma and chroma planes: every layout, with the planes in one tensor or in two, every
+ * matrix and range. The colours are compared with the definitions of the standards, computed in
+ * double.
  */
 #include "publish_support.h"
 
@@ -35,7 +36,7 @@ static unsigned colour_rows(void)
     return of->y_shift ? (of->height + 1) / 2 : of->height;
 }
 
-/* The rows of all planes, one below the other. */
+/* The number of rows in all planes together. */
 static unsigned all_rows(void)
 {
     return of->layout == GR_LAYOUT_YUV444 ? 3 * of->height : of->height + colour_rows();
@@ -246,7 +247,7 @@ TEST(planes_whose_shape_does_not_fit_the_image_are_refused)
     tensors_end();
 }
 
-/* The shape (12, 8), the same with dimensions of size 1 added, and (1, 3, 4, 8). */
+/* (12, 8), also with added dimensions of size 1, and (1, 3, 4, 8) describe the same planes. */
 TEST(yuv_dimensions_of_size_one_are_ignored)
 {
     need_publish_kernels();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Fetches framebuffers into tensors: each kind of attachment has the bytes of glReadPixels(), the
- * conversions give the expected values.
+ * Fetches framebuffers into tensors. For each kind of attachment the bytes must be those of
+ * glReadPixels(). Conversions must give the expected values.
  */
 #include "framebuffer_support.h"
 
@@ -237,7 +237,7 @@ TEST(fetching_preserves_the_opengl_state)
     glPixelStorei(GL_PACK_ROW_LENGTH, 0);
     glClampColor(GL_CLAMP_READ_COLOR, GL_FIXED_ONLY);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-    download_tensor(to); /* the scissor test did not limit what was read */
+    download_tensor(to); /* the scissor test did not limit the read */
     ck_assert_int_eq(fetched[4 * (WIDTH * HEIGHT - 1)], 9);
 }
 

@@ -35,8 +35,8 @@ static const gr_publish_options options[] = {
 #define OPTIONS (sizeof(options) / sizeof(options[0]))
 
 /*
- * Sizes in texels: with complete groups of four and with a remainder, with aligned rows and
- * without.
+ * Sizes in texels: widths that are multiples of four and one that is not, with aligned and with
+ * unaligned rows.
  */
 static const struct {
     unsigned width, height;
@@ -76,7 +76,7 @@ static void check_one(const struct image *image, gr_resource *resource, gr_dtype
     tensor_end(&t);
 }
 
-/* The numbers of channels that a tensor for the image may have, as bits. */
+/* A bit mask of the channel counts that a tensor for the image may have. */
 static unsigned channels_for(unsigned of_image)
 {
     if (of_image == 4)
