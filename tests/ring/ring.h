@@ -47,8 +47,7 @@ gr_ring *must_make_ring(size_t n, const gr_ring_options *options);
 gr_ring *must_make_ring_of(size_t n, gr_side producer, gr_ring_mode mode);
 
 /*
- * The stream to acquire with: the CUDA stream if CUDA is on that side, GR_STREAM_NONE if graphics
- * is.
+ * The stream for an acquire: the CUDA stream on the CUDA side, GR_STREAM_NONE on the graphics side.
  */
 CUstream ring_stream(gr_side producer, bool writing);
 

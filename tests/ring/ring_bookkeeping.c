@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Tests the bookkeeping of a ring without the ring, to reach what happens between the two steps of
- * an acquire: calls of the other side, or a resize, while a map runs that eventually fails.
+ * Tests the slot bookkeeping without a real ring. An acquire has two steps, between which its map
+ * runs. Between the steps the tests make calls of the other side or resize the ring, and then often
+ * let the map fail.
  */
 #define _GNU_SOURCE
 #include "ring.h"
 
-/* The bookkeeping functions are plain arithmetic and internal to grinterop. */
+/* Includes the bookkeeping functions, which are internal to grinterop. */
 #include "lib/ring/place_list.c"
 #include "lib/ring/slot_state.c"
 
@@ -120,7 +121,7 @@ static void read_frames(size_t n)
     gr_ring_commit_read(state, n, numbers);
 }
 
-/* `most` is how many returned slots may wait for a deferred signal, by the number of slots. */
+/* most[slots]: how many returned slots may wait for a deferred signal in a ring of this size. */
 TEST(less_than_half_of_the_slots_wait_for_a_deferred_signal)
 {
     static const unsigned most[] = {0, 0, 0, 0, 1, 1, 2, 2, 3};
@@ -162,8 +163,8 @@ TEST(a_returned_slot_is_not_written_before_its_signal)
 }
 
 /*
- * Catches: a resize between the two steps of a give-back let slots leave, and these waited for
- * other slots to become free.
+ * Catches: a resize between the two steps of a give-back removed slots, which then waited for other
+ * slots to become free.
  */
 TEST(leaving_slots_do_not_wait_for_a_deferred_signal)
 {
@@ -180,7 +181,7 @@ TEST(leaving_slots_do_not_wait_for_a_deferred_signal)
         gr_ring_state_add(state);
     ck_assert(!gr_ring_state_defers(state, 1, numbers + 1));
     assert_state(4, 0, 0, 7);
-    gr_ring_state_return(state, 1, numbers + 1); /* as decided before the slots left */
+    gr_ring_state_return(state, 1, numbers + 1); /* the deferral was decided before the resize */
     ck_assert_uint_eq(gr_ring_state_returning(state), 0);
     assert_state(4, 0, 0, 6);
     ck_assert(gr_ring_state_remove_left(state, &left));

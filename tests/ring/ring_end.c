@@ -256,7 +256,7 @@ TEST(releasing_many_buffers_skips_a_slot_of_a_ring, RING_TRANSPORTS)
     read_frame(ring, GR_SIDE_CUDA, 7);
 }
 
-/* The ring and the resource are in the two scopes of the README. Either scope ends first. */
+/* Declares the ring and the resource in either order. The one declared later is freed first. */
 TEST(a_ring_and_its_resources_can_be_freed_in_any_order, RING_TRANSPORTS)
 {
     need_transport(_i);

@@ -210,10 +210,10 @@ CHILD(frames_in_one_of_many_processes)
 }
 
 /*
- * Several processes make the GPU switch between them within a frame. CUDA only writes small fills
- * here, but the software driver detects the error even so.
+ * While several processes use the GPU, the GPU switches between them within a frame.
  *
- * Catches: without a memory barrier before the signal, OpenGL sometimes missed the fills.
+ * Catches: without a memory barrier before the signal, OpenGL sometimes missed the last writes of
+ * CUDA. The software driver detects the missing barrier, too.
  */
 TEST(frames_arrive_while_other_processes_use_the_gpu)
 {

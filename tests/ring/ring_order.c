@@ -21,7 +21,7 @@ static void assert_raw(const gr_slot *slot, int value, CUstream stream)
     assert_bytes(host, RING_SIZE, value);
 }
 
-/* A gate after completed work. Raw calls see the results of that work. */
+/* Waits for the stream, so that raw driver calls see its results. Then inserts a gate. */
 static struct gate *gate_after_work(void)
 {
     CU(StreamSynchronize(fx.stream));
@@ -144,7 +144,7 @@ TEST(opengl_writes_after_pending_cuda_reads, RING_TRANSPORTS)
         CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(slot->buffer), RING_SIZE, fx.stream));
         CU(MemcpyDtoHAsync(host, copy, RING_SIZE, fx.other));
         CU(StreamSynchronize(fx.other));
-        ck_assert_int_ne(host[0], value); /* the copy has not read the slot yet */
+        ck_assert_int_ne(host[0], value); /* the copy from the slot is still pending */
         gate_open_after(gate, DELAY_MS);
         assert_ok(gr_ring_give_back(ring, &slot, 1));
         must_acquire_write(ring, GR_SIDE_GRAPHICS, &slot, 1);

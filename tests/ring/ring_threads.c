@@ -314,7 +314,10 @@ TEST(opengl_and_cuda_exchange_frames_on_two_threads, 4)
     CU(MemFree(cuda.copies));
 }
 
-/* Less than half of the slots lack OpenGL's signal. The CUDA thread continues with the others. */
+/*
+ * OpenGL defers the signals for returned slots until half of the slots are returned. Meanwhile the
+ * CUDA thread continues with the other slots.
+ */
 TEST(an_idle_opengl_consumer_defers_less_than_half_of_the_slots)
 {
     need_transport(1);
@@ -328,7 +331,7 @@ TEST(an_idle_opengl_consumer_defers_less_than_half_of_the_slots)
     start_cuda(ring, 2 * MANY, 0);
     sleep_ms(60);
     assert_slots(ring, KEPT, 0, MANY - KEPT, 0);
-    read_beside(ring, KEPT + 1); /* half of the slots are returned: all become free */
+    read_beside(ring, KEPT + 1); /* half of the slots are returned, so all become free */
     for (int ms = 0; ms < 20000 && gr_ring_get_info(ring)->written < MANY + MANY / 2; ms++)
         sleep_ms(1);
     assert_slots(ring, 0, 0, MANY, 0);
@@ -445,8 +448,8 @@ static void resize(size_t n)
 
 /*
  * The buffer of a slot is destroyed after CUDA has waited for the last submit that used the slot.
- * The validation layer cannot see a wait outside of Vulkan: it considers the submit pending until
- * the host has queried its fence or semaphore.
+ * The validation layer does not see this wait: it considers the submit pending until the host has
+ * queried its fence or semaphore.
  */
 VULKAN_TEST(slots_are_replaced_while_the_cuda_thread_runs, 2)
 {

@@ -53,8 +53,8 @@ static void assert_copy(size_t of, int value)
 }
 
 /*
- * Vulkan copies a frame from CUDA to the host and gives it back. The gate blocks that work unless
- * it is NULL.
+ * Vulkan copies a frame from CUDA to the host and gives the frame back. The gate, unless it is
+ * NULL, blocks the copy.
  */
 static void vulkan_reads(gr_ring *ring, struct vulkan_host *const to[],
                          const struct vulkan_gate *gate)
@@ -79,7 +79,7 @@ VULKAN_TEST(vulkan_reads_after_cuda_has_written)
     }
     for (int i = 0; i < SLOTS; i++)
         must_acquire_read(ring, GR_SIDE_CUDA, &slots[i], 1);
-    /* A submit that does not wait for CUDA reads too early. */
+    /* Shows that a submit without a wait for CUDA reads too early. */
     gr_slot unordered = *slots[0];
     unordered.submit = NULL;
     submit_read((const gr_slot *[]){&unordered}, 1, hosts, NULL);
@@ -248,7 +248,7 @@ VULKAN_TEST(vulkan_reads_without_a_submit_can_be_cancelled, 2)
     ck_assert_ptr_null(slots[0]->submit);
     assert_slots(ring, SLOTS - 3, 0, 3, 0);
     must_acquire_read(ring, GR_SIDE_CUDA, slots, 3);
-    /* the submit of the other two slots is made */
+    /* The other two slots are submitted. */
     assert_ok(gr_ring_cancel_read(ring, &slots[0], 1));
     submit_read(&slots[1], 2, hosts, NULL);
     assert_ok(gr_ring_give_back(ring, &slots[1], 2));
@@ -376,11 +376,11 @@ VULKAN_TEST(cuda_reads_after_vulkan_has_written)
     }
     for (int i = 0; i < SLOTS; i++)
         must_acquire_read(ring, GR_SIDE_GRAPHICS, &slots[i], 1);
-    /* A copy that does not wait for Vulkan reads too early. */
+    /* Shows that a copy without a wait for Vulkan reads too early. */
     unsigned char bytes[RING_SIZE];
     CU(MemcpyDtoHAsync(bytes, gr_buffer_ptr(slots[0]->buffer), RING_SIZE, fx.other));
     CU(StreamSynchronize(fx.other));
-    if (!vk.copies) /* a copy's memory has no contents yet */
+    if (!vk.copies) /* with copies, the memory is still undefined */
         assert_bytes(bytes, RING_SIZE, 0);
     for (int i = 0; i < SLOTS; i++) {
         copy_slot(slots[i], (size_t)i);

@@ -13,7 +13,7 @@
 #ifndef SEED
 #define SEED 20261120u
 #endif
-#define MOST_SLOTS 18 /* slots at once, including leaving ones */
+#define MOST_SLOTS 18 /* the maximum number of slots, including leaving ones */
 #define MOST_NEW   9
 #define NAMES      (MOST_SLOTS + MOST_NEW)
 
@@ -219,7 +219,7 @@ static size_t pick_some(enum state what, const gr_slot *picked[])
     return n;
 }
 
-/* Makes one entry invalid: a slot in another state, or the first slot a second time. */
+/* Makes one entry invalid: a slot in another state, or a duplicate of the first entry. */
 static void spoil(const gr_slot *picked[], size_t n, enum state right)
 {
     picked[n] = picked[0];
