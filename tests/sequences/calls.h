@@ -9,20 +9,21 @@
 #include "model.h"
 
 /*
- * How an entry's arguments are chosen, one letter each. -1 as a place means NULL or no object.
+ * How the arguments of an entry are chosen, one letter per argument. Place -1 means NULL or no
+ * object.
  *
  * r b t p q m   a resource, buffer, tensor, ring, submit, semaphore; usually an existing one
  * u v y j       a resource to map, for a submit, for a ring; a mapped image
- * R B T P Q M   a free place for a new one
- * s e           a stream to work on; one to end a mapping on, usually the map's stream
+ * R B T P Q M   a free place for a new object of that kind
+ * s e           a stream to work on; a stream to end a mapping on, usually that of the map
  * S             a place of streams
  * g i           an OpenGL object: a buffer, an image
  * f F           flags of buffers, of images; sometimes invalid
  * o             OpenGL transport options
  * c k           an OpenGL context, a CUDA context
  * n             a number below 256
- * x X           a DLPack export, and a free place for one
- * z Z           a wrapped Vulkan device, and a free place for one
+ * x X           a DLPack export, and a free place for a new one
+ * z Z           a wrapped Vulkan device, and a free place for a new one
  * d             a number below 4
  */
 struct entry {
@@ -37,7 +38,7 @@ struct entry {
     bool software_only; /* GPU drivers do not accept the input of this call */
 };
 
-/* The entry of a public function. The function run_NAME calls it. */
+/* The entry of a public function, which the function run_NAME calls. */
 #define CALL(name, weight, format)                                                                 \
     {                                                                                              \
 #name, format, weight, run_##name, false                                                   \
@@ -73,12 +74,12 @@ void hand_end_all(struct world *w);
 /* Joins the entries of all files in one list. Call it before any other function of this header. */
 void entries_collect(void);
 
-/* A live wrap of the Vulkan device: the one at that place, or the world's own. */
+/* The live wrap at that place. If the place is free, the wrap that the world always has. */
 gr_vk_device *device_for(struct world *w, int number);
 
 /*
- * is_ring_valid(): whether a call may get the ring, which is NULL, or is live with its context
- * current.
+ * is_ring_valid(): whether a call may get the ring. It may be NULL. Otherwise it must be live, and
+ * its context must be current.
  */
 struct ring *ring_at(struct world *w, int place);
 bool is_ring_valid(const struct world *w, const struct ring *ring);
@@ -91,8 +92,8 @@ void ring_free(struct world *w, struct ring *ring);
 void export_end(struct world *w, struct export *x);
 
 /*
- * Look up entries by number, which is the same in each run of one build, and by name. Return NULL
- * or -1 if not found.
+ * Look up entries by number and by name. Return NULL or -1 if there is none. Numbers are the same
+ * in all runs of one build.
  */
 const struct entry *entry_at(int number);
 int entry_named(const char *name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Vulkan devices: wraps, which may end before the resources made with them; images; and buffers
- * that the program owns, for which the test passes a buffer that grinterop created before.
+ * Wrapped Vulkan devices, which may end before the resources made with them; Vulkan images; and
+ * resources for buffers of the program, for which the test passes the VkBuffer of another resource.
  */
 #include "calls.h"
 
@@ -19,7 +19,7 @@ static struct device *device_at(struct world *w, int place)
     return place >= 0 && place < DEVICES ? &w->devices[place] : NULL;
 }
 
-/* The live wrap at a place, or the world's own if that place is free. */
+/* The live wrap at a place. If the place is free, the wrap that the world always has. */
 gr_vk_device *device_for(struct world *w, int number)
 {
     struct device *d = &w->devices[number % DEVICES];
@@ -154,8 +154,8 @@ static bool run_gr_vk_image_create(struct world *w, const int *a)
 /* ---- Buffers of the program ------------------------------------------------------------------ */
 
 /*
- * Argument values 0 to 2 are errors: no buffer, no memory, a range past the end. Two resources then
- * share memory, and it is undefined which write wins.
+ * Argument values 0 to 2 are errors: no buffer, no memory, a range past the end. After a success
+ * two resources share memory, and it is undefined which write wins.
  */
 static bool run_gr_from_vk_buffer(struct world *w, const int *a)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Tensors through DLPack: exports, which another framework would hold, their deleters, and imports.
- * An export and its import share memory.
+ * Tensors through DLPack: exports, as another framework would hold them, their deleters, and
+ * imports. An export and its import share memory.
  */
 #include "calls.h"
 
@@ -87,8 +87,8 @@ void export_end(struct world *w, struct export *x)
 }
 
 /*
- * The consumer calls the deleter of an export. If the export was imported, freeing the import does
- * that.
+ * The consumer calls the deleter of an export. If the export was imported, freeing the import calls
+ * the deleter.
  */
 static bool run_dlpack_end(struct world *w, const int *a)
 {

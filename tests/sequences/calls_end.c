@@ -121,7 +121,7 @@ static bool run_gr_resource_unmap(struct world *w, const int *a)
     unsigned may = resource_may(r);
     if (!may)
         may =
-            /* A slot of a ring also gets this error. */
+            /* The program has not mapped a slot of a ring, so it gets this error, too. */
             end_may(w, r, a[1]) | (r->mapped ? 0 : MAY(GR_ERR_STATE));
     if (a[1] == STREAM_NULL || a[1] == STREAM_NONE)
         may |= MAY(GR_ERR_INVALID_VALUE);
@@ -133,8 +133,8 @@ static bool run_gr_resource_unmap(struct world *w, const int *a)
 }
 
 /*
- * The errors of a close. Closing an unmapped resource uses no stream, so any stream is accepted but
- * NULL and NONE.
+ * The errors of a close. Closing an unmapped resource uses no stream, so the call accepts any
+ * stream except NULL and GR_STREAM_NONE.
  */
 static unsigned close_may(const struct world *w, const struct resource *r, int choice)
 {

@@ -46,8 +46,9 @@ static unsigned flags_may(int flags)
 /* ---- By a descriptor ------------------------------------------------------------------------- */
 
 /*
- * Memory in the form in which lavapipe exports it, which only the software driver accepts. A header
- * holds the size and the start of the data, and the file is sealed against shrinking.
+ * Creates a memory file as lavapipe exports it. Only the software driver accepts such files. The
+ * header of the file holds the size and the start of the data. The file is sealed against
+ * shrinking.
  */
 #define HEAD 64
 
@@ -107,7 +108,7 @@ static bool run_gr_from_same_memory(struct world *w, const int *a)
     return true;
 }
 
-/* Sets an external resource to use no semaphores. Before such a call its maps are refused. */
+/* Sets an external resource to use no semaphores. Until then its maps are refused. */
 static bool run_sync_none(struct world *w, const int *a)
 {
     struct resource *r = resource_at(w, a[0]);

@@ -58,7 +58,7 @@ static struct handed take(const struct world *w, bool any)
 
 /* ---- Handing over ---------------------------------------------------------------------------- */
 
-/* Whether nothing else in the model refers to the resource. grinterop owns its OpenGL object. */
+/* Whether grinterop owns the OpenGL object, and nothing else refers to the resource. */
 static bool is_unreferenced(const struct resource *r)
 {
     return r && !r->gone && !r->begun && !r->ring && !r->later && !r->kept && r->object == &r->own;

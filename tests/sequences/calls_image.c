@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Whether a query may be called with the buffer: the buffer may be NULL, and need not be mapped any
- * more.
+ * Whether a query may be called with the buffer. NULL is allowed, and so is a buffer that is no
+ * longer mapped.
  */
 static bool can_query(const struct buffer *b)
 {
@@ -100,8 +100,8 @@ static bool run_gr_buffer_texture(struct world *w, const int *a)
 #define ROW 16 /* bytes per row */
 
 /*
- * The errors of a copy. The stream must be the one of the map, by its handle or as
- * GR_STREAM_OF_MAP: another stream would have to wait for that one.
+ * The errors of a copy. The stream must be that of the map, by its handle or as GR_STREAM_OF_MAP.
+ * On another stream the program would have to order the copy after the map.
  */
 static unsigned copy_may(const struct world *w, const struct buffer *b, int choice)
 {

@@ -35,8 +35,8 @@ static bool run_cuda_create(struct world *w, const int *a)
     need_cuda(w, w->cu->CtxCreate(&w->contexts[1], 0, device), "cuCtxCreate");
     w->second_made = true;
     /*
-     * cuCtxCreate() pushed the context above the current one. Setting NULL would make the one below
-     * current again.
+     * cuCtxCreate() has pushed the new context onto the stack. cuCtxSetCurrent(NULL) would only pop
+     * it again, and the previous context would be current.
      */
     need_cuda(w, w->cu->CtxPopCurrent(&popped), "cuCtxPopCurrent");
     use_cuda(w, 1);
@@ -44,8 +44,9 @@ static bool run_cuda_create(struct world *w, const int *a)
 }
 
 /*
- * Notes that the CUDA context of a resource is destroyed. The NVIDIA driver does not return objects
- * that were mapped by interop, or registered images, to OpenGL, which may not use them any more.
+ * Notes that the CUDA context of a resource is destroyed. OpenGL may no longer use the object if it
+ * was mapped by interop or is a registered image, since the NVIDIA driver does not return such
+ * objects.
  */
 static void context_is_gone(const struct world *w, struct resource *r)
 {
@@ -103,7 +104,7 @@ static bool slot_is_out(const struct slot *slot)
     return slot->state == SLOT_WRITING || slot->state == SLOT_READING;
 }
 
-/* Whether slots of a ring were acquired on that stream, on which they will be released. */
+/* Whether slots of a ring were acquired on that stream. They will be released on it. */
 static bool ring_uses_stream(const struct world *w, CUstream stream)
 {
     for (int i = 0; i < RINGS; i++)
@@ -122,8 +123,8 @@ static void stream_is_gone(struct resource *r, CUstream stream)
 }
 
 /*
- * Destroys a stream. Mappings on this stream are then released on another one, which only the
- * software driver defines.
+ * Destroys a stream. Mappings on this stream must then be released on another stream. Only the
+ * software driver defines what happens then.
  */
 static bool run_stream_destroy(struct world *w, const int *a)
 {
@@ -132,7 +133,7 @@ static bool run_stream_destroy(struct world *w, const int *a)
     if (w->handed)
         return false;
     for (int i = 0; i < TENSORS; i++)
-        if (w->tensors[i].used) /* the streams of tensors must outlive them */
+        if (w->tensors[i].used) /* streams must outlive their tensors */
             return false;
     if (stream->life != LIVE || ring_uses_stream(w, stream->it) ||
         (used && !(w->software && w->alone)))
@@ -237,7 +238,7 @@ static bool run_gl_delete(struct world *w, const int *a)
     struct object *o = with_gl(w, a[0]);
     if (!o || w->names_used + OBJECTS > NAMES)
         return false;
-    GLuint reserved; /* keeps the name from the next object that grinterop creates */
+    GLuint reserved; /* no new object of grinterop gets the name */
     glDeleteBuffers(1, &o->name);
     glGenBuffers(1, &reserved);
     o->deleted = true;
@@ -246,7 +247,7 @@ static bool run_gl_delete(struct world *w, const int *a)
 
 /* ---- CUDA ------------------------------------------------------------------------------------ */
 
-/* Picks a buffer that CUDA may access, by work on the stream of its map. */
+/* Picks a mapped buffer that CUDA may access by work on the stream of its map. */
 static struct buffer *with_cuda(struct world *w, int place)
 {
     struct buffer *b = buffer_at(w, place);

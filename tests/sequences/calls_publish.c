@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Publishing and fetching tensors. The calls only copy bytes to bytes, which needs no kernel, so
- * that sanitizer builds also make them. test_publish covers everything else.
+ * Publishing and fetching tensors. The calls copy bytes to bytes, which needs no kernel, so
+ * sanitizer builds make these calls, too. test_publish tests everything else.
  */
 #include "calls.h"
 
@@ -67,8 +67,8 @@ static gr_status publish(gr_buffer *b, gr_tensor *t, const gr_publish_options *o
 }
 
 /*
- * Publishes or fetches through a mapped buffer. The stream must be the one of the map: another
- * stream would have to wait for that one.
+ * Publishes or fetches through a mapped buffer. The stream must be that of the map: on another
+ * stream the program would have to order the call after the map.
  */
 static bool with_buffer(struct world *w, const int *a, bool fetched, with_buffer_fn call)
 {

@@ -30,8 +30,8 @@ unsigned ring_count(const struct ring *ring, enum slot_state state)
 /* ---- Create, stop, free ---------------------------------------------------------------------- */
 
 /*
- * Whether the resource may become a slot. Excludes read-only resources and resources that only a
- * map refuses. The calls in calls_map.c cover both.
+ * Whether the resource may become a slot. Read-only resources, and resources that only a map
+ * refuses, are excluded: calls_map.c covers them.
  */
 static bool can_be_slot(const struct resource *r)
 {

@@ -137,8 +137,8 @@ static bool run_gr_semaphore_describe(struct world *w, const int *a)
 }
 
 /*
- * Whether the semaphore may be signalled or awaited directly: no resource uses it, and a wait is
- * for a signalled value.
+ * Whether the semaphore may be signalled or awaited directly: no resource uses it, and the value of
+ * a wait is already signalled.
  */
 static bool is_point_valid(const struct world *w, const struct semaphore *m, int choice)
 {
@@ -263,7 +263,7 @@ static void is_over(struct submit *q)
     q->list[0] = q->list[1] = NULL;
 }
 
-/* Commits a submit. Without Vulkan resources nothing needs to be submitted to Vulkan before. */
+/* Commits a submit. If it has no Vulkan resources, the program need not submit to Vulkan first. */
 static bool run_gr_submit_commit(struct world *w, const int *a)
 {
     struct submit *q = submit_at(w, a[0]);

@@ -106,7 +106,7 @@ struct resource {
     int cuda;  /* the CUDA context that was current at creation */
     bool gone; /* that context was destroyed */
     bool image, closed, used;
-    /* The stream of its last release, which gr_resource_wait() queries, may be destroyed. */
+    /* gr_resource_wait() queries the stream of the last release, which may be destroyed. */
     bool last_may_be_gone;
     int out; /* how many of its buffers the caller has not released */
     /* `aside`: a mapping that the library keeps after gr_buffer_release_later(). */
@@ -202,7 +202,7 @@ struct mail {
 /* The objects of one thread. */
 struct world {
     unsigned thread;
-    /* The only thread, so no other thread can reuse the address of an ended object. */
+    /* No other thread runs, so none can reuse the address of an ended object. */
     bool alone;
     /* The software driver is in use, which refuses input that may crash the driver of a GPU. */
     bool software;
@@ -300,7 +300,7 @@ bool is_stale_stream(const struct world *w, CUstream stream);
 
 CUstream stream_at(const struct world *w, int choice);
 
-/* Whether the stream may be passed to a call: false for an ended stream where that is undefined. */
+/* Whether a call may get the stream: false if it has ended and passing it is undefined. */
 bool is_stream_valid(const struct world *w, int choice);
 bool is_tensor_valid(const struct world *w, const struct tensor *t);
 

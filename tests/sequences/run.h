@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The run of one process: creates worlds, runs sequences in them, and checks what is left
- * afterwards.
+ * A run in one process: creates worlds, runs sequences in them, and checks what is left afterwards.
  */
 #ifndef GR_TESTS_FUZZ_RUN_H
 #define GR_TESTS_FUZZ_RUN_H
