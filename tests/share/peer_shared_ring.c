@@ -13,7 +13,7 @@
 
 #define SLOTS 4
 #define FRAME ((size_t)4096)
-#define BATCH 63 /* frames that are compared at once */
+#define BATCH 63 /* the number of frames compared in one step */
 
 static gr_ring *make_ring(gr_side producer)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Vulkan buffers and rings with CUDA on another device than Vulkan, and the objects that are
- * refused there.
+ * Vulkan buffers and rings while CUDA computes on a device other than that of Vulkan. Also tests
+ * which objects CUDA refuses there.
  */
 #include "peer_shared.h"
 

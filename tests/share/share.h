@@ -39,8 +39,8 @@ struct peer peer_start(const char *job);
 struct peer peer_that_dies_before(void);
 
 /*
- * peer_without_vulkan() starts a child that cannot see Vulkan and that reads and writes a resource
- * of OpenGL. peer_end_alone() waits for its end.
+ * peer_without_vulkan() starts a child that cannot see Vulkan and that reads and writes an OpenGL
+ * resource. peer_end_alone() waits for the child to end.
  */
 struct peer peer_without_vulkan(void);
 void peer_end_alone(struct peer *peer);

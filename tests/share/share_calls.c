@@ -364,7 +364,7 @@ VULKAN_TEST(an_overwritten_page_cannot_make_a_slot_be_acquired_twice)
     memset(page, 0, size);
     assert_fails(gr_ring_acquire_read(two.sent.ring, GR_STREAM_NONE, &second, 1, SOON),
                  GR_ERR_SYSTEM, 0, "overwritten");
-    /* The overwritten page must not keep the submit that has begun from being committed. */
+    /* The overwritten page must not prevent the commit of a submit that has begun. */
     VkCommandBuffer commands = vulkan_begin();
     vulkan_cmd_read(commands, gr_vk_buffer(slot->resource), two.sent.host);
     vulkan_submit_slot(commands, slot, NULL);

@@ -141,8 +141,8 @@ VULKAN_TEST(wrong_descriptors_in_a_rings_messages_are_refused)
     fds[SENT] = good.wires[0].fds[SENT];
     fds[RECEIVED] = good.wires[1].fds[0];
     /*
-     * The software driver refuses a descriptor of another kind. NVIDIA's driver accepts its own
-     * descriptors as any kind.
+     * The software driver refuses a descriptor of the wrong kind. The NVIDIA driver accepts any of
+     * its own descriptors.
      */
     if (gr_cuda_is_software())
         must_refuse(&changed, GR_ERR_CUDA, "", "memory as a semaphore");

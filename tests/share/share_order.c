@@ -234,7 +234,7 @@ VULKAN_TEST(vulkan_writes_after_pending_work_of_a_cancelled_cuda_read)
     two_end(&two);
 }
 
-/* The submit of a cancelled read is never made. Neither process waits for it. */
+/* The work of a cancelled read is never submitted. Neither process waits for it. */
 VULKAN_TEST(a_frame_whose_vulkan_read_was_cancelled_can_be_read, 2)
 {
     const gr_slot *slot;

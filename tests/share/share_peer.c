@@ -169,7 +169,7 @@ CHILD(dies_before)
  */
 static pid_t server;
 static int control = -1;
-static bool busy; /* the child runs a job whose end nobody has waited for */
+static bool busy; /* nobody has waited for the job that the child is running */
 
 static pid_t spawn(const char *child, int socket)
 {
@@ -201,7 +201,7 @@ static int wait_for_server(void)
     return wait_for(pid);
 }
 
-/* Ends the child after a failed case, whose remaining work is of no use to the next case. */
+/* Ends the child after a failed case, so that its remaining work cannot disturb the next case. */
 static void kill_server(void)
 {
     kill(server, SIGKILL);

@@ -13,7 +13,7 @@
 
 /* ---- The peers ------------------------------------------------------------------------------- */
 
-/* The job hands over a second frame whose work never completes, so that its signal is missing. */
+/* The CUDA work of the second frame never completes, and its signal is missing. */
 void job_dies_in_a_frame(int socket)
 {
     gr_ring *ring = peer_ring(socket);
@@ -55,14 +55,14 @@ static void must_be_over(gr_status status)
     assert_error(GR_ERR_SYSTEM, -1, "other process");
 }
 
-/* A ring that this process reads and a new peer writes, or the reverse. The peer runs the job. */
+/* Starts a peer for the job and sends it a ring. This process reads the frames of the peer. */
 static struct shared_ring ring_with(struct peer *peer, const char *job, gr_side producer)
 {
     *peer = peer_start(job);
     return shared_ring_sent(peer->socket, SLOTS, producer, GR_RING_LOSSLESS, GR_RING_CONSUMER);
 }
 
-/* A ring in which CUDA in this process has acquired the frame in which the peer dies. */
+/* A ring whose peer dies during a frame. CUDA in this process has acquired that frame. */
 static struct shared_ring ring_with_a_pending_cuda_read(struct peer *peer, const gr_slot **slot)
 {
     struct shared_ring r = ring_with(peer, "dies_in_a_frame", GR_SIDE_GRAPHICS);
@@ -91,7 +91,7 @@ VULKAN_TEST(a_pending_vulkan_read_ends_when_the_cuda_peer_dies, 2)
     struct peer peer;
     struct shared_ring r = ring_with(&peer, "dies_in_a_frame", GR_SIDE_CUDA);
     ck_assert_uint_eq(vulkan_reads(&r), 1);
-    /* The frame is waited for before or after the death of the peer is detected. */
+    /* Waits for the frame before or after the death of the peer is detected. */
     if (_i == 1)
         peer_end_killed(&peer, true);
     assert_ok(gr_ring_acquire_read(r.ring, GR_STREAM_NONE, &slot, 1, SOON));
@@ -125,10 +125,11 @@ VULKAN_TEST(a_pending_cuda_read_ends_when_the_vulkan_peer_dies, 2)
 }
 
 /*
- * This process frees the ring at once, while its stream waits for a signal that never comes.
+ * This process frees the ring while its stream still waits for a signal that the dead peer will
+ * never give.
  *
- * Catches: on a GPU the free did not return. Destroying a slot waits for all of the GPU's work, and
- * the slots were destroyed before the link, which signals for the dead peer.
+ * Catches: on a GPU the free did not return. Destroying a slot waits for all work of the GPU, and
+ * the slots were destroyed before the link, which signals in place of the dead peer.
  */
 VULKAN_TEST(a_ring_can_be_freed_before_the_death_of_its_peer)
 {
@@ -141,7 +142,7 @@ VULKAN_TEST(a_ring_can_be_freed_before_the_death_of_its_peer)
     peer_end_killed(&peer, true);
     shared_ring_end(&r);
     sleep_ms(50);
-    /* Creating a resource also frees those whose free was postponed. */
+    /* Creating a resource also frees resources whose free was deferred. */
     gr_resource_free(must_create(64, GR_READ_WRITE));
 }
 
@@ -157,7 +158,7 @@ VULKAN_TEST(frames_of_a_dead_peer_can_be_read)
     shared_ring_end(&r);
 }
 
-/* The consumer dies, so no frame will be read. */
+/* The consumer is dead, so the producer cannot write to the ring. */
 VULKAN_TEST(writing_fails_after_the_consumer_dies)
 {
     struct peer peer = peer_that_dies_before();
@@ -178,8 +179,8 @@ VULKAN_TEST(frames_of_a_peer_that_freed_its_ring_can_be_read)
     const gr_slot *slot;
     struct peer peer = peer_start("ends_at_once");
     /*
-     * The ring has one slot: the driver waits for the whole GPU when a slot that was never used is
-     * destroyed.
+     * The ring has one slot, so that every slot is used: destroying an unused slot makes the driver
+     * wait for the whole GPU.
      */
     struct shared_ring r =
         shared_ring_sent(peer.socket, 1, GR_SIDE_CUDA, GR_RING_LOSSLESS, GR_RING_CONSUMER);

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The size of an image that one copy can transfer. */
+/* One copy can transfer an image of this size. */
 #define IMAGE_WIDTH  40
 #define IMAGE_HEIGHT 24
 
@@ -63,7 +63,7 @@ VULKAN_TEST(both_processes_see_the_bytes_of_a_vulkan_buffer)
     peer_end(&peer, false);
 }
 
-/* The buffer is in part of the application's own memory, or in memory dedicated to one buffer. */
+/* The buffer is in a part of memory of the application, or in dedicated memory. */
 VULKAN_TEST(both_processes_see_bytes_in_the_applications_memory, 2)
 {
     struct peer peer = peer_start("reads_and_writes");
@@ -138,10 +138,7 @@ void job_reads_an_image(int socket)
     close(socket);
 }
 
-/*
- * CUDA in this process writes between the two, so that Vulkan's own layout is used before and
- * after.
- */
+/* CUDA in this process writes the texels, and CUDA in the peer reads them. */
 VULKAN_IMAGE_TEST(both_processes_see_the_texels_of_a_vulkan_image)
 {
     static unsigned char bytes[IMAGE_HEIGHT][IMAGE_WIDTH][4];
@@ -238,8 +235,8 @@ VULKAN_TEST(application_data_is_sent_with_a_resource)
 }
 
 /*
- * The bytes are not lost: the next call passes more space, or is the right call for this kind of
- * message.
+ * A refused receive loses no bytes: the next call passes more space, or is the right call for this
+ * kind of message.
  */
 VULKAN_TEST(application_data_is_kept_if_the_space_is_too_small)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Rings of Vulkan buffers for test_share, whose frames are filled with a value derived from their
+ * Rings of Vulkan buffers for test_share. Each frame is filled with a value derived from its
  * number.
  */
 #ifndef GR_TESTS_SHARE_RING_H
@@ -43,8 +43,8 @@ uint64_t vulkan_reads(const struct shared_ring *r);
 #define SLOTS_OF_TWO 3
 
 /*
- * A ring with both ends in this process. Vulkan of the sender reads the frames that CUDA of the
- * receiver writes, or the reverse.
+ * A ring with both ends in this process. Vulkan at the sender's end reads the frames that CUDA at
+ * the receiver's end writes, or the reverse.
  */
 struct two {
     struct shared_ring sent;
@@ -54,13 +54,13 @@ struct shared_ring send_ring(const struct pair *pair, gr_side producer, gr_ring_
 struct two two_begin(gr_side producer, gr_ring_mode mode);
 void two_end(struct two *two);
 
-/* Vulkan acquires a frame and submits its work, which the gate blocks unless it is NULL. */
+/* Vulkan acquires a frame and submits its work. The gate, unless it is NULL, blocks that work. */
 void vulkan_begins_read(const struct shared_ring *r, const gr_slot **slot,
                         const struct vulkan_gate *gate);
 
 /*
- * For jobs: peer_ring() receives the ring of the job, which takes the socket. peer_ring_end() frees
- * it.
+ * For jobs: peer_ring() receives the ring of the job, and the ring takes the socket.
+ * peer_ring_end() frees the ring.
  */
 gr_ring *peer_ring(int socket);
 void peer_ring_end(gr_ring *ring);

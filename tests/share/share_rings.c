@@ -89,7 +89,7 @@ VULKAN_TEST(a_peer_reads_frames_of_vulkan, 3)
     shared_ring_end(&r);
 }
 
-/* CUDA may also be on the side of the sender. */
+/* CUDA may also be at the sender's end. */
 VULKAN_TEST(a_peer_reads_frames_of_cuda, 2)
 {
     struct peer peer = peer_start(_i == 0 ? "consumes_all" : "consumes_the_newest");
@@ -114,7 +114,7 @@ VULKAN_TEST(cuda_reads_frames_of_a_peer)
     shared_ring_end(&r);
 }
 
-/* A ring that this process has used before continues unchanged after it is sent. */
+/* A ring that this process has used must continue without a change after it is sent. */
 VULKAN_TEST(a_ring_continues_if_it_was_used_before_the_send)
 {
     struct peer peer = peer_start("produces");
@@ -130,7 +130,7 @@ VULKAN_TEST(a_ring_continues_if_it_was_used_before_the_send)
     shared_ring_end(&r);
 }
 
-/* The current slots come after slots that have left, and some have been used. */
+/* The ring was resized: old slots have left, and some of the current slots have been used. */
 VULKAN_TEST(a_ring_continues_if_it_was_resized_before_the_send, 3)
 {
     gr_resource *others[SLOTS];
@@ -192,8 +192,8 @@ TEST(opengl_reads_frames_of_a_peer)
 }
 
 /*
- * OpenGL defers the signal for a frame that it has read, at most until it gives up its side of the
- * ring.
+ * OpenGL defers the signal for a frame that it has read. The send must make this signal, since
+ * OpenGL leaves the ring.
  */
 TEST(a_sent_ring_includes_slots_whose_signal_was_deferred)
 {

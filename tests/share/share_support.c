@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Sockets and rings in this process for tests that share them, and frames that CUDA and Vulkan
- * write and read.
+ * Sockets and rings for tests with both ends in this process, and frames that CUDA and Vulkan write
+ * and read.
  */
 #define _GNU_SOURCE
 #include "share_ring.h"

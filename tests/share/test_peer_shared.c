@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Storage on the rendering GPU, which CUDA on another GPU uses: GR_TEST_CUDA_DEVICE, by default
- * device 1. The software driver has three devices. This file tests OpenGL buffers and refusals.
+ * CUDA on one GPU uses storage on another GPU, which renders. CUDA device GR_TEST_CUDA_DEVICE
+ * computes, by default device 1. The software driver has three devices. This file tests OpenGL
+ * buffers and refusals.
  */
 #define _GNU_SOURCE
 #include "tests/drivers/fault_driver.h"
@@ -46,7 +47,7 @@ PEER_TEST(a_mapped_pointer_is_valid_on_the_rendering_device)
     assert_gl_bytes(gr_gl_name(resource), sizeof(bytes), 0x32);
 }
 
-/* Maps resources of all devices in turn, whichever context is current. */
+/* Maps resources of all devices in turn, while the context of any device or none is current. */
 PEER_TEST(resources_of_all_devices_are_mapped_on_one_thread)
 {
     gr_resource *resources[MOST_DEVICES];
@@ -232,7 +233,7 @@ PEER_TEST(sharing_without_peer_access_is_refused)
 
 /* ---- CUDA_VISIBLE_DEVICES -------------------------------------------------------------------- */
 
-/* OpenGL renders on the second CUDA device, which is the first device of the machine. */
+/* The device numbers are reversed: OpenGL renders on CUDA device 1, the machine's first. */
 CHILD(in_another_order)
 {
     char text[900];

@@ -44,7 +44,7 @@ static bool is_due(const char *function, const void *caller)
 
 #ifdef SANITIZER
 
-/* The name of the sanitizer that overrides this function itself; NULL if none does. */
+/* The name of the sanitizer, if it overrides the function itself; otherwise NULL. */
 static const char *cannot_fail(const char *function)
 {
     return strcmp(function, "eventfd") == 0 ? NULL : SANITIZER;
@@ -145,7 +145,7 @@ struct ends {
     gr_ring *received;
 };
 
-/* Vulkan writes, so that the signals of its semaphores may have to be relayed. */
+/* Vulkan is the producer, so that grinterop may have to relay the signals of its semaphores. */
 static struct ends ends_begin(void)
 {
     return (struct ends){
@@ -217,7 +217,7 @@ VULKAN_TEST(sharing_names_the_failed_step_and_leaks_nothing, sizeof(steps) / siz
     Dl_info info;
     ck_assert(dladdr(dlsym(RTLD_DEFAULT, "gr_library_version"), &info));
     grinterop = info.dli_fbase;
-    fails_cleanly(step, 0); /* creates the objects that are kept for later */
+    fails_cleanly(step, 0); /* creates what grinterop keeps and reuses */
     long number = 1;
     while (fails_cleanly(step, number) && number < MOST_TIMES)
         number++;
