@@ -127,8 +127,8 @@ static inline bool start_counting(void)
 /* ---- Growth ---------------------------------------------------------------------------------- */
 
 /*
- * The limit of memory growth. It is less than a leak of a few objects per cycle would add up to,
- * and more than the chunks of up to 2 MiB in which the C library and the drivers allocate.
+ * The limit of memory growth. A leak of a few objects per cycle exceeds it. The chunks of up to 2
+ * MiB that the C library and the drivers allocate do not.
  */
 #define MOST_GROWTH (4 << 20)
 
@@ -172,9 +172,9 @@ static inline struct growth measure_growth(void (*cycle)(GLuint name), GLuint na
 }
 
 /*
- * The first tenth of the cycles fills free lists, caches and driver pools, which may grow later
- * too, in chunks of some MiB. A closed object may keep its descriptor until the stream has
- * finished. A leak, however, grows each time, so one round out of five without any growth is
+ * The first tenth of the cycles fills free lists, caches and driver pools. These may also grow
+ * later, in chunks of some MiB. A closed object may keep its descriptor until the stream has
+ * finished. A leak, however, grows in every round, so one of five rounds without any growth is
  * enough.
  *
  * Only the software driver can report how much device memory this process uses. On a GPU other

@@ -12,8 +12,8 @@
 #define child_check(condition) ck_assert_msg(condition, "not so: %s; %s", #condition, error_text())
 
 /*
- * For the parent: runs the child, which must return 0. The child's output is truncated, since Check
- * ends the whole program over a message of more than 4096 bytes.
+ * For the parent: runs the child, which must return 0. The output of the child is truncated, since
+ * a message of more than 4096 bytes makes Check end the whole program.
  */
 #define expect_child(name)                                                                         \
     do {                                                                                           \

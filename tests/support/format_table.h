@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Reads tests/image/formats-h200.txt: the results of NVIDIA's driver for every format and target.
- * The head of that file explains how it was made and what the columns mean.
+ * Reads tests/image/formats-h200.txt: the results of the NVIDIA driver for every format and target.
+ * The head of the file explains how the results were measured and what the columns mean.
  */
 #ifndef GR_TESTS_FORMAT_TABLE_H
 #define GR_TESTS_FORMAT_TABLE_H

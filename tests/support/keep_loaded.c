@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Preloaded under AddressSanitizer so that no library is unloaded. The Vulkan loader unloads the
- * drivers. Without this file, memory that only the static variables of a driver point to would then
- * be reported as leaked, in a module without a name.
+ * Preloaded under AddressSanitizer to keep libraries loaded. Otherwise the Vulkan loader unloads
+ * drivers. Memory to which only static variables of a driver point would then be reported as a
+ * leak, without the name of the module.
  */
 #include <dlfcn.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Creates OpenGL contexts that grinterop would not create, because CUDA cannot see their device.
- * That device is the CPU of a machine with a GPU, through Mesa's software device in EGL, or a GPU
- * that is hidden from CUDA.
+ * Creates OpenGL contexts that grinterop would not create, because CUDA cannot see their device:
+ * the CPU of a machine with a GPU, through the software device of Mesa in EGL, or a GPU that is
+ * hidden from CUDA.
  */
 #ifndef GR_TESTS_OWN_EGL_H
 #define GR_TESTS_OWN_EGL_H

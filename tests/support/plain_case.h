@@ -42,7 +42,9 @@ const char *fail_at(const char *file, int line, const char *format, ...) LIKE_PR
         if (!(condition))                                                                          \
             FAIL("not so: %s", #condition);                                                        \
     } while (0)
-/* For a function that calls others with the same kind of result: returns an error text at once. */
+/*
+ * For a function that returns NULL or an error text: if a call returns an error text, returns it.
+ */
 #define PASS_ON(result)                                                                            \
     do {                                                                                           \
         const char *wrong_ = (result);                                                             \

@@ -173,7 +173,7 @@ static void end_gates(void)
 
 /* ---- The fixture ----------------------------------------------------------------------------- */
 
-/* The file behind a descriptor: a path, or "/memfd:NAME (deleted)". */
+/* The file behind a descriptor, as a path or as "/memfd:NAME (deleted)". */
 static void fd_name(int fd, char name[64])
 {
     char path[32];
@@ -182,13 +182,13 @@ static void fd_name(int fd, char name[64])
     name[length > 0 ? length : 0] = '\0';
 }
 
-/* Mesa 25 opens a memory file for each display at any time and keeps it open. */
+/* Mesa 25 may open a memory file for a display at any time, and keeps it open. */
 static bool is_mesa_file(const char *name)
 {
     return strncmp(name, "/memfd:allocation fd", 20) == 0;
 }
 
-/* NVIDIA's driver opens a GPU's device file on first use and closes it at any time. */
+/* The NVIDIA driver opens the device file of a GPU on first use and may close it at any time. */
 static bool is_nvidia_file(const char *name)
 {
     return strncmp(name, "/dev/nvidia", 11) == 0 && name[11] >= '0' && name[11] <= '9';
@@ -226,8 +226,8 @@ int device_past_last(char *text, size_t size)
 }
 
 /*
- * The file behind each descriptor before a case. Messages use it to name descriptors that the case
- * left open or closed.
+ * The file behind each descriptor before a case. Messages use these files to name descriptors that
+ * the case left open or closed.
  */
 static char fd_names[MOST_FDS][64], changed_fds[1024];
 
@@ -277,7 +277,7 @@ int fixture_drawing_device(void)
     return drawing_device;
 }
 
-static char differences[3000]; /* Check cannot take a longer message */
+static char differences[3000]; /* Check cannot handle longer messages */
 
 void note_difference(const char *format, ...)
 {

@@ -76,8 +76,8 @@ TCase *add_case(Suite *suite, const char *name);
 TCase *with_fixture(TCase *tcase, void (*setup)(void), void (*teardown)(void));
 
 /*
- * Calls `use` once with the fixture, before all cases: drivers open descriptors on first use and
- * keep them, so the descriptors of a case are only counted after that. Returns the case.
+ * Calls `use` once with the fixture before all cases. Drivers open descriptors on first use and
+ * keep them, so descriptors are counted only after that call. Returns the case.
  */
 TCase *with_first_use(TCase *tcase, void (*use)(void));
 
@@ -150,7 +150,7 @@ void list_here(struct listed *listed);
         call;                                                                                      \
     }
 
-/* CHILD(name) {...}: the code that the child process with that name runs, and its exit status. */
+/* CHILD(name) {...}: the code of the child process with that name. Returns its exit status. */
 struct child {
     const char *name;
     int (*run)(void);
@@ -219,8 +219,8 @@ int child_run(const char *name, char *text, size_t size);
 void skip_say(const char *function, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * TEST() for a case that is skipped unless `missing` is NULL; `missing` is then the reason. A
- * fixture cannot skip a case: without a process per case, Check's fixtures only pass or fail.
+ * TEST() that is skipped unless `missing` is NULL; otherwise `missing` is the reason. A fixture
+ * cannot skip a case: without a process per case, Check's fixtures only pass or fail.
  */
 #define TEST_UNLESS(missing, ...) TEST_UNLESS_OF(missing, __VA_ARGS__, 1, 0)
 #define TEST_UNLESS_OF(missing, title, times, ...)                                                 \
@@ -262,7 +262,7 @@ void wait_for_flag(pthread_mutex_t *lock, pthread_cond_t *changed, const bool *f
 
 int open_fds(void);
 
-/* Whether soon `count` descriptors are open: a thread closes those that another process sent. */
+/* Whether `count` descriptors are open soon. A thread closes received descriptors later. */
 bool open_fds_become(int count);
 void sleep_ms(unsigned ms);
 
@@ -300,8 +300,8 @@ const char *result_name(int result);
 void *made_at(const char *file, int line, const char *call, const void *object);
 
 /*
- * The last error of this thread has that class and code (-1: any), and its message contains the
- * text. Clears the error, so that a later check does not mistake it for a new one.
+ * Checks the last error of this thread: the class, the code (-1: any), and that the message
+ * contains the text. Clears the error, so that later checks do not see it.
  */
 #define assert_error(status, code, text)                                                           \
     do {                                                                                           \
@@ -373,14 +373,17 @@ CUDA_MEMCPY3D copy_from_array(void *bytes, CUarray array, size_t width, size_t h
 const char *pattern_differs(const void *bytes, size_t size, unsigned seed);
 const char *bytes_differ(const void *bytes, size_t size, int value);
 
-/* Allocates memory for bytes that are compared once: the comparisons free it. */
+/* Allocates memory for bytes that are compared once. The comparison frees the memory. */
 void *must_allocate(size_t size);
 const char *pattern_differs_once(void *bytes, size_t size, unsigned seed);
 const char *bytes_differ_once(void *bytes, size_t size, int value);
 const char *gl_pattern_differs(GLuint name, size_t size, unsigned seed);
 const char *gl_bytes_differ(GLuint name, size_t size, int value);
 
-/* A buffer object with these bytes (NULL: undefined bytes), which lives as long as the context. */
+/*
+ * Creates a buffer object with these bytes, or with undefined contents if `bytes` is NULL. The
+ * buffer lives as long as the context.
+ */
 GLuint gl_buffer(const void *bytes, size_t size);
 GLuint gl_buffer_pattern(size_t size, unsigned seed);
 GLuint gl_buffer_filled(size_t size, int value);
@@ -388,7 +391,7 @@ GLuint gl_buffer_filled(size_t size, int value);
 /* Copies the first `size` bytes of a buffer with OpenGL, without waiting for the copy. */
 void gl_copy_buffer(GLuint from, GLuint to, size_t size);
 
-/* Makes a shader program that does nothing the current one. */
+/* Makes an idle shader program current. */
 void gl_use_some_program(void);
 
 /* Reads and writes the bytes of a buffer with OpenGL. Bindings are restored. */

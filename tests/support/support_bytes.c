@@ -31,10 +31,7 @@ void *made_at(const char *file, int line, const char *call, const void *object)
     return (void *)object;
 }
 
-/*
- * Whether a function with that name exists. A grinterop function must be one that programs can
- * call.
- */
+/* Whether the function can be called: a grinterop function must be exported. */
 static bool is_function(const char *call)
 {
     static const char *const drivers[] = {"cu", "gl", "egl", "vk"};
@@ -227,10 +224,10 @@ void gl_copy_buffer(GLuint from, GLuint to, size_t size)
 }
 
 /*
- * Reads through a new buffer. NVIDIA's driver (580) caches in host memory what glGetBufferSubData()
- * has read and returns the same bytes again, even if CUDA has since written to imported storage;
- * draws and copies see the new bytes. gl_read() overwrites `bytes` first, so that a read that
- * returns nothing does not show the bytes of an earlier read.
+ * Reads through a new buffer. The NVIDIA driver (580) caches in host memory what
+ * glGetBufferSubData() returns. Later calls return the cached bytes even if CUDA has since written
+ * to imported storage; draws and copies see the new bytes. gl_read() overwrites `bytes` first, so
+ * that a read that returns nothing is detected.
  */
 void gl_read(GLuint name, void *bytes, size_t size)
 {

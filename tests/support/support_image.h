@@ -93,9 +93,9 @@ void image_delete(const struct image *image);
 void image_note(const struct image *image, const char *what);
 
 /*
- * Creates an image of each format that CUDA accepts and calls `look` with it. Returns at once for a
- * target that CUDA refuses. OpenGL must support at least 30 of the formats; no OpenGL supports all
- * of them.
+ * Creates an image of each format that CUDA accepts and calls `look` with it. For a target that
+ * CUDA refuses, does nothing. OpenGL must support at least 30 of the formats; no OpenGL supports
+ * all of them.
  */
 void image_each_format(const struct image_target *target,
                        struct image (*make)(const struct image_format *format,
@@ -108,14 +108,14 @@ unsigned image_height(const struct image *image, unsigned level);
 unsigned image_slices(const struct image *image, unsigned level);
 size_t image_bytes(const struct image *image, unsigned level);
 
-/* No layer of a test image has more bytes in CUDA. */
+/* The maximum number of bytes in CUDA of one layer of a test image. */
 #define IMAGE_MOST_BYTES 65536
 
 /* ---- Texels ---------------------------------------------------------------------------------- */
 
 /*
- * Fills `texels` with what CUDA must see of the OpenGL pattern for this seed. If OpenGL has three
- * channels, the fourth is 0; in integer formats it is 1, as in the software driver.
+ * Fills `texels` with the pattern for this seed as CUDA must see it. If the OpenGL format has three
+ * channels, the fourth is 0, or 1 in integer formats, as in the software driver.
  */
 void image_pattern(const struct image_format *format, void *texels, size_t bytes, unsigned seed);
 
@@ -133,8 +133,8 @@ struct image image_filled(const char *format, const char *target, unsigned width
 unsigned image_seed(unsigned number, unsigned level, unsigned layer);
 
 /*
- * Returns NULL, or how the contents in OpenGL differ from the pattern of image_fill(), in one level
- * and layer or in all.
+ * Compares the contents in OpenGL with the pattern of image_fill(), in one level and layer or in
+ * all. Returns NULL, or a description of the difference.
  */
 const char *image_level_differs(const struct image *image, unsigned level, unsigned layer,
                                 unsigned number);

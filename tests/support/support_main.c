@@ -134,9 +134,9 @@ int child_run(const char *name, char *text, size_t size)
 }
 
 /*
- * While a suite runs, Check's own SIGALRM handler kills the process group of the case's process.
- * Without a process per case that group also contains this program and its caller, and nothing is
- * printed. So the tests install too_late() again.
+ * While a suite runs, Check's own SIGALRM handler kills the process group of the test and prints
+ * nothing. Without a process per case, this program and its caller are in the same group. So the
+ * tests install too_late() again.
  */
 static void too_late(int signal)
 {
@@ -289,8 +289,8 @@ TCase *with_fixture(TCase *tcase, void (*setup)(void), void (*teardown)(void))
 static struct listed *all_listed;
 
 /*
- * The constructors of one file run in any order, those of different files in link order. So this
- * function sorts the entries of one file by line.
+ * The constructors of one file run in any order, and those of several files in link order. So this
+ * function sorts the entries of each file by line.
  */
 void list_here(struct listed *listed)
 {
@@ -307,8 +307,8 @@ void list_here(struct listed *listed)
 }
 
 /*
- * The cases of a group in the suite: created where the file begins the group, looked up where the
- * file continues it.
+ * The cases of a group in the suite. Creates them where the file begins the group, and looks them
+ * up where the file continues the group.
  */
 static TCase **cases_of(struct listed *group, Suite *suite)
 {

@@ -12,7 +12,7 @@ static const struct {
     GLenum what;
     int version; /* the OpenGL version that introduced the query */
     const char *name;
-    /* The value for glPixelStorei(). 0: the state is a binding, and an object is bound instead. */
+    /* The value for glPixelStorei(). 0: this state is a binding, so an object is bound instead. */
     GLint value;
 } queries[] = {
     {GL_ARRAY_BUFFER_BINDING, 30, "GL_ARRAY_BUFFER", 0},

@@ -250,8 +250,8 @@ void image_get(gr_buffer *buffer, unsigned level, unsigned layer, void *texels)
 }
 
 /*
- * The driver only reads `texels`, but gr_linear_desc, which serves both directions, has no const
- * pointer.
+ * The driver only reads `texels`. gr_linear_desc has no const pointer, because it serves both
+ * directions.
  */
 void image_put(gr_buffer *buffer, unsigned level, unsigned layer, const void *texels)
 {

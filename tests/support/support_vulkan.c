@@ -16,9 +16,9 @@ struct vulkan vk;
 /* ---- Validation messages --------------------------------------------------------------------- */
 
 /*
- * Messages that the validation layer reports for correct code, each with the reason. None is needed
- * now. The layer is known to lose track of a timeline semaphore that is signalled outside of
- * Vulkan.
+ * Messages that the validation layer reports for correct code, each with the reason. At present
+ * there are none. The layer is known to lose track of a timeline semaphore that is signalled
+ * outside of Vulkan.
  */
 static const char *const false_positives[] = {NULL};
 
@@ -239,8 +239,8 @@ static int keep_library(struct dl_phdr_info *info, size_t size, void *user)
 GROUP("end of Vulkan", add_bare_case)
 
 /*
- * The drivers stay loaded, so that a leak checker can name the library of memory that they never
- * free.
+ * Keeps the drivers loaded, so that a leak checker can name the library that allocated memory and
+ * never frees it.
  */
 VULKAN_TEST(freeing_the_device_leaves_no_vulkan_object)
 {

@@ -81,12 +81,12 @@ extern struct vulkan vk;
 
 /*
  * Adds to the suite a case that runs with the fixture of support.h and with Vulkan. The last case
- * of each program then checks that the device is destroyed and that the validation layer reports
- * nothing that is left.
+ * of each program then checks that the device is destroyed and that the validation layer reports no
+ * remaining object.
  */
 TCase *add_vulkan_case(Suite *suite, const char *name);
 
-/* The same with a wrap that copies, for cases whose images grinterop hands over. */
+/* Like add_vulkan_case(), with a wrap that copies. Here grinterop hands over the images. */
 TCase *add_copied_vulkan_case(Suite *suite, const char *name);
 
 /* For children, which call fixture_setup() first and check vk.missing afterwards. */
@@ -97,8 +97,8 @@ void vulkan_teardown(void);
 gr_vk_device *vulkan_wrap(void);
 
 /*
- * A description to wrap the device without synchronization2. Unless NULL, `replacement` replaces
- * vkGetDeviceProcAddr().
+ * A description to wrap the device without synchronization2. Unless NULL, `replacement` is passed
+ * as vkGetDeviceProcAddr().
  */
 gr_vk_device_desc vulkan_desc(PFN_vkGetDeviceProcAddr replacement);
 
@@ -195,16 +195,16 @@ void vulkan_use_queue(VkQueue queue, uint32_t family);
 VkCommandBuffer vulkan_begin(void);
 
 /*
- * Ends and submits the commands without waiting for them. The commands wait for the semaphore of
- * `submit` and signal its other one, unless `submit` is NULL, and wait for the gate unless that is
- * NULL.
+ * Ends and submits the commands without waiting for them. Unless `submit` is NULL, the commands
+ * wait for one of its semaphores and signal the other one. Unless the gate is NULL, they also wait
+ * for the gate.
  */
 void vulkan_submit(VkCommandBuffer commands, const gr_submit *submit,
                    const struct vulkan_gate *gate);
 
 /*
- * Like vulkan_submit() with the submit of a slot, which the call commits for all slots of the same
- * acquire. Call it once for all of them.
+ * Like vulkan_submit() with the submit of a slot. The call commits the submit for all slots of the
+ * same acquire, so call it only once for them.
  */
 void vulkan_submit_slot(VkCommandBuffer commands, const gr_slot *slot,
                         const struct vulkan_gate *gate);
@@ -215,7 +215,8 @@ void vulkan_submit_begun(VkCommandBuffer commands, gr_submit *submit,
 
 /*
  * Begins a submit of n resources, which use at most one pair of semaphores. The functions below
- * return what the submit waits for and signals: NULL and 0 if nothing.
+ * return the semaphore and value that the submit waits for and signals: NULL and 0 if there are
+ * none.
  */
 gr_submit *vulkan_begin_submit(gr_resource *const resources[], size_t n);
 gr_semaphore *wait_of(const gr_submit *submit);
@@ -248,7 +249,7 @@ void vulkan_write_pattern(VkBuffer buffer, size_t size, unsigned seed);
 /* Returns the contents of the buffer in new memory. */
 void *vulkan_bytes(VkBuffer buffer, size_t size);
 
-/* Releases the buffer, and waits for the stream on which it was mapped. */
+/* Releases the buffer, and waits for the stream of its map. */
 void must_release(gr_buffer *buffer);
 
 /* CUDA reads Vulkan's pattern; then Vulkan reads CUDA's pattern, with the next seed. */

@@ -9,7 +9,7 @@
 void vulkan_submits_begin(void);
 void vulkan_submits_end(void);
 
-/* A buffer of the case whose barriers grinterop records, because it is copied. */
+/* For a buffer of the case that is copied: lets grinterop record the barriers. */
 void vulkan_submits_copy(gr_resource *resource);
 
 #endif

@@ -108,7 +108,7 @@ void vulkan_cmd_from_cuda(VkCommandBuffer commands, struct vulkan_image *image,
 void vulkan_cmd_to_cuda(VkCommandBuffer commands, struct vulkan_image *image, VkImageLayout layout,
                         VkAccessFlags access);
 
-/* Writes every level and layer with Vulkan, leaves the image to CUDA, and waits. */
+/* Writes every level and layer with Vulkan, releases the image to CUDA, and waits. */
 void vulkan_image_fill(struct vulkan_image *image, unsigned number);
 
 /* Clears all texels of an image with a single level and layer, which was filled before. */
@@ -121,7 +121,7 @@ const char *vulkan_image_differs(struct vulkan_image *image, unsigned number);
 /* Maps the image on fx.stream. */
 gr_buffer *must_map_vulkan(const struct vulkan_image *image);
 
-/* Hands an image that is new and has no contents to CUDA, and maps it. */
+/* Hands a new image without contents to CUDA, and maps the image. */
 gr_buffer *must_hand_over(struct vulkan_image *image);
 
 /* Releases the buffer and frees the resource. */

@@ -289,9 +289,9 @@ uint64_t signal_value_of(const gr_submit *submit)
 }
 
 /*
- * Mesa (22.3) signals the fence of a submit before its timeline semaphores. If such a semaphore is
- * destroyed once the fence is signalled, Mesa would signal it when it no longer exists or its
- * handle has been reused. Only an idle queue has signalled both.
+ * Mesa (22.3) signals the fence of a submit before the timeline semaphores of the submit. If a
+ * semaphore is destroyed between the two, Mesa signals a destroyed semaphore, or a new one with the
+ * same handle. When the queue is idle, both have been signalled.
  */
 void vulkan_finish(void)
 {
@@ -306,8 +306,8 @@ void vulkan_finish(void)
 /* ---- Bytes of buffers ------------------------------------------------------------------------ */
 
 /*
- * The barriers are recorded by hand, unless bytes are copied: grinterop's functions have their own
- * cases.
+ * Records the barriers by hand, since the functions of grinterop have their own cases. If the
+ * buffer is copied, grinterop records the barriers.
  */
 static void hand_over(VkCommandBuffer commands, VkBuffer buffer, bool to_cuda)
 {
@@ -341,7 +341,7 @@ void vulkan_cmd_fill(VkCommandBuffer commands, VkBuffer buffer, VkDeviceSize siz
     hand_over(commands, buffer, true);
 }
 
-/* Data that the host reads after the fence must be made visible to it. */
+/* A barrier must make the data visible to the host, which reads after the fence. */
 void vulkan_cmd_read(VkCommandBuffer commands, VkBuffer buffer, const struct vulkan_host *to)
 {
     const VkBufferCopy all = {.size = to->size};

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * Takes a buffer through CUDA and OpenGL completely, to check that an earlier failure left no
- * trace.
- */
+/* Uses a buffer in CUDA and OpenGL in every way, to check that an earlier failure left no trace. */
 #define _GNU_SOURCE
 #include "usable.h"
 
@@ -92,7 +89,7 @@ static unsigned draw_first_float(GLuint name)
 void assert_resource_usable(gr_resource *resource, GLuint name)
 {
     static unsigned char value;
-    value++; /* so that the bytes of an earlier check do not pass for the bytes of this one */
+    value++; /* detects bytes that an earlier check left */
     ck_assert(!gr_resource_get_info(resource)->closed);
     ck_assert(!gr_resource_get_info(resource)->mapped);
     gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
