@@ -103,8 +103,8 @@ TEST(each_memory_kind_has_its_dlpack_device)
 }
 
 /*
- * ovrtx passes CUDA arrays to Warp in this form. The handle lacks type and shape, which the driver
- * reports.
+ * ovrtx passes CUDA arrays to Warp in this form. The handle lacks the type and shape, which the
+ * driver reports.
  */
 TEST(a_cuda_array_is_exported_as_an_opaque_handle, 2)
 {
@@ -181,13 +181,13 @@ static void expect_strides(gr_tensor *view, const int64_t *strides)
 TEST(exported_strides_count_elements)
 {
     gr_tensor *all = must_alloc(SIZE);
-    /* Rows with a pitch; the interleaved planes of a picture; an offset. */
+    /* Tests rows with a pitch, the interleaved planes of a picture, and an offset. */
     expect_strides(view_of(all, GR_DTYPE_F32, 2, (int64_t[]){7, 5}, (int64_t[]){64, 4}, 0, false),
                    (int64_t[]){16, 1});
     expect_strides(
         view_of(all, GR_DTYPE_U16, 3, (int64_t[]){3, 7, 5}, (int64_t[]){2, 64, 6}, 32, false),
         (int64_t[]){1, 32, 3});
-    /* Every index is the same element. */
+    /* Every index of the first dimension refers to the same elements. */
     expect_strides(view_of(all, GR_DTYPE_U16, 2, (int64_t[]){9, 5}, (int64_t[]){0, 2}, 32, false),
                    (int64_t[]){0, 1});
     gr_tensor_free(all);
@@ -199,7 +199,7 @@ TEST(exported_strides_of_size_1_dimensions_are_compact)
     expect_strides(view_of(all, GR_DTYPE_F32, 4, (int64_t[]){1, 3, 1, 5},
                            (int64_t[]){-7, 32, 13, 4}, 0, false),
                    (int64_t[]){24, 8, 5, 1});
-    /* This tensor has no elements at all. */
+    /* This tensor has no elements. */
     expect_strides(
         view_of(all, GR_DTYPE_F32, 3, (int64_t[]){4, 0, 5}, (int64_t[]){3, -9, 1}, 0, false),
         (int64_t[]){5, 5, 1});

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What an import accepts, and which errors of producers it refuses. After a refusal the caller
- * still owns the producer's tensor, whose deleter was not called.
+ * Tensors that an import accepts, and errors of producers that it refuses. After a refusal the
+ * caller still owns the producer's tensor, and the deleter was not called.
  */
 #include "dlpack.h"
 
@@ -407,7 +407,7 @@ TEST(another_major_version_is_refused)
     producer_end(&producer, 1);
 }
 
-TEST(imports_of_null_or_without_a_stream_are_refused)
+TEST(imports_of_null_or_with_an_invalid_stream_are_refused)
 {
     struct producer producer;
     produce(&producer);

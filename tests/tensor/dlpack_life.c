@@ -68,7 +68,7 @@ TEST(memory_is_freed_after_the_consumers_pending_work)
     ck_assert_uint_eq(wrapped.ends, 1);
 }
 
-/* Work that is ordered after the tensor sees what the consumer has written. */
+/* Work on the tensor's stream must see what the consumer has written. */
 TEST(later_work_waits_for_the_consumers_pending_writes)
 {
     gr_tensor *tensor = must_alloc(SIZE);
@@ -110,7 +110,7 @@ TEST(calling_the_deleter_twice_records_an_error)
     ck_assert_uint_eq(wrapped.ends, 1);
 }
 
-/* Each consumer becomes the producer of the next export. */
+/* Each link of the chain imports an export of the previous link. */
 TEST(memory_lives_until_the_last_export_of_a_chain_is_freed)
 {
     struct wrapped wrapped;
@@ -247,7 +247,7 @@ TEST(a_mapping_is_exported_without_a_copy)
     ck_assert_uint_eq(gr_bytes_moved(), moved);
 }
 
-/* OpenGL is also ordered after the stream of the consumer. */
+/* OpenGL must also wait for the consumer's stream. */
 TEST(a_release_waits_for_the_consumers_pending_writes)
 {
     for (int live = 0; live < 2; live++) {
@@ -404,8 +404,7 @@ CHILD(never_deleted)
 
 /*
  * A consumer destroys its stream before its tensor, which the header forbids. The software driver
- * detects the destroyed stream, and the tensor is still freed. The driver of a GPU would read freed
- * memory.
+ * detects this, and the tensor is still freed. A GPU driver would read freed memory.
  */
 CHILD(stream_ends_before_its_export)
 {

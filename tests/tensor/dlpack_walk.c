@@ -17,7 +17,10 @@ enum kind { NOTHING, TENSOR, EXPORT, LEGACY };
 struct handle {
     enum kind kind;
     struct memory *memory;
-    /* A tensor of the memory itself, not an import: grinterop orders the uses of such tensors. */
+    /*
+     * A tensor that wraps the memory itself, not an import. grinterop orders only the uses of such
+     * tensors.
+     */
     bool own;
     union {
         gr_tensor *tensor;

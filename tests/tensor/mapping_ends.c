@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Frees tensor, view, buffer and resource in every order, also with their context, their ring or
- * the process.
+ * Frees tensor, view, buffer and resource in every order. Also ends their context, their ring or
+ * the process first.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "mapping.h"
@@ -29,7 +29,10 @@ struct parties {
     bool freed; /* whether the resource is freed */
 };
 
-/* Ends the mapping by a release, a release later, or, if that is still possible, an unmap. */
+/*
+ * Ends the mapping. `release` selects gr_buffer_release() (0), gr_buffer_release_later() (1), or an
+ * unmap before gr_buffer_release() unless the resource is already freed (2).
+ */
 static void let_buffer_go(struct parties *p, int release)
 {
     if (release == 2 && !p->freed)

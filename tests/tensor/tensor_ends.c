@@ -150,8 +150,8 @@ TEST(a_free_on_another_thread_waits_for_the_per_thread_stream)
 }
 
 /*
- * Waits on this thread's per-thread stream. It has the same handle as the tensor's stream, but is
- * another stream.
+ * Waits on the per-thread stream of this thread. The tensor's stream has the same handle, but is
+ * the stream of another thread.
  */
 static void *wait_on_own_stream(void *tensor)
 {
@@ -271,7 +271,7 @@ CHILD(ends_with_tensors)
     struct gate *gate = gate_put(fx.stream);
     gr_tensor_free(wrap_on(fx.stream));
     assert_fails(gr_tensor_collect(0), GR_ERR_NOT_READY, 0, "still used");
-    if (!gr_cuda_is_software()) /* the driver of a GPU may wait at exit */
+    if (!gr_cuda_is_software()) /* the driver of a GPU may wait for the stream at exit */
         gate_open(gate);
     return 0;
 }

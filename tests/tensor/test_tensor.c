@@ -127,12 +127,12 @@ TEST(waiting_for_a_tensor_without_a_stream_does_not_block, 4)
     assert_ok(gr_tensor_wait(tensor, fx.stream));
     CU(StreamSynchronize(fx.stream));
     if (each_memory[_i] == GR_MEMORY_PINNED || each_memory[_i] == GR_MEMORY_MANAGED)
-        gate_open(gate); /* the driver waits when it frees this memory */
+        gate_open(gate); /* freeing this memory waits for all streams */
     gr_tensor_free(tensor);
     gate_open(gate);
 }
 
-/* Shapes and strides of the wrong descriptions below. */
+/* Shapes and strides of the invalid descriptions below. */
 static const int64_t shapes[][9] = {
     {2, 3},           {2, -3}, {INT64_MAX, 2}, {INT64_MAX / 4, 2}, {1, 1, 1, 1, 1, 1, 1, 1, 1},
     {0, INT64_MAX, 3}};

@@ -50,8 +50,8 @@ static struct random_shape pick_shape(void)
 }
 
 /*
- * Picks strides: dimensions in any order, with or without gaps, forwards or backwards. With
- * `may_stand`, strides may also be 0.
+ * Picks strides: dimensions in any order, with or without gaps, and in either direction. With
+ * `may_stand`, a stride may also be 0.
  */
 static void pick_strides(struct strided *t, const struct random_shape *s, bool may_stand)
 {
@@ -213,9 +213,8 @@ TEST(a_clone_is_compact, 4)
 GROUP("order", add_case)
 
 /*
- * Memory kinds that the driver copies without blocking, on any stream. Pinned memory must be
- * allocated before a gate is put into a stream, since the driver may wait for all streams in that
- * allocation.
+ * The driver copies these kinds of memory without blocking, on any stream. Allocating pinned memory
+ * may wait for all streams, so the tests do that before they put a gate into a stream.
  */
 static const gr_memory unhurried[] = {GR_MEMORY_DEVICE, GR_MEMORY_MANAGED};
 
@@ -338,8 +337,8 @@ TEST(copies_that_do_not_fit_are_refused)
 }
 
 /*
- * Catches: a stride of 0 made the copy fail, although a tensor without elements has none that share
- * bytes.
+ * Catches: the copy refused stride 0, with which elements would share bytes, although the tensor
+ * has no elements.
  */
 TEST(tensors_without_elements_can_be_copied_with_stride_0)
 {

@@ -315,7 +315,7 @@ TEST(a_buffer_released_later_waits_for_its_tensors, SORTS)
     gr_resource_free(m.resource);
 }
 
-/* The progress of another thread that frees the last tensor, as its log messages show it. */
+/* A thread that frees the last tensor. stop_there() stops it when the release is deferred. */
 static struct letting_go {
     gr_tensor *tensor;
     pthread_barrier_t stopped, go_on;
@@ -331,7 +331,7 @@ static void stop_there(void *user, gr_log_level level, const char *line)
     pthread_barrier_wait(&letting_go.go_on);
 }
 
-/* Catches: for a moment neither a tensor nor the list of deferred frees had the buffer. */
+/* Catches: for a moment neither a tensor nor the list of deferred frees owned the buffer. */
 TEST(a_mapping_stays_owned_while_its_last_tensor_is_freed, SORTS)
 {
     pthread_t thread;
@@ -355,7 +355,7 @@ TEST(a_mapping_stays_owned_while_its_last_tensor_is_freed, SORTS)
     gr_resource_free(m.resource);
 }
 
-/* The program may still end such a mapping itself. */
+/* The program may still end a mapping after gr_buffer_release_later(). */
 TEST(the_program_can_end_a_mapping_that_was_released_later, SORTS * 2)
 {
     int sort = _i / 2;
