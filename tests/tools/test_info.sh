@@ -21,7 +21,7 @@ failing=$(built fault_driver.so)
 enter_work_folder
 export GR_CUDA_DRIVER="${GR_CUDA_DRIVER:-soft}"
 behind=$GR_CUDA_DRIVER
-# These variables would change the findings about the machine that runs the test.
+# These variables would change the findings.
 unset NVIDIA_DRIVER_CAPABILITIES NVIDIA_VISIBLE_DEVICES DISPLAY
 export LC_ALL=C
 
@@ -59,7 +59,7 @@ cp out page.1
     grep -F -e "$option" page.1 >/dev/null || echo "$option"
 done >missing
 if [ -s missing ]; then fail "the page lacks" "$(cat missing)"; fi
-# groff_warns PAGE: whether groff prints warnings about the page.
+# groff_warns PAGE: succeeds if groff prints warnings about the page.
 groff_warns() { groff -man -ww -z "$1" 2>&1 | grep .; }
 if ! command -v groff >/dev/null || ! echo '.TH X 1' | groff -man -z 2>/dev/null; then
     skip man_warnings "there is no groff with the macros of man"
@@ -176,7 +176,7 @@ else
     check init_crashes 1 broken cuInit=crash && tells "A driver crashed" Vulkan
     check init_hangs 1 broken cuInit=hang --limit 1 && tells "no answer within 1 s" Vulkan
     check count_crashes 1 broken cuDeviceGetCount=crash && tells "A driver crashed"
-    # If libcuda.so.1 crashes, EGL and Vulkan do not load it again, and their findings are complete.
+    # libcuda.so.1 crashes only once: EGL and Vulkan do not load it. Their findings are complete.
     if [ "$behind" = soft ]; then
         mkdir libcuda
         ln -s "$failing" libcuda/libcuda.so.1
@@ -217,7 +217,7 @@ valid probe_schema probed.json
 check probe_nothing 1 undriven --probe
 check probe_unknown 0 "$info" --find probe/nothing/0/buffer
 if grep '^finding' out >/dev/null; then fail "probes what there is not"; fi
-# Named explicitly: the software driver is not probed a second time if it is in use.
+# --find also probes a software driver that is already in use.
 check probe_software 0 env GR_CUDA_DRIVER=soft "$info" --find probe/software/opengl/0/buffer/interop
 if [ "$behind" = soft ]; then
     grep '^finding.+.*probe/software/opengl/0/buffer/interop' out >/dev/null ||
@@ -231,7 +231,7 @@ if [ "$behind" = soft ]; then
 fi
 
 if [ -e "$failing" ]; then
-    # Copies and imports do not call the function that crashes or hangs.
+    # The copy and import transports do not call the function that crashes or hangs.
     check probe_crashes 3 broken cuGraphicsMapResources=crash --probe --json &&
         is false probe/opengl/0/buffer/interop probe/opengl/0/image/interop &&
         is true probe/opengl/0/buffer/copy probe/opengl/0/image/copy &&
@@ -243,10 +243,10 @@ if [ -e "$failing" ]; then
     check probe_map_fails 3 broken cuGraphicsMapResources=999 --probe --json &&
         is false probe/opengl/0/buffer/interop && is true probe/opengl/0/buffer/copy &&
         tells '"code": "CUDA_ERROR_UNKNOWN"'
-    # The finder process before the probe crashes too, but all transports are still probed.
+    # A crash in the finder process before the probe does not prevent the probe of any transport.
     check probe_after_a_crash 3 broken cuGraphicsGLRegisterImage=crash --probe --json &&
         is false probe/opengl/0/image/interop && is true probe/opengl/0/buffer/interop
-    # The driver reports success for a copy that it has not made.
+    # The driver reports success for a copy that it does not make.
     check probe_wrong_copy 3 broken cuMemcpyHtoDAsync=0 --probe --json &&
         is false probe/opengl/0/buffer/interop &&
         tells "OpenGL read other bytes than CUDA wrote" "of 1048576 are wrong"
@@ -412,7 +412,7 @@ mkdir -p root/proc/driver/nvidia
 echo 'NVRM version: NVIDIA UNIX Module 580.65.06' >root/proc/driver/nvidia/version
 check kernel_driver 0 around && tells "Module 580.65.06"
 
-# wrong ID, right ID: check that the finding is reported as a problem, or is not.
+# wrong ID, right ID: check that the finding is a problem, or is not.
 wrong() { grep "^finding.-.*$1	" out >/dev/null || fail "$1 is not reported as a problem"; }
 right() { ! grep "^finding.-.*$1	" out >/dev/null || fail "$1 is reported as a problem"; }
 
@@ -432,7 +432,7 @@ else
         tells "NVIDIA's driver for CUDA is 580.65.06"
     check version_differs 0 from libcuda.so.570.1 && tells "two versions of NVIDIA's driver" 803 \
         "The kernel has 580.65.06" && wrong surroundings/version/CUDA
-    # The name on a Jetson. Catches: it was read as version 1.1, which the kernel does not have.
+    # The file name on a Jetson. Catches: grinterop-info took 1.1 for the version of the driver.
     check version_tegra 0 from libcuda.so.1.1 && right surroundings/version/CUDA
     check version_compat 0 from compat/libcuda.so.585.1 && tells "forward compatibility" 804 &&
         right surroundings/version/CUDA
