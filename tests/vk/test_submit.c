@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Submits with a graphics API that the host simulates: memory and semaphores belong to the software
- * driver, so that binary semaphores are tested even if Vulkan does not export them. vk_sync_use.c
+ * Submits with a graphics API that the host simulates. Memory and semaphores belong to the software
+ * driver, so that binary semaphores are tested even if Vulkan cannot export them. vk_sync_use.c
  * makes the same tests with Vulkan.
  */
 #define _GNU_SOURCE
@@ -171,14 +171,14 @@ TEST(gr_semaphore_none_is_ignored_like_null)
 
 GROUP("manual signals and waits", add_case)
 
-/* Succeeds if the semaphore still exists in the driver: a wait for 0 passes at once. */
+/* Succeeds if the semaphore still exists in the driver: a wait for 0 ends at once. */
 static CUresult semaphore_exists(CUexternalSemaphore semaphore)
 {
     const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS params = {.params.fence.value = 0};
     return fx.cu->WaitExternalSemaphoresAsync(&semaphore, &params, 1, fx.other);
 }
 
-/* Deferred semaphores end at an import after their last signal or wait has been reached. */
+/* After the last signal or wait, the next import destroys a deferred semaphore. */
 static void assert_ends_soon(CUexternalSemaphore semaphore)
 {
     for (int i = 0; i < 2000 && semaphore_exists(semaphore) == CUDA_SUCCESS; i++) {

@@ -125,9 +125,10 @@ static void gl_copy(GLuint from, GLuint to)
 }
 
 /*
- * Writes through an ordinary buffer and a copy on the GPU, which comes after the waits. If the host
- * read the shared buffer directly, the driver could return a copy that it made for an earlier read
- * (NVIDIA returned such bytes when nothing was waited for).
+ * Writes through an ordinary buffer and a copy on the GPU, which comes after the waits.
+ * gl_differs() reads in the same way: if the host read the shared buffer directly, the driver could
+ * return bytes that it cached for an earlier read. The NVIDIA driver returned such bytes when
+ * nothing was waited for.
  */
 static void gl_writes(unsigned seed)
 {
@@ -219,7 +220,7 @@ THREE_WAY_TEST(each_api_reads_the_bytes_of_each_other_one, 2)
     end_buffer();
 }
 
-/* Each API can use the bytes as long as it likes, whichever of the others frees its objects. */
+/* Each API can use the bytes even after any other API has freed its objects. */
 THREE_WAY_TEST(the_buffer_outlives_the_objects_of_each_api, 2)
 {
     share_buffer();

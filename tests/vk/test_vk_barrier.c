@@ -43,7 +43,7 @@ VULKAN_TEST(barriers_of_buffers_accept_64_bit_flags)
     check_buffer(resource, &access, 0x22);
 }
 
-/* More resources than fit into one barrier command. */
+/* More resources than grinterop puts into one barrier command. */
 VULKAN_TEST(barriers_of_images_accept_64_bit_flags)
 {
     if (!vk.h->synchronization2)
@@ -213,8 +213,8 @@ static void check_families(gr_resource *resource, uint32_t own)
 }
 
 /*
- * Tested on every device: the families that grinterop passes to Vulkan, for its own objects and for
- * those of the application.
+ * Runs on every device. Checks which queue families grinterop passes to Vulkan, for its own objects
+ * and for those of the application.
  */
 VULKAN_TEST(barriers_transfer_ownership_between_queue_families)
 {

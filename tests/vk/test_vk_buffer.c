@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Vulkan buffers as resources: the bytes in both directions, for buffers that grinterop creates and
- * for buffers of the application; several buffers in one memory; and refusals.
+ * Vulkan buffers as resources: bytes in both directions, for buffers of grinterop and of the
+ * application; several buffers in one memory; and refusals.
  */
 #define _GNU_SOURCE
 #include "tests/support/allocations.h"
@@ -100,7 +100,7 @@ static gr_vk_buffer_desc part_info(const struct shared *shared, int i)
 }
 
 /*
- * Writes to all buffers before it reads any, so that a buffer at a wrong offset overwrites another.
+ * Writes to all buffers before reading any. A buffer at a wrong offset would overwrite another one.
  */
 static void check_parts(struct shared *shared)
 {
@@ -277,7 +277,7 @@ VULKAN_TEST(map_many_with_a_mapped_resource_maps_none)
     free_batch(resources);
 }
 
-/* An application that is being ported from OpenGL to Vulkan may have both. */
+/* An application that is being ported from OpenGL to Vulkan may have resources of both. */
 VULKAN_TEST(map_many_maps_vulkan_and_opengl_resources_together)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
@@ -301,7 +301,7 @@ VULKAN_TEST(map_and_release_allocate_nothing)
     need_counting();
     GR_AUTO(gr_resource) *resource = unordered(must_create(SIZE, GR_READ_WRITE));
     gr_buffer *buffer = must_map(resource);
-    /* The first release on another stream creates an event for later ones. */
+    /* The first release on another stream creates an event, which later releases reuse. */
     assert_ok(release_on(buffer, fx.other));
     int fds = open_fds();
     start_counting();
@@ -458,8 +458,8 @@ VULKAN_TEST(null_is_refused)
 }
 
 /*
- * Exporting such memory is a mistake of the application. Newer validation layers also report it,
- * and the NVIDIA Vulkan driver exports the memory anyway.
+ * Exporting such memory is a mistake of the application. Newer validation layers also report it.
+ * The NVIDIA Vulkan driver nevertheless exports the memory.
  */
 MEMORY_TEST(memory_that_was_not_allocated_for_export_is_refused)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Vulkan buffers that are copied through host memory: the bytes in both directions and of parts,
- * the order without waits, and what a device says. The cases of test_vk_submit run with copies,
- * too.
+ * Vulkan buffers that are copied through host memory: bytes in both directions, parts of buffers,
+ * order without host waits, and rings. The cases of test_vk_submit also run with copies.
  */
 #define _GNU_SOURCE
 #include "vk_copy.h"
@@ -125,7 +124,7 @@ static void fill_by_vulkan(gr_resource *resource, int value)
     must_submit(resource, commands);
 }
 
-/* Records a copy for the host, after everything that the submit takes back. */
+/* Records a copy to the host. The submit first copies the bytes of CUDA to the buffer. */
 static void record_read(VkCommandBuffer commands, gr_resource *resource,
                         const struct vulkan_host *to)
 {
@@ -171,7 +170,7 @@ GROUP("bytes", add_vulkan_case)
 static const size_t sizes[] = {4, 100, 4096, 65536, 65540, 3000004};
 #define SIZES (sizeof(sizes) / sizeof(sizes[0]))
 
-VULKAN_TEST(bytes_both_ways, SIZES *WAYS)
+VULKAN_TEST(copied_buffers_pass_bytes_both_ways, SIZES *WAYS)
 {
     begin_copying(_i % WAYS);
     GR_AUTO(gr_resource) *resource = must_copy(sizes[_i / WAYS], GR_READ_WRITE);
@@ -186,8 +185,11 @@ VULKAN_TEST(bytes_both_ways, SIZES *WAYS)
     end_copying();
 }
 
-/* Each direction alone, for a buffer of the application. */
-VULKAN_TEST(only_what_the_flags_need, WAYS)
+/*
+ * Read-only buffers are copied only to CUDA, and write_discard buffers only to Vulkan. The
+ * read-only buffer belongs to the application.
+ */
+VULKAN_TEST(the_flags_select_the_directions_of_copies, WAYS)
 {
     begin_copying(_i);
     VkMemoryRequirements needs;
@@ -229,8 +231,11 @@ static void write_part(gr_resource *resource, size_t offset, size_t size, int va
     memset(expected + offset, value, size);
 }
 
-/* Also overlapping and adjacent ones, more than one command takes, with the bytes in between. */
-VULKAN_TEST(parts_move_alone, 2 * WAYS)
+/*
+ * CUDA writes 80 parts, more than one copy command takes, and overlapping and adjacent parts. The
+ * bytes between the parts must not change.
+ */
+VULKAN_TEST(only_the_written_parts_are_copied_to_vulkan, 2 * WAYS)
 {
     static unsigned char expected[SIZE];
     begin_copying(_i / 2);
@@ -249,7 +254,7 @@ VULKAN_TEST(parts_move_alone, 2 * WAYS)
     end_copying();
 }
 
-VULKAN_TEST(a_part_of_what_vulkan_wrote)
+VULKAN_TEST(cuda_reads_a_mapped_part_of_a_copied_buffer)
 {
     begin_copying(IMPORTED);
     GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_ONLY);
@@ -266,8 +271,8 @@ VULKAN_TEST(a_part_of_what_vulkan_wrote)
 
 GROUP("order", add_vulkan_case)
 
-/* Neither a map nor a release nor a submit blocks, though nothing can run yet. */
-VULKAN_TEST(no_call_of_a_frame_waits, 2)
+/* The queue is blocked. Neither a map nor a release nor a submit may wait for it. */
+VULKAN_TEST(map_release_and_submit_of_a_copied_buffer_do_not_block, 2)
 {
     begin_copying(_i ? REGISTERED : IMPORTED);
     GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
@@ -290,8 +295,11 @@ VULKAN_TEST(no_call_of_a_frame_waits, 2)
     end_copying();
 }
 
-/* Bytes that a submit has taken back are not copied again, over newer ones of Vulkan. */
-VULKAN_TEST(bytes_are_taken_back_once, 2)
+/*
+ * A submit copies the bytes of CUDA to Vulkan once. Later submits must not overwrite newer bytes of
+ * Vulkan with them.
+ */
+VULKAN_TEST(bytes_of_cuda_are_copied_to_vulkan_only_once, 2)
 {
     begin_copying_by(IMPORTED, _i == 0 && vk.h->synchronization2);
     GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_WRITE_DISCARD);
@@ -305,8 +313,11 @@ VULKAN_TEST(bytes_are_taken_back_once, 2)
     end_copying();
 }
 
-/* The same if the program records the commands, in which whole buffers are copied. */
-VULKAN_TEST(commands_of_the_program, 2)
+/*
+ * The program records the copies with gr_vk_cmd_from_cuda() and gr_vk_cmd_to_cuda(), which copy
+ * whole buffers.
+ */
+VULKAN_TEST(the_program_can_record_the_copies, 2)
 {
     const gr_vk_use use = transfers(VK_IMAGE_LAYOUT_UNDEFINED);
     begin_copying(_i ? REGISTERED : IMPORTED);
@@ -338,8 +349,8 @@ VULKAN_TEST(commands_of_the_program, 2)
     end_copying();
 }
 
-/* CUDA's bytes stay until Vulkan takes them back. */
-VULKAN_TEST(maps_in_a_row)
+/* Without a submit between two maps, the second map sees the bytes that CUDA wrote. */
+VULKAN_TEST(a_second_map_sees_the_bytes_of_the_first)
 {
     begin_copying(IMPORTED);
     GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
@@ -356,8 +367,11 @@ VULKAN_TEST(maps_in_a_row)
     end_copying();
 }
 
-/* A buffer of the application may have contents, which only a submit can copy. */
-VULKAN_TEST(a_buffer_with_contents_is_handed_over_first)
+/*
+ * A buffer of the application may have contents. Only a submit can copy them, so a map before that
+ * is refused, unless its flags discard the contents.
+ */
+VULKAN_TEST(a_new_buffer_with_contents_needs_a_submit_before_its_map)
 {
     begin_copying(IMPORTED);
     struct vulkan_own own = vulkan_own(SIZE, false);
@@ -393,8 +407,8 @@ static void submit_slot(const gr_slot *slot, VkCommandBuffer commands)
     assert_ok(submit_to(slot->submit, commands, &use, &use));
 }
 
-/* All slots are in flight before any is checked. */
-VULKAN_TEST(frames_in_flight_to_vulkan)
+/* All frames are submitted before any is checked. */
+VULKAN_TEST(vulkan_reads_every_copied_frame)
 {
     gr_resource *resources[SLOTS];
     struct vulkan_host *seen[FRAMES];
@@ -424,7 +438,7 @@ VULKAN_TEST(frames_in_flight_to_vulkan)
     end_copying();
 }
 
-VULKAN_TEST(frames_in_flight_to_cuda)
+VULKAN_TEST(cuda_reads_every_copied_frame)
 {
     gr_resource *resources[SLOTS];
     unsigned char seen[FRAMES][64];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The structs with which an application describes its Vulkan objects: structs of other header
- * versions, VkImageCreateInfo and VkBufferCreateInfo with their chains and sharing modes, and the
+ * Structs that describe Vulkan objects of an application: structs of other header versions,
+ * VkImageCreateInfo and VkBufferCreateInfo with their chains and sharing modes, and the
  * VkPhysicalDevice of a CUDA device.
  */
 #include "tests/support/support_vulkan_image.h"
@@ -14,7 +14,7 @@
 
 /* ---- Structs of other versions --------------------------------------------------------------- */
 
-/* A function that takes a struct. The contents of the struct make the call fail. */
+/* A function that takes a struct. Invalid contents of the struct make the call fail. */
 struct taker {
     const char *type;
     size_t size;
@@ -86,7 +86,7 @@ static const struct taker takers[] = {
 };
 #define TAKER_COUNT (int)(sizeof(takers) / sizeof(takers[0]))
 
-#define MORE 24 /* the size of the fields that a newer program has in addition */
+#define MORE 24 /* the size of the fields that a newer header adds */
 
 /*
  * Allocates exactly `size` bytes for a struct of that size. All bytes except its struct_size are 0.

@@ -128,8 +128,8 @@ SESSION_TEST(a_device_that_is_no_cuda_device_is_refused)
 }
 
 /*
- * The device is no CUDA device and also lacks extensions. The message names the device, because
- * that helps more.
+ * The device is no CUDA device and also lacks extensions. The message must report the device, which
+ * helps more than the extensions.
  */
 SESSION_TEST(the_message_names_the_device_before_missing_extensions)
 {

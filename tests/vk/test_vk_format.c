@@ -155,8 +155,8 @@ static bool is(const struct meaning *m, const char *type)
 
 /*
  * Whether CUDA has an array of this format. In a format packed into a 32-bit word, channels of 8
- * bits are bytes, and the channel that is named last comes first. A GPU stores 16-bit depth in a
- * different order than R16.
+ * bits are bytes, and the last channel in the name comes first in memory. A GPU stores 16-bit depth
+ * in a different order than R16.
  */
 static bool cuda_has(const struct meaning *m)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Lifetimes with Vulkan: a resource may end while a stream still uses it. So may its device and the
- * process.
+ * Lifetimes with Vulkan: a resource, its device or the process may end while a stream still uses
+ * the resource.
  */
 #include "tests/support/child_check.h"
 #include "tests/support/support_vulkan.h"
@@ -25,9 +25,9 @@ static void collect(void)
 }
 
 /*
- * With and without semaphores, closed and freed or only freed. While the gate is closed, the test
- * frees no object that no stream uses: such an object would end at once, and that waits for the
- * whole CUDA context.
+ * Runs with and without semaphores; the resource is closed and freed, or only freed. While the gate
+ * is closed, the test frees no object that is unused: destroying it would wait for the whole CUDA
+ * context.
  */
 VULKAN_TEST(freeing_does_not_wait_for_the_stream, 4)
 {
@@ -56,7 +56,7 @@ VULKAN_TEST(freeing_does_not_wait_for_the_stream, 4)
     CU(StreamSynchronize(fx.stream));
     assert_vulkan_bytes(own.buffer, SIZE, 0x41);
     vulkan_own_free(&own);
-    sleep_ms(20); /* time in which a wrong wait of the clean-up would show */
+    sleep_ms(20); /* a wrong wait of the clean-up would show in this time */
     collect();
     ck_assert_int_eq(open_fds(), fds);
 }
@@ -119,7 +119,7 @@ static gr_resource *make_ordered(gr_vk_device *device, enum order order)
 static struct gate *leave_to_the_stream(gr_resource *resource)
 {
     struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 1500); /* late: a call that waits is detected and still ends */
+    gate_open_after(gate, 1500); /* late enough to detect a call that waits, which still ends */
     fill_mapped(resource, 0x44);
     gr_resource_free(resource);
     return gate;
@@ -174,8 +174,8 @@ VULKAN_TEST(freeing_a_device_waits_for_its_freed_resources)
 }
 
 /*
- * Catches: vkDestroySemaphore() was called after vkDestroyDevice(), when the stream had finished
- * its work with the resource that was freed last.
+ * Catches: vkDestroySemaphore() was called after vkDestroyDevice(), once the stream had finished
+ * its work with the last resource.
  */
 CHILD(free_a_headless_device_before_its_work)
 {
@@ -196,7 +196,7 @@ CHILD(free_a_headless_device_before_its_work)
             assert_no_call_waited(gate);
         gate_open(gate);
         CU(CtxSynchronize());
-        sleep_ms(20); /* time in which a wrong wait of the clean-up would show */
+        sleep_ms(20); /* a wrong wait of the clean-up would show in this time */
         child_check(__atomic_load_n(&complaints, __ATOMIC_RELAXED) == 0);
     }
     gates_open();
@@ -253,7 +253,7 @@ CHILD(exit_with_all_open)
     return 0;
 }
 
-/* Commits a submit that is never made. */
+/* Commits a submit that the program never passes to Vulkan. */
 static bool begin_and_commit(gr_resource *resource)
 {
     GR_AUTO(gr_submit) *submit = gr_submit_begin(&resource, 1);
@@ -261,8 +261,8 @@ static bool begin_and_commit(gr_resource *resource)
 }
 
 /*
- * A stream waits for a submit that is never made. Tested only if the host does the wait; on a GPU
- * the driver would have to end it.
+ * A stream waits for a submit that the program never passes to Vulkan. Tested only if the host
+ * performs the wait; on a GPU the driver would have to end it.
  */
 CHILD(exit_while_a_stream_waits)
 {

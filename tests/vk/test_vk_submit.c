@@ -13,10 +13,9 @@
 
 /* ---- Devices, and the calls that they receive ------------------------------------------------ */
 
-unsigned pools; /* the number of created command pools */
-static VkResult
-    submit_result;   /* VK_SUCCESS: submits are made; otherwise they return this and are not made */
-unsigned submits[2]; /* the number of submits by vkQueueSubmit2 and by vkQueueSubmit */
+unsigned pools;                /* the number of created command pools */
+static VkResult submit_result; /* if not VK_SUCCESS, submits fail with this error */
+unsigned submits[2];           /* the number of submits by vkQueueSubmit2 and by vkQueueSubmit */
 
 static VKAPI_ATTR VkResult VKAPI_CALL count_pool(VkDevice device,
                                                  const VkCommandPoolCreateInfo *info,
@@ -28,7 +27,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL count_pool(VkDevice device,
         device, info, callbacks, pool);
 }
 
-/* Returns whether the submit shall fail, and counts it if not. */
+/* Whether the submit must fail. If not, counts the submit. */
 static bool is_refused(int kind)
 {
     submits[kind] += submit_result == VK_SUCCESS;
@@ -239,8 +238,8 @@ VULKAN_TEST(semaphores_of_the_application_are_kept, DEVICE_KINDS)
 GROUP("images", add_vulkan_case)
 
 /*
- * A new image gets its layout from an empty submit that has only the last barrier. Catches: the
- * validation layer lost track of the layout of an image that was used in the layout for CUDA.
+ * An empty submit with only the last barrier gives a new image its layout. Catches: the validation
+ * layer lost track of the layout of an image that was used in the layout for CUDA.
  */
 VULKAN_IMAGE_TEST(an_empty_submit_hands_images_to_cuda, 2 * DEVICE_KINDS)
 {
@@ -285,7 +284,7 @@ VULKAN_IMAGE_TEST(an_empty_submit_hands_images_to_cuda, 2 * DEVICE_KINDS)
 
 GROUP("submits", add_vulkan_case)
 
-/* More resources than fit into one barrier command, with two pairs of semaphores. */
+/* More resources than grinterop puts into one barrier command, with two pairs of semaphores. */
 VULKAN_TEST(seventy_resources_can_be_in_one_submit, DEVICE_KINDS)
 {
     begin_device(_i);

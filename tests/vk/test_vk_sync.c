@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Order between Vulkan and CUDA. Each case runs with semaphores, without semaphores, and with the
- * default semaphores of new resources. With semaphores the bytes are right although one API is
- * late. Without them, while that API is blocked, the other one reads or writes wrong bytes.
- * vk_sync_use.c tests the use of semaphores, vk_sync_misuse.c refusals.
+ * default semaphores of new resources. With semaphores the bytes are right even if one API is late.
+ * Without them, the other API reads or writes wrong bytes. vk_sync_use.c tests the use of
+ * semaphores, vk_sync_misuse.c refusals.
  */
 #define _GNU_SOURCE
 #include "vk_sync_tests.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* This delay is long enough for a missing wait to show. */
+/* This delay is long enough to detect a missing wait. */
 #define LATE_MS 60
 
 /*
@@ -179,7 +179,7 @@ VULKAN_TEST(vulkan_writes_follow_cuda_reads, 3)
 {
     begin_case(_i);
     gr_buffer *buffer = must_map(resource);
-    if (vk.copies && _i == WITHOUT) /* else a later submit may overwrite the bytes to copy */
+    if (vk.copies && _i == WITHOUT) /* otherwise a later submit may overwrite the bytes to copy */
         CU(StreamSynchronize(fx.stream));
     struct gate *gate = gate_put(fx.stream);
     CU(MemcpyDtoDAsync(copy, gr_buffer_ptr(buffer), SIZE, fx.stream));
@@ -273,7 +273,7 @@ VULKAN_TEST(frames_need_no_wait_of_the_host)
     end_case(WITH);
 }
 
-/* One case for each kind of queue that the device may have. */
+/* The case runs for each kind of queue that the device may have. */
 VULKAN_TEST(frames_pass_on_each_kind_of_queue, 3)
 {
     static const char *const names[] = {"graphics", "compute", "transfer"};
@@ -347,8 +347,8 @@ VULKAN_TEST(release_and_submit_do_not_block_the_thread)
 GROUP("two CUDA contexts", add_vulkan_case, add_copied_vulkan_case)
 
 /*
- * Two resources of two CUDA contexts, each released on the legacy stream of its context, after an
- * event. Before the event is recorded, the second stream must not have continued.
+ * Two resources in two CUDA contexts are released, each on the legacy stream of its context, and
+ * wait for an event. The second stream must not continue before the event.
  *
  * Catches: only the first of the two streams waited, since both have the same handle.
  */

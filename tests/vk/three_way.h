@@ -13,9 +13,9 @@ enum api { VULKAN, OPENGL, CUDA, APIS };
 extern GLuint gl_name, gl_texture;
 
 /*
- * For the start of a case. With `timelines`, selects timeline semaphores. Without, selects binary
- * semaphores or, if OpenGL has none, host waits. Returns NULL, or the reason why the selected kind
- * is not possible.
+ * Starts a case. With `timelines`, selects timeline semaphores. Otherwise selects binary semaphores
+ * or, if OpenGL has none, host waits. Returns NULL, or the reason why the selected kind is
+ * unavailable.
  */
 const char *choose_waits(bool timelines);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * See three_way.h. Vulkan creates a semaphore for each pair of APIs and each direction, which the
- * other APIs import. One API always signals the semaphore, and one other API always waits for it.
+ * See three_way.h. For each pair of APIs and each direction, Vulkan creates a semaphore, which the
+ * other APIs import. One API of the pair always signals the semaphore, and the other always waits
+ * for it.
  */
 #define _GNU_SOURCE
 #include "three_way.h"
@@ -24,8 +25,8 @@ enum waits { BY_HOST, BY_BINARIES, BY_TIMELINES };
 static enum waits waits;
 
 /*
- * With the first semaphore the OpenGL driver opens objects that it keeps. They must not count as
- * left open by that case.
+ * With the first semaphore the OpenGL driver opens objects that it keeps. The descriptor check of
+ * the case must not count them.
  */
 static void note_first_use(void)
 {
@@ -121,7 +122,7 @@ static void gl_takes_turn(const struct turn *turn, bool signals)
         glSemaphoreParameterui64vEXT(turn->name, TIMELINE_SEMAPHORE_VALUE_NV, &turn->value);
     if (signals) {
         glSignalSemaphoreEXT(turn->name, buffers, &gl_name, textures, &gl_texture, &layout);
-        glFlush(); /* other APIs wait for the signal, and nothing else flushes it */
+        glFlush(); /* without a flush the other APIs might wait forever */
     } else {
         glWaitSemaphoreEXT(turn->name, buffers, &gl_name, textures, &gl_texture, &layout);
     }
@@ -154,14 +155,14 @@ void give_to(enum api to)
         take[owner](turn, true);
         take[to](turn, false);
     } else if (owner == OPENGL) {
-        glFinish(); /* Vulkan and CUDA transfer bytes in calls that wait */
+        glFinish(); /* the transfers of Vulkan and CUDA block, but OpenGL only enqueues */
     }
     owner = to;
 }
 
 /*
- * A lost signal blocks everything after it, including the teardown. The program then ends after
- * this time.
+ * A lost signal blocks everything after it, including the teardown. This timeout then ends the
+ * program.
  */
 #define MOST_SECONDS 30
 

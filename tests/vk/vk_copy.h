@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the files of test_vk_copy.c, which defines these. */
+/* Shared by the source files of test_vk_copy. test_vk_copy.c defines the functions. */
 #ifndef GR_TESTS_VK_COPY_H
 #define GR_TESTS_VK_COPY_H
 
@@ -7,27 +7,30 @@
 
 #define SIZE 65536
 
-/* How CUDA and Vulkan reach the host memory. */
+/*
+ * Access to the host memory: Vulkan imports memory of CUDA, CUDA registers memory of Vulkan, or the
+ * CPU copies between the memory of both.
+ */
 enum { IMPORTED, REGISTERED, BY_CPU, WAYS };
 
-/* The next device creates no images. */
+/* The next device reports that it can create no images. */
 extern bool refuses_images;
 
-/* A device that copies, and the same without synchronization2. */
+/* A wrap that copies. begin_copying_by() can create it without synchronization2. */
 extern gr_vk_device *copying;
 void begin_copying(int way);
 void begin_copying_by(int way, bool synchronization2);
 void end_copying(void);
 
-/* A use by transfers, with the layout for images. */
+/* A use by transfer commands. `layout` is for images. */
 gr_vk_use transfers(VkImageLayout layout);
 
-/* A buffer that `copying` creates. */
+/* Creates a buffer on the device `copying`. */
 gr_resource *must_copy(size_t size, unsigned flags);
 
 /*
- * Submits commands, which are ended here, by gr_vk_submit() with both barriers, without a wait.
- * VK_NULL_HANDLE: no commands.
+ * Ends the commands, and submits them between both barriers with gr_vk_submit(), without waiting.
+ * VK_NULL_HANDLE: submits no commands.
  */
 gr_status submit_with(gr_resource *const resources[], size_t n, VkCommandBuffer commands,
                       const gr_vk_use *first, const gr_vk_use *last);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Copied Vulkan resources: what they need and leave, failing calls, and what is refused. */
+/* Copied Vulkan resources: allocations, lifetimes, failing calls, descriptions and refusals. */
 #define _GNU_SOURCE
 #include "vk_copy.h"
 
@@ -49,8 +49,8 @@ VULKAN_TEST(freeing_does_not_wait_for_the_stream, 2)
     end_copying();
 }
 
-/* The last resource of a freed device ends everything that uses the VkDevice. */
-VULKAN_TEST(the_device_may_go_first, 2)
+/* Freeing the last resource of a freed device waits for all work that uses the VkDevice. */
+VULKAN_TEST(a_device_can_be_freed_before_its_copied_resource, 2)
 {
     begin_copying(_i ? REGISTERED : IMPORTED);
     gr_resource *resource = must_copy(SIZE, GR_READ_WRITE);
@@ -63,8 +63,8 @@ VULKAN_TEST(the_device_may_go_first, 2)
     CU_GIVES(CUDA_SUCCESS, StreamQuery(fx.stream));
 }
 
-/* The copies of a map that fails later stay in the stream. */
-VULKAN_TEST(a_map_that_is_undone_keeps_its_memory)
+/* The failed map leaves its copies in the stream. They must not use freed memory. */
+VULKAN_TEST(a_failed_map_keeps_the_memory_of_pending_copies)
 {
     begin_copying(IMPORTED);
     gr_resource *resource = must_copy(SIZE, GR_READ_WRITE);
@@ -84,7 +84,7 @@ VULKAN_TEST(a_map_that_is_undone_keeps_its_memory)
     end_copying();
 }
 
-/* CUDA refuses the driver function of a release, then that of a map. */
+/* Makes a driver function fail in a release, then in a map. Both succeed when repeated. */
 static void check_refused(int way, const char *of_release, const char *of_map, const char *text)
 {
     begin_copying(way);
@@ -99,18 +99,18 @@ static void check_refused(int way, const char *of_release, const char *of_map, c
     end_copying();
 }
 
-VULKAN_TEST(refused_copies_of_cuda_can_be_repeated)
+VULKAN_TEST(calls_can_be_repeated_after_a_failed_cuda_copy)
 {
     check_refused(IMPORTED, "cuMemcpyDtoHAsync", "cuMemcpyHtoDAsync", "Vulkan buffer");
 }
 
-VULKAN_TEST(refused_host_functions_can_be_repeated)
+VULKAN_TEST(calls_can_be_repeated_after_a_failed_host_function)
 {
     check_refused(BY_CPU, "cuLaunchHostFunc", "cuLaunchHostFunc", "CPU's copy");
 }
 
-/* Memory that cannot be imported is allocated by Vulkan instead. */
-VULKAN_TEST(without_pinned_memory)
+/* If CUDA cannot allocate pinned memory, Vulkan allocates memory, which CUDA registers. */
+VULKAN_TEST(cuda_registers_vulkan_memory_if_pinned_memory_fails)
 {
     begin_copying(IMPORTED);
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
@@ -127,9 +127,9 @@ VULKAN_TEST(without_pinned_memory)
     end_copying();
 }
 
-GROUP("what is said and refused", add_vulkan_case)
+GROUP("descriptions and refusals", add_vulkan_case)
 
-VULKAN_TEST(what_is_said, WAYS)
+VULKAN_TEST(describe_and_info_report_the_copy_transport, WAYS)
 {
     static const char *const ways[] = {"Vulkan imported", "CUDA registered", "CPU copies"};
     begin_copying(_i);
@@ -144,8 +144,8 @@ VULKAN_TEST(what_is_said, WAYS)
     end_copying();
 }
 
-/* The memory holds the bytes of one buffer, and no other process sees them. */
-VULKAN_TEST(what_is_refused)
+/* The memory contains the bytes of only one buffer, and other processes cannot access it. */
+VULKAN_TEST(sharing_a_copied_resource_is_refused)
 {
     begin_copying(IMPORTED);
     GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
@@ -161,8 +161,8 @@ VULKAN_TEST(what_is_refused)
     end_copying();
 }
 
-/* Each direction needs a usage; the application's image may lack it. */
-VULKAN_IMAGE_TEST(usages_that_copies_need, 2)
+/* Each direction of a copy needs its own usage flag, which an image of the application may lack. */
+VULKAN_IMAGE_TEST(images_without_the_usage_for_a_copy_are_refused, 2)
 {
     begin_copying(IMPORTED);
     const unsigned flags = _i ? GR_WRITE_DISCARD : GR_READ_ONLY;
@@ -188,7 +188,7 @@ VULKAN_IMAGE_TEST(usages_that_copies_need, 2)
     end_copying();
 }
 
-VULKAN_IMAGE_TEST(images_that_cannot_be_created)
+VULKAN_IMAGE_TEST(failures_to_create_copied_images_are_reported)
 {
     begin_copying(IMPORTED);
     VkImageCreateInfo info =
@@ -203,7 +203,7 @@ VULKAN_IMAGE_TEST(images_that_cannot_be_created)
     end_copying();
 }
 
-VULKAN_IMAGE_TEST(formats_that_the_device_lacks)
+VULKAN_IMAGE_TEST(copied_images_of_unsupported_formats_are_refused)
 {
     const VkImageCreateInfo info =
         vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM), vulkan_shape("2D"), 8, 8, 1, 0);

@@ -83,8 +83,8 @@ gr_vk_device_desc lying(const struct session *s, struct lies lies);
 
 /*
  * Starts a session that lasts as long as the process. Drivers keep objects that they open on first
- * use, which must not count as left open. And if a driver were unloaded, the pointers to its memory
- * would be gone, and the memory would count as leaked.
+ * use, and these must not count as left open. If a driver were unloaded, the pointers to its memory
+ * would be lost, and the memory would count as leaked.
  */
 void keep_vulkan(void);
 

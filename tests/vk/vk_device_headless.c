@@ -14,7 +14,7 @@ static gr_vk_headless *create(const gr_vk_headless_options *options)
 
 GROUP("without a window", add_vk_case)
 
-SESSION_TEST(the_device_is_that_of_cuda)
+SESSION_TEST(the_headless_device_is_the_cuda_device)
 {
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceIDProperties id;
@@ -28,7 +28,7 @@ SESSION_TEST(the_device_is_that_of_cuda)
 }
 
 /*
- * False for functions that take no VkDevice, and for functions of windows, which this device does
+ * False for functions that take no VkDevice, and for functions for windows, which this device does
  * not support.
  */
 static bool is_of_device(const char *name)
@@ -86,7 +86,7 @@ static VkQueueFlags family_of(const struct session *s, uint32_t family, VkQueue 
     return families[family].queueFlags;
 }
 
-SESSION_TEST(the_queues_are_of_the_right_families)
+SESSION_TEST(headless_queues_belong_to_the_right_families)
 {
     const VkQueueFlags both = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
     VkQueueFlags graphics = family_of(&session, session.h->graphics_family, session.h->graphics);

@@ -7,8 +7,8 @@
 #include "vk_device.h"
 
 /*
- * A device and an instance of a given version that the test creates, with or without the extensions
- * that grinterop needs.
+ * A device and an instance that the test creates for a given Vulkan version, with or without the
+ * extensions that grinterop needs.
  */
 struct own {
     VkInstance instance;
@@ -93,7 +93,7 @@ static void own_end(struct own *own)
 
 GROUP("what is missing", add_vk_case)
 
-/* The version is that which the application requests. */
+/* grinterop lists the extensions for the Vulkan version that the application requests. */
 SESSION_TEST(listed_extensions_suffice_for_each_version)
 {
     static const uint32_t versions[] = {VK_API_VERSION_1_0, VK_API_VERSION_1_1, VK_API_VERSION_1_2};
@@ -143,8 +143,8 @@ static bool there_all_the_same(const struct own *own, const char *extension)
 }
 
 /*
- * No extension is enabled. One message lists all extensions that the device has, and none that it
- * lacks.
+ * No extension is enabled. One message lists all missing extensions that the device supports, and
+ * no other extension.
  */
 SESSION_TEST(one_message_lists_all_extensions_to_enable)
 {
@@ -251,8 +251,8 @@ static void check_copies(gr_vk_device_desc info, const char *reason)
     gr_vk_device_free(device);
 }
 
-/* Each extension that sharing memory needs, in turn. */
-SESSION_TEST(each_extension_hidden)
+/* Hides a function of each extension that sharing memory needs. The device then copies. */
+SESSION_TEST(a_device_without_a_sharing_extension_copies)
 {
     static const struct {
         const char *function, *extension;
@@ -272,8 +272,8 @@ SESSION_TEST(each_extension_hidden)
                      needed[i].extension);
 }
 
-/* Memory is shared without the extensions of semaphores, whose work the host does. */
-SESSION_TEST(semaphores_hidden)
+/* Without semaphore functions, memory is still shared, and the host orders the work. */
+SESSION_TEST(memory_is_shared_without_semaphore_extensions)
 {
     gr_vk_device_desc info =
         lying(&session, (struct lies){.hidden = {"vkGetSemaphoreFdKHR", "vkWaitSemaphores"}});
@@ -284,7 +284,7 @@ SESSION_TEST(semaphores_hidden)
     gr_vk_device_free(device);
 }
 
-SESSION_TEST(another_device_copies)
+SESSION_TEST(a_device_that_is_no_cuda_device_copies)
 {
     check_copies(lying(&session, (struct lies){.other_device = true}),
                  "CUDA has no device with its UUID");
@@ -292,8 +292,8 @@ SESSION_TEST(another_device_copies)
                  "CUDA has no device with its UUID");
 }
 
-/* Without a current context the first CUDA device copies. */
-SESSION_TEST(another_device_without_a_context)
+/* Without a current context, the copies use the first CUDA device. */
+SESSION_TEST(a_device_that_is_no_cuda_device_copies_without_a_context)
 {
     CUcontext current = fx.context;
     CU(CtxSetCurrent(NULL));
@@ -306,8 +306,8 @@ SESSION_TEST(another_device_without_a_context)
     CU(CtxSetCurrent(current));
 }
 
-/* A device without any extension, which the validation layer checks. */
-SESSION_TEST(no_extensions_at_all)
+/* A device without any extension. The validation layer checks that grinterop uses none. */
+SESSION_TEST(a_device_without_any_extension_copies)
 {
     struct own own;
     own_start(&own, &session, VK_API_VERSION_1_1, false);
@@ -315,7 +315,7 @@ SESSION_TEST(no_extensions_at_all)
     own_end(&own);
 }
 
-SESSION_TEST(a_missing_function_of_vulkan_is_an_error)
+SESSION_TEST(missing_core_functions_are_errors_even_with_copies)
 {
     gr_vk_device_desc info = lying(&session, (struct lies){.hidden = {"vkCmdCopyBuffer"}});
     info.transports = GR_TRANSPORT_ANY;
@@ -326,7 +326,7 @@ SESSION_TEST(a_missing_function_of_vulkan_is_an_error)
                 "extensions");
 }
 
-SESSION_TEST(transports_are_checked)
+SESSION_TEST(unusable_transports_of_a_device_are_refused)
 {
     gr_vk_device_desc info = session.info;
     info.transports = 64;

@@ -298,8 +298,8 @@ static void check_layers(unsigned levels, unsigned level, gr_choice choice)
     const gr_texture_options options =
         GR_INIT(gr_texture_options, .level = level, .normalized_coordinates = choice);
     /*
-     * By default the coordinates are normalized if the NVIDIA driver would find the wrong layers by
-     * texel coordinates.
+     * By default, coordinates are normalized if the NVIDIA driver would sample the wrong layers
+     * with texel coordinates.
      */
     bool normalized = choice == GR_CHOICE_YES || (choice == GR_CHOICE_DEFAULT && levels > 1);
     unsigned size = vulkan_image_width(&image, level);
@@ -313,7 +313,7 @@ static void check_layers(unsigned levels, unsigned level, gr_choice choice)
     vulkan_image_end(&image, buffer);
 }
 
-/* Texel coordinates must be refused if the NVIDIA driver would find the wrong layers by them. */
+/* Texel coordinates must be refused if the NVIDIA driver samples the wrong layers with them. */
 static void check_refused(unsigned levels, unsigned level)
 {
     struct vulkan_image image = map_known(VK_FORMAT_R8G8B8A8_UNORM, "2D array", levels);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Formats: which ones CUDA supports and how, and which ones it lacks and why. Also images that are
- * refused.
+ * Formats that CUDA supports, and their CUDA formats; unsupported formats and the reasons. Also
+ * images that are refused.
  */
 #include "vk_image_tests.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Kernels over 1D, layered and cube surfaces, which CUDA does not have for OpenGL images. Elements
- * are consecutive in linear memory: rows, then layers or slices. The x of a surface counts bytes.
+ * are consecutive in linear memory: rows, then layers or slices. The x coordinate of a surface is
+ * in bytes.
  */
 #include <grinterop/cuhost.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the files of test_vk_life.c. vk_life_order.c defines the functions. */
+/* Shared by the source files of test_vk_life. vk_life_order.c defines the functions. */
 #ifndef GR_TESTS_VK_LIFE_H
 #define GR_TESTS_VK_LIFE_H
 

@@ -86,8 +86,8 @@ VULKAN_TEST(the_wrapped_device_and_semaphores_may_be_freed_before_the_resource)
 }
 
 /*
- * Catches: a pair and its device kept each other alive, which the validation layer reported at the
- * end.
+ * Catches: a pair of semaphores and its device kept each other alive. The validation layer reported
+ * that at the end.
  */
 VULKAN_TEST(the_default_semaphores_end_with_the_last_resource)
 {
@@ -138,7 +138,7 @@ VULKAN_TEST(close_while_mapped_keeps_the_bytes)
     gr_resource_free(resource);
 }
 
-/* The close signals like a release, so that waits for the signal end. */
+/* The close signals like a release. A wait for that signal ends. */
 VULKAN_TEST(close_while_mapped_signals_vulkan)
 {
     GR_AUTO(gr_semaphore) *computed =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the files of test_vk_submit.c. test_vk_submit.c defines what is declared below. */
+/* Shared by the source files of test_vk_submit. test_vk_submit.c defines the functions. */
 #ifndef GR_TESTS_VK_SUBMIT_H
 #define GR_TESTS_VK_SUBMIT_H
 
@@ -7,14 +7,14 @@
 
 #define SIZE 65536
 
-/* Devices, and with COPIED the same without external memory. */
+/* Kinds of devices. COPIED is added for a device without external memory. */
 #define WITH_SYNCHRONIZATION2 0
 #define PLAIN                 1
 #define COPIED                2
 #define DEVICE_KINDS          4
 
 /*
- * The device of a case, with the numbers of its calls: created command pools, and submits by
+ * The device of a case, and the counts of its calls: created command pools, and submits by
  * vkQueueSubmit2 and vkQueueSubmit.
  */
 extern gr_vk_device *device;

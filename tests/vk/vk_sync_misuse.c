@@ -239,8 +239,8 @@ static gr_submit *begin_handover(gr_resource *resource, gr_vk_submit_desc *desc)
 GROUP("new images", add_vulkan_case, add_copied_vulkan_case)
 
 /*
- * Also with semaphores of the program, and for every kind of map. A cancelled submit does not hand
- * over the image.
+ * Applies to semaphores of the program, too, and to every kind of map. A cancelled submit does not
+ * hand over the image.
  *
  * Catches: CUDA wrote to an image without a layout, and nothing was reported.
  */
@@ -270,8 +270,8 @@ VULKAN_IMAGE_TEST(a_map_of_a_new_image_before_a_submit_is_refused, 2)
 }
 
 /*
- * A new image can be mapped after a barrier alone, also if the image belongs to the program, or
- * after the program has declared that it orders Vulkan and CUDA itself.
+ * A new image, even one of the program, can be mapped after a barrier alone, or after the program
+ * has declared that it orders Vulkan and CUDA itself.
  */
 VULKAN_IMAGE_TEST(a_new_image_can_be_mapped_after_a_barrier_or_unordered)
 {

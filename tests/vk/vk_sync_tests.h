@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Shared by the files of test_vk_sync.c. */
+/* Shared by the source files of test_vk_sync. */
 #ifndef GR_TESTS_VK_SYNC_TESTS_H
 #define GR_TESTS_VK_SYNC_TESTS_H
 

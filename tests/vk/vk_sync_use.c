@@ -206,9 +206,9 @@ VULKAN_TEST(a_map_does_not_wait_for_a_cancelled_submit)
     }
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x51);
-    must_release(buffer); /* would hang if it waited for the cancelled submit */
+    must_release(buffer); /* the map would hang if it waited for the cancelled submit */
 
-    /* The value of the cancelled submit is skipped, and all waits use values that are signalled. */
+    /* The value of the cancelled submit is skipped: all waits use values that are signalled. */
     gr_submit *again = begin_submit(resource);
     ck_assert_uint_eq(signal_value_of(again), 2);
     check_read_after(resource, again, 0x51);
@@ -236,7 +236,7 @@ VULKAN_TEST(a_map_waits_for_the_submit_before_a_cancelled_one)
     free_pair(&pair);
 }
 
-/* Of three submits the first is cancelled first, and the last one is made. */
+/* Cancels the first two of three submits, and makes the last one. */
 VULKAN_TEST(submits_can_be_cancelled_in_any_order)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
