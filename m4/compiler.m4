@@ -36,7 +36,7 @@ AC_ARG_ENABLE([werror],
     [AS_HELP_STRING([--enable-werror], [treat compiler warnings as errors])])
 AS_IF([test "x$enable_werror" = xyes], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
 AC_SUBST([WARN_CFLAGS])
-dnl The flags of the libraries: they warn of a function that no header declares and that should be
+dnl Flags of the libraries. They warn about functions that no header declares, which should be
 dnl static.
 PROTOTYPE_CFLAGS=
 GR_FLAG([PROTOTYPE_CFLAGS], [-Wmissing-prototypes])
@@ -78,13 +78,14 @@ dnl not run.
 AM_CONDITIONAL([MAN_PAGES], [test $gr_windows = no && test "$cross_compiling" != yes &&
     test "$enable_sanitizer" = no])
 
-dnl The linker reports undefined symbols in the library. With sanitizers this check is off, since
-dnl the program defines some symbols.
+dnl The linker reports undefined symbols in the library. With sanitizers this check is off, because
+dnl the program defines the symbols of the sanitizer.
 SHARED_LDFLAGS=
 AS_IF([test "$enable_sanitizer" = no], [GR_FLAG([SHARED_LDFLAGS], [-Wl,-z,defs])])
 AC_SUBST([SHARED_LDFLAGS])
 
-dnl Exported symbols have versions, so that a later library can keep an old variant.
+dnl Exported symbols have versions, so that a later library can also keep the old variant of a
+dnl function.
 AC_MSG_CHECKING([whether the linker supports symbol versions])
 gr_saved=$LDFLAGS
 LDFLAGS="$LDFLAGS -shared -Wl,--version-script=$srcdir/lib/grinterop.map"

@@ -2,8 +2,8 @@
 # MPI: an example for many GPUs
 
 AC_ARG_WITH([mpi],
-    [AS_HELP_STRING([--without-mpi], [leave examples/farm out, which runs on many GPUs by MPI
-         (default: built where there is mpicc)])])
+    [AS_HELP_STRING([--without-mpi], [omit examples/farm, which runs on many GPUs by MPI
+         (default: built if mpicc is found)])])
 AC_ARG_VAR([MPICC], [MPI's compiler, which is queried for its options (default: mpicc)])
 AC_SUBST([MPI_CFLAGS])
 AC_SUBST([MPI_LIBS])
@@ -19,7 +19,7 @@ gr_ask_mpi()
 }
 
 gr_mpi=no
-gr_mpi_why="they need all parts"
+gr_mpi_why="it needs all parts"
 AS_IF([test "x$with_mpi" = xno], [gr_mpi_why="--without-mpi"],
     [test $gr_everything = yes], [
     AS_IF([test -z "$MPICC"], [AC_PATH_PROG([MPICC], [mpicc], [no])])
@@ -39,10 +39,10 @@ AS_IF([test "x$with_mpi" = xno], [gr_mpi_why="--without-mpi"],
             [[long one = 1, before;
               return MPI_Fetch_and_op(&one, &before, MPI_LONG, 0, 0, MPI_SUM, MPI_WIN_NULL);]])],
             [gr_mpi=yes],
-            [gr_mpi_why="no program with mpi.h links by what $MPICC says, see config.log"])
+            [gr_mpi_why="no program with mpi.h links with the options of $MPICC, see config.log"])
         AC_MSG_RESULT([$gr_mpi])
         CFLAGS=$gr_saved
         LIBS=$gr_saved_libs])])
 AS_IF([test "x$with_mpi" = xyes && test $gr_mpi = no],
-    [AC_MSG_ERROR([$gr_mpi_why. Without --with-mpi examples/farm/farm is left out.])])
+    [AC_MSG_ERROR([$gr_mpi_why. Without --with-mpi examples/farm is omitted.])])
 AM_CONDITIONAL([HAVE_MPI], [test $gr_mpi = yes])
