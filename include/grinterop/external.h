@@ -48,10 +48,10 @@ typedef struct gr_external_image_desc {
     /* The layers are cube faces. */
     bool cube;
 
-    /* The format of one channel, such as GR_FORMAT_FLOAT. Required. */
+    /* Required: the format of one channel, such as GR_FORMAT_FLOAT, or a packed or compressed one. */
     unsigned format;
 
-    /* Channels: 1, 2 or 4. Required. */
+    /* Required: 1, 2 or 4 channels, or those of the packed or compressed format. */
     unsigned channels;
 
     /* The graphics API may render to the image. */

@@ -66,13 +66,13 @@ typedef struct gr_image_info {
     /* The graphics API reads the integers as numbers from 0 to 1, or -1 to 1. */
     bool normalized;
 
-    /* The format of one channel, such as GR_FORMAT_FLOAT. */
+    /* The format of one channel, such as GR_FORMAT_FLOAT; or a packed or compressed format. */
     unsigned format;
 
-    /* The number of channels: 1, 2 or 4, because CUDA sees 3 channels as 4. */
+    /* The number of channels: 1, 2 or 4, because CUDA sees 3 channels as 4; 3 only in BC6H. */
     unsigned channels;
 
-    /* The size of a texel in bytes. 0: the format has no plain channels. */
+    /* The size of a texel in bytes. 0: the texels are compressed in blocks. */
     unsigned texel_bytes;
 } gr_image_info;
 
@@ -234,7 +234,7 @@ typedef struct gr_linear_desc {
     /* Memory on the host, or NULL. */
     void *host;
 
-    /* Bytes from one row to the next. 0: no padding. */
+    /* Bytes from one row to the next, of texels or of compressed blocks. 0: no padding. */
     size_t pitch;
 
     /* Bytes from one slice of a 3D image to the next, a multiple of `pitch`. 0: no padding. */

@@ -358,7 +358,7 @@ GR_API gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_des
 /* A Vulkan format as CUDA sees it. Owned by the library. */
 typedef struct gr_vk_format_info {
     const char *name;  /* such as "VK_FORMAT_R8G8B8A8_UNORM" */
-    unsigned format;   /* the format of one channel, such as GR_FORMAT_FLOAT */
+    unsigned format;   /* such as GR_FORMAT_FLOAT: of one channel, or packed */
     unsigned channels; /* the number of channels */
     bool normalized;   /* integers represent numbers from 0 to 1, or -1 to 1 */
     bool srgb;         /* colours are sRGB encoded */

@@ -90,7 +90,12 @@ _Win32SemaphoreKind: TypeAlias = Literal[
     "keyed-mutex",
     "keyed-mutex-kmt",
 ]
-_Format: TypeAlias = Literal["u8", "u16", "u32", "i8", "i16", "i32", "f16", "f32"]
+_Format: TypeAlias = Literal[
+    "u8", "u16", "u32", "i8", "i16", "i32", "f16", "f32", "unorm_int_101010_2",
+    "bc1_unorm", "bc1_unorm_srgb", "bc2_unorm", "bc2_unorm_srgb", "bc3_unorm", "bc3_unorm_srgb",
+    "bc4_unorm", "bc4_snorm", "bc5_unorm", "bc5_snorm", "bc6h_uf16", "bc6h_sf16",
+    "bc7_unorm", "bc7_unorm_srgb",
+]
 _Side: TypeAlias = Literal["cuda", "graphics"]
 
 class _ImageFormat(TypedDict):

@@ -21,15 +21,57 @@ struct given {
     unsigned long long offset, length;
 };
 
+/* The formats, and their names in the same order. */
+static const unsigned formats[] = {
+    GR_FORMAT_UNSIGNED_INT8,  GR_FORMAT_UNSIGNED_INT16, GR_FORMAT_UNSIGNED_INT32,
+    GR_FORMAT_SIGNED_INT8,    GR_FORMAT_SIGNED_INT16,   GR_FORMAT_SIGNED_INT32,
+    GR_FORMAT_HALF,           GR_FORMAT_FLOAT,          GR_FORMAT_UNORM_INT_101010_2,
+    GR_FORMAT_BC1_UNORM,      GR_FORMAT_BC1_UNORM_SRGB, GR_FORMAT_BC2_UNORM,
+    GR_FORMAT_BC2_UNORM_SRGB, GR_FORMAT_BC3_UNORM,      GR_FORMAT_BC3_UNORM_SRGB,
+    GR_FORMAT_BC4_UNORM,      GR_FORMAT_BC4_SNORM,      GR_FORMAT_BC5_UNORM,
+    GR_FORMAT_BC5_SNORM,      GR_FORMAT_BC6H_UF16,      GR_FORMAT_BC6H_SF16,
+    GR_FORMAT_BC7_UNORM,      GR_FORMAT_BC7_UNORM_SRGB};
+static const char *const format_names[] = {"u8",
+                                           "u16",
+                                           "u32",
+                                           "i8",
+                                           "i16",
+                                           "i32",
+                                           "f16",
+                                           "f32",
+                                           "unorm_int_101010_2",
+                                           "bc1_unorm",
+                                           "bc1_unorm_srgb",
+                                           "bc2_unorm",
+                                           "bc2_unorm_srgb",
+                                           "bc3_unorm",
+                                           "bc3_unorm_srgb",
+                                           "bc4_unorm",
+                                           "bc4_snorm",
+                                           "bc5_unorm",
+                                           "bc5_snorm",
+                                           "bc6h_uf16",
+                                           "bc6h_sf16",
+                                           "bc7_unorm",
+                                           "bc7_unorm_srgb",
+                                           NULL};
+
+_Static_assert(sizeof(format_names) / sizeof(*format_names) ==
+                   sizeof(formats) / sizeof(*formats) + 1,
+               "each format has a name");
+
+const char *format_name(unsigned format)
+{
+    for (size_t i = 0; format_names[i]; i++)
+        if (formats[i] == format)
+            return format_names[i];
+    return "";
+}
+
 static bool format_of(PyObject *object, unsigned *format)
 {
-    static const char *const names[] = {"u8", "u16", "u32", "i8", "i16", "i32", "f16", "f32", NULL};
-    static const unsigned formats[] = {GR_FORMAT_UNSIGNED_INT8,  GR_FORMAT_UNSIGNED_INT16,
-                                       GR_FORMAT_UNSIGNED_INT32, GR_FORMAT_SIGNED_INT8,
-                                       GR_FORMAT_SIGNED_INT16,   GR_FORMAT_SIGNED_INT32,
-                                       GR_FORMAT_HALF,           GR_FORMAT_FLOAT};
     int choice;
-    if (!object || !choice_of(object, "format", names, &choice)) {
+    if (!object || !choice_of(object, "format", format_names, &choice)) {
         if (!object)
             PyErr_SetString(PyExc_ValueError, "image has no format, such as \"u8\" or \"f32\"");
         return false;

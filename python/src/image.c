@@ -159,30 +159,6 @@ static PyObject *copy_to_image(PyObject *self, PyObject *args, PyObject *keyword
 
 /* ---- What it is ------------------------------------------------------------------------------ */
 
-static const char *format_name(unsigned format)
-{
-    switch (format) {
-    case GR_FORMAT_UNSIGNED_INT8:
-        return "u8";
-    case GR_FORMAT_UNSIGNED_INT16:
-        return "u16";
-    case GR_FORMAT_UNSIGNED_INT32:
-        return "u32";
-    case GR_FORMAT_SIGNED_INT8:
-        return "i8";
-    case GR_FORMAT_SIGNED_INT16:
-        return "i16";
-    case GR_FORMAT_SIGNED_INT32:
-        return "i32";
-    case GR_FORMAT_HALF:
-        return "f16";
-    case GR_FORMAT_FLOAT:
-        return "f32";
-    default:
-        return "";
-    }
-}
-
 static PyObject *image_info(PyObject *self, PyObject *none)
 {
     gr_buffer *buffer = mapping_of(self);

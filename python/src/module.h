@@ -90,6 +90,9 @@ bool timeout_of(PyObject *object, unsigned *timeout_ms);
  */
 bool choice_of(PyObject *object, const char *what, const char *const names[], int *choice);
 
+/* Returns the Python name of a GR_FORMAT; "" if it has none. */
+const char *format_name(unsigned format);
+
 /* Creates the interned attribute names. */
 bool arguments_ready(void);
 
