@@ -3,8 +3,8 @@
  * All functions of the CUDA 12.0 driver API, for gr_cuda() in cuda.h.
  *
  * X(name, version, type): the name without "cu", the CUDA version of the variant (3020 is 3.2), and
- * the type of the variant in cudaTypedefs.h. Most variants are the newest of CUDA 12.0. CtxCreate
- * and DeviceGetUuid are older variants, which every driver has.
+ * the type of the variant in cudaTypedefs.h. All variants are the newest of CUDA 12.0, except those
+ * of CtxCreate and DeviceGetUuid: these are older, and every driver has them.
  */
 #ifndef GR_CUDA_FUNCTIONS_H
 #define GR_CUDA_FUNCTIONS_H

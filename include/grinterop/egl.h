@@ -44,7 +44,7 @@ typedef struct gr_egl_options {
     /* A debug context, for glDebugMessageCallback. */
     bool debug;
 
-    /* Share OpenGL objects with this context, which is on the same CUDA device. NULL: none. */
+    /* The context to share objects with. It must be on the same CUDA device. NULL: none. */
     const gr_egl *share;
 } gr_egl_options;
 

@@ -147,7 +147,8 @@ typedef struct gr_gl_options {
  *     map       copies from the GPU that draws, unless the resource is write_discard
  *     release   copies to the GPU that draws, unless the resource is read_only; no thread waits
  *     close     waits for the copies of the last release, as does gr_resource_free()
- *     between   map and release OpenGL may use the buffer, unless the resource is read_write
+ *     between   OpenGL may use the buffer between map and release, unless the resource is
+ *               read_write
  *     memory    the same size on the CUDA GPU, and the primary CUDA context of the other GPU
  *     deletion  deleting a mapped write_discard buffer loses its data, with a warning in the log
  *     images    are refused

@@ -33,10 +33,10 @@
  *           the graphics API must not touch the resource.
  * Errors    A function that creates an object returns NULL on failure; most others return a
  *           gr_status. gr_last_error() describes the failure and the remedy.
- * Output    Without logging, grinterop prints one line if gr_cuda_load(true) selects the software
- *           CUDA driver, and one line if the environment variable GR_LOG or GR_COMPAT has an
- *           unknown word. The software CUDA driver also prints program errors that a GPU does not
- *           report.
+ * Output    Without logging, grinterop prints only one line if gr_cuda_load(true) selects the
+ *           software CUDA driver, and one line if the environment variable GR_LOG or GR_COMPAT has
+ *           an unknown word. The software CUDA driver also prints program errors that a GPU does
+ *           not report.
  * Failure   A call that fails changes nothing, unless it returns GR_ERR_PARTIAL.
  * NULL      Freeing or releasing NULL does nothing. Everywhere else NULL is an error, unless a
  *           comment gives it a meaning.

@@ -95,7 +95,7 @@ typedef struct gr_ring_options {
  * Options  NULL means the defaults
  * Thread   for OpenGL resources, where their context is current
  * Needs    for Vulkan: the same two timeline semaphores for all slots. If these are the pair of
- *          the device, the ring replaces them by a pair of its own
+ *          the device, the ring replaces them with its own pair
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  n is 0; an unknown option; a resource differs from the others

@@ -30,9 +30,9 @@
  *           target is host memory; in other functions, the context of the tensor.
  * End       A tensor ends after it was freed, its exports and views are gone, and all known streams
  *           have done their work with it. gr_tensor_free() does not wait: a later call of this
- *           header ends the tensor. But freeing GR_MEMORY_PINNED or GR_MEMORY_MANAGED memory, or
- *           any memory on a device without memory pools, may wait in the driver for other work of
- *           the device.
+ *           header ends the tensor. But freeing GR_MEMORY_PINNED or GR_MEMORY_MANAGED memory that
+ *           grinterop allocated, or any memory on a device without memory pools, may wait in the
+ *           driver for other work of the device.
  * Mapping   A tensor does not keep its mapping alive. A release, unmap or close revokes the tensors
  *           of the mapping: their pointer is 0, and each use returns GR_ERR_STATE. Do not use
  *           pointers that were exported before. gr_buffer_release_later() and gr_resource_free()
