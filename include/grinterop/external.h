@@ -48,7 +48,7 @@ typedef struct gr_external_image_desc {
     /* The layers are cube faces. */
     bool cube;
 
-    /* Required: the format of one channel, such as GR_FORMAT_FLOAT, or a packed or compressed one. */
+    /* Required: the format of one channel (GR_FORMAT_FLOAT), or a packed or compressed format. */
     unsigned format;
 
     /* Required: 1, 2 or 4 channels, or those of the packed or compressed format. */
