@@ -19,6 +19,7 @@
 #include "gl/format.h"
 #include "gl/context_check.h"
 #include "gl/copy/copy.h"
+#include "gl/copy/cpu_or_gpu.h"
 #include "gl/copy/staging.h"
 #include "gl/interop/interop.h"
 #include "gl/interop/register.h"
@@ -84,7 +85,7 @@ static GLbitfield storage_for(const struct gl_context *context, const struct wis
                               gr_transport transport)
 {
     if (transport == GR_TRANSPORT_COPY && !(wish->flags & GR_READ_ONLY) &&
-        gl_staging_is_faster(wish->size, wish->flags) && gl_staging_supported(context))
+        !gl_copy_by_cpu(wish->size, wish->flags) && gl_staging_supported(context))
         return gl_staging_storage_flags();
     return GL_MAP_READ_BIT | GL_MAP_WRITE_BIT;
 }

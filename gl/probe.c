@@ -12,6 +12,7 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "gl/context_check.h"
+#include "gl/copy/cpu_or_gpu.h"
 #include "gl/copy/staging.h"
 #include "gl/copy/texels.h"
 #include "gl/cuda_device.h"

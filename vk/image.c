@@ -9,7 +9,7 @@
 #include "lib/struct_size.h"
 #include "vk/chain.h"
 #include "vk/error.h"
-#include "vk/image_rules.h"
+#include "vk/image_shape.h"
 
 #define COPY_INSTEAD                                                                               \
     "Share a buffer (gr_vk_buffer_create()) and copy between it and the image by "                 \

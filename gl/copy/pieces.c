@@ -4,6 +4,7 @@
 #include <epoxy/gl.h>
 
 #include "lib/driver.h"
+#include "gl/copy/cpu_or_gpu.h"
 
 /*
  * The minimum size of a piece. Such a piece takes about 40 µs on the bus, so the overhead per

@@ -9,6 +9,7 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/platform/machine.h"
+#include "gl/copy/cpu_or_gpu.h"
 #include "gl/saved_state.h"
 
 #define ACCESS (GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT)
@@ -19,12 +20,6 @@
 bool gl_staging_supported(const struct gl_context *context)
 {
     return context->direct && context->storage;
-}
-
-/* False if CUDA reads, because the thread then waits for OpenGL in any case. */
-bool gl_staging_is_faster(size_t size, unsigned flags)
-{
-    return !(flags & GR_WRITE_DISCARD) || size > GL_COPY_BY_CPU;
 }
 
 /* The flags place the storage in host memory, which the copy engines of both APIs access. */
@@ -133,7 +128,7 @@ void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned
     const bool reads_only = flags & GR_READ_ONLY, writes_only = flags & GR_WRITE_DISCARD;
     struct gl_errors errors;
     copy->turns = 1;
-    if (!gl_staging_is_faster(copy->size, flags)) {
+    if (gl_copy_by_cpu(copy->size, flags)) {
         note_fallback(copy, "up to " GL_COPY_BY_CPU_TEXT " the CPU copy is faster", "");
         return;
     }

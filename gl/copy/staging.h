@@ -12,9 +12,6 @@
 /* Whether the current OpenGL context supports persistently mapped buffers. */
 bool gl_staging_supported(const struct gl_context *context);
 
-/* Whether staging is faster: false for small write-only transfers, which the CPU copies. */
-bool gl_staging_is_faster(size_t size, unsigned flags);
-
 /* Returns the storage flags that let gl_staging_make() use a buffer directly. */
 unsigned int gl_staging_storage_flags(void);
 

@@ -3,8 +3,8 @@
  * Checks which Vulkan images CUDA can use: extent, layers, levels, flags, tiling and samples.
  * format.c covers the formats.
  */
-#ifndef GR_VK_IMAGE_RULES_H
-#define GR_VK_IMAGE_RULES_H
+#ifndef GR_VK_IMAGE_SHAPE_H
+#define GR_VK_IMAGE_SHAPE_H
 
 #include <grinterop/vk.h>
 

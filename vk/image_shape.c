@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Checks which Vulkan images CUDA can use; see image_rules.h. */
-#include "vk/image_rules.h"
+/* Checks which Vulkan images CUDA can use; see image_shape.h. */
+#include "vk/image_shape.h"
 
 #include "lib/error.h"
 #include "lib/plural.h"
