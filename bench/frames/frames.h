@@ -264,6 +264,10 @@ bool frames_vulkan_frame(struct frames *, struct frames_run *);
 bool frames_vulkan_draw_only(struct frames *, struct frames_run *);
 bool frames_vulkan_close_ring(struct frames *, struct frames_run *);
 
+/* vulkan_copy_rows.c */
+bool frames_transfer_queue_open_ring(struct frames *, struct frames_run *);
+bool frames_transfer_queue_frame(struct frames *, struct frames_run *);
+
 /* vulkan_read_rows.c */
 bool frames_vulkan_read_open(struct frames *, struct frames_run *);
 bool frames_vulkan_read_alone(struct frames *, struct frames_run *);

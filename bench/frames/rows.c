@@ -287,7 +287,7 @@ const char *const frames_part_titles[FRAMES_PARTS] = {
 };
 
 /* The indices of the rows used as the baseline. */
-enum { BASE = 4, READ_BASE = 32 };
+enum { BASE = 4, READ_BASE = 33 };
 
 /*
  * All rows. The frames in flight are those between the frame that CUDA writes and the frame that is
@@ -328,6 +328,9 @@ const struct frames_kind frames_kinds[] = {
     VULKAN("vulkan/64", "groups of 64", 128, 64),
     VULKAN_COPY("vulkan/copy/1", "copy, 1 in flight", 3),
     VULKAN_COPY("vulkan/copy/4", "copy, 4 in flight", 6),
+    {"vulkan/copy/queue", "copy on the transfer queue, 4", FRAMES_VULKAN, 6, 1,
+     frames_transfer_queue_open_ring, frames_transfer_queue_frame, frames_vulkan_close_ring,
+     .copied = true},
     READ("read/bound", "both, unsynchronised", 1, NULL, frames_read_alone, NULL, .unchecked = true),
     [READ_BASE] =
         READ("read/raw", "interop, raw calls", 1, frames_read_open_raw, frames_read_raw, close_raw),

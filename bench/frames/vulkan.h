@@ -31,6 +31,9 @@ struct frames_vulkan_draw {
 struct frames_vulkan {
     struct vulkan vulkan;
     gr_vk_device *copying;             /* the same device, with copies through host memory */
+    struct vulkan transfer;            /* the same device, with its transfer queue */
+    gr_semaphore *moved;               /* the transfer queue signals each copy by the next value */
+    uint64_t moves;                    /* the last value of `moved` */
     struct frames_vulkan_draw draw;    /* draws the points */
     struct frames_vulkan_draw picture; /* draws the picture, for the rows that have one */
     struct vulkan_buffer pixels;
@@ -49,6 +52,24 @@ void frames_vulkan_draw_points(const struct vulkan *vulkan, const struct frames_
 /* Draws the picture and copies it to the buffer. */
 void frames_vulkan_draw_picture(const struct vulkan *vulkan, const struct frames_vulkan_draw *draw,
                                 VkCommandBuffer commands, float phase, VkBuffer into);
+
+/* A value of a timeline semaphore; VK_NULL_HANDLE: none. */
+struct frames_point {
+    VkSemaphore semaphore;
+    uint64_t value;
+};
+
+/* vulkan_rows.c: the first of `n` semaphores with its value. */
+struct frames_point frames_first_point(gr_semaphore *const semaphores[], const uint64_t values[],
+                                       size_t n);
+
+/* vulkan_rows.c: submits commands to the queue of `vulkan`. `stage` waits for `wait`. */
+bool frames_vulkan_submit_to(const struct vulkan *vulkan, const VkCommandBuffer commands[],
+                             uint32_t n, const struct frames_point *wait,
+                             VkPipelineStageFlags stage, const struct frames_point *signal);
+
+/* vulkan_copy_rows.c: frees the transfer queue, if there is one. */
+void frames_transfer_queue_close(struct frames_vulkan *vulkan);
 
 /*
  * vulkan_rows.c: submits commands with the waits and signals of `points`, if given. `stage` is the
@@ -72,6 +93,7 @@ struct frames_vulkan_slots {
     unsigned flags;
     gr_side producer;
     unsigned commands; /* the number of command buffers per slot */
+    bool two_families; /* the graphics and the transfer queue use the buffers */
     bool (*record)(struct frames *frames, struct frames_run *run, gr_resource *resource,
                    unsigned slot);
 };

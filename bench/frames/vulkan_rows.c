@@ -53,6 +53,7 @@ void frames_vulkan_close(struct frames *f)
         vulkan_buffer_free(&k->vulkan, &k->pixels);
         frames_vulkan_draw_free(&k->vulkan, &k->draw);
     }
+    frames_transfer_queue_close(k);
     gr_vk_device_free(k->copying);
     vulkan_close(&k->vulkan);
     free(k);
@@ -108,32 +109,49 @@ bool frames_vulkan_end(const struct frames *f, VkCommandBuffer commands, gr_reso
     return f->vulkan->vulkan.EndCommandBuffer(commands) == VK_SUCCESS;
 }
 
-bool frames_vulkan_submit(const struct frames *f, const VkCommandBuffer commands[], uint32_t n,
-                          const gr_submit *points, VkPipelineStageFlags stage)
+struct frames_point frames_first_point(gr_semaphore *const semaphores[], const uint64_t values[],
+                                       size_t n)
 {
-    const struct vulkan *v = &f->vulkan->vulkan;
-    const bool waits = points && points->wait_count, signals = points && points->signal_count;
-    const VkSemaphore wait = waits ? gr_vk_semaphore(points->waits[0]) : VK_NULL_HANDLE;
-    const VkSemaphore done = signals ? gr_vk_semaphore(points->signals[0]) : VK_NULL_HANDLE;
+    return n ? (struct frames_point){gr_vk_semaphore(semaphores[0]), values[0]}
+             : (struct frames_point){VK_NULL_HANDLE, 0};
+}
+
+bool frames_vulkan_submit_to(const struct vulkan *v, const VkCommandBuffer commands[], uint32_t n,
+                             const struct frames_point *wait, VkPipelineStageFlags stage,
+                             const struct frames_point *signal)
+{
+    const uint32_t waits = wait->semaphore != VK_NULL_HANDLE;
+    const uint32_t signals = signal->semaphore != VK_NULL_HANDLE;
     const VkTimelineSemaphoreSubmitInfo values = {
         .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
         .waitSemaphoreValueCount = waits,
-        .pWaitSemaphoreValues = waits ? points->wait_values : NULL,
+        .pWaitSemaphoreValues = &wait->value,
         .signalSemaphoreValueCount = signals,
-        .pSignalSemaphoreValues = signals ? points->signal_values : NULL};
+        .pSignalSemaphoreValues = &signal->value};
     const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                                .pNext = &values,
                                .waitSemaphoreCount = waits,
-                               .pWaitSemaphores = &wait,
+                               .pWaitSemaphores = &wait->semaphore,
                                .pWaitDstStageMask = &stage,
                                .commandBufferCount = n,
                                .pCommandBuffers = commands,
                                .signalSemaphoreCount = signals,
-                               .pSignalSemaphores = &done};
+                               .pSignalSemaphores = &signal->semaphore};
     VkResult result = v->QueueSubmit(v->queue, 1, &info, VK_NULL_HANDLE);
     if (result != VK_SUCCESS)
         frames_set_error("vkQueueSubmit: VkResult %d", (int)result);
     return result == VK_SUCCESS;
+}
+
+bool frames_vulkan_submit(const struct frames *f, const VkCommandBuffer commands[], uint32_t n,
+                          const gr_submit *points, VkPipelineStageFlags stage)
+{
+    struct frames_point wait = {VK_NULL_HANDLE, 0}, signal = wait;
+    if (points) {
+        wait = frames_first_point(points->waits, points->wait_values, points->wait_count);
+        signal = frames_first_point(points->signals, points->signal_values, points->signal_count);
+    }
+    return frames_vulkan_submit_to(&f->vulkan->vulkan, commands, n, &wait, stage, &signal);
 }
 
 /* Copies the target to host memory. The copy is not part of any frame. */
@@ -164,8 +182,14 @@ static bool make_slots(struct frames *f, struct frames_run *run,
                        unsigned *made)
 {
     gr_vk_device *device = run->kind->copied ? f->vulkan->copying : f->vulkan->vulkan.shared;
+    const uint32_t families[] = {f->vulkan->vulkan.family, f->vulkan->transfer.family};
     const VkBufferCreateInfo buffer = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = f->bytes, .usage = slots->usage};
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = f->bytes,
+        .usage = slots->usage,
+        .sharingMode = slots->two_families ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
+        .queueFamilyIndexCount = slots->two_families ? 2 : 0,
+        .pQueueFamilyIndices = families};
     bool good = true;
     while (good && *made < run->kind->slots) {
         const unsigned slot = *made;
