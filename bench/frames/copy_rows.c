@@ -105,7 +105,7 @@ bool frames_copy_ring(struct frames *f, struct frames_run *run)
 
 bool frames_copy_read_ring(struct frames *f, struct frames_run *run)
 {
-    return get_ahead(f, run, frames_read_draw_slot) && frames_read_slot(f, run);
+    return get_ahead(f, run, frames_read_draw_slots) && frames_read_slots(f, run);
 }
 
 /* ---- Transfer alone -------------------------------------------------------------------------- */

@@ -292,9 +292,9 @@ bool frames_read_frame(struct frames *, struct frames_run *);
 bool frames_read_open_ring(struct frames *, struct frames_run *);
 bool frames_read_ring(struct frames *, struct frames_run *);
 /* draws into the next ring slot */
-bool frames_read_draw_slot(struct frames *, struct frames_run *);
+bool frames_read_draw_slots(struct frames *, struct frames_run *);
 /* reads the slot and gives it back */
-bool frames_read_slot(struct frames *, struct frames_run *);
+bool frames_read_slots(struct frames *, struct frames_run *);
 
 /* rows.c: for both directions */
 bool frames_make_buffer(struct frames *frames, struct frames_run *run);

@@ -59,26 +59,31 @@ bool frames_read_open_ring(struct frames *f, struct frames_run *run)
     return frames_open_ring(f, run, GR_SIDE_GRAPHICS);
 }
 
-bool frames_read_slot(struct frames *f, struct frames_run *run)
+bool frames_read_slots(struct frames *f, struct frames_run *run)
 {
-    if (gr_ring_acquire_read(run->ring, f->on.stream, run->slots, 1, 0) != GR_OK)
+    const unsigned n = run->kind->group;
+    if (gr_ring_acquire_read(run->ring, f->on.stream, run->slots, n, 0) != GR_OK)
         return frames_grinterop_failed("gr_ring_acquire_read");
-    if (frames_picture_filter(f, gr_buffer_ptr(run->slots[0]->buffer)))
-        return frames_ring_give_back(run);
-    gr_ring_cancel_read(run->ring, run->slots, 1);
-    return false;
+    for (unsigned i = 0; i < n; i++)
+        if (!frames_picture_filter(f, gr_buffer_ptr(run->slots[i]->buffer))) {
+            gr_ring_cancel_read(run->ring, run->slots, n);
+            return false;
+        }
+    return frames_ring_give_back(run);
 }
 
-bool frames_read_draw_slot(struct frames *f, struct frames_run *run)
+bool frames_read_draw_slots(struct frames *f, struct frames_run *run)
 {
-    if (gr_ring_acquire_write(run->ring, GR_STREAM_NONE, run->slots, 1, 0) != GR_OK)
+    const unsigned n = run->kind->group;
+    if (gr_ring_acquire_write(run->ring, GR_STREAM_NONE, run->slots, n, 0) != GR_OK)
         return frames_grinterop_failed("gr_ring_acquire_write");
-    frames_picture_draw(f, gr_gl_name(run->slots[0]->resource));
-    return gr_ring_hand_over(run->ring, run->slots, 1) == GR_OK ||
+    for (unsigned i = 0; i < n; i++)
+        frames_picture_draw(f, gr_gl_name(run->slots[i]->resource));
+    return gr_ring_hand_over(run->ring, run->slots, n) == GR_OK ||
            frames_grinterop_failed("gr_ring_hand_over");
 }
 
 bool frames_read_ring(struct frames *f, struct frames_run *run)
 {
-    return frames_read_draw_slot(f, run) && frames_read_slot(f, run);
+    return frames_read_draw_slots(f, run) && frames_read_slots(f, run);
 }

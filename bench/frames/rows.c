@@ -233,13 +233,14 @@ static bool close_ring(struct frames *f, struct frames_run *run)
         key, label, FRAMES_VULKAN, slots, 1, frames_vulkan_open_ring, frames_vulkan_frame,         \
             frames_vulkan_close_ring, .copied = true                                               \
     }
-#define READ(key, label, slots, ...)                                                               \
+#define READ_GROUPS(key, label, slots, group, ...)                                                 \
     {                                                                                              \
-        key, label, FRAMES_READ, slots, 1, __VA_ARGS__, .reads = true                              \
+        key, label, FRAMES_READ, slots, group, __VA_ARGS__, .reads = true                          \
     }
-#define READ_COPIES frames_copy_open_ring, frames_copy_read_ring, frames_copy_close_ring
-#define READ_RING   frames_read_open_ring, frames_read_ring, close_ring
-#define READ_HAND   frames_hand_open, frames_hand_read_frame, frames_hand_close
+#define READ(key, label, slots, ...) READ_GROUPS(key, label, slots, 1, __VA_ARGS__)
+#define READ_COPIES                  frames_copy_open_ring, frames_copy_read_ring, frames_copy_close_ring
+#define READ_RING                    frames_read_open_ring, frames_read_ring, close_ring
+#define READ_HAND                    frames_hand_open, frames_hand_read_frame, frames_hand_close
 #define BY_HAND(key, label, slots)                                                                 \
     {                                                                                              \
         key, label, FRAMES_HAND, slots, 1, frames_hand_open, frames_hand_frame, frames_hand_close, \
@@ -249,9 +250,9 @@ static bool close_ring(struct frames *f, struct frames_run *run)
                 .barriers = true                                                                   \
             }                                                                                      \
     }
-#define VULKAN_READ(key, label, slots, frame, loose)                                               \
+#define VULKAN_READ(key, label, slots, group, frame, loose)                                        \
     {                                                                                              \
-        key, label, FRAMES_VULKAN_READ, slots, 1, frames_vulkan_read_open, frame,                  \
+        key, label, FRAMES_VULKAN_READ, slots, group, frames_vulkan_read_open, frame,              \
             frames_vulkan_read_close, .unchecked = loose, .reads = true                            \
     }
 /* A row by hand. Members that are left out are 0, which means never. */
@@ -343,11 +344,13 @@ const struct frames_kind frames_kinds[] = {
     READ("read/copy/4", "copy, 4 in flight", 6, READ_COPIES),
     READ("read/ring/1", "ring, 1 in flight", 3, READ_RING),
     READ("read/ring/16", "ring, 16 in flight", 18, READ_RING),
+    READ_GROUPS("read/ring/64", "ring, groups of 64", 128, 64, READ_RING),
     READ("read/hand/1", "raw shared, 1 in flight", 3, READ_HAND),
     READ("read/hand/16", "raw shared, 16 in flight", 18, READ_HAND),
-    VULKAN_READ("vulkan/read/bound", "both, unsynchronised", 1, frames_vulkan_read_alone, true),
-    VULKAN_READ("vulkan/read/1", "1 in flight", 3, frames_vulkan_read_frame, false),
-    VULKAN_READ("vulkan/read/16", "16 in flight", 18, frames_vulkan_read_frame, false),
+    VULKAN_READ("vulkan/read/bound", "both, unsynchronised", 1, 1, frames_vulkan_read_alone, true),
+    VULKAN_READ("vulkan/read/1", "1 in flight", 3, 1, frames_vulkan_read_frame, false),
+    VULKAN_READ("vulkan/read/16", "16 in flight", 18, 1, frames_vulkan_read_frame, false),
+    VULKAN_READ("vulkan/read/64", "groups of 64", 128, 64, frames_vulkan_read_frame, false),
 
     HAND("why/kernel", "kernel, no semaphore", 1, .kernel = true),
     HAND("why/kernel-signal", "kernel, signal", 1, .kernel = true, .cuda_signals = 1),

@@ -71,35 +71,38 @@ bool frames_vulkan_read_close(struct frames *f, struct frames_run *run)
 
 /* ---- A frame --------------------------------------------------------------------------------- */
 
-static bool draw(struct frames *f, const struct frames_run *run, size_t slot,
-                 const gr_submit *points)
+static VkCommandBuffer next_picture(struct frames *f, const struct frames_run *run, size_t slot)
 {
-    const long picture = lroundf(frames_next_phase(f) * FRAMES_PHASES);
-    return frames_vulkan_submit(f, commands_of(run, slot, (unsigned)picture), 1, points,
-                                VK_PIPELINE_STAGE_TRANSFER_BIT);
+    return *commands_of(run, slot, (unsigned)lroundf(frames_next_phase(f) * FRAMES_PHASES));
 }
 
 /* A frame of the unsynchronised row: CUDA filters a picture that is not shared. */
 bool frames_vulkan_read_alone(struct frames *f, struct frames_run *run)
 {
-    return draw(f, run, 0, NULL) &&
+    const VkCommandBuffer commands = next_picture(f, run, 0);
+    return frames_vulkan_submit(f, &commands, 1, NULL, VK_PIPELINE_STAGE_TRANSFER_BIT) &&
            frames_picture_filter(f, f->scratch[f->frames_left % FRAMES_ALONE]);
 }
 
-static bool write_slot(struct frames *f, struct frames_run *run)
+static bool write_slots(struct frames *f, struct frames_run *run)
 {
-    if (gr_ring_acquire_write(run->ring, GR_STREAM_NONE, run->slots, 1, 0) != GR_OK)
+    const unsigned n = run->kind->group;
+    VkCommandBuffer commands[FRAMES_MOST_GROUP];
+    if (gr_ring_acquire_write(run->ring, GR_STREAM_NONE, run->slots, n, 0) != GR_OK)
         return frames_grinterop_failed("gr_ring_acquire_write");
+    for (unsigned i = 0; i < n; i++)
+        commands[i] = next_picture(f, run, run->slots[i]->index);
     gr_submit *points = run->slots[0]->submit;
-    if (!draw(f, run, run->slots[0]->index, points) || gr_submit_commit(points) != GR_OK) {
-        gr_ring_cancel_write(run->ring, run->slots, 1);
+    if (!frames_vulkan_submit(f, commands, n, points, VK_PIPELINE_STAGE_TRANSFER_BIT) ||
+        gr_submit_commit(points) != GR_OK) {
+        gr_ring_cancel_write(run->ring, run->slots, n);
         return false;
     }
-    return gr_ring_hand_over(run->ring, run->slots, 1) == GR_OK ||
+    return gr_ring_hand_over(run->ring, run->slots, n) == GR_OK ||
            frames_grinterop_failed("gr_ring_hand_over");
 }
 
 bool frames_vulkan_read_frame(struct frames *f, struct frames_run *run)
 {
-    return write_slot(f, run) && frames_read_slot(f, run);
+    return write_slots(f, run) && frames_read_slots(f, run);
 }
