@@ -28,8 +28,10 @@ void soft_owned_add(soft_owned_list *list, soft_owned *owned);
  */
 void soft_owned_remove(soft_owned_list *list, const soft_owned *owned);
 
-/* Destroys all objects of a context, for a hook of soft_context_at_destroy. If another thread has
- * already dropped the handle of an object, that thread destroys the object. */
+/*
+ * Destroys all objects of a context. Called by hooks of soft_context_at_destroy(). If another
+ * thread has already dropped the handle of an object, that thread destroys the object.
+ */
 void soft_owned_end_all(soft_owned_list *list, const soft_context *context);
 
 #endif

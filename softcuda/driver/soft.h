@@ -263,7 +263,7 @@ typedef struct {
     bool syncs_copies;     /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
     /*
      * the pool, resource or other object that owns the range; only the file that added the range
-     * uses it
+     * uses this pointer
      */
     void *owner;
     uint64_t id; /* unique in the process; set by soft_range_add */
@@ -291,9 +291,9 @@ void soft_range_set_access(const void *base, unsigned access);
 void soft_range_set_syncs(const void *base, bool syncs);
 
 /*
- * The number of bytes from address to the end of its range; 0 if it is in no range. Adjacent
- * mappings of virtual memory count as one range if any of the devices (one bit each) may access
- * them.
+ * The number of bytes from the address to the end of its range; 0 if the address is in no range.
+ * Adjacent mappings of virtual memory count as one range if one of `devices`, a mask with one bit
+ * per device, may access them.
  */
 size_t soft_range_reach(const void *address, unsigned devices);
 

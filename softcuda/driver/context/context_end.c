@@ -31,8 +31,8 @@ void soft_context_end(soft_context *context)
     soft_context_drain(context);
     pthread_mutex_unlock(&soft_lock);
     /*
-     * Memory is destroyed before the streams: once the context has no streams, a new context may
-     * reuse its record.
+     * The memory is freed before the streams: a context without streams may be reused for a new
+     * context, whose memory would then be freed, too.
      */
     soft_memory_destroy_all(context);
     soft_peers_remove(context);

@@ -103,7 +103,7 @@ static bool detach(soft_context *context)
     return was_attached;
 }
 
-/* Removes one user. The context ends with its last user. */
+/* Removes one user that cuCtxAttach added. If there is none, the context ends. */
 SOFT_API cuCtxDetach(CUcontext ctx)
 {
     soft_context *context;

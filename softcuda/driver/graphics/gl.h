@@ -28,8 +28,8 @@ typedef struct {
 bool soft_gl_current(soft_gl_context *context);
 
 /*
- * The operations can_store and can_end of graphics.h: unmap and unregister require a current
- * context.
+ * The operations can_store and can_end of graphics.h: they succeed if the calling thread has a
+ * current OpenGL context, which unmap and unregister require.
  */
 CUresult soft_gl_has_context(soft_graphics *resource);
 
@@ -45,9 +45,10 @@ typedef struct {
 } soft_gl_visit;
 
 /*
- * Makes `context`, in which a name is valid, the current context. This fails if `context` is
- * current on another thread or was destroyed. The thread's current context then stays, since it may
- * share objects with `context`. False if the thread has no current context.
+ * Makes `context` current, because an OpenGL name is valid there. If OpenGL refuses, because
+ * another thread uses `context` or because it was destroyed, the thread keeps its current context,
+ * which may share objects with `context`, and the function still returns true. False if the thread
+ * has no current context.
  */
 bool soft_gl_enter(const soft_gl_context *context, soft_gl_visit *visit);
 

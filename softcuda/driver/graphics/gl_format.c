@@ -4,11 +4,11 @@
  * driver registers. The NVIDIA driver refuses all signed normalised, packed, depth and compressed
  * formats and, of the common formats, RGB16F.
  *
- * OpenGL converts between its storage and the elements in this table. For formats with fewer bits
- * (RGBA2, RGBA4, RGB12, RGBA12) the NVIDIA driver stores all bits of an element. An OpenGL
- * implementation that stores fewer bits drops the others when CUDA writes. The bytes of sRGB
- * formats are exchanged unchanged. Where OpenGL has three channels, the fourth has the same value
- * as with the NVIDIA driver: 1 in integer formats, 0 in the others.
+ * OpenGL converts between its storage and the elements in this table. The elements of RGBA2, RGBA4,
+ * RGB12 and RGBA12 have more bits than the format. The NVIDIA driver stores all of them; an OpenGL
+ * implementation that stores only the bits of the format drops the others when CUDA writes. The
+ * bytes of sRGB formats are exchanged unchanged. Where OpenGL has three channels, the fourth has
+ * the same value as with the NVIDIA driver: 1 in integer formats, 0 in the others.
  */
 #include "softcuda/driver/graphics/gl_format.h"
 

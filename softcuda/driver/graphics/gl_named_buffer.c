@@ -32,7 +32,7 @@ static void remove_locked(struct buffer **at)
     free(found);
 }
 
-/* A resource is destroyed with its CUDA context. Its name can then be registered again. */
+/* A resource is destroyed with its CUDA context. The OpenGL name can then be registered again. */
 static bool is_registered_locked(GLuint name)
 {
     struct buffer **at = find_locked(name);

@@ -22,7 +22,7 @@ typedef struct {
     unsigned name;
     soft_gl_context context; /* the OpenGL context in which the name was created */
     size_t size;
-    size_t backed; /* the part of `size` that OpenGL has now */
+    size_t backed; /* how many of the `size` bytes OpenGL has now */
     unsigned char *pages;
     /* The fetched bytes until they are filled in; NULL before the first map that fetches. */
     unsigned char *fetched;
@@ -37,7 +37,7 @@ typedef struct {
  */
 CUresult soft_gl_resource_make(soft_gl_resource *resource, const char *kind, const char *use);
 
-/* Also frees the struct. `after` describes the pages for fault messages after this call. */
+/* Frees the pages and the struct. `after` describes the pages in fault messages after this call. */
 void soft_gl_resource_free(soft_gl_resource *resource, const char *after);
 
 /* Whether the next map needs the bytes that OpenGL has. */

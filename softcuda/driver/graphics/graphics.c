@@ -188,7 +188,7 @@ static CUresult open_one(soft_graphics *resource, uint64_t serial, bool fill)
     return result;
 }
 
-/* Returns whether the bytes of this map were filled in, and prevents a later fill. */
+/* Returns whether the fetched bytes were filled in. If not, they never will be. */
 static bool end_fill(soft_graphics *resource)
 {
     pthread_mutex_lock(&resource->lock);

@@ -38,17 +38,17 @@ typedef struct {
 
     /* Whether the calling thread may unregister the resource now. */
     CUresult (*can_end)(soft_graphics *resource);
-    /* Frees the resource, which is closed. May run on the thread of a stream. */
+    /* Frees the resource, after `close` ended its last map. May run on the thread of a stream. */
     void (*free)(soft_graphics *resource);
 
     /*
-     * Gets the pointer to a mapped resource. NULL if the kind has none:
-     * CUDA_ERROR_NOT_MAPPED_AS_POINTER.
+     * Gets the pointer to a mapped resource. For a kind without pointers this function is NULL, and
+     * the call returns CUDA_ERROR_NOT_MAPPED_AS_POINTER.
      */
     void (*pointer)(soft_graphics *resource, CUdeviceptr *address, size_t *size);
     /*
-     * Get an array and the mipmapped array of a mapped resource. Both NULL if the kind has none:
-     * CUDA_ERROR_NOT_MAPPED_AS_ARRAY.
+     * Get an array and the mipmapped array of a mapped resource. For a kind without arrays both
+     * functions are NULL, and the calls return CUDA_ERROR_NOT_MAPPED_AS_ARRAY.
      */
     CUresult (*array)(soft_graphics *resource, unsigned layer, unsigned level, CUarray *array);
     CUresult (*mipmap)(soft_graphics *resource, CUmipmappedArray *mipmap);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * CUDA arrays: checks of descriptors, and the lifetime of arrays with their own memory and of
- * wrapped arrays.
+ * arrays over memory of the caller (soft_array_wrap()).
  */
 #include "softcuda/driver/image/array.h"
 

@@ -27,7 +27,7 @@ typedef struct {
 
 typedef struct soft_array {
     soft_owned owned; /* in the list if the memory is the driver's own */
-    /* As the application sees it; extents of missing dimensions are 0. */
+    /* The descriptor as the application sees it: extents of missing dimensions are 0. */
     CUDA_ARRAY3D_DESCRIPTOR descriptor;
     unsigned element; /* bytes */
     size_t width;     /* elements */
@@ -93,8 +93,8 @@ CUresult soft_mipmap_wrap(soft_context *context, const CUDA_ARRAY3D_DESCRIPTOR *
                           soft_mipmap **mipmap);
 
 /*
- * While an array is not mapped, copies log a message and fail with CUDA_ERROR_NOT_MAPPED. Queued
- * work and kernels only notice the protection of the pages.
+ * While an array is not mapped, copies log a message and fail with CUDA_ERROR_NOT_MAPPED. Kernels
+ * and work that is already queued fault instead, because the pages are inaccessible.
  */
 void soft_array_set_mapped(soft_array *array, bool mapped);
 void soft_mipmap_set_mapped(soft_mipmap *mipmap, bool mapped);
@@ -125,7 +125,8 @@ bool soft_array_lay_out(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, soft_array_pl
 
 /*
  * Allocates the memory of an array with own memory: a range whose owner is the array. `what`
- * describes the memory in fault messages, while it exists and after it was freed.
+ * describes the memory in fault messages: in the first function while the memory exists, in the
+ * second function after it was freed.
  */
 CUresult soft_array_pages_new(soft_context *context, void *owner, size_t size, const char *what,
                               unsigned char **pages);

@@ -5,9 +5,10 @@
  * layout was found with vkGetImageSubresourceLayout and from the bytes after copies (Mesa 22.3, and
  * 25.0 for 2D; 1D, 2D, 3D, cubes and arrays of them, 1 to 16 bytes per element, with and without
  * mip levels):
- * - A row is the width rounded up to 4 elements, then to 64 bytes. On AArch64 it is rounded up to 8
- *   bytes instead (Mesa 22.3): Mesa uses the CPU's cache line size, which it does not know there.
- * - A slice is the height rounded up to 4 rows, or 1 row for a 1D image.
+ * - A row has the width rounded up to 4 elements, then to 64 bytes. On AArch64 it is rounded up to
+ *   8 bytes instead (Mesa 22.3): Mesa rounds to the CPU's cache line, whose size it does not know
+ *   on AArch64.
+ * - A slice has the height rounded up to 4 rows, or 1 row in a 1D image.
  * - Compressed blocks are elements whose rows and slices are not rounded up (Mesa 22.3).
  * - A slice is a layer, a face, or one z of a 3D image. Slices are contiguous.
  * - All slices of a level precede those of the next level, which begins at a multiple of 64 bytes.
@@ -50,7 +51,10 @@ static size_t lay_out(const CUDA_ARRAY3D_DESCRIPTOR *level, soft_array_place *pl
 
 typedef CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image_description;
 
-/* If the memory fits an image with fewer levels, fewer spare bytes than this follow that image. */
+/*
+ * If the memory was allocated for an image with fewer levels, fewer bytes than this follow the last
+ * level.
+ */
 #define MOST_SPARE 64
 
 /*

@@ -18,8 +18,8 @@ SOFT_API cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC 
         return CUDA_ERROR_INVALID_HANDLE;
     SOFT_TRY(soft_image_check_reach(object.context, array));
     /*
-     * A GPU driver creates the object nevertheless, and programs create one per frame, so the
-     * mistake is logged once per array.
+     * A GPU driver creates the object although the array lacks SURFACE_LDST. Programs may create
+     * one per frame, so the message is logged once per array.
      */
     if (!(array->descriptor.Flags & CUDA_ARRAY3D_SURFACE_LDST) &&
         !atomic_exchange(&array->told, true))

@@ -99,7 +99,7 @@ static void append_stack(line *l, const soft_stack *stack)
            "for them, or, if its threads use barriers, raise CU_LIMIT_STACK_SIZE by cuCtxSetLimit");
 }
 
-/* False if the address is not in the guards around the shared memory of the block. */
+/* Describes an address in the guards around the shared memory of the block; false for any other. */
 static bool append_shared(line *l, const soft_shared *shared, const unsigned char *address)
 {
     if (!shared->base || address < shared->lowest || address >= shared->end)
@@ -114,7 +114,7 @@ static bool append_shared(line *l, const soft_shared *shared, const unsigned cha
     return true;
 }
 
-/* False if the address belongs to no object. */
+/* Describes an address in or near an object; false if there is no object near the address. */
 static bool append_object(line *l, const unsigned char *address)
 {
     soft_object object;
@@ -140,8 +140,8 @@ static bool append_object(line *l, const unsigned char *address)
 }
 
 /*
- * Appends the cause for an address that the driver does not know. x86-64 does not report a
- * non-canonical or misaligned address.
+ * Appends the cause if the address is in no object of the driver. For a non-canonical or misaligned
+ * address, x86-64 does not report the address.
  */
 static void append_unknown(line *l, const siginfo_t *info)
 {

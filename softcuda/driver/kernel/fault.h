@@ -40,7 +40,10 @@ typedef struct {
 /* The work of this thread. The TLS model is initial-exec, because a signal handler reads it. */
 extern __attribute__((tls_model("initial-exec"))) _Thread_local soft_work soft_this_work;
 
-/* Mark the beginning and the end of work for an application. They do not nest. */
+/*
+ * Mark the beginning and the end of work that this thread does for the application. Such work is
+ * not nested.
+ */
 void soft_work_begin(const char *kind, const char *name);
 void soft_work_end(void);
 

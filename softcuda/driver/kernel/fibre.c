@@ -34,7 +34,7 @@ static size_t span_of(const soft_fibres *set)
     return SOFT_STACK_GUARD + set->stack_size;
 }
 
-/* Never returns: the fibre waits for the next block, and its stack is freed with the set. */
+/* Never returns: the fibre waits for the next block until its set of fibres is freed. */
 static void fibre_main(void *fibre)
 {
     soft_fibre *self = fibre;

@@ -72,7 +72,7 @@ void soft_place_here(soft_place *host)
 #endif
 }
 
-/* Has two parameters, because makecontext() can only pass ints. */
+/* The place arrives as two halves of a pointer, because makecontext() can only pass ints. */
 static void begin(unsigned high, unsigned low)
 {
     soft_place *place = (soft_place *)((uintptr_t)high << 32 | (uintptr_t)low);

@@ -10,7 +10,8 @@
 /*
  * Whether a kernel of the context may have these parameters, which are laid out as in the buffer of
  * `extra`. If a parameter is an address of memory that the context cannot access, prints a message
- * and ends the program. If a signal handler continues, the result is false.
+ * and raises a signal that ends the program. If the program's handler of that signal returns, the
+ * result is false.
  */
 bool soft_kernel_may_have(const soft_context *context, const gr_cuhost_kernel *kernel,
                           const unsigned char *parameters);

@@ -180,8 +180,8 @@ static unsigned cores(void)
 }
 
 /*
- * Starts the threads of the pool. They block signals, which are left to the application's own
- * threads; blocking the signals of faults has no effect.
+ * Starts the threads of the pool. They block all signals except those of faults, so that the
+ * application's own threads handle the others.
  */
 static void start_pool(void)
 {

@@ -181,7 +181,7 @@ SOFT_API cuModuleLoadData(CUmodule *module, const void *image)
     return finish_load(context, object, module);
 }
 
-/* Empties the logs, which a caller may print: nothing is compiled here. */
+/* Empties the log buffers of the caller, who may print them: nothing is compiled here. */
 static void empty_logs(unsigned count, const CUjit_option *options, void **values)
 {
     static const struct {

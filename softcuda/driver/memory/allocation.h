@@ -28,8 +28,8 @@ void soft_allocation_unmap(soft_allocation *allocation);
 void soft_allocation_hold(soft_allocation *allocation);
 
 /*
- * Checks the location of memory, or of a device that accesses it. CUDA_ERROR_INVALID_DEVICE for an
- * invalid device; CUDA_ERROR_NOT_SUPPORTED, with a message, for the host.
+ * Checks a location, which describes where memory is or who accesses it. CUDA_ERROR_INVALID_DEVICE
+ * for an invalid device; CUDA_ERROR_NOT_SUPPORTED, with a message, for the host.
  */
 CUresult soft_allocation_check_location(const CUmemLocation *location);
 

@@ -36,7 +36,9 @@ static bool resolve_pitch(const described_side *described, const copy_block *blo
     return row <= *pitch && rows <= *height;
 }
 
-/* Finds the first byte of the side, and the number of bytes from there to its last byte. */
+/*
+ * Finds the first byte of one side of a copy, and the number of bytes from the first to the last.
+ */
 static CUresult resolve_side(const described_side *described, const copy_block *block,
                              copy_side *side)
 {

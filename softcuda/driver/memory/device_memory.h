@@ -5,7 +5,7 @@
 
 #include "softcuda/driver/stream/scheduler.h"
 
-/* Removes one range of the context that has no owner; false if there is no such range. */
+/* Removes a range that belongs to the context and has no owner; false if there is no such range. */
 bool soft_range_take_of_context(const soft_context *context, soft_range *removed);
 
 /*

@@ -58,7 +58,7 @@ static CUresult check(const fill_block *block, const soft_context *context, enum
 
 /*
  * A synchronous fill waits only if the host can access the memory, or if
- * CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is set for it.
+ * CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is set for the memory.
  */
 static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned element, size_t width,
                      size_t height, CUstream handle, bool asynchronous)

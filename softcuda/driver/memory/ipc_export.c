@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Memory that other processes can open, in a list. */
+/* An entry in the list of memory that other processes can open. */
 typedef struct exported {
     struct exported *next;
     const unsigned char *base;

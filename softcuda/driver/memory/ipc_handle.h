@@ -27,14 +27,16 @@ typedef struct {
 _Static_assert(sizeof(soft_ipc_handle) <= CU_IPC_HANDLE_SIZE, "an application's handle is larger");
 
 /*
- * Gives the file a name and describes a part of its data. CUDA_ERROR_OPERATING_SYSTEM on failure.
+ * Gives the file a name and fills in the handle of a part of its data. CUDA_ERROR_OPERATING_SYSTEM
+ * on failure.
  */
 CUresult soft_ipc_describe(uint32_t magic, const soft_memfd *file, size_t start, size_t size,
                            soft_ipc_handle *handle);
 
 /*
- * Opens the described file of another process. CUDA_ERROR_INVALID_CONTEXT if the handle is from
- * this process. CUDA_ERROR_INVALID_VALUE if the file is missing, or if another file has its number.
+ * Opens the file of another process that the handle describes. CUDA_ERROR_INVALID_CONTEXT if the
+ * handle is from this process. CUDA_ERROR_INVALID_VALUE if that process has closed the descriptor,
+ * or if the descriptor now refers to another file.
  */
 CUresult soft_ipc_open(uint32_t magic, const soft_ipc_handle *handle, const char *call,
                        soft_memfd *file);

@@ -119,7 +119,7 @@ soft_advice soft_advice_get(uintptr_t first, uintptr_t end)
     return found;
 }
 
-/* Whole pages can be dropped, because no page contains two allocations. */
+/* Removes the advice of whole pages, because no page contains two allocations. */
 void soft_advice_drop(const void *base, size_t size)
 {
     uintptr_t first = (uintptr_t)base, end = first + size;

@@ -51,7 +51,7 @@ struct batch {
     const size_t *sizes;
     size_t count;
     const CUmemLocation *places;
-    const size_t *first_of; /* the index of each place's first range */
+    const size_t *first_of; /* for each place, the index of its first range */
     size_t place_count;
 };
 

@@ -241,7 +241,10 @@ SOFT_API cuMemPoolDestroy(CUmemoryPool pool)
 
 /* ---- Allocations ----------------------------------------------------------------------------- */
 
-/* Counts `size` bytes for the pool and adds a holder; false if the pool's limit is reached. */
+/*
+ * Counts `size` bytes for the pool and adds a holder, which is the new allocation; false if the
+ * pool's limit is reached.
+ */
 static bool charge_locked(soft_pool *pool, size_t size)
 {
     if (pool->max_size && (size > pool->max_size || pool->used > pool->max_size - size))
@@ -333,8 +336,8 @@ static void run_free(void *copy)
 }
 
 /*
- * The pointer is unknown from the call on, but the memory exists until the stream reaches the free.
- * Also frees memory of cuMemAlloc.
+ * Other calls refuse the pointer from now on, but the memory exists until the stream reaches the
+ * free. Also frees memory of cuMemAlloc.
  */
 SOFT_API_ptsz(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), (dptr, hStream))
 {

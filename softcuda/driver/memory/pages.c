@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * The number of freed ranges whose addresses stay reserved, and the number of inaccessible ranges
- * for which a fault can name the object.
+ * RETIRED: freed ranges, whose addresses stay reserved. GUARDED: other inaccessible ranges. The
+ * fault message names the object of both.
  */
 #define MAX_RETIRED 64
 #define MAX_GUARDED 512
@@ -53,7 +53,7 @@ static guarded_range pages_of(void *base, size_t size, const char *what)
 
 /* ---- Faults ---------------------------------------------------------------------------------- */
 
-/* Finds the smallest range within this distance of the address. */
+/* Finds the smallest range that is at most `distance` bytes from the address. */
 static const guarded_range *find(const guarded_range *table, size_t length,
                                  const unsigned char *address, size_t distance)
 {
@@ -228,7 +228,10 @@ static void forget_guarded_locked(const guarded_range *range)
         guarded[slot].start = NULL;
 }
 
-/* Unmaps the pages. If Linux has no memory map left for the hole, only frees their memory. */
+/*
+ * Unmaps the pages. A hole in a mapping needs one more memory map: if the process may have no more,
+ * only frees the memory.
+ */
 static void release_pages(const guarded_range *range)
 {
     if (munmap(range->start, range->length) != 0)

@@ -16,7 +16,7 @@ bool soft_can_access(const soft_context *context, const soft_range *range);
 /* Whether the context may access cuMemAlloc memory and arrays of the other context. */
 bool soft_peer_enabled(const soft_context *context, const soft_context *other);
 
-/* How to enable access to the memory, for a message. */
+/* For messages: the call by which a program enables access to the memory. */
 const char *soft_access_remedy(const soft_range *range);
 
 /* Removes all peer access of the context, and of other contexts to it. */

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The largest alignment of a vector type, and of the 4-byte accesses of a warp. */
+/* The number of bytes that a warp accesses at once, 4 per lane; more than any vector type needs. */
 #define SHARED_ALIGNMENT ((size_t)128)
 
 /*

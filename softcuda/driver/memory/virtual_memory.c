@@ -222,7 +222,7 @@ static CUresult protect(const mapping *m, const unsigned access[SOFT_MAX_DEVICES
                                : soft_pages_guard(m->base, m->size, NO_ACCESS);
 }
 
-/* Adds or removes the known range of the mapping, which exists while any device may access it. */
+/* Adds or removes the known range of the mapping: it exists while any device has access. */
 static CUresult update_range(const mapping *m, unsigned before, unsigned devices)
 {
     const soft_range range = {.base = m->base,
@@ -290,8 +290,8 @@ SOFT_API cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *des
         if (flags != 0 && flags != READ_ACCESS && flags != WRITE_ACCESS)
             return CUDA_ERROR_INVALID_VALUE;
         /*
-         * Unlike for cuMemCreate, the NVIDIA driver has no separate code here for an invalid
-         * device.
+         * For an invalid device the NVIDIA driver returns a separate code from cuMemCreate, but not
+         * from this call.
          */
         CUresult result = soft_allocation_check_location(&desc[i].location);
         if (result != CUDA_SUCCESS)

@@ -65,7 +65,7 @@ static void mark_wait(soft_mark *mark)
     mark_drop(mark);
 }
 
-/* The two tasks. Each drops one reference to its mark. */
+/* The tasks of a record and of a wait. Each drops one reference to its mark. */
 
 static void run_complete(void *argument)
 {

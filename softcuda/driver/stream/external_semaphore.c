@@ -33,8 +33,8 @@ typedef struct {
 } batch;
 
 /*
- * Held from the lookup of a handle until its semaphore has another reference. Taken before the lock
- * of the list.
+ * A thread that finds an import by its handle holds this lock until it has added its own reference
+ * to the semaphore. Locked before `imports.lock`.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void end_import(void *object);
@@ -57,8 +57,8 @@ static CUresult check_type(CUexternalSemaphoreHandleType type)
 }
 
 /*
- * Opens the semaphore. The type of the handle must match the semaphore, because a GPU driver could
- * not detect a mismatch later.
+ * Opens the semaphore. Refuses a handle type that does not match the semaphore: a GPU driver may
+ * not detect this mistake.
  */
 static CUresult open_as(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc,
                         gr_softcuda_semaphore **semaphore)
@@ -176,7 +176,7 @@ static void run_signals(void *payload)
     drop_holds(work);
 }
 
-/* When the process exits, this thread just stops, and no longer consumes the signal of a peer. */
+/* When the process exits, this thread stops in pause() and consumes no further signals. */
 static void run_waits(void *payload)
 {
     const batch *work = payload;

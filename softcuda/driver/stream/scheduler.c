@@ -148,8 +148,8 @@ static void *stream_main(void *argument)
 }
 
 /*
- * The stream's thread blocks signals, which are left to the application's threads, except those
- * that report a fault of the stream's thread.
+ * The stream's thread blocks all signals except those of its own faults, so that the application's
+ * threads handle the others.
  */
 static bool start_thread(soft_stream *stream)
 {
@@ -196,7 +196,7 @@ static CUresult enqueue(soft_stream *stream, soft_task *task, void (*run)(void *
     if (result != CUDA_SUCCESS)
         task_free_locked(task);
     pthread_mutex_unlock(&soft_lock);
-    if (result == CUDA_SUCCESS) /* signalled without the lock, like in wake_waiters() */
+    if (result == CUDA_SUCCESS) /* without the lock, for the same reason as in wake_waiters() */
         pthread_cond_signal(&stream->wake);
     return result;
 }
@@ -345,7 +345,7 @@ static void drain(soft_context *context, const soft_stream *waited_for, uint64_t
             continue;
         }
         wait_for_progress(stream);
-        stream = context->streams; /* the list may have changed meanwhile */
+        stream = context->streams; /* the list may have changed during the wait */
     }
 }
 

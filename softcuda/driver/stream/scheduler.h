@@ -32,8 +32,9 @@ struct soft_stream {
     bool started;    /* its thread was started */
     soft_task *head; /* the oldest unfinished task; it may be running */
     soft_task *tail;
-    unsigned waiters;        /* the number of threads that wait for `progress` */
-    pthread_cond_t wake;     /* wakes the stream's thread: the head may have become ready */
+    unsigned waiters; /* the number of threads that wait for `progress` */
+    /* wakes the stream's thread: the head of the queue may have become ready */
+    pthread_cond_t wake;
     pthread_cond_t progress; /* wakes waiters: a task has finished */
 };
 
@@ -47,7 +48,10 @@ struct soft_context {
     bool primary;
     CUresult sticky;
     size_t limits[CU_LIMIT_MAX];
-    /* The number of cuCtxDetach calls that precede the one that ends the context. */
+    /*
+     * The number of cuCtxAttach calls without a cuCtxDetach call: while it is not 0, cuCtxDetach
+     * only decrements it.
+     */
     unsigned attached;
     unsigned cache_settings[2]; /* stored by context_setting.c */
     soft_stream *legacy;
@@ -68,7 +72,7 @@ bool soft_is_exiting(void);
  */
 extern _Thread_local bool soft_in_callback;
 
-/* ---- Tasks (scheduler.c); these functions take the lock -------------------------------------- */
+/* ---- Tasks (scheduler.c); these functions take soft_lock ------------------------------------- */
 
 /* Creates a task with `size` bytes of payload; NULL if out of memory. */
 soft_task *soft_task_new(size_t size);

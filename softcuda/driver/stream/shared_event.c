@@ -2,8 +2,8 @@
 /*
  * Events in shared memory. Records are numbered in the order of the calls; streams reach them in
  * any order. A hostile process may have written the shared memory, so its contents are only used as
- * numbers. If a process died before its streams reached their records, other processes would wait
- * forever, so waits check whether the process of the record is alive.
+ * numbers. A process may die before its streams reach its records. So a wait checks whether the
+ * process that recorded the event is alive.
  */
 #include "softcuda/driver/stream/shared_event.h"
 #include "softcuda/driver/stream/peer_wait.h"
@@ -18,17 +18,23 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The number of records that are remembered: record n until record n + RECORDS is reached. */
+/*
+ * The number of records whose state is kept: the state of record n is kept until record n + RECORDS
+ * is reached.
+ */
 #define RECORDS 1024
 
-/* The longest sleep: a process may die after its change, before it wakes the waiting threads. */
+/*
+ * The longest sleep of a waiting thread: a process may die after it changes the state and before it
+ * wakes the waiting threads.
+ */
 #define SLICE_NANOSECONDS 50000000
 
 /*
  * One word contains the number of the latest record and the PID of its process, so that both change
- * atomically; PIDs have 22 bits. Another word contains the start time of the process. It is written
- * after the first word and replaces the start time of an older record, so it also has the last 22
- * bits of the record's number.
+ * atomically; PIDs have 22 bits. Another word contains the start time of that process. It is
+ * written after the first word, so a reader may find the start time of an older record. The second
+ * word therefore also contains the last 22 bits of the record's number.
  */
 #define PROCESS_BITS 22
 #define START_BITS   42
@@ -39,7 +45,7 @@
 typedef struct {
     _Atomic uint64_t latest;
     _Atomic uint32_t changes;
-    /* The greatest number that was reached, of the records with this index. */
+    /* Of the records with this index, the greatest number that was reached. */
     _Atomic uint64_t reached[RECORDS];
     _Atomic uint64_t started[RECORDS]; /* the start time for the latest record with this index */
 } shared_state;

@@ -56,7 +56,9 @@ static void run_write(void *copy)
                          __ATOMIC_RELEASE);
 }
 
-/* The NVIDIA driver refuses the only flag in cuda.h. */
+/*
+ * The flags that a call may have. cuda.h has one flag for writes, which the NVIDIA driver refuses.
+ */
 #define WRITE_FLAGS 0u
 #define WAIT_FLAGS  (CU_STREAM_WAIT_VALUE_NOR) /* both bits that select the comparison */
 
@@ -101,8 +103,8 @@ WORD_CALL(cuStreamWaitValue64_v2, cuuint64_t, true)
 #define MOST_OPERATIONS 256
 
 /*
- * Reads a parameter. False if it is a barrier, which does nothing here: each operation of a stream
- * is complete before the next begins.
+ * Reads one operation of a batch. False if the operation is a barrier, which does nothing here:
+ * each operation of a stream is complete before the next begins.
  */
 static bool is_word(const CUstreamBatchMemOpParams *params, word_operation *operation, bool *waits)
 {
