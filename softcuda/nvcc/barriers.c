@@ -76,7 +76,7 @@ static const char *const orders[] = {"__shared__",
 /* The names of all functions, variables and classes that have a property. */
 typedef struct {
     words names;
-    bool whole; /* include names in parameters and return types, not only in bodies */
+    bool whole; /* search parameters and return types for names, not only bodies */
     /*
      * A class, or a host function with a device lambda, has the property. A template may receive
      * the class or the lambda as an argument.
@@ -175,7 +175,10 @@ static bool is_defined(const source *s, const declarations *found, size_t name)
     return false;
 }
 
-/* Adds the __device__ functions of other files, because they may do anything. */
+/*
+ * Adds the __device__ functions of other files to the names with the property, because they may do
+ * anything.
+ */
 static void add_external(const source *s, const declarations *found, property *p)
 {
     for (size_t k = 0; k < found->count; k++) {

@@ -68,7 +68,7 @@ static void handle_signals(void)
             sigaction(ends[i], &action, NULL);
 }
 
-/* Prints a word, quoted for a shell if it contains characters other than these. */
+/* Prints a word, quoted for a shell if it contains a character that a shell may change. */
 static void print_word(const char *word)
 {
     if (*word && word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"

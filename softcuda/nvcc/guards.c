@@ -13,7 +13,7 @@ typedef struct {
     size_t open[MOST_GUARDS]; /* the ( of each condition */
     size_t count;
     bool goes;  /* the last guard is `if (condition) { rest of the kernel }` */
-    bool other; /* the threads of a row that pass may have others between them */
+    bool other; /* other threads may be between the passing threads of a row */
     size_t end; /* the first token after the guards */
 } found_guards;
 

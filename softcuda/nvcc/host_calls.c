@@ -286,7 +286,7 @@ static void report(const source *s, const declaration *function, size_t call, bo
 
 /*
  * Reports the calls in one function and returns their number. `before` is the number of calls in
- * previous functions; the first call of all sets *refused.
+ * previous functions. The first call in the program sets *refused.
  */
 static size_t report_calls(const source *s, const declarations *found, const declaration *function,
                            size_t before, bool *refused)

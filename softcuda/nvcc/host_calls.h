@@ -9,8 +9,9 @@
 #include "softcuda/nvcc/declarations.h"
 
 /*
- * Prints an error for each such call, then exits. If the program uses __CUDA_ARCH__, which is not
- * defined here, nvcc may compile another function: prints warnings instead and continues.
+ * Prints an error for each such call, then exits. A program that uses __CUDA_ARCH__, which is not
+ * defined here, may contain the call only in code that nvcc does not compile: for such a program,
+ * prints warnings instead and continues.
  */
 void refuse_host_calls(const source *s, const declarations *found);
 

@@ -57,7 +57,10 @@ static bool has_rows(const source *s, const declaration *kernel)
     return false;
 }
 
-/* The flags that tell how to run the threads of a row, for a kernel whose threads share nothing. */
+/*
+ * The launch flags that say how the threads of a row may run, for a kernel whose threads share
+ * nothing.
+ */
 static unsigned flags_of_rows(source *s, const declaration *kernel, const reach *r)
 {
     static const unsigned of_guards[] = {[GUARDS_ANY] = LAUNCH_GUARD,
@@ -65,7 +68,10 @@ static unsigned flags_of_rows(source *s, const declaration *kernel, const reach 
                                          [GUARDS_STRIDE] = LAUNCH_GUARD | LAUNCH_STRIDE};
     bool far;
     const unsigned flags = of_guards[guards_rewrite(s, kernel, &far)];
-    /* A transposition runs faster block by block, since its blocks are square. */
+    /*
+     * A transposition runs faster block by block: the rows of a block write to the same cache
+     * lines.
+     */
     const bool is_line = line_uses_index_only(s, kernel) && !reach_needs_order(r, kernel) &&
                          !(far && has_rows(s, kernel));
     return is_line ? flags | LAUNCH_LINE : flags & ~(LAUNCH_SPAN | LAUNCH_STRIDE);

@@ -81,10 +81,10 @@ size_t angle_match(const source *s, size_t i, size_t end);
 /* Prints a warning at the token's position, in the format of compilers. */
 void token_warn(const source *s, size_t i, const char *sentence);
 
-/* Prints an error in the same format. */
+/* Like token_warn(), for an error. */
 void token_error(const source *s, size_t i, const char *sentence);
 
-/* Prints an error in the same format, and exits. */
+/* Like token_error(), then exits. */
 _Noreturn void token_die(const source *s, size_t i, const char *sentence);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Finds conditions for which the passing threads of a row are neighbours: `x < 1 || x >= width - 1`
- * excludes the threads before one index and after another one. All other values in such a condition
- * are the same for the whole row.
+ * excludes the threads before one index and after another one. In such a condition, all values
+ * other than the index are the same for the whole row.
  */
 #ifndef GR_SOFTCUDA_NVCC_SPAN_H
 #define GR_SOFTCUDA_NVCC_SPAN_H
@@ -22,7 +22,10 @@ bool span_is_index(const source *s, size_t first, size_t end, const names *own);
 bool span_is_condition(const source *s, size_t first, size_t end, const char *join,
                        const names *own);
 
-/* Whether the expression compares the index, and is true up to one value and false after it. */
+/*
+ * Whether the expression compares the index with a value, and is true up to one index and false for
+ * all higher ones.
+ */
 bool span_is_limit(const source *s, size_t first, size_t end, const names *own);
 
 #endif

@@ -26,10 +26,10 @@ typedef struct words {
 void words_add(words *list, const char *word);
 void words_add_all(words *list, const words *more);
 
-/* Adds each part of a text that commas separate. A comma after a backslash does not separate. */
+/* Adds each part of a comma-separated text. A comma after a backslash does not separate. */
 void words_add_parts(words *list, const char *text);
 
-/* Adds each word of a text that blanks separate. Quotes and backslashes work as in a shell. */
+/* Adds each word of a text with blanks between words. Quotes and backslashes work as in a shell. */
 void words_add_shell(words *list, const char *text);
 
 /*

@@ -63,7 +63,7 @@ static void read_marker(source *s, const char *line)
     if (end == line)
         return;
     unsigned line_before = s->line;
-    s->line = (unsigned)number - 1; /* the end of the marker's line adds 1 */
+    s->line = (unsigned)number - 1; /* the newline after the marker adds 1 */
     const char *open = strchr(end, '"'), *newline = strchr(end, '\n');
     if (!open || (newline && open > newline))
         return;

@@ -33,7 +33,7 @@ static bool is_sticky(cudaError_t error)
     case 220: /* NvlinkUncorrectable */
     case 226: /* Contained */
     case 700: /* IllegalAddress */
-    case 701: /* LaunchOutOfResources of a running kernel */
+    case 701: /* LaunchOutOfResources, if a running kernel causes it */
     case 702: /* LaunchTimeout */
     case 710: /* Assert */
     case 714: /* HardwareStackError */

@@ -305,10 +305,10 @@ struct colour_sum {
 };
 
 /*
- * The weights of the corners between the taps of all axes, in 256ths, rounded like on a GPU. The
- * product of two fractions is rounded, and the other corners get the remainders. For three axes,
- * the second axis splits the weights of the other two axes; halves are rounded up only at the
- * greater x.
+ * The weights of the 2, 4 or 8 elements that an interpolation reads, in 256ths, rounded like on a
+ * GPU. With two axes the product of the fractions is rounded, and the other three weights follow
+ * from it. With three axes, x and z first give four weights in this way, and y then splits each of
+ * them: halves are rounded up only for the greater x.
  */
 template <int Axes> inline void corner_weights(const int *fraction, int *weight)
 {

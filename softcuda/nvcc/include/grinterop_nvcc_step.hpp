@@ -50,7 +50,7 @@ template <unsigned Number, char Op, class T, class V>
 __attribute__((noinline, noclone)) void step(T &to, const V &value)
 {
     const auto next = step_value<Op>(to, value);
-    if (!here.launch) { /* a host function may also contain such a write */
+    if (!here.launch) { /* no kernel is running: a host function may contain such a write */
         to = static_cast<std::remove_volatile_t<T>>(next);
         return;
     }
