@@ -78,8 +78,8 @@ SOFT_TEST(cuda_sees_only_bytes_that_the_application_has_mapped)
     ck_assert_mem_eq(found, expected, SIZE);
 
     /*
-     * CUDA does not write to the application's mapping for reading, and does not read its mapping
-     * for writing.
+     * CUDA does not write through a mapping that the application made for reading, and does not
+     * read through one that it made for writing.
      */
     bytes = glMapBufferRange(GL_ARRAY_BUFFER, 0, SIZE, GL_MAP_READ_BIT);
     map_and_fill(resource, expected, 0x3c);

@@ -232,7 +232,7 @@ SOFT_TEST(kernel_parameters_can_be_in_one_buffer)
     DRV(cuModuleUnload, (module));
 }
 
-/* The parameters are larger than the record of a task. */
+/* The parameters are larger than SOFT_PAYLOAD, the space for data in the record of a task. */
 SOFT_TEST(kernel_parameters_can_exceed_a_task_record)
 {
     CUmodule module = new_module();

@@ -107,7 +107,7 @@ TEST(mapping_codes)
     CALL(ERROR_NOT_SUPPORTED, MemMap(p, size / 2, 0, one, 0));
     CALL(ERROR_INVALID_VALUE, MemMap(p + size / 2, size, 0, one, 0));
     CALL(ERROR_NOT_SUPPORTED, MemMap(p, 2 * size, 0, one, 0));
-    /* The NVIDIA driver maps beyond the end of the reservation. */
+    /* The NVIDIA driver accepts this call and maps beyond the end of the reservation. */
     CALL_SOFT(ERROR_INVALID_VALUE, MemMap(p + 3 * size, 2 * size, 0, two, 0));
     CALL_SOFT(ERROR_INVALID_VALUE, MemMap(p, size, size, two, 0));
     CALL_SOFT(ERROR_INVALID_VALUE, MemMap(p, size, 0, 0, 0));

@@ -242,7 +242,7 @@ TEST(mapped_buffer_is_not_an_image)
     CU(CtxSynchronize()); /* the null stream does not wait for the map in fx.stream */
     CALL(SUCCESS, MemsetD8(pointer, 1, size));
     CALL(ERROR_INVALID_VALUE, MemsetD8(pointer, 1, size + 1));
-    CU(CtxSynchronize()); /* the fill is not ordered with a non-blocking stream */
+    CU(CtxSynchronize()); /* the fill is in the null stream, which fx.stream does not wait for */
     CALL(SUCCESS, GraphicsUnmapResources(1, &g, fx.stream));
     CALL(SUCCESS, GraphicsUnregisterResource(g));
 }

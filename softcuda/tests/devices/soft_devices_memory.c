@@ -59,8 +59,8 @@ TWO_TEST(peer_access_can_be_enabled_only_once)
 }
 
 /*
- * A context of the same device needs no access. Access to a destroyed context does not apply to a
- * new context.
+ * Two contexts of one device need no peer access. Peer access to a destroyed context does not apply
+ * to a new context.
  */
 TWO_TEST(destroyed_context_leaves_no_peer_access)
 {

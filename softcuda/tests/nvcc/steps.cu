@@ -125,7 +125,7 @@ __host__ __device__ void put(volatile int *data, int i, int value)
 
 /*
  * Uses a lock of one word, and a flag in memory that all blocks share. Lanes must not wait for each
- * other at writes to these.
+ * other when they write to the lock or the flag.
  */
 __device__ void leave(volatile int *lock)
 {

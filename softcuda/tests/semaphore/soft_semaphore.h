@@ -18,7 +18,10 @@ int make_fd(bool timeline, unsigned long long value);
 
 CUresult try_import(int fd, CUexternalSemaphoreHandleType type, CUexternalSemaphore *semaphore);
 
-/* Imports the descriptor, which is closed, or a copy of it. */
+/*
+ * import_fd() imports and closes the descriptor. import_copy() imports a copy of it, so the caller
+ * keeps the descriptor.
+ */
 CUexternalSemaphore import_fd(int fd, CUexternalSemaphoreHandleType type);
 CUexternalSemaphore import_copy(int fd, CUexternalSemaphoreHandleType type);
 

@@ -183,7 +183,7 @@ SEMAPHORE_TEST(two_processes_take_turns)
 
 /* ---- A peer that dies ------------------------------------------------------------------------ */
 
-/* Dies while its streams wait, after as many signals as they can make. */
+/* Signals 1000 values, then dies while one of its streams still waits. */
 CHILD(die_while_waiting)
 {
     int fds[FDS];
