@@ -332,8 +332,8 @@ TEST(a_map_with_an_invalid_event_keeps_the_bytes, 3)
 }
 
 /*
- * Two resources in both orders. The map of `refused` fails: OpenGL has mapped its buffer, which
- * grinterop refuses, or the CUDA driver fails.
+ * Two resources in both orders. The map of `refused` fails: either grinterop refuses it, because
+ * OpenGL has mapped the buffer, or the CUDA driver fails.
  */
 TEST(a_refused_map_many_keeps_the_bytes, 4)
 {

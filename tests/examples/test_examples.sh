@@ -252,7 +252,8 @@ check lake 0 "$postprocess" "$lake" lake.png && says out 480x320 'lake.png, 1280
 
 check gallery 0 "$gallery" $thumb -o gallery.png &&
     says out CUDA OpenGL 'cube map' '9 levels' 'renderbuffer' "$(pwd -P)/gallery.png, 256x144"
-# gallery stretches and rotates nothing, so the pictures differ only by the last bit of a sine.
+# gallery stretches and rotates nothing, so its picture differs from the reference only by the last
+# bit of a sine.
 check gallery_picture 0 "$compare" --max 6 --mean 0.5 gallery.png "$references/gallery.png"
 check gallery_whole 0 "$gallery" --output whole.png && says out 'whole.png, 1280x720'
 check gallery_again 0 "$gallery" --shrink 1 -o again.png

@@ -130,7 +130,7 @@ ended() {
     shown=
 }
 
-# The particles at their start, before any earlier frame could leave trails.
+# The particles at their start, when no earlier frame has left trails.
 check fresh 0 "$viewer" $small --size 240x150 --scene particles --frames 1 -o fresh.png
 
 for context in native egl; do

@@ -43,11 +43,12 @@ const char *fault_calls_start(const struct call_stand_in *stand_ins);
 struct call_fault {
     enum call_kind kind;
     int most;
-    int code;              /* the error code; 0: the errno that the function would set */
-    bool lasts;            /* all later calls fail, too: the device or context is lost */
-    unsigned every;        /* every n-th of the later calls fails, too; 0: none */
-    bool repeat;           /* chooses the same call as the last arming */
-    long place;            /* chooses the first call of this place instead; 0: chooses as above */
+    int code;       /* the error code; 0: the errno that the function would set */
+    bool lasts;     /* all later calls fail, too: the device or context is lost */
+    unsigned every; /* every n-th of the later calls fails, too; 0: none */
+    bool repeat;    /* chooses the same call as the last arming */
+    /* chooses the first call of the place with this number; 0: chooses as described above */
+    long place;
     void (*at_loss)(void); /* called before the first failure if `lasts` is set; or NULL */
 };
 

@@ -89,8 +89,8 @@ static void die(void)
 }
 
 /*
- * The peer hands over a frame without doing its work. This process waits for that work, and the
- * peer ends.
+ * The peer hands over a frame without having done the work of that frame. This process waits for
+ * the work, and the peer ends.
  */
 static void leave_unfinished(gr_ring *ring)
 {

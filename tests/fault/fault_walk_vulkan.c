@@ -85,7 +85,9 @@ static void note_wait(const gr_submit *submit)
     awaited.value = submit->wait_values[0];
 }
 
-/* If the signal failed, the program signals instead, since the queue would wait forever. */
+/*
+ * If the signal failed, the program signals instead, since the queue would otherwise wait forever.
+ */
 static void give_signal(void)
 {
     uint64_t value = 0;

@@ -4,8 +4,8 @@
  * kinds, and the values that the other process then writes into the shared memory of the ring.
  *
  * The input selects: resource or ring, whether the sender stays, the size of its data buffer, and
- * the number of messages. Then follow the messages and the steps after them. A message is the
- * number and kinds of its descriptors, its size in two bytes, and its bytes.
+ * the number of messages. The messages and the steps follow. A message is the number and kinds of
+ * its descriptors, its size in two bytes, and its bytes.
  */
 #define _GNU_SOURCE
 #include "fuzz.h"

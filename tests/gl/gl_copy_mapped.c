@@ -382,7 +382,7 @@ COPY_TEST(the_host_memory_outlives_the_work_of_streams)
     gate_open(gate);
     CU(StreamSynchronize(fx.stream));
     assert_pattern(got, SIZE, 4);
-    /* Also frees the objects that were deferred. */
+    /* Also frees the objects whose free was deferred. */
     gr_resource_free(must_copy(name, GR_READ_WRITE));
     assert_calls(UNREGISTER, 2);
     ck_assert_uint_eq(count_buffers(), before);

@@ -158,7 +158,7 @@ COPY_TEST(the_memory_of_failed_copies_outlives_its_resource)
     gate_open(gate);
     CU(StreamSynchronize(fx.stream));
     gr_resource_free(
-        /* Also frees the objects that were deferred. */
+        /* Also frees the objects whose free was deferred. */
         must_copy(gl_buffer_filled(64, 1), GR_READ_WRITE));
 }
 

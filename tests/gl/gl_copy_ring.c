@@ -363,7 +363,7 @@ static void write_part(gr_resource *resource, size_t offset, size_t size, int va
     assert_ok(gr_buffer_release(buffer));
 }
 
-/* The copy transport keeps the bytes of the frame outside the mapped part. */
+/* The copy transport keeps those bytes of the frame that are outside the mapped part. */
 COPY_TEST(mapping_a_part_after_the_ring_keeps_the_frame, 2)
 {
     static unsigned char bytes[MOST_BYTES];

@@ -156,7 +156,8 @@ static void assert_fell_back(const gr_resource *resource, const char *code)
 }
 
 /*
- * The codes point to the device. They cause a fallback whatever the driver reports about devices.
+ * These codes mean that the device is the cause. They lead to a fallback whatever the driver
+ * reports about devices.
  */
 TEST(transport_any_falls_back_if_another_device_draws)
 {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LARGE ((size_t)8 << 20) /* the size from which on peer is preferred to interop */
+#define LARGE ((size_t)8 << 20) /* from this size on, peer is preferred to interop */
 
 /* Excludes copy, which is preferred to peer and interop. */
 #define BOTH (GR_TRANSPORT_INTEROP | GR_TRANSPORT_PEER)

@@ -27,8 +27,8 @@ PEER_TEST(default_streams_belong_to_the_context_of_the_caller, 2)
 }
 
 /*
- * One resource computes on the drawing device and one on the other device, whichever context is
- * current.
+ * CUDA works with one resource on the drawing device and with another on the other device,
+ * whichever context is current.
  */
 PEER_TEST(resources_on_both_devices_work_on_one_thread)
 {

@@ -23,7 +23,7 @@ static void end_stranger(void)
     gr_egl_free(stranger);
 }
 
-/* Frees the objects that were deferred for the current context. */
+/* Frees the objects whose free was deferred until this context is current. */
 static void collect(void)
 {
     gr_resource_free(must_register(gl_buffer_filled(16, 0)));

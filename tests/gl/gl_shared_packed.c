@@ -64,8 +64,8 @@ static size_t free_memory(void)
 }
 
 /*
- * Retains the context of the drawing device until the program ends, because the driver allocates
- * memory for it.
+ * Retains the primary context of the drawing device until the program ends: the driver allocates
+ * memory for a context, which a case must not count.
  */
 static void hold_drawing(void)
 {
@@ -342,7 +342,7 @@ SHARED_TEST(packed_buffers_freed_without_opengl_are_deferred)
     CU(StreamSynchronize(fx.stream));
     for (int i = 0; i < 2; i++)
         elsewhere(free_elsewhere, resources[i]);
-    /* Also frees the objects that were deferred. */
+    /* Also frees the objects whose free was deferred. */
     gr_resource_free(must_register(gl_buffer_filled(16, 0)));
     assert_used(before, 0, 0);
 }

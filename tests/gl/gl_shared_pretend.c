@@ -132,7 +132,8 @@ const gr_vk_headless_info *gr_vk_headless_get(const gr_vk_headless *headless)
 /* Indexed by OpenGL name, counted from 1. */
 static struct played {
     gr_softcuda_semaphore *semaphore;
-    bool timeline, signalled; /* signalled: the signal has not been flushed yet */
+    /* signalled: OpenGL has signalled it, but has not been flushed since */
+    bool timeline, signalled;
     uint64_t value;
 } played[MOST];
 static GLuint played_count;

@@ -164,7 +164,7 @@ TRANSPORT_TEST(freeing_a_resource_does_not_wait_for_the_stream)
     assert_pattern(got, SIZE, 4);
     CU(MemFreeHost(got));
     gr_resource_free(
-        /* Also frees the objects that were deferred. */
+        /* Also frees the objects whose free was deferred. */
         tested.make(gl_buffer_filled(64, 1), GR_READ_WRITE));
 }
 

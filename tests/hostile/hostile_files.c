@@ -142,9 +142,9 @@ static void punch(int fd, off_t from)
 }
 
 /*
- * The offset at which the data begins. The hole starts there, because Mesa passes the values before
- * that offset to munmap(). Zeros there give a length that the kernel refuses, and ThreadSanitizer's
- * munmap() crashes on it.
+ * The offset at which the data begins. The hole starts at this offset and spares the header before
+ * it, because Mesa passes values of the header to munmap(). With zeros Mesa would pass a length
+ * that the kernel refuses, and on which ThreadSanitizer's munmap() crashes.
  */
 static off_t data_of(int fd)
 {

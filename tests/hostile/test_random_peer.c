@@ -225,8 +225,8 @@ static gr_status hand_on(const struct ring *r, const gr_slot *slots[], size_t n,
 }
 
 /*
- * Acquires slots and hands them over. Returns false if the ring is no longer usable, or if the
- * slots are kept.
+ * Acquires slots and hands them over. Returns false if the ring is no longer usable, or if this
+ * process decides to keep the slots.
  */
 static bool use(struct ring *r, bool is_last)
 {
@@ -300,8 +300,8 @@ static void check_resource(void)
 }
 
 /*
- * Checks for leaked descriptors. A link whose work ends a moment later keeps its descriptors until
- * then.
+ * Checks for leaked descriptors. Waits for a while, since the link of a freed ring keeps its
+ * descriptors until its work has ended.
  */
 static void check_descriptors(int before)
 {

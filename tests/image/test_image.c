@@ -259,8 +259,8 @@ TEST(a_closed_image_can_be_registered_again)
 }
 
 /*
- * As in a single expression, the resource is freed right after the map. Releasing the buffer then
- * ends both.
+ * The resource is freed right after the map, as in programs that keep only the buffer. Releasing
+ * the buffer then ends the mapping and the resource.
  */
 TEST(releasing_the_buffer_ends_an_image_freed_while_mapped)
 {

@@ -34,7 +34,7 @@ static const struct setting {
 
 /* ---- The parent ------------------------------------------------------------------------------ */
 
-/* The UUIDs of the machine, which children get in the environment. */
+/* The UUIDs of the first two devices of the machine, which children get in the environment. */
 static char uuids[MACHINE][41];
 const char *const uuid_names[MACHINE] = {"TEST_UUID_0", "TEST_UUID_1"};
 

@@ -14,7 +14,9 @@
  */
 #define MACHINE 2
 
-/* The environment variables that contain the UUIDs of the machine for children. */
+/*
+ * The environment variables by which the parent passes the UUIDs of these devices to its children.
+ */
 extern const char *const uuid_names[MACHINE];
 
 #define assert_says(text, part)                                                                    \

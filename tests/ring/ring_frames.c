@@ -279,8 +279,8 @@ static void life(GLuint name)
 }
 
 /*
- * The number of lives. Between two GPUs the driver takes 10 ms or more to register each of the five
- * resources.
+ * How often life() runs. Between two GPUs the driver takes 10 ms or more to register each of the
+ * five resources.
  */
 static int lives(void)
 {

@@ -373,8 +373,9 @@ TEST(an_opengl_consumer_that_waits_for_frames_returns_all_slots)
 }
 
 /*
- * The consumer returns slots before it gets its descriptor. These slots must make the descriptor
- * readable, whether or not the OpenGL context is current, so that an acquire frees them.
+ * The consumer returns slots and only then gets its descriptor, with or without a current context.
+ * The descriptor must be readable at once, so that the consumer calls the ring, which frees the
+ * slots.
  *
  * Catches: producer and consumer waited for each other.
  */

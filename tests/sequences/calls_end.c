@@ -121,7 +121,9 @@ static bool run_gr_resource_unmap(struct world *w, const int *a)
     unsigned may = resource_may(r);
     if (!may)
         may =
-            /* The program has not mapped a slot of a ring, so it gets this error, too. */
+            /*
+             * GR_ERR_STATE also for a slot of a ring, which the ring has mapped, not the program.
+             */
             end_may(w, r, a[1]) | (r->mapped ? 0 : MAY(GR_ERR_STATE));
     if (a[1] == STREAM_NULL || a[1] == STREAM_NONE)
         may |= MAY(GR_ERR_INVALID_VALUE);

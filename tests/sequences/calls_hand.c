@@ -40,8 +40,8 @@ static bool put(struct world *w, const struct handed *item)
 }
 
 /*
- * Takes an object that another thread has put on the shelf. With `any`, this thread may be its
- * creator.
+ * Takes an object that another thread has put on the shelf. With `any`, takes an object of any
+ * thread, including this one.
  */
 static struct handed take(const struct world *w, bool any)
 {

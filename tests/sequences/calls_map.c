@@ -3,8 +3,9 @@
 #include "calls.h"
 
 /*
- * Whether no other mapping of the object exists. Only interop defines two mappings of one object at
- * the same time. With other transports one mapping would access the memory of the other.
+ * Whether no other mapping of the object exists. Two mappings of one object at the same time are
+ * defined only with interop. With other transports one mapping would access the memory of the
+ * other.
  */
 static bool has_exclusive_use(const struct world *w, const struct resource *r)
 {

@@ -315,7 +315,7 @@ void collect_freed(struct world *w)
 
 /*
  * The headers do not say which failing calls end a deferred mapping, so this function makes a call
- * that must do it.
+ * that must end it.
  */
 void collect_first(struct world *w, struct resource *r)
 {

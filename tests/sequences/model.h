@@ -75,7 +75,7 @@ struct object {
     bool shared;    /* another object has the same memory, so the bytes are always disputed */
     bool immutable; /* grinterop created the storage */
     bool deleted;
-    /* OpenGL may not use it any more: its CUDA context ended while the object was mapped. */
+    /* OpenGL may no longer use the object: the CUDA context ended while the object was mapped. */
     bool lost;
     int mapped;              /* how many resources have it mapped */
     bool ringed;             /* a ring uses it */
@@ -111,7 +111,10 @@ struct resource {
     int out; /* how many of its buffers the caller has not released */
     /* `aside`: a mapping that the library keeps after gr_buffer_release_later(). */
     struct buffer *mapped, aside;
-    /* The library ends `aside` when the context is current: the model learns it later. */
+    /*
+     * The library ends `aside` in a later call, when the OpenGL context is current: see
+     * collect_one().
+     */
     bool later;
     bool kept;            /* tensors keep `aside` */
     struct submit *begun; /* the uncommitted submit that includes it */
@@ -159,7 +162,7 @@ struct semaphore {
     enum life life;
     gr_semaphore *it;
     uint64_t value; /* the last value that was signalled directly */
-    bool paired;    /* a resource uses it, or has used it */
+    bool paired;    /* a resource uses the semaphore, or has used it */
 };
 
 /* A byte tensor. A view has the `bytes` of its base. */
@@ -235,7 +238,8 @@ struct world {
     struct mail mails[MAILS];
     unsigned mail_sent, mail_read;
     struct submit submits[SUBMITS];
-    unsigned begun, last_made; /* the order of the last begin, and of the last commit */
+    /* the `order` of the submit that was begun last, and of the one that was committed last */
+    unsigned begun, last_made;
     struct ring rings[RINGS];
     struct semaphore semaphores[SEMAPHORES];
     unsigned char wrapped[TENSORS][BYTES]; /* memory of the program for gr_tensor_wrap() */
@@ -300,7 +304,7 @@ bool is_stale_stream(const struct world *w, CUstream stream);
 
 CUstream stream_at(const struct world *w, int choice);
 
-/* Whether a call may get the stream: false if it has ended and passing it is undefined. */
+/* Whether a call may get the stream: false if the stream has ended and passing it is undefined. */
 bool is_stream_valid(const struct world *w, int choice);
 bool is_tensor_valid(const struct world *w, const struct tensor *t);
 

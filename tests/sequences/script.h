@@ -27,8 +27,8 @@ struct script {
 };
 
 /*
- * Shared memory in which a child records its calls for the parent. It is complete whenever the
- * child dies.
+ * Shared memory in which a child records its calls for the parent. The record is complete whenever
+ * the child dies.
  */
 struct journal {
     struct script scripts[MOST_THREADS];

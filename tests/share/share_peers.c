@@ -91,7 +91,10 @@ VULKAN_TEST(a_pending_vulkan_read_ends_when_the_cuda_peer_dies, 2)
     struct peer peer;
     struct shared_ring r = ring_with(&peer, "dies_in_a_frame", GR_SIDE_CUDA);
     ck_assert_uint_eq(vulkan_reads(&r), 1);
-    /* Waits for the frame before or after the death of the peer is detected. */
+    /*
+     * In the first run the Vulkan submit waits for the frame before the peer dies, in the second
+     * run after.
+     */
     if (_i == 1)
         peer_end_killed(&peer, true);
     assert_ok(gr_ring_acquire_read(r.ring, GR_STREAM_NONE, &slot, 1, SOON));

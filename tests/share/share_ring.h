@@ -21,7 +21,10 @@ struct shared_ring {
 };
 struct shared_ring shared_ring_begin(size_t slots, gr_side producer, gr_ring_mode mode);
 
-/* Creates such a ring and sends it to a peer. This process keeps the other role. */
+/*
+ * Like shared_ring_begin(), then sends the ring to a peer. `role` is the role of the peer; this
+ * process keeps the other role.
+ */
 struct shared_ring shared_ring_sent(int socket, size_t slots, gr_side producer, gr_ring_mode mode,
                                     gr_ring_role role);
 

@@ -8,9 +8,9 @@
 # outputs  the files that a failed check shows
 
 : "${suite:?}"
-# built FILE: prints the path of a program or module. The path is below the folder GR_TOOLS, which
-# in a bundle contains all programs and modules, or by default below the build folder, in which
-# tests are run.
+# built FILE: prints the path of a program or module. Searches the folder GR_TOOLS, in which a
+# bundle has all programs and modules. If GR_TOOLS is unset, searches the current folder, which is
+# then the build folder.
 built_in=$(cd "${GR_TOOLS:-.}" && pwd) || exit 99
 built() {
     find "$built_in" -maxdepth 4 \( -name ci -o -name python \) -prune -o \

@@ -219,8 +219,8 @@ int child_run(const char *name, char *text, size_t size);
 void skip_say(const char *function, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * TEST() that is skipped unless `missing` is NULL; otherwise `missing` is the reason. A fixture
- * cannot skip a case: without a process per case, Check's fixtures only pass or fail.
+ * TEST() that is skipped if `missing`, the reason for the skip, is not NULL. A fixture cannot skip
+ * a case: without a process per case, Check's fixtures only pass or fail.
  */
 #define TEST_UNLESS(missing, ...) TEST_UNLESS_OF(missing, __VA_ARGS__, 1, 0)
 #define TEST_UNLESS_OF(missing, title, times, ...)                                                 \
@@ -409,7 +409,9 @@ gr_resource *must_register_as(GLuint name, unsigned flags);
 gr_buffer *must_map(gr_resource *resource);
 gr_buffer *must_map_on(gr_resource *resource, CUstream stream);
 
-/* Changes a created resource to one without semaphores: the caller orders CUDA and graphics. */
+/*
+ * Makes a new resource one without semaphores, for which the test itself orders CUDA and graphics.
+ */
 gr_resource *unordered(gr_resource *resource);
 
 /* Sets all bytes with CUDA, on the stream of the mapping. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * OpenGL's shared transport outside of the cases: its first use, and freeing resources that a case
- * closed while a stream used them.
+ * GR_TRANSPORT_SHARED outside of the cases: its first use, and freeing resources that a case closed
+ * while a stream used them.
  */
 #include "support.h"
 

@@ -8,7 +8,7 @@
 
 #include "support.h"
 
-/* Binds an object to every binding point, so that resetting one to 0 is a change. */
+/* Binds an object to every binding point: a test then notices a binding that was reset to 0. */
 void state_bind(void);
 
 /* Checks that an object is bound to every binding point. */

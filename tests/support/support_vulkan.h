@@ -86,7 +86,7 @@ extern struct vulkan vk;
  */
 TCase *add_vulkan_case(Suite *suite, const char *name);
 
-/* Like add_vulkan_case(), with a wrap that copies. Here grinterop hands over the images. */
+/* Like add_vulkan_case(), but grinterop copies buffers and images through host memory. */
 TCase *add_copied_vulkan_case(Suite *suite, const char *name);
 
 /* For children, which call fixture_setup() first and check vk.missing afterwards. */
@@ -97,8 +97,8 @@ void vulkan_teardown(void);
 gr_vk_device *vulkan_wrap(void);
 
 /*
- * A description to wrap the device without synchronization2. Unless NULL, `replacement` is passed
- * as vkGetDeviceProcAddr().
+ * A description to wrap the device without synchronization2. The wrap uses `replacement` as
+ * vkGetDeviceProcAddr() unless it is NULL.
  */
 gr_vk_device_desc vulkan_desc(PFN_vkGetDeviceProcAddr replacement);
 
@@ -203,8 +203,8 @@ void vulkan_submit(VkCommandBuffer commands, const gr_submit *submit,
                    const struct vulkan_gate *gate);
 
 /*
- * Like vulkan_submit() with the submit of a slot. The call commits the submit for all slots of the
- * same acquire, so call it only once for them.
+ * Like vulkan_submit() with the submit of a slot. The slots of one acquire share a submit, and the
+ * call commits it: call it for only one of them.
  */
 void vulkan_submit_slot(VkCommandBuffer commands, const gr_slot *slot,
                         const struct vulkan_gate *gate);

@@ -9,7 +9,9 @@
 void vulkan_submits_begin(void);
 void vulkan_submits_end(void);
 
-/* For a buffer of the case that is copied: lets grinterop record the barriers. */
+/*
+ * For a buffer that grinterop copies: from now on grinterop records the barriers of its commands.
+ */
 void vulkan_submits_copy(gr_resource *resource);
 
 #endif

@@ -192,7 +192,7 @@ struct vulkan_image vulkan_image_own(VkFormat format, const char *shape, unsigne
                                 VK_NULL_HANDLE, dedicated ? image.image : VK_NULL_HANDLE);
     VK(BindImageMemory(vk.h->device, image.image, own->memory, own->offset));
     image.resource = must_make(gr_from_vk_image(vk.wrap, own, flags));
-    own->create_info = NULL; /* only valid during the call above */
+    own->create_info = NULL; /* it points to a local variable */
     return image;
 }
 

@@ -25,7 +25,7 @@ struct vulkan_gate {
 
 static VkCommandPool pools[MOST_POOLS];
 static int pool_count;
-static VkQueue queue; /* the current queue; its command pool is the last of the pools */
+static VkQueue queue; /* the current queue; its command pool is the last in `pools` */
 static uint32_t family;
 static VkFence fences[MOST_SUBMITS];
 static struct vulkan_gate gates[MOST_GATES];
@@ -47,7 +47,9 @@ void vulkan_submits_copy(gr_resource *resource)
     copied[copied_count++ % MOST_COPIED].resource = resource;
 }
 
-/* The newest resource of that buffer, among the newest that a case uses at once. */
+/*
+ * The newest resource of that buffer among the last MOST_COPIED resources; NULL if there is none.
+ */
 static gr_resource *find_copied(VkBuffer buffer)
 {
     for (int i = copied_count; i-- > 0 && i >= copied_count - MOST_COPIED;)

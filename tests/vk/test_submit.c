@@ -124,7 +124,7 @@ static void end_resources(size_t n)
     }
     CU(CtxSynchronize());
     end_semaphores();
-    make_semaphore(true); /* also frees the objects that were deferred */
+    make_semaphore(true); /* also frees the objects whose free was deferred */
     end_semaphores();
 }
 

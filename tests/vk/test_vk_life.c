@@ -18,7 +18,7 @@
 
 GROUP("work that is still pending", add_vulkan_case)
 
-/* Frees the deferred objects, which happens when the next resource is created. */
+/* Creates a resource, which frees the objects whose free was deferred. */
 static void collect(void)
 {
     gr_resource_free(must_create(4, GR_READ_WRITE));
@@ -56,7 +56,7 @@ VULKAN_TEST(freeing_does_not_wait_for_the_stream, 4)
     CU(StreamSynchronize(fx.stream));
     assert_vulkan_bytes(own.buffer, SIZE, 0x41);
     vulkan_own_free(&own);
-    sleep_ms(20); /* a wrong wait of the clean-up would show in this time */
+    sleep_ms(20); /* long enough for a wrong wait in the clean-up to show */
     collect();
     ck_assert_int_eq(open_fds(), fds);
 }
@@ -196,7 +196,7 @@ CHILD(free_a_headless_device_before_its_work)
             assert_no_call_waited(gate);
         gate_open(gate);
         CU(CtxSynchronize());
-        sleep_ms(20); /* a wrong wait of the clean-up would show in this time */
+        sleep_ms(20); /* long enough for a wrong wait in the clean-up to show */
         child_check(__atomic_load_n(&complaints, __ATOMIC_RELAXED) == 0);
     }
     gates_open();

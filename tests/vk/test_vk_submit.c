@@ -375,7 +375,7 @@ VULKAN_TEST(a_failed_submit_changes_nothing, DEVICE_KINDS)
     assert_fails(gr_vk_submit(submit, &desc), GR_ERR_STATE, 0, "already");
     gr_submit_free(submit);
     must_release(must_map(resource));
-    VK(QueueWaitIdle(vk.h->graphics)); /* the map may end before the timeline of the submit */
+    VK(QueueWaitIdle(vk.h->graphics)); /* the map may end before the submit signals its timeline */
     check_read(resource, 0);
     ck_assert_uint_eq(pools, 1);
     end_device();
