@@ -374,8 +374,7 @@ TEST(an_opengl_consumer_that_waits_for_frames_returns_all_slots)
 
 /*
  * The consumer returns slots and only then gets its descriptor, with or without a current context.
- * The descriptor must be readable at once, so that the consumer calls the ring, which frees the
- * slots.
+ * The descriptor must be readable at once: the next call of the consumer then frees the slots.
  *
  * Catches: producer and consumer waited for each other.
  */
