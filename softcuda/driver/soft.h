@@ -187,7 +187,7 @@ typedef struct soft_stream soft_stream;
 /*
  * Converts an application's handle to a stream. NULL (the legacy default stream, or the per-thread
  * default stream in a _ptsz call), CU_STREAM_LEGACY and CU_STREAM_PER_THREAD require a current
- * context, with the codes of soft_check_context. A created stream does not.
+ * context, with the codes of soft_check_context. The handle of a created stream requires none.
  * CUDA_ERROR_INVALID_HANDLE for any other handle. The memory of a destroyed stream stays valid, but
  * pushing to the stream fails.
  */
@@ -255,7 +255,7 @@ typedef struct {
     size_t size; /* as requested, in bytes */
     enum soft_memory kind;
     const char *what; /* for fault messages; NULL if the driver did not allocate the memory */
-    /* Flags of the call that created it; for virtual memory, its handle types. */
+    /* Flags of the call that created the memory; for virtual memory, its handle types. */
     unsigned flags;
     soft_context *context; /* may be NULL */
     CUdevice device;       /* set by soft_range_add if there is a context */

@@ -55,7 +55,7 @@ void soft_gl_pixels_describe(const soft_gl_pixels *pixels, unsigned level, unsig
 
 /*
  * Reads a whole level or face, without gaps between rows, of the size that
- * soft_gl_pixels_describe() reports. Waits until OpenGL has drawn it.
+ * soft_gl_pixels_describe() reports. Waits until OpenGL has drawn the pixels.
  */
 void soft_gl_pixels_read(soft_gl_pixels *pixels, unsigned level, unsigned face,
                          const soft_gl_format *format, void *to);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The table of texture and surface objects. Kernels read it without a lock: a record never moves
- * and is never freed, and its handle shows whether it is still the same object.
+ * and is never freed, and the handle in a record shows whether the record still describes the same
+ * object.
  */
 #include "softcuda/driver/image/image_object.h"
 #include "softcuda/driver/memory/peer_access.h"

@@ -51,8 +51,8 @@ CUresult soft_image_destroy(uint64_t handle, enum gr_cuhost_kind kind, const cha
                             const char *what);
 
 /*
- * Frees the destroyed objects that no running or queued task may use. A later kernel that uses one
- * of them ends the program with a message.
+ * Frees the destroyed objects that no running or queued task can still use. A later kernel that
+ * uses a freed object ends the program with a message.
  */
 void soft_images_end_unused(void);
 

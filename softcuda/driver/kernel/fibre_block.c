@@ -3,7 +3,7 @@
  * Blocks whose threads synchronise, at barriers or lane by lane in a warp. Each thread is a fibre.
  * The fibres run in turns, each until it waits or ends. When no fibre can run, either all remaining
  * fibres have reached the barrier and continue, or lanes wait for other lanes that took another
- * path. The waiting lanes then continue without those lanes.
+ * path. The waiting lanes then continue without the lanes on the other path.
  */
 #include "softcuda/driver/kernel/fibre.h"
 

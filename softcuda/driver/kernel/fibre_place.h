@@ -21,8 +21,8 @@ typedef struct {
 } soft_place;
 
 /*
- * Creates a place on its own stack, where main(argument) starts with the first switch to it. main()
- * does not return. (fibre_place.c)
+ * Creates a place on the given stack. The first switch to the place starts main(argument) on that
+ * stack. main() must not return. (fibre_place.c)
  */
 void soft_place_make(soft_place *place, void *stack, size_t size, void (*main)(void *argument),
                      void *argument);

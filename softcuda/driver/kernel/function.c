@@ -12,8 +12,8 @@
 #define RECORD_PREFIX "gr_cuhost_kernel_"
 
 /*
- * The limit of compute capability 8.0, which the software device reports. This device has one
- * multiprocessor per core.
+ * The number for compute capability 8.0, which the software device reports. On this device a
+ * multiprocessor is a CPU core.
  */
 #define MAX_THREADS_OF_MULTIPROCESSOR 2048
 

@@ -79,11 +79,11 @@ static bool next_word(const gr_cuhost_kernel *kernel, const unsigned char *param
 /* ---- Host memory ----------------------------------------------------------------------------- */
 
 /*
- * Whether the process has mapped the address, and the address belongs neither to the driver nor to
- * the program or a library: pointers to their functions are valid parameters. The page must also be
- * resident: two small integers together can look like an address in the shadow memory of a
- * sanitizer, but few pages of shadow memory are resident. A page of malloc() is resident, because
- * it contains a header of malloc().
+ * Whether the address is in host memory that the driver does not know: mapped by the process, but
+ * neither memory of the driver nor part of the program or a library, whose functions are valid
+ * parameters. The page must also be resident: two small integers together can look like an address
+ * in the shadow memory of a sanitizer, but few pages of shadow memory are resident. A page of
+ * malloc() is resident, because it contains a header of malloc().
  */
 static bool is_host_memory(uint64_t word)
 {

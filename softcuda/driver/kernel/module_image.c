@@ -127,9 +127,9 @@ static size_t image_size(const unsigned char *image, size_t limit)
 }
 
 /*
- * Writes a path of the descriptor. The loader identifies an object by its path, even if the path
- * leads to another file by now, and descriptor numbers are reused. So each call spells the path
- * differently: the bits of a counter become "/" and "/.".
+ * Writes a path of the descriptor that no earlier call has written: the bits of a counter become
+ * "/" and "/.". Descriptor numbers are reused, and for a path that it has loaded before, the loader
+ * would return the old object, even if the path leads to another file by now.
  */
 static void unique_path(int fd, char *path, size_t size)
 {

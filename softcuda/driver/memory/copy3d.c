@@ -139,8 +139,8 @@ SOFT_API_both(cuMemcpy2D_v2, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *pCopy), (
               copy_2d(pCopy, stream, asynchronous))
 
 /*
- * cuMemcpy2D may refuse some pitches that this call accepts. This driver refuses none in either
- * call.
+ * cuMemcpy2D may refuse some pitches that this call accepts. This driver accepts them in both
+ * calls.
  */
 SOFT_API_ptds(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D *pCopy), (pCopy))
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The 64 bytes that identify an object shared with processes of the same user: a descriptor number
- * in the process that owns the object, and data that identify the file. They come from another
+ * in the process that owns the object, and data that identify the file. The bytes come from another
  * process and may contain anything.
  */
 #ifndef GR_SOFTCUDA_DRIVER_IPC_HANDLE_H

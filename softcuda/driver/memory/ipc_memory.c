@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Memory of other processes: a view of their file, mapped for one context per device. */
+/*
+ * Memory of other processes: a view of the file that contains the memory, mapped for one context
+ * per device.
+ */
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/memory/ipc_handle.h"
 

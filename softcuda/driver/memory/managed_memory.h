@@ -36,8 +36,8 @@ soft_place soft_place_of_device(CUdevice device);
 soft_place soft_place_of_location(const CUmemLocation *location);
 
 /*
- * CUDA_ERROR_INVALID_VALUE or CUDA_ERROR_INVALID_DEVICE for an invalid place. Here the host has one
- * NUMA node.
+ * Checks a place: CUDA_ERROR_INVALID_VALUE or CUDA_ERROR_INVALID_DEVICE if it is invalid. For this
+ * driver the host has one NUMA node.
  */
 CUresult soft_place_check(soft_place place);
 

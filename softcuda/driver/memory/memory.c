@@ -63,7 +63,10 @@ static bool is_freeable(const soft_range *range)
            range->kind == SOFT_MEMORY_EXTERNAL;
 }
 
-/* Like the NVIDIA driver, waits for work that may still use the memory, here on all devices. */
+/*
+ * Like the NVIDIA driver, waits for work that may still use the memory. This driver waits for the
+ * work of all devices.
+ */
 SOFT_API cuMemFree_v2(CUdeviceptr dptr)
 {
     CUresult result = soft_check_no_dead_context();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Pages for device memory, with guards around them. Some pages are inaccessible: freed pages, the
- * pages of an unmapped graphics resource, and virtual memory without access. A fault in them prints
- * what they were before the process dies.
+ * pages of an unmapped graphics resource, and virtual memory without access. If an access to such a
+ * page faults, the handler prints what the page was, and then the process ends.
  */
 #include "softcuda/driver/object_at.h"
 #include "softcuda/driver/soft.h"

@@ -15,7 +15,7 @@
 
 /*
  * Context `from` may access the allocations of context `to`. The contexts are identified by id,
- * because their records are reused.
+ * because a new context may reuse the struct of a destroyed one.
  */
 typedef struct pair {
     uint64_t from;

@@ -121,8 +121,9 @@ SOFT_API cuImportExternalSemaphore(CUexternalSemaphore *extSem_out,
 }
 
 /*
- * Queued work has its own references to the semaphore. A call that has found the import by its
- * handle adds such a reference while it holds the lock, so the import is not freed before.
+ * Queued work has its own references to the semaphore. A call that finds the import by its handle
+ * adds such a reference while it holds the lock, so the import cannot be freed between the two
+ * steps.
  */
 static void end_import(void *object)
 {

@@ -8,10 +8,11 @@
 #include <time.h>
 
 /*
- * Whether a wait must end without success. The destruction of a context waits for the context's
- * work, but must not hang because a peer has died. The context then gets an error, so that its
- * other waits end at once. *since is the time when the destruction was noticed, 0 before that.
- * `what` is for the log.
+ * Whether a wait of a stream for another process must give up. The destruction of a context waits
+ * for the work of its streams, but must not hang because the other process has died. So a wait
+ * gives up some seconds after it has noticed the destruction. The context then gets an error, with
+ * which its other waits give up at once. *since is the time when it noticed the destruction, 0
+ * before that. `what` is for the log.
  */
 bool soft_peer_wait_gives_up(soft_context *context, time_t *since, const char *what);
 

@@ -81,8 +81,8 @@ soft_task *soft_task_new(size_t size);
 void *soft_task_payload(soft_task *task);
 
 /*
- * Queues the task, which then belongs to the stream; after a failure it is freed. run() gets the
- * payload.
+ * Queues the task, which then belongs to the stream; after a failure the task is freed. run() gets
+ * the payload.
  */
 CUresult soft_task_push(soft_stream *stream, soft_task *task, void (*run)(void *payload));
 

@@ -25,8 +25,9 @@ void soft_shared_event_drop(soft_shared_event *event);
 const soft_ipc_handle *soft_shared_event_handle(const soft_shared_event *event);
 
 /*
- * Queue a record, or a wait for the latest record at the time of the call. If the process of that
- * record dies, the stream's context fails with CUDA_ERROR_EXTERNAL_DEVICE.
+ * Queue a record, or a wait for the latest record at the time of the call. If the process that
+ * recorded dies before its stream reaches the record, the context of the waiting stream fails with
+ * CUDA_ERROR_EXTERNAL_DEVICE.
  */
 CUresult soft_shared_event_record(soft_shared_event *event, soft_stream *stream);
 CUresult soft_shared_event_wait_on(soft_shared_event *event, soft_stream *stream);
@@ -34,7 +35,7 @@ CUresult soft_shared_event_wait_on(soft_shared_event *event, soft_stream *stream
 /*
  * soft_shared_event_is_done() returns whether the latest record was reached.
  * soft_shared_event_wait() waits on this thread until it is reached; CUDA_ERROR_EXTERNAL_DEVICE if
- * the process of the record dies.
+ * the process that recorded dies.
  */
 bool soft_shared_event_is_done(const soft_shared_event *event);
 CUresult soft_shared_event_wait(soft_shared_event *event);
