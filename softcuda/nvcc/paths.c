@@ -41,7 +41,7 @@ static const char *relocated(const char *planned)
 /*
  * The folder that contains `file`. It is first searched relative to this program, because an
  * installation may have been moved, or installed with DESTDIR. Otherwise it is the configured
- * folder, because the program may have been copied without the rest.
+ * folder, because the program may have been copied without the rest of the installation.
  */
 static const char *installed(const char *planned, const char *file)
 {

@@ -37,9 +37,9 @@ void rewrite_launches(source *s);
 void rewrite_shared(source *s, const declarations *found);
 
 /*
- * Rewrites writes to `volatile` shared memory, which kept the lanes of a warp synchronised before
- * CUDA 9, as calls. The calls are barriers, so this must precede the search for barriers.
- * (rewrite_steps.c)
+ * Makes each write to `volatile` shared memory a call. Before CUDA 9 such writes kept the lanes of
+ * a warp synchronised. The calls are barriers, so this function must precede the search for
+ * barriers. (rewrite_steps.c)
  */
 void rewrite_steps(source *s, const declarations *found);
 

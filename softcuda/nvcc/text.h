@@ -45,7 +45,7 @@ bool begins_with(const char *text, const char *begin);
 const char *base_name(const char *path);
 
 /*
- * Returns `path` without its folders. `ending` replaces its last dot and the characters after it.
+ * Returns `path` without its folders. `ending` replaces the last dot of the name and all after it.
  */
 char *renamed(const char *path, const char *ending);
 

@@ -8,7 +8,7 @@
  *
  * and the variants without _sync and without a mask, from before CUDA 9. A kernel that uses them
  * needs GR_KERNEL_SYNC. Between two of these calls the lanes run one after the other: code that
- * expects lanes to be in lockstep there is undefined on today's GPUs, and has other results here.
+ * expects lockstep between two calls is undefined on today's GPUs, and has other results here.
  *
  * If a lane of the mask waits elsewhere, at a barrier or in another branch, the other lanes
  * continue without this lane when nothing else can run. A GPU may hang in this case.

@@ -44,7 +44,7 @@ template <char Op, class T, class V> inline auto step_value(const T &to, const V
  * Assigns a value in all lanes of the warp that reach this write. All lanes read before any lane
  * writes, and all lanes have written before any lane continues. A lane that is elsewhere delays the
  * others only until nothing else can run. The driver distinguishes writes by the address of the
- * calling code, so each write has its own Number, and with it its own copy of this function.
+ * calling code, so each write has its own Number, and therefore its own copy of this function.
  */
 template <unsigned Number, char Op, class T, class V>
 __attribute__((noinline, noclone)) void step(T &to, const V &value)

@@ -269,8 +269,8 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
     }
 
     /*
-     * Runs a line of threads as threads of block 0. Their index stays the same, but its formula
-     * becomes simpler, so compilers understand it.
+     * Runs a line of threads as if all were in block 0. Their index keeps its value, but is now
+     * threadIdx.x alone, a formula that compilers understand.
      */
     [[gnu::always_inline]] static void run_line(const scene &s, const int first, const int end)
     {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Keeps the words that grinterop-nvcc searches for in the preprocessed text. This header is
- * included before a program, after grinterop_nvcc.h. It is not a system header: lines with these
- * words would then count as system code, too, and get no warnings.
+ * Defines the words that grinterop-nvcc searches for as themselves, so that they stay in the
+ * preprocessed text. This header is included before a program, after grinterop_nvcc.h. It must not
+ * be a system header: otherwise lines of the program with these words would count as system code
+ * and get no warnings.
  */
 #ifndef GRINTEROP_NVCC_WORDS_H
 #define GRINTEROP_NVCC_WORDS_H
