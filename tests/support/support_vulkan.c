@@ -233,8 +233,8 @@ static int keep_library(struct dl_phdr_info *info, size_t size, void *user)
 }
 
 /*
- * This group is the last one of every program with Vulkan, since this library comes last in link
- * order.
+ * This group is the last one of every program with Vulkan, since the support library comes last in
+ * link order.
  */
 GROUP("end of Vulkan", add_bare_case)
 
