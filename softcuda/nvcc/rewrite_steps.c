@@ -128,7 +128,10 @@ static size_t assignment(const source *s, size_t i, char *letter)
     return are_joined(s, i) && token_is(s, i + 1, "=") ? 2 : 0;
 }
 
-/* Whether p at i has an index that differs between lanes. The single word of a lock has none. */
+/*
+ * Whether p at i has an index that differs between lanes. A lock is a single word and has no such
+ * index.
+ */
 static bool is_indexed(const source *s, size_t i)
 {
     return token_is(s, i, "[") &&

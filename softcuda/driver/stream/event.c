@@ -205,7 +205,7 @@ static CUresult record(soft_event *event, soft_stream *stream)
     pthread_mutex_lock(&soft_lock);
     soft_mark *mark = mark_new();
     if (mark)
-        mark->holders++; /* one for the event, one for the task */
+        mark->holders++; /* references: one for the event, one for the task */
     pthread_mutex_unlock(&soft_lock);
     if (!mark)
         return CUDA_ERROR_OUT_OF_MEMORY;

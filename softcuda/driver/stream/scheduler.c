@@ -320,7 +320,7 @@ static bool wait_includes(const soft_stream *waited_for, const soft_stream *othe
 
 /*
  * Waits until the stream has finished a task, or for soft_patience() seconds. If no task has
- * finished by then, the task at the head has run for that long, unless it was not ready.
+ * finished by then, the task at the head has run for that long, or has not become ready.
  */
 static void wait_for_progress(soft_stream *stream)
 {

@@ -17,8 +17,8 @@
 GROUP("orders", add_case)
 
 /*
- * The stream of the writer is blocked for some time. The stream of the reader only waits for the
- * semaphore.
+ * The stream of the writer is blocked for some time. The stream of the reader waits for nothing but
+ * the semaphore.
  */
 static void read_behind_writer(CUexternalSemaphoreHandleType type)
 {
