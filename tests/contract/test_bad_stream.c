@@ -2,8 +2,8 @@
 /*
  * Streams that cannot be used for a map or its end, for every transport: streams of another CUDA
  * context, and destroyed ones. Each is refused before anything changes, and a mapping whose stream
- * was destroyed can be ended on another stream. Other refused calls keep the contents of a
- * write_discard resource, and the waits that a failed map has put into a stream.
+ * was destroyed can be ended on another stream. Also tests other refused calls: a write_discard
+ * resource keeps its contents, and a stream keeps the waits that a failed map has put into it.
  */
 #define _GNU_SOURCE
 #include "tests/drivers/fault_driver.h"
@@ -83,7 +83,7 @@ static void assert_holds(const struct bytes *b, int value)
         assert_vulkan_bytes(gr_vk_buffer(b->resource), SIZE, value);
 }
 
-/* CUDA writes to the resource on a stream, and the graphics API then reads that value. */
+/* CUDA writes a value to the resource on a stream, and the graphics API then reads the value. */
 static void assert_usable_on(const struct bytes *b, CUstream stream, int value)
 {
     gr_buffer *buffer = must_make(gr_map(b->resource, stream));

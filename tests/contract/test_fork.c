@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The child of fork(): freeing objects of the parent there does nothing, all other calls are
- * refused, and the parent is unaffected. If a program forks before its first call, both processes
- * can make all calls. Each case runs in its own process, so that the test program itself is not
- * forked.
+ * In the child of fork(), freeing an object of the parent does nothing, and all other calls are
+ * refused. The parent is unaffected. If a program forks before its first call, both processes can
+ * make all calls. Each case runs in its own process, so that the test program itself is not forked.
  */
 #include "tests/support/child_check.h"
 #include "tests/support/support_vulkan.h"

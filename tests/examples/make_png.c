@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * make_png KIND FILE: writes a hill, 48 by 32 pixels, as a PNG file of the given kind, so that the
- * examples can be tested with all kinds. Some kinds are other pictures, as their names say.
+ * examples can be tested with all kinds. For some kinds the picture is not the hill, as the name of
+ * the kind says.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -319,8 +319,8 @@ pingpong_on() {
 }
 
 if vulkan ''; then
-    # Mesa's Vulkan is unloaded with its last instance. The leak check reports the memory that the
-    # library still holds at that time, and cannot suppress it because the library is gone.
+    # Mesa's Vulkan driver is unloaded with its last instance. The leak check reports the memory
+    # that the driver still holds at that time, and no suppression can match an unloaded driver.
     asan=${ASAN_OPTIONS-}
     export ASAN_OPTIONS="$asan:detect_leaks=0"
     check port_vk 0 "$port" --backend vk $validate $sheet -o vulkan.png &&

@@ -31,7 +31,7 @@ case $(mpirun --version 2>&1) in
 esac
 mpirun() { timeout -k 5 120 mpirun $oversubscribe "$@"; }
 
-# MPI holds memory until the process ends.
+# MPI holds memory until the process ends, so leaks are not checked.
 export ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0"
 
 enter_work_folder

@@ -63,7 +63,7 @@ PATH=$work/bin:$PATH
 PKG_CONFIG_PATH=$work/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 LD_LIBRARY_PATH=$tools/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export PATH PKG_CONFIG_PATH LD_LIBRARY_PATH
-# Mesa holds memory until the process ends.
+# Mesa holds memory until the process ends, so leaks are not checked.
 export ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0"
 # Mesa draws the windows while CUDA uses a GPU, so grinterop may choose any transport.
 if [ -z "$soft" ]; then export GR_COMPAT=any; fi

@@ -201,7 +201,7 @@ VULKAN_TEST(a_release_whose_signal_failed_can_be_retried)
     ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
     assert_ok(gr_buffer_release(buffer));
     gr_submit *submit = vulkan_begin_submit(&resource, 1);
-    ck_assert_uint_eq(wait_value_of(submit), 1); /* the failed release used up no value */
+    ck_assert_uint_eq(wait_value_of(submit), 1); /* the failed release used up no semaphore value */
     gr_submit_free(submit);
     assert_vulkan_reads(0x21);
     end_resource();
@@ -278,8 +278,8 @@ VULKAN_TEST(a_free_without_an_event_waits_for_the_stream)
     gr_resource_free(resource);
     resource = NULL;
     /*
-     * The library creates no event if it uses the event of the release. If it tries to create one,
-     * that fails, and the library waits for the context.
+     * The library creates no event if it uses the event of the release. Otherwise the attempt to
+     * create one fails, and the library waits for the context.
      */
     ck_assert_uint_eq(fault->calls("cuCtxSynchronize"), fault->calls("cuEventCreate"));
     CU(StreamSynchronize(fx.stream));

@@ -263,8 +263,9 @@ static void choose(const struct point *point, const void *caller, const long arg
 }
 
 /*
- * Whether grinterop makes the call. The program may also call functions that were looked up.
- * Imported functions are only called by grinterop, even if a tail call hides the caller.
+ * Whether grinterop makes the call, by the return address: the program may also call functions that
+ * were looked up. Functions that grinterop imports are only called by grinterop, even if a tail
+ * call hides the caller.
  */
 static bool is_grinterops(const struct point *point, const void *caller)
 {

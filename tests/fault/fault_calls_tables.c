@@ -119,7 +119,7 @@ static const char *const never_fails[] = {"eglGetCurrent", "eglGetError",   "egl
                                           "glPixel",       "vkCmd",         "vkDestroy",
                                           "vkFree",        "vkGetBuffer",   "vkGetDevice",
                                           "vkGetImage",    "vkGetPhysical", "cuGetErrorString"};
-/* These functions can fail, although others with their prefix cannot. */
+/* These functions can fail, although other functions with the same prefix cannot. */
 static const char *const can_fail[] = {"vkGetPhysicalDeviceImageFormatProperties2"};
 
 static bool begins(const char *name, const char *const list[], size_t count)

@@ -296,7 +296,7 @@ static struct call_hit fail_once(bool repeat)
     return kept;
 }
 
-/* Objects stay in a CUDA context that cannot be made current. */
+/* Whether objects are left over because their CUDA context cannot be made current. */
 static bool is_out_of_reach(const char *function)
 {
     return function &&

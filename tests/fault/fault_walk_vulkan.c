@@ -136,9 +136,7 @@ static bool hand_over(gr_resource *resource)
     return submit_with(resource, &GR_INIT(gr_vk_submit_desc, .last = &last));
 }
 
-/*
- * Submits an empty VkSubmitInfo2 of the program, so that only the part of grinterop has an effect.
- */
+/* Submits an empty VkSubmitInfo2 of the program, so that only what grinterop adds has an effect. */
 static bool submit_nothing(gr_resource *resource)
 {
     const VkSubmitInfo2 nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2};

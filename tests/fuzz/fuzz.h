@@ -84,7 +84,7 @@ struct fuzz_cuda {
     CUstream stream;
 };
 
-/* The CUDA context of the targets, on the first device, which is current. */
+/* The current CUDA context of the targets, on the first device. */
 extern struct fuzz_cuda fuzz_cuda;
 void fuzz_cuda_set_up(void);
 

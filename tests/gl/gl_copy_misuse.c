@@ -151,7 +151,7 @@ COPY_TEST(the_memory_of_failed_copies_outlives_its_resource)
     let_fail(IN, CUDA_ERROR_UNKNOWN, 1);
     assert_fails(gr_map_many(resources, 2, fx.stream, NULL, buffers), GR_ERR_CUDA,
                  CUDA_ERROR_UNKNOWN, "copy");
-    gate_open_after(gate, 2000); /* opens late, so a waiting call is detected and still ends */
+    gate_open_after(gate, 2000); /* opens late: a call that waits is detected, but still ends */
     gr_resource_free(resources[0]);
     gr_resource_free(resources[1]);
     ck_assert(!gate_is_open(gate));

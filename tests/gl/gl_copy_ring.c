@@ -208,7 +208,7 @@ COPY_TEST(four_frames_are_in_flight_without_a_wait, KINDS)
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);
     for (int round = 0; round < 3; round++) {
         struct gate *gate = gate_put(fx.stream);
-        gate_open_after(gate, 2000); /* opens late, so a waiting call is detected and still ends */
+        gate_open_after(gate, 2000); /* opens late: a call that waits is detected, but still ends */
         for (int i = 0; i < SLOTS; i++)
             cuda_publishes(ring, 10 * round + i + 1);
         ck_assert_msg(!gate_is_open(gate), "a release has waited for the stream");
@@ -244,7 +244,10 @@ COPY_TEST(three_hundred_frames_arrive_in_order_with_four_in_flight, KINDS)
     end(ring);
 }
 
-/* CUDA reads the last bytes of its slot, whether or not OpenGL acquired the slot in between. */
+/*
+ * CUDA reads the bytes that were last written to the slot, whether or not OpenGL acquired the slot
+ * in between.
+ */
 COPY_TEST(read_write_slots_keep_their_bytes, KINDS)
 {
     int last[SLOTS] = {0};
@@ -425,7 +428,7 @@ COPY_TEST(frames_that_cuda_reads_late_keep_their_bytes, KINDS)
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_GRAPHICS, GR_READ_ONLY);
     CU(MemAllocHost((void **)&got, 2 * SLOTS * SIZE));
     struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 2000); /* opens late, so a waiting call is detected and still ends */
+    gate_open_after(gate, 2000); /* opens late: a call that waits is detected, but still ends */
     for (int i = 0; i < 2 * SLOTS; i++) {
         gl_publishes(ring, i + 1);
         assert_ok(gr_ring_acquire_read(ring, fx.stream, &slot, 1, 0));

@@ -113,7 +113,7 @@ PEER_TEST(calls_do_not_block_the_thread)
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_peer(name, GR_READ_WRITE);
     struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 2000); /* opens late, so a waiting call is detected and still ends */
+    gate_open_after(gate, 2000); /* opens late: a call that waits is detected, but still ends */
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 4);
     ck_assert(!gate_is_open(gate));
@@ -136,7 +136,7 @@ static void assert_map_fails(gr_resource *const both[2])
 
 /*
  * The next map, on another stream, must not overwrite bytes that a kernel of the last mapping still
- * reads. In the second run a map on that stream fails in between.
+ * reads. In the second run a failed map on that stream comes between the two mappings.
  */
 PEER_TEST(map_waits_for_the_work_of_the_last_mapping, 2)
 {

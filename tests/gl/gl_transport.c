@@ -114,7 +114,7 @@ TRANSPORT_TEST(bytes_pass_both_ways)
     }
 }
 
-/* Commands that are still in the OpenGL queue count, too. */
+/* A map also comes after commands that are still in the OpenGL queue. */
 TRANSPORT_TEST(map_comes_after_earlier_opengl_commands)
 {
     GLuint name = gl_buffer_filled(SIZE, 1), source = gl_buffer_pattern(SIZE, 7);
@@ -260,9 +260,9 @@ TRANSPORT_TEST(map_many_that_fails_midway_maps_nothing)
 }
 
 /*
- * The copy of the first resource is in the stream, and recording an event after it fails: once at a
- * map and once at a release. The call must wait for the copy, because afterwards another stream may
- * use the memory, or the memory may be freed.
+ * The copy of the first resource is in the stream. Then cuEventRecord fails: once in a map and once
+ * in a release. The call must wait for the copy, because afterwards another stream may use the
+ * memory, or the memory may be freed.
  *
  * Catches: the memory was freed and the OpenGL buffer unmapped while a copy was in flight.
  */

@@ -128,7 +128,7 @@ static const char *calls_on_another_thread_are_refused(void)
 /*
  * The next context of the application has a buffer with the same name, which must not be confused
  * with the buffer of the destroyed context. grinterop tells the contexts apart by the handle or, if
- * Windows reuses the handle (Wine does not), by the mark.
+ * Windows reuses the handle (Wine does not), by the mark that it leaves in a context.
  */
 static const char *a_new_context_is_not_taken_for_a_destroyed_one(void)
 {

@@ -293,7 +293,10 @@ static void opengl_writes(gr_ring *ring)
     assert_ok(gr_ring_hand_over(ring, &slot, 1));
 }
 
-/* The peer hands over a slot with unfinished work: its semaphore does not have value 1 yet. */
+/*
+ * The peer hands over a slot with unfinished work: the semaphore of the peer does not have value 1
+ * yet.
+ */
 static void hand_on(struct hostile *peer, gr_ring *ring, gr_ring_role role)
 {
     if (role == GR_RING_CONSUMER) {

@@ -271,7 +271,7 @@ TEST(a_ring_and_its_resources_can_be_freed_in_any_order, RING_TRANSPORTS)
     write_frame(ring, GR_SIDE_CUDA, 2);
 }
 
-/* OpenGL sees the last bytes that CUDA wrote, as after gr_buffer_release(). */
+/* OpenGL sees the bytes that CUDA wrote last, as after gr_buffer_release(). */
 TEST(a_resource_can_be_mapped_directly_after_its_ring_is_freed, 2 * RING_TRANSPORTS)
 {
     need_transport(_i / 2);

@@ -207,8 +207,8 @@ TEST(cuda_writes_after_a_pending_opengl_read_was_cancelled, RING_TRANSPORTS)
 }
 
 /*
- * OpenGL creates the signal, so the cancel fails without its context, and the consumer keeps the
- * slot.
+ * OpenGL creates the signal, so the cancel fails without the OpenGL context, and the consumer keeps
+ * the slot.
  */
 TEST(cancelling_an_opengl_read_needs_the_opengl_context)
 {

@@ -83,7 +83,7 @@ TEST(descriptors_are_readable_while_a_slot_or_frame_exists, 2)
     assert_readable(ring, false, false);
     assert_ok(gr_ring_hand_over(ring, &slots[0], 1));
     assert_readable(ring, false, true);
-    assert_readable(ring, false, true); /* it stays readable while a frame is unread */
+    assert_readable(ring, false, true); /* the descriptor stays readable while a frame is unread */
     assert_ok(gr_ring_cancel_write(ring, &slots[1], 1));
     assert_readable(ring, true, true);
     must_acquire_read(ring, producer, slots, 1);

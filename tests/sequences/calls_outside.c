@@ -45,8 +45,8 @@ static bool run_cuda_create(struct world *w, const int *a)
 
 /*
  * Notes that the CUDA context of a resource is destroyed. OpenGL may no longer use the object if it
- * was mapped by interop or is a registered image, since the NVIDIA driver does not return such
- * objects.
+ * was mapped by interop or is a registered image, since the NVIDIA driver does not give such
+ * objects back to OpenGL.
  */
 static void context_is_gone(const struct world *w, struct resource *r)
 {

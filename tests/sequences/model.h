@@ -120,7 +120,7 @@ struct resource {
     struct submit *begun; /* the uncommitted submit that includes it */
     struct ring *ring;    /* its ring, if it is a slot */
     bool external;        /* imported or received */
-    bool undecided;       /* whether it uses semaphores is undecided */
+    bool undecided;       /* it is undecided whether the resource uses semaphores */
     bool is_new;          /* a Vulkan image that no submit has included yet */
     bool own_sync;        /* gr_resource_set_sync() was called */
 };
@@ -279,7 +279,7 @@ bool judge(struct world *w, gr_status status, unsigned may);
 /* Like judge(), for a call that returns an object: NULL after an error. */
 bool judge_made(struct world *w, const void *made, unsigned may);
 
-/* Fails if a call of the driver or the system fails on which the run depends. */
+/* Fails if `result`, of a call on which the run depends, is an error. */
 void need_cuda(struct world *w, CUresult result, const char *what);
 
 /* ---- Objects --------------------------------------------------------------------------------- */

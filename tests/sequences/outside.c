@@ -44,7 +44,10 @@ static const char *find_transports(struct world *w)
     return w->interop_works && w->copy_works ? NULL : "interop or copy does not work here";
 }
 
-/* Creates storage into which an object is copied before its bytes are read. gl.h explains why. */
+/*
+ * Creates storage into which an object is copied before its bytes are read. grinterop/gl.h explains
+ * why.
+ */
 static void make_scratch(struct world *w, int context)
 {
     glGenBuffers(1, &w->scratch[context]);

@@ -129,7 +129,7 @@ VULKAN_TEST(a_pending_cuda_read_ends_when_the_vulkan_peer_dies, 2)
 
 /*
  * This process frees the ring while its stream still waits for a signal that the dead peer will
- * never give.
+ * never make.
  *
  * Catches: on a GPU the free did not return. Destroying a slot waits for all work of the GPU, and
  * the slots were destroyed before the link, which signals in place of the dead peer.

@@ -161,8 +161,8 @@ VULKAN_IMAGE_TEST(both_processes_see_the_texels_of_a_vulkan_image)
 /* ---- Semaphores ------------------------------------------------------------------------------ */
 
 /*
- * The parent submits to Vulkan. This child begins and commits a submit only to reserve the same
- * semaphore value, so that its next map waits for the submit of the parent.
+ * The parent submits to Vulkan. This child begins and commits a submit only to reserve the
+ * semaphore value that the parent's submit signals, so that its next map waits for that submit.
  */
 void job_takes_turns_by_semaphores(int socket)
 {

@@ -206,7 +206,8 @@ static bool fails_cleanly(const struct step *step, long number)
 
 /*
  * Catches: when the CUDA context could not be retained, standard input was closed. When the event
- * descriptor could not be created, the streams of the relays leaked, and the error was another one.
+ * descriptor could not be created, the streams of the relays leaked, and the call returned the
+ * wrong error.
  */
 VULKAN_TEST(sharing_names_the_failed_step_and_leaks_nothing, sizeof(steps) / sizeof(*steps))
 {

@@ -296,8 +296,8 @@ VULKAN_TEST(map_release_and_submit_of_a_copied_buffer_do_not_block, 2)
 }
 
 /*
- * A submit copies the bytes of CUDA to Vulkan once. Later submits must not overwrite newer bytes of
- * Vulkan with them.
+ * A submit copies the bytes of CUDA to Vulkan once. Later submits must not copy these bytes again,
+ * because Vulkan may have written newer ones.
  */
 VULKAN_TEST(bytes_of_cuda_are_copied_to_vulkan_only_once, 2)
 {

@@ -181,7 +181,7 @@ CHILD(free_a_headless_device_before_its_work)
 {
     leaves_all_open = true;
     fixture_setup();
-    /* Each round frees the objects that the previous round deferred. */
+    /* Each round frees the objects whose free the previous round deferred. */
     for (int i = 0; i <= ORDERS; i++) {
         gr_vk_headless *headless;
         gr_vk_device *device = wrap_headless(&headless);

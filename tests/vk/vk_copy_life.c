@@ -63,7 +63,7 @@ VULKAN_TEST(a_device_can_be_freed_before_its_copied_resource, 2)
     CU_GIVES(CUDA_SUCCESS, StreamQuery(fx.stream));
 }
 
-/* The failed map leaves its copies in the stream. They must not use freed memory. */
+/* The failed map leaves its copies in the stream. These copies must not use freed memory. */
 VULKAN_TEST(a_failed_map_keeps_the_memory_of_pending_copies)
 {
     begin_copying(IMPORTED);

@@ -77,7 +77,7 @@ VULKAN_TEST(releases_signal_even_without_a_submit)
     free_pair(&pair);
 }
 
-/* Either semaphore may be omitted. Then the caller orders that direction. */
+/* Either semaphore may be omitted. The caller then orders the direction of that semaphore. */
 VULKAN_TEST(a_resource_may_have_only_one_semaphore)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
