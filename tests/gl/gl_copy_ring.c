@@ -244,10 +244,7 @@ COPY_TEST(three_hundred_frames_arrive_in_order_with_four_in_flight, KINDS)
     end(ring);
 }
 
-/*
- * CUDA reads the bytes that were last written to the slot, whether or not OpenGL acquired the slot
- * in between.
- */
+/* CUDA reads the bytes last written to the slot, even if OpenGL acquired the slot in between. */
 COPY_TEST(read_write_slots_keep_their_bytes, KINDS)
 {
     int last[SLOTS] = {0};
