@@ -308,8 +308,8 @@ void vulkan_finish(void)
 /* ---- Bytes of buffers ------------------------------------------------------------------------ */
 
 /*
- * Records the barriers by hand, since the functions of grinterop have their own cases. If the
- * buffer is copied, grinterop records the barriers.
+ * Records the barriers by hand, since the functions of grinterop have their own cases. If grinterop
+ * copies the buffer, it records the barriers, too.
  */
 static void hand_over(VkCommandBuffer commands, VkBuffer buffer, bool to_cuda)
 {

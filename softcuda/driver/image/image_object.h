@@ -15,7 +15,7 @@ typedef struct {
     CUDA_RESOURCE_VIEW_DESC view;
     bool has_view;
     bool is_destroyed;  /* destroyed, but tasks up to last_task may still use it */
-    uint64_t last_task; /* the number of the newest task at the time when it was destroyed */
+    uint64_t last_task; /* the number of the newest task when the object was destroyed */
 } soft_image;
 
 /* The table that a launch passes to its kernel. */

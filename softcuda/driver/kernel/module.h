@@ -64,7 +64,7 @@ void soft_module_close(soft_module *module);
 
 void soft_module_hold(soft_module *module);
 
-/* Drops a reference. The last release unloads the code. */
+/* Drops a reference. Dropping the last one unloads the code. */
 void soft_module_release(soft_module *module);
 
 /* Gets a variable of a module or library, in the current context. */

@@ -70,7 +70,7 @@ static CUresult check_type(CUexternalMemoryHandleType type)
     static int logged;
     if (type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD)
         return CUDA_SUCCESS;
-    /* The last value, 9, is the dma-buf of CUDA 13.0. */
+    /* The last handle type, 9, is the dma-buf of CUDA 13.0. */
     return type >= CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32 && (unsigned)type <= 9
                ? soft_unsupported(&logged,
                                   "external memory of Windows, of NvSciBuf or from a dma-buf")

@@ -37,7 +37,7 @@ SOFT_SEMAPHORE_API CUresult gr_softcuda_semaphore_create(int timeline, unsigned 
  */
 SOFT_SEMAPHORE_API CUresult gr_softcuda_semaphore_open(int fd, gr_softcuda_semaphore **semaphore);
 
-/* Drops the reference that the open added. NULL is allowed. */
+/* Drops the reference that gr_softcuda_semaphore_open() added. NULL is allowed. */
 SOFT_SEMAPHORE_API void gr_softcuda_semaphore_close(gr_softcuda_semaphore *semaphore);
 
 /*

@@ -51,7 +51,10 @@ enum { GR_CUHOST_DEVICE, GR_CUHOST_CONSTANT, GR_CUHOST_MANAGED };
  */
 void gr_cuhost_add_variable(const char *name, void *address, size_t size, int kind);
 
-/* Unregisters a variable when its library is unloaded. Another object may then have its address. */
+/*
+ * Unregisters a variable when its library is unloaded. Another object may then reuse the address of
+ * the variable.
+ */
 void gr_cuhost_remove_variable(void *address);
 
 /*
