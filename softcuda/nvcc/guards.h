@@ -7,10 +7,10 @@
 #include "softcuda/nvcc/source.h"
 
 /*
- * Rewrites the guards at the start of a kernel so that they call the object gr_cuhost_guard: int i
- * = ...; if (i >= n) return; -> int i = ...; if (gr_cuhost_guard.last(i >= n)) return; The
- * conditions of the guards can then be evaluated for all threads of a block before any other code
- * of the kernel runs.
+ * Rewrites the guards at the start of a kernel so that they call the object gr_cuhost_guard:
+ *     int i = ...; if (i >= n) return;   ->  int i = ...; if (gr_cuhost_guard.last(i >= n)) return;
+ * The conditions of the guards can then be evaluated for all threads of a block before any other
+ * code of the kernel runs.
  */
 enum guards {
     GUARDS_NONE, /* the kernel has no guards that can be evaluated twice */

@@ -8,9 +8,10 @@
 
 /*
  * If a grid-stride loop begins at i and is the rest of the kernel, rewrites it so that
- * gr_cuhost_guard decides which rounds a thread runs: for (int i = blockIdx.x * blockDim.x +
- * threadIdx.x; i < n; i += gridDim.x * blockDim.x) Each round can then run separately. Returns
- * false, without a change, if there is no such loop, or if a round may affect another round.
+ * gr_cuhost_guard decides which rounds a thread runs:
+ *     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+ * Each round can then run separately. Returns false, without a change, if there is no such loop, or
+ * if a round may affect another round.
  */
 bool stride_rewrite(source *s, const declaration *kernel, size_t i, const names *own);
 

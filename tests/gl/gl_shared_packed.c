@@ -65,7 +65,7 @@ static size_t free_memory(void)
 
 /*
  * Retains the primary context of the drawing device until the program ends: the driver allocates
- * memory for a context, which a case must not count.
+ * memory for a context, and no case may count that memory.
  */
 static void hold_drawing(void)
 {

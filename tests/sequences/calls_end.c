@@ -122,7 +122,8 @@ static bool run_gr_resource_unmap(struct world *w, const int *a)
     if (!may)
         may =
             /*
-             * GR_ERR_STATE also for a slot of a ring, which the ring has mapped, not the program.
+             * GR_ERR_STATE is also right for a slot of a ring: the ring has mapped the slot, not
+             * the program.
              */
             end_may(w, r, a[1]) | (r->mapped ? 0 : MAY(GR_ERR_STATE));
     if (a[1] == STREAM_NULL || a[1] == STREAM_NONE)

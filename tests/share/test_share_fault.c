@@ -155,8 +155,8 @@ static struct ends ends_begin(void)
 }
 
 /*
- * Sends and receives the ring. A successful call owns its socket afterwards. No context is current,
- * so grinterop retains the primary context.
+ * Sends and receives the ring. After a successful call grinterop owns the socket. No context is
+ * current, so grinterop retains the primary context.
  */
 static gr_status share(struct ends *ends)
 {

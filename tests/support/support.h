@@ -409,9 +409,7 @@ gr_resource *must_register_as(GLuint name, unsigned flags);
 gr_buffer *must_map(gr_resource *resource);
 gr_buffer *must_map_on(gr_resource *resource, CUstream stream);
 
-/*
- * Makes a new resource one without semaphores, for which the test itself orders CUDA and graphics.
- */
+/* Makes a new resource use no semaphores: the test itself orders CUDA and graphics. */
 gr_resource *unordered(gr_resource *resource);
 
 /* Sets all bytes with CUDA, on the stream of the mapping. */

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * RETIRED: freed ranges, whose addresses stay reserved. GUARDED: other inaccessible ranges. The
- * fault message names the object of both.
+ * The sizes of two tables. `retired` has freed ranges, whose addresses stay reserved; `guarded` has
+ * the other inaccessible ranges. A fault message can name the object of a range in a table.
  */
 #define MAX_RETIRED 64
 #define MAX_GUARDED 512
