@@ -127,8 +127,8 @@ static void gl_copy(GLuint from, GLuint to)
 /*
  * Writes through an ordinary buffer and a copy on the GPU, which comes after the waits.
  * gl_differs() reads in the same way: if the host read the shared buffer directly, the driver could
- * return bytes that it cached for an earlier read. The NVIDIA driver returned such bytes when
- * nothing was waited for.
+ * return bytes that it cached for an earlier read. The NVIDIA driver did so when no wait came
+ * before the read.
  */
 static void gl_writes(unsigned seed)
 {

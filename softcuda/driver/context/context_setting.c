@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Settings of the current context that are stored without an effect: how its threads wait, and how
- * a GPU would divide its caches. Also the old calls that count the users of a context.
+ * a GPU would divide its caches. Also cuCtxAttach and cuCtxDetach, which count the users of a
+ * context.
  */
 #include "softcuda/driver/context/context.h"
 

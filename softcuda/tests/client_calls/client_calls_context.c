@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Settings of a context, the old calls that count its users, and the calls for profilers. */
+/* Settings of a context, cuCtxAttach and cuCtxDetach, and the calls for profilers. */
 #define _GNU_SOURCE
 #include "client_calls.h"
 
