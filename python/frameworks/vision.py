@@ -122,7 +122,7 @@ class PyNvVideoCodec(Framework):
 
     def take(self, tensor):
         if not has_encoder():
-            raise Unsupported("only its encoder accepts memory, and this GPU has none")
+            raise Unsupported("only its encoder accepts memory, and this GPU has no encoder")
         self.codec.CreateEncoder(256, 256, "ABGR", False).Encode(tensor)
         raise Unsupported("only its encoder accepts memory, and it returns a film")
 
