@@ -32,7 +32,7 @@ struct bench_spread {
 
 /* A fact about the measurement: a line of the header and a member of the JSON file. */
 struct bench_fact {
-    const char *label, *key; /* NULL: the line or member is left out */
+    const char *label, *key; /* NULL leaves out the line or the member */
     char text[1024];
 };
 

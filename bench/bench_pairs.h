@@ -15,7 +15,7 @@ enum { BENCH_SUBJECTS = 2 };
 /* The result of one block; times are in microseconds per frame. */
 struct bench_block {
     double wall, cpu;
-    /* the cost of the second half of the block / that of the first half; NaN for one frame */
+    /* the cost of the second half of the block / the cost of the first half; NaN for one frame */
     double halves;
     double waiting; /* the frames unfinished at the end of the block; NaN if not counted */
 };
@@ -25,7 +25,7 @@ struct bench_pairs {
     /* for the progress line: the key of the row, its number, and the number of rows */
     const char *key;
     size_t row, rows;
-    unsigned subjects; /* 2, or 1 to measure only the first */
+    unsigned subjects; /* 2, or 1 to measure only the first subject */
     unsigned warm_ups; /* the number of untimed blocks of each subject before the timed ones */
     unsigned blocks;   /* the maximum number of timed blocks of each subject */
     double seconds;    /* the time limit in seconds, or INFINITY; at least 10 blocks are measured */
@@ -45,7 +45,10 @@ struct bench_comparison {
     double halves, waiting[BENCH_SUBJECTS];
 };
 
-/* Enqueues the frames of a subject and measures the time. For the callback block() of a row. */
+/*
+ * Enqueues the frames of a subject and measures their time. The callback block() of a row may call
+ * it.
+ */
 bool bench_time_block(const struct bench_pairs *pairs, unsigned subject, unsigned frames,
                       struct bench_block *block);
 bool bench_compare(const struct bench_pairs *pairs, struct bench_comparison *result);
@@ -53,7 +56,7 @@ bool bench_compare(const struct bench_pairs *pairs, struct bench_comparison *res
 /* the median time of the second subject / that of the first */
 double bench_ratio_of_medians(const struct bench_comparison *result);
 
-/* Print the table columns between `counts` and the notes on the queues. */
+/* Print the columns of the table after `counts` and before the notes on the queues. */
 void bench_print_comparison_head(const char *title, const char *counts,
                                  const char *const subjects[BENCH_SUBJECTS], bool added);
 void bench_print_comparison(const struct bench_comparison *result, const char *goal);

@@ -22,7 +22,7 @@ static bool open_buffers(struct frames *f, struct frames_hand *h, const struct f
     for (; h->slots < kind->slots; h->slots++) {
         struct hand_buffer *buffer = &h->buffers[h->slots];
         if (!hand_buffer_make(f, buffer) ||
-            /* no kernel: for rows that only draw */
+            /* rows in which CUDA reads need no mesh */
             (!kind->reads && !frames_launch(f, buffer->pointer)))
             return false;
     }

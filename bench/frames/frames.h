@@ -69,7 +69,8 @@ struct frames {
     unsigned plain[FRAMES_ALONE];
     CUdeviceptr scratch[FRAMES_ALONE]; /* CUDA memory that is not shared */
     unsigned plain_turn;               /* the index of the next buffer in `plain` to draw */
-    unsigned frames_left; /* in the block; selects the mesh, so all blocks end with the same one */
+    /* left in the block; selects the mesh, so all blocks end with the same mesh */
+    unsigned frames_left;
     unsigned char *reference, *pixels; /* the expected and the actual pixels of the last frame */
     unsigned *queries;                 /* if not NULL, an OpenGL timer for each frame */
     unsigned drawn;                    /* the frames drawn since `queries` was set */

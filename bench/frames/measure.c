@@ -3,8 +3,8 @@
  * Measures one row in blocks that alternate with blocks of raw interop in order, so that a drift of
  * clocks or temperature affects both rows alike. A block starts with empty queues and ends when all
  * APIs are idle. It is so long that the queues are full nearly all the time. The number of frames
- * that are unfinished when the thread has enqueued the last one shows whether they were full. The
- * last picture of the block is compared with a picture made without sharing.
+ * that are unfinished when the thread has enqueued the last one shows whether the queues were full.
+ * The last picture of the block is compared with a picture made without sharing.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -21,7 +21,8 @@ enum { LEAST_FRAMES = 32, MOST_ROUNDS = 64, HAND_UNIT = 64 };
 enum { VULKAN_TOLERANCE = 2 };
 
 /*
- * The queues were full if this many frames were waiting at the end and the thread was partly idle.
+ * The queues were full if at least FULL_IF_WAITING frames were waiting at the end, and the thread
+ * used less than FULL_IF_THREAD_USED of the time.
  */
 static const double FULL_IF_WAITING = 2, FULL_IF_THREAD_USED = 0.9;
 

@@ -99,9 +99,9 @@ extern "C" __global__ void stamp(unsigned long long *out)
 GR_KERNEL(stamp)
 
 /*
- * Reports the time when the host requests it. For question n the kernel counts words[0] up and
- * writes the answer to words[n]. The kernel ends after the last answer, or when the host has not
- * asked for a long time.
+ * Reports the time when the host requests it. For request n the host sets words[0] to n, and the
+ * kernel writes the time to words[n]. The kernel ends after the last request, or if the next
+ * request does not arrive within a second.
  */
 extern "C" __global__ void answer(unsigned long long *words, int questions)
 {

@@ -10,7 +10,7 @@
 #include "bench/frames/frames.h"
 
 /*
- * The number of different pixels allowed: the Vulkan and OpenGL compilers may place single points a
+ * The number of pixels that may differ: the Vulkan and OpenGL compilers may place single points a
  * pixel apart.
  */
 enum { MOST_WRONG_OF_VULKAN = FRAMES_TARGET * FRAMES_TARGET / 200 };

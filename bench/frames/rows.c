@@ -255,7 +255,7 @@ static bool close_ring(struct frames *f, struct frames_run *run)
         key, label, FRAMES_VULKAN_READ, slots, group, frames_vulkan_read_open, frame,              \
             frames_vulkan_read_close, .unchecked = loose, .reads = true                            \
     }
-/* A row by hand. Members that are left out are 0, which means never. */
+/* A row of raw calls (by_hand.c). Members that are left out are 0, which means never. */
 #define HAND(key, label, slots, ...)                                                               \
     {                                                                                              \
         key, label, FRAMES_WHY, slots, 1, frames_hand_open, frames_hand_frame, frames_hand_close,  \

@@ -44,7 +44,7 @@ struct latency;
 struct latency_row {
     const char *key, *label;
     const char *frames_key; /* the row of bench_frames that has the same frames */
-    unsigned slots;         /* 0 means as many slots as in that row */
+    unsigned slots;         /* 0 means as many slots as in the row `frames_key` */
     bool threads;           /* whether CUDA and OpenGL each have a thread */
     enum latency_side draws;
     bool across; /* whether the row needs CUDA and OpenGL on different devices */
@@ -66,7 +66,8 @@ struct latency_cell {
     unsigned frames; /* the frames that were evaluated */
     /* evaluated frames that began a quarter of a period or more after their scheduled time */
     unsigned late;
-    unsigned held; /* evaluated frames whose kernel began that long after the frame */
+    /* evaluated frames whose kernel began a quarter of a period or more after the frame */
+    unsigned held;
     struct latency_times hand_over, wait, whole;
     unsigned impossible; /* frames drawn before the end of their kernel, according to the clocks */
     int wrong;           /* the pixels that differ in the last picture */
@@ -84,15 +85,16 @@ struct latency_vulkan;
 /* The state of the run. */
 struct latency {
     struct frames frames;
-    double seconds;  /* the time for a cell, in seconds */
-    uint64_t *words; /* pinned: the number of the question to the CUDA clock, then the answers */
+    double seconds; /* the time for a cell, in seconds */
+    /* pinned, for the kernel `answer`: the number of the last request, then the times */
+    uint64_t *words;
     CUdeviceptr words_at, stamps;
     unsigned queries[LATENCY_MOST_FRAMES];
     struct latency_vulkan *vulkan;              /* NULL if Vulkan is not available */
     bool one_clock;                             /* whether OpenGL and CUDA use the same clock */
     int64_t step[LATENCY_SIDES];                /* the step of each clock; 0 if unknown */
-    struct latency_clock clocks[LATENCY_SIDES]; /* the clocks during the cell */
-    /* the clocks since the start of the first cell */
+    struct latency_clock clocks[LATENCY_SIDES]; /* the offsets around the frames of this cell */
+    /* the first and the newest offsets of the run */
     struct latency_clock whole_run[LATENCY_SIDES];
     int64_t begun[LATENCY_MOST_FRAMES], due[LATENCY_MOST_FRAMES];
     uint64_t computed[2 * LATENCY_MOST_FRAMES], drawn[LATENCY_MOST_FRAMES];

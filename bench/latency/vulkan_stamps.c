@@ -27,7 +27,7 @@ struct latency_vulkan {
     double period; /* nanoseconds per tick */
     uint64_t mask; /* the valid bits of a timer */
     VkQueryPool pool;
-    VkCommandBuffer reset, stamps[LATENCY_MOST_FRAMES + 1]; /* the last stamp is for the clock */
+    VkCommandBuffer reset, stamps[LATENCY_MOST_FRAMES + 1]; /* the last one reads the clock */
     /* the second device, or VK_NULL_HANDLE if it is not available */
     VkDevice calibrated;
     PFN_vkDestroyDevice destroy;

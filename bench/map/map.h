@@ -37,7 +37,7 @@ struct bench_effort {
     unsigned blocks;      /* the number of timed drained blocks of each subject */
     double room_seconds;  /* the time limit of a row of drained blocks */
     unsigned full_blocks; /* the number of timed blocks of each subject with full queues */
-    unsigned frames;      /* the maximum number of frames in such a block */
+    unsigned frames;      /* the maximum number of frames in a block with full queues */
     unsigned fill_frames; /* the maximum number of frames that fill the queues */
     double fill_seconds;  /* the time limit for filling the queues */
 };
@@ -55,7 +55,8 @@ struct bench_kind {
     unsigned resources;
     unsigned calls;       /* the number of maps per frame, and of releases */
     unsigned room_frames; /* the frames in a drained block, few enough to fit into the queues */
-    unsigned full_frames; /* the same with full queues, limited by bench_effort.frames */
+    /* the frames in a block with full queues, limited by bench_effort.frames */
+    unsigned full_frames;
     bench_frame_fn frame[BENCH_SUBJECTS];
 };
 

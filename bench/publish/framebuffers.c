@@ -125,7 +125,9 @@ static bool by_hand(unsigned i)
            ok(on.cuda->GraphicsUnmapResources(1, &on.handles[i], on.bench->on.stream));
 }
 
-/* Times drained pictures; the other fields of a block remain NaN. */
+/*
+ * Measures the wall time of pictures, from idle to idle. The other fields of the block remain NaN.
+ */
 static bool time_block(void *frames, unsigned subject, struct bench_block *block)
 {
     const unsigned count = *(const unsigned *)frames;

@@ -39,7 +39,7 @@ struct scale_cell {
     unsigned wanted, count;
     /* the time to create the first resource, and the mean of the others */
     double first_us, create_us;
-    double map_us, release_us; /* the time per resource in one call for all */
+    double map_us, release_us; /* the time per resource, if one call maps or releases all */
     double free_us;
     double memory;   /* the bytes of device memory per resource */
     double frame_us; /* a frame without work in a ring of all resources */

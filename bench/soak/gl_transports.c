@@ -20,8 +20,8 @@ struct side {
     CUstream stream;
     gr_resource *resource; /* the resource, if no ring is used */
     gr_ring *ring;
-    GLuint collected;          /* a buffer for the bytes of a group that OpenGL has read */
-    CUdeviceptr cuda_collects; /* the same for the bytes that CUDA has read */
+    GLuint collected; /* an OpenGL buffer that collects the bytes of a group that OpenGL reads */
+    CUdeviceptr cuda_collects; /* CUDA memory that collects the bytes of a group that CUDA reads */
 };
 
 /* ---- One frame ------------------------------------------------------------------------------- */

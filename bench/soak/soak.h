@@ -69,7 +69,10 @@ struct soak_log {
 
 /* watch.c */
 bool soak_sample_now(const gr_cuda_api *cuda, double seconds, struct soak_sample *sample);
-/* Prints the maximum of the second and of the last quarter of the samples. True if it has grown. */
+/*
+ * Prints the maximum of the second and of the last quarter of the samples. True if the maximum has
+ * grown.
+ */
 bool soak_has_grown(const struct soak_log *log);
 
 /* chart.c: false after an error, which has been printed. */

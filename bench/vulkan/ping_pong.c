@@ -189,7 +189,7 @@ static bool submit_begun(struct vkb *bench, struct vkb_side *side, const struct 
     return made;
 }
 
-/* Sets the value that completes the last n frames. */
+/* Records the semaphore value at which the last n frames are complete. */
 static bool set_done_value(struct vkb_side *side, unsigned n, uint64_t value)
 {
     for (unsigned i = 0; i < n; i++)

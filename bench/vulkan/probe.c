@@ -114,8 +114,8 @@ static void fill_one2(struct submits *s, const struct variant *v, const VkComman
 }
 
 /*
- * Prepares the submits. Each submit waits for its own value, or all wait for the gate. Each submit
- * signals its own value.
+ * Prepares the submits. Each submit waits for a different semaphore value or, if gated, all wait
+ * for the same value. Each submit signals a different value.
  */
 static void prepare(struct probe *probe, const struct variant *v, struct submits *s)
 {
@@ -252,7 +252,7 @@ static bool take_variant(struct probe *probe, const struct variant *v, unsigned 
     printf("  %-34s", v->label);
     for (unsigned n = 0; n < NUMBERS; n++) {
         if (n == UNTIL_IDLE && v->gated)
-            printf(" %10s", "-"); /* The number would include the wait for the gate. */
+            printf(" %10s", "-"); /* This time would include the wait for the gate. */
         else
             printf(" %10.2f", bench_spread_of(all[n], samples).median);
     }

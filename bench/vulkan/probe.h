@@ -12,7 +12,7 @@ enum probe_content { PROBE_EMPTY, PROBE_WORD, PROBE_COPY, PROBE_HANDED, PROBE_CO
 
 /* A separate Vulkan device for the probe, with vkQueueSubmit2 if the driver supports it. */
 struct probe {
-    struct vkb bench; /* has the handles of that device; only the raw side has buffers */
+    struct vkb bench; /* has the handles of the probe's device; only its raw side has buffers */
     gr_vk_headless_info handles;
     bool has_submit2;
     PFN_vkQueueSubmit2KHR submit2;

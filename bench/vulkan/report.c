@@ -76,8 +76,8 @@ static void print_room(const struct vkb_row *row)
 }
 
 /*
- * The goal of a row. It is looser for map and release alone, whose cost is small compared with
- * grinterop's own checks and bookkeeping.
+ * The goal of a row. The goal is looser for rows with only maps and releases, since their driver
+ * calls cost little compared with grinterop's own checks and bookkeeping.
  */
 static const char *to_reach(const struct vkb_kind *kind)
 {

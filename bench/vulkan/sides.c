@@ -95,8 +95,8 @@ static void signal_on_host(void *argument)
 }
 
 /*
- * Enqueues a host function. The ring of points has more entries than the frames in flight of a row
- * need.
+ * Enqueues a host function. The entries of `points` are used in turn. There are more than the
+ * frames in flight of a row need.
  */
 static bool enqueue_on_host(struct vkb *bench, void (*function)(void *), VkSemaphore semaphore,
                             uint64_t value)

@@ -100,8 +100,9 @@ struct vkb_side {
     uint64_t waits_for[VKB_RESOURCES];
     unsigned written[VKB_RESOURCES]; /* the number that CUDA last filled each buffer with */
     VkCommandBuffer commands[VKB_FRAMES];
-    uint64_t frames;           /* the frames enqueued since the row began */
-    uint64_t done[VKB_FRAMES]; /* the value that completes a frame, by frame number */
+    uint64_t frames; /* the frames enqueued since the row began */
+    /* by frame number: the semaphore value at which the frame is complete */
+    uint64_t done[VKB_FRAMES];
     struct vkb_submit submits[VKB_MOST_SUBMITS]; /* the submits that are not yet passed to Vulkan */
     VkSubmitInfo infos[VKB_MOST_SUBMITS];
     unsigned submit_count;
@@ -121,7 +122,8 @@ struct vkb {
     struct bench_device on;
     size_t usual_bytes, full_bytes; /* the size of each buffer, usually and with large fills */
     size_t bytes;                   /* the size of each buffer now */
-    size_t fill; /* the bytes that CUDA fills from the start; Vulkan copies one half */
+    /* the bytes that CUDA fills at the start of a buffer; a round trip copies the first half */
+    size_t fill;
 
     gr_vk_headless *headless;
     const gr_vk_headless_info *handles;
@@ -129,7 +131,7 @@ struct vkb {
     gr_vk_device *wrap;
     /* whether the host waits and signals, since semaphores can't be exported */
     bool through_host;
-    /* for the barriers of the raw side; NULL if it has none */
+    /* for the memory barriers of the raw side; NULL if the driver has none */
     PFN_cuStreamBatchMemOp_v11070 batch_mem_op;
     VkQueue queues[VKB_QUEUES];
     uint32_t families[VKB_QUEUES];
@@ -138,7 +140,8 @@ struct vkb {
 
     struct vkb_object spare_buffer, spare_image; /* the objects that are imported and destroyed */
     struct vkb_side sides[VKB_SIDES];
-    struct vkb_point *points; /* a ring that the host functions of the raw side use */
+    /* the arguments of the host functions of the raw side, used in turn */
+    struct vkb_point *points;
     size_t point;
 };
 
@@ -147,7 +150,7 @@ struct vkb_effort {
     unsigned blocks;      /* the maximum number of timed drained blocks of each side */
     double room_seconds;  /* the time limit of a row of drained blocks */
     unsigned full_blocks; /* the number of timed blocks of each side with full queues */
-    double block_ms;      /* the approximate duration of such a block */
+    double block_ms;      /* the approximate duration of a block with full queues */
     unsigned in_flight;   /* the maximum number of frames in flight */
 };
 
@@ -157,7 +160,7 @@ enum vkb_part {
     VKB_ROOM_BOTH,
     VKB_SMALL_BOTH,
     VKB_FULL_BOTH,
-    VKB_PING_PONG, /* by the first queue; each further queue has the next part */
+    VKB_PING_PONG, /* round trips by the first queue; the following parts are the other queues */
     VKB_PARTS = VKB_PING_PONG + VKB_QUEUES
 };
 
@@ -175,7 +178,7 @@ struct vkb_kind {
     unsigned resources;
     unsigned points; /* the number of waits, and of signals, per frame: 1, or one per resource */
     unsigned room_frames; /* the frames in a drained block; 0 if the queues are full */
-    /* whether the CUDA signal completes a frame, not the Vulkan signal */
+    /* whether a frame is complete at its CUDA signal instead of its Vulkan signal */
     bool paced_by_release;
     const vkb_frame_fn *frame; /* the function of each side; NULL if a side has none */
     unsigned submits;          /* ping-pong: submits per vkQueueSubmit call */
