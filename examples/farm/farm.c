@@ -231,7 +231,10 @@ static void show_progress(void *user)
     report_progress(farm);
 }
 
-/* Renders all missing frames. No rank waits for a failed rank, since that rank aborts the job. */
+/*
+ * Renders all missing frames. No rank waits for a failed rank, since a rank that fails aborts the
+ * job.
+ */
 static void do_all(struct farm *farm)
 {
     crew_barrier();

@@ -47,7 +47,7 @@ static bool lock_frames(const struct farm_files *files)
     struct flock frames = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = files->first, .l_len = files->count};
     if (fcntl(files->lock, F_OFD_SETLK, &frames) == 0 || (errno != EAGAIN && errno != EACCES))
-        return true; /* also if the file system has no locks */
+        return true; /* also succeeds if the file system has no locks */
     fprintf(stderr,
             "Another farm is working in %s on some of the frames %d to %d: wait for it, choose "
             "other frames, or name another --out.\n",

@@ -45,7 +45,7 @@ struct farm_render {
     unsigned arrays[FARM_MOST_IN_FLIGHT]; /* arrays[i] draws slot i of the ring */
 
     struct picture pictures[FARM_MOST_IN_FLIGHT];
-    /* the frames drawn and collected so far; the next picture is pictures[count % in_flight] */
+    /* the frames drawn and collected so far; modulo in_flight, the indices of the next pictures */
     unsigned drawn, collected;
 };
 
@@ -126,7 +126,8 @@ static bool kernels_succeeded(const struct farm_render *r)
 
 /*
  * Checks the fence of a picture or waits for it. After a failed kernel, the signal from CUDA never
- * arrives and OpenGL waits forever. A wait then prints the reason and returns GL_TIMEOUT_EXPIRED.
+ * arrives and OpenGL waits forever. With `wait`, the function then prints the reason and returns
+ * GL_TIMEOUT_EXPIRED.
  */
 static GLenum check_fence(const struct farm_render *r, GLsync fence, bool wait)
 {
@@ -138,8 +139,8 @@ static GLenum check_fence(const struct farm_render *r, GLsync fence, bool wait)
 }
 
 /*
- * Passes the oldest picture to the writers if it is complete. *there receives whether it was. If
- * `wait` is true, first waits for the picture.
+ * Passes the oldest picture to the writers if it is complete. *there receives whether the picture
+ * was complete. If `wait` is true, first waits for the picture.
  */
 static bool collect(struct farm_render *r, bool wait, bool *there)
 {

@@ -14,7 +14,7 @@
 
 struct particles_view {
     int width, height, count;
-    struct orbit orbit;             /* moves the camera; may be changed */
+    struct orbit orbit;             /* input that moves the camera; the caller may change it */
     unsigned light, light_target;   /* a float texture for the light, and its framebuffer */
     unsigned points, fade, develop; /* the OpenGL programs */
     struct screen screen;

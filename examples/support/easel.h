@@ -15,7 +15,7 @@
 struct easel {
     unsigned program, texture;
     float half_width, half_height; /* half the size of the picture in the scene */
-    struct orbit orbit;            /* moves the camera; may be changed */
+    struct orbit orbit;            /* input that moves the camera; the caller may change it */
 };
 
 /*

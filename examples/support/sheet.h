@@ -16,7 +16,7 @@ struct sheet {
     struct offscreen target;
     unsigned shadow;           /* an OpenGL program that draws shadows */
     unsigned programs[IMAGES]; /* one OpenGL program per image */
-    unsigned framebuffer;      /* the framebuffer of the renderbuffer, which shaders can't read */
+    unsigned framebuffer;      /* reads the renderbuffer, which shaders can't read */
     unsigned copy;             /* a texture that the renderbuffer is copied to */
 };
 
