@@ -18,7 +18,8 @@ import sys
 import time
 from pathlib import Path
 
-# Replaces this folder, whose package has no extension unless it was built here.
+# Replaces the folder of this script: its package grinterop has no extension unless it was built
+# there.
 sys.path[0] = str(Path(__file__).resolve().parent / "examples")
 
 import grinterop  # noqa: E402

@@ -31,7 +31,7 @@ static PyObject *set_core(PyObject *module, PyObject *args)
     return Py_NewRef(Py_None);
 }
 
-/* Sets core_refused and warns. false, with an exception, if a filter made the warning one. */
+/* Sets core_refused and warns. false if a warning filter raises an exception. */
 static bool refuse_core(void)
 {
     PyObject *type, *value, *traceback;

@@ -129,7 +129,10 @@ static PyObject *map_many(PyObject *module, PyObject *args, PyObject *keywords)
 
 /* ---- Releasing ------------------------------------------------------------------------------- */
 
-/* Begins ending the Buffer at `place`. A mapping that has already ended is skipped. */
+/*
+ * Calls ending_begin() for the Buffer at `place`. If the mapping has already ended, clears *place
+ * instead.
+ */
 static bool take_buffer(PyObject **place, void **pointer)
 {
     PyObject *object = *place;

@@ -129,8 +129,10 @@ void call_end(PyObject *self);
 bool exclusive_begin(PyObject *self);
 void exclusive_end(PyObject *self);
 
-/* Like exclusive_begin() for all of several objects, or none. A duplicate is begun once; the
- * library refuses it later. */
+/*
+ * Like exclusive_begin(), for several objects: all or none. An object that is listed twice is begun
+ * once; the library refuses the duplicate later.
+ */
 bool exclusive_begin_all(PyObject *const objects[], size_t count);
 void exclusive_end_all(PyObject *const objects[], size_t count);
 
@@ -146,12 +148,12 @@ bool ending_begin(PyObject *self);
 void ending_end(PyObject *self);
 
 /*
- * Whether no call on the object is under way. If one is, sets an exception. Called before a close
- * function of the library that reports no error.
+ * Whether no call on the object is under way. If one is, sets an exception. Called before library
+ * functions that close an object and report no error.
  */
 bool unused(PyObject *self);
 
-/* These macros define guarded_CALL, which runs `call` between call_begin() and call_end(). */
+/* These macros define guarded_CALL, which runs CALL between call_begin() and call_end(). */
 #define GUARDED_AS(call, parameters, arguments)                                                    \
     static PyObject *guarded_##call parameters                                                     \
     {                                                                                              \
@@ -171,7 +173,10 @@ bool unused(PyObject *self);
     GUARDED_AS(call, (PyObject * self, PyObject *const *args, Py_ssize_t count, PyObject *names),  \
                (self, args, count, names))
 
-/* Both macros define a property getter NAME. The second also defines guarded_NAME, as above. */
+/*
+ * Both macros define a property getter NAME. The second also defines guarded_NAME, which runs NAME
+ * between call_begin() and call_end().
+ */
 #define PROPERTY(name, value)                                                                      \
     static PyObject *name(PyObject *self, void *closure)                                           \
     {                                                                                              \

@@ -76,7 +76,7 @@ PyObject *ring_resource(PyObject *object, const gr_slot *slot)
     return found ? found : Py_NewRef(Py_None);
 }
 
-/* Resources for a ring, with a call begun on each. */
+/* The resources for a ring, after call_begin() on each of their Python objects. */
 struct slots_given {
     PyObject *tuple;
     PyObject **objects; /* The objects of the tuple `resources`. */

@@ -87,7 +87,7 @@ static unsigned tensors_of(const slots_object *self)
 
 typedef gr_status end_call(gr_ring *, slots_object *);
 
-/* `end` is cancel_slots() or finish_slots(). */
+/* Ends the slots by `end`, which is cancel_slots() or finish_slots(). */
 static bool finish_begun(slots_object *self, end_call *end)
 {
     gr_ring *ring = ring_begin(self->ring, self->writing);

@@ -116,9 +116,10 @@ PyObject *export_device(const gr_tensor_info *info);
 PyObject *export_interface(gr_tensor *tensor);
 
 /*
- * Makes a Tensor of a Tensor, a Buffer, a DLPack capsule, an object with __dlpack__() or
+ * Makes a Tensor from a Tensor, a Buffer, a DLPack capsule, an object with __dlpack__() or
  * __cuda_array_interface__, or a sequence of two of these, the planes of an image (import.c). Work
- * queued on `stream` later waits for the work that the producer has queued. `stream` may be None.
+ * that is queued later on `stream` waits for the work that the producer has queued. `stream` may be
+ * None.
  */
 PyObject *import_any(PyObject *object, PyObject *stream, gr_layout layout);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Counts the calls under way: while a method runs, neither another thread nor Python code that the
- * method runs can end the object or the objects that it is part of.
+ * method runs can end the object, or an object that contains it.
  */
 #include "module.h"
 

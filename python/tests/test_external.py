@@ -190,7 +190,7 @@ def test_vulkan_timeline_orders_a_stream(vulkan, cuda):
 
 
 def test_program_orders_the_work_itself(software, vulkan, drawn, cuda):
-    """As in the README, the program orders the work; a CUDA stream plays the renderer."""
+    """As in the README, the program orders the work; a CUDA stream stands for the renderer."""
     numpy_bytes = numpy.full(SIZE, 9, numpy.uint8)
     rendered, computed = (Semaphore.from_fd(vulkan_fd.semaphore()) for _ in range(2))
     renderer = grinterop.CudaContext(0)
@@ -251,7 +251,8 @@ def test_maps_wait_for_and_signal_semaphores(software, vulkan, drawn, cuda):
 
 
 def test_submit_orders_maps(software, vulkan, drawn, cuda):
-    """The stream `renderer` plays the graphics API: it has its own imports of the semaphores."""
+    """The stream `renderer` stands for the graphics API: it uses separate imports of the
+    semaphores."""
     fds = vulkan_fd.semaphore(), vulkan_fd.semaphore()
     ready, done, ready_there, done_there = (
         Semaphore.from_fd(fd) for fd in (os.dup(fds[0]), os.dup(fds[1]), *fds)
