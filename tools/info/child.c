@@ -97,7 +97,7 @@ static bool wait_until(pid_t pid, int *status, double until)
 
 /*
  * Ends the process and returns its wait status. A process that hangs in the kernel survives the
- * kill signal, so the program does not wait for it.
+ * kill signal, so the wait for it has a limit.
  */
 static int end(struct child *child)
 {

@@ -37,8 +37,9 @@ static bool is_cuda_device(const struct report *report, int number)
 }
 
 /*
- * Whether the EGL device has no CUDA device. CUDA can then copy the data of its OpenGL. False for
- * the device that the software driver draws with.
+ * Whether CUDA and OpenGL on this EGL device can only copy, since the EGL device has no CUDA
+ * device. False for software EGL devices if CUDA runs on the software driver, which shares memory
+ * with them.
  */
 static bool is_renderer(const struct report *report, int number)
 {

@@ -16,7 +16,7 @@ enum mark {
     MARK_GOOD, /* the subject works */
     MARK_BAD,  /* the subject does not work; the text has the cause and what to do */
     MARK_NOTE, /* neither good nor bad, but useful */
-    DETAIL = 4 /* added to a mark for say(): shown only with --verbose */
+    DETAIL = 4 /* say() accepts a mark | DETAIL: the finding is shown only with --verbose */
 };
 
 struct fact {
@@ -44,7 +44,7 @@ struct findings {
 struct finding *findings_add(struct findings *findings, const char *id, enum mark mark,
                              const char *label, const char *text);
 
-/* Parses the findings in the lines, which it modifies. Ignores other lines. */
+/* Parses the findings in `lines`, and modifies `lines`. Ignores lines that are no findings. */
 void findings_read(struct findings *findings, char *lines);
 
 /* findings_find(): the first finding with that id, or NULL. findings_good(): whether it works. */
