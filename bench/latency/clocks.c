@@ -143,7 +143,7 @@ bool latency_clocks_read(struct latency *l, bool after)
 }
 
 /*
- * Compares the clocks. Those of two GPUs never count as one clock, since they may be close by
+ * Compares the clocks. The clocks of two GPUs never count as one clock, since they may be close by
  * chance.
  */
 void latency_clocks_compare(struct latency *l)

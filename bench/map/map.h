@@ -66,7 +66,7 @@ struct bench_row {
     struct bench_comparison of; /* `halves` is from drained blocks only */
     /* with full queues: the frames left in the queues after the last block */
     double queued;
-    /* with full queues: 1 if they were full, 0 if enqueueing was the bottleneck */
+    /* for rows with full queues: 1 if the queues were full, 0 if enqueueing was the bottleneck */
     double full;
 };
 
