@@ -116,7 +116,8 @@ static bool copy_out(struct farm_render *r, struct picture *picture, int frame)
 /* ---- Passing pictures from OpenGL to the writers --------------------------------------------- */
 
 /*
- * False once a kernel has failed. That makes its context unusable and all further pictures invalid.
+ * False once a kernel has failed. The failure makes the context unusable and all further pictures
+ * invalid.
  */
 static bool kernels_succeeded(const struct farm_render *r)
 {

@@ -122,7 +122,9 @@ static bool make_sheet(struct show *show)
     offscreen_read(&show->sheet.target, show->pixels);
     shrink_picture(show->pixels, options.shrink);
 
-    /* The picture is complete, so session_finish() does not block. It reports a failed kernel. */
+    /*
+     * session_finish() reports a failed kernel. It does not block, since the picture is complete.
+     */
     return session_finish(&show->session) &&
            output_picture(options.output, width, height, show->pixels);
 }

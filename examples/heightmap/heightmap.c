@@ -85,7 +85,9 @@ static bool draw_picture(struct show *show, const char *path)
     scene_draw(&show->scene, &show->view, (float)target->width / (float)target->height);
     offscreen_read(target, show->pixels);
 
-    /* The picture is complete, so session_finish() does not block. It reports a failed kernel. */
+    /*
+     * session_finish() reports a failed kernel. It does not block, since the picture is complete.
+     */
     return session_finish(&show->session) &&
            output_picture(path, target->width, target->height, show->pixels);
 }

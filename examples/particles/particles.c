@@ -179,8 +179,8 @@ static bool make_pictures(struct show *show)
         return false;
     }
     /*
-     * The number of frames before the first picture. They are not written, but their trails are
-     * drawn.
+     * The number of frames before the first picture. These frames are not written, but their trails
+     * are drawn.
      */
     enum { BEFORE = 24 };
     for (int i = 0; i < BEFORE; i++)

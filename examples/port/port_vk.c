@@ -12,7 +12,7 @@ struct renderer {
     struct vulkan vulkan;
     struct vulkan_target target;
     struct port_vk port;
-    /* the command buffer of the frame, which is the same in each frame */
+    /* the command buffer of a frame, the same for all frames */
     VkCommandBufferSubmitInfo frame;
 };
 

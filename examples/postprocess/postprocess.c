@@ -62,7 +62,9 @@ static bool make_result(struct show *show)
     filter_show(&show->filter, &show->screen, target, (float)options.split);
     offscreen_read(target, show->pixels);
 
-    /* The picture is complete, so session_finish() does not block. It reports a failed kernel. */
+    /*
+     * session_finish() reports a failed kernel. It does not block, since the picture is complete.
+     */
     return session_finish(&show->session) &&
            output_picture(options.output, target->width, target->height, show->pixels);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* A CUDA filter between two OpenGL textures. share_textures() and filter_run() hand them over. */
+/*
+ * A CUDA filter between two OpenGL textures. share_textures() and filter_run() hand the textures
+ * over.
+ */
 #include "postprocess_filter.h"
 
 #include <math.h>

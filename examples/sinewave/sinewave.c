@@ -74,7 +74,9 @@ static bool draw_frame(void *user, float time, const char *path)
     scene_draw(&show->scene, &view, (float)target->width / (float)target->height);
     offscreen_read(target, show->pixels);
 
-    /* The picture is complete, so session_finish() does not block. It reports a failed kernel. */
+    /*
+     * session_finish() reports a failed kernel. It does not block, since the picture is complete.
+     */
     return session_finish(&show->session) &&
            png_file_write(path, target->width, target->height, show->pixels);
 }

@@ -102,7 +102,7 @@ unsigned scene_array(const struct scene *scene, unsigned vertex_buffer)
 
 static bool make_surface(struct scene *scene)
 {
-    /* The shared buffer: OpenGL allocates it without contents, since CUDA writes them. */
+    /* The shared buffer: OpenGL allocates it, and CUDA writes its contents. */
     const size_t size = (size_t)scene->columns * (size_t)scene->rows * sizeof(struct vertex);
     glGenBuffers(1, &scene->vertex_buffer);
     glBindBuffer(GL_ARRAY_BUFFER, scene->vertex_buffer);

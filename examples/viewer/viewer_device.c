@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A Vulkan device that presents to a window. grinterop lists the extensions that it needs. It also
+ * A Vulkan device that presents to a window. grinterop lists the extensions that it needs, and also
  * needs timeline semaphores.
  */
 #include "viewer_device.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The OpenGL renderer of viewer. The window has a GLX or EGL context, and CUDA computes on the
- * device that draws to it.
+ * device that draws to the window.
  */
 #include "viewer_renderer.h"
 

@@ -15,7 +15,7 @@ struct viewer_options {
     int mesh, particles, tensor_width, tensor_height;
     double time;
     bool borderless, paused, vulkan;
-    int transport; /* Vulkan only: 0 for the best one, 1 for copies, -1 if not set */
+    int transport; /* Vulkan only: 0 for the best transport, 1 for copies, -1 if not set */
     const char *still;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * An OpenGL scene of viewer. It shares its resources with CUDA once, in open(). When the window
- * size changes, it recreates the resources of that size.
+ * size changes, the scene recreates the resources that have the size of the window.
  */
 #ifndef VIEWER_SCENE_H
 #define VIEWER_SCENE_H
@@ -29,9 +29,9 @@ struct viewer_scene {
     bool (*open)(void *scene, struct viewer_stage *stage);
 
     /*
-     * Draws a frame. Returns the target that holds it, often the target of the stage, or NULL after
-     * an error. If `moved` is false, the time has not changed since the previous frame of the
-     * scene, so CUDA need not run.
+     * Draws a frame. Returns the target that holds the frame, often the target of the stage, or
+     * NULL after an error. If `moved` is false, the time has not changed since the previous frame
+     * of the scene, so CUDA need not run.
      */
     const struct offscreen *(*draw)(void *scene, const struct viewer_frame *frame, bool moved);
 

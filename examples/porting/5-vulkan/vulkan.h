@@ -25,7 +25,7 @@ extern struct Vulkan {
     VkCommandPool pool;
 } vk;
 
-/* `extensions` are those of the window, in addition to those that CUDA needs. */
+/* `extensions`: the extensions that the window needs, in addition to those for CUDA. */
 void createInstance(std::vector<const char *> extensions);
 void createDevice(int cudaDevice, std::vector<const char *> extensions);
 
