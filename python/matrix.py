@@ -58,7 +58,7 @@ def arguments():
 
 
 def start(name, pipe, log, out):
-    """Starts the process. It writes lines of JSON to the pipe and its output to the log."""
+    """Starts the process, which writes lines of JSON to the pipe and other output to the log."""
     command = [sys.executable, __file__, "--child", name, "--pipe", str(pipe)]
     if out:
         command += ["--out", str(out)]

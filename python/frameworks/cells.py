@@ -76,7 +76,7 @@ class Cells:
         return "pointer equal"
 
     def out_array(self, place):
-        """The framework wraps the CUarray of the image in an object of its own."""
+        """The framework wraps the CUarray of the image in one of its objects."""
         data = self.filled(place, 2)
         with place.resource.map(stream=self.stream) as buffer:
             self.stream.sync()

@@ -134,7 +134,7 @@ def probe(transport: str = "interop") -> Probe:
 
 
 class Buffers(list[Buffer]):
-    """The Buffers of map_many(). As a context manager, it releases them all on exit."""
+    """The Buffers that map_many() returned. Leaving a `with` statement releases all of them."""
 
     def close(self, stream: Any = None, *, wait_event: Any = None) -> None:
         """Releases all Buffers on `stream`, after `wait_event`. If `stream` is None, each Buffer is

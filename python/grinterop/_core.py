@@ -24,7 +24,7 @@ _OF_EVERY_TYPE = {"__new__", "__doc__", "__module__", "__weakref__", "__weaklist
 class Buffer(_TheirBuffer):  # type: ignore[misc]
     """One mapping of a resource, as grinterop.Buffer and cuda.core.Buffer at once.
 
-    Closing the Buffer ends the mapping. For cuda.core it is memory that cuda.core does not own.
+    Closing the Buffer ends the mapping. To cuda.core, the Buffer is memory of another owner.
     """
 
     __slots__ = ("_mapping",)

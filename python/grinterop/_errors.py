@@ -216,8 +216,8 @@ _shared: dict[type, type] = {}
 
 
 def _shared_with_cuda_core(own: type) -> type:
-    """The class `own`. If cuda.core is loaded, a class derived also from its CUDAError or
-    CUDAWarning.
+    """The class `own`. If cuda.core is loaded, a subclass of `own` that also derives from
+    cuda.core's CUDAError or CUDAWarning.
     """
     name = "CUDAWarning" if issubclass(own, Warning) else "CUDAError"
     # The classes are public since cuda.core 1.3.

@@ -276,8 +276,8 @@ PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObjec
 
 /*
  * Exports a mapping. Releases the GIL only once, since a loop may call this for each frame. An
- * export to the stream of the map makes no blocking call, so its destructor
- * keeps the GIL.
+ * export to the stream of the map makes no blocking call, so the destructor of such an export keeps
+ * the GIL.
  */
 PyObject *export_mapping(gr_buffer *buffer, CUstream own, const struct export *wanted)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The module grinterop._grinterop. Its types are static variables, so that map() needs no lookups.
- * It therefore supports only one interpreter per process, and requires the GIL.
+ * The module therefore supports only one interpreter per process, and requires the GIL.
  */
 #include "module.h"
 

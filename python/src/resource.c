@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * GraphicsResource. Names, arguments and exceptions match cuda.core's class, so that code written
- * for it runs here; additions have other names.
+ * for cuda.core runs; additions have other names.
  */
 #include "resource.h"
 
@@ -47,7 +47,7 @@ static bool drop_mapping(resource_object *self)
 
 /*
  * Whether a failed close needs no warning: the OpenGL context is not current, so gr_resource_free()
- * ends the registration later; a ring has the resource; or the registration ended with its CUDA
+ * ends the registration later; a ring holds the resource; or the registration ended with its CUDA
  * context.
  */
 static bool is_expected(const gr_error *error)

@@ -153,7 +153,7 @@ static PyObject *call_close(PyObject *self, PyObject *none)
 
 /*
  * Makes the GraphicsResource, which holds a reference to the device, since the device must outlive
- * it.
+ * the resource.
  */
 static PyObject *resource_from(vulkan_object *self, gr_resource *resource)
 {

@@ -66,7 +66,9 @@ class Verdict:
         self.lines = []
 
     def add(self, report):
-        """Records the result of a case in its call phase, or in setup if it ended there."""
+        """Records the result of a case: that of its call phase, or of its setup if the case ended
+        there.
+        """
         name = report.nodeid.rsplit("::", 1)[-1]
         file, line, _ = report.location
         if report.when == "call" or report.outcome != "passed":

@@ -101,7 +101,9 @@ def test_unmapping_clears_the_cuda_core_buffer(resource, stream, end):
 
 
 def test_copy_keeps_both_mappings_open(three_buffers, stream, cuda, launch_host):  # noqa: F811
-    """Catches: the other mapping ended while the copy was queued, so its memory was freed."""
+    """Catches: the other mapping ended while the copy was queued, which freed the memory that
+    the copy used.
+    """
     if not grinterop.is_software():
         pytest.skip("on a GPU a release does not wait")
     own = three_buffers[0].map(stream=stream)

@@ -252,7 +252,8 @@ def test_maps_wait_for_and_signal_semaphores(software, vulkan, drawn, cuda):
 
 def test_submit_orders_maps(software, vulkan, drawn, cuda):
     """The stream `renderer` stands for the graphics API: it uses separate imports of the
-    semaphores."""
+    semaphores.
+    """
     fds = vulkan_fd.semaphore(), vulkan_fd.semaphore()
     ready, done, ready_there, done_there = (
         Semaphore.from_fd(fd) for fd in (os.dup(fds[0]), os.dup(fds[1]), *fds)

@@ -76,7 +76,7 @@ def test_threads_read_the_same_tensor(cuda, held):
 
 
 def test_tobytes_needs_no_current_context(cuda):
-    """Catches: the wait for the copy failed, so its destination was freed too early."""
+    """Catches: the wait for the copy failed, so the destination of the copy was freed too early."""
     tensor = Tensor.alloc((64,), stream=cuda)
     tensor.copy_from(np.arange(64, dtype="u1"), stream=cuda)
     found = []
@@ -179,7 +179,7 @@ def test_many_threads_use_the_same_tensor(cuda):
 
 
 class Acts:
-    """A number, stream and float that runs a function when a call reads it."""
+    """An object that is a number, a stream and a float. It runs a function when a call reads it."""
 
     def __init__(self, act, value=1, stream=None):
         self.act, self.value, self.stream = act, value, stream

@@ -70,7 +70,7 @@ def test_resources_keep_the_device(cuda):
 
 
 def test_tensors_keep_the_device(cuda):
-    """Catches: the VkDevice was destroyed before the buffer, which a tensor kept."""
+    """Catches: the VkDevice was destroyed before the buffer, which a tensor kept alive."""
     numpy = pytest.importorskip("numpy")
     vulkan = VulkanDevice.headless(0)
     resource = vulkan.create_buffer(64, TRANSFER)
