@@ -47,7 +47,10 @@ struct finding *findings_add(struct findings *findings, const char *id, enum mar
 /* Parses the findings in `lines`, and modifies `lines`. Ignores lines that are no findings. */
 void findings_read(struct findings *findings, char *lines);
 
-/* findings_find(): the first finding with that id, or NULL. findings_good(): whether it works. */
+/*
+ * findings_find(): the first finding with that id, or NULL. findings_good(): whether that finding
+ * is MARK_GOOD.
+ */
 const struct finding *findings_find(const struct findings *findings, const char *id);
 bool findings_good(const struct findings *findings, const char *id);
 
@@ -86,7 +89,9 @@ void say_error(const char *id, const char *label);
 
 /* ---- Used by both ---------------------------------------------------------------------------- */
 
-/* Formats a text for an id or a label. The text is valid until the eighth later call. */
+/*
+ * Formats a text for an id or a label. The text is valid until eight more calls of this function.
+ */
 const char *text_of(const char *format, ...) GR_PRINTF(1, 2);
 
 /* Appends the word to a list of words separated by spaces. */

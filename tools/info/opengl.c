@@ -51,7 +51,9 @@ void find_egl(const struct find *find)
     if (count)
         return;
     egl_vendor_advise(gr_cuda_is_software(), advice, sizeof(advice));
-    /* With CUDA, the failure is a detail, because the OpenGL finder reports it, too. */
+    /*
+     * With CUDA, this finding is only a DETAIL, because the OpenGL finder reports the failure, too.
+     */
     say("egl/drivers", gr_cuda() ? MARK_BAD | DETAIL : MARK_BAD, "EGL has no devices", "%s",
         advice);
 }

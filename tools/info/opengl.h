@@ -17,7 +17,8 @@ int egl_list(EGLDeviceEXT devices[EGL_MOST_DEVICES]);
 /*
  * Make an OpenGL context current until the process ends (contexts.c). Return NULL, or what is
  * missing. egl_make_current() uses the EGL device with that number; grinterop's egl.h supports only
- * those that are CUDA devices. glx_make_current() uses the X display in DISPLAY, without a window.
+ * EGL devices that are CUDA devices. glx_make_current() uses the X display in DISPLAY, without a
+ * window.
  */
 const char *egl_make_current(int number);
 const char *glx_make_current(void);

@@ -279,7 +279,8 @@ static void say_kernel(const char *root, char *version, size_t size)
 }
 
 /*
- * Reports a missing library. The loaders of EGL and Vulkan silently skip a driver that lacks one.
+ * Reports a missing library. The loaders of EGL and Vulkan silently skip a driver that needs a
+ * missing library.
  */
 static void say_missing(const char *name, const char *what, const char *error)
 {

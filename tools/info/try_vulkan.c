@@ -245,7 +245,7 @@ static bool copy_frame(struct trial *t, const gr_slot *slot, size_t frame)
     return submit(t, slot->submit, commands);
 }
 
-/* Only Vulkan has used this buffer: hands it to CUDA, which reads it. */
+/* Only Vulkan has used this buffer. Hands the buffer to CUDA, which reads it. */
 static bool read_frames(struct trial *t)
 {
     const struct vulkan *vk = t->graphics;
