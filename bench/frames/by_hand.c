@@ -5,8 +5,9 @@
  * `release` with the number of the frame it has written, OpenGL signals `acquire` with the number
  * of the frame it has drawn.
  *
- * A wait made every k frames covers all k frames, and so does a signal. A wait may therefore be
- * enqueued before the signal that it waits for, which timelines allow.
+ * A wait that is made every k frames covers the next k frames, and such a signal covers the last k.
+ * A wait may therefore be enqueued before the signal that it waits for. Timeline semaphores allow
+ * this.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Two timelines by raw calls. A Vulkan device on the drawing GPU creates them for OpenGL on the
- * same GPU. CUDA imports them into the context of its own device, which may be another GPU.
+ * Two timeline semaphores by raw calls. A Vulkan device on the drawing GPU creates them for OpenGL
+ * on the same GPU. CUDA imports them into the context of the computing device, which may be another
+ * GPU.
  *
  * llvmpipe has no semaphores: the thread waits instead, so that the rows can run as a test.
  */

@@ -292,7 +292,7 @@ enum { BASE = 4, READ_BASE = 33 };
 
 /*
  * All rows. The frames in flight are those between the frame that CUDA writes and the frame that is
- * drawn. These two frames have slots as well.
+ * drawn. The ring also has slots for these two frames.
  */
 const struct frames_kind frames_kinds[] = {
     BOUND("kernel", "kernel alone", kernel_alone),

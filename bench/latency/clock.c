@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Computes by how much each clock is ahead of CLOCK_MONOTONIC. A reading taken between two
- * CLOCK_MONOTONIC times gives an interval for the offset. The result is the intersection of the
- * intervals of all readings.
+ * Computes the offset of each clock: by how much the clock is ahead of CLOCK_MONOTONIC. A reading
+ * between two CLOCK_MONOTONIC times gives an interval for the offset. The result is the
+ * intersection of the intervals of all readings.
  */
 #define _GNU_SOURCE
 #include <time.h>

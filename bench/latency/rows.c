@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The rows of bench_latency. As in bench_frames, the frames in flight are those between the frame
- * that CUDA writes and the frame that is drawn. These two frames have slots as well.
+ * that CUDA writes and the frame that is drawn. The ring also has slots for these two frames.
  */
 #include "bench/latency/latency.h"
 

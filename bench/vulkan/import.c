@@ -3,10 +3,11 @@
  * Import and destruction of a buffer and an image: from the VkDeviceMemory to the address or object
  * that kernels use, and back. The Vulkan objects stay.
  *
- * An object that no stream has used is destroyed at once, by grinterop and by the raw calls. One
- * that a stream has used is different: the raw calls must wait for the stream, while grinterop sets
- * the object aside and destroys it in the next frame. A block of grinterop therefore destroys the
- * last object of the previous block, and leaves its own last object to the next block.
+ * An object that no stream has used is destroyed at once, by grinterop and by the raw calls. An
+ * object that a stream has used is different: the raw calls must wait for the stream, while
+ * grinterop sets the object aside and destroys it in the next frame. A block of grinterop therefore
+ * destroys the last object of the previous block, and the next block destroys the last object of
+ * this block.
  */
 #define _GNU_SOURCE
 #include <unistd.h>

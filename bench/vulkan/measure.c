@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Measures one row. If the queues are drained before a block, the block measures enqueueing alone.
+ * Measures one row. A block that begins with drained queues measures only enqueueing.
  *
  * With full queues the number of frames in flight is limited: every few frames the thread waits for
  * an earlier frame. A block begins and ends right after such a wait, so it measures the GPU time of
- * its frames. When the subject changes, twice as many frames as are in flight run untimed. If
- * frames are still waiting at the end of a block, the GPU was the bottleneck, not the thread.
+ * its frames. When the subject changes, untimed frames of the new subject run first, twice as many
+ * as may be in flight. If frames are still waiting at the end of a block, the GPU was the
+ * bottleneck, not the thread.
  */
 #define _GNU_SOURCE
 #include <math.h>

@@ -4,7 +4,8 @@
  * waits for this signal, copies the first half to the second and signals. With one resource each
  * round trip waits for the previous one; with k resources the GPU may work on k round trips at
  * once. The command buffers are recorded in advance. They transfer the buffer from and to the queue
- * family EXTERNAL: the raw side by its own barriers, the grinterop side by those of grinterop.
+ * family EXTERNAL: the raw side by hand-written barriers, the grinterop side by the barriers of
+ * grinterop.
  *
  * The cost for the thread is per call, so there are two kinds of rows with fewer calls: one
  * vkQueueSubmit takes the submits of several round trips, each with its own semaphore values, or

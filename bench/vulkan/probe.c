@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Measures the cost of the parts of a submit: 64 command buffers go to an idle queue with and
- * without each part of a round-trip submit, in many vkQueueSubmit calls or in few. Reports the
- * enqueue time and the time until the queue is idle again. Reports the first and the later calls
- * separately: their times differ if a queue accepts few submits at a time. CUDA is idle meanwhile.
+ * Measures the cost of the parts of a submit: 64 command buffers are submitted to an idle queue,
+ * with and without each part of a round-trip submit, by many vkQueueSubmit calls or by few. Reports
+ * the enqueue time and the time until the queue is idle again. Reports the first and the later
+ * calls separately: their times differ if a queue accepts few submits at a time. CUDA is idle
+ * meanwhile.
  *
  * "gated" submits wait for a semaphore that is signalled when all of them are enqueued. Until then
  * the GPU has nothing to do, so enqueueing does not wait for the GPU.

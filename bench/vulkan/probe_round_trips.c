@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Whole round trips with 32 resources in turn, on one thread or on two. With two threads, one
- * enqueues the CUDA work and the other only submits. "ahead" means that a submit may be made before
- * the CUDA signal that it waits for is enqueued.
+ * enqueues the CUDA work and the other only submits to Vulkan. "ahead" means that a submit may be
+ * made before the CUDA signal that it waits for is enqueued.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
