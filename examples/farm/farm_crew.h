@@ -2,7 +2,7 @@
 /*
  * The MPI ranks of a farm: ranks, collective operations and a counter that distributes work.
  *
- * By default, MPI aborts the whole job after an error, so no rank waits for a rank that has ended.
+ * By default, MPI aborts the whole job after an error, so no rank waits for a failed rank.
  */
 #ifndef FARM_CREW_H
 #define FARM_CREW_H

@@ -92,8 +92,8 @@ static bool frame_in_order(struct show *show)
 }
 
 /*
- * A frame with a ring of buffers: CUDA writes the next buffer while OpenGL draws the last one. CUDA
- * and OpenGL wait for each other only when a buffer is reused, and the thread does not block.
+ * A frame with a ring of buffers: CUDA writes the next buffer while OpenGL draws the previous one.
+ * CUDA and OpenGL wait for each other only when a buffer is reused, and the thread does not block.
  */
 static bool frame_in_flight(struct show *show)
 {

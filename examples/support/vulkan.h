@@ -103,7 +103,7 @@ struct vulkan {
  * Opens Vulkan on the first CUDA device, with a queue of the given kind, and prints the device. If
  * the device has no queue family that only computes or only transfers, the graphics queue is used.
  * `transports` is that of gr_vk_device_desc. False after an error, which has been printed.
- * vulkan_close() cleans up in any case; until then the struct must not move.
+ * vulkan_close() cleans up in any case; the struct must not move before that.
  */
 bool vulkan_open(struct vulkan *vulkan, enum vulkan_queue queue, bool validate,
                  unsigned transports);

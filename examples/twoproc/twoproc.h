@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * twoproc consists of two processes: one draws with OpenGL, the other computes with CUDA. The first
- * process sends a ring of vertex buffers to the second through a socket. From then on they
- * communicate only through the slots of the ring.
+ * twoproc consists of two processes: one draws with OpenGL, the other computes with CUDA. The
+ * drawing process sends a ring of vertex buffers to the computing process through a socket. After
+ * that, the two processes communicate only through the slots of the ring.
  */
 #ifndef TWOPROC_H
 #define TWOPROC_H

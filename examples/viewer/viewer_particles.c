@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The second scene: particles, with several frames in flight. CUDA writes the next slot of a ring
- * while OpenGL draws the last one. Pausing the time pauses the particles.
+ * while OpenGL draws the previous one. Pausing the time pauses the particles.
  */
 #include <epoxy/gl.h>
 #include <grinterop/ring.h>

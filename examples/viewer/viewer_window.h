@@ -35,8 +35,8 @@ struct viewer_window {
 
 /*
  * Opens the window, with a current OpenGL context unless Vulkan draws. False after an error, which
- * has been printed; viewer_window_close() cleans up in any case. Until then the struct must not
- * move.
+ * has been printed; viewer_window_close() cleans up in any case. The struct must not move before
+ * viewer_window_close().
  */
 bool viewer_window_open(struct viewer_window *window, enum viewer_api api, int width, int height,
                         bool borderless);
