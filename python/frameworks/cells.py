@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""One cell of the matrix: every way from a graphics object to a framework or back.
+"""The cells of the matrix. A cell tries every way from one graphics object to a framework or back.
 
 A way counts as "without a copy" if the pointer of the array is the pointer of the mapping. The
 bytes that the copies and kernels of grinterop write are counted.

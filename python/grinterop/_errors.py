@@ -2,9 +2,9 @@
 """Exceptions, one class per library status, and the warning that destructors issue.
 
 All exceptions derive from CUDAError, named as in cuda.core, and from the matching built-in
-exception if there is one. If cuda.core is loaded, they also derive from its CUDAError, so an
-`except` clause may name either class. In the same way CUDAWarning derives from that of cuda.core
-1.3 or later.
+exception if there is one. If cuda.core is loaded, they also derive from cuda.core's CUDAError, so
+an `except` clause may name either class. In the same way CUDAWarning derives from the CUDAWarning
+of cuda.core 1.3 or later.
 """
 
 from __future__ import annotations

@@ -187,8 +187,8 @@ bool unused(PyObject *self);
 #define PROPERTY_IN_CALL(name, value) PROPERTY(name, value) GUARDED_PROPERTY(name)
 
 /*
- * Py_BEGIN_ALLOW_THREADS for places where an exception may be set. The code between the two macros
- * may call the deleter of another library, which must not see that exception.
+ * Py_BEGIN_ALLOW_THREADS for places where an exception may be set. The code between BEGIN_ENDING
+ * and END_ENDING may call the deleter of another library, which must not see that exception.
  */
 #define BEGIN_ENDING                                                                               \
     {                                                                                              \

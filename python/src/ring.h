@@ -11,7 +11,7 @@ extern PyTypeObject *ring_type;
 
 /*
  * Begins a call of the producer (`writing`) or the consumer, until ring_end(). NULL, with an
- * exception, if the ring is closed or another thread is in a call of the same side.
+ * exception, if the ring is closed or another thread is in a call of the same kind.
  */
 gr_ring *ring_begin(PyObject *object, bool writing);
 void ring_end(PyObject *object, bool writing);

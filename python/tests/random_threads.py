@@ -5,7 +5,7 @@
 
 Nothing may crash or hang, and calls may raise only documented exceptions. All work uses one stream,
 and no memory is read after its mapping ends, since the driver's behaviour then is undefined. If
-cuda.core is installed, its objects are used too, and mappings are its Buffers.
+cuda.core is installed, its objects are used too, and mappings are cuda.core Buffers.
 """
 
 import argparse
