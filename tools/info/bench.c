@@ -7,13 +7,13 @@
  * frames by a ring           when several frames are in flight
  *
  * In each frame CUDA writes a mesh of 65536 vertices, 1 MiB, and OpenGL draws it as points into 512
- * by 512 pixels. The frame is small, so that the sharing is measured. CUDA writes by a kernel: the
- * GPU switches between graphics and compute for kernels but not for copies, and that switch is most
- * of the cost of sharing.
+ * by 512 pixels. The frame is small, so that most of its time is the cost of sharing. CUDA writes
+ * by a kernel: the GPU switches between graphics and compute for kernels but not for copies, and
+ * that switch is most of the cost of sharing.
  *
  * Frames are counted over whole runs, which end when OpenGL and CUDA have finished. Shorter
- * measurements would count calls instead of frames. The report has the median, the slowest and the
- * fastest run.
+ * measurements would measure calls instead of frames. The report has the median, the slowest and
+ * the fastest run.
  */
 #include <stdlib.h>
 #include <string.h>

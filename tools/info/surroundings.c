@@ -160,7 +160,7 @@ static bool is_among(const char *list, const char *word)
 
 /*
  * Reports the variables that the NVIDIA container runtime reads; their default is utility,compute.
- * They are only a hint: the drivers may have been added to the container in another way.
+ * The variables are only a hint: the drivers may have been added to the container in another way.
  */
 static void say_capabilities(void)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The CUDA side of a trial. Every second round copies with a kernel instead of a driver call: the
- * GPU executes kernels and copies in different engines, and the driver orders them differently.
+ * GPU executes kernels and copies in different engines, and the driver orders kernels and copies
+ * differently.
  */
 #include "tools/info/try.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Tries Vulkan buffers and images in pairs: CUDA writes one of the pair, Vulkan copies it to the
- * other, and CUDA reads that. Then the two swap roles. If the bytes are right, Vulkan has read what
- * CUDA wrote. The host waits only for the last read.
+ * Tries Vulkan buffers and images in pairs: CUDA writes one resource of the pair, Vulkan copies it
+ * to the other resource, and CUDA reads the other resource. Then the two swap roles. If the bytes
+ * are right, Vulkan has read what CUDA wrote. The host waits only for the last read.
  */
 #include <string.h>
 
