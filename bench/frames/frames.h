@@ -143,7 +143,7 @@ struct frames_kind {
     unsigned slots, group;
     /* frame: passes `group` frames; close: is called even if open failed */
     frames_fn open, frame, close;
-    bool unchecked; /* whether the picture does not come from CUDA */
+    bool unchecked; /* whether the picture does not come from CUDA, so it can't be checked */
     bool reads;     /* whether OpenGL draws a picture and CUDA filters it */
     bool across;    /* whether the row needs CUDA and OpenGL on different devices */
     bool copied;    /* whether Vulkan buffers are copied through host memory */

@@ -163,8 +163,8 @@ static struct bench_spread spread(double (*samples)[SAMPLES], unsigned blocks, i
 }
 
 /*
- * Launches each kernel once. The driver loads a kernel at its first launch. In a measurement, this
- * would block until the gate opens.
+ * Launches each kernel once, since the driver loads a kernel at its first launch. In a measurement,
+ * loading would block until `gate` of struct timing opens.
  */
 static bool load_kernels(struct publish_bench *bench)
 {

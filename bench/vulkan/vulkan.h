@@ -219,7 +219,7 @@ bool vkb_open_grinterop(struct vkb *bench, struct vkb_side *side);
 void vkb_close_raw(struct vkb *bench, struct vkb_side *side);
 void vkb_close_sides(struct vkb *bench);
 bool vkb_resize(struct vkb *bench, size_t bytes);
-void vkb_try_barriers(struct vkb *bench); /* turns barriers off if the driver refuses them */
+void vkb_try_barriers(struct vkb *bench); /* turns off memory barriers if the driver refuses them */
 bool vkb_raw_wait(struct vkb *bench, const struct vkb_side *side, uint64_t value);
 bool vkb_raw_signal(struct vkb *bench, const struct vkb_side *side, uint64_t value);
 bool vkb_fill(struct vkb *bench, struct vkb_side *side, unsigned resource);
