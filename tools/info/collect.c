@@ -92,8 +92,8 @@ static const struct finder {
     /* the kind of device that the number counts; NULL if the finder has no number */
     const char *device;
     /*
-     * Whether to run the finder with that number, after the earlier finders. NULL: run it once,
-     * without a number.
+     * Whether to run the finder for the device with that number. Called after the earlier finders
+     * have run. NULL: the finder runs once, without a number.
      */
     bool (*needs)(const struct report *report, int number);
 } finders[] = {

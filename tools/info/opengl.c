@@ -39,7 +39,7 @@ void find_egl(const struct find *find)
     EGLDeviceEXT devices[EGL_MOST_DEVICES];
     char advice[600];
     (void)find;
-    gr_cuda_load(false); /* With CUDA loaded, EGL loads the matching drivers. */
+    gr_cuda_load(false); /* if CUDA is loaded, EGL loads the drivers that match it */
     if (!epoxy_has_egl()) {
         say("egl/loader", MARK_BAD, "no EGL",
             "libEGL.so.1 was not found: install it (on Debian libegl1).");

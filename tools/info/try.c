@@ -50,7 +50,7 @@ bool try_cuda_fine(struct trial *t, CUresult result, const char *call)
         t->code = "a code without a name";
     return try_fail(t,
                     "%s returned %s for a plain copy. Check the kernel's messages (dmesg: NVRM, "
-                    "Xid); restart the program, and the machine if it persists.",
+                    "Xid); restart the program, and the machine if the error persists.",
                     call, t->code);
 }
 

@@ -44,8 +44,8 @@ static bool is_opengl_fine(struct trial *t)
     GLenum error = glGetError();
     return error == GL_NO_ERROR ||
            try_fail(t,
-                    "OpenGL reports error 0x%04x for a plain copy. Update its driver; MESA_DEBUG=1 "
-                    "or a debug context names the call.",
+                    "OpenGL reports error 0x%04x for a plain copy. Update the OpenGL driver; "
+                    "MESA_DEBUG=1 or a debug context names the call.",
                     error);
 }
 

@@ -36,7 +36,7 @@ static bool is_vulkan_fine(struct trial *t, VkResult result, const char *call)
 {
     return result == VK_SUCCESS || try_fail(t,
                                             "%s returned VkResult %d. Update the Vulkan driver; "
-                                            "VK_LOADER_DEBUG=all shows which one it is.",
+                                            "VK_LOADER_DEBUG=all shows which driver it is.",
                                             call, (int)result);
 }
 
