@@ -96,7 +96,7 @@ bool vkb_can_run(const struct vkb *bench, const struct vkb_kind *kind)
     return bench->queues[vkb_queue_of(kind)] != VK_NULL_HANDLE;
 }
 
-/* Whether the row maps and releases with work in CUDA. */
+/* Whether CUDA fills the buffers between the maps and the releases of the row. */
 bool vkb_has_fills(const struct vkb_kind *kind)
 {
     return kind->part == VKB_SMALL_BOTH || kind->part == VKB_FULL_BOTH;
