@@ -313,8 +313,8 @@ static PyObject *fetch(PyObject *module, PyObject *args, PyObject *keywords)
 #define STENCIL 0x8D20
 
 /*
- * Reads an attachment: "depth", "stencil", "color1" or the OpenGL constant. None is the selected
- * read buffer.
+ * Reads an attachment: "depth", "stencil", "color1" or the OpenGL constant. None selects the
+ * current read buffer (glReadBuffer).
  */
 static bool attachment_of(PyObject *object, unsigned *attachment)
 {
