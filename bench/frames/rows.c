@@ -238,9 +238,10 @@ static bool close_ring(struct frames *f, struct frames_run *run)
         key, label, FRAMES_READ, slots, group, __VA_ARGS__, .reads = true                          \
     }
 #define READ(key, label, slots, ...) READ_GROUPS(key, label, slots, 1, __VA_ARGS__)
-#define READ_COPIES                  frames_copy_open_ring, frames_copy_read_ring, frames_copy_close_ring
-#define READ_RING                    frames_read_open_ring, frames_read_ring, close_ring
-#define READ_HAND                    frames_hand_open, frames_hand_read_frame, frames_hand_close
+
+#define READ_COPIES frames_copy_open_ring, frames_copy_read_ring, frames_copy_close_ring
+#define READ_RING   frames_read_open_ring, frames_read_ring, close_ring
+#define READ_HAND   frames_hand_open, frames_hand_read_frame, frames_hand_close
 #define BY_HAND(key, label, slots)                                                                 \
     {                                                                                              \
         key, label, FRAMES_HAND, slots, 1, frames_hand_open, frames_hand_frame, frames_hand_close, \
