@@ -72,6 +72,9 @@ bool resource_usable(resource_object *self);
 
 bool resource_is_mapped(const resource_object *self);
 
+/* Submits command buffers to the open VulkanDevice `object`. */
+PyObject *vulkan_submit(PyObject *object, PyObject *args, PyObject *keywords);
+
 /* The methods of GraphicsResource for OpenGL (gl.c), external memory (external.c), semaphores
  * (semaphore.c) and other processes (share.c), and its properties (resource_info.c). */
 extern PyMethodDef gl_methods[], external_methods[], order_methods[], share_methods[];
