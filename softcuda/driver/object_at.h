@@ -24,6 +24,12 @@ typedef struct {
  */
 bool soft_pages_find(const unsigned char *address, size_t distance, soft_object *object);
 
+/*
+ * For a call that refuses the address: logs the object in inaccessible pages that it belongs to, if
+ * any, such as an OpenGL buffer that is not mapped. `use` is what the call does. (pages.c)
+ */
+void soft_pages_log(const char *use, const void *address);
+
 /* Finds the nearest known range. (memory_range.c) */
 bool soft_range_near(const unsigned char *address, size_t distance, soft_object *object);
 

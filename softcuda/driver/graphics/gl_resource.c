@@ -16,6 +16,7 @@ CUresult soft_gl_resource_make(soft_gl_resource *resource, const char *kind, con
              "%s, which is not mapped: %s was used after its unmap, before its next map, or in a "
              "stream that the unmap did not wait for",
              resource->name_text, use);
+    resource->base.name = resource->name_text;
     resource->backed = resource->size;
     resource->pages = soft_pages_new(resource->size, SOFT_ALIGNMENT, false);
     if (!resource->pages)

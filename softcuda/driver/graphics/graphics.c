@@ -59,8 +59,11 @@ static void end_with_context(void *object)
 {
     soft_graphics *resource = object;
     soft_owned_remove(&all, &resource->owned);
-    if (atomic_load(&resource->state) == MAPPED)
+    if (atomic_load(&resource->state) == MAPPED) {
+        soft_log(SOFT_WARN, "%s is mapped while its CUDA context ends: CUDA's bytes are lost",
+                 resource->name);
         resource->ops->close(resource);
+    }
     release(resource);
 }
 
@@ -81,8 +84,10 @@ SOFT_API cuGraphicsUnregisterResource(CUgraphicsResource handle)
     if (!resource)
         return CUDA_ERROR_INVALID_HANDLE;
     int expected = UNMAPPED;
-    if (!atomic_compare_exchange_strong(&resource->state, &expected, CHANGING))
+    if (!atomic_compare_exchange_strong(&resource->state, &expected, CHANGING)) {
+        soft_log(SOFT_WARN, "%s cannot be unregistered while it is mapped", resource->name);
         return CUDA_ERROR_ALREADY_MAPPED;
+    }
     CUresult result = resource->ops->can_end(resource);
     if (result != CUDA_SUCCESS) {
         atomic_store(&resource->state, UNMAPPED);

@@ -57,6 +57,7 @@ typedef struct {
 /* The first member of the struct of each kind of resource. */
 struct soft_graphics {
     const soft_graphics_ops *ops;
+    const char *name; /* for messages; set by the creator */
     soft_owned owned;
     _Atomic int state;
     /* References: the handle, and each task that may still access the resource. */

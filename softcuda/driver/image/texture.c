@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* cuTexObject...: texture objects over arrays, mipmapped arrays and plain memory. */
 #include "softcuda/driver/image/image_object.h"
+#include "softcuda/driver/object_at.h"
 
 #include <string.h>
 
@@ -53,8 +54,10 @@ static CUresult set_memory(gr_cuhost_image *image, CUdeviceptr pointer, size_t w
 {
     unsigned char *base = (unsigned char *)(uintptr_t)pointer;
     size_t bytes = (height - 1) * pitch + width * image->element;
-    if (!pointer || pointer % MEMORY_ALIGNMENT != 0 || !soft_range_holds(base, bytes))
+    if (!pointer || pointer % MEMORY_ALIGNMENT != 0 || !soft_range_holds(base, bytes)) {
+        soft_pages_log("a texture object", base);
         return CUDA_ERROR_INVALID_VALUE;
+    }
     image->what = "linear memory";
     image->level_count = 1;
     image->levels[0] = (gr_cuhost_level){

@@ -8,6 +8,7 @@
 #include "softcuda/driver/kernel/fault.h"
 #include "softcuda/driver/memory/managed_memory.h"
 #include "softcuda/driver/memory/peer_access.h"
+#include "softcuda/driver/object_at.h"
 
 #include <string.h>
 
@@ -51,7 +52,10 @@ CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
         return CUDA_ERROR_INVALID_VALUE;
     if (!soft_range_find(address, &range)) {
         *place = COPY_PAGEABLE;
-        return type == CU_MEMORYTYPE_DEVICE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+        if (type != CU_MEMORYTYPE_DEVICE)
+            return CUDA_SUCCESS;
+        soft_pages_log("a copy or fill", address);
+        return CUDA_ERROR_INVALID_VALUE;
     }
     *place = place_of(&range);
     if (!is_accessible(&range, party) ||

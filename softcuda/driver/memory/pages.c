@@ -76,6 +76,15 @@ bool soft_pages_find(const unsigned char *address, size_t distance, soft_object 
     return range;
 }
 
+void soft_pages_log(const char *use, const void *address)
+{
+    soft_object object;
+    pthread_mutex_lock(&lock);
+    if (soft_pages_find(address, 0, &object))
+        soft_log(SOFT_WARN, "%s was given address %p of %s", use, address, object.what);
+    pthread_mutex_unlock(&lock);
+}
+
 /* ---- Guards ---------------------------------------------------------------------------------- */
 
 bool soft_guards_reserve(size_t count)
