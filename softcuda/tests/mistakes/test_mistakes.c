@@ -213,6 +213,16 @@ SOFT_TEST(calls_with_a_pointer_are_refused_with_the_reason)
                         NOT_MAPPED);
 }
 
+/* cuMemcpy takes an address that the driver does not know for host memory. */
+DIES(unified_copy_to_kept_pointer, "driver: a copy accessed address 0x", NOT_MAPPED)
+{
+    fixture_setup();
+    CUdeviceptr from = soft_memory((unsigned char[TEXELS]){0}, TEXELS);
+    DRV(cuMemcpy, (kept_pointer(), from, TEXELS));
+    CU(CtxSynchronize());
+    return 0;
+}
+
 DIES(kernel_with_kept_pointer, "driver: kernel write_at accessed address 0x", NOT_MAPPED)
 {
     begin();
