@@ -128,8 +128,8 @@ gr_status gr_handle_check(const struct gr_handle_rule *rule, const struct gr_han
     /* `fd` is 0 by default, and -1 is an explicit "no descriptor". */
     if (rule->form != GR_HANDLE_FD && handle->fd > 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The handle type %s was given fd %d. Only file descriptor types take one "
-                       "(CUDA driver API, %s). Set fd to 0 or -1, or another type.",
+                       "The handle type %s was given fd %d. Only file descriptor types take a file "
+                       "descriptor (CUDA driver API, %s). Set fd to 0 or -1, or set another type.",
                        rule->name, handle->fd, import->driver_call);
     switch (rule->form) {
     case GR_HANDLE_FD:

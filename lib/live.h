@@ -32,7 +32,10 @@ enum gr_live_kind {
     GR_LIVE_KINDS
 };
 
-/* Adds an object. Cannot fail: if memory is short, the table becomes less strict. */
+/*
+ * Adds an object. Cannot fail: if memory is short, the object may be missing in the table, and
+ * gr_live_has() then accepts unknown objects.
+ */
 void gr_live_add(enum gr_live_kind kind, const void *object);
 
 /* Removes an object; false if it is not in the table. */

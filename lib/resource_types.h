@@ -96,7 +96,7 @@ struct gr_resource {
     unsigned locked;
     unsigned run;             /* temporary, during a map: the number of resources in its run */
     unsigned turn;            /* the index of the next buffer in `first` */
-    struct gr_told_list told; /* the streams of ended users, until the mapping ends */
+    struct gr_told_list told; /* the streams of freed tensors, until the mapping ends */
 
     /*
      * Enough buffers if each mapping is released before the next map. The buffers are used in

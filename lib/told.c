@@ -132,7 +132,7 @@ static struct gr_told *find(struct gr_told_list *list, CUstream stream, CUcontex
     return NULL;
 }
 
-/* Moves finished entries to the end of the array, where new entries are added. */
+/* Removes finished entries: moves them beyond the count, where new entries reuse their events. */
 static void drop_done(struct gr_told_list *list)
 {
     struct gr_told *items = items_of(list);

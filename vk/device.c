@@ -362,8 +362,10 @@ gr_status vk_check_device(const gr_vk_device *device, const char *call)
 {
     if (device)
         return GR_OK;
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The device is NULL: did gr_vk_device_wrap() fail? See gr_last_error() there.");
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "The device is NULL: did gr_vk_device_wrap() fail? Call gr_last_error() right after "
+        "that call for the reason.");
 }
 
 gr_status vk_check_arguments(const gr_vk_device *device, const void *info, const char *call)
@@ -396,6 +398,7 @@ const gr_vk_device_info *gr_vk_device_get_info(const gr_vk_device *device)
     if (device)
         return &device->info;
     gr_fail(GR_ERR_INVALID_VALUE, __func__,
-            "The device is NULL: did gr_vk_device_wrap() fail? See gr_last_error() there.");
+            "The device is NULL: did gr_vk_device_wrap() fail? Call gr_last_error() right after "
+            "that call for the reason.");
     return NULL;
 }

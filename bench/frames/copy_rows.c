@@ -85,8 +85,8 @@ static bool draw_one(struct frames *f, struct frames_run *run)
 }
 
 /*
- * A frame. At the start of a block the writer gets ahead of the reader. At the end of the block
- * only the reader still has frames.
+ * Writes frames until `in_flight` of them are ready for the reader, or until the block has no
+ * frames left. So the first call of a block writes several frames, and the last calls write none.
  */
 static bool get_ahead(struct frames *f, struct frames_run *run,
                       bool (*write)(struct frames *, struct frames_run *))

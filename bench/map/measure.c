@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Measures one row. If the queues are drained before a block, the block measures enqueueing alone.
- * If they are full, it measures the GPU. When the subject changes, as many untimed frames run as
- * the queues hold, so that each block measures only the frames of its own subject.
+ * Measures one row. A block that begins with drained queues measures only enqueueing. A block that
+ * begins with full queues measures the GPU. When the subject changes, untimed frames of the new
+ * subject first replace the frames in the queues, so that a block with full queues measures only
+ * its own subject.
  */
 #define _GNU_SOURCE
 #include <math.h>

@@ -27,9 +27,8 @@ static bool publish_one(struct publish_bench *bench, unsigned i)
 }
 
 /*
- * The baseline is the driver copy of an RGBA8 picture to a texture. A copy from a texture to memory
- * would read and write as many bytes. The source of the copy is a large allocation, since the
- * memory of the tensor may be smaller than a picture.
+ * The baseline is the driver copy of an RGBA8 picture to a texture. Its source is a separate
+ * allocation, since the tensor may be smaller than an RGBA8 picture.
  */
 static CUdeviceptr copy_from;
 

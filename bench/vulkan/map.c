@@ -45,7 +45,7 @@ bool vkb_map_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind
 
 /*
  * Begins the Vulkan use that the next map waits for. A real submit would wait for the last CUDA
- * signal. The value of that signal completes the previous frame.
+ * signal. The previous frame is complete when the semaphore has reached the value of that signal.
  */
 static bool begin_use(struct vkb_side *side, unsigned first, unsigned n)
 {

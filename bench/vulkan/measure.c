@@ -56,7 +56,10 @@ static bool throttle(const struct run *run, unsigned s)
                   "vkWaitSemaphores");
 }
 
-/* Whether a frame is unfinished. `value`, which completes the newest frame, may be unknown (0). */
+/*
+ * Whether a frame is unfinished: the semaphore has reached `value`, but the frame is complete only
+ * at `done`. `done` is 0 if it is not known yet, as for the newest frame.
+ */
 static bool is_waiting(uint64_t done, uint64_t value)
 {
     return done == 0 || done > value;

@@ -92,7 +92,7 @@ struct vkb_submit {
 struct vkb_side {
     /* acquire: signalled by Vulkan or the host; release: signalled by CUDA */
     VkSemaphore acquire, release;
-    /* the last values signalled: `drawn` by acquire, `computed` by release */
+    /* the last values signalled: `drawn` on `acquire`, `computed` on `release` */
     uint64_t drawn, computed;
     struct vkb_object buffers[VKB_RESOURCES];
     CUdeviceptr pointers[VKB_RESOURCES];

@@ -124,7 +124,10 @@ static void draw_shadow(const struct sheet *sheet, int x, int y, int w, int h, i
     glDisable(GL_BLEND);
 }
 
-/* One level, layer, face or slice of an image. Layers are drawn by their index in the image. */
+/*
+ * One level and one layer, cube face or slice of an image, and where it is drawn. `layer` is the
+ * index of the layer, face or slice.
+ */
 struct part {
     int image, x, y;
     int level, layer;

@@ -47,7 +47,10 @@ struct gl_copy {
     unsigned turns, turn;
     CUevent piece_ends[GL_COPY_MOST_PIECES]; /* for large buffers: an event after each piece */
     bool owed; /* after `done`, the current part contains data that is not in the object yet */
-    /* after the fence, the current half contains the data for the next map in a ring */
+    /*
+     * a ring has started to copy the data for the next map: the data is in the current half once
+     * the fence of `scratch` is signalled
+     */
     bool fetched;
     struct gl_names *scratch;
     /*

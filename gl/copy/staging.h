@@ -28,8 +28,9 @@ unsigned int gl_staging_buffer(const struct gl_resource *r);
 size_t gl_staging_offset(const struct gl_copy *copy, unsigned half);
 
 /*
- * Issue an OpenGL copy of `size` bytes of the buffer object at `offset`: gl_staging_read() to `at`
- * in the current half, gl_staging_write() from `at` in the part of the current turn.
+ * Issue an OpenGL copy of `size` bytes. gl_staging_read() copies from `offset` in the buffer object
+ * to `at` in the current half. gl_staging_write() copies from `at` in the current part to `offset`
+ * in the buffer object.
  */
 void gl_staging_read(const struct gl_resource *r, size_t offset, size_t at, size_t size);
 void gl_staging_write(const struct gl_resource *r, size_t offset, size_t at, size_t size);

@@ -146,10 +146,10 @@ typedef struct gr_external_memory_desc {
  * Owner    the caller frees the resource, which keeps the memory imported; the exporter may free
  *          its own handle at any time
  * Context  the current CUDA context, or else the primary context of device 0
- * Closing  does not wait for streams that use the resource. A later call that creates or frees a
- *          resource in external memory frees the memory. That call waits for all work in the CUDA
- *          context, as cuMemFree does. Do not close a resource while a stream waits for work that
- *          the calling thread has not submitted yet
+ * Closing  does not wait for streams that use the resource. Its memory is freed once they are done:
+ *          by this call, or by a later call that creates or frees a resource in external memory.
+ *          Freeing waits for all work in the CUDA context, as cuMemFree does. So such a call never
+ *          returns if a stream waits for work that the calling thread has yet to submit
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  the handle, offset, size or image breaks a rule; the message cites the

@@ -135,15 +135,16 @@ typedef struct gr_gl_options {
  *
  * NULL as `options` means the behaviour of gr_from_gl_buffer() and gr_from_gl_image(). Allow
  * GR_TRANSPORT_COPY in programs that must work everywhere: with another vendor's GPU, OpenGL on the
- * CPU, or WSL. The transport copy is used if CUDA cannot register objects of the device that draws,
- * and for buffers if CUDA and OpenGL use two GPUs.
+ * CPU, or WSL. GR_TRANSPORT_COPY is used if CUDA cannot register objects of the device that draws.
+ * For buffers it is also used if CUDA and OpenGL use two GPUs, because it is the fastest of the
+ * three transports there.
  *
- * GR_TRANSPORT_PEER is for buffers if CUDA and OpenGL use two GPUs: CUDA has memory on its own GPU,
- * and the data is copied from GPU to GPU in stream order. No thread waits, and nothing passes
- * through host memory. From 8 MiB on, peer is faster than the driver's own interop between two
- * GPUs. GR_TRANSPORT_COPY is faster than both.
+ * If GR_TRANSPORT_COPY is not allowed, GR_TRANSPORT_PEER serves buffers on two GPUs: CUDA has
+ * memory on its own GPU, and the data is copied from GPU to GPU in stream order. No thread waits,
+ * and nothing passes through host memory. For buffers of 8 MiB or more, peer is faster than the
+ * driver's own interop.
  *
- * Differences with GR_TRANSPORT_PEER:
+ * What GR_TRANSPORT_PEER changes:
  *     map       copies from the GPU that draws, unless the resource is write_discard
  *     release   copies to the GPU that draws, unless the resource is read_only; no thread waits
  *     close     waits for the copies of the last release, as does gr_resource_free()
@@ -153,7 +154,7 @@ typedef struct gr_gl_options {
  *     deletion  deleting a mapped write_discard buffer loses its data, with a warning in the log
  *     images    are refused
  *
- * Differences with GR_TRANSPORT_COPY:
+ * What GR_TRANSPORT_COPY changes:
  *     map       copies from OpenGL, unless the resource is write_discard
  *     release   copies to OpenGL, unless the resource is read_only; the thread waits for the
  *               stream. In a ring (ring.h) the acquire of the OpenGL side copies and waits

@@ -88,7 +88,7 @@ GR_API const gr_image_info *gr_buffer_image_info(gr_buffer *buffer);
  * layers of the level, and kernels pass the index of the layer (surf2DLayeredwrite, tex2DLayered).
  * The same holds for surfaces and textures.
  *
- * Errors: those above, and
+ * Errors: those of every function that takes a buffer (top of this file), and
  *     GR_ERR_INVALID_VALUE  there is no such level or layer; the message says how many there are
  *
  * Wraps cuGraphicsSubResourceGetMappedArray or cuMipmappedArrayGetLevel.
@@ -114,7 +114,7 @@ GR_API CUmipmappedArray gr_buffer_mipmapped_array(gr_buffer *buffer);
  * calls for the same level and layer return the same object. The surface object is destroyed after
  * the release, in stream order.
  *
- * Errors: those above, and
+ * Errors: those of every function that takes a buffer (top of this file), and
  *     GR_ERR_INVALID_VALUE  there is no such level or layer
  *     GR_ERR_STATE          the image was not registered with GR_SURFACE_LOAD_STORE
  *
@@ -211,7 +211,7 @@ typedef struct gr_texture_options {
  * NULL as `options` means level 0 and layer 0 with all defaults. The object is destroyed after the
  * release, in stream order.
  *
- * Errors: those above, and
+ * Errors: those of every function that takes a buffer (top of this file), and
  *     GR_ERR_INVALID_VALUE  an option does not fit the format, or two options exclude each other;
  *                           the message names them
  *     GR_ERR_UNSUPPORTED    the NVIDIA driver would give wrong results: for a whole OpenGL cube
@@ -253,7 +253,7 @@ typedef struct gr_linear_desc {
  * Valid    the memory must live until the stream has done the copy. Copies with pageable host
  *          memory may block the thread
  *
- * Errors: those above, and
+ * Errors: those of every function that takes a buffer (top of this file), and
  *     GR_ERR_INVALID_VALUE  the level, the layer, the pitch or the slice is invalid; or `device`
  *                           and `host` are both set, or both 0
  *     GR_ERR_STATE          the call copies into an image that was registered read_only

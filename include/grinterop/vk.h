@@ -156,16 +156,17 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  *               handed it over, unless it is write_discard
  *     usage     must have TRANSFER_SRC, except for write_discard, and TRANSFER_DST, except for
  *               read_only. grinterop adds these usages to objects that it creates
- *     parts     CUDA, and a submit with `first`, copy only the mapped parts. A submit with `last`
- *               copies whole buffers. gr_vk_cmd_from_cuda() copies whole buffers, too: the other
- *               bytes of a write_discard buffer become undefined
+ *     parts     maps, releases and submits with `first` copy only the mapped part of a buffer.
+ *               Submits with `last` copy the whole buffer, and so does gr_vk_cmd_from_cuda(): the
+ *               other bytes of a write_discard buffer become undefined
  *     family    no ownership is transferred: use a resource in one queue family, or create it with
  *               VK_SHARING_MODE_CONCURRENT
  *     close     loses bytes that no submit took back. The Vulkan work with the resource must be
  *               done
  *     memory    one copy in CUDA memory, and one in host memory
  *     waits     no thread waits. If the Vulkan device is not the CUDA device, host functions in the
- *               streams wait: use one stream, or see gr_vk_semaphore_desc.through_host
+ *               streams wait, and one of them may block those of other streams: use one stream, or
+ *               see gr_vk_semaphore_desc.through_host
  *
  * Owner    the caller frees it with gr_vk_device_free()
  * Valid    instance, device and queue must outlive the wrap and everything created from it.

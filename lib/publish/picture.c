@@ -43,7 +43,7 @@ static gr_status refuse(const struct gr_shaped *shaped, const char *call, const 
 
 /* ---- Pictures of channels -------------------------------------------------------------------- */
 
-/* The index of the dimension for each axis; -1: the axis is missing and counts as 1. */
+/* The dimension of each axis; -1: the axis is missing, and its extent is 1. */
 struct axes {
     int slice, row, pixel, channel;
 };

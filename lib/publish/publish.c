@@ -236,7 +236,8 @@ static gr_status with_buffer(struct work *w, const gr_publish_options *options)
 {
     if (!w->buffer)
         return gr_fail(GR_ERR_INVALID_VALUE, w->call,
-                       "The buffer is NULL: did the map fail? gr_last_error() there says why.");
+                       "The buffer is NULL: did the map fail? Call gr_last_error() right after "
+                       "the map for the reason.");
     if (!gr_buffer_is_live(w->buffer))
         return gr_fail(GR_ERR_STATE, w->call, "The resource is no longer mapped: map it again.");
     GR_TRY(take(w, options));
@@ -351,7 +352,8 @@ static gr_status with_ring(struct work *w, gr_ring *ring, const gr_publish_optio
     if (!ring)
         return gr_fail(
             GR_ERR_INVALID_VALUE, w->call,
-            "The ring is NULL: did gr_ring_create() fail? gr_last_error() there says why.");
+            "The ring is NULL: did gr_ring_create() fail? Call gr_last_error() right after "
+            "that call for the reason.");
     GR_TRY(gr_stream_check(w->stream, false, w->call));
     GR_TRY(take(w, options));
     GR_TRY(w->fetch ? gr_ring_acquire_read(ring, w->stream, &slot, 1, timeout_ms)

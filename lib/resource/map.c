@@ -292,7 +292,8 @@ static bool is_buffer(const gr_buffer *buffer, const char *call)
 {
     if (!buffer)
         gr_fail(GR_ERR_INVALID_VALUE, call,
-                "The buffer is NULL: did the map fail? gr_last_error() there says why.");
+                "The buffer is NULL: did the map fail? Call gr_last_error() right after "
+                "the map for the reason.");
     return buffer;
 }
 

@@ -171,7 +171,8 @@ gr_status gr_resource_refuse_closed(const gr_resource *resource, const char *cal
     if (!resource)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "The resource is NULL: did its creation fail? gr_last_error() there says why.");
+            "The resource is NULL: did its creation fail? Call gr_last_error() right after "
+            "its creation for the reason.");
     return gr_fail(GR_ERR_STATE, call,
                    "The resource has been closed. Register the object again to continue.");
 }

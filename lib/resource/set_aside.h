@@ -15,7 +15,10 @@ void gr_resource_unpark(gr_resource *resource);
 void gr_resource_release_aside(gr_resource *resource);
 void gr_resources_release_freed(void);
 
-/* Defers the release of a buffer that was taken back and has no users: a later call releases it. */
+/*
+ * Defers the release of a buffer that the caller gave up by gr_buffer_release_later(): a later call
+ * releases it. The buffer has no users (users.h), or its last user is leaving.
+ */
 void gr_buffer_set_aside(gr_buffer *buffer);
 
 #endif

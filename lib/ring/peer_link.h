@@ -35,8 +35,9 @@ struct gr_link_parts {
     gr_semaphore *mine, *theirs;
 
     /*
-     * If `relays` is set: the semaphores of the resources, for the signals that the link relays.
-     * Each may be NULL; the link takes references.
+     * Whether the link relays signals between `mine`, `theirs` and the semaphores of the resources.
+     * If so, `relayed` has the acquire and the release semaphore of the resources. Each may be
+     * NULL; the link takes references.
      */
     bool relays;
     gr_semaphore *relayed[2];

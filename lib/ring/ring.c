@@ -40,7 +40,8 @@ gr_status gr_ring_check(const gr_ring *ring, const char *call)
     if (ring)
         return gr_fork_check(call);
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The ring is NULL: did gr_ring_create() fail? See gr_last_error() there.");
+                   "The ring is NULL: did gr_ring_create() fail? Call gr_last_error() right after "
+                   "that call for the reason.");
 }
 
 gr_status gr_ring_check_role(gr_ring_role role, const char *call)

@@ -269,7 +269,8 @@ static gr_status check_alive(const gr_submit *submit, const char *call)
     if (!submit)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
-            "The submit is NULL: did gr_submit_begin() fail? gr_last_error() there says why.");
+            "The submit is NULL: did gr_submit_begin() fail? Call gr_last_error() right after "
+            "that call for the reason.");
     if (gr_live_has(GR_LIVE_RING_SUBMIT, submit))
         return GR_OK;
     return gr_live_check(GR_LIVE_SUBMIT, submit, call);

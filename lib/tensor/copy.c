@@ -163,8 +163,9 @@ static gr_status copy_arrays(const gr_tensor *like, const struct side *to, const
     size_t row = like->info.bytes / (size_t)like->shape[0];
     if (between_devices(to, from) || !has_rows(to, like) || !has_rows(from, like))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "A CUDA array can be copied only in whole rows and on one device: copy it "
-                       "to a compact tensor there first, by gr_tensor_clone().");
+                       "A CUDA array can be copied only in whole rows and on one device. Copy "
+                       "through a compact tensor on the device of the array, such as one from "
+                       "gr_tensor_clone().");
     const CUDA_MEMCPY3D block = {
         .srcMemoryType = from->array ? CU_MEMORYTYPE_ARRAY : type_of(from),
         .srcArray = from->array ? (CUarray)(uintptr_t)from->ptr : NULL,

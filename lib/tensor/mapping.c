@@ -95,7 +95,8 @@ static gr_status check_buffer(const gr_buffer *buffer, const char *call)
 {
     if (!buffer)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The buffer is NULL: did the map fail? See gr_last_error() there.");
+                       "The buffer is NULL: did the map fail? Call gr_last_error() right after "
+                       "the map for the reason.");
     GR_TRY(gr_live_check(GR_LIVE_BUFFER, buffer, call));
     if (!buffer->out || buffer->later)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "The buffer has been released already.");

@@ -14,7 +14,7 @@ static PyObject *core_type, *core_make, *core_end;
 /* The interned name of the attribute that holds our Buffer. */
 static PyObject *name_mapping;
 
-/* Whether deriving from this version of cuda.core failed. A warning was issued then. */
+/* Whether the subclass of cuda.core's Buffer could not be created. A warning was issued then. */
 static bool core_refused;
 
 static PyObject *set_core(PyObject *module, PyObject *args)
@@ -39,8 +39,8 @@ static bool refuse_core(void)
     PyErr_Fetch(&type, &value, &traceback);
     bool warned = !PyErr_WarnFormat(
         PyExc_RuntimeWarning, 1,
-        "map() returns Buffers that cuda.core does not accept, since deriving from this cuda.core "
-        "failed (%S): update cuda.core, or pass it buffer.handle",
+        "map() returns Buffers that cuda.core does not accept, since no subclass of its Buffer "
+        "could be created (%S): update cuda.core, or pass buffer.handle to cuda.core",
         value ? value : type);
     Py_XDECREF(type);
     Py_XDECREF(value);

@@ -290,7 +290,7 @@ TEST(a_mapping_does_not_wait_for_streams_of_the_previous_one)
 
 GROUP("each sort", add_sorts)
 
-TEST(a_buffer_released_later_waits_for_its_tensors, SORTS)
+TEST(gr_buffer_release_later_waits_for_the_tensors, SORTS)
 {
     make_or_skip(m, _i);
     gr_buffer *buffer = must_map(m.resource);

@@ -254,8 +254,8 @@ static CUresult map_batch(const batch *b, soft_stream *stream)
 static void unmap_one(soft_graphics *resource)
 {
     /*
-     * If this stream is not ordered after the stream of the map, the fill may still be missing. The
-     * graphics API then keeps its own bytes.
+     * If this stream is not ordered after the stream of the map, the bytes of the map may not have
+     * been filled in yet. Nothing is then stored, and the graphics API keeps its old bytes.
      */
     bool filled = end_fill(resource);
     if (filled && resource->mapped_flags != CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY)

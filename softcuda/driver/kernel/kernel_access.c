@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Checks the parameters of kernels instead of their accesses: pages are accessible to all threads
- * or to none, and kernels of all devices run in one process.
+ * Checks whether a kernel's parameters are addresses that its device cannot access. The accesses
+ * themselves cannot be checked: kernels of all devices run in one process, in which a page is
+ * accessible to all threads or to none.
  */
 #include "softcuda/driver/kernel/kernel_access.h"
 

@@ -257,8 +257,8 @@ TWO_TEST(virtual_memory_access_can_be_set_per_device)
     assert_memory(mine, SIZE, 0x51);
 
     /*
-     * A fill needs the access of the stream's context. A copy needs the access of the current
-     * context, or of the contexts that it names.
+     * For a fill, the context of the stream must have access to the memory. For a copy, the current
+     * context must have access, or the contexts that the call names.
      */
     CU(MemsetD8Async(memory, 0x51, SIZE, two.stream[0]));
     CU_GIVES(CUDA_ERROR_INVALID_VALUE, MemcpyDtoDAsync(mine, memory, SIZE, two.stream[0]));
