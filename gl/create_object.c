@@ -78,8 +78,8 @@ static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *in
 }
 
 /*
- * Returns the storage flags. For large objects that CUDA writes by copy, the flags keep the storage
- * mapped, if OpenGL can, so that CUDA copies into the storage itself.
+ * Returns the storage flags. For large objects that CUDA writes with the copy transport, the flags
+ * keep the storage mapped, if OpenGL can, so that CUDA copies directly into the storage.
  */
 static GLbitfield storage_for(const struct gl_context *context, const struct wish *wish,
                               gr_transport transport)

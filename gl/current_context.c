@@ -43,8 +43,8 @@ static GLuint make_mark(void)
     GLuint mark = names[count - 1];
     free(names);
     /*
-     * If the application uses names up to here, OpenGL returns a larger mark; the next mark must be
-     * above it.
+     * If the application already uses some of these names, OpenGL returns a larger mark. The next
+     * mark must be larger than that.
      */
     if (mark > LARGEST_MARK) {
         glDeleteProgramPipelines(1, &mark);
@@ -81,8 +81,8 @@ static void query_context(struct gl_context *context)
 }
 
 /*
- * Whether `known` is the current context. Another context does not have this mark, even if it has
- * the same handle.
+ * Whether `known` is the current context. Another context may have the same handle, but it does not
+ * have the mark.
  */
 static bool has_mark(const struct gl_context *known)
 {

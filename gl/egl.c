@@ -124,7 +124,7 @@ static size_t create_newest(struct headless *egl, const gr_egl_options *o)
 static gr_status fail_version(struct headless *egl, const gr_egl_options *o, const char *origin)
 {
     char what[160];
-    EGLint code = eglGetError(); /* read now, before other versions are tried */
+    EGLint code = eglGetError(); /* read before create_newest() tries other versions */
     size_t newest = create_newest(egl, o);
     const char *profile = o->compatibility ? "compatibility" : "core";
     if (newest == VERSIONS)

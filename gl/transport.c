@@ -140,8 +140,9 @@ static void add(struct choice *choice, const struct way *way)
 }
 
 /*
- * Orders the transports. Leaves peer out if it would be the last one but is not possible. The error
- * then says why interop was refused, while the error of peer would only say to allow interop.
+ * Orders the transports. Omits peer if it is not possible and would be tried last: the error of the
+ * last transport is reported, and the error of interop says why CUDA refused the object, while the
+ * error of peer would only say to allow interop.
  */
 static void order_transports(struct choice *choice, const struct gl_resource *r)
 {

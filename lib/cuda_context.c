@@ -11,7 +11,7 @@
 struct primary {
     gr_cuda_context shown; /* `shown.context` is NULL until the primary context is retained */
     CUdevice device;
-    CUcontext before; /* the context that was current before */
+    CUcontext before; /* the context that was current before gr_cuda_context_create() */
 };
 
 /*

@@ -67,8 +67,8 @@ static void query_capabilities(gr_vk_device *device)
                                           .pNext = &timeline};
     device->vk.vkGetPhysicalDeviceMemoryProperties(device->physical_device, &device->memory);
     /*
-     * A function exists only if the device supports the extension; without the function the feature
-     * must not be queried.
+     * The timeline functions exist only if the device supports the extension. If they do not exist,
+     * the feature must not be queried.
      */
     if (device->vk.vkWaitSemaphores && device->vk.vkSignalSemaphore &&
         device->vk.vkGetSemaphoreCounterValue && device->vk.vkGetPhysicalDeviceFeatures2)
@@ -183,7 +183,10 @@ static gr_status check_functions(gr_vk_device *device, const char *call)
     return GR_OK;
 }
 
-/* Chooses the CUDA context. Decides to copy if its device cannot access the Vulkan memory. */
+/*
+ * Chooses the CUDA context. Decides to copy if the device of this context cannot access the Vulkan
+ * memory.
+ */
 static gr_status choose_context(gr_vk_device *device, const char *call)
 {
     bool is_cuda = device->cuda_ordinal >= 0, reaches;

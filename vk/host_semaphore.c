@@ -96,8 +96,9 @@ static gr_status refuse_failed(const struct host_semaphore *s, VkResult failure)
 }
 
 /*
- * Takes a point for the stream. After a failure of the semaphore, waits are refused, because they
- * could not wait. Signals are accepted but skipped, because mapped resources must be released.
+ * Takes a point for the stream. After a failure of the semaphore, waits are refused, because the
+ * stream would not wait. Signals are accepted but skipped, because mapped resources must be
+ * released.
  */
 static gr_status take_point(struct host_semaphore *s, bool is_signal, const char *call,
                             struct host_point **taken)

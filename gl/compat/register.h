@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Registrations of compat.h, which maps may have to replace. */
+/* Replaces the registration of a resource of compat.h, if a map needs this. */
 #ifndef GR_GL_COMPAT_REGISTER_H
 #define GR_GL_COMPAT_REGISTER_H
 

@@ -120,8 +120,8 @@ static bool mark_undone(const struct gl_copy *copy, CUstream stream)
 }
 
 /*
- * Records an event after the copies in the stream. The next user of the memory waits for this
- * event. If recording fails, this thread waits, because the memory may be freed next.
+ * Records an event after the copies in the stream. The next call that uses the host memory waits
+ * for this event. If recording fails, this thread waits, because the memory may be freed next.
  */
 static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {

@@ -20,7 +20,7 @@ gr_status gl_copy_image_allocate(struct gl_resource *r, struct gl_copy *copy, un
 /*
  * Copy all levels and layers between OpenGL and host memory. Call these functions between
  * gl_pixel_state_begin() and gl_pixel_state_end(). Reads go to the current half; writes come from
- * the part of the current turn.
+ * the current part.
  */
 void gl_copy_image_read(const struct gl_resource *r);
 void gl_copy_image_write(const struct gl_resource *r);

@@ -76,8 +76,8 @@ static gr_status check_levels(const gr_resource *resource, const char *call)
 }
 
 /*
- * Immutable storage is checked, too, because a copy does not keep the storage alive, unlike a CUDA
- * registration.
+ * Also checks immutable storage: a CUDA registration keeps such storage alive, but the copy
+ * transport does not.
  */
 gr_status gl_copy_check_storage(gr_resource *const resources[], size_t n, const char *call)
 {
@@ -141,8 +141,8 @@ static gr_status write_buffer(const struct gl_resource *r, size_t offset, size_t
 }
 
 /*
- * Writes to the object from the part of the current turn. OpenGL has finished with the part once
- * the fence is signalled.
+ * Writes to the object from the current part. OpenGL has finished with the part once the fence is
+ * signalled.
  */
 static gr_status write_object(const struct gl_resource *r, size_t offset, size_t size)
 {

@@ -44,8 +44,8 @@ static bool is_3d(const gr_gl_image_desc *info)
 
 /*
  * Creates the Vulkan image. OpenGL may use a texture in every way that its format allows, and the
- * driver chooses the image layout by the declared usages. So all usages that the format supports
- * are declared; for some formats these are fewer.
+ * driver chooses the image layout by the declared usages. So this function declares all usages that
+ * the format supports.
  */
 static gr_resource *make_image(gr_vk_device *device, VkImageCreateInfo *image, unsigned flags)
 {
@@ -73,8 +73,8 @@ static gr_resource *make_image(gr_vk_device *device, VkImageCreateInfo *image, u
 }
 
 /*
- * Creates the image, whose memory `r` keeps alive. The import of the Vulkan resource into CUDA is
- * not needed.
+ * Creates the Vulkan image and describes its memory, which `r` keeps alive. Closes the Vulkan
+ * resource, because only `r` is used by CUDA.
  */
 static gr_status make_memory(struct gl_shared *r, const struct wish *wish, unsigned *flags,
                              gr_external_memory_desc *memory, const char *call)

@@ -28,7 +28,7 @@ struct gl_timeline {
     struct gr_context cuda; /* the CUDA context, retained */
     CUdevice device;        /* the device that draws, whose Vulkan device created the semaphores */
     enum gl_waits waits;
-    gr_semaphore *acquire, *release; /* NULL, like `names`, if the thread waits */
+    gr_semaphore *acquire, *release; /* NULL, like `names`, with GL_WAITS_HOST */
     struct gl_names *names;          /* the same two semaphores in OpenGL */
     /* for a binary pair: OpenGL has signalled and has not waited yet */
     bool under_way;

@@ -157,7 +157,8 @@ static gr_status refuse_new(const char *call)
                    "GR_SEMAPHORE_NONE for both semaphores.");
 }
 
-/* Checks the order only, because the import keeps the storage alive. */
+/* Checks only the state of the semaphores. The storage exists, because the import keeps it alive.
+ */
 static gr_status check_storage(gr_resource *const resources[], size_t n, const char *call)
 {
     gr_status status = GR_OK;

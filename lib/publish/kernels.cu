@@ -160,7 +160,7 @@ template <int N> INLINE void store_values(const side &s, int x, int y, int z, co
 /* ---- Conversion steps --------------------------------------------------------------------------
  */
 
-/* Applies the steps that are the same for bits and for values. */
+/* Applies the steps without arithmetic, which are the same for bits and for numbers. */
 template <int N, class T> INLINE void arrange(uint32_t steps, T fill, T *pixels)
 {
     if (steps & GR_JOB_GREY)

@@ -13,7 +13,7 @@ struct gr_array_place {
     size_t slice;  /* the first slice of the picture in the array */
 };
 
-/* Copies a picture between two places with the same layout; either may be an array. */
+/* Copies a picture to another with the same layout. Each may be in a CUDA array. */
 gr_status gr_launch_copy(const struct gr_picture *from, const struct gr_array_place *from_array,
                          const struct gr_picture *to, const struct gr_array_place *to_array,
                          CUstream stream, const char *call);

@@ -61,7 +61,7 @@ gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped
 
 /*
  * Makes two pictures of one channel from two tensors of equal shape, by joining dimensions. False
- * if too many dimensions cannot be joined.
+ * if too many dimensions for a picture are left.
  */
 bool gr_pictures_of_elements(const struct gr_shaped *a, const struct gr_shaped *b,
                              struct gr_picture *of_a, struct gr_picture *of_b);

@@ -370,8 +370,8 @@ static gr_status check_reach(const struct gr_picture *p, const char *call)
                        GR_SENTENCE(p->text));
     if (p->memory == GR_MEMORY_ARRAY)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "%c%s, in a CUDA array, and a plain copy is not enough: copy it to the "
-                       "device first, by gr_tensor_clone().",
+                       "%c%s, in a CUDA array, and a plain copy is not enough: copy it to linear "
+                       "memory first, by gr_tensor_clone().",
                        GR_SENTENCE(p->text));
     if (p->width > INT32_MAX || p->height > INT32_MAX || p->depth > MOST_SLICES)
         return gr_fail(GR_ERR_UNSUPPORTED, call, "%c%s, which is too large for one kernel.",

@@ -79,7 +79,7 @@ static gr_status reserve_one(gr_resource *resource, const gr_resource *first,
     resource->pending = gr_buffer_take(resource);
     if (!resource->pending)
         return gr_fail_memory(call);
-    /* Transports that copy must know the part before the map. */
+    /* Transports that copy must know before the map which part is mapped. */
     resource->pending->offset = options ? options->offset : 0;
     resource->pending->part =
         options && options->size ? options->size : resource->size - resource->pending->offset;
@@ -142,7 +142,7 @@ static gr_status try_ready(gr_resource *const resources[], size_t n, CUstream st
     return GR_OK;
 }
 
-/* Finds and checks the runs. One call of a transport can map one run. */
+/* Finds the runs, and checks them. backend.h defines a run. */
 static gr_status check_runs(gr_resource *const resources[], size_t n, const char *call)
 {
     gr_status status = GR_OK;
@@ -167,7 +167,7 @@ static void undo_runs(gr_resource *const resources[], size_t n, CUstream stream,
             resources[i]->backend->undo_map(resources + i, resources[i]->run, stream);
 }
 
-/* Maps all runs or none. Maps the runs whose undo loses data last. */
+/* Maps all runs or none. The runs whose undo loses data come last. */
 static gr_status map_runs(gr_resource *const resources[], size_t n, CUstream stream)
 {
     if (resources[0]->run == n)

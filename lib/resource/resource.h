@@ -115,7 +115,7 @@ static inline gr_buffer *gr_buffer_take(gr_resource *resource)
     return buffer;
 }
 
-/* Takes back a buffer. The last buffer frees the resource if it has no references. */
+/* Returns a buffer to its resource. The last one frees the resource if it has no references. */
 static inline void gr_buffer_give(gr_buffer *buffer)
 {
     gr_resource *resource = buffer->resource;

@@ -21,7 +21,7 @@
 /* Protects the list of each resource, because finalizer threads and the OpenGL thread share it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The resources with a waiting buffer that any thread may release. Protected by the lock. */
+/* The resources that any thread may use and that have deferred buffers. Protected by the lock. */
 static gr_resource *unbound;
 
 static bool is_unbound(const gr_resource *resource)

@@ -15,7 +15,7 @@
 #include "lib/ring/peer_watch.h"
 
 struct gr_link {
-    struct gr_retired retired; /* for a link that outlives the ring */
+    struct gr_retired retired; /* used if the link outlives the ring */
     struct gr_context context;
     gr_ring_role role;
     atomic_bool spoiled; /* the page contains values that no grinterop peer writes */

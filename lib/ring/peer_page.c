@@ -134,7 +134,7 @@ static bool pull_as_producer(struct gr_page_view *view, uint32_t i)
         return false;
     view->seen[i].word = word;
     switch (owner_of(word)) {
-    case GR_OWNER_READY: /* READY also follows a cancelled read */
+    case GR_OWNER_READY: /* the consumer has cancelled its read */
         gr_place_move(state, i, GR_PLACE_READY);
         return true;
     case GR_OWNER_CONSUMER:

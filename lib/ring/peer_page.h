@@ -95,7 +95,7 @@ bool gr_page_claim(struct gr_page_view *view, const struct gr_ring_side *side, s
 void gr_page_finish_claim(struct gr_page_view *view, const struct gr_ring_side *side, size_t n,
                           bool final);
 
-/* Hands slots on in the page after the side handed them on in the state. */
+/* Writes a hand-over or a give-back to the page, after the side made it in the state. */
 void gr_page_push(struct gr_page_view *view, const struct gr_ring_side *side, size_t n);
 
 /* Makes frames readable again in the page after their read was cancelled in the state. */

@@ -466,9 +466,9 @@ static bool event_after_all(const struct gr_peer_semaphores *semaphores,
 }
 
 /*
- * Signals all values that the peer owes or has set back. Called after the time limit, before the
- * slots are ended: their end may wait in the driver for all GPU work, and so for a peer that lives
- * but hangs.
+ * Signals all values that the peer has not signalled yet or has decreased. Called after the time
+ * limit, before the slots are ended: ending a slot may wait in the driver for all GPU work, and so
+ * for a peer that lives but hangs.
  */
 static void signal_all_for_peer(struct gr_peer_semaphores *semaphores)
 {

@@ -45,7 +45,7 @@ struct gr_peer_semaphores {
     CUstream passed;
     CUevent mark; /* an event that is recorded in a stream, for `passed` to wait for */
 
-    struct gr_peer_probe arriving; /* the query for a thread that waits for the peer */
+    struct gr_peer_probe arriving; /* the query of gr_peer_semaphores_are_done() */
 
     pthread_mutex_t lock; /* protects the members below */
     struct gr_peer_gauge of_mine, of_theirs;
@@ -107,9 +107,9 @@ bool gr_peer_semaphores_check(struct gr_peer_semaphores *semaphores);
 
 /*
  * Waits until all waits and signals of this process are done. After a time limit, signals in the
- * peer's place all values that the peer owes or has set back. Returns an event, owned by the
- * caller, that has still not passed; NULL if all is done and no stream of this process waits for
- * the two semaphores any more. The CUDA context must be current.
+ * peer's place all values that the peer has not signalled yet or has decreased. Returns an event,
+ * owned by the caller, that has still not passed; NULL if all is done and no stream of this process
+ * waits for the two semaphores any more. The CUDA context must be current.
  */
 CUevent gr_peer_semaphores_last_work(struct gr_peer_semaphores *semaphores,
                                      const struct gr_page_view *view);

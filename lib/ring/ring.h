@@ -16,7 +16,7 @@
 #include "lib/ring/side.h"
 #include "lib/ring/slot_state.h"
 
-/* The objects of a slot, at the same index as its place in the state. */
+/* The objects of a slot. A slot has the same index here as in the state (place_list.h). */
 struct gr_ring_slot {
     gr_resource *resource; /* NULL: there is no slot at this index */
     gr_buffer *buffer;     /* the mapping, while CUDA uses the slot */
@@ -58,7 +58,7 @@ struct gr_ring {
      * All may be NULL.
      */
     gr_semaphore *own[2], *given[2];
-    bool by_commands; /* the graphics API takes commands from its thread, as OpenGL does */
+    bool by_commands; /* the graphics API takes commands on the context's thread, as OpenGL does */
     /* the descriptors of the producer and of the consumer */
     struct gr_ring_descriptor descriptors[2];
     bool is_polled; /* at least one descriptor is open */

@@ -10,14 +10,17 @@
 
 #include <grinterop/ring.h>
 
-/* The slots for a range of places. */
+/* The slots for a range of places; a place is an index in the state of the ring. */
 struct gr_shown_slots {
     struct gr_shown_slots *next;
     uint32_t first, count;
     gr_slot slots[];
 };
 
-/* Adds slots for `count` places from `first` on to the front of the list. False: out of memory. */
+/*
+ * Adds slots at the front of the list, for the `count` places that begin with `first`. False: out
+ * of memory.
+ */
 bool gr_shown_slots_add(struct gr_shown_slots **list, uint32_t first, uint32_t count);
 void gr_shown_slots_free(struct gr_shown_slots *list);
 

@@ -15,7 +15,7 @@ struct gr_ring_side {
     gr_resource **resources;
     gr_buffer **buffers;
     gr_submit **submits;
-    uint32_t *numbers; /* the indices of the places in the state */
+    uint32_t *numbers; /* the indices of the slots in the state */
 };
 
 /* Makes room for n slots. The contents of the arrays are lost. */

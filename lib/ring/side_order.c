@@ -203,8 +203,8 @@ gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t
 /* ---- Deferred ends --------------------------------------------------------------------------- */
 
 /*
- * Whether deferring an end saves time. With interop and copy it does not, because an end is a
- * barrier for all OpenGL commands.
+ * Whether deferring the end of a use saves time. With interop and copy it does not, because such an
+ * end is a barrier for all OpenGL commands.
  */
 static bool can_defer(const gr_ring *ring)
 {
@@ -319,8 +319,8 @@ static void wait_for_release(gr_resource *resource)
 }
 
 /*
- * With copy, begins a use if this thread may do so: this moves the bytes into the object. Otherwise
- * the next map, or the end of the resource, moves the bytes.
+ * With the copy transport, begins a use by OpenGL if this thread may do so: this writes the bytes
+ * to the object. Otherwise the next map, or the end of the resource, writes the bytes.
  */
 static void begin_last_use(gr_resource *resource)
 {

@@ -34,8 +34,8 @@ static void end_event(const gr_resource *resource, CUevent event)
 }
 
 /*
- * Returns an event after all Vulkan submits that use the resource, or NULL. These submits must be
- * done first, because Vulkan objects may end with the ring's reference, and resources that the
+ * Returns an event after all Vulkan submits that use the resource, or NULL. The ring keeps its
+ * reference until they are done: Vulkan objects may end with this reference, and resources that the
  * application keeps may get other semaphores.
  */
 static CUevent event_after_use(gr_resource *resource)

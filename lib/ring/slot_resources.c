@@ -51,8 +51,8 @@ bool gr_ring_is_submitted(const gr_resource *resource)
 }
 
 /*
- * Whether two resources have the same pair of semaphores. If the ring has its own pair, new
- * resources still have the pair of the device.
+ * Whether two resources have the same pair of semaphores. A new resource may still have the pair of
+ * the device: it then counts as equal if the ring's own pair replaces that pair.
  */
 static bool same_pair(const struct gr_sync *sync, const struct gr_sync *other, const gr_ring *ring)
 {

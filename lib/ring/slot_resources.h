@@ -17,8 +17,8 @@ bool gr_ring_is_submitted(const gr_resource *resource);
 
 /*
  * Makes n resources slots of the ring, and marks the existing slots as leaving. If the graphics API
- * takes commands from this thread, it signals the end of its use. After an error nothing has
- * changed.
+ * takes commands from this thread, it signals that its use of the resources has ended. After an
+ * error nothing has changed.
  */
 gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_t n,
                             const char *call);

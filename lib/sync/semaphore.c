@@ -126,8 +126,8 @@ static void end_retired(struct gr_retired *retired, bool alive)
 
 /*
  * Drops a reference. cuDestroyExternalSemaphore requires that all signals and waits are done.
- * Resources and rings hold the semaphore until theirs are done; signals and waits that the program
- * enqueued may still be in streams.
+ * Resources and rings keep a reference until their signals and waits are done. But signals and
+ * waits that the program enqueued may still be in streams.
  */
 void gr_semaphore_drop(gr_semaphore *semaphore)
 {

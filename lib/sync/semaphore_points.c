@@ -71,7 +71,7 @@ static void enqueue_barrier(gr_semaphore *semaphore, CUstream stream)
                           .flags = CU_STREAM_MEMORY_BARRIER_TYPE_SYS}};
     CUresult result = gr_driver()->StreamBatchMemOp(stream, 1, &barrier, 0);
     if (result != CUDA_ERROR_NOT_SUPPORTED && result != CUDA_ERROR_INVALID_VALUE)
-        return; /* the signal reports other errors */
+        return; /* the following signal reports other errors */
     __atomic_store_n(&semaphore->no_barriers, true, __ATOMIC_RELAXED);
     gr_log(GR_LOG_INFO, "no memory barriers before signals: the CUDA driver rejects them");
 }

@@ -22,8 +22,8 @@ static bool fits_better(const struct gr_submit_made *a, const struct gr_submit_m
 }
 
 /*
- * Takes the smallest spare submit that is large enough. If none is, takes the largest. NULL if
- * there is none.
+ * Takes the smallest spare submit that is large enough, or else the largest spare submit. NULL if
+ * there is no spare submit.
  */
 static struct gr_submit_made *take_spare(size_t n)
 {

@@ -26,7 +26,7 @@ struct gr_submit_made {
     struct gr_submit_use *uses;
     gr_semaphore **waits, **signals;
     uint64_t *wait_values, *signal_values;
-    /* `waited` of the binary semaphores among `waits`, before this submit */
+    /* for each binary semaphore in `waits`: the value of its field `waited` before this submit */
     uint64_t *waited_before;
     void *scratch; /* memory for the API that submits */
     size_t scratch_size;

@@ -27,7 +27,7 @@ struct gr_sync {
      */
     bool undone;
     bool decided; /* the order of the resource is defined: by semaphores, or explicitly by none */
-    /* Map and release also enqueue commands for the graphics API, on its thread. */
+    /* Maps and releases also enqueue graphics commands, on the thread of the graphics context. */
     bool by_commands;
     /* the pair belongs to the graphics device, for all resources of that device in this process */
     bool of_device;
@@ -83,8 +83,8 @@ void gr_sync_skip_signal(gr_semaphore *acquire);
 
 /*
  * Call this function before the graphics API waits for a binary semaphore. Blocks until CUDA has
- * consumed the pending signals that CUDA itself waits for, because either side could consume a
- * signal.
+ * consumed the pending signals that CUDA itself waits for: otherwise the graphics API could consume
+ * one of these signals.
  */
 gr_status gr_sync_wait_for_retaken(gr_semaphore *release, const char *call);
 

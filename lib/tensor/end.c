@@ -50,8 +50,8 @@ bool gr_tensor_enter(const struct gr_context *context, bool *pushed)
 /* ---- Ending one tensor ----------------------------------------------------------------------- */
 
 /*
- * Frees the memory, pool memory in `stream`. After a wait this is a default stream instead of the
- * tensor's stream, which the program may have destroyed since.
+ * Frees the memory. Pool memory is freed in `stream`: the tensor's stream, or, after a wait, a
+ * default stream, because the program may have destroyed the tensor's stream meanwhile.
  */
 static void free_memory(const gr_tensor *tensor, CUstream stream)
 {

@@ -64,8 +64,8 @@ void gr_shape_compact(unsigned ndim, const int64_t *shape, size_t element, int64
 }
 
 /*
- * Counts the bytes of all elements. The overflow check counts each 0 as 1, because the strides need
- * that product.
+ * Counts the bytes of all elements. In the overflow check an extent of 0 counts as 1, as in the
+ * strides of a compact tensor.
  */
 static bool count_bytes(struct gr_shape *s, size_t element)
 {
@@ -151,7 +151,8 @@ gr_status gr_shape_check_room(const struct gr_shape *s, size_t offset, size_t ro
 }
 
 /*
- * Checks in order of increasing stride that each stride is at least the span of all smaller ones.
+ * Checks the dimensions in order of increasing stride: each stride must be at least the span of all
+ * dimensions with smaller strides.
  */
 bool gr_shape_is_disjoint(const struct gr_shape *s, size_t element)
 {

@@ -20,9 +20,9 @@ void vk_copy_record_fetch(VkCommandBuffer commands, const struct vk_resource *co
                           size_t n);
 
 /*
- * Copies from staging memory to the objects that CUDA writes: the bytes that they do not have yet,
- * or with `all` everything, for commands that may run later and more than once. A barrier recorded
- * afterwards must make the objects usable.
+ * Copies from staging memory to the objects that CUDA writes. Without `all`, copies only the bytes
+ * that the objects do not have yet. `all` is for commands that may run later and more than once. A
+ * barrier recorded afterwards must make the objects usable.
  */
 void vk_copy_record_store(VkCommandBuffer commands, const struct vk_resource *const list[],
                           size_t n, bool all);

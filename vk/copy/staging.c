@@ -197,7 +197,7 @@ static gr_status map_memory(struct vk_staging *s, const gr_vk_device *device, si
 
 /* ---- Copies by the CPU, on the driver's thread ----------------------------------------------- */
 
-/* Copies all bytes: a range would be a further argument, which must live until the copy runs. */
+/* Copies all bytes: the bounds of a range would have to be stored until the copy runs. */
 static void CUDA_CB copy_from_mapped(void *user)
 {
     const struct vk_staging *s = user;
