@@ -25,8 +25,8 @@ struct advice {
 };
 
 /*
- * For the GPU driver if the software driver is tried next. `start` is empty, because load_any()
- * appends the error message of the software driver.
+ * Advice about the GPU driver if the software driver is tried next. `start` is empty, because
+ * load_any() appends the error message of the software driver.
  */
 static const struct advice before_software = {"Install NVIDIA's current driver.", ""};
 static const struct advice for_software = {"Install grinterop again: this file belongs to it.", ""};

@@ -138,7 +138,7 @@ static void end_host_part(struct host_semaphore *s)
     free(s);
 }
 
-/* Returns a point. If there are no references, the last point destroys the semaphore. */
+/* Makes a point unused. If there are no references, the last point destroys the semaphore. */
 static void return_point(struct host_point *point)
 {
     struct host_semaphore *s = point->s;

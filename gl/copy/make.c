@@ -108,7 +108,7 @@ static gr_status make_side(struct gl_resource *r, unsigned flags, const char *ca
     return status;
 }
 
-/* Appends the host memory in use to the reason for this transport, if there is a reason. */
+/* Appends a description of the host memory in use to the reason for this transport. */
 static void describe_host_memory(struct gl_resource *r)
 {
     size_t length = strlen(r->transport);

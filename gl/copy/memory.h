@@ -35,7 +35,7 @@ struct gl_copy {
     /*
      * The host memory for the bytes in transit. read_only resources have two halves, so that maps
      * can run ahead of the stream. The other resources need only one, because their releases wait
-     * for the stream. In mapped memory, write_discard resources have one part per turn.
+     * for the stream. In mapped memory, write_discard resources have GL_COPY_TURNS parts.
      */
     unsigned char *host[GL_COPY_TURNS];
     struct gl_staging staging;

@@ -163,8 +163,8 @@ static gr_status write_object(const struct gl_resource *r, size_t offset, size_t
 }
 
 /*
- * Whether the resource has a fence. In a ring the fence of the last user covers the object's own
- * storage.
+ * Whether a fence follows the last OpenGL use of the object's own storage. Only rings put such a
+ * fence.
  */
 static bool has_fence(const struct gl_resource *r)
 {
@@ -212,8 +212,8 @@ gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, const
 }
 
 /*
- * Writes the pending data. Call this function before any other read or write, because both use the
- * same memory.
+ * Writes the pending data. Call this function before any other read or write, because all of them
+ * use the same host memory.
  */
 static gr_status write_owed(gr_resource *const resources[], size_t n)
 {

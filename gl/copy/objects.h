@@ -20,9 +20,9 @@ gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, const
 gr_status gl_copy_check_unlocked(const gr_resource *resource, const char *call);
 
 /*
- * Copies objects to host memory, for CUDA to read, and waits for these copies. First writes data of
- * a ring release that is not in the objects yet; the streams have passed `done`. The CUDA context
- * is current.
+ * Copies objects to host memory, for CUDA to read, and waits for these copies. Before the copies,
+ * writes the data of ring releases that is not in the objects yet: the streams must have passed
+ * `done`. The CUDA context is current.
  */
 gr_status gl_copy_read_objects(gr_resource *const resources[], size_t n);
 

@@ -37,7 +37,7 @@ void gl_staging_write(const struct gl_resource *r, size_t offset, size_t at, siz
 
 /* ---- Fences ---------------------------------------------------------------------------------- */
 
-/* Puts a fence after the commands issued so far. The next wait waits for it. */
+/* Puts a fence after the commands issued so far, for gl_fence_wait(). */
 void gl_fence_put(struct gl_names *names);
 
 /* Blocks the thread until the fence is signalled, if there is one. */

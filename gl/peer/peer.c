@@ -130,8 +130,8 @@ static gr_status map_batch(gr_resource *const resources[], size_t n, CUstream st
 }
 
 /*
- * Records an event after the copies in the stream. The next user of the memory waits for this
- * event. If recording fails, this thread waits, because the memory may be freed next.
+ * Records an event after the copies in the stream. The next call that uses the memory waits for
+ * this event. If recording fails, this thread waits, because the memory may be freed next.
  */
 static void undo_batch(gr_resource *const resources[], size_t n, CUstream stream)
 {

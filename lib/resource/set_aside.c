@@ -41,8 +41,8 @@ static void release_now(gr_buffer *buffer)
 }
 
 /*
- * Replaces CU_STREAM_PER_THREAD, which is a different stream in each thread: this thread waits for
- * the work in its own stream.
+ * If the buffer was mapped on CU_STREAM_PER_THREAD, waits for the work in that stream: on the
+ * thread that releases the buffer, the handle names another stream.
  */
 static void leave_own_stream(gr_buffer *buffer)
 {
@@ -78,7 +78,7 @@ void gr_buffer_set_aside(gr_buffer *buffer)
         resource->backend->park(resource, false);
 }
 
-/* Takes the waiting buffers of a resource. The lock is held. */
+/* Takes the deferred buffers from the list of a resource. The lock is held. */
 static gr_buffer *take_buffers(gr_resource *resource)
 {
     gr_buffer *buffers = resource->set_aside;

@@ -95,7 +95,7 @@ bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t
 void gr_link_finish_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                           bool final);
 
-/* Hands slots on in the page after they were handed on in the state. */
+/* Writes a hand-over or a give-back to the page, after the side made it in the state. */
 void gr_link_push(struct gr_link *link, const struct gr_ring_side *side, size_t n);
 
 /* Makes frames readable again in the page after their read was cancelled in the state. */

@@ -429,7 +429,7 @@ static uint64_t last_out(const struct gr_page_view *view)
     return last;
 }
 
-/* Records the event after all waits of the streams. */
+/* Records the event once more, after all waits of the streams. */
 static bool record_after_streams(const struct gr_peer_semaphores *semaphores, CUevent event)
 {
     const gr_cuda_api *cu = gr_driver();

@@ -111,8 +111,8 @@ static bool watch_peer(struct gr_peer_watch *watch)
 }
 
 /*
- * The thread. After the peer is gone, signals the awaited values, and signals them again if they
- * are set back.
+ * The function of the thread. After the peer is gone, signals the awaited values, and signals them
+ * again if the semaphores fall back to smaller values.
  */
 static void *run(void *user)
 {

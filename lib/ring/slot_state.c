@@ -173,7 +173,7 @@ void gr_ring_commit_write(struct gr_ring_state *state, size_t n, const uint32_t 
         }
         place->frame = next + i;
     }
-    /* drop the frames in slots that are leaving, which are now obsolete */
+    /* drop the older frames, which are in slots that are leaving */
     drop_older(state, newest_dropped);
 }
 
@@ -281,7 +281,7 @@ void gr_ring_state_return(struct gr_ring_state *state, size_t n, const uint32_t 
 {
     gr_ring_state_give_back(state, n, numbers);
     for (size_t i = 0; i < n; i++)
-        /* a resize may have happened between the two steps */
+        /* a resize since gr_ring_state_defers() may have marked the slot as leaving */
         if (!state->places[numbers[i]].leaving)
             gr_place_move(state, numbers[i], GR_PLACE_RETURNING);
 }

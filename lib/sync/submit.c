@@ -53,7 +53,7 @@ static void end_claim(gr_semaphore *release, uint64_t waited_before, bool made)
     pthread_mutex_unlock(&release->lock);
 }
 
-/* Settles the semaphores, after all resources are settled. */
+/* Ends the claims of the semaphores, after settle_use() of all resources. */
 static void end(struct gr_submit_made *s)
 {
     if (s->over)

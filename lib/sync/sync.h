@@ -122,8 +122,8 @@ gr_status gr_sync_mark_taken(gr_semaphore *semaphore, CUstream stream);
 
 /*
  * Whether the semaphore shows when CUDA is done. A binary semaphore does not, because only a
- * timeline can be waited for twice. If the host waits for the semaphore, an event is used instead,
- * because the application may destroy its semaphore once its streams have passed.
+ * timeline can be waited for twice. A semaphore through the host does not: the application may
+ * destroy it once the streams have passed its signals. In both cases an event is used instead.
  */
 static inline bool gr_sync_tells_the_end(const gr_semaphore *release)
 {

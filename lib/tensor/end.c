@@ -111,8 +111,8 @@ static void defer(gr_tensor *tensor)
 }
 
 /*
- * Whether the streams have passed. Also true if their context was destroyed, because the streams
- * cannot be queried then.
+ * Whether the streams have finished their work with the tensor. Also true if their context was
+ * destroyed, because the streams cannot be queried then.
  */
 static bool is_done(gr_tensor *tensor, bool *alive)
 {

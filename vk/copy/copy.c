@@ -130,7 +130,7 @@ static gr_status allocate_buffer(struct vk_copy *copy, size_t size, const char *
                         call, size, gr_s(size));
 }
 
-/* After an error the caller ends the copy. r->mipmapped does not exist then. */
+/* After an error the caller ends `copy`, and r->mipmapped does not exist. */
 static gr_status allocate(struct vk_copy *copy, struct gr_external *r,
                           const gr_external_part_desc *part, unsigned flags, const char *call)
 {
