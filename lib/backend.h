@@ -128,7 +128,7 @@ static inline gr_status gr_resource_check_thread(const gr_resource *resource, co
     return backend->on_thread(resource) ? GR_OK : backend->refuse_thread(resource, call);
 }
 
-/* Ends the deferred buffers of the resource if this thread may do so. */
+/* Releases the deferred buffers of the resource if this thread may use the resource. */
 static inline void gr_resource_collect(const gr_resource *resource)
 {
     if (__atomic_load_n(&resource->set_aside, __ATOMIC_ACQUIRE) &&

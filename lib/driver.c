@@ -186,8 +186,9 @@ static gr_status load_software(void)
 }
 #else
 /*
- * Returns the path of the software driver if the program has loaded it, by linking this driver or
- * its runtime API. That driver must be used, because the program has its memory and streams.
+ * Returns the path of the software driver if the program has already loaded it, because it links
+ * the driver or the runtime API of the driver. That file must be used, because memory and streams
+ * of the program belong to it.
  */
 static bool software_is_loaded(char *path, size_t size)
 {

@@ -29,14 +29,15 @@ enum vk_semaphore_owner {
 };
 
 /*
- * A wrapped Vulkan device. It lives while the application, a resource or a semaphore holds it. Its
- * own objects, such as the semaphore pair of its resources, must not keep it alive. They end with
- * the last hold. They only pin the struct, which is freed with the last pin.
+ * A wrapped Vulkan device. It lives while the application, a resource or a semaphore holds it. The
+ * objects that the device owns, such as the semaphore pair of its resources, do not hold the
+ * device: they end after the last hold. They only pin this struct, which is freed with the last
+ * pin.
  */
 struct gr_vk_device {
     /* the number of references by the application, resources and semaphores; atomic */
     unsigned holds;
-    /* one for all holds together, plus one per object of the device itself; atomic */
+    /* one pin for all holds together, and one per object that the device owns; atomic */
     unsigned pins;
     struct vk_functions vk;
     /* a reference to the owner of the VkDevice; NULL: the application owns it */
@@ -86,7 +87,7 @@ struct gr_vk_device {
 void vk_device_hold(gr_vk_device *device);
 void vk_device_drop(gr_vk_device *device);
 
-/* Add and drop a hold for a semaphore with that owner. */
+/* Add and drop the reference of a semaphore with that owner: a pin or a hold. */
 void vk_device_hold_by(gr_vk_device *device, enum vk_semaphore_owner owner);
 void vk_device_drop_by(gr_vk_device *device, enum vk_semaphore_owner owner);
 

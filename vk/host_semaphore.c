@@ -28,7 +28,7 @@
 
 /*
  * A semaphore through the host. Host functions may run after the last reference is dropped. They
- * must not call CUDA, and dropping the device might do so. Therefore the semaphore keeps all
+ * must not call CUDA, and dropping the device might call CUDA. So the semaphore keeps all
  * objects alive that host functions need.
  */
 struct host_semaphore {
@@ -59,10 +59,10 @@ struct host_point {
 /* ---- Process exit ---------------------------------------------------------------------------- */
 
 /*
- * Set when the process exits. Then all waits must end, because the CUDA driver may wait for its
- * streams during the exit, and a signal may never come. And no host function may be in a Vulkan
- * call when the exit handlers of the libraries run. begin_exit() runs before those handlers,
- * because it is registered later.
+ * Set when the process exits. All waits must then end: the CUDA driver may wait for its streams
+ * during the exit, and a signal may never come. When the exit handlers of the libraries run, no
+ * host function may be in a Vulkan call. begin_exit() is registered later than those handlers, so
+ * it runs before them.
  */
 static atomic_bool exiting;
 static atomic_uint inside; /* the number of host functions that may be in a Vulkan call */

@@ -6,8 +6,9 @@
 #include "gl/compat/handle.h"
 
 /*
- * Before a map, recreates a resource of a transport that copies if it allows only one direction and
- * the map flags need both. After an error, which is recorded, the resource is unchanged.
+ * For transports that copy: if the resource was created to copy in only one direction and the map
+ * flags need both, creates the resource again before the map. After an error, which is recorded,
+ * the resource is unchanged.
  */
 gr_status compat_widen(struct compat_handle *handle);
 

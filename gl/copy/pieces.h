@@ -11,8 +11,8 @@
 #include "gl/copy/memory.h"
 
 /*
- * The pieces of a buffer, of `step` bytes each; the last piece may be shorter. One piece means that
- * splitting does not pay.
+ * The pieces of a buffer, of `step` bytes each; the last piece may be shorter. There is only one
+ * piece if splitting would not be faster.
  */
 struct gl_pieces {
     size_t size, step;

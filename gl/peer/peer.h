@@ -43,9 +43,9 @@ struct gl_peer_query {
 
 /*
  * Whether the current CUDA context can access the device that the current OpenGL context draws on,
- * if these are two devices. Sets *drawing to the device that draws. Writes a sentence with the
- * reason in either case, at most `size` bytes. If a query failed, `asked` receives the call and its
- * result; `asked` may be NULL.
+ * if these are two devices. Sets *drawing to the device that draws. `text` receives a sentence with
+ * the reason for the result, at most `size` bytes. If a query failed, `asked` receives the call and
+ * its result; `asked` may be NULL.
  */
 bool gl_peer_reaches(CUdevice *drawing, struct gl_peer_query *asked, char *text, size_t size);
 

@@ -237,7 +237,7 @@ void gl_timeline_signal(const struct gl_timeline *t, uint64_t value, const struc
     set_value(t, semaphore, value);
     glSignalSemaphoreEXT(semaphore, b->buffer_count, b->buffers, b->texture_count, b->textures,
                          b->layouts);
-    glFlush(); /* CUDA waits for the signal, and no other call may flush it */
+    glFlush(); /* CUDA waits for the signal, and perhaps no later call flushes it */
 }
 
 void gl_timeline_wait(const struct gl_timeline *t, uint64_t value, const struct gl_barriers *b)

@@ -54,9 +54,9 @@ struct gr_external_kind {
 
     /*
      * For a graphics API that takes commands from the calling thread, such as OpenGL. Before a map,
-     * end_use() makes the API signal the end of its work on these n resources of its kind. After a
-     * release, begin_use() makes the API wait for CUDA. NULL if submits of the application contain
-     * the signals and waits. Both functions record the error.
+     * end_use() makes the API signal the end of its work on the n resources. After a release,
+     * begin_use() makes the API wait for CUDA. NULL if submits of the application contain the
+     * signals and waits. Both functions record the error.
      */
     gr_status (*end_use)(gr_resource *const resources[], size_t n);
     gr_status (*begin_use)(gr_resource *const resources[], size_t n);

@@ -23,8 +23,9 @@ struct gr_import {
     size_t size;
     bool dedicated;
     /*
-     * If this import is a part of a larger allocation: frees the part instead of the memory and the
-     * struct. Such a part is never exported, because other resources use the rest of the memory.
+     * For a part of a larger allocation: frees the part, but neither the memory nor the struct.
+     * Such a part is never exported, because other resources use the rest of the memory. Otherwise
+     * NULL.
      */
     void (*end_part)(struct gr_import *import, bool alive);
 };

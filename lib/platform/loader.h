@@ -26,8 +26,8 @@ void *gr_loader_symbol(void *file, const char *name);
 void gr_loader_close(void *file);
 
 /*
- * Finds a library that is loaded and has `symbol`: one whose symbols are global in the program, or
- * otherwise the library `name`. Returns its path; false if there is none.
+ * Finds a loaded library that has `symbol`: first a library whose symbols are global in the
+ * program, then the library `name`. Writes the path of the library; false if there is none.
  */
 bool gr_loader_loaded(const char *name, const char *symbol, char *path, size_t size);
 

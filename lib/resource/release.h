@@ -6,7 +6,7 @@
 #include "lib/resource_types.h"
 
 /*
- * gr_buffer_take_back() takes a buffer back from the caller, so that a second release is refused.
+ * gr_buffer_take_back() ends the caller's ownership of a buffer: a second release is refused.
  * gr_buffer_release_taken() releases the buffer, on a thread that may use the resource. If the
  * stream of the map was destroyed, it uses the legacy stream. After an error the buffer stays
  * mapped.

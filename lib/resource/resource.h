@@ -50,7 +50,7 @@ static inline void gr_resource_unlock(gr_resource *resource)
  */
 void gr_resource_end(gr_resource *resource);
 
-/* Releases references and returned buffers. The last of them ends the resource. */
+/* Subtracts references and returned buffers from the counts. The last one ends the resource. */
 static inline void gr_resource_let_go(gr_resource *resource, unsigned holds, unsigned buffers)
 {
     gr_resource_lock(resource);

@@ -129,7 +129,7 @@ void gr_resource_release_aside(gr_resource *resource)
     release_all(resource, take_all(resource));
 }
 
-/* Takes a resource that its caller has freed, so that no other thread can use it. */
+/* Removes from `unbound` a resource that its caller has freed: no other thread can use it. */
 static gr_resource *take_freed(gr_buffer **buffers)
 {
     pthread_mutex_lock(&lock);

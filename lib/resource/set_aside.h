@@ -10,7 +10,7 @@ void gr_resource_unpark(gr_resource *resource);
 
 /*
  * gr_resource_release_aside() releases the deferred buffers of a resource that any thread may use.
- * gr_resources_release_freed() does so for all resources of this kind that the callers have freed.
+ * gr_resources_release_freed() does so for all such resources that their callers have freed.
  */
 void gr_resource_release_aside(gr_resource *resource);
 void gr_resources_release_freed(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Users of a mapping: objects, besides the buffer, that refer to the mapped bytes. */
+/* Users of a mapping: the tensors that refer to the mapped bytes. */
 #include "lib/resource/users.h"
 
 #include <pthread.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Users of a mapping: objects, besides the buffer, that refer to the mapped bytes. They are
- * tensors. The end of the mapping revokes its users; gr_buffer_release_later() waits for the last
- * user.
+ * Users of a mapping: the tensors that refer to the mapped bytes. The end of the mapping revokes
+ * its users; gr_buffer_release_later() waits for the last user.
  *
  * Thread   a user may be removed on any thread; the other functions follow the thread rule of the
  *          resource
@@ -25,10 +24,10 @@ struct gr_user {
 void gr_users_add(gr_buffer *buffer, struct gr_user *user);
 
 /*
- * Removes a user. The mapping keeps the user's streams, and its release waits for them. If this is
- * the last user and gr_buffer_release_later() was called, `set_aside` must defer the buffer. The
- * user is counted until `set_aside` returns, so that the thread of the resource always finds either
- * a user or a buffer to release.
+ * Removes a user. The mapping keeps the user's streams, and the release of the mapping waits for
+ * them. If this is the last user and gr_buffer_release_later() was called, `set_aside` must defer
+ * the buffer. The user is counted until `set_aside` returns, so that the thread of the resource
+ * always finds either a user or a buffer to release.
  */
 void gr_users_leave(struct gr_user *user, void (*set_aside)(gr_buffer *buffer));
 

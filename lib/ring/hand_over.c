@@ -75,7 +75,7 @@ static void add_slot(gr_ring *ring, struct gr_ring_side *side, size_t at, uint32
     side->submits[at] = ring->slots[number].submit;
 }
 
-/* Looks the slots up for the side. The lock is held. */
+/* Checks the caller's slots, and adds them to the side's arrays. The lock is held. */
 static gr_status look_up(gr_ring *ring, struct gr_ring_side *side, const gr_slot *const slots[],
                          size_t n, enum gr_hand_over how, const char *call)
 {

@@ -71,8 +71,8 @@ void gr_link_end(struct gr_link *link);
 /* ---- Calls of the ring, with its lock held --------------------------------------------------- */
 
 /*
- * Updates the state from the page. Fails if this process does not have that role, or if the side is
- * the producer and the peer is gone.
+ * Updates the state from the page. Fails if this process does not have the role of the side, or if
+ * the side is the producer and the peer is gone.
  */
 gr_status gr_link_update(struct gr_link *link, const struct gr_ring_side *side, const char *call);
 

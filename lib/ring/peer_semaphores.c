@@ -313,8 +313,8 @@ static void follow(const struct gr_peer_semaphores *semaphores, CUstream stream)
 }
 
 /*
- * Forgets values that have arrived, so that no later use waits for them: the peer may set them back
- * at any time.
+ * Forgets values that have arrived, so that no later use waits for them: the peer may decrease the
+ * semaphore at any time.
  */
 static void forget_in(const struct gr_page_view *view, const struct gr_ring_side *side, size_t n)
 {

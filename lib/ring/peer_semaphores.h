@@ -39,8 +39,8 @@ struct gr_peer_semaphores {
     CUstream out, in;
 
     /*
-     * A stream that is idle once all streams of this process have passed their waits. The
-     * semaphores themselves do not show this, because the peer may set them forward and back again.
+     * A stream that is idle once all streams of this process have passed their waits. The values of
+     * the semaphores do not show this, because the peer may increase and then decrease them.
      */
     CUstream passed;
     CUevent mark; /* an event that is recorded in a stream, for `passed` to wait for */
@@ -50,7 +50,7 @@ struct gr_peer_semaphores {
     pthread_mutex_t lock; /* protects the members below */
     struct gr_peer_gauge of_mine, of_theirs;
     bool serving;      /* this process signals `theirs` in the peer's place */
-    bool serving_mine; /* this process also signals `mine` again, after the peer has set it back */
+    bool serving_mine; /* this process also signals `mine` again, after the peer has decreased it */
 };
 
 /* Initialises the struct, and takes a reference to each semaphore. */

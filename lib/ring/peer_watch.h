@@ -18,7 +18,7 @@ struct gr_peer_watch {
     atomic_bool gone;
     atomic_bool went_back;   /* `theirs` has fallen back to a smaller value */
     atomic_bool descriptors; /* the peer has sent descriptors */
-    /* this process signals their values once the peer is gone */
+    /* the semaphores whose values this process signals once the peer is gone */
     struct gr_peer_semaphores *semaphores;
 
     pthread_mutex_t lock; /* protects the members below; taken before the ring's lock */

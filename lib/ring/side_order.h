@@ -18,9 +18,9 @@ gr_status gr_ring_peer_is_done(gr_ring *ring, const struct gr_ring_side *side, s
                                const char *call);
 
 /*
- * Begins the use of the side's n resources: CUDA maps them into its buffers; the graphics API waits
- * for the last release. *submit receives the waits and signals for the Vulkan submit, or NULL if
- * there are none.
+ * Begins the use of the side's n resources. A CUDA side maps them, and stores the buffers in its
+ * array `buffers`. On a graphics side, the graphics API waits for the last release. *submit
+ * receives the waits and signals for the Vulkan submit, or NULL if there are none.
  */
 gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size_t n,
                             CUstream stream, gr_submit **submit, const char *call);

@@ -366,8 +366,8 @@ static gr_status check_room(const struct header *header, struct gr_message *mess
 }
 
 /*
- * Checks the header before reading it from the socket, if it has arrived in one piece, as senders
- * send it.
+ * Checks the header before it is removed from the socket, if the whole header has arrived. Senders
+ * send it in one piece.
  */
 static gr_status peek_header(int socket, enum gr_message_kind kind, struct gr_message *message,
                              const struct gr_deadline *deadline, const char *call)

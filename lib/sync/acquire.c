@@ -134,8 +134,8 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
 }
 
 /*
- * Records the event `done` after the waits and copies that the stream already contains. They
- * follow the resource's last release, so a later wait for `done` covers this release, too.
+ * Records the event `done` after the waits and copies that the stream already contains. These
+ * follow the last release of the resource, so a later wait for `done` covers the release, too.
  */
 static gr_status mark_undone(struct gr_sync *sync, CUstream stream)
 {

@@ -17,8 +17,8 @@
 /* ---- External semaphores of the driver ------------------------------------------------------- */
 
 /*
- * There are separate functions for one point, which is the usual case, and for many points: the
- * driver's calls would use stack below the arrays for many points, which is not in the cache.
+ * One point, which is the usual case, has separate functions without the arrays for many points.
+ * The driver's calls would otherwise use the stack below the arrays, which is not in the cache.
  */
 static CUresult wait_for_one(const gr_semaphore_point *point, CUstream stream)
 {

@@ -59,7 +59,7 @@ struct gr_semaphore {
     CUevent passed;
     /* The streams with explicit signals and waits, which must be done before the import ends. */
     struct gr_told_list told;
-    /* for retiring the semaphore with its `context` until these streams have passed */
+    /* used to retire the semaphore, with its `context`, until these streams have passed */
     struct gr_retired retired;
 };
 

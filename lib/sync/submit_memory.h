@@ -21,7 +21,7 @@ struct gr_submit_made {
     bool made;    /* the submit was committed for at least one resource */
     bool filled;  /* the program received the semaphores, for its own submit */
     size_t count; /* the number of `uses` */
-    size_t left;  /* the number of resources that the ring does not have back yet */
+    size_t left;  /* the number of resources that have not been returned to the ring yet */
     size_t room;  /* the size of each array; all arrays are one allocation */
     struct gr_submit_use *uses;
     gr_semaphore **waits, **signals;

@@ -75,8 +75,8 @@ static inline gr_status gr_sync_check_ready(const gr_resource *resource, const c
 
 /*
  * gr_sync_next_signal() returns the number of the next signal of the graphics API's semaphore. For
- * a timeline this is the value; a binary semaphore has one pending signal. The second function
- * undoes a signal that nothing waits for; the value of a timeline is skipped.
+ * a timeline this number is the value; a binary semaphore has one pending signal.
+ * gr_sync_skip_signal() undoes a signal that nothing waits for; the value of a timeline is skipped.
  */
 gr_status gr_sync_next_signal(gr_semaphore *acquire, uint64_t *number, const char *call);
 void gr_sync_skip_signal(gr_semaphore *acquire);
@@ -89,10 +89,10 @@ void gr_sync_skip_signal(gr_semaphore *acquire);
 gr_status gr_sync_wait_for_retaken(gr_semaphore *release, const char *call);
 
 /*
- * For graphics APIs with commands on this thread, and n resources with the same semaphores. The
- * first function returns the signal of `acquire` that the next map of each resource waits for, 0
- * for a binary semaphore. The second returns the value of `release` that the graphics API must wait
- * for, or false if there is nothing to wait for.
+ * For graphics APIs that take commands on this thread, and n resources with the same semaphores.
+ * gr_sync_signal_by_commands() sets *value to the signal of `acquire` that the next map of each
+ * resource waits for, or to 0 for a binary semaphore. gr_sync_wait_by_commands() sets *value to the
+ * value of `release` that the graphics API must wait for; false if there is nothing to wait for.
  */
 gr_status gr_sync_signal_by_commands(gr_resource *const resources[], size_t n, uint64_t *value,
                                      const char *call);

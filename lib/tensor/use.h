@@ -17,9 +17,9 @@ gr_status gr_tensor_begin_write(const gr_tensor *tensor, CUstream stream,
                                 const struct gr_context *at, const char *call);
 
 /*
- * Ends a use. Call it after the work with the tensor was enqueued in the stream: the tensor's end
- * waits for that work, and so do later uses if the work wrote. These functions cannot fail: if no
- * event can be recorded, they block.
+ * Ends a use, after the work with the tensor was enqueued in the stream. The end of the tensor
+ * waits for that work; after gr_tensor_end_write(), later uses wait for it, too. These functions
+ * cannot fail: if no event can be recorded, they block.
  */
 void gr_tensor_end_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at);
 void gr_tensor_end_write(const gr_tensor *tensor, CUstream stream, const struct gr_context *at);
