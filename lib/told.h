@@ -21,7 +21,7 @@ struct gr_told {
          * otherwise NULL
          */
         of;
-    CUevent event;     /* an event of the stream's context; kept while the entry is empty */
+    CUevent event;     /* an event of the stream's context; kept for reuse by a later entry */
     CUcontext context; /* the context of the event */
     unsigned
         /*

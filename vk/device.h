@@ -52,7 +52,7 @@ struct gr_vk_device {
     bool copies;           /* its resources are copied through host memory: vk/copy/ */
     char why[400];         /* the reason for `copies` */
     bool stranger;         /* `copies` is set, and the CUDA context is on another device */
-    bool freed; /* by the application, which may destroy the VkDevice after its resources */
+    bool freed; /* gr_vk_device_free() was called: the VkDevice may end with the last resource */
     VkDeviceSize host_alignment; /* the alignment of importable host memory; 0: no imports */
     VkPhysicalDeviceMemoryProperties memory;
     struct vk_identity identity;

@@ -376,7 +376,7 @@ GR_API const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer);
 /*
  * Releases a buffer: hands the resource back to the graphics API in the stream of the map, and
  * frees the buffer. Work enqueued in the stream before this call is ordered before graphics work
- * issued after it.
+ * issued after this call.
  *
  * Live tensors of the mapping (tensor.h) are revoked, with a warning in the log, as by every call
  * that ends a mapping. The release is also ordered after known work with the tensors in other
@@ -393,7 +393,7 @@ GR_API const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer);
  *     GR_ERR_CUDA           the driver refused. If the stream of the map was destroyed, use
  *                           gr_buffer_release_many() with another stream
  *
- * and after which the buffer is freed:
+ * Errors, after which the buffer is freed:
  *     GR_ERR_PARTIAL        the CUDA context was destroyed, so data that CUDA wrote may be lost; or
  *                           grinterop failed to make the graphics API wait for CUDA
  *

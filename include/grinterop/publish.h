@@ -124,9 +124,9 @@ typedef struct gr_publish_options {
  *
  * Thread   where the resource may be mapped
  *
- * Errors: as for gr_map(), and those below. The contents of the resource stay unchanged, but a
- * write_discard resource loses them if the driver fails after the map, or if the format of the
- * image is known only after the map.
+ * Errors: as for gr_map(), and those below. They leave the contents of the resource unchanged, with
+ * one exception: a write_discard resource loses its contents if the driver fails after the map, or
+ * if the format of the image is known only after the map.
  *     GR_ERR_INVALID_VALUE  shapes, channels or options do not match: the message has both shapes;
  *                           the tensor is NULL
  *     GR_ERR_STATE          the resource is read_only; the tensor was revoked

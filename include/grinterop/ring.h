@@ -240,11 +240,12 @@ GR_API gr_status gr_ring_acquire_read(gr_ring *ring, CUstream stream, const gr_s
  * Gives n read slots back. A Vulkan submit must have been committed, and a CUDA stream may be
  * destroyed afterwards, as for gr_ring_hand_over().
  *
- * In GR_RING_LOSSLESS slots may become free later. If Vulkan reads, or OpenGL reads by the shared
- * transport, the slots become free together once half of all slots were given back, so that the GPU
- * switches less often. Vulkan slots become free earlier if the producer needs them. Fewer than half
- * of the slots may stay with an OpenGL consumer until its next call. If the producer needs every
- * slot, the consumer must wait in gr_ring_acquire_read(), or by polling gr_ring_descriptor().
+ * In GR_RING_LOSSLESS the slots may become free only some time after this call. If Vulkan reads, or
+ * OpenGL reads by the shared transport, the slots become free together once half of all slots were
+ * given back, so that the GPU switches less often. Vulkan slots become free earlier if the producer
+ * needs them. With OpenGL, up to half of the slots may become free only at the next call of the
+ * consumer. If the producer needs every slot, the consumer must wait in gr_ring_acquire_read(), or
+ * by polling gr_ring_descriptor().
  *
  * Errors: as for gr_ring_hand_over(), and
  *     GR_ERR_STATE  a slot is not acquired for reading; its submit was not committed
@@ -257,8 +258,8 @@ GR_API gr_status gr_ring_give_back(gr_ring *ring, const gr_slot *const slots[], 
  *
  * The next gr_ring_acquire_read() gets these frames in order, before newer frames. In
  * GR_RING_NEWEST a frame is dropped if a newer frame was given back or is being read. The next
- * writes to the slots still wait for work that was issued with them. A Vulkan submit is undone
- * unless it was committed.
+ * writes to the slots wait for work with the slots that was issued before this call. A Vulkan
+ * submit is undone unless it was committed.
  *
  * Errors: as for gr_ring_give_back(), but the submit need not be committed
  */
@@ -296,9 +297,9 @@ GR_API const gr_ring_info *gr_ring_get_info(gr_ring *ring);
  * timeout of 0, because another acquire may have taken the slot. Do not read from the descriptor:
  * it is level-triggered and stays readable while a slot can be acquired.
  *
- * After this call OpenGL slots that are given back become free one by one. If slots that were given
- * back before are not free yet, the descriptor of the consumer is readable even without a frame,
- * until the next acquire of the consumer, on the OpenGL thread, frees these slots.
+ * After this call OpenGL slots that are given back become free one by one. Slots that were given
+ * back before this call, and are not free yet, become free at the next acquire of the consumer on
+ * the OpenGL thread. Until then the descriptor of the consumer is readable even without a frame.
  *
  * Owner    the ring; do not close it
  * Valid    until the ring is freed

@@ -139,9 +139,9 @@ GR_API gr_status gr_submit_commit(gr_submit *submit);
 
 /*
  * Frees a submit. A submit that was not committed is undone: the next map and the next submit wait
- * as if it had never been begun. Several submits can be undone in any order: a skipped timeline
- * value counts as signalled once a later value is, and a binary semaphore is in one submit at a
- * time.
+ * as if the submit had never begun. Several submits can be undone in any order: a skipped timeline
+ * value counts as signalled once a later value is signalled, and a binary semaphore is in only one
+ * submit at a time.
  *
  * Do not free the submit of a ring's slot: it belongs to the ring.
  *

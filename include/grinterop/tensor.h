@@ -25,9 +25,10 @@
  *           that stream precedes every use by the functions of this header. grinterop knows uses in
  *           other streams from gr_tensor_used_on(), its own copies and publish.h. The stream of a
  *           tensor must live as long as the tensor, and the stream of an export as long as the
- *           export. A default stream is that of one CUDA context: in publish.h, the context of the
- *           resource; in gr_tensor_copy(), the context of the target, or of the source if the
- *           target is host memory; in other functions, the context of the tensor.
+ *           export. Each CUDA context has its own default streams. A default stream belongs, in
+ *           publish.h, to the context of the resource; in gr_tensor_copy(), to the context of the
+ *           target, or of the source if the target is host memory; in other functions, to the
+ *           context of the tensor.
  * End       A tensor ends after it was freed, its exports and views are gone, and all known streams
  *           have done their work with it. gr_tensor_free() does not wait: a later call of this
  *           header ends the tensor. But freeing GR_MEMORY_PINNED or GR_MEMORY_MANAGED memory that
@@ -38,10 +39,10 @@
  *           pointers that were exported before. gr_buffer_release_later() and gr_resource_free()
  *           keep the mapping until its last tensor ends.
  * Arrays    A CUDA array (GR_MEMORY_ARRAY) is a tensor of shape (H, W, C) without addresses: the
- *           output of a renderer, or an image mapped by gr_map(). It can be wrapped, copied, cloned
- *           to other memory, and exchanged by DLPack as an opaque handle, as ovrtx and Warp do.
- *           gr_publish() and gr_fetch() copy it if type and channels agree; otherwise clone it
- *           first.
+ *           output of a renderer, or an image mapped by gr_map(). Such a tensor can be wrapped,
+ *           copied, cloned to other memory, and exchanged by DLPack as an opaque handle, as ovrtx
+ *           and Warp do. gr_publish() and gr_fetch() copy it if type and channels agree; otherwise
+ *           clone the tensor first.
  * Sizes     At most GR_TENSOR_DIMS dimensions. If a dimension is 0, there are no elements; with no
  *           dimensions there is one element. Strides are in bytes and may be negative or 0.
  *           Elements outside of the memory are refused.
@@ -236,8 +237,8 @@ GR_API gr_tensor *gr_buffer_tensor(gr_buffer *buffer, const gr_tensor_desc *desc
  * part or dtype. The memory stays until both tensors are freed.
  *
  * A view lies within the memory of its tensor. This memory begins at the lowest byte of the
- * tensor's elements. It ends with the allocation or mapping; for a wrapped tensor or a view, it
- * ends with the highest byte of the elements.
+ * tensor's elements. Its last byte is the last byte of the allocation or mapping, or, for a wrapped
+ * tensor or a view, the highest byte of the elements.
  *
  * Owner    the caller
  *

@@ -59,7 +59,7 @@ static void set(struct gr_ring_descriptor *descriptor, bool readable)
         return;
     ssize_t done = readable ? write(descriptor->fd, &count, sizeof(count))
                             : read(descriptor->fd, &count, sizeof(count));
-    /* fails only if a program has read from the descriptor, which has the same effect */
+    /* the read fails only if a program has already read from the descriptor and emptied it */
     (void)done;
     descriptor->readable = readable;
 }

@@ -48,7 +48,7 @@ struct gr_ring_state {
     uint32_t slots;   /* the number of slots that are not leaving */
     uint32_t leaving; /* the number of slots that are leaving */
     uint64_t written, read, dropped;
-    uint64_t last_read;       /* the newest frame that the consumer took and did not put back */
+    uint64_t last_read;       /* the newest frame that was read and whose read was not cancelled */
     uint64_t last_given_back; /* the newest frame that was given back */
     uint64_t last_turn;
     uint32_t maybe_none; /* all numbers below this one have slots */

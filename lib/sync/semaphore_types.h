@@ -47,7 +47,7 @@ struct gr_semaphore {
     uint64_t waited;
     /* Binary: the number of the last signal by CUDA that the graphics API has waited for. */
     uint64_t handed;
-    /* Binary: CUDA itself waited for the signal before the last one. `passed` follows that wait. */
+    /* Binary: CUDA itself waited for the second to last signal. `passed` follows that wait. */
     bool retaken;
     /* Binary: an open submit will wait for the last signal. */
     bool claimed;

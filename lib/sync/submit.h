@@ -40,8 +40,8 @@ gr_status gr_submit_check_begun(gr_submit *submit, const char *call);
 const gr_resource *gr_submit_next(gr_submit *submit, size_t *place);
 
 /*
- * Returns memory that belongs to the submit, with undefined contents. Each call returns the same
- * memory, and submits in a loop reuse it. If out of memory, records the error and returns NULL.
+ * Returns memory that belongs to the submit, with undefined contents. It is valid until the next
+ * call, and submits in a loop reuse it. If out of memory, records the error and returns NULL.
  */
 void *gr_submit_scratch(gr_submit *submit, size_t size, const char *call);
 

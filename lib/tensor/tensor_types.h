@@ -33,7 +33,7 @@ struct gr_tensor {
     CUstream stream; /* the tensor's own stream, or GR_STREAM_NONE */
     /* for a view: a reference to the tensor that owns the memory; otherwise NULL */
     gr_tensor *root;
-    /* the tensor as a user of a mapping, if any; for a root also the streams that use it */
+    /* the tensor as a user of a mapping, if any; for a tensor that is no view also the streams */
     struct gr_user user;
     enum gr_tensor_memory_end how;
     void *block; /* GR_TENSOR_MALLOC: the pointer from malloc() */

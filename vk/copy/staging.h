@@ -19,7 +19,7 @@ struct vk_staging {
     VkDeviceSize offset; /* of the bytes in `buffer` */
     size_t size;
     unsigned char *bytes;  /* the bytes that CUDA accesses */
-    unsigned char *mapped; /* the mapped Vulkan memory, unless imported */
+    unsigned char *mapped; /* the mapping of the Vulkan memory; not for VK_STAGING_IMPORTED */
     void *allocated;       /* the memory allocated by CUDA, or NULL */
 };
 
