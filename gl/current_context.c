@@ -15,7 +15,7 @@ static size_t mark_count;
  * The first mark: above the names that applications use, and low, because mark n costs n objects.
  */
 static GLsizei next_mark = 101;
-/* The largest mark. A context whose names are larger is not marked: it is queried each time. */
+/* The largest mark. A context that returns larger names is not marked, but queried each time. */
 #define LARGEST_MARK (1u << 20)
 
 /*

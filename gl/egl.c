@@ -241,8 +241,8 @@ static gr_status check_options(const gr_egl_options *o, const char *call)
 }
 
 /*
- * Whether a driver may be missing. It is not if the context was refused, for example for its
- * version, or if Mesa draws as intended but for another CUDA device.
+ * Whether a driver may be missing. No driver is missing if the context was refused, for example for
+ * its version, or if Mesa draws as intended but for another CUDA device.
  */
 static bool driver_may_be_missing(const struct gr_error_record *last)
 {

@@ -86,8 +86,8 @@ void gl_object_collect(const gr_resource *resource);
 void gl_object_describe(const gr_resource *resource, char *text, size_t size);
 
 /*
- * Check that the objects still exist with the same storage. The second function skips immutable
- * storage, because the CUDA registration keeps such storage alive.
+ * Check that the objects still exist with the same storage. gl_object_check_registered() skips
+ * immutable storage, because the CUDA registration keeps such storage alive.
  */
 gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, const char *call);
 gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, const char *call);

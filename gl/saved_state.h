@@ -24,7 +24,7 @@ struct gl_errors {
 /* Saves and clears the pending error, so that later errors are those of grinterop. */
 void gl_errors_begin(struct gl_errors *errors);
 
-/* Returns the first error since gl_errors_begin() and clears all; GL_NO_ERROR if there was none. */
+/* Returns the first error since gl_errors_begin(), or GL_NO_ERROR, and clears all errors. */
 unsigned int gl_errors_take(void);
 
 /*

@@ -25,8 +25,8 @@ struct gr_backend {
 
     /*
      * Whether this thread may use the resource now. For OpenGL: whether the OpenGL context of the
-     * resource is current. The core calls this function before every operation below. It formats no
-     * text.
+     * resource is current. The core calls this function before every operation below. The function
+     * formats no text.
      */
     bool (*on_thread)(const gr_resource *resource);
 

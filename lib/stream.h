@@ -36,8 +36,9 @@ CUresult gr_stream_finish(CUstream stream);
 gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const char *call);
 
 /*
- * Refuses a stream that captures a graph with GR_ERR_STATE, because each launch of the graph would
- * repeat a wait, a signal or a record that must happen once. Without a driver there are no streams.
+ * Returns GR_ERR_STATE if the stream captures a graph: each launch of the graph would repeat a
+ * wait, a signal or a record that must happen once. Returns GR_OK without a driver: there is no
+ * stream.
  */
 gr_status gr_stream_check_capture(CUstream stream, const char *call);
 

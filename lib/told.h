@@ -78,8 +78,8 @@ bool gr_told_open(struct gr_told_list *list, CUstream stream, CUcontext context,
 void gr_told_close(struct gr_told_list *list, CUstream stream, CUcontext context, bool alive);
 
 /*
- * Makes `stream` wait for all uses, or only for uses that wrote. Of an open use it waits for the
- * work so far. The CUDA context of `stream` is current. Returns
+ * Makes `stream` wait for all uses, or only for uses that wrote. If a use is open, `stream` waits
+ * for the work so far. The CUDA context of `stream` is current. Returns
  * CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED if a stream captures a graph.
  */
 CUresult gr_told_wait(struct gr_told_list *list, CUstream stream, bool wrote_only);

@@ -142,8 +142,8 @@ static struct step change_layout(const gr_vk_use *use)
 }
 
 /*
- * Returns the step that releases the ownership. It needs no destination stage: no later command of
- * this queue depends on the release, only the signal of the submit.
+ * Returns the step that releases the ownership. The step needs no destination stage: only the
+ * signal of the submit depends on the release, and no later command of this queue.
  */
 static struct step release_step(const struct vk_handover *way, bool after_change)
 {

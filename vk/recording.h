@@ -19,8 +19,8 @@ struct vk_recording {
 };
 
 /*
- * Returns a recording for queues of that family whose last submit is complete. GR_ERR_UNSUPPORTED:
- * the device has no timeline semaphores.
+ * Returns a recording for queues of that family. The last submit of the recording is complete.
+ * GR_ERR_UNSUPPORTED: the device has no timeline semaphores.
  */
 gr_status vk_recording_acquire(gr_vk_device *device, uint32_t family,
                                struct vk_recording **recording, const char *call);

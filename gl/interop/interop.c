@@ -64,8 +64,8 @@ static gr_status fetch_pointers(gr_resource *const resources[], size_t n)
 }
 
 /*
- * Undoes a map. If the driver's call failed, unmaps the resources that it had mapped, and keeps its
- * error.
+ * Undoes a map. If the driver's map call failed, unmaps the resources that this call had mapped,
+ * and keeps its error.
  */
 static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {

@@ -6,8 +6,8 @@
 #include "gl/object.h"
 
 /*
- * Chooses the CUDA context, registers the object and initialises the resource. On an error, which
- * is recorded, it frees `r`.
+ * Chooses the CUDA context, registers the object and initialises the resource. After an error,
+ * which is recorded, frees `r`.
  */
 gr_resource *gl_interop_register(struct gl_resource *r, unsigned flags, const char *call);
 

@@ -12,7 +12,7 @@
 gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, const char *call);
 
 /*
- * Checks as much as possible before a map that gr_linear_make() will follow, and allocates the
+ * Prepares a map that gr_linear_make() will follow: checks as much as possible, and allocates the
  * memory.
  */
 gr_status gr_linear_prepare(gr_resource *resource, unsigned level, const char *call);

@@ -59,8 +59,8 @@ static int64_t stride(const struct gr_shaped *s, int axis)
 }
 
 /*
- * Assigns the dimensions from `first` on to the spatial axes, with the channels after or before
- * them.
+ * Assigns dimensions, beginning with `first`, to the spatial axes. The channels are after or before
+ * these dimensions.
  */
 static struct axes lay_out(const struct gr_shaped *s, int first, int space, bool channels)
 {

@@ -162,8 +162,8 @@ static void fill_scale(struct gr_job *job, const gr_publish_options *o, bool fet
     if (!fetch || !(job->steps & GR_JOB_SWAP))
         return;
     /*
-     * The kernel applies scale and bias in the tensor's channel order here, but the options have
-     * them in the image's order.
+     * Here the kernel applies scale and bias in the channel order of the tensor. The options have
+     * scale and bias in the channel order of the image.
      */
     const float scale = job->scale[0], bias = job->bias[0];
     job->scale[0] = job->scale[2];

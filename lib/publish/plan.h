@@ -45,8 +45,8 @@ gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *t
                        bool fetch, struct gr_plan *plan, const char *call);
 
 /*
- * Sets the place of a side of the plan that is in a CUDA array: a surface, or linear memory instead
- * of the array.
+ * For a side of the plan that is in a CUDA array: sets what the kernel accesses, a surface of the
+ * array, or linear memory instead of the array.
  */
 void gr_plan_use_surface(struct gr_job_side *side, CUsurfObject surface, enum gr_job_place place,
                          unsigned layer);

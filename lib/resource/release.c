@@ -256,8 +256,8 @@ gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call)
 }
 
 /*
- * Makes each stream on which the buffers are released wait for the event. A default stream is a
- * different one in each CUDA context.
+ * Makes each stream on which the buffers are released wait for the event. Each CUDA context has its
+ * own default streams.
  */
 static gr_status wait_for_option_event(gr_buffer *const buffers[], size_t n, CUstream stream,
                                        CUevent event, const char *call)

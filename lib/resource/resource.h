@@ -50,7 +50,7 @@ static inline void gr_resource_unlock(gr_resource *resource)
  */
 void gr_resource_end(gr_resource *resource);
 
-/* Subtracts references and returned buffers from the counts. The last one ends the resource. */
+/* Drops references, and counts buffers as returned. When both counts are 0, ends the resource. */
 static inline void gr_resource_let_go(gr_resource *resource, unsigned holds, unsigned buffers)
 {
     gr_resource_lock(resource);
@@ -115,7 +115,7 @@ static inline gr_buffer *gr_buffer_take(gr_resource *resource)
     return buffer;
 }
 
-/* Returns a buffer to its resource. The last one frees the resource if it has no references. */
+/* Returns a buffer to its resource. The last buffer frees a resource without references. */
 static inline void gr_buffer_give(gr_buffer *buffer)
 {
     gr_resource *resource = buffer->resource;

@@ -5,7 +5,7 @@
 
 #include "lib/resource_types.h"
 
-/* Ends the objects that a backend's park() deferred, on a thread that may use the resource. */
+/* Ends the objects that park() of the backend deferred. This thread may use the resource. */
 void gr_resource_unpark(gr_resource *resource);
 
 /*

@@ -56,8 +56,8 @@ void gr_users_revoke(gr_buffer *buffer, const char *call);
 bool gr_users_keep(gr_buffer *buffer);
 
 /*
- * Clears the mark that the users keep the buffer, because the mapping ends. Returns whether the
- * mark was set.
+ * Clears the mark that gr_users_keep() set, because the mapping ends. Returns whether the mark was
+ * set.
  */
 bool gr_users_unkeep(gr_buffer *buffer);
 

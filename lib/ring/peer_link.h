@@ -86,8 +86,8 @@ bool gr_link_await(struct gr_link *link);
 gr_status gr_link_fail_gone(const struct gr_link *link, const char *call);
 
 /*
- * Claims in the page the slots that were claimed in the state. False: the peer took a slot first,
- * and nothing is claimed.
+ * Writes a claim to the page, after it was made in the state. False: the peer took a slot first,
+ * and the page has no claim.
  */
 bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n);
 

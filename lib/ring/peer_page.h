@@ -34,7 +34,7 @@ struct gr_page_slot {
      */
     _Atomic uint64_t written;
 
-    /* The value of the consumer's semaphore after it has read the frame, or cancelled the read. */
+    /* The value of the consumer's semaphore after the frame was read, or the read was cancelled. */
     _Atomic uint64_t given_back;
 };
 
@@ -86,8 +86,8 @@ struct gr_page_view {
 bool gr_page_pull(struct gr_page_view *view, const struct gr_ring_side *side);
 
 /*
- * Claims in the page the slots that the side claimed in the state. False: the peer took a slot
- * first, and nothing is claimed.
+ * Writes a claim to the page, after the side made it in the state. False: the peer took a slot
+ * first, and the page has no claim.
  */
 bool gr_page_claim(struct gr_page_view *view, const struct gr_ring_side *side, size_t n);
 

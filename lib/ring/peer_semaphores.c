@@ -255,7 +255,7 @@ static void note_signalled(struct gr_peer_semaphores *semaphores, uint64_t value
     pthread_mutex_unlock(&semaphores->lock);
 }
 
-/* Records a value that work waits for. Call this function before any work waits for the value. */
+/* Records a value that work will wait for. Call this function before such work is enqueued. */
 static void note_awaited(struct gr_peer_semaphores *semaphores, uint64_t value)
 {
     struct gr_error_record before;

@@ -100,8 +100,8 @@ void gr_peer_semaphores_signal(struct gr_peer_semaphores *semaphores);
 
 /*
  * Checks the values; call this function periodically. False if a semaphore has fallen back to a
- * smaller value, which only the peer can cause. If the peer is gone, signals again every value that
- * was set back.
+ * smaller value, which only the peer can cause. If the peer is gone, signals the larger value
+ * again.
  */
 bool gr_peer_semaphores_check(struct gr_peer_semaphores *semaphores);
 

@@ -152,8 +152,8 @@ gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size
 }
 
 /*
- * Settles the submits of the side's slots, committed or not. Slots that were returned before have
- * no submits any more.
+ * Ends the submits of the side's slots, committed or not. Slots that were returned before have no
+ * submits any more.
  */
 static void settle_submits(const struct gr_ring_side *side, size_t n)
 {
@@ -212,7 +212,7 @@ static bool can_defer(const gr_ring *ring)
     if (ring->state->newest || ring->link || ring->reader.is_cuda || !gr_external_of(resource))
         return false;
     /*
-     * A polling producer is woken only for slots that it can acquire without the consumer, so ends
+     * A polling producer is woken only for slots that it can acquire without the consumer. So ends
      * are not deferred for it.
      */
     return !(ring->is_polled && ring->by_commands);

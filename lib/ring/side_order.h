@@ -40,15 +40,15 @@ gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t
 size_t gr_ring_collect_returned(gr_ring *ring, size_t n);
 
 /*
- * Replaces gr_ring_end_use() for n slots whose end is deferred: checks the thread, and settles
+ * Replaces gr_ring_end_use() for n slots whose end of use is deferred: checks the thread, and ends
  * their submits.
  */
 gr_status gr_ring_defer_end(const gr_ring *ring, size_t n, const char *call);
 
 /*
- * Ends the use of all slots whose end was deferred, so that they become free. The lock is held, and
- * is released while OpenGL signals. Overwrites the arrays of the calling side. Returns GR_OK also
- * if there are no such slots.
+ * Ends all deferred uses, so that their slots become free. The lock is held, and is released while
+ * OpenGL signals. Overwrites the arrays of the calling side. Returns GR_OK also if no use was
+ * deferred.
  */
 gr_status gr_ring_end_returned(gr_ring *ring, struct gr_ring_side *side, const char *call);
 

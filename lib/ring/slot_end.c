@@ -162,8 +162,8 @@ static void end_use(const struct gr_ring_slot *slot)
 }
 
 /*
- * Switches all resources back to the semaphores of the device, before the last resource and these
- * semaphores end.
+ * Switches all resources back to the semaphores of the device, before the ring drops the resources
+ * and its own semaphores.
  */
 void gr_ring_end_all(gr_ring *ring)
 {

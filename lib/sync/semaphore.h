@@ -29,7 +29,8 @@ gr_status gr_semaphore_make(gr_semaphore *semaphore, const struct gr_context *co
  * NULL is allowed.
  *
  * Signals and waits of gr_semaphore_enqueue() must be done before the last reference is dropped.
- * For those of gr_semaphore_signal() and gr_semaphore_wait() the semaphore keeps itself alive.
+ * Until signals and waits of gr_semaphore_signal() and gr_semaphore_wait() are done, the semaphore
+ * keeps itself alive.
  */
 void gr_semaphore_hold(gr_semaphore *semaphore);
 void gr_semaphore_drop(gr_semaphore *semaphore);

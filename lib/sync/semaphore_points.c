@@ -60,7 +60,7 @@ gr_status gr_semaphore_wait_imported(const gr_semaphore_point points[], size_t n
 /*
  * Enqueues a memory barrier. Without it the bytes of a small cuMemset right before the signal may
  * arrive after the signal if several processes share the GPU (seen on an H200 with driver 580,
- * docs/driver.md). With a driver or device without barriers this is tried once per semaphore.
+ * docs/driver.md). If the driver or the device has no barriers, tries only once per semaphore.
  */
 static void enqueue_barrier(gr_semaphore *semaphore, CUstream stream)
 {

@@ -24,8 +24,8 @@ static struct gr_submit_made *made_of(gr_submit *submit)
 /* ---- End ------------------------------------------------------------------------------------- */
 
 /*
- * Settles a resource. If the submit was made, the next map of the resource waits for the signal of
- * the submit. Otherwise the next map waits as if the submit had never begun.
+ * Ends the use of a resource by the submit. If `made` is set, the next map of the resource waits
+ * for the signal of the submit. Otherwise the next map waits as if the submit had never begun.
  */
 static void settle_use(struct gr_submit_made *s, struct gr_submit_use *use, bool made)
 {

@@ -90,7 +90,7 @@ static gr_status refuse_stride(const gr_tensor *tensor, unsigned i, const char *
 
 /*
  * Fills in the strides in elements. Dimensions of one element, and all dimensions of an empty
- * tensor, get the stride of a compact tensor. It is unused, but some consumers check it.
+ * tensor, get the strides of a compact tensor, which are unused but checked by some consumers.
  */
 static gr_status elements_apart(const gr_tensor *tensor, int64_t strides[], const char *call)
 {

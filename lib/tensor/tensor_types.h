@@ -33,7 +33,7 @@ struct gr_tensor {
     CUstream stream; /* the tensor's own stream, or GR_STREAM_NONE */
     /* for a view: a reference to the tensor that owns the memory; otherwise NULL */
     gr_tensor *root;
-    /* the tensor as a user of a mapping, if any; for a tensor that is no view also the streams */
+    /* the tensor as a user of a mapping, if any, and its streams; a view uses those of `root` */
     struct gr_user user;
     enum gr_tensor_memory_end how;
     void *block; /* GR_TENSOR_MALLOC: the pointer from malloc() */

@@ -21,8 +21,8 @@ static bool query_device(const gr_tensor *tensor, int *device)
 }
 
 /*
- * Chooses the current context. If its device is not that of the memory, chooses the primary context
- * of that device.
+ * Chooses the current context if it belongs to the device of the memory, otherwise the primary
+ * context of that device.
  */
 static gr_status find_context(gr_tensor *tensor, int ordinal, const char *call)
 {

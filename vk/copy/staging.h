@@ -31,8 +31,8 @@ gr_status vk_staging_make(struct vk_staging *staging, const gr_vk_device *device
                           const char *call);
 
 /*
- * For VK_STAGING_BY_CPU, enqueue the copy by the CPU: the first function before CUDA copies from
- * `bytes`, the second function after CUDA has copied to `bytes`.
+ * For VK_STAGING_BY_CPU, enqueue the copy by the CPU: call vk_staging_before_read() before CUDA
+ * copies from `bytes`, and vk_staging_after_write() after CUDA has copied to `bytes`.
  */
 gr_status vk_staging_before_read(struct vk_staging *staging, CUstream stream);
 gr_status vk_staging_after_write(struct vk_staging *staging, CUstream stream);
