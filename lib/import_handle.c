@@ -71,8 +71,8 @@ static gr_status check_fd(const struct gr_handle_rule *rule, const struct gr_han
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The handle type %s was given fd %d, which is not open in this process. It must "
-                   "be a valid descriptor (CUDA driver API, %s). One that was imported before "
-                   "belongs to the driver: export a new one for each import (%s).",
+                   "be a valid descriptor (CUDA driver API, %s). A descriptor that was imported "
+                   "before belongs to the driver: export a new descriptor for each import (%s).",
                    rule->name, handle->fd, import->driver_call, rule->from);
 }
 

@@ -74,8 +74,9 @@ static gr_status refuse_device(CUdevice is, CUdevice wanted, const char *call)
     gr_device_text(wanted, of_resource, sizeof(of_resource));
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
-        "The stream belongs to %s, but the resource's CUDA context to %s: pass a stream of the "
-        "context's device, and let your stream wait for that one by an event (cuStreamWaitEvent).",
+        "The stream belongs to %s, but the resource's CUDA context to %s: pass a stream of that "
+        "context, and let your own stream wait for the passed stream by an event "
+        "(cuStreamWaitEvent).",
         of_stream, of_resource);
 }
 
@@ -87,8 +88,8 @@ static gr_status refuse_context(CUresult result, const char *call)
 {
     return gr_fail_cuda(result, "cuEventRecord",
                         "%s: the stream belongs to another CUDA context than the resource. Pass a "
-                        "stream that was created in the resource's context, and let your stream "
-                        "wait for that one by an event (cuStreamWaitEvent).",
+                        "stream that was created in the resource's context, and let your own "
+                        "stream wait for the passed stream by an event (cuStreamWaitEvent).",
                         call);
 }
 

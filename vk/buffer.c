@@ -99,7 +99,8 @@ static gr_status check_exportable(const gr_vk_device *device, const VkBufferCrea
         return GR_OK;
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    "%s cannot export buffers of usage 0x%x and flags 0x%x as " GR_VK_HANDLE_NAME
-                   ": leave out usages, or share another buffer and copy on the device.",
+                   ": leave out usages, or share another buffer and copy between the two on the "
+                   "device.",
                    device->identity.name, wish->usage, wish->flags);
 }
 

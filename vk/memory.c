@@ -97,7 +97,8 @@ gr_status vk_memory_check(const struct vk_binding *b, VkDeviceSize offset, const
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
             "The device requires dedicated memory for this %s: allocate it with "
-            "VkMemoryDedicatedAllocateInfo and pass dedicated true, which CUDA needs to know.",
+            "VkMemoryDedicatedAllocateInfo, and set `dedicated` to true, because CUDA needs to "
+            "know this.",
             what);
     return check_place(b, offset, &need.memory, call);
 }
@@ -206,7 +207,8 @@ gr_status vk_memory_allocate(struct vk_binding *b, VkExternalMemoryFeatureFlags 
     if (type == UINT32_MAX)
         return gr_fail(GR_ERR_VULKAN, call,
                        "No memory type of the device can be exported for this %s "
-                       "(memoryTypeBits is 0x%x): share another %s, and copy on the device.",
+                       "(memoryTypeBits is 0x%x): share another %s, and copy between the two on "
+                       "the device.",
                        b->image ? "image" : "buffer", need.memory.memoryTypeBits,
                        b->image ? "image" : "buffer");
     b->dedicated = need.prefers_dedicated || need.requires_dedicated ||

@@ -138,10 +138,11 @@ static gr_status check_value(const gr_vk_device *device, const gr_vk_semaphore_d
                        "The value of semaphore 0x%llx could not be queried.",
                        GR_VK_NUMBER(info->semaphore));
     if (info->value < now)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`value` is %llu, but the timeline has reached %llu: pass that, since "
-                       "signalled values only increase.",
-                       (unsigned long long)info->value, (unsigned long long)now);
+        return gr_fail(
+            GR_ERR_INVALID_VALUE, call,
+            "`value` is %llu, but the timeline has reached %llu: pass the value that the "
+            "timeline has reached, since values only increase.",
+            (unsigned long long)info->value, (unsigned long long)now);
     return GR_OK;
 }
 

@@ -87,7 +87,7 @@ static gr_status fail_stopped(const gr_ring *ring, const struct gr_ring_side *si
     if (side->writes)
         return gr_fail(GR_ERR_STOPPED, call,
                        "The ring has been stopped and takes no more frames. Free it, and create "
-                       "another to go on.");
+                       "another ring to go on.");
     return gr_fail(GR_ERR_STOPPED, call, "The ring has been stopped. Frames left to read: %u.",
                    now.ready);
 }

@@ -69,13 +69,13 @@ gr_status gr_link_fail_gone(const struct gr_link *link, const char *call)
     if (gr_peer_watch_saw_value_fall(&link->watch))
         return gr_fail(GR_ERR_SYSTEM, call,
                        "The other process, the ring's %s, has set a semaphore back to a smaller "
-                       "value, which grinterop never does: this process can no longer wait for its "
-                       "frames. Free the ring, and end that process.",
+                       "value, which grinterop never does: this process can no longer wait for the "
+                       "frames of that process. Free the ring, and end that process.",
                        peer);
     if (atomic_load(&link->view.page->ended[peers(link)]))
         return gr_fail(GR_ERR_SYSTEM, call,
-                       "The other process, the ring's %s, has freed its ring. Free this one as "
-                       "well, and share another to go on.",
+                       "The other process, the ring's %s, has freed its ring. Free this ring as "
+                       "well, and share another ring to go on.",
                        peer);
     if (gr_peer_watch_saw_descriptors(&link->watch))
         return gr_fail(
@@ -86,7 +86,7 @@ gr_status gr_link_fail_gone(const struct gr_link *link, const char *call)
     return gr_fail(
         GR_ERR_SYSTEM, call,
         "The other process, the ring's %s, has ended or closed the socket. Free the ring, "
-        "and share another to go on.",
+        "and share another ring to go on.",
         peer);
 }
 

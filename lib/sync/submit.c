@@ -147,7 +147,7 @@ static gr_status claim_binary(struct gr_submit_made *s, size_t i, bool *pending,
     if (release->claimed && s->wait_values[i] > release->handed) {
         status = gr_fail(GR_ERR_STATE, call,
                          "Another submit that has begun will wait for the binary semaphore: call "
-                         "gr_submit_commit() or gr_submit_free() for that one first.");
+                         "gr_submit_commit() or gr_submit_free() for that submit first.");
     } else if (*pending) {
         s->waited_before[i] = release->waited;
         release->waited = release->signalled;

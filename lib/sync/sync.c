@@ -134,8 +134,8 @@ static gr_status check_pair(const gr_resource *resource, const gr_semaphore *acq
     GR_TRY(check_semaphore(resource, release, "release", call));
     if (acquire == release && acquire != GR_SEMAPHORE_NONE)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`acquire` and `release` are the same semaphore: each side signals its "
-                       "own, because values only grow.");
+                       "`acquire` and `release` are the same semaphore: each side must signal its "
+                       "own semaphore, because values only grow.");
     return GR_OK;
 }
 
