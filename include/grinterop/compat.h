@@ -125,8 +125,8 @@ typedef struct gr_compat_api {
 GR_API const gr_compat_api *gr_compat(void);
 
 /*
- * Needed only if the CUDA header was included before. In a CUDA header that is included later, the
- * macros below rename the function, and the header itself declares it.
+ * Needed only if the CUDA header was included before this header. In a CUDA header that is included
+ * later, the macros below rename the function, and the CUDA header declares it.
  */
 #ifdef __CUDA_GL_INTEROP_H__
 extern cudaError_t CUDARTAPI gr_compat_cuda_gl_devices(unsigned int *count, int *devices,

@@ -502,8 +502,8 @@ GR_API gr_status gr_resource_close(gr_resource *resource, CUstream stream);
 
 /*
  * Frees a resource. An unmapped resource is closed at once, a mapped resource when its buffer is
- * released. If its OpenGL context is not current, this call logs a warning, and the next call in
- * that context that creates or frees a resource ends the registration.
+ * released. If the OpenGL context of the resource is not current, this call logs a warning, and the
+ * next call in that context that creates or frees a resource ends the registration.
  *
  * Thread   any
  */

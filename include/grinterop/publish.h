@@ -70,7 +70,7 @@ typedef struct gr_publish_options {
     gr_layout layout;
 
     /* The second plane of NV12, P016 or NV16 as a tensor: (H/2, W/2, 2) or (H/2, W), for NV16 with
-     * H rows. NULL: it follows the first plane in the same tensor. */
+     * H rows. NULL: the second plane follows the first plane in the same tensor. */
     const gr_tensor *chroma;
 
     /* The first channel of the tensor is blue and the third is red. */

@@ -135,7 +135,8 @@ GR_API void gr_ring_stop(gr_ring *ring);
  * Frees the ring, and releases its resources in stream order.
  *
  * Resources that the caller has not freed can be used outside of the ring again. Acquired slots are
- * unmapped in the stream of their acquire: their buffers report 0 and still have to be released.
+ * unmapped in the stream of their acquire. Their buffers then report pointer 0 and size 0, and
+ * still have to be released.
  *
  * Thread   no other thread may be in an acquire; gr_ring_stop() ends waiting acquires
  * Needs    all Vulkan submits with slots of the ring must be done
@@ -160,7 +161,7 @@ typedef struct gr_slot {
     /*
      * On the Vulkan side: the waits and signals for your submit, shared by all slots of an acquire.
      * Commit the submit once, by gr_vk_submit() or gr_submit_commit(), before you hand on any of
-     * these slots. The ring frees it. Otherwise NULL.
+     * these slots. The ring frees the submit. On other sides: NULL.
      */
     gr_submit *submit;
 
@@ -203,11 +204,11 @@ GR_API gr_status gr_ring_acquire_write(gr_ring *ring, CUstream stream, const gr_
                                        size_t n, unsigned timeout_ms);
 
 /*
- * Hands n written slots on to the consumer, as frames in this order.
+ * Hands n written slots on to the consumer, as frames in the order of `slots`.
  *
  * If CUDA is the producer, the consumer waits for the work that is in the stream so far. The stream
- * may be destroyed afterwards. A Vulkan submit must have been committed, because a stream would
- * wait forever for a missing submit.
+ * may be destroyed after this call. A Vulkan submit must have been committed, because a stream
+ * would wait forever for a missing submit.
  *
  * Errors: as for gr_buffer_release(), after which the caller still has the slots, and
  *     GR_ERR_INVALID_VALUE  n is 0; a slot belongs to another ring, or is listed twice
@@ -243,9 +244,9 @@ GR_API gr_status gr_ring_acquire_read(gr_ring *ring, CUstream stream, const gr_s
  * In GR_RING_LOSSLESS the slots may become free only some time after this call. If Vulkan reads, or
  * OpenGL reads by the shared transport, the slots become free together once half of all slots were
  * given back, so that the GPU switches less often. Vulkan slots become free earlier if the producer
- * needs them. With OpenGL, slots that were given back, but fewer than half of all slots, may become
- * free only at the next call of the consumer. If the producer needs every slot, the consumer must
- * wait in gr_ring_acquire_read(), or by polling gr_ring_descriptor().
+ * needs them. OpenGL slots, if fewer than half were given back, may become free only at the next
+ * call of the consumer. If the producer needs every slot, the consumer must wait in
+ * gr_ring_acquire_read(), or by polling gr_ring_descriptor().
  *
  * Errors: as for gr_ring_hand_over(), and
  *     GR_ERR_STATE  a slot is not acquired for reading; its submit was not committed

@@ -415,14 +415,14 @@ typedef struct gr_vk_submit_desc {
     VkFence fence;             /* signalled when everything is done; VK_NULL_HANDLE: none */
 
     /*
-     * The first use by the commands: a barrier before it takes the resources back from CUDA. NULL:
-     * no barrier, because CUDA has not had the resources yet, or because your commands contain the
-     * barrier.
+     * The first use by the commands: a barrier before this use takes the resources back from CUDA.
+     * NULL: no barrier, because CUDA has not had the resources yet, or because your commands
+     * contain the barrier.
      */
     const gr_vk_use *first;
 
     /*
-     * The last use by the commands: a barrier after it hands the resources to CUDA. NULL: no
+     * The last use by the commands: a barrier after this use hands the resources to CUDA. NULL: no
      * barrier; then record gr_vk_cmd_to_cuda() in your commands before CUDA maps the resources.
      * To hand over a new image, set its layout here, and leave out `info` and `first`.
      */
@@ -568,8 +568,8 @@ typedef struct gr_vk_semaphore_desc {
 GR_API gr_semaphore *gr_semaphore_from_vk(gr_vk_device *device, const gr_vk_semaphore_desc *desc);
 
 /*
- * Returns the VkSemaphore. VK_NULL_HANDLE without an error for a semaphore that is not a Vulkan
- * semaphore, and with GR_ERR_INVALID_VALUE for NULL.
+ * Returns the VkSemaphore. Returns VK_NULL_HANDLE for a semaphore that is not a Vulkan semaphore,
+ * without an error, and for NULL, with GR_ERR_INVALID_VALUE.
  */
 GR_API VkSemaphore gr_vk_semaphore(const gr_semaphore *semaphore);
 
