@@ -281,8 +281,8 @@ static gr_status await_all(gr_resource *const resources[], size_t n)
 }
 
 /*
- * Unmaps the resources. In a ring the next use by OpenGL waits instead, so that several frames can
- * be in flight.
+ * Unmaps the resources, and waits for the copies. In a ring, this thread does not wait now, but
+ * before the next use by OpenGL, so that several frames can be in flight.
  */
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
 {

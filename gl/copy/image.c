@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Images of the copy transport. Each layer has its own arrays, as in a registered image, so that
- * programs need not distinguish the two transports.
+ * Images of the copy transport. Each layer has its own arrays, as in an image registered by the
+ * interop transport, so that programs need not distinguish the two transports.
  */
 #include "gl/copy/image.h"
 

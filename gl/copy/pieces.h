@@ -34,7 +34,7 @@ static inline size_t gl_piece_size(const struct gl_pieces *pieces, size_t at)
 CUresult gl_pieces_make_events(struct gl_copy *copy);
 
 /*
- * Blocks the thread until the event is reached. For a large copy it first flushes OpenGL, so that
+ * Blocks the thread until the event is reached. If the copy is large, first flushes OpenGL, so that
  * OpenGL works in the meantime.
  */
 gr_status gl_copy_wait(CUevent event, const gr_resource *resource);

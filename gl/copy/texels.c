@@ -66,8 +66,7 @@ unsigned int gl_texels_scratch(unsigned int internal, struct gl_transfer transfe
     glGenTextures(1, &name);
     glBindTexture(GL_TEXTURE_2D, name);
     /*
-     * Copies need a complete texture: it must have no further levels, and no filter that the format
-     * does not support.
+     * Copies need a complete texture: only level 0, and no filter that the format does not support.
      */
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
