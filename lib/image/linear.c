@@ -154,7 +154,7 @@ gr_status gr_buffer_copy_from_linear(gr_buffer *buffer, unsigned level, unsigned
 
 /* ---- Staging memory -------------------------------------------------------------------------- */
 
-/* Row pitches are multiples of this, for coalesced access in kernels. */
+/* Row pitches are multiples of this number, for coalesced access in kernels. */
 #define PITCH_ALIGNMENT ((size_t)256)
 
 static gr_status reserve_staging(gr_resource *resource, size_t bytes, const char *call)

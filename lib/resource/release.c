@@ -90,7 +90,7 @@ static bool has_ended(gr_status status)
     return status == GR_OK || status == GR_ERR_PARTIAL;
 }
 
-/* Unmaps n resources of one backend, context and stream. Their thread rule was checked. */
+/* Unmaps n resources of one backend, context and stream, which this thread may use. */
 static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstream stream,
                                  const char *call)
 {
@@ -176,7 +176,7 @@ static size_t gather(gr_buffer *const buffers[], size_t n, CUstream stream,
     return resources[0]->backend->run(resources, count);
 }
 
-/* Releases a mapped buffer. The thread rule was checked. */
+/* Releases a mapped buffer, whose resource this thread may use. */
 static gr_status release_mapped(gr_buffer *buffer, CUstream stream, const char *call)
 {
     return unmap_resources(&buffer->resource, 1, release_stream(buffer, stream), call);

@@ -441,7 +441,7 @@ static bool record_after_streams(const struct gr_peer_semaphores *semaphores, CU
            cu->EventRecord(event, semaphores->passed) == CUDA_SUCCESS;
 }
 
-/* Creates an event after all work; NULL if there is no work. False if the driver fails. */
+/* Sets *event to an event after all work, or to NULL if there is no work. False after an error. */
 static bool event_after_all(const struct gr_peer_semaphores *semaphores,
                             const struct gr_page_view *view, CUevent *event)
 {

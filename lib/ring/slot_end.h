@@ -8,7 +8,7 @@
 /* Whether gr_ring_end_left() has slots to end. The lock is held. */
 bool gr_ring_has_left(const gr_ring *ring);
 
-/* Ends free slots that are leaving. Call it without the lock, because it may take long. */
+/* Ends free slots that are leaving. The lock is not held, because this may take long. */
 void gr_ring_end_left(gr_ring *ring);
 
 /* Ends all slots, in any state. */
