@@ -8,14 +8,16 @@
 
 #include "lib/array_format.h"
 
-/* Rows for plain values, normalized integers, sRGB and refused formats. */
+/* Rows for plain values, normalized integers, sRGB, depth and refused formats. */
 /* clang-format off */
 #define ROW(gl, type, channels, normalized, srgb) \
-    {GL_##gl, "GL_" #gl, NULL, NULL, type, channels, normalized, srgb}
+    {GL_##gl, "GL_" #gl, NULL, NULL, type, channels, normalized, srgb, false}
 #define PLAIN(gl, type, channels) ROW(gl, type, channels, false, false)
 #define NORM(gl, type, channels)  ROW(gl, type, channels, true, false)
 #define SRGB(gl, type, channels)  ROW(gl, type, channels, true, true)
-#define NO(gl, why, instead)      {GL_##gl, "GL_" #gl, why, instead, U8, 0, false, false}
+#define DEPTH(gl) \
+    {GL_##gl, "GL_" #gl, NO_DEPTH, READ_DEPTH BY_COPY, F32, 1, false, false, true}
+#define NO(gl, why, instead) {GL_##gl, "GL_" #gl, why, instead, U8, 0, false, false, false}
 /* Rows for 1, 2, 3 and 4 channels. */
 #define EACH(row, bits, type) \
     row(R##bits, type, 1), row(RG##bits, type, 2), row(RGB##bits, type, 4), row(RGBA##bits, type, 4)
@@ -23,9 +25,11 @@
 
 #define PACKED     "CUDA does not accept packed channels from OpenGL"
 #define COMPRESSED "CUDA does not accept OpenGL's compressed textures"
-#define DEPTH      "CUDA does not accept depth from OpenGL"
+#define NO_DEPTH   "CUDA does not accept depth from OpenGL"
 #define SNORM      "CUDA does not accept signed normalized formats from OpenGL"
-#define COPY_DEPTH "gr_fetch_framebuffer(), which reads the depth into a tensor"
+#define NO_STENCIL NO_DEPTH ", and OpenGL cannot copy depth without changing the stencil"
+#define READ_DEPTH "gr_fetch_framebuffer() to read the depth into a tensor, or "
+#define BY_COPY    "GR_TRANSPORT_COPY in gr_gl_options.transports to read and write it"
 #define COPY_COLOR "a GL_RGBA8 image that a shader copies the colours into"
 
 static const struct gl_format formats[] = {
@@ -75,13 +79,13 @@ static const struct gl_format formats[] = {
     NO(RGB5_A1, PACKED, "GL_RGBA8"),
     NO(RGB565, PACKED, "GL_RGBA8"),
     NO(R3_G3_B2, PACKED, "GL_RGBA8"),
-    NO(DEPTH_COMPONENT, DEPTH, COPY_DEPTH),
-    NO(DEPTH_COMPONENT16, DEPTH, COPY_DEPTH),
-    NO(DEPTH_COMPONENT24, DEPTH, COPY_DEPTH),
-    NO(DEPTH_COMPONENT32F, DEPTH, COPY_DEPTH),
-    NO(DEPTH_STENCIL, DEPTH, COPY_DEPTH),
-    NO(DEPTH24_STENCIL8, DEPTH, COPY_DEPTH),
-    NO(DEPTH32F_STENCIL8, DEPTH, COPY_DEPTH),
+    DEPTH(DEPTH_COMPONENT),
+    DEPTH(DEPTH_COMPONENT16),
+    DEPTH(DEPTH_COMPONENT24),
+    DEPTH(DEPTH_COMPONENT32F),
+    NO(DEPTH_STENCIL, NO_STENCIL, READ_DEPTH "GL_DEPTH_COMPONENT24, and " BY_COPY),
+    NO(DEPTH24_STENCIL8, NO_STENCIL, READ_DEPTH "GL_DEPTH_COMPONENT24, and " BY_COPY),
+    NO(DEPTH32F_STENCIL8, NO_STENCIL, READ_DEPTH "GL_DEPTH_COMPONENT32F, and " BY_COPY),
     NO(COMPRESSED_RGB_S3TC_DXT1_EXT, COMPRESSED, COPY_COLOR),
     NO(COMPRESSED_RGBA_S3TC_DXT1_EXT, COMPRESSED, COPY_COLOR),
     NO(COMPRESSED_RGBA_S3TC_DXT3_EXT, COMPRESSED, COPY_COLOR),

@@ -20,6 +20,7 @@ struct gl_format {
     unsigned char channels; /* the number of channels in CUDA: 4 if OpenGL has 3 */
     bool normalized;        /* integers represent fractions */
     bool srgb;
+    bool depth; /* `refused`, but the copy transport accepts it */
 };
 
 /* Returns the row of a format; NULL if the table does not list the format. */

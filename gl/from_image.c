@@ -78,16 +78,16 @@ static gr_status check_name(const struct gl_resource *r, const char *call)
     return GR_OK;
 }
 
-static gr_status check_format(const struct gl_resource *r, const char *call)
+static gr_status check_format(const struct gl_resource *r, unsigned transports, const char *call)
 {
-    if (!r->format || !r->format->refused)
+    if (!r->format || !r->format->refused || (r->format->depth && transports & GR_TRANSPORT_COPY))
         return GR_OK;
     return gr_fail(GR_ERR_UNSUPPORTED, call, "OpenGL image %u has the format %s: %s. Use %s.",
                    r->name, r->format->name, r->format->refused, r->format->instead);
 }
 
 static gr_status check_storage(struct gl_resource *r, struct gl_image_storage *storage,
-                               const char *call)
+                               unsigned transports, const char *call)
 {
     gl_image_storage(r->name, r->target->target, storage);
     r->level = storage->base;
@@ -110,7 +110,7 @@ static gr_status check_storage(struct gl_resource *r, struct gl_image_storage *s
                        "OpenGL image %u has %d samples per pixel, which CUDA does not accept. Use "
                        "an image with one sample and resolve into it by glBlitFramebuffer.",
                        r->name, storage->base.samples);
-    status = check_format(r, call);
+    status = check_format(r, transports, call);
     if (status == GR_OK && storage->incomplete)
         status = gr_fail(
             GR_ERR_INVALID_VALUE, call,
@@ -142,7 +142,7 @@ static struct gr_image image_of(const struct gl_resource *r, const struct gl_ima
 }
 
 struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsigned flags,
-                                    const char *call)
+                                    unsigned transports, const char *call)
 {
     if (name == 0) {
         gr_fail(GR_ERR_INVALID_VALUE, call, "The OpenGL image name is 0, which is not an image.");
@@ -156,7 +156,7 @@ struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsi
         return NULL;
     struct gl_image_storage storage;
     r->target = gl_target_of(target);
-    if (check_name(r, call) != GR_OK || check_storage(r, &storage, call) != GR_OK) {
+    if (check_name(r, call) != GR_OK || check_storage(r, &storage, transports, call) != GR_OK) {
         free(r);
         return NULL;
     }
@@ -167,6 +167,6 @@ struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsi
 
 gr_resource *gr_from_gl_image(unsigned int name, unsigned int target, unsigned flags)
 {
-    struct gl_resource *r = gl_image_object(name, target, flags, __func__);
+    struct gl_resource *r = gl_image_object(name, target, flags, GR_TRANSPORT_INTEROP, __func__);
     return r ? gl_interop_register(r, flags, __func__) : NULL;
 }

@@ -5,8 +5,8 @@
 
 #include "gl/object.h"
 
-/* Like gl_buffer_object(). */
+/* Like gl_buffer_object(). `transports` are those that the caller may use. */
 struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsigned flags,
-                                    const char *call);
+                                    unsigned transports, const char *call);
 
 #endif

@@ -37,7 +37,8 @@ gr_resource *gl_copy_buffer(struct gl_names *made, unsigned flags, const char *c
 gr_resource *gl_copy_image(struct gl_names *made, unsigned int target, unsigned flags,
                            const char *call)
 {
-    return copy_made(gl_image_object(made->texture, target, flags, call), made, flags, call);
+    return copy_made(gl_image_object(made->texture, target, flags, GR_TRANSPORT_COPY, call), made,
+                     flags, call);
 }
 
 /*
@@ -206,6 +207,11 @@ static gr_resource *try_interop(struct gl_resource *r, struct choice *choice, un
                                 bool last, bool *ended)
 {
     char reason[300] = "";
+    if (r->format && r->format->depth) {
+        keep_reason(choice, r->format->refused);
+        *ended = false;
+        return NULL;
+    }
     if (last)
         return gl_interop_register(r, flags, choice->call);
     gr_resource *made = gl_interop_try(r, flags, reason, sizeof(reason), choice->call);
@@ -292,5 +298,6 @@ gr_resource *gr_from_gl_image_with(unsigned int name, unsigned int target, unsig
     unsigned transports = take(options, __func__);
     if (!transports)
         return NULL;
-    return make(gl_image_object(name, target, flags, __func__), flags, transports, __func__);
+    return make(gl_image_object(name, target, flags, transports, __func__), flags, transports,
+                __func__);
 }

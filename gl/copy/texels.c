@@ -42,6 +42,8 @@ struct gl_transfer gl_transfer_of(const struct gl_format *format)
     bool integer = is_integer(format);
     if (format->internal == GL_STENCIL_INDEX8)
         transfer.format = GL_STENCIL_INDEX;
+    else if (format->depth)
+        transfer.format = GL_DEPTH_COMPONENT;
     else if (format->channels == 1)
         transfer.format = integer ? GL_RED_INTEGER : GL_RED;
     else if (format->channels == 2)

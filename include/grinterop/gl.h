@@ -87,7 +87,7 @@ GR_API gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags);
  *     GR_ERR_INVALID_VALUE  the object has another target, or the texture is incomplete
  *     GR_ERR_UNSUPPORTED    CUDA does not support the format (depth, packed, compressed) or the
  *                           target (1D, multisampled, cube map array); the message names an
- *                           alternative
+ *                           alternative, for depth GR_TRANSPORT_COPY (below)
  *
  * Wraps cuGraphicsGLRegisterImage.
  */
@@ -135,9 +135,9 @@ typedef struct gr_gl_options {
  *
  * NULL as `options` means the behaviour of gr_from_gl_buffer() and gr_from_gl_image(). Allow
  * GR_TRANSPORT_COPY in programs that must work everywhere: with another vendor's GPU, OpenGL on the
- * CPU, or WSL. GR_TRANSPORT_COPY is used if CUDA cannot register objects of the device that draws.
- * For buffers it is also used if CUDA and OpenGL use two GPUs, because it is the fastest of the
- * three transports there.
+ * CPU, or WSL. GR_TRANSPORT_COPY is used if CUDA cannot register objects of the device that draws,
+ * and for depth. For buffers it is also used if CUDA and OpenGL use two GPUs, because it is the
+ * fastest of the three transports there.
  *
  * If GR_TRANSPORT_COPY is not allowed, GR_TRANSPORT_PEER serves buffers on two GPUs: CUDA has
  * memory on its own GPU, and the data is copied from GPU to GPU in stream order. No thread waits,
@@ -166,6 +166,10 @@ typedef struct gr_gl_options {
  *               Synchronize the streams before you destroy the OpenGL context
  *     deletion  deleting a mapped object loses its data, with a warning in the log
  *     images    the mipmapped array of several layers needs a read_only resource
+ *     depth     GL_DEPTH_COMPONENT16, 24 and 32F textures and renderbuffers are accepted, in both
+ *               directions. CUDA sees one float per texel. When OpenGL stores the texels that CUDA
+ *               wrote, it clamps them to 0 to 1, and rounds them to 16 or 24 bits. Depth with
+ *               stencil is refused: OpenGL cannot write its depth without changing the stencil
  *     Needs     OpenGL 4.3 for renderbuffers
  *
  * Errors: as for gr_from_gl_buffer() and gr_from_gl_image(), and
@@ -259,7 +263,10 @@ typedef struct gr_gl_image_desc {
     /* GL_TEXTURE_2D, GL_TEXTURE_3D, GL_TEXTURE_2D_ARRAY or GL_TEXTURE_CUBE_MAP. */
     unsigned int target;
 
-    /* A sized colour format of 1, 2 or 4 channels: GL_RGBA8, GL_R32F, ... */
+    /*
+     * A sized colour format of 1, 2 or 4 channels: GL_RGBA8, GL_R32F, ... With GR_TRANSPORT_COPY
+     * also GL_DEPTH_COMPONENT16, 24 or 32F.
+     */
     unsigned int internal_format;
 
     /* The size of level 0 in texels. */

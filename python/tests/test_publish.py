@@ -111,6 +111,21 @@ def test_nv12_planes_are_published(picture, cuda):
         assert (texels(picture) == 255).all()
 
 
+def test_depth_is_published_and_fetched_by_copy(egl, cuda):
+    egl.make_current()
+    name = gl.texture(8, 4, gl.DEPTH_COMPONENT24)
+    with pytest.raises(grinterop.UnsupportedError, match='"copy" in transports'):
+        GraphicsResource.from_gl_image(name, gl.TEXTURE_2D)
+    array = noise(4, 8)
+    with GraphicsResource.from_gl_image(name, gl.TEXTURE_2D, transports="copy") as depth:
+        grinterop.publish(depth, given(array, cuda), stream=cuda)
+        texels = np.frombuffer(gl.read_texture(name, 8, 4, gl.DEPTH_COMPONENT24), "f4")
+        assert np.allclose(texels.reshape(4, 8), array / 255, rtol=0, atol=2**-24)
+        back = Fetched((4, 8), "u1", cuda)
+        grinterop.fetch(depth, back.tensor, stream=cuda)
+        assert (back.get() == array).all()
+
+
 def test_publish_fills_a_mapping(picture, cuda):
     array = noise(4, 8, 4)
     with picture.map(stream=cuda) as buffer:

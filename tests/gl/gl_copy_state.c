@@ -82,13 +82,20 @@ GROUP("OpenGL state over copies", EVERY_COPY_GL)
 
 COPY_TEST(copies_preserve_the_opengl_state_and_pending_errors)
 {
-    static const char *const targets[] = {"2D", "3D", "CUBE", "RENDERBUFFER"};
+    static const struct {
+        const char *format, *target;
+    } images[] = {{"RGBA8", "2D"},
+                  {"RGBA8", "3D"},
+                  {"RGBA8", "CUBE"},
+                  {"RGBA8", "RENDERBUFFER"},
+                  {"DEPTH_COMPONENT32F", "2D"},
+                  {"DEPTH_COMPONENT32F", "RENDERBUFFER"}};
     static const GLenum errors[] = {GL_NO_ERROR, GL_INVALID_ENUM};
     GLuint name = gl_buffer_pattern(100, 3);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < sizeof(images) / sizeof(*images); i++)
         for (size_t k = 0; k < 2; k++) {
             GLint before[SETTING_COUNT], after[SETTING_COUNT];
-            struct image image = image_filled("RGBA8", targets[i], 7, 7, 1, 1);
+            struct image image = image_filled(images[i].format, images[i].target, 7, 7, 1, 1);
             disturb();
             read_settings(before);
             if (errors[k] != GL_NO_ERROR)
@@ -98,8 +105,8 @@ COPY_TEST(copies_preserve_the_opengl_state_and_pending_errors)
             assert_gl_clean();
             read_settings(after);
             for (size_t s = 0; s < SETTING_COUNT; s++)
-                ck_assert_msg(after[s] == before[s], "%s: setting 0x%x is %d, not %d", targets[i],
-                              settings[s], after[s], before[s]);
+                ck_assert_msg(after[s] == before[s], "%s %s: setting 0x%x is %d, not %d",
+                              images[i].format, images[i].target, settings[s], after[s], before[s]);
             calm();
             assert_image(&image, 1);
             assert_gl_pattern(name, 100, 3);
@@ -113,19 +120,23 @@ COPY_TEST(copies_in_a_compatibility_context_do_not_change_texels)
 {
     leave_context();
     gr_egl *egl = must_make(gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true)));
-    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    struct image image = image_filled("RGBA8", "2D", 8, 8, 1, 1);
+    struct image depth = image_filled("DEPTH_COMPONENT32F", "2D", 8, 8, 1, 1);
     GLuint name = gl_buffer_pattern(100, 3);
     GLfloat scale = 0, bias = 0;
-    image_fill(&image, 1);
     glPixelTransferf(GL_RED_SCALE, 0.5f);
     glPixelTransferf(GL_GREEN_BIAS, 0.25f);
+    glPixelTransferf(GL_DEPTH_SCALE, 0.5f);
     one_life(&image, name);
+    one_life(&depth, name);
     glGetFloatv(GL_RED_SCALE, &scale);
     glGetFloatv(GL_GREEN_BIAS, &bias);
     ck_assert(scale == 0.5f && bias == 0.25f);
     glPixelTransferf(GL_RED_SCALE, 1);
     glPixelTransferf(GL_GREEN_BIAS, 0);
+    glPixelTransferf(GL_DEPTH_SCALE, 1);
     assert_image(&image, 1);
+    assert_image(&depth, 1);
     assert_gl_clean();
     gr_egl_free(egl);
     enter_context();

@@ -233,7 +233,7 @@ TEST(transport_any_works_without_a_current_cuda_context)
 
 TEST(transport_any_refuses_wrong_arguments_without_a_fallback)
 {
-    struct image depth = image_make("DEPTH_COMPONENT24", "2D", 8, 8, 1);
+    struct image depth = image_make("DEPTH24_STENCIL8", "2D", 8, 8, 1);
     assert_null_invalid(gr_from_gl_buffer_with(0, GR_READ_WRITE, &by_any), "is 0");
     assert_null(gr_from_gl_image_with(depth.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_any),
                 GR_ERR_UNSUPPORTED, 0, "depth");

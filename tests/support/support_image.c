@@ -63,9 +63,9 @@ const struct image_format image_formats[] = {
     STEPPED(RGBA2, 4, 1, RGBA, UNSIGNED_BYTE, 85),
     STEPPED(RGB12, 3, 2, RGB, UNSIGNED_SHORT, 13107),
     STEPPED(RGBA12, 4, 2, RGBA, UNSIGNED_SHORT, 13107),
-    REFUSED(DEPTH_COMPONENT16),
-    REFUSED(DEPTH_COMPONENT24),
-    REFUSED(DEPTH_COMPONENT32F),
+    SIZED(DEPTH_COMPONENT16, DEPTH, 1, 4, DEPTH_COMPONENT, FLOAT),
+    SIZED(DEPTH_COMPONENT24, DEPTH, 1, 4, DEPTH_COMPONENT, FLOAT),
+    SIZED(DEPTH_COMPONENT32F, DEPTH, 1, 4, DEPTH_COMPONENT, FLOAT),
     REFUSED(DEPTH24_STENCIL8),
     REFUSED(DEPTH32F_STENCIL8),
     SIZED(STENCIL_INDEX8, UNSIGNED, 1, 1, STENCIL_INDEX, UNSIGNED_BYTE),
@@ -235,7 +235,7 @@ void image_each_format(const struct image_target *target,
 {
     unsigned count = 0;
     for (size_t i = 0; i < image_format_count && target->taken; i++) {
-        if (image_formats[i].kind == IMAGE_REFUSED)
+        if (image_formats[i].kind <= IMAGE_DEPTH)
             continue;
         struct image image = make(&image_formats[i], target);
         if (image.name == 0)

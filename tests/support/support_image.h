@@ -19,7 +19,9 @@ TCase *add_image_case(Suite *suite, const char *name);
 /* ---- Formats and targets --------------------------------------------------------------------- */
 
 enum image_kind {
-    IMAGE_REFUSED,    /* CUDA refuses it */
+    IMAGE_REFUSED, /* CUDA refuses it */
+    IMAGE_DEPTH,   /* CUDA refuses it, and the copy transport accepts it */
+    /* CUDA accepts the following kinds. */
     IMAGE_NORMALIZED, /* unsigned integers that represent 0 to 1 */
     IMAGE_FLOAT,
     IMAGE_SIGNED,
@@ -28,7 +30,7 @@ enum image_kind {
 
 /*
  * An internal format, and the transfer format in which OpenGL moves its texels unchanged. The
- * transfer format is only set for formats that CUDA accepts.
+ * transfer format is only set for formats that some transport accepts.
  */
 struct image_format {
     const char *name; /* the name without GL_ */

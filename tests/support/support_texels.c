@@ -15,7 +15,7 @@ static unsigned char level_bytes[6 * IMAGE_MOST_BYTES], layer_bytes[IMAGE_MOST_B
 
 /*
  * The value of a channel from a random number. Floats are finite and normal: denormals are slow on
- * the CPU.
+ * the CPU. Depth is from 0.5 to 1.
  */
 static uint32_t channel_value(const struct image_format *format, uint32_t random)
 {
@@ -23,6 +23,8 @@ static uint32_t channel_value(const struct image_format *format, uint32_t random
         return (random & 0xBFFFu) | 0x2000u;
     if (format->kind == IMAGE_FLOAT)
         return (random & 0xBFFFFFFFu) | 0x20000000u;
+    if (format->kind == IMAGE_DEPTH)
+        return (random & 0x007FFFFFu) | 0x3F000000u;
     if (format->step != 0) {
         uint32_t most = format->channel_bytes == 1 ? 255 : 65535;
         return random % (most / format->step + 1) * format->step;

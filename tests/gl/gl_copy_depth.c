@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Depth textures and renderbuffers, which only the copy transport accepts. */
+#include "gl_copy_tests.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <grinterop/publish.h>
+
+#define REGISTER "cuGraphicsGLRegisterImage"
+#define WIDTH    7
+#define HEIGHT   5
+
+/* The distance between two depths of a format; 0: all floats from 0 to 1. */
+static const struct {
+    const char *name;
+    double step;
+} formats[] = {{"DEPTH_COMPONENT16", 1.0 / 65535},
+               {"DEPTH_COMPONENT24", 1.0 / 16777215},
+               {"DEPTH_COMPONENT32F", 0}};
+#define FORMAT_COUNT (int)(sizeof(formats) / sizeof(*formats))
+
+static const char *const targets[] = {"2D", "RECT", "CUBE", "2D_ARRAY", "RENDERBUFFER"};
+#define TARGET_COUNT (sizeof(targets) / sizeof(*targets))
+
+static float got[IMAGE_MOST_BYTES / sizeof(float)], wanted[IMAGE_MOST_BYTES / sizeof(float)];
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* Compares `got` with the pattern, to one step of the format. */
+static void assert_depths(const struct image *image, unsigned level, unsigned layer,
+                          unsigned number, double step, const char *where)
+{
+    size_t bytes = image_bytes(image, level);
+    image_pattern(image->format, wanted, bytes, image_seed(number, level, layer));
+    for (size_t i = 0; i < bytes / sizeof(float); i++)
+        ck_assert_msg(fabs((double)got[i] - (double)wanted[i]) <= step,
+                      "%s %s, level %u, layer %u: texel %zu is %.9g in %s, not %.9g",
+                      image->format->name, image->target->name, level, layer, i, (double)got[i],
+                      where, (double)wanted[i]);
+}
+
+static void check_both_ways(const struct image *image, double step)
+{
+    GR_AUTO(gr_resource) *resource = must_copy_image(image, GR_READ_WRITE);
+    gr_buffer *buffer = must_map_image(resource);
+    const gr_image_info *info = must_make(gr_buffer_image_info(buffer));
+    ck_assert_int_eq(info->format, CU_AD_FORMAT_FLOAT);
+    ck_assert_uint_eq(info->channels, 1);
+    ck_assert_uint_eq(info->levels, image->levels);
+    ck_assert_uint_eq(info->layers, image->layers);
+    for (unsigned level = 0; level < image->levels; level++)
+        for (unsigned layer = 0; layer < image->layers; layer++) {
+            image_get(buffer, level, layer, got);
+            assert_depths(image, level, layer, 1, step, "CUDA");
+            image_pattern(image->format, wanted, image_bytes(image, level),
+                          image_seed(2, level, layer));
+            image_put(buffer, level, layer, wanted);
+        }
+    assert_ok(gr_buffer_release(buffer));
+    for (unsigned level = 0; level < image->levels; level++)
+        for (unsigned layer = 0; layer < image->layers; layer++) {
+            image_download(image, level, layer, got);
+            assert_depths(image, level, layer, 2, step, "OpenGL");
+        }
+}
+
+GROUP("depth by copy", EVERY_COPY_GL)
+
+COPY_TEST(depth_passes_both_ways, FORMAT_COUNT)
+{
+    for (size_t i = 0; i < TARGET_COUNT; i++) {
+        unsigned height = image_target(targets[i])->target == GL_TEXTURE_CUBE_MAP ? WIDTH : HEIGHT;
+        struct image image = image_make(formats[_i].name, targets[i], WIDTH, height, 3);
+        image_fill(&image, 1);
+        check_both_ways(&image, formats[_i].step);
+        image_delete(&image);
+    }
+}
+
+COPY_TEST(opengl_clamps_depth_to_0_and_1, FORMAT_COUNT)
+{
+    static const float written[4] = {-0.5f, 2, 0, 1};
+    for (size_t i = 0; i < TARGET_COUNT; i++) {
+        struct image image = image_make(formats[_i].name, targets[i], 2, 2, 1);
+        GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_WRITE_DISCARD);
+        gr_buffer *buffer = must_map_image(resource);
+        for (unsigned layer = 0; layer < image.layers; layer++)
+            image_put(buffer, 0, layer, written);
+        assert_ok(gr_buffer_release(buffer));
+        for (unsigned layer = 0; layer < image.layers; layer++) {
+            image_download(&image, 0, layer, got);
+            for (size_t k = 0; k < 4; k++)
+                ck_assert_msg(got[k] == (float)(k % 2), "%s %s: %g became %g", formats[_i].name,
+                              targets[i], (double)written[k], (double)got[k]);
+        }
+        image_delete(&image);
+    }
+}
+
+static GLuint make_unsized_texture(void)
+{
+    GLuint name = 0;
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D, name);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_DEPTH_COMPONENT, 2, 2, 0, GL_DEPTH_COMPONENT, GL_FLOAT, NULL);
+    glBindTexture(GL_TEXTURE_2D, 0);
+    return name;
+}
+
+static GLuint make_unsized_renderbuffer(void)
+{
+    GLuint name = 0;
+    glGenRenderbuffers(1, &name);
+    glBindRenderbuffer(GL_RENDERBUFFER, name);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT, 2, 2);
+    glBindRenderbuffer(GL_RENDERBUFFER, 0);
+    return name;
+}
+
+/* The unsized format has at least 16 bits. */
+COPY_TEST(depth_of_the_unsized_format_is_copied, 2)
+{
+    static const float texels[4] = {0, 0.25f, 0.75f, 1};
+    GLuint name = _i ? make_unsized_renderbuffer() : make_unsized_texture();
+    GR_AUTO(gr_resource) *resource = must_make(
+        gr_from_gl_image_with(name, _i ? GL_RENDERBUFFER : GL_TEXTURE_2D, GR_READ_WRITE, &by_copy));
+    gr_buffer *buffer = must_map_image(resource);
+    image_put(buffer, 0, 0, texels);
+    assert_ok(gr_buffer_release(buffer));
+    buffer = must_map_image(resource);
+    image_get(buffer, 0, 0, got);
+    assert_ok(gr_buffer_release(buffer));
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_double_le(fabs((double)got[i] - (double)texels[i]), formats[0].step);
+}
+
+/* ---- Mappings and tensors -------------------------------------------------------------------- */
+
+COPY_TEST(mapped_depth_has_surfaces_textures_and_linear_maps)
+{
+    struct image image = image_filled("DEPTH_COMPONENT32F", "2D_ARRAY", WIDTH, HEIGHT, 2, 1);
+    GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_SURFACE_LOAD_STORE);
+    gr_buffer *buffer = must_map_image(resource);
+    ck_assert_uint_ne(gr_buffer_surface(buffer, 1, 2), 0);
+    ck_assert_uint_ne(gr_buffer_texture(buffer, NULL), 0);
+    assert_ok(gr_buffer_release(buffer));
+    assert_image(&image, 1);
+
+    const float half = 0.5f;
+    unsigned bits = 0;
+    memcpy(&bits, &half, sizeof(bits));
+    buffer = must_make(gr_map_linear(resource, 1, 2, fx.stream));
+    CU(MemsetD32Async(gr_buffer_ptr(buffer), bits, gr_buffer_size(buffer) / sizeof(float),
+                      fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    image_download(&image, 1, 2, got);
+    for (size_t i = 0; i < image_bytes(&image, 1) / sizeof(float); i++)
+        ck_assert(got[i] == half);
+    assert_no_difference(image_level_differs(&image, 1, 1, 1));
+    assert_no_difference(image_level_differs(&image, 0, 2, 1));
+}
+
+COPY_TEST(tensors_are_published_to_and_fetched_from_depth, FORMAT_COUNT)
+{
+    const int64_t shape[] = {HEIGHT, WIDTH};
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_F32, .ndim = 2, .shape = shape);
+    const size_t bytes = WIDTH * HEIGHT * sizeof(float);
+    struct image image = image_make(formats[_i].name, "2D", WIDTH, HEIGHT, 1);
+    GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_READ_WRITE);
+    GR_AUTO(gr_tensor) *from = must_make(gr_tensor_alloc(&desc, fx.stream));
+    GR_AUTO(gr_tensor) *to = must_make(gr_tensor_alloc(&desc, fx.stream));
+    image_pattern(image.format, wanted, bytes, image_seed(1, 0, 0));
+    CU(MemcpyHtoDAsync(gr_tensor_get_info(from)->ptr, wanted, bytes, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    assert_ok(gr_publish(resource, from, NULL, fx.stream));
+    image_download(&image, 0, 0, got);
+    assert_depths(&image, 0, 0, 1, formats[_i].step, "OpenGL");
+    assert_ok(gr_fetch(resource, to, NULL, fx.stream));
+    CU(MemcpyDtoHAsync(got, gr_tensor_get_info(to)->ptr, bytes, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    assert_depths(&image, 0, 0, 1, formats[_i].step, "the tensor");
+}
+
+/* ---- The choice of the transport ------------------------------------------------------------- */
+
+COPY_TEST(depth_is_refused_with_advice_unless_copying_is_allowed, FORMAT_COUNT)
+{
+    const gr_gl_options uncopied =
+        GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_ANY & ~(unsigned)GR_TRANSPORT_COPY);
+    const gr_gl_options *const refused[] = {NULL, &by_interop, &uncopied};
+    for (size_t i = 0; i < TARGET_COUNT; i++) {
+        struct image image = image_make(formats[_i].name, targets[i], 8, 8, 1);
+        GLenum target = image.target->target;
+        fault->reset();
+        for (size_t k = 0; k < 3; k++)
+            assert_null(gr_from_gl_image_with(image.name, target, GR_READ_WRITE, refused[k]),
+                        GR_ERR_UNSUPPORTED, 0,
+                        "gr_fetch_framebuffer() to read the depth into a tensor, or "
+                        "GR_TRANSPORT_COPY in gr_gl_options.transports");
+        GR_AUTO(gr_resource) *resource =
+            must_make(gr_from_gl_image_with(image.name, target, GR_READ_WRITE, &by_any));
+        ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
+        assert_described(resource, "interop was not chosen: CUDA does not accept depth");
+        assert_calls(REGISTER, 0);
+    }
+}
+
+COPY_TEST(depth_with_stencil_is_refused_with_advice)
+{
+    static const char *const names[][2] = {
+        {"DEPTH24_STENCIL8", "a tensor, or GL_DEPTH_COMPONENT24, and GR_TRANSPORT_COPY"},
+        {"DEPTH32F_STENCIL8", "a tensor, or GL_DEPTH_COMPONENT32F, and GR_TRANSPORT_COPY"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct image image = image_make(names[i][0], "2D", 8, 8, 1);
+        assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_ONLY, &by_copy),
+                    GR_ERR_UNSUPPORTED, 0, names[i][1]);
+    }
+}
+
+COPY_TEST(depth_is_created_if_copying_is_allowed)
+{
+    const gr_gl_image_desc desc =
+        GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D, .internal_format = GL_DEPTH_COMPONENT32F,
+                .width = WIDTH, .height = HEIGHT);
+    assert_null(gr_gl_image_create(&desc, GR_READ_WRITE, NULL), GR_ERR_UNSUPPORTED, 0,
+                "GR_TRANSPORT_COPY");
+    GR_AUTO(gr_resource) *resource = must_make(gr_gl_image_create(&desc, GR_READ_WRITE, &by_any));
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
+    assert_ok(gr_buffer_release(must_map_image(resource)));
+}
