@@ -234,4 +234,8 @@ def test_exit_with_live_mapping_tensors_succeeds(last):
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=100
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    if grinterop.is_software() and "cuda.close()" in last:
+        assert done.stderr.endswith("is mapped while its CUDA context ends: CUDA's bytes are lost\n")
+    else:
+        assert done.stderr == ""
