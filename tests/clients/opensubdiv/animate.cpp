@@ -272,35 +272,61 @@ void measure(Osd::GLMeshInterface &mesh, animation &moving, int frames)
         printf("; %s %.1f, longest %.1f", one.name, one.sum / frames, one.longest);
     printf("\n");
 }
+struct options {
+    int frames = 12, level = 2, timed = 0;
+    bool part = false;
+    const char *picture = NULL;
+
+    options(int argc, char **argv)
+    {
+        for (int i = 1; i < argc; i++) {
+            const std::string name = argv[i];
+            const char *value = i + 1 < argc ? argv[i + 1] : "";
+            if (name == "--frames")
+                frames = atoi(value);
+            else if (name == "--level")
+                level = atoi(value);
+            else if (name == "--time")
+                timed = atoi(value);
+            else if (name == "--picture")
+                picture = value;
+            else if (name != "--part") {
+                fprintf(stderr, "animate: unknown option %s\n", argv[i]);
+                exit(2);
+            }
+            part = part || name == "--part";
+            i += name != "--part";
+        }
+    }
+};
+
+/* Returns whether all results are the same. */
+bool animate(const options &wanted)
+{
+    const std::unique_ptr<Shape> shape(Shape::parseObj(catmark_bishop.c_str(), kCatmark));
+    const std::vector<float> rest = normalise(shape->verts);
+    const mesh_type cuda =
+        make_mesh<Osd::CudaGLVertexBuffer, Osd::CudaStencilTable, Osd::CudaEvaluator>(*shape,
+                                                                                      wanted.level);
+    const mesh_type cpu = make_mesh<Osd::CpuGLVertexBuffer, Far::StencilTable, Osd::CpuEvaluator>(
+        *shape, wanted.level);
+    animation moving = {rest, rest, wanted.part};
+    bool same = true;
+    for (int frame = 0; frame < wanted.frames; frame++) {
+        const result made = evaluate(*cuda, moving, frame);
+        same = compare(made, evaluate(*cpu, moving, frame), frame) && same;
+        if (wanted.picture && frame == wanted.frames - 1)
+            write_picture(wanted.picture, made.pixels);
+    }
+    if (wanted.timed)
+        measure(*cuda, moving, wanted.timed);
+    return same;
+}
 } // namespace
 
 int main(int argc, char **argv)
 {
-    int frames = 12, level = 2, timed = 0;
-    bool part = false, same = true;
-    const char *picture = NULL;
-    for (int i = 1; i < argc; i++) {
-        const std::string option = argv[i];
-        const char *value = i + 1 < argc ? argv[i + 1] : "";
-        if (option == "--part") {
-            part = true;
-            continue;
-        }
-        i++;
-        if (option == "--frames")
-            frames = atoi(value);
-        else if (option == "--level")
-            level = atoi(value);
-        else if (option == "--time")
-            timed = atoi(value);
-        else if (option == "--picture")
-            picture = value;
-        else {
-            fprintf(stderr, "animate: unknown option %s\n", option.c_str());
-            return 2;
-        }
-    }
-
+    const options wanted(argc, argv);
     gr_egl *egl = gr_egl_create(NULL);
     if (!egl)
         fail("OpenGL");
@@ -308,25 +334,7 @@ int main(int argc, char **argv)
     if (!internal::GLLoader::applicationInitializeGL())
         fail("the OpenGL functions");
     set_up();
-    {
-        const std::unique_ptr<Shape> shape(Shape::parseObj(catmark_bishop.c_str(), kCatmark));
-        const std::vector<float> rest = normalise(shape->verts);
-        const mesh_type cuda =
-            make_mesh<Osd::CudaGLVertexBuffer, Osd::CudaStencilTable, Osd::CudaEvaluator>(*shape,
-                                                                                          level);
-        const mesh_type cpu =
-            make_mesh<Osd::CpuGLVertexBuffer, Far::StencilTable, Osd::CpuEvaluator>(*shape, level);
-        animation moving = {rest, rest, part};
-        result last;
-        for (int frame = 0; frame < frames; frame++) {
-            last = evaluate(*cuda, moving, frame);
-            same = compare(last, evaluate(*cpu, moving, frame), frame) && same;
-        }
-        if (picture)
-            write_picture(picture, last.pixels);
-        if (timed)
-            measure(*cuda, moving, timed);
-    }
+    const bool same = animate(wanted);
     gr_egl_free(egl);
     return same ? 0 : 1;
 }
