@@ -40,14 +40,12 @@ class HostProgram:
 
         names = re.findall(r"__global__\s+void\s+(\w+)", self.source)
         lines = ["#include <grinterop/cuhost.h>", self.source, *(f"GR_KERNEL({n})" for n in names)]
-        folder = pathlib.Path(tempfile.mkdtemp())
-        file = folder / "kernels.cu"
-        file.write_text("\n".join(lines) + "\n")
-        command = [*shlex.split(HOST_KERNELS), str(file), "-o", str(folder / "kernels.so")]
-        subprocess.run(command, check=True)
-        return ObjectCode.from_cubin(
-            (folder / "kernels.so").read_bytes(), symbol_mapping={n: n.encode() for n in names}
-        )
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "kernels.cu")
+            file.write_text("\n".join(lines) + "\n")
+            subprocess.run([*shlex.split(HOST_KERNELS), file, "-o", f"{file}.so"], check=True)
+            binary = pathlib.Path(f"{file}.so").read_bytes()
+        return ObjectCode.from_cubin(binary, symbol_mapping={n: n.encode() for n in names})
 
 
 def save(window, path):

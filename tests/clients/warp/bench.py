@@ -6,15 +6,17 @@ transforms). Saves the last frame as a PPM file, and prints the mean times in mi
 frame, of the CPU until the transforms are written, and of reading the picture into a Warp array.
 """
 
-import ctypes
 import math
 import pathlib
 import sys
 import time
+import types
 
 import pyglet
 
 pyglet.options["headless"] = True
+# The renderer creates a label, which needs fonts, even where it shows no text.
+pyglet.text = types.SimpleNamespace(Label=lambda *arguments, **keywords: None)
 import warp  # noqa: E402
 import warp.render  # noqa: E402
 from pyglet import gl  # noqa: E402

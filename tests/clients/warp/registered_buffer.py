@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Replacements for warp.RegisteredGLBuffer on grinterop."""
 
+import functools
+
 import grinterop
 import warp
 from pyglet import gl
@@ -13,6 +15,7 @@ class RegisteredBuffer:
 
     def __init__(self, gl_buffer_id, device=None, flags=NONE, fallback_to_copy=True):
         self.device = warp.get_device(device)
+        stream_of(self.device)  # on the CPU, makes a CUDA context current
         transports = "any" if fallback_to_copy else None
         with self.device.context_guard:
             self.resource = grinterop.GraphicsResource.from_gl_buffer(
@@ -62,20 +65,17 @@ class StreamedBuffer:
 
 
 def stream_of(device):
-    """The current stream of a CUDA device. The CPU device uses that of the software driver."""
-    return warp.get_stream(device).cuda_stream if device.is_cuda else software_context()
+    """The current stream of the device."""
+    return warp.get_stream(device).cuda_stream if device.is_cuda else software()
 
 
-contexts = []
-
-
-def software_context():
-    if not contexts:
-        contexts.append(grinterop.CudaContext(0))
-    return contexts[0]
+@functools.cache
+def software():
+    """A context of the software driver. Its memory is also that of Warp's CPU device."""
+    grinterop.load(allow_software=True)
+    return grinterop.CudaContext(0)
 
 
 def install():
     """Lets Warp's OpenGL renderer use grinterop."""
-    software_context() if not warp.is_cuda_available() else None
     warp.RegisteredGLBuffer = RegisteredBuffer
