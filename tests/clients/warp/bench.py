@@ -3,7 +3,8 @@
 
 KIND is warp (unchanged), grinterop (RegisteredBuffer) or streamed (StreamedBuffer for the
 transforms). Saves the last frame as a PPM file, and prints the mean times in microseconds: of a
-frame, of the CPU until the transforms are written, and of reading the picture into a Warp array.
+frame, of the CPU until the transforms are written, of a frame that writes none, and of reading the
+picture into a Warp array.
 """
 
 import math
@@ -54,7 +55,7 @@ def scene(instances, device):
     return renderer
 
 
-def draw(renderer, instances, frames, device):
+def draw(renderer, instances, frames, device, update=True):
     """Returns the seconds of a frame, and of the CPU until the transforms are written."""
     bodies = warp.zeros(instances, dtype=warp.transform, device=device)
     written = 0.0
@@ -62,12 +63,13 @@ def draw(renderer, instances, frames, device):
         if frame == WARM:
             gl.glFinish()
             began, written = time.perf_counter(), 0.0
-        inputs = [bodies, math.isqrt(instances - 1) + 1, frame / 60]
-        warp.launch(move, dim=instances, inputs=inputs, device=device)
         renderer.begin_frame(frame / 60)
-        before = time.perf_counter()
-        renderer.update_body_transforms(bodies)
-        written += time.perf_counter() - before
+        if update:
+            inputs = [bodies, math.isqrt(instances - 1) + 1, frame / 60]
+            warp.launch(move, dim=instances, inputs=inputs, device=device)
+            before = time.perf_counter()
+            renderer.update_body_transforms(bodies)
+            written += time.perf_counter() - before
         renderer.end_frame()
     gl.glFinish()
     return (time.perf_counter() - began) / frames, written / frames
@@ -103,7 +105,8 @@ def main():
     frame, written = draw(renderer, instances, frames, device)
     pixels, get = read(renderer, frames, device)
     pathlib.Path(sys.argv[4]).write_bytes(b"P6 %d %d 255\n" % (WIDTH, HEIGHT) + pixels.tobytes())
-    print(*(f"{1e6 * seconds:.0f}" for seconds in (frame, written, get)))
+    alone, _ = draw(renderer, instances, frames, device, update=False)
+    print(*(f"{1e6 * seconds:.0f}" for seconds in (frame, written, alone, get)))
 
 
 main()
