@@ -428,8 +428,8 @@ static gr_status receive(int socket, enum gr_message_kind kind, struct gr_messag
     if (status == GR_OK && message->fd_count != header.fd_count)
         status =
             gr_fail(GR_ERR_INVALID_VALUE, call,
-                    "Descriptors in the message: %u; received: %u. Has this process reached its "
-                    "limit (ulimit -n)?",
+                    "Wrong number of descriptors: the message names %u, and %u arrived. Has this "
+                    "process reached its limit (ulimit -n)?",
                     header.fd_count, message->fd_count);
     if (status == GR_OK)
         status = check_fds(message, call);
