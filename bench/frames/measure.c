@@ -55,8 +55,9 @@ static unsigned round_up(double frames, unsigned unit)
 }
 
 /*
- * The number of frames that belong together. In rows by hand, a block has whole groups of frames
- * that share a signal.
+ * Blocks and warm-ups are multiples of this number of frames: the frames passed in one call. In rows
+ * of raw calls, some of which signal, wait or flush only every n-th frame, it is HAND_UNIT, a
+ * multiple of each n.
  */
 static unsigned unit_of(const struct frames_kind *kind)
 {

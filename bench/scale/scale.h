@@ -41,9 +41,10 @@ struct scale_cell {
     double first_us, create_us;
     double map_us, release_us; /* the time per resource, if one call maps or releases all */
     double free_us;
-    double memory;   /* the bytes of device memory per resource */
-    double frame_us; /* a frame without work in a ring of all resources */
-    char why[200];   /* why the cell or its ring was not measured, or "" */
+    double memory; /* the bytes of device memory per resource */
+    /* the time of one frame in a ring of all these resources; CUDA and graphics do no work */
+    double frame_us;
+    char why[200]; /* why the cell or its ring was not measured, or "" */
 };
 
 struct scale_table {

@@ -299,7 +299,10 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* Writes data of the last ring frames from host memory to the object, if it is not there yet. */
+/*
+ * If the newest ring frame that CUDA wrote is still in host memory only, copies it to the OpenGL
+ * object.
+ */
 static void settle(gr_resource *resource)
 {
     struct gr_error_record before, why;

@@ -37,7 +37,7 @@ gr_status gl_copy_read_pieces(gr_resource *resource, struct __GLsync *fences[]);
 gr_status gl_copy_wait_writable(gr_resource *const resources[], size_t n, const char *call);
 
 /*
- * Copies data from CUDA, which is in host memory, to the objects. The streams must have passed
+ * Copies the data that CUDA has put into host memory to the objects. The streams must have passed
  * `done`, except for a buffer in pieces: this function waits for each piece. The CUDA context is
  * current.
  */
