@@ -9,7 +9,7 @@
 
 /*
  * Loads the driver and remembers the current context, which must have OpenGL 3.2 or newer. `what`
- * completes the sentence "Make current the one that ...".
+ * completes the sentence "Make current the context that ...".
  */
 gr_status gl_context_begin(struct gl_context *context, const char *what, const char *call);
 

@@ -260,10 +260,9 @@ static gr_status explain(const gr_egl_options *o, size_t tried, const char *foun
     char hint[420] = "";
     gr_error_save(&last);
     if (tried == 0 && o->share)
-        return gr_fail(
-            GR_ERR_GL, call,
-            "The display of the context to share with is no longer available; found: %.240s.",
-            found);
+        return gr_fail(GR_ERR_GL, call,
+                       "The display of the `share` context is no longer available; found: %.240s.",
+                       found);
     if (tried == 0 || driver_may_be_missing(&last))
         egl_vendor_advise(gr_driver_traits()->mesa_draws, hint, sizeof(hint));
     if (tried == 0)

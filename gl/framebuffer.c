@@ -273,8 +273,8 @@ static gr_status read_attachment(struct fetch *f, bool direct, gr_resource **sta
                                   f->call));
     if (f->is_distance && f->attachment.mask != GL_DEPTH_BUFFER_BIT)
         return gr_fail(GR_ERR_INVALID_VALUE, f->call,
-                       "`z_near` and `z_far` are for depth, but the attachment is not: leave them "
-                       "0, or set `attachment` to GL_DEPTH_ATTACHMENT.");
+                       "`z_near` and `z_far` are for depth, but the attachment has no depth: leave "
+                       "them 0, or set `attachment` to GL_DEPTH_ATTACHMENT.");
     GR_TRY(settle_rectangle(f));
     *staging = f->options.staging;
     if (!*staging)

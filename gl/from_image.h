@@ -5,7 +5,7 @@
 
 #include "gl/object.h"
 
-/* Like gl_buffer_object(). `transports` are those that the caller may use. */
+/* Like gl_buffer_object(). `transports`: with GR_TRANSPORT_COPY, depth formats are accepted. */
 struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsigned flags,
                                     unsigned transports, const char *call);
 

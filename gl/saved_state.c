@@ -19,7 +19,7 @@ unsigned int gl_bind_buffer(unsigned int target, unsigned int query, unsigned in
     return (GLuint)before;
 }
 
-/* ---- Pending errors: OpenGL cannot set them, so a call that fails likewise restores them ----- */
+/* ---- Pending errors: restored by a call that fails with the same error ----------------------- */
 
 /* The maximum number of errors to read, because a lost context reports errors without end. */
 #define MOST_ERRORS 16

@@ -141,9 +141,9 @@ static void add(struct choice *choice, const struct way *way)
 }
 
 /*
- * Orders the transports. Omits peer if it is not possible and would be tried last: the error of the
- * last transport is reported, and the error of interop says why CUDA refused the object, while the
- * error of peer would only say to allow interop.
+ * Orders the transports. The error of the last transport is reported. So if peer is not possible
+ * and would come last, it is omitted: the error of interop says why CUDA refused the object, while
+ * the error of peer would only say to allow interop.
  */
 static void order_transports(struct choice *choice, const struct gl_resource *r)
 {

@@ -65,11 +65,11 @@ struct frames {
 
     int mesh;     /* the points per side of the mesh */
     size_t bytes; /* the bytes of the vertices of a mesh */
-    /* OpenGL buffers that are not shared, each with the mesh of the last frame */
+    /* OpenGL buffers that are not shared; each has the mesh of the last frame of a block */
     unsigned plain[FRAMES_ALONE];
     CUdeviceptr scratch[FRAMES_ALONE]; /* CUDA memory that is not shared */
     unsigned plain_turn;               /* the index of the next buffer in `plain` to draw */
-    /* left in the block; selects the mesh, so all blocks end with the same mesh */
+    /* the frames left in the block; selects the mesh, so all blocks end with the same mesh */
     unsigned frames_left;
     unsigned char *reference, *pixels; /* the expected and the actual pixels of the last frame */
     unsigned *queries;                 /* if not NULL, an OpenGL timer for each frame */

@@ -55,8 +55,8 @@ static unsigned round_up(double frames, unsigned unit)
 }
 
 /*
- * Blocks and warm-ups are multiples of this number of frames: the frames passed in one call. In rows
- * of raw calls, some of which signal, wait or flush only every n-th frame, it is HAND_UNIT, a
+ * Blocks and warm-ups are multiples of this number of frames: the number that one call passes. Rows
+ * of raw calls may signal, wait or flush only every n-th frame; their number is HAND_UNIT, a
  * multiple of each n.
  */
 static unsigned unit_of(const struct frames_kind *kind)

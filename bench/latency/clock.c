@@ -26,7 +26,8 @@ struct latency_offset latency_offset_of(const struct latency_reading *r, size_t 
             most = r[i].value - r[i].low;
     }
     /*
-     * A clock with coarse steps can leave an empty intersection. The gap is then the uncertainty.
+     * If a clock has coarse steps, the intersection may be empty. The gap between the intervals is
+     * then the uncertainty.
      */
     const int64_t width = most > least ? most - least : least - most;
     return (struct latency_offset){

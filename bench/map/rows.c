@@ -216,8 +216,9 @@ const char *const bench_part_titles[BENCH_PARTS] = {
 
 /*
  * Drained blocks are short: on an H200, the second half of a block of 96 pairs took 1.9 times as
- * long as the first. Full blocks need few frames, since the GPU times vary by a thousandth. 32
- * pairs need the fewest, because each pair makes the GPU switch between OpenGL and CUDA.
+ * long as the first. Blocks with full queues need few frames, since the GPU times vary by a
+ * thousandth. With 32 pairs they need the fewest frames, because each pair makes the GPU switch
+ * between OpenGL and CUDA.
  */
 const struct bench_kind bench_kinds[] = {
     {"room/one", "one resource", BENCH_ROOM, 1, 1, 16, 0, {raw_pairs, grinterop_pairs}},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * bench_scale: measures the cost of one of 10 to 10,000 resources, for each transport: the times to
- * create it, to map it in one call with the others, and to free it, its device memory, and the time
- * of a frame in a ring of all resources.
+ * bench_scale: measures 10 to 10,000 resources of each transport. Per resource: the time to create
+ * it, to map it in one call with the others, and to free it, and its device memory. For all: the
+ * time of a frame in a ring of all resources.
  */
 #include <string.h>
 

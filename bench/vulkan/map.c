@@ -44,8 +44,8 @@ bool vkb_map_raw(struct vkb *bench, struct vkb_side *side, const struct vkb_kind
 /* ---- By grinterop ---------------------------------------------------------------------------- */
 
 /*
- * Begins the Vulkan use that the next map waits for. A real submit would wait for the last CUDA
- * signal. The previous frame is complete when the semaphore has reached the value of that signal.
+ * Begins the Vulkan use that the next map waits for. The submit of an application would wait for
+ * the last CUDA signal. The value of this signal shows when the previous frame is complete.
  */
 static bool begin_use(struct vkb_side *side, unsigned first, unsigned n)
 {

@@ -27,7 +27,7 @@ struct probe {
 
 /* probe_device.c */
 bool probe_open(struct probe *probe, const struct vkb *bench);
-/* also records the command buffers */
+/* records the command buffers for the queue */
 bool probe_choose_queue(struct probe *probe, enum vkb_queue queue);
 void probe_close(struct probe *probe);
 

@@ -90,8 +90,8 @@ struct compat_handle *compat_handle_get(CUgraphicsResource handle, const char *c
         return (struct compat_handle *)handle;
     case COMPAT_CUDAS:
         *code = compat_refuse(CUDA_ERROR_INVALID_HANDLE, call,
-                              "The resource %p was not registered by this header, but others in "
-                              "the list were: map the two kinds in separate calls.",
+                              "The resource %p was not registered by compat.h, but others in the "
+                              "list were: map the two kinds in separate calls.",
                               (void *)handle);
         return NULL;
     case COMPAT_NOBODY:

@@ -43,8 +43,8 @@ static CUresult code_of_registration(unsigned name, unsigned target, unsigned fl
 }
 
 /*
- * Whether the driver would return "invalid value", as it does for a target or format that no
- * transport supports. If GR_COMPAT excludes interop, grinterop decides.
+ * Whether to return the driver's code "invalid value" for a target or format that no transport
+ * supports. False if GR_COMPAT excludes interop: the code of grinterop's error is returned then.
  */
 static bool driver_reports_invalid_value(unsigned target, unsigned transports)
 {

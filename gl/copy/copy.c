@@ -86,8 +86,8 @@ static gr_status upload_pieces(const struct gl_resource *r, struct __GLsync *con
 }
 
 /*
- * Selects the half that no stream reads any more, unless a ring has already fetched data into a
- * half.
+ * Selects the half for the next read: the half into which a ring has already fetched the data,
+ * otherwise the half that no stream reads any more.
  */
 static gr_status select_half(const struct gl_resource *r)
 {
@@ -359,8 +359,8 @@ static void end_cuda_side(gr_resource *resource)
 }
 
 /*
- * Defers the end. Ends the CUDA objects now only if the resource was freed: while a buffer remains
- * to be released, the objects of both APIs are needed.
+ * Defers the end of the registration. If the resource was freed, ends its CUDA objects now. If a
+ * buffer must still be released, its release needs the objects of both APIs.
  */
 static void park(gr_resource *resource, bool freed)
 {
@@ -372,7 +372,7 @@ static void park(gr_resource *resource, bool freed)
 static void destroy(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
-    if (r->copy) { /* all its objects ended with the CUDA context */
+    if (r->copy) { /* the CUDA objects ended with their context */
         gl_copy_end(&r->copy->retired, false);
         r->copy = NULL;
     }

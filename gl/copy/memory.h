@@ -57,7 +57,7 @@ struct gl_copy {
      * For images only: the offsets of the levels in host memory, and one mipmapped array per layer.
      */
     size_t offsets[GL_COPY_MOST_LEVELS];
-    CUmipmappedArray whole; /* a copy with all layers, which is created when it is first needed */
+    CUmipmappedArray whole; /* a copy of all layers, created at the first use; NULL before */
     unsigned layer_count;
     CUmipmappedArray layers[];
 };

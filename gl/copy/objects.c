@@ -173,9 +173,7 @@ static bool has_fence(const struct gl_resource *r)
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-/*
- * Pending data stays pending until OpenGL reports no error, so that the next call writes it again.
- */
+/* If OpenGL reports an error, the data stays pending, so that the next call writes it again. */
 gr_status gl_copy_write_objects(gr_resource *const resources[], size_t n)
 {
     struct visit visit;

@@ -12,10 +12,7 @@ static struct gl_copy *copy_of(const gr_resource *resource)
 
 /* ---- OpenGL acquires ------------------------------------------------------------------------- */
 
-/*
- * Whether the wait is per piece: each piece of a large buffer is waited for just before it is
- * copied.
- */
+/* Whether to wait for each piece of a large buffer separately, just before copying the piece. */
 static bool waits_per_piece(const gr_resource *resource)
 {
     return gl_pieces_of(copy_of(resource), resource->size).count > 1;

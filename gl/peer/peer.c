@@ -101,9 +101,9 @@ static gr_status copy(const gr_resource *resource, const gr_buffer *part, bool b
 /* ---- Map ------------------------------------------------------------------------------------- */
 
 /*
- * Waits for the work of the last mapping, which may be in another stream. This wait comes first,
- * because an undo records the end of the batch in this stream, and that end must include the
- * earlier work.
+ * Makes the stream wait for the work of the last mapping, which may be in another stream. This wait
+ * comes first: if a later step fails, undo_batch() records `done` in this stream, and `done` must
+ * include the earlier work.
  */
 static gr_status wait_for_last(gr_resource *const resources[], size_t n, CUstream stream)
 {
@@ -237,7 +237,7 @@ static gr_status unregister(gr_resource *resource)
 static void destroy(gr_resource *resource)
 {
     struct gl_resource *r = (struct gl_resource *)resource;
-    if (r->peer) { /* all its objects ended with the CUDA context */
+    if (r->peer) { /* the CUDA objects ended with their context */
         struct gr_error_record before;
         gr_error_save(&before);
         gl_drawing_end(r->peer->drawing);

@@ -333,7 +333,7 @@ TEST(resources_registered_without_compat_h_are_passed_to_the_driver)
     CUgraphicsResource both[2] = {ours, cudas};
     gr_clear_error();
     assert_result(CUDA_ERROR_INVALID_HANDLE, cuGraphicsMapResources(2, both, fx.stream), "both");
-    assert_error(GR_ERR_CUDA, CUDA_ERROR_INVALID_HANDLE, "not registered by this header");
+    assert_error(GR_ERR_CUDA, CUDA_ERROR_INVALID_HANDLE, "not registered by compat.h");
     end_one(cudas);
     end_one(ours);
 }

@@ -169,7 +169,7 @@ TEST(sharing_with_a_context_of_a_terminated_display_is_refused)
     pretend_devices(BASE);
     epoxy_eglQueryDevicesEXT = no_devices;
     ck_assert_ptr_null(gr_egl_create(&OPTIONS(.share = fx.egl)));
-    assert_error(GR_ERR_GL, 0, "display of the context to share with is no longer available");
+    assert_error(GR_ERR_GL, 0, "display of the `share` context is no longer available");
 }
 
 /* ---- Calls that fail ------------------------------------------------------------------------- */

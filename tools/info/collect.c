@@ -129,8 +129,8 @@ bool find_by_name(const char *name, const char *root)
 static void run_finder(struct report *report, const struct finder *finder)
 {
     /*
-     * A driver that does not start is not loaded again, as it may crash. The finders get a file
-     * name that does not exist instead.
+     * A driver that does not start is not loaded again, as it may crash. Instead, the finders get
+     * the name of a file that does not exist.
      */
     const char *driver = *report->driver ? report->driver : "none";
     if (!finder->run)

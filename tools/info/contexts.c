@@ -88,7 +88,7 @@ static struct {
                                             const int *attributes);
 } x;
 
-/* Stores the address of a function. ISO C can't convert an object pointer to a function pointer. */
+/* Stores a function's address by memcpy(), as ISO C can't convert it to a function pointer. */
 static bool find(void *library, const char *name, void *function)
 {
     void *symbol = library ? dlsym(library, name) : NULL;

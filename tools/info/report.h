@@ -24,7 +24,7 @@ struct report {
     bool measured;    /* also measure speeds */
 
     struct findings sections[SECTIONS];
-    const char *driver; /* the GR_CUDA_DRIVER of the findings; "" if no driver starts */
+    const char *driver; /* the GR_CUDA_DRIVER that the finders get; "" if no driver starts */
     bool software;      /* whether `driver` is the software driver */
     int paths, working; /* the ways between graphics and CUDA: those tried, and those that work */
     int probes, right;  /* the ways that --probe tried by exchanging bytes, and those that passed */
