@@ -46,19 +46,10 @@ static inline bool gr_format_is_compressed(unsigned format)
 /* Returns the number of channels of a packed or compressed format; 0 for other formats. */
 static inline unsigned gr_packed_channels(unsigned format)
 {
-    switch (format) {
-    case GR_FORMAT_BC4_UNORM:
-    case GR_FORMAT_BC4_SNORM:
-        return 1;
-    case GR_FORMAT_BC5_UNORM:
-    case GR_FORMAT_BC5_SNORM:
-        return 2;
-    case GR_FORMAT_BC6H_UF16:
-    case GR_FORMAT_BC6H_SF16:
-        return 3;
-    default:
-        return gr_format_is_compressed(format) || format == GR_FORMAT_UNORM_INT_101010_2 ? 4 : 0;
-    }
+    static const unsigned char blocks[] = {4, 4, 4, 4, 4, 4, 1, 1, 2, 2, 3, 3, 4, 4};
+    if (gr_format_is_compressed(format))
+        return blocks[format - GR_FORMAT_BC1_UNORM];
+    return format == GR_FORMAT_UNORM_INT_101010_2 ? 4 : 0;
 }
 
 /* The unit in which an image is stored: a texel, or a compressed block of texels. */

@@ -17,6 +17,13 @@
 #define BLOCKS(name, cuda, channels, block_bytes, is)                                              \
     FORMAT(name##_BLOCK, cuda, channels, block_bytes, (is) | FORMAT_COMPRESSED)
 
+#define COLOURS(name, cuda, bytes)                                                                 \
+    BLOCKS(name##_UNORM, cuda##_UNORM, 4, bytes, FORMAT_NORMALIZED),                               \
+        BLOCKS(name##_SRGB, cuda##_UNORM_SRGB, 4, bytes, FORMAT_NORMALIZED | FORMAT_SRGB)
+#define CHANNELS(name, channels, bytes)                                                            \
+    BLOCKS(name##_UNORM, name##_UNORM, channels, bytes, FORMAT_NORMALIZED),                        \
+        BLOCKS(name##_SNORM, name##_SNORM, channels, bytes, FORMAT_NORMALIZED)
+
 /* Formats with one, two and four channels. */
 #define THREE(r, rg, rgba, kind, cuda, bytes, is)                                                  \
     FORMAT(r##_##kind, cuda, 1, bytes, is), FORMAT(rg##_##kind, cuda, 2, 2 * bytes, is),           \
@@ -54,21 +61,15 @@ const struct vulkan_format vulkan_formats[] = {
     OF(WIDTH_32, SINT, SIGNED_INT32, 4, 0),
     OF(WIDTH_32, SFLOAT, FLOAT, 4, FORMAT_FLOAT),
     FORMAT(D32_SFLOAT, FLOAT, 1, 4, FORMAT_FLOAT | FORMAT_DEPTH),
-    FORMAT(A2B10G10R10_UNORM_PACK32, UNORM_INT_101010_2, 4, 4, FORMAT_NORMALIZED | FORMAT_PACKED),
-    BLOCKS(BC1_RGBA_UNORM, BC1_UNORM, 4, 8, FORMAT_NORMALIZED),
-    BLOCKS(BC1_RGBA_SRGB, BC1_UNORM_SRGB, 4, 8, FORMAT_NORMALIZED | FORMAT_SRGB),
-    BLOCKS(BC2_UNORM, BC2_UNORM, 4, 16, FORMAT_NORMALIZED),
-    BLOCKS(BC2_SRGB, BC2_UNORM_SRGB, 4, 16, FORMAT_NORMALIZED | FORMAT_SRGB),
-    BLOCKS(BC3_UNORM, BC3_UNORM, 4, 16, FORMAT_NORMALIZED),
-    BLOCKS(BC3_SRGB, BC3_UNORM_SRGB, 4, 16, FORMAT_NORMALIZED | FORMAT_SRGB),
-    BLOCKS(BC4_UNORM, BC4_UNORM, 1, 8, FORMAT_NORMALIZED),
-    BLOCKS(BC4_SNORM, BC4_SNORM, 1, 8, FORMAT_NORMALIZED),
-    BLOCKS(BC5_UNORM, BC5_UNORM, 2, 16, FORMAT_NORMALIZED),
-    BLOCKS(BC5_SNORM, BC5_SNORM, 2, 16, FORMAT_NORMALIZED),
+    FORMAT(A2B10G10R10_UNORM_PACK32, UNORM_INT_101010_2, 4, 4, FORMAT_NORMALIZED),
+    COLOURS(BC1_RGBA, BC1, 8),
+    COLOURS(BC2, BC2, 16),
+    COLOURS(BC3, BC3, 16),
+    CHANNELS(BC4, 1, 8),
+    CHANNELS(BC5, 2, 16),
     BLOCKS(BC6H_UFLOAT, BC6H_UF16, 3, 16, 0),
     BLOCKS(BC6H_SFLOAT, BC6H_SF16, 3, 16, 0),
-    BLOCKS(BC7_UNORM, BC7_UNORM, 4, 16, FORMAT_NORMALIZED),
-    BLOCKS(BC7_SRGB, BC7_UNORM_SRGB, 4, 16, FORMAT_NORMALIZED | FORMAT_SRGB),
+    COLOURS(BC7, BC7, 16),
 };
 const size_t vulkan_format_count = sizeof(vulkan_formats) / sizeof(vulkan_formats[0]);
 

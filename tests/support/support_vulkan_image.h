@@ -16,8 +16,7 @@ enum {
     FORMAT_DEPTH = 4,
     FORMAT_SWAPPED = 8,
     FORMAT_FLOAT = 16,
-    FORMAT_PACKED = 32,
-    FORMAT_COMPRESSED = 64 /* in blocks of 4 x 4 texels */
+    FORMAT_COMPRESSED = 32 /* in blocks of 4 x 4 texels */
 };
 
 /* A format that CUDA supports, and its CUDA equivalent. */

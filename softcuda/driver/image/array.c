@@ -23,91 +23,67 @@
 
 /* ---- Formats --------------------------------------------------------------------------------- */
 
-static unsigned component_size(CUarray_format format)
-{
-    switch (format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-    case CU_AD_FORMAT_SIGNED_INT8:
-        return 1;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-    case CU_AD_FORMAT_SIGNED_INT16:
-    case CU_AD_FORMAT_HALF:
-        return 2;
-    case CU_AD_FORMAT_UNSIGNED_INT32:
-    case CU_AD_FORMAT_SIGNED_INT32:
-    case CU_AD_FORMAT_FLOAT:
-        return 4;
-    default:
-        return 0;
-    }
-}
+/* The first and the last compressed format: BC1, and BC7 with sRGB colours. */
+#define FIRST_BLOCK 0x91u
+#define LAST_BLOCK  0x9eu
 
-/* Compressed formats of CUDA 12.8, which older headers lack. */
-#define BC1_UNORM      0x91
-#define BC1_UNORM_SRGB 0x92
-#define BC4_UNORM      0x97
-#define BC4_SNORM      0x98
-#define BC5_UNORM      0x99
-#define BC5_SNORM      0x9a
-#define BC6H_UF16      0x9b
-#define BC6H_SF16      0x9c
-#define BC7_UNORM_SRGB 0x9e
-
-static bool is_compressed(CUarray_format format)
-{
-    return (unsigned)format >= BC1_UNORM && (unsigned)format <= BC7_UNORM_SRGB;
-}
+/*
+ * The supported formats. The packed format and the compressed formats are those of CUDA 12.8, which
+ * older headers lack.
+ */
+static const struct {
+    unsigned format;
+    unsigned channels; /* 0: 1, 2 or 4 */
+    unsigned bytes;    /* of a channel if `channels` is 0; otherwise of a texel or a block */
+} formats[] = {
+    {CU_AD_FORMAT_UNSIGNED_INT8, 0, 1},
+    {CU_AD_FORMAT_SIGNED_INT8, 0, 1},
+    {CU_AD_FORMAT_UNSIGNED_INT16, 0, 2},
+    {CU_AD_FORMAT_SIGNED_INT16, 0, 2},
+    {CU_AD_FORMAT_HALF, 0, 2},
+    {CU_AD_FORMAT_UNSIGNED_INT32, 0, 4},
+    {CU_AD_FORMAT_SIGNED_INT32, 0, 4},
+    {CU_AD_FORMAT_FLOAT, 0, 4},
+    {(unsigned)SOFT_UNORM_INT_101010_2, 4, 4},
+    {0x91, 4, 8}, /* BC1, and with sRGB colours */
+    {0x92, 4, 8},
+    {0x93, 4, 16}, /* BC2 */
+    {0x94, 4, 16},
+    {0x95, 4, 16}, /* BC3 */
+    {0x96, 4, 16},
+    {0x97, 1, 8}, /* BC4, unsigned and signed */
+    {0x98, 1, 8},
+    {0x99, 2, 16}, /* BC5 */
+    {0x9a, 2, 16},
+    {0x9b, 3, 16}, /* BC6H */
+    {0x9c, 3, 16},
+    {0x9d, 4, 16}, /* BC7 */
+    {0x9e, 4, 16},
+};
 
 unsigned soft_array_side(CUarray_format format)
 {
-    return is_compressed(format) ? 4 : 1;
-}
-
-static unsigned block_channels(CUarray_format format)
-{
-    switch ((unsigned)format) {
-    case BC4_UNORM:
-    case BC4_SNORM:
-        return 1;
-    case BC5_UNORM:
-    case BC5_SNORM:
-        return 2;
-    case BC6H_UF16:
-    case BC6H_SF16:
-        return 3;
-    default:
-        return 4;
-    }
-}
-
-static unsigned block_size(CUarray_format format)
-{
-    switch ((unsigned)format) {
-    case BC1_UNORM:
-    case BC1_UNORM_SRGB:
-    case BC4_UNORM:
-    case BC4_SNORM:
-        return 8;
-    default:
-        return 16;
-    }
+    return (unsigned)format >= FIRST_BLOCK && (unsigned)format <= LAST_BLOCK ? 4 : 1;
 }
 
 unsigned soft_array_element(CUarray_format format, unsigned channels)
 {
-    if (is_compressed(format))
-        return channels == block_channels(format) ? block_size(format) : 0;
-    if (format == SOFT_UNORM_INT_101010_2)
-        return channels == 4 ? 4 : 0;
-    bool good_channels = channels == 1 || channels == 2 || channels == 4;
-    return good_channels ? component_size(format) * channels : 0;
+    const bool plain = channels == 1 || channels == 2 || channels == 4;
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+        if (formats[i].format != (unsigned)format)
+            continue;
+        if (formats[i].channels)
+            return formats[i].channels == channels ? formats[i].bytes : 0;
+        return plain ? formats[i].bytes * channels : 0;
+    }
+    return 0;
 }
 
 /* Formats of cuda.h that this device does not support. */
 static bool is_other_format(CUarray_format format)
 {
     unsigned number = (unsigned)format;
-    return number > BC7_UNORM_SRGB && number <= 0xcb;
+    return number > LAST_BLOCK && number <= 0xcb;
 }
 
 /* ---- Descriptors ----------------------------------------------------------------------------- */
@@ -157,7 +133,7 @@ CUresult soft_array_check(const CUDA_ARRAY3D_DESCRIPTOR *d)
         return CUDA_ERROR_INVALID_VALUE;
     if (is_other_format(d->Format))
         return soft_unsupported(&logged_format, "an array of a planar or video format");
-    if (is_compressed(d->Format) && (d->Flags & CUDA_ARRAY3D_SURFACE_LDST))
+    if (soft_array_side(d->Format) > 1 && (d->Flags & CUDA_ARRAY3D_SURFACE_LDST))
         return soft_unsupported(&logged_surface, "a surface of compressed blocks");
     if (!soft_array_element(d->Format, d->NumChannels) || !extents_are_valid(d) ||
         !gather_is_valid(d))
