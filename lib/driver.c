@@ -99,8 +99,8 @@ static void *find_symbol(const struct library *lib, const char *name, int versio
     if (lib->proc_address)
         return lib->proc_address(name, &symbol, version, flags) == CUDA_SUCCESS ? symbol : NULL;
     /*
-     * A driver without cuGetProcAddress is older than CUDA 11.3. If it has a _v2 variant of a
-     * function, that variant is older than CUDA 11.2, and the table needs it.
+     * A driver without cuGetProcAddress is older than CUDA 11.3. If such a driver has a _v2 variant
+     * of a function, the table needs that variant, which is older than CUDA 11.2.
      */
     char second[96];
     snprintf(second, sizeof(second), "%s_v2", name);

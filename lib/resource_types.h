@@ -52,7 +52,7 @@ struct gr_buffer {
     unsigned user_count;   /* the number of `users`; atomic */
     bool out;              /* the caller owns the buffer */
     bool later;            /* deferred by gr_buffer_release_later() */
-    /* the release is deferred until its users end: lib/resource/users.h */
+    /* the release is deferred until the users are removed: lib/resource/users.h */
     bool kept;
     struct gr_objects *objects; /* the surfaces and textures of this mapping, or NULL */
 
@@ -84,7 +84,7 @@ struct gr_resource {
     bool in_a_ring; /* the resource is in a ring, and only the ring may map it */
     bool ring_maps; /* a call of the ring is in progress, which may map the resource */
     bool visited;   /* temporary mark of calls over many resources */
-    bool parked;    /* the end is deferred until its OpenGL context is current */
+    bool parked;    /* the end of the resource is deferred: backend->park() */
     bool claimed;   /* a thread is ending the resource: gr_resource_let_go() */
     /*
      * Reference counts. `holds` counts the reference of the caller, which lasts until

@@ -20,7 +20,7 @@ static gr_status refuse_capture(const char *call, const char *reason)
 
 gr_status gr_stream_refuse_user(const char *call)
 {
-    return refuse_capture(call, "a stream that uses the tensor is capturing a graph, so that "
+    return refuse_capture(call, "a stream that uses the tensor is capturing a graph, so "
                                 "nothing can wait for that stream. End the capture first.");
 }
 

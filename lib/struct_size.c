@@ -37,8 +37,8 @@ gr_status gr_take_struct(void *own, size_t size, const void *given, const char *
     if (theirs > size && !rest_is_zero(given, size, theirs))
         return gr_fail(
             GR_ERR_UNSUPPORTED, call,
-            "A %s has a field set that is unknown to this grinterop, %s: the program was compiled "
-            "for a newer version. Install that version, or leave the field 0.",
+            "A %s has a nonzero field that is unknown to this grinterop (version %s): the program "
+            "was compiled for a newer version. Install that version, or leave the field 0.",
             type, gr_library_version());
     size_t known = theirs < size ? theirs : size;
     memcpy((char *)own + sizeof(size), (const char *)given + sizeof(size), known - sizeof(size));

@@ -69,8 +69,8 @@ bool gr_told_is_default(CUstream stream);
 bool gr_told_only(struct gr_told_list *list, CUstream stream);
 
 /*
- * Opens a use that lasts until gr_told_close() and may write at any time. `context` is the context
- * of a default stream. False if out of memory.
+ * Opens a use that lasts until gr_told_close(). If `writes` is set, the use may write at any time.
+ * If `stream` is a default stream, `context` is its CUDA context. False if out of memory.
  */
 bool gr_told_open(struct gr_told_list *list, CUstream stream, CUcontext context, bool writes);
 
@@ -78,8 +78,8 @@ bool gr_told_open(struct gr_told_list *list, CUstream stream, CUcontext context,
 void gr_told_close(struct gr_told_list *list, CUstream stream, CUcontext context, bool alive);
 
 /*
- * Makes `stream` wait for all uses, or only for uses that wrote. If a use is open, `stream` waits
- * for the work so far. The CUDA context of `stream` is current. Returns
+ * Makes `stream` wait for all uses, or only for uses that wrote. For an open use, `stream` waits
+ * for the work so far in the stream of that use. The CUDA context of `stream` is current. Returns
  * CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED if a stream captures a graph.
  */
 CUresult gr_told_wait(struct gr_told_list *list, CUstream stream, bool wrote_only);

@@ -156,7 +156,7 @@ static gr_status check_info(const VkBufferCreateInfo *info, const char *call)
     if (info->usage == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`usage` is 0: state what Vulkan does with the buffer, for example "
-                       "VK_BUFFER_USAGE_VERTEX_BUFFER_BIT. Grinterop adds no usage.");
+                       "VK_BUFFER_USAGE_VERTEX_BUFFER_BIT.");
     const VkExternalMemoryBufferCreateInfo *external =
         vk_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
     gr_status status = check_create_flags(info->flags, call);

@@ -76,8 +76,8 @@ struct gr_vk_device {
     /* the recordings (recording.h), the least recently used first */
     struct vk_recording *recordings;
     /*
-     * Functions that end objects of the device after the last hold. NULL if the objects do not
-     * exist. If `wait` is set, the thread waits until no stream uses the pair.
+     * After the last hold, these functions end the pair and the recordings. NULL if there are none.
+     * If `wait` is set, the thread waits until no stream uses the pair.
      */
     void (*end_pair)(gr_vk_device *device, bool wait);
     void (*end_recordings)(gr_vk_device *device);

@@ -66,8 +66,8 @@
     X(vkGetSemaphoreCounterValue, "VK_KHR_timeline_semaphore")
 
 /*
- * X(name, extension): functions of features that the application may enable and declare. They are
- * looked up like other device functions.
+ * X(name, extension): functions of optional features. They are looked up like other device
+ * functions, and may be NULL.
  */
 #define GR_VK_OPTIONAL_FUNCTIONS(X)                                                                \
     X(vkGetMemoryHostPointerPropertiesEXT, "VK_EXT_external_memory_host")                          \

@@ -295,7 +295,7 @@ static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo 
     if (info->usage == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`usage` is 0: state what Vulkan does with the image, for example "
-                       "VK_IMAGE_USAGE_SAMPLED_BIT. Grinterop adds no usage.");
+                       "VK_IMAGE_USAGE_SAMPLED_BIT.");
     return GR_OK;
 }
 

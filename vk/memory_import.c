@@ -55,7 +55,7 @@ static gr_status export_handle(const struct vk_binding *b, gr_external_memory_de
     info->fd = fd;
     if (result == VK_SUCCESS && fd >= 0)
         return GR_OK;
-    if (result == VK_SUCCESS) /* by lavapipe, if the memory was not allocated for export */
+    if (result == VK_SUCCESS) /* lavapipe does this if the memory was not allocated for export */
         return gr_fail(GR_ERR_VULKAN, "vkGetMemoryFdKHR",
                        "Vulkan succeeded but returned no file descriptor (%d) for the memory "
                        "0x%llx. " ALLOCATE_LIKE_THIS,

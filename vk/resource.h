@@ -11,7 +11,7 @@
 /* A resource made from a Vulkan buffer or image, or created with one. */
 struct vk_resource {
     struct gr_external external;
-    struct vk_binding binding;         /* the buffer or image and its memory; holds the device */
+    struct vk_binding binding;         /* buffer or image, and memory, with a hold on the device */
     gr_external_image_desc cuda_image; /* for images only: the description that CUDA received */
     /* several queue families use the resource, so no family owns it */
     bool concurrent;

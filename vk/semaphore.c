@@ -126,8 +126,8 @@ static gr_status check_value(const gr_vk_device *device, const gr_vk_semaphore_d
 {
     if (info->type == VK_SEMAPHORE_TYPE_BINARY && info->value != 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`value` is %llu, but a binary semaphore has none: pass 0, or "
-                       "VK_SEMAPHORE_TYPE_TIMELINE.",
+                       "`value` is %llu, but a binary semaphore has no value: set `value` to 0, or "
+                       "`type` to VK_SEMAPHORE_TYPE_TIMELINE.",
                        (unsigned long long)info->value);
     if (info->type == VK_SEMAPHORE_TYPE_BINARY)
         return GR_OK;

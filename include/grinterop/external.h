@@ -113,7 +113,7 @@ typedef struct gr_external_memory_desc {
     const void *win32_name;
 
     /*
-     * A NvSciBufObj, which the caller still owns after the call. Signals and waits of NvSciSync
+     * An NvSciBufObj, which the caller still owns after the call. Signals and waits of NvSciSync
      * semaphores include its memory barriers, unless gr_semaphore_point.skip_nvscibuf is set.
      */
     const void *nvscibuf;

@@ -244,9 +244,10 @@ GR_API gr_status gr_ring_acquire_read(gr_ring *ring, CUstream stream, const gr_s
  * In GR_RING_LOSSLESS the slots may become free only some time after this call. If Vulkan reads, or
  * OpenGL reads by the shared transport, the slots become free together once half of all slots were
  * given back, so that the GPU switches less often. Vulkan slots become free earlier if the producer
- * needs them. OpenGL slots, if fewer than half were given back, may become free only at the next
- * call of the consumer. If the producer needs every slot, the consumer must wait in
- * gr_ring_acquire_read(), or by polling gr_ring_descriptor().
+ * needs them. If fewer than half of the OpenGL slots were given back, they may become free only at
+ * the next call of the consumer. So a consumer that waits must do so in gr_ring_acquire_read(), or
+ * by polling gr_ring_descriptor(): while it waits elsewhere, a producer that needs every slot gets
+ * none.
  *
  * Errors: as for gr_ring_hand_over(), and
  *     GR_ERR_STATE  a slot is not acquired for reading; its submit was not committed

@@ -54,7 +54,7 @@ typedef struct gr_semaphore gr_semaphore;
  *     D3D11_KEYED_MUTEX                             win32_*       a keyed mutex
  *     OPAQUE_WIN32_KMT                              win32_handle  a binary semaphore
  *     D3D11_KEYED_MUTEX_KMT                         win32_handle  a keyed mutex
- *     NVSCISYNC                                     nvscisync     a NvSciSync object
+ *     NVSCISYNC                                     nvscisync     an NvSciSync object
  */
 typedef struct gr_semaphore_desc {
     size_t struct_size;
@@ -74,7 +74,7 @@ typedef struct gr_semaphore_desc {
     /* The name of a handle, zero-terminated UTF-16, instead of `win32_handle`. */
     const void *win32_name;
 
-    /* A NvSciSyncObj, which the caller keeps alive. */
+    /* An NvSciSyncObj, which the caller keeps alive. */
     const void *nvscisync;
 
     /* The current value of a timeline. */

@@ -301,8 +301,8 @@ typedef struct gr_vk_buffer_desc {
 } gr_vk_buffer_desc;
 
 /*
- * An image that was created with VkExternalMemoryImageCreateInfo, in memory as for
- * gr_vk_buffer_desc.
+ * An image that was created with VkExternalMemoryImageCreateInfo, in memory allocated as for
+ * gr_vk_buffer_desc. The handle types and the exception for devices that copy are the same, too.
  */
 typedef struct gr_vk_image_desc {
     size_t struct_size;

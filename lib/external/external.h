@@ -62,8 +62,8 @@ struct gr_external_kind {
     gr_status (*begin_use)(gr_resource *const resources[], size_t n);
 
     /*
-     * For resources whose sync says `copies`: enqueue the copy of the mapped part, after the waits
-     * of a map and before the signals of a release. Record the error.
+     * For resources with gr_sync.copies: enqueue the copy of the mapped part, after the waits of a
+     * map and before the signals of a release. Record the error.
      */
     gr_status (*copy_in)(gr_resource *resource, CUstream stream);
     gr_status (*copy_out)(gr_resource *resource, CUstream stream);

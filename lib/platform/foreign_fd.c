@@ -75,8 +75,8 @@ ssize_t gr_foreign_receive(int socket, void *bytes, size_t size, struct gr_forei
 /* ---- Kinds ----------------------------------------------------------------------------------- */
 
 /*
- * Whether the file is in memory. Only for such files the query of the seals succeeds, even if no
- * seal is set. This query never waits for a file system.
+ * Whether the file is in memory. The query of the seals succeeds for every such file, even without
+ * seals, and fails for all other files. The query never waits for a file system.
  */
 static bool is_memory(int fd)
 {

@@ -69,8 +69,8 @@ void gr_loader_own_folder(char *folder, size_t size)
 }
 
 /*
- * Prevents that the file with grinterop is unloaded, because streams and threads may call grinterop
- * at any time. This file is the shared library, or a plug-in that contains the static library. A
+ * Keeps the file that contains grinterop loaded, because streams and threads may call grinterop at
+ * any time. The file is the shared library, or a plug-in that contains the static library. A
  * program cannot be unloaded.
  */
 __attribute__((constructor)) static void stay_loaded(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Tensors, mapped images and parts of mapped buffers as pictures. */
+/* Describes tensors, mapped images and parts of mapped buffers, each as a gr_picture. */
 #include "lib/publish/mapped.h"
 
 #include <string.h>

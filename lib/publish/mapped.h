@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The two sides of a publish or a fetch as pictures: the tensor, and the mapped image or buffer. */
+/*
+ * Describes both sides of a publish or a fetch, each as a gr_picture. The sides are the tensor, and
+ * the mapped image or buffer.
+ */
 #ifndef GR_LIB_PUBLISH_MAPPED_H
 #define GR_LIB_PUBLISH_MAPPED_H
 

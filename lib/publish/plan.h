@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Plans how one picture is converted to the other: by a copy or by which kernel. These functions
+ * Plans the conversion from one picture to the other, by a copy or by a kernel. These functions
  * call no driver.
  */
 #ifndef GR_LIB_PUBLISH_PLAN_H

@@ -127,8 +127,8 @@ static bool loses_by_undo(const gr_resource *resource)
 
 /*
  * Detects an invalid `ready_event` before a map whose undo would lose data. Only recording an event
- * shows whether it is valid. An event that was recorded by the last map counts as valid unless the
- * driver refuses destroyed events.
+ * shows whether it is valid. An event that was recorded by the last map is not checked again,
+ * unless the driver refuses destroyed events.
  */
 static gr_status try_ready(gr_resource *const resources[], size_t n, CUstream stream,
                            const gr_map_options *options)

@@ -340,7 +340,7 @@ static gr_status end_mapping(gr_resource *resource, CUstream stream, const char 
     gr_buffer *buffer = resource->mapped;
     gr_status status = unmap_resources(&resource, 1, release_stream(buffer, stream), call);
     if (has_ended(status) && gr_users_unkeep(buffer))
-        gr_buffer_give(buffer); /* the buffer is returned here, because no caller will release it */
+        gr_buffer_give(buffer); /* to its resource, because no caller will release this buffer */
     return status;
 }
 

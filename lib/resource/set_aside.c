@@ -129,7 +129,10 @@ void gr_resource_release_aside(gr_resource *resource)
     release_all(resource, take_all(resource));
 }
 
-/* Removes from `unbound` a resource that its caller has freed: no other thread can use it. */
+/*
+ * Finds a resource in `unbound` that its caller has freed, and takes its deferred buffers. No other
+ * thread can use a freed resource.
+ */
 static gr_resource *take_freed(gr_buffer **buffers)
 {
     pthread_mutex_lock(&lock);

@@ -11,8 +11,8 @@
 #include "lib/sync/submit.h"
 
 /*
- * Returns the number of the caller's slot, or state->room if it is not a slot of this ring. The
- * pointer is not dereferenced.
+ * Returns the number of the caller's slot, or state->room if the pointer is not a slot of this
+ * ring. Does not dereference the pointer.
  */
 static uint32_t find(const gr_ring *ring, const gr_slot *slot)
 {
@@ -131,7 +131,7 @@ static void record_states(gr_ring *ring, const struct gr_ring_side *side, enum g
 }
 
 /*
- * Updates the buffers and submits of the slots, even after an error, because some buffers may have
+ * Sets the buffer and the submit of each slot, even after an error, because some buffers may have
  * been released.
  */
 static void update_slots(gr_ring *ring, const struct gr_ring_side *side, size_t n)

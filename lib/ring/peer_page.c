@@ -262,7 +262,7 @@ void gr_page_finish_claim(struct gr_page_view *view, const struct gr_ring_side *
 {
     for (size_t i = 0; i < n; i++)
         if (final)
-            /* the value has been waited for once, which is enough */
+            /* the use waits for the value, so the next use need not */
             view->seen[side->numbers[i]].in = 0;
         else
             put_back(view, &view->state->places[side->numbers[i]], side->numbers[i]);

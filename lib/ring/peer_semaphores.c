@@ -33,7 +33,7 @@
 /* The time, in milliseconds, that the end of a ring waits for a living peer. */
 #define PEER_MS 2000
 
-/* The number of attempts of a driver call that fails: after a lost device all calls fail. */
+/* The maximum number of attempts of a driver call: if the device is lost, every attempt fails. */
 #define MOST_TRIES 3
 
 /* ---- Querying and signalling ----------------------------------------------------------------- */

@@ -43,7 +43,7 @@ struct gr_peer_semaphores {
      * the semaphores do not show this, because the peer may increase and then decrease them.
      */
     CUstream passed;
-    CUevent mark; /* an event that is recorded in a stream, for `passed` to wait for */
+    CUevent mark; /* an event in another stream, which `passed` waits for */
 
     struct gr_peer_probe arriving; /* the query of gr_peer_semaphores_are_done() */
 

@@ -164,7 +164,7 @@ static void settle_submits(const struct gr_ring_side *side, size_t n)
     }
 }
 
-/* For a shared ring: the link must follow each stream on which a resource was released. */
+/* For a shared ring: calls gr_link_follow() for each stream on which a resource was released. */
 static void follow_releases(gr_ring *ring, const struct gr_ring_side *side, size_t n)
 {
     CUstream last = NULL;
@@ -212,8 +212,8 @@ static bool can_defer(const gr_ring *ring)
     if (ring->state->newest || ring->link || ring->reader.is_cuda || !gr_external_of(resource))
         return false;
     /*
-     * A polling producer is woken only for slots that it can acquire without the consumer. So ends
-     * are not deferred for it.
+     * A polling producer is woken only for slots that it can acquire without another call of the
+     * consumer. A deferred OpenGL slot may need such a call, so the end is not deferred.
      */
     return !(ring->is_polled && ring->by_commands);
 }

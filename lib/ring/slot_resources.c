@@ -25,8 +25,8 @@ static gr_status refuse(size_t i, const char *call, const char *text)
 }
 
 /*
- * Whether two resources have the same OpenGL context. The rule of the backend cannot be used,
- * because it also considers whether a resource is in a ring.
+ * Whether two resources have the same OpenGL context. For resources in external memory,
+ * backend->run() cannot be used, because it also considers whether a resource is in a ring.
  */
 static bool same_thread(const gr_resource *a, const gr_resource *b)
 {
@@ -68,7 +68,7 @@ static gr_status check_semaphores(const gr_resource *resource, const gr_resource
     const struct gr_sync *other = &gr_external_of(like)->sync;
     if (!sync->acquire || !sync->release)
         return refuse(i, call,
-                      "lacks a semaphore, so that nothing would order the two sides: set the same "
+                      "lacks a semaphore, so nothing would order the two sides: set the same "
                       "two semaphores for all resources of the ring by gr_resource_set_sync().");
     if (!sync->acquire->timeline || !sync->release->timeline)
         return refuse(i, call,

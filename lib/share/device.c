@@ -81,7 +81,7 @@ gr_status gr_share_find_device(const struct gr_description *d, CUdevice *device,
     return fail_no_device(d, count, call);
 }
 
-/* Whether a CUDA context is current that can use the memory. */
+/* Whether a CUDA context is current whose device can use the memory. */
 static bool current_context_fits(const struct gr_description *d, CUdevice device)
 {
     CUcontext handle = NULL;

@@ -52,8 +52,8 @@ static gr_status add_wait(struct waits *waits, gr_semaphore *semaphore, uint64_t
 }
 
 /*
- * Waits for a binary signal, which is possible only once. Other streams that need the signal wait
- * for this wait.
+ * Waits for a binary signal. A signal allows only one wait, so other streams that need the signal
+ * wait for `passed`, the event after this wait.
  */
 static gr_status wait_binary(gr_semaphore *semaphore, uint64_t number, CUstream stream)
 {

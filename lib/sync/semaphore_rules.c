@@ -163,7 +163,7 @@ static enum semaphore_kind kind_of(const gr_semaphore *semaphore)
 static const char *kind_text(enum semaphore_kind kind)
 {
     static const char *const texts[] = {"a binary semaphore", "a semaphore with values",
-                                        "a keyed mutex", "a NvSciSync object"};
+                                        "a keyed mutex", "an NvSciSync object"};
     return texts[kind];
 }
 
@@ -193,10 +193,10 @@ gr_status gr_semaphore_check_point(const gr_semaphore_point *point, bool is_wait
         return no_such_field(kind, is_wait, "skip_nvscibuf", "NvSciSync objects", call);
     if (!point->nvsci_fence && kind == KIND_NVSCISYNC)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "A point of a NvSciSync object has no fence: nvsci_fence is NULL. CUDA "
-                       "driver API, %s. Pass a NvSciSyncFence.",
-                       is_wait ? "cuWaitExternalSemaphoresAsync waits for it"
-                               : "cuSignalExternalSemaphoresAsync writes the signal there");
+                       "A point of an NvSciSync object has no fence: nvsci_fence is NULL. %s (CUDA "
+                       "driver API). Pass an NvSciSyncFence.",
+                       is_wait ? "cuWaitExternalSemaphoresAsync waits for this fence"
+                               : "cuSignalExternalSemaphoresAsync writes the signal to this fence");
     return GR_OK;
 }
 

@@ -47,7 +47,10 @@ struct gr_semaphore {
     uint64_t waited;
     /* Binary: the number of the last signal by CUDA that the graphics API has waited for. */
     uint64_t handed;
-    /* Binary: CUDA itself waited for the second to last signal. `passed` follows that wait. */
+    /*
+     * Binary: a CUDA stream waited for the second to last signal, because no submit had. `passed`
+     * is the event after that wait.
+     */
     bool retaken;
     /* Binary: an open submit will wait for the last signal. */
     bool claimed;
@@ -57,9 +60,12 @@ struct gr_semaphore {
     uint64_t last_value;
     /* Binary: an event after the last wait; NULL until there is one. */
     CUevent passed;
-    /* The streams with explicit signals and waits, which must be done before the import ends. */
+    /*
+     * The streams of gr_semaphore_signal() and gr_semaphore_wait(). The import ends after their
+     * signals and waits are done.
+     */
     struct gr_told_list told;
-    /* used to retire the semaphore, with its `context`, until these streams have passed */
+    /* keeps the freed semaphore in the list of lib/retire.h until the streams in `told` are done */
     struct gr_retired retired;
 };
 

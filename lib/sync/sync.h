@@ -19,11 +19,15 @@ struct gr_sync {
     uint64_t computed;           /* the value of `release` that the last release signals */
     struct gr_submit_use *begun; /* the use in the open submit of the resource, or NULL */
     CUstream released_on;
-    /* an event that releases record if `release` is not a timeline; NULL until there is one */
+    /*
+     * an event after the last release, for a `release` that does not show when CUDA is done
+     * (gr_sync_tells_the_end()); NULL until there is one
+     */
     CUevent done;
     bool released; /* the resource has been mapped and released */
     /*
-     * a map was undone since the last release: `done` is after everything that this map waits for
+     * a map was undone after the last release: `done` is after the waits and copies of that map,
+     * and so after the release, too
      */
     bool undone;
     bool decided; /* the order of the resource is defined: by semaphores, or explicitly by none */
@@ -31,7 +35,7 @@ struct gr_sync {
     bool by_commands;
     /* the pair belongs to the graphics device, for all resources of that device in this process */
     bool of_device;
-    bool is_new; /* the graphics API must hand the resource over before its first map */
+    bool is_new; /* the graphics API must hand the resource over before the first map */
     bool copies; /* maps and releases also enqueue copies */
     bool owes;   /* a release copied bytes that no committed submit has moved to the object */
 };

@@ -197,8 +197,8 @@ static gr_status parse(const DLTensor *from, struct parsed *parsed, const char *
 /* ---- Imports --------------------------------------------------------------------------------- */
 
 /*
- * Checks that the device exists. If the driver knows the device of the memory, checks that they are
- * the same.
+ * Checks that the named device exists. If the driver knows the memory, checks that the memory is on
+ * that device.
  */
 static gr_status check_device(const struct parsed *parsed, const char *call)
 {

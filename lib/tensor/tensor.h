@@ -19,8 +19,8 @@ gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *sha
 void gr_tensor_discard(gr_tensor *tensor);
 
 /*
- * Sets the tensor's CUDA context: a reference to `context`, or to the current context if it is
- * NULL.
+ * Sets the tensor's CUDA context: a reference to `context`, or, if `context` is NULL, to the
+ * current context.
  */
 gr_status gr_tensor_set_context(gr_tensor *tensor, const struct gr_context *context,
                                 const char *call);

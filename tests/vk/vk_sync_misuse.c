@@ -59,7 +59,7 @@ VULKAN_TEST(values_below_those_of_an_application_timeline_are_refused)
     info.through_host = false;
     assert_null(gr_semaphore_from_vk(vk.wrap, &info),
                 vk.exports ? GR_ERR_INVALID_VALUE : GR_ERR_VULKAN, vk.exports ? 0 : -1,
-                vk.exports ? "a binary semaphore has none" : "exports no binary semaphores");
+                vk.exports ? "a binary semaphore has no value" : "exports no binary semaphores");
     info.through_host = true;
     info.value = 0;
     assert_null_invalid(gr_semaphore_from_vk(vk.wrap, &info), "binary");
