@@ -186,9 +186,9 @@ static gr_status load_software(void)
 }
 #else
 /*
- * Returns the path of the software driver if the program has already loaded it, because it links
- * the driver or the runtime API of the driver. That file must be used, because memory and streams
- * of the program belong to it.
+ * Returns the path of the software driver if the program has already loaded the driver, because the
+ * program is linked with the driver or with its runtime API. grinterop must use the same file,
+ * because memory and streams of the program belong to that driver.
  */
 static bool software_is_loaded(char *path, size_t size)
 {

@@ -32,7 +32,7 @@ const gr_cuda_api *gr_driver_load(void);
  * They depend on the driver, not on the device.
  */
 struct gr_driver_traits {
-    const char *note; /* appended to the description of an object */
+    const char *note; /* appended to descriptions, such as " (software CUDA driver)" */
 
     /* Device memory is host memory, and kernels can access all memory of the process. */
     bool host_memory;

@@ -59,7 +59,7 @@ static inline bool gr_told_none(const struct gr_told_list *list)
  */
 void gr_told_add(struct gr_told_list *list, CUstream stream, bool wrote);
 
-/* Converts the stream to a handle that names it on any thread, for later work. */
+/* Converts the stream to a handle that names the same stream on any thread, for later work. */
 CUstream gr_told_stream(CUstream stream);
 
 /* Whether the handle is a default stream, of which each CUDA context has its own. */

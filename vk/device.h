@@ -66,7 +66,7 @@ struct gr_vk_device {
     bool has_timeline;
     /* whether timeline and binary semaphores can be exported to CUDA */
     bool exports_timeline, exports_binary;
-    /* the device has no pair, because the code that wraps it synchronises the resources itself */
+    /* the device has no pair, because the code that wraps the device synchronises the resources */
     bool without_pair;
     gr_vk_device_info info;
     char text[1100];      /* the description of the device */

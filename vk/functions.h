@@ -15,8 +15,8 @@
 
 /*
  * X(name, extension): the extension is NULL for functions of Vulkan 1.0. A later function is looked
- * up by its core name, then by its KHR name in the extension. So it is found with any Vulkan
- * version that the application requested.
+ * up by its core name, then by its KHR name in the extension. So the function is found with any
+ * Vulkan version that the application requested.
  */
 #define GR_VK_INSTANCE_FUNCTIONS(X)                                                                \
     X(vkGetDeviceProcAddr, NULL)                                                                   \

@@ -66,8 +66,8 @@ static gr_status export_handle(const struct vk_binding *b, gr_external_memory_de
 }
 
 /*
- * Closes the file descriptor after a failed import only: a successful import takes it, and its
- * number may be in use again.
+ * Closes the file descriptor only after a failed import. A successful import takes the descriptor,
+ * whose number may then be in use for another file.
  */
 static void close_handle(const gr_external_memory_desc *info, bool imported)
 {

@@ -25,7 +25,10 @@ struct vk_recording {
 gr_status vk_recording_acquire(gr_vk_device *device, uint32_t family,
                                struct vk_recording **recording, const char *call);
 
-/* Returns a recording to the device. `submitted` says whether a submit signals its next value. */
+/*
+ * Returns a recording to the device. `submitted` says whether a submit signals the next value of
+ * the recording's semaphore.
+ */
 void vk_recording_release(gr_vk_device *device, struct vk_recording *recording, bool submitted);
 
 #endif

@@ -111,8 +111,8 @@ static gr_status export_handle(const struct imported *s, bool timeline, gr_semap
 }
 
 /*
- * Closes the file descriptor after a failed import only: a successful import takes it, and its
- * number may be in use again.
+ * Closes the file descriptor only after a failed import. A successful import takes the descriptor,
+ * whose number may then be in use for another file.
  */
 static void close_handle(const gr_semaphore_desc *info, bool imported)
 {

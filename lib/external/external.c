@@ -219,10 +219,7 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
     gr_status status = copy_each(resources, n, stream, false);
     if (status == GR_OK)
         status = gr_sync_release(resources, n, stream);
-    /*
-     * The graphics API has the resources back, but its next commands may run before CUDA's work is
-     * done.
-     */
+    /* The mapping has ended, but the next graphics commands may run before CUDA's work is done. */
     if (status == GR_OK && tell_graphics(resources, n, true) != GR_OK)
         return gr_error_set_class(GR_ERR_PARTIAL);
     return status;

@@ -31,8 +31,8 @@ struct gr_import {
 };
 
 /*
- * Imports memory whose description was checked. The caller gets the only reference, and keeps its
- * file descriptor. NULL after recording an error. The CUDA context must be current.
+ * Imports memory whose description was checked. The caller gets the only reference, and still owns
+ * the file descriptor. NULL after recording an error. The CUDA context must be current.
  */
 struct gr_import *gr_import_memory(const gr_external_memory_desc *info, const char *call);
 

@@ -41,8 +41,8 @@ void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
 }
 
 /*
- * Takes another buffer. The first buffers can all be in use if their mappings ended while callers
- * still had them.
+ * Takes a buffer other than the next one. All buffers in `first` may be in use, because callers may
+ * still have buffers whose mapping has ended.
  */
 gr_buffer *gr_buffer_take_other(gr_resource *resource)
 {

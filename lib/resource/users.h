@@ -50,8 +50,8 @@ gr_status gr_users_order(gr_resource *resource, CUstream stream, const char *cal
 void gr_users_revoke(gr_buffer *buffer, const char *call);
 
 /*
- * Makes the users keep the buffer: the last user to be removed defers its release. False if there
- * is no user.
+ * Makes the users keep the buffer: the last user to be removed defers the release of the buffer.
+ * False if there is no user.
  */
 bool gr_users_keep(gr_buffer *buffer);
 

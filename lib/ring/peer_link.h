@@ -91,7 +91,7 @@ gr_status gr_link_fail_gone(const struct gr_link *link, const char *call);
  */
 bool gr_link_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n);
 
-/* Ends a claim in the page after it was committed or undone in the state. */
+/* Ends a claim in the page, after the claim was committed or undone in the state. */
 void gr_link_finish_claim(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                           bool final);
 

@@ -91,7 +91,7 @@ bool gr_page_pull(struct gr_page_view *view, const struct gr_ring_side *side);
  */
 bool gr_page_claim(struct gr_page_view *view, const struct gr_ring_side *side, size_t n);
 
-/* Ends a claim in the page after it was committed (`final`) or undone in the state. */
+/* Ends a claim in the page, after the claim was committed (`final`) or undone in the state. */
 void gr_page_finish_claim(struct gr_page_view *view, const struct gr_ring_side *side, size_t n,
                           bool final);
 

@@ -10,8 +10,8 @@
 #include "lib/platform/fork.h"
 
 /*
- * Initialises the condition. Deadlines use the monotonic clock if the condition supports it,
- * otherwise the wall clock.
+ * Initialises the condition variable. Deadlines use the monotonic clock if the condition variable
+ * supports that clock, otherwise the wall clock.
  */
 static bool init_condition(gr_ring *ring)
 {

@@ -10,8 +10,8 @@
 #include "lib/uuid_text.h"
 
 /*
- * Replaces the UUID of lavapipe by the software driver's own UUID, because the driver may use
- * either for its first device, depending on the process.
+ * Replaces the UUID of lavapipe by the software driver's own UUID. The driver reports one or the
+ * other for the first device, depending on the process.
  */
 static void normalize_uuid(CUuuid *uuid)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Identifies the CUDA device of a resource in messages by its UUID. */
+/* Messages identify the CUDA device of a resource by the UUID of the device. */
 #ifndef GR_LIB_SHARE_DEVICE_H
 #define GR_LIB_SHARE_DEVICE_H
 

@@ -35,7 +35,7 @@ static gr_status describe_all(const gr_resource *resource, struct gr_message *me
     gr_status status = gr_share_describe(resource, &d, message, call);
     /*
      * A semaphore that this process also uses for other resources is not sent, because each process
-     * would count its values separately.
+     * would count the values of the semaphore separately.
      */
     bool goes_along = !sync->of_device;
     if (status == GR_OK && goes_along)

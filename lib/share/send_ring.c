@@ -162,8 +162,9 @@ static gr_status wait_on(CUstream stream, const struct sending *s)
 }
 
 /*
- * Ends the use by the graphics API. If the peer takes over the graphics side, graphics commands of
- * this process that the ring does not know may be in flight, and `end_use` signals after them.
+ * Ends the use by the graphics API. If the peer takes over the graphics side, graphics commands
+ * that this process issued outside of the ring may still use the slots: end_use() signals after
+ * these commands.
  */
 static gr_status end_graphics(const struct sending *s)
 {

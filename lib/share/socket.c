@@ -367,7 +367,7 @@ static gr_status check_room(const struct header *header, struct gr_message *mess
 
 /*
  * Checks the header before it is removed from the socket, if the whole header has arrived. Senders
- * send it in one piece.
+ * send the header in one piece.
  */
 static gr_status peek_header(int socket, enum gr_message_kind kind, struct gr_message *message,
                              const struct gr_deadline *deadline, const char *call)

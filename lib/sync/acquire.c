@@ -97,8 +97,8 @@ static gr_status acquire_one(struct gr_sync *sync, struct waits *waits, CUstream
 }
 
 /*
- * This is a separate function because its array takes much stack: the driver's calls would
- * otherwise use stack below the array, which is not in the cache.
+ * This is a separate function because of its large array: otherwise driver calls would use the
+ * stack below the array, and that part of the stack is not in the CPU cache.
  */
 static __attribute__((noinline)) gr_status acquire_many(gr_resource *const resources[], size_t n,
                                                         const struct waits *few, CUstream stream)

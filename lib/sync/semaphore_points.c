@@ -18,7 +18,8 @@
 
 /*
  * One point, which is the usual case, has separate functions without the arrays for many points.
- * The driver's calls would otherwise use the stack below the arrays, which is not in the cache.
+ * Otherwise driver calls would use the stack below the arrays, and that part of the stack is not in
+ * the CPU cache.
  */
 static CUresult wait_for_one(const gr_semaphore_point *point, CUstream stream)
 {

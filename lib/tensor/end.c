@@ -209,8 +209,8 @@ static void end_of_memory(gr_tensor *tensor)
 }
 
 /*
- * Ends a tensor. Ending a tensor of a mapping must not block, so the end of deferred tensors is
- * left to other calls.
+ * Ends a tensor, and then the deferred tensors. After a tensor of a mapping, leaves the deferred
+ * tensors to other calls, because ending them may block.
  */
 void gr_tensor_end(gr_tensor *tensor)
 {
