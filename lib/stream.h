@@ -37,8 +37,8 @@ gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const 
 
 /*
  * Returns GR_ERR_STATE if the stream captures a graph: each launch of the graph would repeat a
- * wait, a signal or a record that must happen once. Returns GR_OK without a driver: there is no
- * stream.
+ * wait, a signal or a record that must happen once. If no driver is loaded, returns GR_OK, because
+ * there is no stream.
  */
 gr_status gr_stream_check_capture(CUstream stream, const char *call);
 

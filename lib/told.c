@@ -33,8 +33,8 @@ static void set_count(struct gr_told_list *list, size_t count)
 /* ---- Streams and events ---------------------------------------------------------------------- */
 
 /*
- * CU_STREAM_PER_THREAD of another thread cannot be named on this thread, but the legacy stream
- * waits for it.
+ * CU_STREAM_PER_THREAD names another stream on each thread. The legacy stream waits for all of
+ * these streams.
  */
 CUstream gr_told_stream(CUstream stream)
 {

@@ -59,7 +59,10 @@ static inline bool gr_told_none(const struct gr_told_list *list)
  */
 void gr_told_add(struct gr_told_list *list, CUstream stream, bool wrote);
 
-/* Converts the stream to a handle that names the same stream on any thread, for later work. */
+/*
+ * Returns a stream through which any thread can wait for `stream`: the legacy stream for
+ * CU_STREAM_PER_THREAD, and `stream` itself otherwise.
+ */
 CUstream gr_told_stream(CUstream stream);
 
 /* Whether the handle is a default stream, of which each CUDA context has its own. */

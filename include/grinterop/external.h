@@ -82,8 +82,8 @@ typedef struct gr_external_part_desc {
 } gr_external_part_desc;
 
 /*
- * Memory, and a resource in it. The type selects the handle field, and whether `dedicated` is set;
- * the other handle fields are 0.
+ * Memory, and a resource in it. The type selects the handle field, and whether `dedicated` is set:
+ * leave the other handle fields 0.
  *
  *     type (GR_EXTERNAL_MEMORY_...)              handle        dedicated
  *     OPAQUE_FD                                  fd            as allocated

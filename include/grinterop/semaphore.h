@@ -42,7 +42,7 @@ typedef struct gr_semaphore gr_semaphore;
 /* ---- Life ------------------------------------------------------------------------------------ */
 
 /*
- * A semaphore to import. The type selects which handle field is used; the other handle fields are
+ * A semaphore to import. The type selects which handle field is used: leave the other handle fields
  * 0.
  *
  *     type (GR_EXTERNAL_SEMAPHORE_...)              handle        what it is
@@ -143,7 +143,7 @@ GR_API int gr_semaphore_describe(const gr_semaphore *semaphore, char *text, size
 
 /* ---- Explicit signals and waits -------------------------------------------------------------- */
 
-/* One signal or wait. The type of the semaphore decides which fields apply; the others are 0. */
+/* One signal or wait. The type of the semaphore decides which fields apply: leave the others 0. */
 typedef struct gr_semaphore_point {
     size_t struct_size;
 

@@ -41,10 +41,10 @@ extern "C" {
  * Sends a resource to another process, with `size` bytes of your own data.
  *
  * The processes must agree which of them uses the resource at any time; a ring of one slot ensures
- * this. Semaphores set by gr_resource_set_sync() are sent along. The receiver's submits then
- * continue the sender's values, and the receiver's n-th release signals the n-th value after the
- * value that was sent. Other resources are sent without semaphores, and the receiver defines the
- * order.
+ * this. Semaphores set by gr_resource_set_sync() are sent with the resource. The receiver's submits
+ * then continue the sender's values, and the receiver's n-th release signals the n-th value after
+ * the value that was sent. A resource without such semaphores is sent without semaphores, and the
+ * receiver defines the order.
  *
  * Owner    the caller still owns the resource; the other process imports the same memory
  * Data     NULL with size 0: none

@@ -157,8 +157,8 @@ static gr_status check_runs(gr_resource *const resources[], size_t n, const char
 }
 
 /*
- * Undoes the maps of the runs among the first n resources. `losing` selects the runs whose undo
- * loses data, or the other runs.
+ * Undoes maps among the first n resources: if `losing` is set, the maps of the runs whose undo
+ * loses data; otherwise the maps of the other runs.
  */
 static void undo_runs(gr_resource *const resources[], size_t n, CUstream stream, bool losing)
 {

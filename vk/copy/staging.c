@@ -58,9 +58,9 @@ static gr_status make_buffer(struct vk_staging *s, const gr_vk_device *device, V
 }
 
 /*
- * Returns the best coherent memory type: preferably cached, because the CPU may read the memory,
- * and then not on the device, because CUDA would access device memory slowly, over the bus.
- * UINT32_MAX if there is none.
+ * Returns the best coherent memory type. Prefers cached types, because the CPU may read the memory.
+ * Among equal types, prefers those that are not on the device, because CUDA would access device
+ * memory slowly, over the bus. UINT32_MAX if there is none.
  */
 static uint32_t find_type(const gr_vk_device *device, uint32_t types)
 {
