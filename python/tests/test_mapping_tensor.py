@@ -236,6 +236,6 @@ def test_exit_with_live_mapping_tensors_succeeds(last):
     )
     assert done.returncode == 0
     if grinterop.is_software() and "cuda.close()" in last:
-        assert done.stderr.endswith("is mapped while its CUDA context ends: CUDA's bytes are lost\n")
+        assert "is mapped while its CUDA context ends: CUDA's bytes are lost" in done.stderr
     else:
         assert done.stderr == ""
