@@ -132,41 +132,42 @@ struct work {
     gr_ring *ring; /* The ring, if the target is one. */
 };
 
-static PyObject *into_resource(resource_object *resource, const struct work *work)
+/* Runs `work` on the resource, or on the buffer, of a Python object that no other thread may use.
+ */
+static PyObject *run_on(PyObject *object, gr_resource *resource, gr_buffer *buffer,
+                        const struct work *work)
 {
     gr_status status;
     const gr_publish_options *options = &work->options.options;
-    if (!resource_usable(resource))
-        return NULL;
-    if (resource->mapped && resource->mapped->buffer) {
-        PyErr_SetString(PyExc_RuntimeError,
-                        "GraphicsResource is already mapped: pass its Buffer instead");
-        return NULL;
-    }
-    if (!exclusive_begin((PyObject *)resource))
+    if (!exclusive_begin(object))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
-    status = work->fetch ? gr_fetch(resource->resource, work->tensor, options, work->stream)
-                         : gr_publish(resource->resource, work->tensor, options, work->stream);
+    if (resource)
+        status = work->fetch ? gr_fetch(resource, work->tensor, options, work->stream)
+                             : gr_publish(resource, work->tensor, options, work->stream);
+    else
+        status = work->fetch ? gr_buffer_fetch(buffer, work->tensor, options, work->stream)
+                             : gr_buffer_publish(buffer, work->tensor, options, work->stream);
     Py_END_ALLOW_THREADS
     PyObject *none = none_or_fail(status);
-    exclusive_end((PyObject *)resource);
+    exclusive_end(object);
     return none;
+}
+
+static PyObject *into_resource(resource_object *resource, const struct work *work)
+{
+    if (!resource_usable(resource))
+        return NULL;
+    if (!resource->mapped || !resource->mapped->buffer)
+        return run_on((PyObject *)resource, resource->resource, NULL, work);
+    PyErr_SetString(PyExc_RuntimeError,
+                    "GraphicsResource is already mapped: pass its Buffer instead");
+    return NULL;
 }
 
 static PyObject *into_buffer(buffer_object *buffer, const struct work *work)
 {
-    gr_status status;
-    const gr_publish_options *options = &work->options.options;
-    if (!buffer_usable(buffer) || !exclusive_begin((PyObject *)buffer))
-        return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = work->fetch ? gr_buffer_fetch(buffer->buffer, work->tensor, options, work->stream)
-                         : gr_buffer_publish(buffer->buffer, work->tensor, options, work->stream);
-    Py_END_ALLOW_THREADS
-    PyObject *none = none_or_fail(status);
-    exclusive_end((PyObject *)buffer);
-    return none;
+    return buffer_usable(buffer) ? run_on((PyObject *)buffer, NULL, buffer->buffer, work) : NULL;
 }
 
 static gr_status into_ring_for(void *user, unsigned timeout_ms)
