@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * hello: CUDA writes a wave to an OpenGL vertex buffer, OpenGL draws it to hello.png. The kernel is
- * in hello.cu, compiled as hello.fatbin for a GPU and as hello.so for the software driver. Run
- * hello in the folder of these files:
+ * in hello.cu, compiled as hello.fatbin for a GPU and as hello.so for the software driver. The
+ * program loads this file from the current folder: in any other folder than that of the kernels it
+ * ends with CUDA_ERROR_FILE_NOT_FOUND. So run it there:
  *
  *     cd build/kernels; ../examples/hello
  */

@@ -17,7 +17,7 @@ struct particles_cuda {
 bool particles_cuda_open(struct particles_cuda *cuda, struct session *session, int count);
 void particles_cuda_close(struct particles_cuda *cuda);
 
-/* Resets the particles to the start, when the average number of particles is in flight. */
+/* Resets the particles, then moves them until about as many are born as die in each step. */
 bool particles_cuda_start(struct particles_cuda *cuda);
 
 /* Starts the kernel of one step, which writes `count` points to draw (struct spark). */

@@ -11,8 +11,8 @@
 enum { PORT_COLUMNS = 640, PORT_ROWS = 400, PORT_TEXTURE_WIDTH = 2048, PORT_TEXTURE_HEIGHT = 1280 };
 
 struct port_vertex {
-    float4 place;  /* x, y, z; w: texture coordinate across, 0 to 1 */
-    float4 normal; /* x, y, z of any length; w: texture coordinate down */
+    float4 place;  /* x, y, z; w: the texture coordinate across, 0 to 1 */
+    float4 normal; /* x, y, z, not normalised; w: the texture coordinate down */
 };
 
 #endif

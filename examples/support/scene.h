@@ -17,7 +17,7 @@ struct scene {
     unsigned surface_program, background_program;
 };
 
-/* The camera position, and the direction of the light, of any length. */
+/* The camera, and the direction of the light, which need not be normalised. */
 struct view {
     float eye[3], target[3];
     float light[3];

@@ -7,7 +7,7 @@
 
 struct vertex {
     float4 position; /* the position: x, y, z, 1 */
-    float4 normal;   /* a normal of any length; w: the received sunlight, 0 to 1 */
+    float4 normal;   /* the normal, not normalised; w: the received sunlight, 0 to 1 */
     float4 colour;   /* the RGB colour of the material in linear light; w: shininess */
 };
 

@@ -25,7 +25,7 @@ struct renderer {
     GLFWwindow *glfw;
     struct viewer_stage stage;
     void *opened[SCENES]; /* the state of each scene; NULL until the scene is first shown */
-    float times[SCENES];  /* by scene: the scene time of its last frame */
+    float times[SCENES];  /* the scene time of each scene's last frame */
     int last;             /* the scene drawn last */
     const char *interface;
 };

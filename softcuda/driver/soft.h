@@ -298,8 +298,8 @@ void soft_range_set_syncs(const void *base, bool syncs);
 size_t soft_range_reach(const void *address, unsigned devices);
 
 /*
- * True if [address, address + size) lies within one known range, as soft_range_reach counts ranges.
- * This is the argument check of launches and copies.
+ * True if [address, address + size) lies within one known range. Adjacent mappings that the same
+ * device may access count as one range. This is the argument check of launches and copies.
  */
 bool soft_range_holds(const void *address, size_t size);
 

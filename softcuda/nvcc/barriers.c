@@ -78,8 +78,8 @@ typedef struct {
     words names;
     bool whole; /* search parameters and return types for names, not only bodies */
     /*
-     * A class, or a host function with a device lambda, has the property. A template may receive
-     * the class or the lambda as an argument.
+     * Some class, or some host function with a device lambda, has the property. Any template may
+     * receive that class or lambda as an argument, so all templates count as having the property.
      */
     bool passed;
 } property;

@@ -142,9 +142,9 @@ static enum name_kind kind_of_value(const source *s, size_t first, size_t i, siz
 }
 
 /*
- * Whether the code may run twice: it changes nothing, and it reads no memory, which other threads
- * may change. Code after a guard is also run for threads that the guard excludes, so it must not
- * divide.
+ * Whether the code may run twice. It must change nothing. It must not read memory, since other
+ * threads may change memory. `guarded` code follows another guard and also runs for threads that
+ * this guard excludes, so it must not divide.
  */
 static bool is_pure(const source *s, size_t first, size_t end, bool guarded, names *own)
 {

@@ -15,13 +15,13 @@
 enum guards {
     GUARDS_NONE, /* the kernel has no guards that can be evaluated twice */
     GUARDS_ANY,  /* the kernel has such guards */
-    /* The guards only compare the index of line.h: the passing threads of a row are neighbours. */
+    /* The guards only compare the index (line.h): the passing threads of a row are neighbours. */
     GUARDS_SPAN,
     GUARDS_STRIDE, /* the kernel has no guard, but a loop of stride.h */
 };
 /*
- * *far is set if the kernel multiplies the index of line.h: threads that are neighbours may then
- * access memory that is far apart.
+ * *far becomes true if the kernel multiplies the index (line.h): threads that are neighbours may
+ * then access memory that is far apart.
  */
 enum guards guards_rewrite(source *s, const declaration *kernel, bool *far);
 

@@ -162,8 +162,8 @@ static bool is_own_namespace(const source *s, size_t name)
 }
 
 /*
- * Whether the name is a member, or a name from a class or from a namespace that system headers also
- * contain.
+ * Whether the name follows `.` or `->`, or is qualified by a class or by a namespace that system
+ * headers also declare.
  */
 static bool is_foreign(const source *s, size_t name)
 {

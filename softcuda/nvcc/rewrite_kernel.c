@@ -146,7 +146,10 @@ static const char *typed_address_of(const source *s, const declaration *k)
     return keep_text(", static_cast<void (*)(%s)>(&%s)", params, name);
 }
 
-/* The specifiers of the function object, which names in grinterop_nvcc_launch.hpp select. */
+/*
+ * The specifiers of the function object. They depend on the compiler and its options, for which
+ * grinterop_nvcc_launch.hpp declares the names below.
+ */
 static const char *specifiers_of(const source *s)
 {
     if (strstr(s->text, "kernels_are_called"))

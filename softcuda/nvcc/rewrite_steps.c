@@ -129,8 +129,8 @@ static size_t assignment(const source *s, size_t i, char *letter)
 }
 
 /*
- * Whether p at i has an index that differs between lanes. A lock is a single word and has no such
- * index.
+ * Whether an index that may differ between lanes begins at i. An index that is a number does not:
+ * a lock, for example, is a single word.
  */
 static bool is_indexed(const source *s, size_t i)
 {

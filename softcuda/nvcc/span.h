@@ -16,8 +16,9 @@ bool span_is_uniform(const source *s, size_t first, size_t end, const names *own
 bool span_is_index(const source *s, size_t first, size_t end, const names *own);
 
 /*
- * Whether the expression is such a condition. Conditions joined by "|" exclude threads, those
- * joined by "&" pass them.
+ * Whether the expression is a condition for which the passing threads of a row are neighbours. With
+ * the `join` "|", threads pass if it is false, and || joins its parts. With "&", threads pass if it
+ * is true, and && joins its parts.
  */
 bool span_is_condition(const source *s, size_t first, size_t end, const char *join,
                        const names *own);

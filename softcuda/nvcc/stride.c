@@ -6,7 +6,7 @@
 
 typedef struct {
     size_t open, first, second, close; /* the parentheses and semicolons of the loop's head */
-    size_t name;                       /* the variable that the loop counts */
+    size_t name;                       /* the loop variable */
 } loop;
 
 static const char *const keywords[] = {"if", "for", "while", "do", "switch", "return", NULL};

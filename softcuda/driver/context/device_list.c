@@ -80,8 +80,8 @@ static bool has_prefix(const CUuuid *uuid, const char *entry, size_t length)
 
 /*
  * Returns the device whose UUID begins with the entry; -1 if there is no such device, or more than
- * one. The drawing device is also found by its own UUID. Vulkan is queried last, because the query
- * takes time.
+ * one. The drawing device is found by its own UUID and by the UUID that Vulkan reports for it.
+ * Vulkan is queried last, because the query takes time.
  */
 static int find_uuid(const char *entry, size_t length)
 {

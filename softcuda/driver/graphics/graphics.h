@@ -65,8 +65,8 @@ struct soft_graphics {
     unsigned flags;        /* CUgraphicsMapResourceFlags of the next map */
     unsigned mapped_flags; /* the CUgraphicsMapResourceFlags of the present map */
     pthread_mutex_t lock;  /* protects the two fields below, which tasks read */
-    uint64_t serial;       /* the map whose bytes may still be filled in; 0 if there is none */
-    bool filled;           /* the bytes were filled in */
+    uint64_t serial;       /* the number of the present map; 0 if there is none */
+    bool filled;           /* that map's bytes were filled in */
 };
 
 /*

@@ -37,7 +37,7 @@ typedef struct soft_array {
     size_t size;         /* the size of the array's own pages in bytes, or 0 */
     soft_mipmap *mipmap; /* the mipmapped array of which this array is a level, or NULL */
     const char *what;    /* for messages, such as "OpenGL texture 3" */
-    _Atomic bool mapped; /* the elements are accessible; always true for own pages */
+    _Atomic bool mapped; /* the elements are accessible; only false for wrapped arrays */
     _Atomic bool told;   /* it was logged that a GPU allows no surface of this array */
 } soft_array;
 
@@ -124,9 +124,9 @@ bool soft_array_lay_out(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, soft_array_pl
                         size_t *size);
 
 /*
- * Allocates the memory of an array with own memory: a range whose owner is the array. `what`
- * describes the memory in fault messages: in the first function while the memory exists, in the
- * second function after it was freed.
+ * Allocate and free the memory that an array owns: a range whose owner is the array. `what` is for
+ * fault messages. That of the first function describes the memory while it exists, that of the
+ * second function describes it after it was freed.
  */
 CUresult soft_array_pages_new(soft_context *context, void *owner, size_t size, const char *what,
                               unsigned char **pages);

@@ -16,7 +16,7 @@
 /* Accesses below this address are reported as accesses through NULL: Linux maps nothing there. */
 #define NULL_LIMIT 65536
 
-/* This size suffices for this handler and one that the application installed before. */
+/* Large enough for this driver's handler and for one that the application installed before. */
 #define SIGNAL_STACK_SIZE ((size_t)128 * 1024)
 
 _Thread_local soft_work soft_this_work;

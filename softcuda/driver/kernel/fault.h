@@ -26,7 +26,7 @@ typedef struct {
 typedef struct {
     const unsigned char *base; /* NULL until the thread runs a kernel */
     size_t size;
-    const unsigned char *lowest; /* the lowest byte, including the guards */
+    const unsigned char *lowest; /* the first byte of the lower guard */
     const unsigned char *end;
 } soft_shared;
 

@@ -38,8 +38,9 @@ static CUresult refuse_gpu_image(const char *name, const char *what)
 {
     soft_log(
         SOFT_WARN,
-        "%s is %s, for a GPU; for this driver compile the .cu file, including grinterop/cuhost.h, "
-        "by: g++ -x c++ -std=c++17 -O2 -fPIC -shared -I$CUDA/include FILE.cu -o FILE.so",
+        "%s is %s, which only a GPU can run. For this driver, add #include <grinterop/cuhost.h> to "
+        "the .cu file and compile it by: g++ -x c++ -std=c++17 -O2 -fPIC -shared "
+        "-I$CUDA/include FILE.cu -o FILE.so",
         name, what);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }

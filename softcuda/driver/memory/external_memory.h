@@ -10,7 +10,7 @@ typedef struct {
     soft_owned owned;
     soft_memfd file;
     size_t size;       /* the size that the application passed */
-    bool is_elsewhere; /* on another device than its context */
+    bool is_elsewhere; /* the memory is on another device than the context */
 } soft_external;
 
 /*

@@ -45,13 +45,13 @@ SOFT_API_ptsz(cuMemPrefetchAsync_v2,
 /* ---- Batches --------------------------------------------------------------------------------- */
 
 #if CUDA_VERSION >= 13000
-/* A batch of ranges, and the place to which each is prefetched. */
+/* A batch of ranges, and the location to which each is prefetched. */
 struct batch {
     const CUdeviceptr *pointers;
     const size_t *sizes;
     size_t count;
     const CUmemLocation *places;
-    const size_t *first_of; /* for each place, the index of its first range */
+    const size_t *first_of; /* for each location, the index of its first range */
     size_t place_count;
 };
 
@@ -75,7 +75,7 @@ static CUresult check_places(const struct batch *batch)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = CUDA_SUCCESS;
     for (size_t i = 0; i < batch->place_count && result == CUDA_SUCCESS; i++) {
-        /* A place without ranges is rejected, as on a GPU. */
+        /* A location without ranges is rejected, as on a GPU. */
         if (batch->first_of[i] >= batch->count ||
             (i > 0 && batch->first_of[i] < batch->first_of[i - 1]))
             return CUDA_ERROR_INVALID_VALUE;

@@ -156,8 +156,8 @@ SOFT_API cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUme
 }
 
 /*
- * The lock protects `access`, which another thread may change. It does not protect the pool, which
- * is freed after all its memory: the caller's range keeps it alive.
+ * The lock protects `access`, which another thread may change. The pool needs no protection: a pool
+ * is freed after all its memory, so the caller's range keeps it alive.
  */
 bool soft_pool_allows(const soft_range *range, CUdevice device)
 {

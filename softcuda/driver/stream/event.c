@@ -192,7 +192,7 @@ CUresult soft_event_describe(CUevent handle, soft_ipc_handle *description)
 
 /* ---- Record and wait ------------------------------------------------------------------------- */
 
-/* The only flag of a record or wait is for streams that capture. */
+/* A record or wait can have one flag, which is only valid while the stream is being captured. */
 static CUresult check_flags(unsigned flags)
 {
     if (flags == CU_EVENT_RECORD_EXTERNAL)

@@ -11,8 +11,8 @@
  * Whether a wait of a stream for another process must give up. The destruction of a context waits
  * for the work of its streams, but must not hang because the other process has died. So a wait
  * gives up some seconds after it has noticed the destruction. The context then gets an error, with
- * which its other waits give up at once. *since is the time when it noticed the destruction, 0
- * before that. `what` is for the log.
+ * which its other waits give up at once. *since is the time when this wait noticed the destruction,
+ * 0 before that. `what` is for the log.
  */
 bool soft_peer_wait_gives_up(soft_context *context, time_t *since, const char *what);
 

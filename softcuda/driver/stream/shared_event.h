@@ -34,8 +34,8 @@ CUresult soft_shared_event_wait_on(soft_shared_event *event, soft_stream *stream
 
 /*
  * soft_shared_event_is_done() returns whether the latest record was reached.
- * soft_shared_event_wait() waits on this thread until it is reached; CUDA_ERROR_EXTERNAL_DEVICE if
- * the process that recorded dies.
+ * soft_shared_event_wait() blocks this thread until then; CUDA_ERROR_EXTERNAL_DEVICE if the process
+ * that recorded the event dies.
  */
 bool soft_shared_event_is_done(const soft_shared_event *event);
 CUresult soft_shared_event_wait(soft_shared_event *event);

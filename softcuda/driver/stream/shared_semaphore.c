@@ -265,7 +265,7 @@ static bool try_to_take(gr_softcuda_semaphore *semaphore, uint64_t value)
 static bool wait_for(gr_softcuda_semaphore *semaphore, uint64_t value, unsigned milliseconds)
 {
     /*
-     * Reads the counter before the value: if a signal comes after the read, the futex call returns
+     * Reads `changes` before the value. A signal after that changes it, and the futex call returns
      * at once.
      */
     uint32_t seen = atomic_load(&semaphore->shared->changes);

@@ -85,9 +85,9 @@ typedef struct gr_cuhost_block {
     int (*barrier)(void *fibre, int predicate);
     /*
      * Waits until the lanes in `mask` that are still running in the thread's warp have arrived.
-     * Returns their values in values[lane], and the mask of the lanes that arrived. A mask of 0
-     * means all lanes that arrive before all threads of the block wait. NULL without
-     * GR_CUHOST_SYNC.
+     * Returns their values in values[lane], and the mask of the lanes that arrived. With a `mask`
+     * of 0, waits until no thread of the block can run: the lanes that have made the same call by
+     * then have arrived. NULL without GR_CUHOST_SYNC.
      */
     unsigned (*exchange)(void *fibre, unsigned mask, uint64_t value, uint64_t values[32]);
     void *fibre;

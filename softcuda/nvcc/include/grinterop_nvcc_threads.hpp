@@ -31,7 +31,8 @@ struct guard {
     bool was_round;
 
     /*
-     * stop() is one of several tests. last() and go() are the last test, which ends the evaluation.
+     * Each test of a kernel calls stop(), except the last test, which calls last() or go() and ends
+     * the evaluation.
      */
     [[gnu::always_inline]] bool stop(bool refuse)
     {
@@ -67,7 +68,7 @@ template <class Body, bool Plain> struct original {
 };
 
 /*
- * nvcc copies all parameters as bytes. This class does so for types that C++ would copy otherwise.
+ * nvcc copies all parameters as bytes. This class does so for types that have copy functions.
  */
 template <class Body> struct original<Body, false> {
     alignas(Body) unsigned char bytes[sizeof(Body)];
@@ -228,8 +229,8 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
     }
 
     /*
-     * Runs each round of each thread as a thread of its own. After a thread without work, no thread
-     * has work.
+     * Runs each round of a grid-stride loop as a thread of its own. If a round has no work, no later
+     * round has work.
      */
     [[gnu::always_inline]] static void run_rounds(const scene &s, const int first, const int end,
                                                   const unsigned y, const unsigned z)

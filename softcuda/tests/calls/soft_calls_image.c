@@ -129,7 +129,7 @@ SOFT_TEST(mipmapped_array_has_the_whole_chain_of_levels)
     }
     INVALID(cuMipmappedArrayGetLevel, (&level, levels, 4));
     INVALID(cuMipmappedArrayGetLevel, (NULL, levels, 0));
-    /* A level cannot be destroyed alone. */
+    /* A level cannot be destroyed without its mipmapped array. */
     GIVES(ERROR_INVALID_HANDLE, cuArrayDestroy, (level));
     DRV(cuMipmappedArrayDestroy, (levels));
     GIVES(ERROR_INVALID_HANDLE, cuMipmappedArrayDestroy, (levels));

@@ -355,7 +355,7 @@ SOFT_TEST(event_flags_for_captures_are_refused)
 {
     CUevent event = NULL;
     DRV(cuEventCreate, (&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
-    /* These flags of records and waits are for streams that capture. */
+    /* These flags of records and waits are only valid while the stream is being captured. */
     GIVES(ERROR_ILLEGAL_STATE, cuEventRecordWithFlags,
           (event, fx.stream, CU_EVENT_RECORD_EXTERNAL));
     INVALID(cuEventRecordWithFlags, (event, fx.stream, 2));

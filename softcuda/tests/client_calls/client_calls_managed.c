@@ -159,7 +159,7 @@ CONCURRENT_TEST(invalid_hints_are_refused)
     DRV(cuMemFree_v2, (memory));
 }
 
-/* ---- Places as described since CUDA 12.2 ----------------------------------------------------- */
+/* ---- Locations of the type CUmemLocation (CUDA 12.2) ----------------------------------------- */
 
 #if CUDA_VERSION >= 12020
 CONCURRENT_TEST(advice_accepts_locations_by_type)
@@ -243,7 +243,7 @@ CONCURRENT_TEST(batches_prefetch_and_discard_ranges)
     DRV(cuMemFree_v2, (memory));
 }
 
-/* The batch has two ranges with one place. Each row below has one mistake. */
+/* A valid batch has two ranges and one location. Each row below has one mistake. */
 CONCURRENT_TEST(invalid_batches_are_refused)
 {
     CUdeviceptr memory = managed(), plain = 0;
@@ -277,7 +277,7 @@ CONCURRENT_TEST(invalid_batches_are_refused)
                 (rows[i].parts, rows[i].sizes, 2, rows[i].places, rows[i].first_of,
                  rows[i].place_count, rows[i].flags, rows[i].stream));
     CUmemLocation last[] = {{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = fx.device}, host};
-    /* One of the two places has no range. NVIDIA does not document which of them. */
+    /* One of the two locations has no range. NVIDIA does not document which of them. */
     DRV(cuMemPrefetchBatchAsync, (parts, sizes, 2, last, empty, 2, 0, fx.stream));
     CU(StreamSynchronize(fx.stream));
     if (gr_cuda_is_software()) {

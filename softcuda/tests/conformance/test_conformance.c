@@ -247,7 +247,7 @@ TEST(mapped_buffer_is_not_an_image)
     CALL(SUCCESS, GraphicsUnregisterResource(g));
 }
 
-/* ---- Calls that the NVIDIA driver does not survive ------------------------------------------- */
+/* ---- Calls after which the NVIDIA driver may crash ------------------------------------------- */
 
 /*
  * After these calls the next call for the same resource may crash the process, or may never

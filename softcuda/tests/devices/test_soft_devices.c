@@ -213,7 +213,8 @@ static const struct {
     {"3", UUID_OF("67") "0", "devices: 01.\n"},
     {"3", "GPU-6C696267-7269-6E74-6572-6F702D736F68", "devices: 02.\n"},
     {"3", UUID_OF("67") ",0", "devices: 01.\n"},
-    {"3", UUID_OF("66"), "devices: 00.\n"}, /* valid in addition to the UUID of Vulkan */
+    /* device 0's own UUID, which selects it even if it reports the UUID of Vulkan */
+    {"3", UUID_OF("66"), "devices: 00.\n"},
     {"3", "GPU-", "no devices: 100\n"},
 };
 

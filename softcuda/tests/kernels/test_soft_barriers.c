@@ -266,7 +266,7 @@ CHILD(unregistered_barrier)
     return 0;
 }
 
-SOFT_TEST(barrier_needs_registration)
+SOFT_TEST(barrier_without_registration_is_reported)
 {
     char said[8192];
     int status = child_run("unregistered_barrier", said, sizeof(said));

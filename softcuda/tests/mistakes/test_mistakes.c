@@ -203,7 +203,7 @@ CHILD(fill_of_kept_pointer)
 }
 
 /* Catches: these calls returned CUDA_ERROR_INVALID_VALUE without a message. */
-SOFT_TEST(calls_with_a_pointer_are_refused_with_the_reason)
+SOFT_TEST(kept_pointer_is_refused_with_the_reason)
 {
     expect_message_once("texture_object_of_kept_pointer",
                         "driver: a texture object was given address 0x", NOT_MAPPED);
@@ -213,7 +213,7 @@ SOFT_TEST(calls_with_a_pointer_are_refused_with_the_reason)
                         NOT_MAPPED);
 }
 
-/* cuMemcpy takes an address that the driver does not know for host memory. */
+/* cuMemcpy treats an address that the driver does not know as host memory. */
 DIES(unified_copy_to_kept_pointer, "driver: a copy accessed address 0x", NOT_MAPPED)
 {
     fixture_setup();
@@ -295,7 +295,7 @@ CHILD(context_ends_while_mapped)
     return 0;
 }
 
-/* Catches: destructors ignore the code, and nothing else was reported. */
+/* Catches: nothing but the error code reported the mistake, and destructors ignore the code. */
 SOFT_TEST(end_of_a_mapped_resource_is_reported)
 {
     expect_message_once("unregistered_while_mapped", "driver: OpenGL texture ",
@@ -336,7 +336,7 @@ static void *destroy(void *stream)
     return NULL;
 }
 
-SOFT_TEST(stream_of_a_map_is_refused_and_another_unmaps)
+SOFT_TEST(destroyed_stream_is_refused_but_another_can_unmap)
 {
     CUstream stream = new_stream();
     GLuint name = gl_buffer_filled(TEXELS, OLD);
@@ -403,7 +403,7 @@ static CUresult wait_while_destroyed(CUdeviceptr memory)
     return result;
 }
 
-SOFT_TEST(wait_ends_with_the_work)
+SOFT_TEST(wait_outlasts_the_destruction_of_its_stream)
 {
     CUdeviceptr memory = soft_memory((unsigned char[TEXELS]){0}, TEXELS);
     CUresult result = CUDA_ERROR_INVALID_HANDLE;

@@ -30,7 +30,8 @@ static void run_scale(const gr_cuhost_block *first, unsigned count, void *const 
     scale(first, count, *(unsigned *const *)params[0], *(const unsigned *)params[1]);
 }
 
-static _Atomic size_t shared_size; /* of the last block that run_closure() ran */
+/* The dynamic shared memory of the last block that run_closure() ran. */
+static _Atomic size_t shared_size;
 
 /* The closure of the kernel, with which run_closure() runs it. */
 struct closure {
