@@ -2,8 +2,8 @@
 /*
  * hello: CUDA writes a wave to an OpenGL vertex buffer, OpenGL draws it to hello.png. The kernel is
  * in hello.cu, compiled as hello.fatbin for a GPU and as hello.so for the software driver. The
- * program loads this file from the current folder: in any other folder than that of the kernels it
- * ends with CUDA_ERROR_FILE_NOT_FOUND. So run it there:
+ * program loads its kernel from the current folder. In a folder without the kernel it ends with
+ * CUDA_ERROR_FILE_NOT_FOUND, so run it in the folder of the kernels:
  *
  *     cd build/kernels; ../examples/hello
  */

@@ -17,7 +17,7 @@ struct particles_cuda {
 bool particles_cuda_open(struct particles_cuda *cuda, struct session *session, int count);
 void particles_cuda_close(struct particles_cuda *cuda);
 
-/* Resets the particles, then moves them until about as many are born as die in each step. */
+/* Resets the particles, then moves them until the usual number of them is in flight. */
 bool particles_cuda_start(struct particles_cuda *cuda);
 
 /* Starts the kernel of one step, which writes `count` points to draw (struct spark). */

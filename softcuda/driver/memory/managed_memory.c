@@ -86,7 +86,7 @@ static void apply_advice(soft_advice *advice, const void *how)
 }
 
 /*
- * Checks the place, if this kind of advice has one. ACCESSED_BY refuses NUMA nodes, which do not
+ * Checks the location, if this kind of advice has one. ACCESSED_BY refuses NUMA nodes, which do not
  * access memory.
  */
 static CUresult check_advice(const struct advise *given)

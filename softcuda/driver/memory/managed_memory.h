@@ -28,7 +28,7 @@ static inline bool soft_is_host(const soft_range *range)
 CUresult soft_managed_check(CUdeviceptr pointer, size_t size);
 
 /*
- * Converts the place that the first versions of the functions take: a device ordinal or
+ * Converts the location that the first versions of the functions take: a device ordinal or
  * CU_DEVICE_CPU.
  */
 soft_place soft_place_of_device(CUdevice device);
@@ -36,8 +36,8 @@ soft_place soft_place_of_device(CUdevice device);
 soft_place soft_place_of_location(const CUmemLocation *location);
 
 /*
- * Checks a place: CUDA_ERROR_INVALID_VALUE or CUDA_ERROR_INVALID_DEVICE if it is invalid. For this
- * driver the host has one NUMA node.
+ * Checks a location: CUDA_ERROR_INVALID_VALUE or CUDA_ERROR_INVALID_DEVICE if it is invalid. For
+ * this driver the host has one NUMA node.
  */
 CUresult soft_place_check(soft_place place);
 

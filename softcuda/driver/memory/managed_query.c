@@ -6,7 +6,8 @@
 #include <string.h>
 
 /*
- * Attributes that an older cuda.h lacks. They return a place as two numbers, its type and its ID.
+ * Attributes that an older cuda.h lacks. They return a location as two numbers: its type and its
+ * ID.
  */
 enum {
     PREFERRED_LOCATION_TYPE = 5,
@@ -15,7 +16,7 @@ enum {
     LAST_PREFETCH_LOCATION_ID = 8,
 };
 
-/* Converts a place to one number: a device ordinal, CU_DEVICE_CPU or CU_DEVICE_INVALID. */
+/* Converts a location to one number: a device ordinal, CU_DEVICE_CPU or CU_DEVICE_INVALID. */
 static int device_of(soft_place place)
 {
     switch (place.type) {

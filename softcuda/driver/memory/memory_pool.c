@@ -17,7 +17,7 @@ pthread_mutex_t soft_pool_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
  * Indices of the default pools by kind of memory: pinned memory on each device and on the host,
- * then managed memory that prefers one of these places, or none.
+ * then managed memory that prefers one of these locations, or none.
  */
 enum {
     ON_DEVICE = 0,
@@ -31,7 +31,8 @@ enum {
 };
 
 /*
- * Finds the index of the default pool. CUDA_ERROR_INVALID_VALUE if this place cannot have a pool.
+ * Finds the index of the default pool. CUDA_ERROR_INVALID_VALUE if this location cannot have a
+ * pool.
  */
 static CUresult find_place(int memory, const CUmemLocation *location, int *place)
 {
@@ -125,7 +126,7 @@ CUresult soft_pool_get(CUmemoryPool handle, soft_pool **pool)
     return *pool ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* ---- Pools of a place ------------------------------------------------------------------------ */
+/* ---- Pools of a location --------------------------------------------------------------------- */
 
 static CUresult get_pool_at(CUmemoryPool *handle, int memory, const CUmemLocation *location,
                             bool current)

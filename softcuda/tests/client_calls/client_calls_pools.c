@@ -134,7 +134,7 @@ HOST_POOL_TEST(current_pool_can_be_set_per_location)
     ck_assert_ptr_eq(pool_of(host, CU_MEM_ALLOCATION_TYPE_PINNED), pinned);
 }
 
-/* Each place has two pools of its own: one for pinned and one for managed memory. */
+/* Each location has two pools of its own: one for pinned and one for managed memory. */
 HOST_POOL_TEST(each_location_and_kind_has_its_own_pool)
 {
     const CUmemLocation places[] = {device(), host, {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA}};
