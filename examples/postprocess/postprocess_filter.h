@@ -45,7 +45,7 @@ void filter_resolve(const struct filter *filter, const struct offscreen *drawn);
 /* Runs the filter with CUDA. False after an error. */
 bool filter_run(struct filter *filter, enum filter_kind kind);
 
-/* Draws both textures. The result begins at `split` percent of the width. */
+/* Draws the two textures side by side: the result begins at `split` percent of the width. */
 void filter_show(const struct filter *filter, const struct screen *screen,
                  const struct offscreen *target, float split);
 

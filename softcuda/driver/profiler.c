@@ -17,7 +17,7 @@ SOFT_API cuProfilerStop(void)
     return soft_check_context(NULL);
 }
 
-/* Behaves like the driver of CUDA 13, which has no such profiler either. */
+/* The driver of CUDA 13 does not support this call either. */
 SOFT_API cuProfilerInitialize(const char *configFile, const char *outputFile, int outputMode)
 {
     (void)configFile, (void)outputFile, (void)outputMode;

@@ -246,7 +246,7 @@ enum soft_memory {
     SOFT_MEMORY_VIRTUAL,  /* one mapping of cuMemMap that cuMemSetAccess made accessible */
 };
 
-/* The flags of an external range whose memory was created by cuMemCreate. */
+/* The flags of an external range whose memory was created by this driver, in any process. */
 #define SOFT_EXTERNAL_OWN 1u
 
 /* A memory range. The device address and the host address are the same number for all kinds. */

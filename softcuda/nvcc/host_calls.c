@@ -18,7 +18,7 @@ static const char *const for_device[] = {"__device__", "device",    "__global__"
 static const char *const unevaluated[] = {"decltype",    "sizeof",     "noexcept", "alignof",
                                           "typeid",      "__typeof__", "typeof",   "static_assert",
                                           "__alignof__", NULL};
-/* Words after which a name is not the declared one. */
+/* Keywords that may precede a call. After any other word, such as a type, a name is declared. */
 static const char *const before_calls[] = {"return",    "else",     "do",  "case",   "throw",
                                            "co_return", "goto",     "not", "and",    "or",
                                            "xor",       "co_yield", "new", "delete", NULL};

@@ -55,8 +55,8 @@ const char *header_refusal(const char *path)
 }
 
 /*
- * Prints the refusal if the line reports a missing header of such a library. The header is the
- * first word after "file:line:column: fatal error:", quoted or not, in any language.
+ * Prints the refusal if the line reports a missing header of a GPU library. The header is the first
+ * word after "file:line:column: fatal error:", quoted or not, in any language.
  */
 static void print_refusal(const char *line)
 {

@@ -14,8 +14,8 @@ const char *library_refusal(const char *library);
 const char *header_refusal(const char *path);
 
 /*
- * Prints the sentence of header_refusal() if the compiler's errors report that such a header was
- * not found.
+ * Prints the sentence of header_refusal() if the compiler's errors report that a header of a GPU
+ * library was not found.
  */
 void print_header_refusals(const char *errors);
 

@@ -158,7 +158,7 @@ static const char *specifiers_of(const source *s)
                                                         : "mutable __attribute__((always_inline))";
 }
 
-/* In reports, a specialisation such as name<int> has the plain name. */
+/* In messages, a specialisation such as name<int> has the plain name. */
 void rewrite_kernel(source *s, const declaration *k, unsigned flags)
 {
     const char *name = token_text(s, k->name);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Copies the pixels of a registered image between OpenGL and the pages (gl_image.h). The image may
- * have new storage since its registration, and the target of its registration may differ from its
- * own target. So only the part that exists in both OpenGL and the pages is copied, level by level.
+ * have new storage since its registration, and it may be registered with a target that is not the
+ * target of its texture. So only the part that exists in both OpenGL and the pages is copied, level
+ * by level.
  */
 #include "softcuda/driver/graphics/gl_image.h"
 

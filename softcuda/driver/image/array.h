@@ -26,7 +26,7 @@ typedef struct {
 } soft_array_place;
 
 typedef struct soft_array {
-    soft_owned owned; /* in the list if the memory is the driver's own */
+    soft_owned owned; /* in a list (owned.h) if the array owns its memory */
     /* The descriptor as the application sees it: extents of missing dimensions are 0. */
     CUDA_ARRAY3D_DESCRIPTOR descriptor;
     unsigned element; /* bytes */
@@ -42,7 +42,7 @@ typedef struct soft_array {
 } soft_array;
 
 struct soft_mipmap {
-    soft_owned owned;                   /* in the list if the memory is the driver's own */
+    soft_owned owned;                   /* in a list (owned.h) if the array owns its memory */
     CUDA_ARRAY3D_DESCRIPTOR descriptor; /* of level 0 */
     unsigned level_count;
     soft_array *levels[SOFT_MAX_LEVELS];

@@ -119,7 +119,7 @@ static CUresult advise(CUdeviceptr pointer, size_t size, CUmem_advise advice, so
     SOFT_TRY(soft_managed_check(pointer, size));
     SOFT_TRY(check_advice(&given));
     if (is_pool_memory(pointer))
-        return CUDA_ERROR_NOT_SUPPORTED; /* as on a GPU, for memory of a managed pool */
+        return CUDA_ERROR_NOT_SUPPORTED; /* as on a GPU: memory of a pool has no advice */
     return soft_advise((uintptr_t)pointer, (uintptr_t)pointer + size, apply_advice, &given);
 }
 

@@ -22,8 +22,8 @@ typedef struct {
 } header;
 
 /*
- * The mark follows the header in files of this driver. Mesa's files have none, because all Mesa
- * memory is on one device.
+ * The mark contains the device, and follows the header in files of this driver. Files of Mesa have
+ * no mark: all Mesa memory is on the device that draws.
  */
 typedef struct {
     char name[12];

@@ -288,7 +288,7 @@ static CUresult guard(void *pages, size_t size, const char *what, int protection
     if (slot == MAX_GUARDED)
         for (slot = 0; slot < MAX_GUARDED && guarded[slot].start;)
             slot++;
-    if (slot == MAX_GUARDED) /* the range of this slot loses its message, but not its protection */
+    if (slot == MAX_GUARDED) /* the slot's old range loses its message, but stays protected */
         slot = next_guarded++ % MAX_GUARDED;
     guarded[slot] = range;
     pthread_mutex_unlock(&lock);

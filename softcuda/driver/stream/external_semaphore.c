@@ -121,9 +121,8 @@ SOFT_API cuImportExternalSemaphore(CUexternalSemaphore *extSem_out,
 }
 
 /*
- * Queued work has its own references to the semaphore. A call that finds the import by its handle
- * adds such a reference while it holds the lock, so the import cannot be freed between the two
- * steps.
+ * Queued work has its own references to the semaphore. A call that looks up the import holds the
+ * lock until it has added its own reference, so the import is not freed in between.
  */
 static void end_import(void *object)
 {

@@ -50,8 +50,8 @@ enum gr_cuhost_address {
 };
 
 /* The flags of gr_cuhost_image. */
-#define GR_CUHOST_NORMALISED_READ 1u   /* integers are read as numbers up to 1 */
-#define GR_CUHOST_SRGB            2u   /* the same, and sRGB colours are decoded */
+#define GR_CUHOST_NORMALISED_READ 1u   /* integers are read as numbers from 0 or -1 to 1 */
+#define GR_CUHOST_SRGB            2u   /* with NORMALISED_READ: colours are decoded from sRGB */
 #define GR_CUHOST_NORMALISED_AT   4u   /* coordinates are between 0 and 1 */
 #define GR_CUHOST_LINEAR          8u   /* reads interpolate between elements */
 #define GR_CUHOST_LINEAR_LEVELS   16u  /* reads interpolate between mipmap levels */

@@ -58,8 +58,8 @@ void gr_cuhost_add_variable(const char *name, void *address, size_t size, int ki
 void gr_cuhost_remove_variable(void *address);
 
 /*
- * Registers a kernel for cudaLaunchKernel() and for queries by its address. Its parameters are
- * those of its function.
+ * Registers a kernel for cudaLaunchKernel() and for queries by its address. The parameters in
+ * `kernel` are those of the function at the address.
  */
 void gr_cuhost_add_kernel(const gr_cuhost_kernel *kernel, const char *name, const void *address);
 

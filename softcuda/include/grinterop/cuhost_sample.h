@@ -95,7 +95,7 @@ template <class T> inline T component(const unsigned char *element, uint32_t cha
     return value;
 }
 
-/* Converts an integer to a number up to 1. */
+/* Converts an integer to a number from 0 to 1, or from -1 to 1 if its type is signed. */
 template <class T> inline float normalised(T value)
 {
     constexpr float highest = static_cast<float>(std::numeric_limits<T>::max());

@@ -110,9 +110,9 @@ template <class Body, unsigned Flags> struct runner {
 };
 
 /*
- * For loops over threads that do not wait for each other. CUDA guarantees no order of such threads,
- * so they may run in any order and at the same time, whatever they read and write. The steps of one
- * thread keep their order.
+ * Precedes a loop over threads that do not wait for each other. CUDA guarantees no order of such
+ * threads, so they may run in any order and at the same time, whatever they read and write. The
+ * steps of one thread keep their order.
  */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"

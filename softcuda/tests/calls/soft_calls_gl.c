@@ -289,7 +289,7 @@ static void make_old_opengl(void)
 
 /*
  * Does the setup of the fixture, which requires OpenGL 3.3, for an older version. Runs in its own
- * process, because Mesa reads the variable only once.
+ * process, because Mesa reads MESA_GL_VERSION_OVERRIDE only once.
  */
 static int exchange_with(const char *version, int major)
 {

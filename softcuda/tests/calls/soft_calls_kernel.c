@@ -151,7 +151,7 @@ SOFT_TEST(launch_attributes_are_ignored_or_refused)
                                        {.id = CU_LAUNCH_ATTRIBUTE_IGNORE}};
     CUlaunchConfig config = {ONE_THREAD, .hStream = fx.stream, .attrs = attributes, .numAttrs = 2};
     DRV(cuLaunchKernelEx, (&config, function, NULL, NULL));
-    attributes[1].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE; /* the value is 0: not cooperative */
+    attributes[1].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE; /* value 0: not cooperative */
     DRV(cuLaunchKernelEx, (&config, function, NULL, NULL));
     attributes[1].value.cooperative = 1;
     GIVES(ERROR_NOT_SUPPORTED, cuLaunchKernelEx, (&config, function, NULL, NULL));

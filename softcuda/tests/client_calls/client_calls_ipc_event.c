@@ -39,7 +39,7 @@ static bool has_events(void)
     DRV(cuDeviceGetAttribute, (&has, EVENTS_SUPPORTED, fx.device));
     ck_assert(has || !gr_cuda_is_software());
     if (has && !gr_cuda_is_software()) {
-        /* The NVIDIA driver opens a file for the first such event and keeps the file open. */
+        /* The NVIDIA driver opens a file for the first shared event and keeps the file open. */
         DRV(cuEventDestroy_v2, (new_event()));
         fx.fds = open_fds();
     }

@@ -46,7 +46,7 @@ static CUresult write_on(int i, CUdeviceptr memory)
     return run_on(i, "write_at", (void *[]){&memory, &offset});
 }
 
-/* Checks that only this byte was written. */
+/* Checks that only byte 24 was written. */
 static void assert_written(CUdeviceptr memory, int before)
 {
     assert_memory(memory, 24, before);

@@ -42,7 +42,7 @@ TWO_TEST(devices_have_different_ids)
     ck_assert_str_ne(bus[0], bus[1]);
     if (!gr_cuda_is_software())
         return;
-    /* The first device has the UUID of Vulkan, if there is a Vulkan driver. */
+    /* The first device may have the UUID that Vulkan reports. */
     ck_assert_mem_eq(uuid[1].bytes, "libgrinterop-sog", 16);
     ck_assert_str_eq(bus[0], "0000:00:00.0");
     ck_assert_str_eq(bus[1], "0000:00:01.0");

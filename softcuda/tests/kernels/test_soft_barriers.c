@@ -145,7 +145,7 @@ SOFT_TEST(barrier_ignores_threads_that_have_exited, 4)
     soft_launch("leave", (struct extents){.x = 1}, (struct extents){.x = THREADS}, fx.stream,
                 (void *[]){&memory, &stay});
     unsigned *counts = read_and_free(memory, THREADS * sizeof(*counts));
-    /* The last barrier of thread i includes all higher threads that have not exited. */
+    /* At the last barrier of thread i, the threads from i to stay - 1 are still running. */
     for (unsigned i = 0; i < THREADS; i++)
         assert_number(counts, i, i < stay ? stay - i : number_at(i));
     free(counts);

@@ -163,7 +163,7 @@ CASE(of_entry_points)
     CUDA(cudaGetDriverEntryPointByVersion("cuStreamQuery", &legacy, 12000, cudaEnableLegacyStream,
                                           NULL));
     REQUIRE(legacy && legacy != own);
-#ifndef REAL_CUDART /* the libcudart of NVIDIA crashes */
+#ifndef REAL_CUDART /* with NULL for the name, the libcudart of NVIDIA crashes */
     FAILS(cudaErrorInvalidValue, cudaGetDriverEntryPointByVersion(NULL, &own, 12000, 0, NULL));
 #endif
     return NULL;
