@@ -8,7 +8,7 @@
 #include "examples/support/grid.cuh"
 #include "pingpong.h"
 
-/* A number that differs between places and frames. */
+/* A pseudorandom number for a place in a frame. */
 static __device__ unsigned code(unsigned frame, unsigned place)
 {
     unsigned value = frame * 2654435761u + place * 2246822519u + 374761393u;

@@ -58,7 +58,7 @@ static __device__ float3 ink(float value)
         make_float3(0.260f, 0.035f, 0.105f), make_float3(0.045f, 0.055f, 0.190f),
     };
     const float t = value - floorf(value);
-    const int last = 4; /* A value just below a whole number rounds to t == 1. */
+    const int last = 4; /* for a value just below a whole number, t rounds to 1 */
     const int which = 5.0f * t < (float)last ? (int)(5.0f * t) : last;
     const float part = 5.0f * t - (float)which;
     const float3 colour = blend(inks[which], inks[which + 1], (part - 0.5f) * 9.0f + 0.5f);

@@ -25,8 +25,8 @@ typedef struct {
 bool soft_pages_find(const unsigned char *address, size_t distance, soft_object *object);
 
 /*
- * For a call that refuses the address: logs the object in inaccessible pages that it belongs to, if
- * any, such as an OpenGL buffer that is not mapped. `use` is what the call does. (pages.c)
+ * For a call that refuses the address: logs the object, if any, whose inaccessible pages contain
+ * the address, such as an OpenGL buffer that is not mapped. `use` is what the call does. (pages.c)
  */
 void soft_pages_log(const char *use, const void *address);
 

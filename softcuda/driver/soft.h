@@ -335,8 +335,8 @@ void *soft_pages_new(size_t size, size_t alignment, bool poison);
 void *soft_pages_map(int fd, size_t offset, size_t size);
 
 /*
- * Replaces the pages of size bytes with pages of the file at offset, and copies their contents. No
- * thread may write to the pages meanwhile. False if out of memory.
+ * Replaces the pages of size bytes with pages of the file at offset, and copies the contents of the
+ * old pages. No thread may write to the pages meanwhile. False if out of memory.
  */
 bool soft_pages_share(void *base, size_t size, int fd, size_t offset);
 

@@ -15,7 +15,7 @@
 static const char *const heads[] = {"if", "for", "while", "switch", NULL};
 static const char *const openers[] = {";", "{", "}", "else", "do", NULL};
 
-/* The variables of one function whose `volatile` writes are rewritten. */
+/* The variables of one function; `volatile` writes to them are rewritten. */
 typedef struct {
     words values;   /* the names of arrays and variables */
     words pointers; /* pointers, to which values may also be assigned */

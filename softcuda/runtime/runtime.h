@@ -42,7 +42,7 @@ CUresult rt_begin(void);
 /* The device of the calling thread. Starts no context. */
 int rt_device(void);
 
-/* Gets the primary context of a device, which is then active. */
+/* Gets the primary context of a device. Starts the context if it is not active. */
 CUresult rt_primary(int device, CUcontext *context);
 
 /*

@@ -13,7 +13,7 @@
 uint64_t soft_process_own_start(void);
 
 /*
- * Whether the process with this PID and start time has ended, even if its parent has not waited for
+ * Whether the process with this PID and start time has ended. Its parent need not have waited for
  * it. A start time of 0 matches any process. Also false if /proc does not show the state of the
  * process.
  */

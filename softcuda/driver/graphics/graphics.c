@@ -143,8 +143,8 @@ static void set_states(const batch *b, size_t count, enum state state)
 
 /*
  * Changes the state of all resources, if all belong to the stream's context and have the state
- * `from`. Otherwise changes none. A resource that is listed twice no longer has the state `from`
- * the second time.
+ * `from`. Otherwise changes none and fails. So it fails if a resource is listed twice, which no
+ * longer has the state `from` the second time.
  */
 static CUresult claim(const batch *b, const soft_stream *stream, enum state from)
 {

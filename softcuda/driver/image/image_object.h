@@ -43,9 +43,9 @@ CUresult soft_image_resource(uint64_t handle, enum gr_cuhost_kind kind,
                              CUDA_RESOURCE_DESC *resource);
 
 /*
- * Destroys the object for the application. Work queued before may still use the object, so it
- * exists until that work has finished. Accepts any number as a handle, like a GPU driver, but logs
- * a number that is not a handle of this kind; `what` is the name of the kind.
+ * Destroys the object for the application. Work queued before may still use the object, so the
+ * object exists until that work has finished. Accepts any number as a handle, like a GPU driver,
+ * but logs a number that is not a handle of this kind; `what` is the name of the kind.
  */
 CUresult soft_image_destroy(uint64_t handle, enum gr_cuhost_kind kind, const char *call,
                             const char *what);

@@ -48,9 +48,9 @@ void soft_work_begin(const char *kind, const char *name);
 void soft_work_end(void);
 
 /*
- * Called first and last by a thread that runs kernels. Signal handlers get their own stack, because
- * a handler cannot run on a full stack. soft_fault_end_thread() takes the result of
- * soft_fault_begin_thread(); NULL is allowed.
+ * A thread that runs kernels calls these functions first and last. They give the signal handlers of
+ * the thread their own stack, because a handler cannot run on a full stack. soft_fault_end_thread()
+ * takes the result of soft_fault_begin_thread(); NULL is allowed.
  */
 void *soft_fault_begin_thread(void);
 void soft_fault_end_thread(void *signal_stack);

@@ -128,9 +128,9 @@ static size_t image_size(const unsigned char *image, size_t limit)
 }
 
 /*
- * Writes a path of the descriptor that no earlier call has written: the bits of a counter become
- * "/" and "/.". Descriptor numbers are reused, and for a path that it has loaded before, the loader
- * would return the old object, even if the path leads to another file by now.
+ * Writes a path that leads to the descriptor and differs from the paths of all earlier calls: the
+ * bits of a counter become "/" and "/.". Descriptor numbers are reused. For a path that the loader
+ * has loaded before, it would return the old object, even if the path leads to another file by now.
  */
 static void unique_path(int fd, char *path, size_t size)
 {

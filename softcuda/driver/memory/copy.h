@@ -56,7 +56,7 @@ bool copy_syncs(const void *address);
 CUresult copy_submit(soft_stream *stream, const copy_block *block, bool asynchronous);
 
 /*
- * Fills in the side of a copy that is an array, from byte, row and slice `at`.
+ * Fills in one side of a copy: the part of an array that begins at byte, row and slice `at`.
  * CUDA_ERROR_INVALID_VALUE if some bytes, rows or slices are outside the array, or if the bytes
  * split an element. CUDA_ERROR_NOT_MAPPED, with a message, for the array of an unmapped graphics
  * resource. (array_copy.c)

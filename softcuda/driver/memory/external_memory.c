@@ -108,7 +108,7 @@ static CUresult check_device(const soft_context *context,
 
 /*
  * After a success the driver owns the descriptor. The driver no longer needs it and closes it at
- * once, so that a program that continues to use it fails soon.
+ * once, so that a program that still uses the descriptor fails soon.
  */
 static CUresult import(soft_context *context, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *descriptor,
                        CUexternalMemory *handle)

@@ -35,8 +35,8 @@ CUresult soft_ipc_describe(uint32_t magic, const soft_memfd *file, size_t start,
 
 /*
  * Opens the file of another process that the handle describes. CUDA_ERROR_INVALID_CONTEXT if the
- * handle is from this process. CUDA_ERROR_INVALID_VALUE if that process has closed the descriptor,
- * or if the descriptor now refers to another file.
+ * handle is from this process. CUDA_ERROR_INVALID_VALUE if the other process has closed the
+ * descriptor, or if the descriptor now refers to another file.
  */
 CUresult soft_ipc_open(uint32_t magic, const soft_ipc_handle *handle, const char *call,
                        soft_memfd *file);

@@ -54,8 +54,8 @@ inline void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t str
 }
 
 /*
- * Called by a failed assert(). In a kernel, prints the message of CUDA and ends the kernel with its
- * error; elsewhere behaves like assert() of the host.
+ * Called by a failed assert(). In a kernel, prints the message of CUDA and ends the kernel with
+ * cudaErrorAssert; elsewhere behaves like assert() of the host.
  */
 [[noreturn, gnu::cold, gnu::noinline]] inline void
 assert_failed(const char *expression, const char *file, unsigned line, const char *function,
