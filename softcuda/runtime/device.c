@@ -135,8 +135,8 @@ RT_API cudaRuntimeGetVersion(int *runtimeVersion)
 }
 
 /*
- * Programs mark the code that a profiler should record with these calls. There is no profiler here.
- * The header that declares them is not in every CUDA Toolkit.
+ * By these calls, programs mark the code that a profiler should record. There is no profiler here.
+ * The header that declares the calls is not in every CUDA Toolkit.
  */
 cudaError_t cudaProfilerStart(void);
 cudaError_t cudaProfilerStop(void);

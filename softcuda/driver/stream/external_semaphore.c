@@ -68,7 +68,7 @@ static CUresult open_as(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *desc,
     if (result == CUDA_ERROR_INVALID_VALUE && !__atomic_exchange_n(&logged, 1, __ATOMIC_RELAXED))
         soft_log(SOFT_WARN,
                  "cuImportExternalSemaphore: descriptor %d is not a semaphore of this driver, "
-                 "which imports no others",
+                 "which can import only its own semaphores",
                  desc->handle.fd);
     SOFT_TRY(result);
     bool wanted = desc->type == CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD;

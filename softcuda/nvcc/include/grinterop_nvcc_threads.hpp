@@ -229,8 +229,8 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
     }
 
     /*
-     * Runs each round of a grid-stride loop as a thread of its own. If a round has no work, no later
-     * round has work.
+     * Runs each round of a grid-stride loop as a thread of its own. If a round has no work, no
+     * later round has work.
      */
     [[gnu::always_inline]] static void run_rounds(const scene &s, const int first, const int end,
                                                   const unsigned y, const unsigned z)

@@ -410,8 +410,8 @@ SOFT_TEST(process_without_its_first_thread_counts_as_alive)
 }
 
 /*
- * The destruction of a context returns although the recording process is alive. This process blocks
- * the stream of the record.
+ * The destruction of a context returns although the recording process is alive and blocks the
+ * stream of the record.
  */
 SOFT_TEST(context_ends_although_a_record_is_never_reached)
 {

@@ -223,7 +223,7 @@ TEST(allocation_lives_while_mapped_or_held)
     share_unmap(p, size);
 }
 
-TEST(virtual_memory_pointer_queries)
+TEST(pointer_queries_describe_virtual_memory)
 {
     size_t size = share_granule(), extent = 0;
     CUmemGenericAllocationHandle handle = share_create(size);

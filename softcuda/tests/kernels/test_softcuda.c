@@ -321,8 +321,8 @@ SOFT_TEST(kernels_run_on_all_cores)
 GROUP("arithmetic", add_soft_case)
 
 /*
- * Catches: g++ for AArch64 combined __fmul_rn() and a sum, and rounded only once. The square loses
- * its last bit only if it is rounded separately.
+ * Catches: g++ for AArch64 combined __fmul_rn() and a sum, and rounded only once. The square of
+ * `factor` loses its last bit only if it is rounded before the sum.
  */
 SOFT_TEST(products_are_rounded_separately)
 {

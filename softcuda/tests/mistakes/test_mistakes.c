@@ -137,7 +137,7 @@ CHILD(copy_to_kept_array)
     return 0;
 }
 
-SOFT_TEST(copy_to_an_array_is_refused)
+SOFT_TEST(copy_to_a_kept_array_is_refused)
 {
     expect_message_once("copy_to_kept_array", "driver: a copy from or to OpenGL texture ",
                         ", which is not mapped\n");
@@ -305,7 +305,7 @@ SOFT_TEST(end_of_a_mapped_resource_is_reported)
 }
 
 /* No error code and no message: NVIDIA's driver also accepts two registrations. */
-SOFT_TEST(second_registration_and_deletion_are_accepted)
+SOFT_TEST(mapped_texture_can_be_registered_again_and_deleted)
 {
     GLuint name = texture_of(OLD);
     CUgraphicsResource first = left_mapped(name), second = registered_texture(name, 0);

@@ -160,7 +160,7 @@ SEMAPHORE_TEST(two_processes_take_turns)
     CUexternalSemaphore here = import_copy(fds[HERE], TIMELINE);
     CUexternalSemaphore there = import_copy(fds[THERE], BINARY);
     /*
-     * All work is queued before the child starts. It runs while this thread waits for the end of
+     * All work is queued before the child starts, and runs while this thread waits for the end of
      * the child.
      */
     for (unsigned i = 0; i < ROUNDS; i++) {
