@@ -28,7 +28,7 @@ static void check(bool good, const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* Makes a timeline semaphore of the engine. CUDA can import it if it is created for export. */
+/* Makes a timeline semaphore of the engine. CUDA can import only those made for export. */
 static VkSemaphore make_timeline(VkDevice device, bool for_export)
 {
     VkSemaphore made;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Saves the application's OpenGL state that affects pixel transfers before the driver's transfers,
- * and restores it afterwards.
+ * The application's OpenGL state that affects pixel transfers: saved before the driver transfers
+ * pixels, and restored afterwards.
  */
 #ifndef GR_SOFTCUDA_DRIVER_GL_STATE_H
 #define GR_SOFTCUDA_DRIVER_GL_STATE_H

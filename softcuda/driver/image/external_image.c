@@ -52,8 +52,8 @@ static size_t lay_out(const CUDA_ARRAY3D_DESCRIPTOR *level, soft_array_place *pl
 typedef CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC image_description;
 
 /*
- * If the memory was allocated for an image with fewer levels, fewer bytes than this follow the last
- * level.
+ * If the memory was allocated for an image with fewer levels than the description has, fewer than
+ * this many bytes follow the last level.
  */
 #define MOST_SPARE 64
 

@@ -61,7 +61,7 @@
 
 /*
  * The record by which the driver finds and runs a kernel. A module exports one record per kernel,
- * as the symbol gr_cuhost_kernel_<name>. The driver reads this part of the header as C.
+ * as the symbol gr_cuhost_kernel_<name>. The driver, which is C, includes this part of the header.
  */
 
 /* The version of the records. The driver refuses a module that was built for another version. */

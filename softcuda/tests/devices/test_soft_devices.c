@@ -239,7 +239,7 @@ SOFT_TEST(environment_selects_devices, sizeof(environments) / sizeof(*environmen
     ck_assert_msg(!complaint || !strstr(complaint + 1, "GR_SOFT_DEVICES is "), "twice: %s", said);
 }
 
-/* Hides the device on which OpenGL draws from the program. */
+/* Hides from the program the device on which OpenGL draws. */
 CHILD(opengl_is_hidden)
 {
     setenv("CUDA_VISIBLE_DEVICES", "1,2", 1);

@@ -160,7 +160,7 @@ extern "C" __global__ void write_shared_at(long long offset)
 }
 GR_KERNEL(write_shared_at)
 
-/* Writes a float4 with an instruction that requires alignment, if the CPU has one. */
+/* On x86-64, writes a float4 with an instruction that requires alignment; elsewhere, one byte. */
 extern "C" __global__ void write_vector_at(unsigned char *base, long long offset)
 {
 #if defined(__SSE__) && !defined(__CUDACC__)
