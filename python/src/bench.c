@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The C loops that bench.py compares with, in the same process and on the same resource. */
+/*
+ * The loops of bench.py in C: bench.py compares its Python loops with them, in the same process and
+ * on the same resource.
+ */
 #include "tensor.h"
 
 #include <time.h>

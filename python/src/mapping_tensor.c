@@ -50,7 +50,7 @@ static PyObject *ask_device(gr_buffer *buffer)
 
 /*
  * Returns the device. The device of a buffer never changes, so it is cached. The device of an image
- * is not cached, since the mapping of an image may not be a tensor.
+ * is not cached: a mapping without linear memory has no device, so each mapping is queried.
  */
 static PyObject *dlpack_device(PyObject *object, PyObject *none)
 {

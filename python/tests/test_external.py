@@ -64,7 +64,7 @@ def test_from_fd_shares_the_memory(vulkan, drawn, cuda):
     assert bytes_of(drawn, cuda) == b"\x08" * SIZE
 
 
-def test_part_of_memory_is_at_its_offset(vulkan, drawn, cuda):
+def test_offset_and_length_select_a_part_of_the_memory(vulkan, drawn, cuda):
     put(drawn, b"\x01", cuda)
     fd = vulkan_fd.export(vulkan, drawn)
     part = GraphicsResource.from_fd(fd, SIZE, offset=4096, length=256)

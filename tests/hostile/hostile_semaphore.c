@@ -49,8 +49,8 @@ GROUP("semaphores that go back", add_vulkan_case)
 
 /*
  * fx.stream has signalled value 2. fx.other waits for that value before it signals the next one.
- * The peer resets the semaphore: in the first run after grinterop has observed value 2, in the
- * second run before. In the second run the end of the ring repairs the value.
+ * The peer resets the semaphore to 1. In the first run, grinterop has already observed value 2. In
+ * the second run it has not, and the ring signals value 2 again when it ends.
  *
  * Catches: the stream waited forever, even after the end of the peer.
  */

@@ -272,7 +272,7 @@ TEST(a_ring_and_its_resources_can_be_freed_in_any_order, RING_TRANSPORTS)
 }
 
 /* OpenGL sees the bytes that CUDA wrote last, as after gr_buffer_release(). */
-TEST(a_resource_can_be_mapped_directly_after_its_ring_is_freed, 2 * RING_TRANSPORTS)
+TEST(a_resource_of_a_freed_ring_can_be_mapped_by_gr_map, 2 * RING_TRANSPORTS)
 {
     need_transport(_i / 2);
     gr_ring_options options =
@@ -296,7 +296,7 @@ TEST(a_resource_can_be_mapped_directly_after_its_ring_is_freed, 2 * RING_TRANSPO
     }
 }
 
-TEST(a_resource_can_be_mapped_directly_after_a_resize_removed_it, RING_TRANSPORTS)
+TEST(a_resource_that_a_resize_removed_can_be_mapped_by_gr_map, RING_TRANSPORTS)
 {
     need_transport(_i);
     GR_AUTO(gr_resource) *first = ring_resource(RING_SIZE);

@@ -24,7 +24,7 @@ unsigned stream_may(const struct world *w, int choice, const struct resource *r,
         return handle_may(w, stream_at(w, choice), r);
     if (!r || !r->mapped || !r->mapped->stream_ended)
         return 0;
-    /* The stream may have ended, and a new stream may reuse its address. */
+    /* The stream of the map has ended, but a new stream may have the same address. */
     CUstream stream = r->mapped->stream;
     return stream_lives(w, stream) ? handle_may(w, stream, r) : MAY(GR_ERR_CUDA);
 }

@@ -22,7 +22,10 @@ void end_context(CUcontext context);
 /* Launches a kernel on fx.stream in blocks of 64 threads, for at least `count` threads. */
 void launch_kernel(CUmodule module, const char *name, size_t count, void **parameters);
 
-/* Copies a two-dimensional array to host memory, or the reverse, on fx.stream. Does not wait. */
+/*
+ * copy_array() copies a two-dimensional array to host memory, or the reverse, on fx.stream, and does
+ * not wait. array_copy() only describes such a copy.
+ */
 CUDA_MEMCPY2D array_copy(CUarray array, void *host, size_t row, size_t height, bool to_array);
 void copy_array(CUarray array, void *host, size_t row, size_t height, bool to_array);
 

@@ -47,7 +47,7 @@ TEST(interface_fields_match_the_tensor)
     gr_tensor_free(tensor);
 }
 
-TEST(strides_are_null_for_compact_tensors)
+TEST(the_interface_of_a_strided_view_has_its_strides)
 {
     gr_tensor *tensor = must_alloc_on(GR_MEMORY_DEVICE, fx.stream);
     gr_tensor *view = must_make(

@@ -77,8 +77,8 @@ VULKAN_TEST(releases_signal_even_without_a_submit)
     free_pair(&pair);
 }
 
-/* Either semaphore may be omitted. The caller then orders the direction of that semaphore. */
-VULKAN_TEST(a_resource_may_have_only_one_semaphore)
+/* Without a semaphore, the caller orders the uses in the direction of that semaphore. */
+VULKAN_TEST(either_semaphore_of_a_resource_may_be_omitted)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     GR_AUTO(gr_resource) *resource = make_resource(NULL);
