@@ -18,8 +18,8 @@ import sys
 import time
 from pathlib import Path
 
-# Replaces the folder of this script: its package grinterop has no extension unless it was built
-# there.
+# Replaces the folder of this script in sys.path: the package grinterop in that folder has no
+# extension unless it was built there.
 sys.path[0] = str(Path(__file__).resolve().parent / "examples")
 
 import grinterop  # noqa: E402
@@ -137,7 +137,7 @@ def torch_rows(resource, core, stream):
 
 
 def all_rows(names, cuda, with_core):
-    """The rows, the reasons for missing rows, and the stream."""
+    """Returns the rows, the reasons for missing rows, and the stream."""
     missing = []
     stream, resources = cuda, [GraphicsResource.from_gl_buffer(name) for name in names]
     try:

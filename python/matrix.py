@@ -19,7 +19,7 @@ import sys
 import time
 from pathlib import Path
 
-# This folder comes last: in the source tree it has a folder grinterop, which lacks the extension.
+# This folder comes last in sys.path: in the source tree its package grinterop lacks the extension.
 sys.path[:] = sys.path[1:] + [str(Path(__file__).resolve().parent)]
 
 NAMES = (
@@ -82,7 +82,7 @@ def wait(child, limit):
 
 def run_child(name, limit, folder, out):
     """Runs a child. Returns its results, why it failed or None, and the last line of its log. The
-    pipe is a file, since a child would block if a pipe were full.
+    child writes its results to a file, since it would block on a full pipe.
     """
     said = folder / "said.jsonl"
     log = folder / f"{name.replace(' ', '-')}.log"

@@ -62,8 +62,8 @@ class Framework:
         raise Unsupported("it cannot create arrays of bytes")
 
     def produce(self, shape):
-        """Returns an array to publish, its bytes, and a dict with the shape of the array if that is
-        not `shape`.
+        """Returns an array to publish, its bytes, and a dict. The dict has the shape of the array
+        if that differs from `shape`, otherwise it is empty.
         """
         data = pattern(shape, 3)
         return self.make(data, shape), data, {}

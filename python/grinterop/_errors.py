@@ -220,7 +220,7 @@ def _shared_with_cuda_core(own: type) -> type:
     cuda.core's CUDAError or CUDAWarning.
     """
     name = "CUDAWarning" if issubclass(own, Warning) else "CUDAError"
-    # The classes are public since cuda.core 1.3.
+    # CUDAError and CUDAWarning are public since cuda.core 1.3.
     modules = map(sys.modules.get, ("cuda.core", "cuda.core._utils.cuda_utils"))
     theirs = next((found for one in modules if (found := getattr(one, name, None))), None)
     if theirs is None:

@@ -62,8 +62,8 @@ void kept_release(void)
 }
 
 /*
- * Keeps each stream object once. Objects are compared by identity, since stream objects compare
- * equal if their handles are.
+ * Keeps each stream object once. Objects are compared by identity, since stream objects with the
+ * same handle compare equal.
  */
 bool stream_stays(PyObject *stream)
 {

@@ -121,8 +121,8 @@ void buffer_ended(buffer_object *self);
 PyObject *core_wrap(PyObject *own);
 
 /*
- * The Buffer inside a core_wrap() object. Any other object is returned itself. A borrowed
- * reference.
+ * Returns the Buffer inside a core_wrap() object, or any other object itself. The reference is
+ * borrowed.
  */
 PyObject *core_own(PyObject *object);
 

@@ -35,7 +35,9 @@ def vbo(egl):
 
 
 def end_mapping(end, resource, buffer):
-    """Ends the mapping of the buffer by "unmap", "resource" or "many"."""
+    """Ends the mapping of the buffer: unmaps the resource ("unmap"), closes the resource
+    ("resource"), or closes a list of buffers ("many").
+    """
     if end == "unmap":
         resource.unmap()
     elif end == "resource":

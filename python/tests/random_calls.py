@@ -121,7 +121,7 @@ def new_core(w):
 
 
 class Owner:
-    """A memory owner whose destructor also uses the objects."""
+    """A memory owner whose destructor also reads the shape of a random tensor."""
 
     def __init__(self, w):
         self.worker = w
@@ -135,7 +135,7 @@ class Owner:
 
 
 class Acts:
-    """A stream or number that uses an object while a call reads it."""
+    """An argument, a stream or a number, that makes a random call while another call reads it."""
 
     def __init__(self, w, value):
         self.worker, self.value = w, value

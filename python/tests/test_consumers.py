@@ -288,7 +288,7 @@ def outcomes(folder, module):
 
 
 def test_cuda_core_tests_pass_with_grinterop(tmp_path):
-    """Catches: map() did not return a cuda.core.Buffer; the tests skipped on that failure."""
+    """Catches: map() did not return a cuda.core.Buffer, which only skipped the tests."""
     package = tmp_path / "cuda_python_test_helpers"
     package.mkdir()
     (package / "__init__.py").touch()

@@ -50,8 +50,8 @@ def cloud(folder):
 
 
 def errors_of(points, colors):
-    """The distance of each point to the floor, the sphere or the cylinder, which its colour
-    selects.
+    """The distance of each point from its solid. The colour of a point selects the solid: the
+    floor, the sphere or the cylinder.
     """
     red, green, blue = colors[:, 0], colors[:, 1], colors[:, 2]
     floor = points[colors[:, :3].max(1) < 1.2 * colors[:, :3].min(1)]

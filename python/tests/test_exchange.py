@@ -106,7 +106,7 @@ def test_invalid_export_arguments_are_refused(cuda):
         tensor.__dlpack__(1, stream=1)
 
 
-def test_dl_device_must_be_own_or_cpu(cuda):
+def test_dl_device_must_be_that_of_the_tensor_or_cpu(cuda):
     tensor = Tensor.alloc((4,), stream=cuda)
     own = tensor.__dlpack_device__()
     assert own == ((1, 0) if grinterop.is_software() else (2, tensor.device))

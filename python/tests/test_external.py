@@ -105,7 +105,7 @@ def test_caller_keeps_a_refused_descriptor(vulkan, drawn):
             GraphicsResource.from_fd(wrong, SIZE)
 
 
-def test_imported_image_has_its_format(vulkan, cuda):
+def test_imported_image_has_the_described_format(vulkan, cuda):
     drawn = vulkan.create_image(RGBA8, 64, 32, TRANSFER, flags="surface_load_store")
     vulkan.submit([drawn], layout=0)
     texels = (numpy.arange(32 * 64 * 4) * 7).astype(numpy.uint8).reshape(32, 64, 4)

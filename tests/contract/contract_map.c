@@ -93,7 +93,7 @@ TEST(old_unreleased_buffers_are_distinct)
     assert_not_mapped(fx.resource);
 }
 
-TEST(the_default_streams_can_be_named)
+TEST(a_map_accepts_both_default_streams)
 {
     static const CUstream streams[] = {CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
     for (int i = 0; i < 2; i++) {

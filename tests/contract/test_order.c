@@ -140,7 +140,7 @@ TEST(gl_get_buffer_comes_after_the_kernel_before_the_release)
     assert_gl_pattern(fx.name, SIZE, 1);
 }
 
-TEST(a_draw_comes_after_the_kernel_before_the_release)
+TEST(a_draw_after_the_release_comes_after_the_kernel)
 {
     need_kernels();
     GLuint seen = gl_buffer_filled(SIZE, 0);
@@ -149,7 +149,7 @@ TEST(a_draw_comes_after_the_kernel_before_the_release)
     assert_gl_pattern(seen, SIZE, 2);
 }
 
-TEST(a_compute_shader_comes_after_the_kernel_before_the_release)
+TEST(a_compute_shader_after_the_release_comes_after_the_kernel)
 {
     need_kernels();
     if (epoxy_gl_version() < 43)
@@ -161,7 +161,7 @@ TEST(a_compute_shader_comes_after_the_kernel_before_the_release)
     assert_gl_pattern(seen, SIZE, 3);
 }
 
-TEST(a_gl_copy_comes_after_the_kernel_before_the_release)
+TEST(a_gl_copy_after_the_release_comes_after_the_kernel)
 {
     need_kernels();
     GLuint seen = gl_buffer_filled(SIZE, 0);
@@ -197,7 +197,7 @@ static void assert_kernel_reads(unsigned seed)
     CU(MemFree(copy));
 }
 
-TEST(a_kernel_comes_after_the_dispatches_before_the_map)
+TEST(a_kernel_after_the_map_comes_after_earlier_dispatches)
 {
     need_kernels();
     if (epoxy_gl_version() < 43)
@@ -212,7 +212,7 @@ TEST(a_kernel_comes_after_the_dispatches_before_the_map)
     assert_kernel_reads(5);
 }
 
-TEST(a_kernel_comes_after_the_draw_before_the_map)
+TEST(a_kernel_after_the_map_comes_after_an_earlier_draw)
 {
     need_kernels();
     GLuint source = gl_buffer_pattern(SIZE, 6);

@@ -303,7 +303,7 @@ static bool submit_by(const void *desc)
     return good;
 }
 
-/* The struct is the first or the last use of a submit that contains nothing else. */
+/* The struct is the only field that is set in the description of the submit: `first` or `last`. */
 static bool submit_first(const void *use)
 {
     return submit_by(&GR_INIT(gr_vk_submit_desc, .first = use));

@@ -74,7 +74,7 @@ static VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo *info,
     VkResult result = create(&newer, memory, made);
     if (result != VK_SUCCESS)
         return result;
-    /* Looked up now, because the loader later returns the start of the chain. */
+    /* These functions are looked up now: the loader later returns those of the first layer. */
     *place = (struct instance){.key = key_of(*made), .instance = *made, .next = next};
     place->destroy = (PFN_vkDestroyInstance)next(*made, "vkDestroyInstance");
     place->list = (PFN_vkEnumerateDeviceExtensionProperties)next(

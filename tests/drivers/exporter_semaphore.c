@@ -59,7 +59,7 @@ static bool find(void *library, const char *name, void *function)
 static bool find_driver(void)
 {
     void *library = dlopen("libgrinterop-softcuda.so", RTLD_LAZY | RTLD_NOLOAD);
-    if (!library) /* in this case the process uses the driver of the Python tests */
+    if (!library) /* the Python tests load the software driver by this name */
         library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     return library && find(library, "gr_softcuda_semaphore_create", &soft_create) &&
            find(library, "gr_softcuda_semaphore_open", &soft_open) &&

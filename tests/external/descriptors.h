@@ -114,7 +114,7 @@ struct description {
     uint64_t value;
 };
 
-/* A description with a type and a handle of its form, and nothing else. */
+/* A description of this type with a valid handle. No other field is set. */
 struct description describe_handle(const struct external_type *type);
 
 /* ---- The walk over types --------------------------------------------------------------------- */
@@ -164,8 +164,8 @@ struct subject {
     struct description (*good)(const struct external_type *type);
 
     /*
-     * Imports what the description describes through grinterop, and leaves the import open. Returns
-     * false if grinterop refuses it.
+     * Makes grinterop import the described object, and leaves the import open. Returns false if
+     * grinterop refuses the import.
      */
     bool (*is_imported)(const struct description *described);
 

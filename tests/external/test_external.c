@@ -126,7 +126,7 @@ VULKAN_TEST(an_imported_descriptor_is_closed_once)
  * Tests the check of the previous case: it must detect that a number was closed and reused by
  * another file.
  */
-TEST(the_check_detects_a_double_close)
+TEST(the_check_detects_a_closed_and_reused_descriptor)
 {
     int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     ck_assert_int_ge(fd, 0);

@@ -448,10 +448,7 @@ static bool is_more_of_the_same(size_t i)
                                 strcmp(balances[i].more, balances[i - 1].more) == 0);
 }
 
-/*
- * Objects that one function destroys share a count, and so do functions that destroy one kind of
- * object.
- */
+/* Successive rows with the same creating or the same destroying function share a count. */
 struct call_balance fault_calls_balance(void)
 {
     pthread_mutex_lock(&lock);

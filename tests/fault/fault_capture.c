@@ -130,8 +130,8 @@ TEST(release_on_a_capturing_stream_is_refused, TRANSPORTS)
 }
 
 /*
- * During a capture the driver reports a use of the legacy stream as an error. Other errors of the
- * query are ignored.
+ * During a capture, cuStreamIsCapturing reports a use of the legacy stream as an error. grinterop
+ * ignores other errors of that function.
  */
 TEST(the_legacy_stream_is_refused_during_a_capture)
 {

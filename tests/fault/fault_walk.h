@@ -25,7 +25,7 @@ struct scenario {
     const char *(*missing)(void); /* the reason why the scenario cannot run; NULL: it always can */
     unsigned rules;               /* a combination of WALK_GIVES_UP and WALK_FEW */
 
-    /* Input of run(), for scenarios that share it. */
+    /* Input of run(), for scenarios with the same run(). */
     const gr_gl_options *options;
     const char *target;  /* the target of images */
     unsigned flags;      /* the flags of resources */
@@ -43,7 +43,8 @@ extern const struct scenario *scenario;
 #define WALK_GIVES_UP 1u
 
 /*
- * The scenario takes long. Each place then fails once with one code of each kind, and with a loss.
+ * The scenario takes long. Each place therefore fails only once with one code of each kind, and
+ * once with a lost device or context.
  */
 #define WALK_FEW 2u
 
@@ -67,8 +68,8 @@ const char *walk_missing_vulkan(void);
 void walk_list(const struct scenario *list);
 
 /*
- * Each call of a scenario is passed to one of these. They return whether the call succeeded, and
- * keep the error of the first call that failed.
+ * The result of each call in a scenario is passed to one of these functions. They return whether
+ * the call succeeded, and keep the error of the first call that failed.
  */
 bool done(bool succeeded);
 bool ok(gr_status status);

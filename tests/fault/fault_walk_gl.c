@@ -114,7 +114,7 @@ static bool map_beside(GLenum error, gr_resource *resource)
 
 /*
  * OpenGL errors of the program stay pending, unless the failing call raises another one. grinterop
- * may not report them as its own.
+ * must not report them as its own.
  */
 static bool run_errors(void)
 {

@@ -96,7 +96,7 @@ bool fuzz_stream_ends(void);
 /* The size of the header before the data in a memory file of the software driver. */
 enum { FUZZ_FILE_HEAD = 4096 };
 
-/* The first fields of that header. */
+/* The first fields of the header of a memory file. */
 struct fuzz_file_head {
     uint64_t size, offset;
     unsigned char uuid[16];

@@ -69,7 +69,7 @@ static bool has_colour(const struct picture *picture, size_t count)
     return false;
 }
 
-/* An 8-bit picture that is written and read again must be the same. */
+/* An 8-bit picture must be unchanged after it is written and read again. */
 static void write_again(const struct picture *picture, size_t count)
 {
     char path[64];

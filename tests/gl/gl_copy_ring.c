@@ -266,7 +266,7 @@ COPY_TEST(read_write_slots_keep_their_bytes, KINDS)
     end(ring);
 }
 
-COPY_TEST(a_cancelled_frame_is_read_again, KINDS)
+COPY_TEST(a_frame_whose_read_was_cancelled_is_read_again, KINDS)
 {
     const gr_slot *slot;
     gr_ring *ring = make_ring((enum kind)_i, GR_SIDE_CUDA, GR_WRITE_DISCARD);

@@ -198,7 +198,7 @@ TEST(transport_any_falls_back_if_another_device_draws)
  * If this device draws, the code means wrong arguments. If another device draws, the same code
  * means a wrong device.
  */
-TEST(transport_any_does_not_fall_back_for_other_errors)
+TEST(transport_any_falls_back_only_if_the_device_may_be_the_cause)
 {
     GLuint name = gl_buffer_pattern(SIZE, 1);
     refuse_next(REGISTER, CUDA_ERROR_INVALID_VALUE);
@@ -428,7 +428,8 @@ TEST(gr_gl_cuda_device_fails_if_no_cuda_device_draws)
 GROUP("choice with Mesa", add_mesa_copy_case)
 
 /*
- * If CUDA runs on a GPU, no CUDA device draws. The only device of the software driver is the CPU.
+ * If CUDA runs on a GPU, the CPU that draws is no CUDA device. With the software driver, the CPU is
+ * CUDA device 0.
  */
 COPY_TEST(opengl_on_the_cpu_has_no_cuda_device_on_a_gpu)
 {

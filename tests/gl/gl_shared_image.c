@@ -144,7 +144,7 @@ IMAGE_TEST(large_images_pass_both_ways)
 
 /* ---- Descriptions ---------------------------------------------------------------------------- */
 
-IMAGE_TEST(a_shared_image_describes_itself, SHAPES)
+IMAGE_TEST(a_shared_image_reports_its_properties, SHAPES)
 {
     GR_AUTO(gr_resource) *resource = must_share_image("RGBA16F", _i, GR_SURFACE_LOAD_STORE);
     struct image image = image_of(resource, "RGBA16F", _i);

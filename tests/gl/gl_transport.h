@@ -16,7 +16,7 @@
 struct map_call {
     const char *function;
     long calls;
-    /* After this many calls OpenGL buffers are mapped; a later failure must unmap them. */
+    /* after this many calls, OpenGL buffers are mapped, and a later failure must unmap them */
     long mapped;
 };
 #define NEVER_MAPPED 1000

@@ -46,7 +46,7 @@ SHARED_TEST(each_api_sees_the_last_bytes_of_the_other)
 
 GROUP("reports", add_shared_case)
 
-SHARED_TEST(a_shared_buffer_describes_itself)
+SHARED_TEST(a_shared_buffer_reports_its_properties)
 {
     GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_WRITE_DISCARD);
     GLint64 size = 0;

@@ -304,7 +304,7 @@ static EGLBoolean count_destroyed(EGLDisplay display, EGLSurface surface)
     return own.eglDestroySurface(display, surface);
 }
 
-TEST(a_pbuffer_is_used_if_egl_cannot_do_without_a_surface)
+TEST(a_pbuffer_is_used_if_egl_needs_a_surface)
 {
     surfaces = 0;
     epoxy_eglQueryString = without_surfaceless;

@@ -25,7 +25,10 @@
 
 static uint32_t state;
 
-/* Uses the high half of the state, since the low bits of such a generator have short periods. */
+/*
+ * Uses the high half of the state, since the low bits of a linear congruential generator have short
+ * periods.
+ */
 static uint32_t random_below(uint32_t n)
 {
     state = state * 1664525 + 1013904223;

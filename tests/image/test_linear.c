@@ -292,7 +292,7 @@ TEST(each_way_to_end_a_mapping_writes_back, WAYS)
     CU(MemFree(kept));
 }
 
-TEST(the_end_of_a_scope_writes_back)
+TEST(the_end_of_a_scope_writes_linear_memory_back)
 {
     struct image image = image_make("RGBA8", "2D", 13, 7, 1);
     {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * One-dimensional byte tensors: with allocated memory, with memory of the program, of mappings, and
- * views. They belong to the primary CUDA context.
+ * One-dimensional byte tensors: tensors with allocated memory or memory of the program, tensors of
+ * mappings, and views. They belong to the primary CUDA context.
  */
 #include "calls.h"
 

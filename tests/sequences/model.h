@@ -245,7 +245,7 @@ struct world {
     unsigned char wrapped[TENSORS][BYTES]; /* memory of the program for gr_tensor_wrap() */
     int wraps, wraps_ended;
     unsigned mappings;
-    bool handed; /* another thread has got some of the objects */
+    bool handed; /* another thread has taken some of the objects */
 };
 
 /* ---- Judging --------------------------------------------------------------------------------- */

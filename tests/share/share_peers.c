@@ -92,8 +92,8 @@ VULKAN_TEST(a_pending_vulkan_read_ends_when_the_cuda_peer_dies, 2)
     struct shared_ring r = ring_with(&peer, "dies_in_a_frame", GR_SIDE_CUDA);
     ck_assert_uint_eq(vulkan_reads(&r), 1);
     /*
-     * In the first run the Vulkan submit waits for the frame before the peer dies, in the second
-     * run after.
+     * In the first run, the Vulkan submit waits for the frame before the peer dies. In the second
+     * run, the peer is already dead.
      */
     if (_i == 1)
         peer_end_killed(&peer, true);

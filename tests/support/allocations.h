@@ -174,8 +174,8 @@ static inline struct growth measure_growth(void (*cycle)(GLuint name), GLuint na
 /*
  * The first tenth of the cycles fills free lists, caches and driver pools. These may also grow
  * later, in chunks of some MiB. A closed object may keep its descriptor until the stream has
- * finished. A leak, however, grows in every round, so one of five rounds without any growth is
- * enough.
+ * finished. A leak, however, grows in every round, so the check passes if one of five rounds has no
+ * growth.
  *
  * Only the software driver can report how much device memory this process uses. On a GPU other
  * processes allocate too.

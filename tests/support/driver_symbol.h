@@ -20,8 +20,8 @@ typedef void (*driver_call)(void);
 driver_call driver_symbol(const char *name);
 
 /*
- * Selects the file that driver_symbol() searches, and loads the file without cuInit(). Without this
- * call, driver_symbol() loads, initialises and searches the driver of grinterop.
+ * Selects the file that driver_symbol() searches, and loads the file without calling cuInit().
+ * Without this selection, driver_symbol() loads, initialises and searches the driver of grinterop.
  */
 void driver_symbols_of(const char *path);
 

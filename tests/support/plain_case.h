@@ -42,9 +42,7 @@ const char *fail_at(const char *file, int line, const char *format, ...) LIKE_PR
         if (!(condition))                                                                          \
             FAIL("not so: %s", #condition);                                                        \
     } while (0)
-/*
- * For a function that returns NULL or an error text: if a call returns an error text, returns it.
- */
+/* For functions that return NULL or an error text: if `result` is an error text, returns it. */
 #define PASS_ON(result)                                                                            \
     do {                                                                                           \
         const char *wrong_ = (result);                                                             \

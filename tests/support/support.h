@@ -266,7 +266,7 @@ int open_fds(void);
 bool open_fds_become(int count);
 void sleep_ms(unsigned ms);
 
-/* Returns the first device number that CUDA does not have, and its name in messages. */
+/* Returns the first device number that CUDA does not have. Writes "CUDA device N" to `text`. */
 int device_past_last(char *text, size_t size);
 
 /* ---- Checks ---------------------------------------------------------------------------------- */

@@ -46,8 +46,8 @@ static bool is_function(const char *call)
 }
 
 /*
- * Catches errors that name an internal function, such as gr_ring_acquire, which programs cannot
- * call.
+ * Also refuses errors that name an internal function, such as gr_ring_acquire, which programs
+ * cannot call.
  */
 const char *error_mismatch(gr_status status, int code, const char *text)
 {

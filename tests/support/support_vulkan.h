@@ -203,8 +203,8 @@ void vulkan_submit(VkCommandBuffer commands, const gr_submit *submit,
                    const struct vulkan_gate *gate);
 
 /*
- * Like vulkan_submit() with the submit of a slot. The slots of one acquire share a submit, and the
- * call commits it: call it for only one of them.
+ * Like vulkan_submit() with the submit of a slot. Call this for only one slot of an acquire: its
+ * slots share a submit, which the call commits.
  */
 void vulkan_submit_slot(VkCommandBuffer commands, const gr_slot *slot,
                         const struct vulkan_gate *gate);

@@ -10,7 +10,8 @@ void vulkan_submits_begin(void);
 void vulkan_submits_end(void);
 
 /*
- * For a buffer that grinterop copies: from now on grinterop records the barriers of its commands.
+ * For a buffer that grinterop copies: from now on, gr_vk_cmd_from_cuda() and gr_vk_cmd_to_cuda()
+ * record the barriers in the commands of the tests.
  */
 void vulkan_submits_copy(gr_resource *resource);
 

@@ -308,8 +308,8 @@ void vulkan_finish(void)
 /* ---- Bytes of buffers ------------------------------------------------------------------------ */
 
 /*
- * Records the barriers by hand, since the functions of grinterop have their own cases. If grinterop
- * copies the buffer, it records the barriers, too.
+ * Records the barriers by hand, since the grinterop functions for barriers have their own cases. If
+ * grinterop copies the buffer, the grinterop functions record the barriers and the copies.
  */
 static void hand_over(VkCommandBuffer commands, VkBuffer buffer, bool to_cuda)
 {

@@ -355,8 +355,7 @@ TEST(a_mapping_stays_owned_while_its_last_tensor_is_freed, SORTS)
     gr_resource_free(m.resource);
 }
 
-/* The program may still end a mapping after gr_buffer_release_later(). */
-TEST(the_program_can_end_a_mapping_that_was_released_later, SORTS * 2)
+TEST(the_program_can_end_a_mapping_after_gr_buffer_release_later, SORTS * 2)
 {
     int sort = _i / 2;
     make_or_skip(m, sort);

@@ -176,7 +176,8 @@ else
     check init_crashes 1 broken cuInit=crash && tells "A driver crashed" Vulkan
     check init_hangs 1 broken cuInit=hang --limit 1 && tells "no answer within 1 s" Vulkan
     check count_crashes 1 broken cuDeviceGetCount=crash && tells "A driver crashed"
-    # libcuda.so.1 crashes only once: EGL and Vulkan do not load it. Their findings are complete.
+    # Only one finder process crashes: EGL and Vulkan do not load libcuda.so.1, so their findings
+    # are complete.
     if [ "$behind" = soft ]; then
         mkdir libcuda
         ln -s "$failing" libcuda/libcuda.so.1

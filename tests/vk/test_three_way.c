@@ -193,7 +193,7 @@ THREE_WAY_TEST(vulkan_opengl_and_cuda_share_a_buffer, 2)
 }
 
 /* Each API uses the buffer after each of the other two, twice. */
-THREE_WAY_TEST(each_api_reads_the_bytes_of_each_other_one, 2)
+THREE_WAY_TEST(each_api_reads_the_bytes_of_both_others, 2)
 {
     share_buffer();
     vulkan_write_pattern(own.buffer, SIZE, 10);

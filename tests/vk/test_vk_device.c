@@ -36,7 +36,7 @@ SESSION_TEST(a_wrapped_device_reports_whether_it_has_semaphores)
     gr_vk_device_free(device);
 }
 
-SESSION_TEST(a_wrapped_device_describes_itself)
+SESSION_TEST(a_wrapped_device_reports_its_properties)
 {
     gr_vk_device *device = must_wrap(&session.info);
     VkPhysicalDeviceProperties properties;
@@ -131,7 +131,7 @@ SESSION_TEST(a_device_that_is_no_cuda_device_is_refused)
  * The device is no CUDA device and also lacks extensions. The message must report the device, which
  * helps more than the extensions.
  */
-SESSION_TEST(the_message_names_the_device_before_missing_extensions)
+SESSION_TEST(a_wrong_device_is_reported_rather_than_missing_extensions)
 {
     gr_vk_device_desc info =
         lying(&session, (struct lies){.other_device = true, .hidden = {"vkGetMemoryFd"}});

@@ -119,7 +119,7 @@ static gr_resource *make_ordered(gr_vk_device *device, enum order order)
 static struct gate *leave_to_the_stream(gr_resource *resource)
 {
     struct gate *gate = gate_put(fx.stream);
-    gate_open_after(gate, 1500); /* late enough to detect a call that waits, which still ends */
+    gate_open_after(gate, 1500); /* a call that waits is detected, but still ends */
     fill_mapped(resource, 0x44);
     gr_resource_free(resource);
     return gate;

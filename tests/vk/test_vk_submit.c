@@ -383,7 +383,7 @@ VULKAN_TEST(a_failed_submit_changes_nothing, DEVICE_KINDS)
 
 /* ---- Submits by the application -------------------------------------------------------------- */
 
-VULKAN_TEST(a_submit_filled_by_grinterop_can_be_made_by_the_application, 2)
+VULKAN_TEST(the_application_can_make_a_submit_that_grinterop_filled, 2)
 {
     if (!vk.h->synchronization2)
         skip("this Vulkan device has no synchronization2");

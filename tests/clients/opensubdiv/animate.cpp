@@ -35,7 +35,7 @@ using mesh_type = std::unique_ptr<Osd::GLMeshInterface>;
 namespace
 {
 const int SIDE = 512;
-/* Results that differ by more do not count as equal: a GPU rounds in another order. */
+/* Results that differ by up to these limits count as equal: a GPU rounds in another order. */
 const float CLOSE_VERTEX = 1e-5f;
 const int CLOSE_PIXEL = 8;
 
