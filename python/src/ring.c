@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Ring. At most one thread at a time may call the producer functions, and one the consumer
- * functions.
+ * Ring. One thread may call the producer functions while another calls the consumer functions. Two
+ * threads may not call functions of the same side at once.
  */
 #include "ring.h"
 

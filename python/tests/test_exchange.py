@@ -147,9 +147,7 @@ def test_export_keeps_read_only():
 
 
 class Producer:
-    """Wraps an object that has a tensor. The wrapper exports the tensor like a producer of that
-    kind.
-    """
+    """Wraps an object that has a tensor. Exports the tensor like a producer of the given kind."""
 
     def __init__(self, array, kind, device=(1, 0)):
         self.array, self.kind, self.device, self.asked = array, kind, device, []

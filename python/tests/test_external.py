@@ -23,7 +23,7 @@ SIZE = 65536
 
 @pytest.fixture
 def drawn(vulkan):
-    """A Vulkan buffer, to which CUDA has access without any synchronization."""
+    """A Vulkan buffer that needs no semaphores for its use by CUDA."""
     resource = vulkan.create_buffer(SIZE, TRANSFER)
     resource.set_sync(None, None)
     yield resource

@@ -38,7 +38,7 @@ TEST(release_on_another_stream_and_unmap_allocate_nothing)
     need_counting();
     GR_AUTO(gr_resource) *resource = must_register(gl_buffer_filled(SIZE, 1));
     gr_buffer *buffer = must_map(resource);
-    /* The first release on another stream creates the event that all later ones use. */
+    /* The first release on another stream creates an event, which all later releases reuse. */
     assert_ok(release_on(buffer, fx.other));
     start_counting();
     for (int i = 0; i < LOOPS; i++) {

@@ -149,7 +149,7 @@ static VkDeviceCreateInfo without_own(const VkDeviceCreateInfo *info, const char
     return less;
 }
 
-/* Whether the program itself sets the feature of timeline semaphores, on or off. */
+/* Whether the program itself passes a struct with the feature of timeline semaphores. */
 static bool names_timelines(const VkDeviceCreateInfo *info)
 {
     const VkBaseInStructure *in = info->pNext;

@@ -27,7 +27,7 @@ static bool number(const VkSemaphore semaphores[], uint32_t count, bool is_signa
     return any;
 }
 
-/* The only structure in the chain may be that of timeline values: the tests use no other. */
+/* Without other structures than VkTimelineSemaphoreSubmitInfo in the chain: the tests use none. */
 static void translate(VkSubmitInfo *submit, struct values *v)
 {
     const VkTimelineSemaphoreSubmitInfo *given = submit->pNext;

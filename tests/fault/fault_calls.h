@@ -46,7 +46,7 @@ struct call_fault {
     int code;       /* the error code; 0: the errno that the function would set */
     bool lasts;     /* all later calls fail, too: the device or context is lost */
     unsigned every; /* every n-th of the later calls fails, too; 0: none */
-    bool repeat;    /* chooses the same call as the last arming */
+    bool repeat;    /* chooses the call that failed last time */
     /* chooses the first call of the place with this number; 0: chooses as described above */
     long place;
     void (*at_loss)(void); /* called before the first failure if `lasts` is set; or NULL */

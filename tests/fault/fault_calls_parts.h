@@ -19,8 +19,8 @@ struct system_function {
 const struct system_function *system_function_of(const char *name);
 
 /*
- * A creating function, a destroying function, and the index of the argument with the object in the
- * destroying function.
+ * A creating function, a destroying function, and the index of the argument by which the destroying
+ * function gets the object.
  */
 #define NO_ARGUMENT 9
 struct balance {

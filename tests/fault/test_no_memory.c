@@ -222,10 +222,7 @@ static bool try_context(void)
     return egl;
 }
 
-/*
- * Creates a resource in a new context, for which the memory for sharing is allocated in the
- * attempt.
- */
+/* Creates a resource in a new context, so that the attempt must allocate the memory for sharing. */
 static bool share_elsewhere(bool packed)
 {
     const gr_gl_options options =

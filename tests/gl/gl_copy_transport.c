@@ -319,7 +319,7 @@ TEST(probe_reports_why_interop_fails)
     ck_assert_ptr_nonnull(strstr(info->reason, "cuGLGetDevices does not name"));
 }
 
-/* The number of OpenGL objects with low names. */
+/* Counts the existing OpenGL objects with names below 512. */
 static unsigned count_objects(void)
 {
     unsigned count = 0;

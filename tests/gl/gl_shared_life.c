@@ -51,7 +51,7 @@ WAY_TEST(the_opengl_buffer_ends_with_its_resource, WAYS)
  * of both kinds (see `ways`). There is always a fallback.
  */
 static const struct {
-    int way; /* the expected kind of wait without refusals, an index of `ways` */
+    int way; /* the kind of wait that is expected without refusals, an index into `ways` */
     unsigned taken, refused;
     int left; /* the kind of wait after the refusals */
 } refusals[] = {{0, 0, 1, 1}, {0, 1, 1, 1}, {0, 0, 2, 2}, {1, 0, 1, 2}, {1, 1, 1, 2}};

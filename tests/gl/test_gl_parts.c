@@ -170,7 +170,10 @@ static bool begin(int way)
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
-/* Ordinary OpenGL buffers: one for reading back, and one whose equal bytes are copied. */
+/*
+ * Ordinary OpenGL buffers: `plain` is for reading back; `constant` has equal bytes, which are
+ * copied.
+ */
 static GLuint plain, constant;
 static GLuint fill_program, copy_program;
 static CUdeviceptr spare;

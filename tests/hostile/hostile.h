@@ -78,8 +78,8 @@ int64_t clock_ms(void);
 bool stream_ends_within(CUstream stream, int ms);
 
 /*
- * For a case that writes arbitrary values, or that blocks in OpenGL on this thread. Skips the case
- * unless semaphores are in memory.
+ * For a case that writes arbitrary semaphore values, or that blocks in OpenGL on this thread. Skips
+ * the case unless the values of semaphores are in memory.
  */
 #define need_memory_semaphores()                                                                   \
     do {                                                                                           \

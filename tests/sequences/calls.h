@@ -74,7 +74,10 @@ void hand_end_all(struct world *w);
 /* Joins the entries of all files in one list. Call it before any other function of this header. */
 void entries_collect(void);
 
-/* The live wrap at that place. If the place is free, the wrap that the world always has. */
+/*
+ * Returns the live wrapped device at that place or, if the place is free, the one that each world
+ * has.
+ */
 gr_vk_device *device_for(struct world *w, int number);
 
 /*

@@ -19,7 +19,10 @@ static struct device *device_at(struct world *w, int place)
     return place >= 0 && place < DEVICES ? &w->devices[place] : NULL;
 }
 
-/* The live wrap at a place. If the place is free, the wrap that the world always has. */
+/*
+ * Returns the live wrapped device at that place or, if the place is free, the one that each world
+ * has.
+ */
 gr_vk_device *device_for(struct world *w, int number)
 {
     struct device *d = &w->devices[number % DEVICES];

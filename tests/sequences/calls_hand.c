@@ -40,7 +40,7 @@ static bool put(struct world *w, const struct handed *item)
 }
 
 /*
- * Takes an object that another thread has put on the shelf. With `any`, takes an object of any
+ * Takes an object that another thread has put into `shelf`. With `any`, takes an object of any
  * thread, including this one.
  */
 static struct handed take(const struct world *w, bool any)

@@ -27,7 +27,7 @@
 #define BUFFERS       10
 #define TENSORS       6
 #define EXPORTS       3
-#define DEVICES       2 /* in addition to the world's own wrap */
+#define DEVICES       2 /* in addition to the wrapped device that each world has */
 #define MAILS         4
 #define SUBMITS       3
 #define RINGS         2
@@ -52,8 +52,8 @@ enum special_stream {
 };
 
 /*
- * The life of an object. After its end a place keeps the address, for calls that define how they
- * handle an ended object.
+ * The life of an object. A place keeps the address of an ended object, for calls that define how
+ * they handle such an object.
  */
 enum life { NEVER, LIVE, ENDED };
 
@@ -190,7 +190,7 @@ struct export
     struct tensor *tensor;
 };
 
-/* A wrap of the world's Vulkan device. */
+/* A gr_vk_device that wraps the Vulkan device of the world. */
 struct device {
     enum life life;
     gr_vk_device *it;
@@ -245,7 +245,7 @@ struct world {
     unsigned char wrapped[TENSORS][BYTES]; /* memory of the program for gr_tensor_wrap() */
     int wraps, wraps_ended;
     unsigned mappings;
-    bool handed; /* another thread has taken some of the objects */
+    bool handed; /* some of the objects were handed over to other threads */
 };
 
 /* ---- Judging --------------------------------------------------------------------------------- */

@@ -262,7 +262,7 @@ void wait_for_flag(pthread_mutex_t *lock, pthread_cond_t *changed, const bool *f
 
 int open_fds(void);
 
-/* Whether `count` descriptors are open soon. A thread closes received descriptors later. */
+/* Whether `count` descriptors are open, now or soon: a thread closes received descriptors later. */
 bool open_fds_become(int count);
 void sleep_ms(unsigned ms);
 

@@ -31,7 +31,7 @@ void *made_at(const char *file, int line, const char *call, const void *object)
     return (void *)object;
 }
 
-/* Whether the function can be called: a grinterop function must be exported. */
+/* Whether programs can call the function: grinterop must export its own functions. */
 static bool is_function(const char *call)
 {
     static const char *const drivers[] = {"cu", "gl", "egl", "vk"};

@@ -38,7 +38,7 @@ struct image_format {
     enum image_kind kind;
     unsigned channels, channel_bytes; /* in OpenGL; CUDA has 4 channels where OpenGL has 3 */
     GLenum transfer, type;
-    /* Values are multiples of `step`; 0: any value. OpenGL may store some formats in fewer bits. */
+    /* Values are multiples of `step`, since OpenGL may store fewer bits; 0: any value. */
     unsigned step;
 };
 

@@ -29,7 +29,7 @@
     FORMAT(r##_##kind, cuda, 1, bytes, is), FORMAT(rg##_##kind, cuda, 2, 2 * bytes, is),           \
         FORMAT(rgba##_##kind, cuda, 4, 4 * bytes, is)
 
-/* Formats with each kind of integers of one width. */
+/* Channel names for the formats with channels of 8, 16 or 32 bits. */
 #define WIDTH_8                          R8, R8G8, R8G8B8A8
 #define WIDTH_16                         R16, R16G16, R16G16B16A16
 #define WIDTH_32                         R32, R32G32, R32G32B32A32
