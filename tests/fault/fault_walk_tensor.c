@@ -213,7 +213,7 @@ static bool run_mapping(void)
     return good;
 }
 
-/* Wraps the CUDA array of a mapped image, and the same array again. */
+/* Creates a tensor of the CUDA array of a mapped image, and wraps the same array again. */
 static bool run_array(void)
 {
     const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .memory = GR_MEMORY_ARRAY);

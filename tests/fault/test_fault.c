@@ -59,7 +59,7 @@ static void assert_unmap_refused(gr_status status)
     assert_cuda_error(UNMAP, CUDA_ERROR_UNMAP_FAILED, "CUDA_ERROR_UNMAP_FAILED");
 }
 
-/* The driver must have mapped as many resources as it has unmapped. */
+/* There must be as many map calls to the driver as unmap calls. */
 static void assert_balanced(void)
 {
     ck_assert_uint_eq(fault->calls(MAP), fault->calls(UNMAP));

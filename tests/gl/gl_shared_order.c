@@ -319,8 +319,8 @@ ORDER_TEST(cuda_overwrites_slots_after_opengl_has_read_them, WAYS)
     gr_ring_free(ring);
 }
 
-/* Another thread may not return the slot, even if the call would only record the return. */
-ORDER_TEST(slots_read_by_opengl_are_given_back_only_on_its_thread, WAYS)
+/* Without the OpenGL context a return must fail, even if the call would only record the return. */
+ORDER_TEST(slots_read_by_opengl_are_given_back_only_in_its_context, WAYS)
 {
     gr_ring *ring = share_ring(_i == 1 ? 1 : 8, GR_RING_LOSSLESS);
     const gr_slot *slot = ring_to_opengl(ring, 5, 0);

@@ -64,9 +64,7 @@ void read_on(gr_resource *resource, CUstream stream, unsigned char *to);
  */
 struct gate *read_behind_gate(gr_resource *resource, unsigned char *to, unsigned ms);
 
-/*
- * Waits for both streams. One must have read pattern 1 and the other pattern 2. Frees the memory.
- */
+/* Waits for both streams. got[0] must have pattern 1, and got[1] pattern 2. Frees both. */
 void assert_two_reads(unsigned char *const got[2], size_t size);
 
 /* OpenGL writes a pattern. */

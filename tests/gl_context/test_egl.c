@@ -152,7 +152,7 @@ TEST(an_unavailable_version_is_refused)
 }
 
 /*
- * The message names the newest version, which is that of a context without a requested version.
+ * The message names the newest version: the one that a context gets if no version is requested.
  *
  * Catches: for a version that does not exist the message recommended to install Mesa or the NVIDIA
  * EGL.

@@ -208,7 +208,7 @@ static void unmap_and_wait()
 }
 
 /*
- * The mapping ends on a thread that may not release it. The OpenGL thread releases it in its next
+ * The mapping ends on a thread that cannot release it. The OpenGL thread releases it in its next
  * call.
  */
 static void a_mapping_destroyed_on_another_thread_is_released_later()

@@ -256,7 +256,10 @@ TEST(releasing_many_buffers_skips_a_slot_of_a_ring, RING_TRANSPORTS)
     read_frame(ring, GR_SIDE_CUDA, 7);
 }
 
-/* Declares the ring and the resource in either order. The one declared later is freed first. */
+/*
+ * Declares the ring and the resource in either order: GR_AUTO() frees the one that is declared
+ * later first.
+ */
 TEST(a_ring_and_its_resources_can_be_freed_in_any_order, RING_TRANSPORTS)
 {
     need_transport(_i);

@@ -248,7 +248,7 @@ VULKAN_TEST(vulkan_reads_without_a_submit_can_be_cancelled, 2)
     ck_assert_ptr_null(slots[0]->submit);
     assert_slots(ring, SLOTS - 3, 0, 3, 0);
     must_acquire_read(ring, GR_SIDE_CUDA, slots, 3);
-    /* The other two slots are submitted. */
+    /* the work on the other two slots is submitted */
     assert_ok(gr_ring_cancel_read(ring, &slots[0], 1));
     submit_read(&slots[1], 2, hosts, NULL);
     assert_ok(gr_ring_give_back(ring, &slots[1], 2));

@@ -171,7 +171,9 @@ static void make_image(struct object *o, int value)
     bytes_are(o, 0, sizeof(bytes), value);
 }
 
-/* Creates new storage for each sequence. The names stay the same. */
+/*
+ * Gives the OpenGL objects of the context new storage for each sequence. Their names stay the same.
+ */
 static void make_objects(struct world *w, int context)
 {
     for (int i = 0; i < OBJECTS; i++) {

@@ -89,7 +89,7 @@ VULKAN_TEST(a_peer_reads_frames_of_vulkan, 3)
     shared_ring_end(&r);
 }
 
-/* CUDA may also be at the sender's end. */
+/* CUDA is the producer at the sender's end. */
 VULKAN_TEST(a_peer_reads_frames_of_cuda, 2)
 {
     struct peer peer = peer_start(_i == 0 ? "consumes_all" : "consumes_the_newest");

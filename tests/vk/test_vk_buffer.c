@@ -458,8 +458,8 @@ VULKAN_TEST(null_is_refused)
 }
 
 /*
- * Exporting such memory is a mistake of the application. Newer validation layers also report it.
- * The NVIDIA Vulkan driver nevertheless exports the memory.
+ * To export memory that was not allocated for export is a mistake of the application, which newer
+ * validation layers report. The NVIDIA Vulkan driver nevertheless exports the memory.
  */
 MEMORY_TEST(memory_that_was_not_allocated_for_export_is_refused)
 {

@@ -84,7 +84,7 @@ static void run_surface(const char *verb, int shape, const struct vulkan_image *
                   (void *[]){&surface, &memory, &width, &height, &layers});
 }
 
-/* The size of all layers of a level, one after the other. */
+/* The size in bytes of all layers of a level together. */
 static size_t level_bytes(const struct vulkan_image *image, unsigned level)
 {
     return vulkan_image_bytes(image, level) * image->info.arrayLayers;
