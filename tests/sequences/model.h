@@ -155,7 +155,7 @@ struct submit {
     struct resource *list[2]; /* NULL: the resource left the submit, or the entry was never used */
     bool made;
     bool vulkans;   /* it includes, or has included, a Vulkan resource */
-    unsigned order; /* the number of its begin, which is also the required order of commits */
+    unsigned order; /* by begin; submits must be committed in this order */
 };
 
 struct semaphore {

@@ -23,7 +23,7 @@ void end_context(CUcontext context);
 void launch_kernel(CUmodule module, const char *name, size_t count, void **parameters);
 
 /*
- * copy_array() copies a two-dimensional array to host memory, or the reverse, on fx.stream, and does
+ * copy_array() copies a two-dimensional array to host memory, or the reverse, on fx.stream. It does
  * not wait. array_copy() only describes such a copy.
  */
 CUDA_MEMCPY2D array_copy(CUarray array, void *host, size_t row, size_t height, bool to_array);

@@ -262,8 +262,8 @@ VULKAN_TEST(submits_can_be_cancelled_in_any_order)
 GROUP("submits of several pairs", add_vulkan_case, add_copied_vulkan_case)
 
 /*
- * The submit has one wait and one signal per pair. One pair lacks a semaphore, and one resource is
- * an OpenGL buffer.
+ * The submit has one wait and one signal per pair. One resource has no semaphores, and one is an
+ * OpenGL buffer.
  */
 VULKAN_TEST(a_submit_can_use_several_pairs)
 {
