@@ -133,7 +133,7 @@ static void write_late(gr_resource *resource, unsigned seed)
 
 GROUP("OpenGL reads", add_resource_case)
 
-TEST(gl_get_buffer_comes_after_the_kernel_before_the_release)
+TEST(gl_get_buffer_after_the_release_comes_after_the_kernel)
 {
     need_kernels();
     write_late(fx.resource, 1);
