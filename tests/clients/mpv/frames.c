@@ -188,10 +188,9 @@ static void create_target(void)
 
 static void create_player(char *const options[], int n)
 {
-    static const char *const fixed[][2] = {{"vo", "libmpv"},        {"untimed", "yes"},
-                                           {"framedrop", "no"},     {"osd-level", "0"},
-                                           {"terminal", "yes"},     {"msg-level", "all=warn"},
-                                           {"keep-open", "yes"}};
+    static const char *const fixed[][2] = {
+        {"vo", "libmpv"},    {"untimed", "yes"},        {"framedrop", "no"}, {"osd-level", "0"},
+        {"terminal", "yes"}, {"msg-level", "all=warn"}, {"keep-open", "yes"}};
     mpv_opengl_init_params gl = {.get_proc_address = gl_function};
     mpv_render_param params[] = {{MPV_RENDER_PARAM_API_TYPE, (void *)player.api},
                                  {MPV_RENDER_PARAM_OPENGL_INIT_PARAMS, &gl},
@@ -229,12 +228,18 @@ static uint64_t hash(void)
     return sum;
 }
 
-/* At most three frames are in flight, as with a swapchain. */
-static void limit_frames(void)
+/* Reads the frame. If it is only timed, at most three frames are in flight, as with a swapchain. */
+static void finish_gl_frame(void)
 {
     static GLsync fences[3];
     GLsync *fence = &fences[player.frames % 3];
 
+    if (player.hashes) {
+        glBindFramebuffer(GL_READ_FRAMEBUFFER, (GLuint)player.fbo);
+        glReadPixels(0, 0, player.size[0], player.size[1], GL_RGBA, GL_UNSIGNED_BYTE,
+                     player.pixels);
+        return;
+    }
     if (*fence) {
         glClientWaitSync(*fence, GL_SYNC_FLUSH_COMMANDS_BIT, 1000000000);
         glDeleteSync(*fence);
@@ -272,11 +277,8 @@ static void render(void)
     /* The first frame compiles shaders and registers textures. */
     if (player.frames && took > player.longest)
         player.longest = took;
-    glBindFramebuffer(GL_FRAMEBUFFER, (GLuint)player.fbo);
-    if (player.fbo && player.hashes)
-        glReadPixels(0, 0, fbo.w, fbo.h, GL_RGBA, GL_UNSIGNED_BYTE, player.pixels);
-    else if (player.fbo)
-        limit_frames();
+    if (player.fbo)
+        finish_gl_frame();
     if (player.hashes)
         printf("frame %u %016llx\n", player.frames, (unsigned long long)hash());
     player.frames++;

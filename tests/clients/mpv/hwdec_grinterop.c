@@ -19,10 +19,11 @@
 
 #define MAX_PLANES 4
 
-/* A plane of the video. For OpenGL `texture` and `submit` are NULL. */
+/* A plane of the video. For OpenGL the last three fields are NULL. */
 struct plane {
     gr_resource *resource;
     gr_buffer *buffer; /* while CUDA has the plane */
+    gr_vk_device *device;
     pl_tex texture;
     gr_submit *submit; /* hands the plane to CUDA in the next frame */
 };
@@ -37,44 +38,51 @@ static bool failed(struct mp_log *log, const char *what)
 
 /* ---- A frame --------------------------------------------------------------------------------- */
 
+/* Makes the next CUDA work with the plane wait for Vulkan. */
+static bool hold_from_vulkan(pl_gpu gpu, struct plane *plane)
+{
+    gr_submit *submit = plane->submit;
+
+    if (!submit || !pl_vulkan_hold(gpu, plane->texture, VK_IMAGE_LAYOUT_GENERAL,
+                                   (pl_vulkan_sem){gr_vk_semaphore(submit->signals[0]),
+                                                   submit->signal_values[0]}))
+        return false;
+    gr_submit_commit(submit);
+    gr_submit_free(submit);
+    plane->submit = NULL;
+    return true;
+}
+
+/* Makes the next Vulkan work with the plane wait for CUDA. */
+static bool release_to_vulkan(pl_gpu gpu, struct plane *plane)
+{
+    gr_submit *submit = plane->submit = gr_submit_begin(&plane->resource, 1);
+
+    if (submit)
+        pl_vulkan_release(
+            gpu, plane->texture, VK_IMAGE_LAYOUT_GENERAL,
+            (pl_vulkan_sem){gr_vk_semaphore(submit->waits[0]), submit->wait_values[0]});
+    return submit;
+}
+
 /* Releases the planes to the renderer. The CPU does not wait. */
 static bool release_planes(const struct ra_hwdec_mapper *mapper, int count)
 {
     struct cuda_mapper_priv *p = mapper->priv;
     gr_buffer *buffers[MAX_PLANES];
 
-    for (int n = 0; n < count; n++) {
-        struct plane *plane = p->ext[n];
-        buffers[n] = plane->buffer;
-        plane->buffer = NULL;
-    }
-    if (gr_buffer_release_many(buffers, count, GR_STREAM_OF_MAP, NULL) != GR_OK)
+    for (int n = 0; n < count; n++)
+        buffers[n] = ((struct plane *)p->ext[n])->buffer;
+    gr_status status = gr_buffer_release_many(buffers, count, GR_STREAM_OF_MAP, NULL);
+    for (int n = 0; n < count; n++)
+        ((struct plane *)p->ext[n])->buffer = buffers[n];
+    if (status != GR_OK)
         return failed(mapper->log, "releasing a frame");
     for (int n = 0; n < count; n++) {
         struct plane *plane = p->ext[n];
-        if (!plane->texture)
-            continue;
-        plane->submit = gr_submit_begin(&plane->resource, 1);
-        if (!plane->submit)
+        if (plane->texture && !release_to_vulkan(ra_pl_get(mapper->ra), plane))
             return failed(mapper->log, "handing a plane to Vulkan");
-        pl_vulkan_release(ra_pl_get(mapper->ra), plane->texture, VK_IMAGE_LAYOUT_GENERAL,
-                          (pl_vulkan_sem){gr_vk_semaphore(plane->submit->waits[0]),
-                                          plane->submit->wait_values[0]});
     }
-    return true;
-}
-
-/* Hands a plane from Vulkan to CUDA. */
-static bool hold_plane(const struct ra_hwdec_mapper *mapper, struct plane *plane)
-{
-    if (!plane->submit ||
-        !pl_vulkan_hold(ra_pl_get(mapper->ra), plane->texture, VK_IMAGE_LAYOUT_GENERAL,
-                        (pl_vulkan_sem){gr_vk_semaphore(plane->submit->signals[0]),
-                                        plane->submit->signal_values[0]}))
-        return false;
-    gr_submit_commit(plane->submit);
-    gr_submit_free(plane->submit);
-    plane->submit = NULL;
     return true;
 }
 
@@ -88,11 +96,14 @@ static bool before_copy(const struct ra_hwdec_mapper *mapper, int n)
 
     if (n > 0)
         return true;
+    /* A copy to the last frame failed. */
+    if (p->ext[0] && ((struct plane *)p->ext[0])->buffer && !release_planes(mapper, count))
+        return false;
     for (int i = 0; i < count; i++) {
         struct plane *plane = p->ext[i];
-        resources[i] = plane->resource;
-        if (plane->texture && !hold_plane(mapper, plane))
+        if (!plane || (plane->texture && !hold_from_vulkan(ra_pl_get(mapper->ra), plane)))
             return failed(mapper->log, "handing a plane to CUDA");
+        resources[i] = plane->resource;
     }
     if (gr_map_many(resources, count, GR_STREAM_LEGACY, NULL, buffers) != GR_OK)
         return failed(mapper->log, "mapping a frame");
@@ -139,11 +150,10 @@ static bool init_gl(struct ra_hwdec_mapper *mapper, const struct ra_format *form
 }
 
 #define WRAP(vulkan)                                                                               \
-    gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vkGetInstanceProcAddr, \
-                               .instance = (vulkan)->instance,                                     \
-                               .physical_device = (vulkan)->phys_device,                           \
-                               .device = (vulkan)->device,                                         \
-                               .queue_family = (vulkan)->queue_graphics.index))
+    gr_vk_device_wrap(                                                                             \
+        &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = vkGetInstanceProcAddr,               \
+                 .instance = (vulkan)->instance, .physical_device = (vulkan)->phys_device,         \
+                 .device = (vulkan)->device, .queue_family = (vulkan)->queue_graphics.index))
 
 /* Imports the memory that libplacebo exported. */
 static gr_resource *import_plane(const struct pl_tex *texture, const struct ra_format *format)
@@ -170,11 +180,14 @@ static gr_resource *import_plane(const struct pl_tex *texture, const struct ra_f
 /* Gives the plane its own timelines: libplacebo holds and releases one plane at a time. */
 static bool order_plane(struct plane *plane, pl_vulkan vulkan)
 {
-    gr_vk_device *device = WRAP(vulkan);
-    GR_AUTO(gr_semaphore) *acquire = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    GR_AUTO(gr_semaphore) *release = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    plane->device = WRAP(vulkan);
+    if (!plane->device)
+        return false;
+    GR_AUTO(gr_semaphore) *acquire =
+        gr_vk_semaphore_create(plane->device, VK_SEMAPHORE_TYPE_TIMELINE);
+    GR_AUTO(gr_semaphore) *release =
+        gr_vk_semaphore_create(plane->device, VK_SEMAPHORE_TYPE_TIMELINE);
 
-    gr_vk_device_free(device);
     if (!acquire || !release || gr_resource_set_sync(plane->resource, acquire, release) != GR_OK)
         return false;
     plane->submit = gr_submit_begin(&plane->resource, 1);
@@ -218,6 +231,7 @@ static void uninit(const struct ra_hwdec_mapper *mapper, int n)
     gr_submit_free(plane->submit);
     gr_buffer_release(plane->buffer);
     gr_resource_free(plane->resource);
+    gr_vk_device_free(plane->device); /* waits until CUDA is done with the plane */
     talloc_free(plane);
     p->ext[n] = NULL;
 }
