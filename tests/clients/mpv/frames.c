@@ -188,9 +188,10 @@ static void create_target(void)
 
 static void create_player(char *const options[], int n)
 {
-    static const char *const fixed[][2] = {
-        {"vo", "libmpv"},    {"untimed", "yes"},        {"framedrop", "no"}, {"osd-level", "0"},
-        {"terminal", "yes"}, {"msg-level", "all=warn"}, {"keep-open", "yes"}};
+    static const char *const fixed[][2] = {{"vo", "libmpv"},     {"untimed", "yes"},
+                                           {"framedrop", "no"},  {"osd-level", "0"},
+                                           {"terminal", "yes"},  {"msg-level", "all=warn"},
+                                           {"keep-open", "yes"}, {"keep-open-pause", "no"}};
     mpv_opengl_init_params gl = {.get_proc_address = gl_function};
     mpv_render_param params[] = {{MPV_RENDER_PARAM_API_TYPE, (void *)player.api},
                                  {MPV_RENDER_PARAM_OPENGL_INIT_PARAMS, &gl},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * mpv's CUDA hardware decoding on grinterop, for OpenGL and Vulkan: does what hwdec_cuda_gl.c and
- * hwdec_cuda_vk.c of mpv 0.35.1 do. `run` in this folder adds this file to mpv's source.
+ * mpv's CUDA hardware decoding on grinterop, for OpenGL and Vulkan, in place of the two files of
+ * mpv 0.35.1. `run` in this folder adds this file to mpv's source.
  */
 #include "config.h"
 #include "hwdec_cuda.h"

@@ -75,7 +75,7 @@ static void destroy(struct libmpv_gpu_context *ctx)
 
     if (p->vulkan)
         pl_tex_destroy(p->vulkan->gpu, &p->texture);
-    /* ra_free() would free it twice. */
+    /* mpv's own function for this would free it twice. */
     if (ctx->ra)
         ctx->ra->fns->destroy(ctx->ra);
     pl_vulkan_destroy(&p->vulkan);
