@@ -49,8 +49,8 @@ struct gr_driver_traits {
     bool creates_semaphores;
 
     /*
-     * Mesa's llvmpipe and lavapipe draw for the first device only; the NVIDIA drivers draw for each
-     * of their devices.
+     * Whether Mesa's llvmpipe and lavapipe draw, and only for the first CUDA device (the software
+     * driver). False: the NVIDIA OpenGL and Vulkan drivers draw, each device for itself.
      */
     bool mesa_draws;
 

@@ -94,8 +94,9 @@ CUresult gr_told_wait(struct gr_told_list *list, CUstream stream, bool wrote_onl
 void gr_told_move(struct gr_told_list *list, struct gr_told_list *to);
 
 /*
- * Returns an event after all uses, which the caller owns. NULL: all uses are done, or no event
- * could be created and this function has waited. The CUDA context is current.
+ * Returns an event that follows all uses; the caller destroys the event. Returns NULL if all uses
+ * are done, or if no event could be created: this function has then waited for the uses. The CUDA
+ * context is current.
  */
 CUevent gr_told_event(struct gr_told_list *list);
 

@@ -78,7 +78,7 @@ typedef struct gr_framebuffer_options {
  * Owner    the call creates no object. gr_tensor_free() may be called at once: the memory of the
  *          tensor is freed in stream order
  * Thread   where the OpenGL context is current. The OpenGL state is preserved. The thread waits
- *          only if the staging buffer uses the transport copy
+ *          only if the staging buffer uses the copy transport
  *
  * Errors: as for gr_fetch() and gr_gl_buffer_create(), after which the tensor is unchanged, and
  *     GR_ERR_INVALID_VALUE  there is no such framebuffer or attachment; the rectangle is not inside

@@ -31,8 +31,9 @@
  * a submit or its gr_submit_begin() is missing, except for the first submit of a new Vulkan image
  * (vk.h).
  *
- * OpenGL resources need no submits, because gr_map() and the release order OpenGL commands. A
- * submit ignores OpenGL resources, so that the same renderer code works with Vulkan and OpenGL.
+ * OpenGL resources need no submits, because gr_map() and gr_buffer_release() order the OpenGL
+ * commands themselves. A submit ignores OpenGL resources, so that the same renderer code works with
+ * Vulkan and OpenGL.
  *
  * Thread   one thread at a time may use a submit and its resources. If several threads have submits
  *          with the same semaphores, hold your own lock from gr_submit_begin() until the submit

@@ -22,8 +22,9 @@ static gr_status import_handle(struct gr_import *import, const gr_external_memor
         desc.handle.fd = gr_fd_copy(info->fd);
         if (desc.handle.fd < 0)
             return gr_fail(GR_ERR_INVALID_VALUE, call,
-                           "The file descriptor %d is not open, because it was closed or taken by "
-                           "an earlier import, or the process has no descriptor left for a copy.",
+                           "Either the file descriptor %d is not open (it was closed, or an "
+                           "earlier import took it), or the process has no descriptor left for a "
+                           "copy.",
                            info->fd);
     }
     CUresult result = gr_driver()->ImportExternalMemory(&import->handle, &desc);

@@ -319,8 +319,8 @@ static gr_status refuse_types(const struct gr_picture *from, const struct gr_pic
 {
     return gr_fail(GR_ERR_UNSUPPORTED, call,
                    "%c%s, and %s: only uint8, uint16, float16, bfloat16 and float32 can be "
-                   "converted and rearranged. Other types can only be copied unchanged and packed: "
-                   "convert the tensor first.",
+                   "converted and rearranged. Tensors of other types must be packed, and are only "
+                   "copied unchanged: convert the tensor first.",
                    GR_SENTENCE(from->text), to->text);
 }
 
@@ -360,8 +360,8 @@ static gr_status check_reach(const struct gr_picture *p, const char *call)
 {
     if (!is_aligned(p))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "%c%s, whose address or strides are not multiples of its element size, as "
-                       "kernels require: make a compact copy.",
+                       "%c%s. Kernels require an address and strides that are multiples of the "
+                       "element size: make a compact copy.",
                        GR_SENTENCE(p->text));
     if (p->memory == GR_MEMORY_HOST)
         return gr_fail(GR_ERR_UNSUPPORTED, call,

@@ -188,7 +188,10 @@ static gr_status map_runs(gr_resource *const resources[], size_t n, CUstream str
     return GR_OK;
 }
 
-/* Maps between the two events of the options. The CUDA context is current. */
+/*
+ * Makes the stream wait for options->wait_event, maps, and then records options->ready_event. The
+ * CUDA context is current.
+ */
 static gr_status map_with_events(gr_resource *const resources[], size_t n, CUstream stream,
                                  const gr_map_options *options)
 {

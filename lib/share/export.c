@@ -19,7 +19,7 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
     if (gr_external_of(resource) && gr_external_of(resource)->sync.copies)
         return gr_fail(
             GR_ERR_UNSUPPORTED, call,
-            "The resource uses the transport copy, whose memory belongs to this process. "
+            "The resource uses the copy transport, whose memory belongs to this process. "
             "Send a resource of a Vulkan device that shares memory with CUDA "
             "(gr_vk_device_get_info()).");
     if (gr_external_of(resource) && gr_external_of(resource)->memory->end_part)

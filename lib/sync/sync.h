@@ -78,9 +78,10 @@ static inline gr_status gr_sync_check_ready(const gr_resource *resource, const c
 }
 
 /*
- * gr_sync_next_signal() returns the number of the next signal of the graphics API's semaphore. For
- * a timeline this number is the value; a binary semaphore has one pending signal.
- * gr_sync_skip_signal() undoes a signal that nothing waits for; the value of a timeline is skipped.
+ * gr_sync_next_signal() counts the next signal of the graphics API's semaphore and returns its
+ * number. For a timeline this number is the value. A binary semaphore can have only one pending
+ * signal: GR_ERR_STATE for a second one. gr_sync_skip_signal() cancels a signal that nothing waits
+ * for: a binary semaphore can be signalled again; a timeline never uses the skipped value again.
  */
 gr_status gr_sync_next_signal(gr_semaphore *acquire, uint64_t *number, const char *call);
 void gr_sync_skip_signal(gr_semaphore *acquire);

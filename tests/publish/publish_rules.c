@@ -477,6 +477,6 @@ TEST(tensors_with_misaligned_elements_are_refused)
         must_make(gr_tensor_wrap(&desc, (void *)(uintptr_t)(gr_tensor_get_info(memory)->ptr + 2),
                                  GR_STREAM_NONE, NULL, NULL));
     assert_fails(gr_publish(resource, odd, NULL, fx.stream), GR_ERR_UNSUPPORTED, 0,
-                 "not multiples of its element size");
+                 "multiples of the element size");
     tensors_end();
 }
