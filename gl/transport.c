@@ -220,7 +220,7 @@ static gr_resource *try_interop(struct gl_resource *r, struct choice *choice, un
     return made;
 }
 
-/* Tries the transport peer or copy. */
+/* Tries the peer transport or the copy transport. */
 static gr_resource *try_copying(struct gl_resource *r, struct choice *choice, size_t i,
                                 unsigned flags, bool last, bool *ended)
 {

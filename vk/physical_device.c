@@ -17,8 +17,9 @@ static gr_status fail_no_device(CUdevice cuda, const char *found, bool has_lavap
 {
     char wanted[200];
     gr_device_text(cuda, wanted, sizeof(wanted));
-    return gr_fail(GR_ERR_UNSUPPORTED, call, "No Vulkan device is %.160s. Vulkan has: %.270s. %s",
-                   wanted, found,
+    return gr_fail(GR_ERR_UNSUPPORTED, call,
+                   "No Vulkan device matches %.160s. Vulkan devices found: %.270s. %s", wanted,
+                   found,
                    has_lavapipe ? "lavapipe draws for the software driver's first device, which "
                                   "CUDA_VISIBLE_DEVICES may hide."
                                 : vk_driver_hint());

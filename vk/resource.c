@@ -36,7 +36,10 @@ static void end_vulkan_part(struct vk_resource *r)
         vk->vkDestroyImage(b->device->device, b->image, NULL);
         vk->vkFreeMemory(b->device->device, b->memory, NULL);
     }
-    /* The application may destroy the VkDevice now, so free retired staging memory before. */
+    /*
+     * If gr_vk_device_free() was called, the application may destroy the VkDevice after this call.
+     * So free the retired staging memory first.
+     */
     if (b->device->copies && b->device->freed)
         gr_retired_finish(&b->device->context);
     vk_device_drop(b->device);

@@ -69,7 +69,10 @@ static CUresult get_image(CUgraphicsResource resource, const void *place, const 
     return CUDA_SUCCESS;
 }
 
-/* Returns the code of an error for an array. Only the level and the layer can be invalid here. */
+/*
+ * Returns the CUDA code for a failed gr_buffer_array(). There GR_ERR_INVALID_VALUE can only mean
+ * the level or the layer.
+ */
 static CUresult code_of_array(void)
 {
     return gr_last_error()->status == GR_ERR_INVALID_VALUE ? CUDA_ERROR_INVALID_VALUE

@@ -100,7 +100,10 @@ static gr_status make_memory(struct gl_shared *r, const struct wish *wish, unsig
     gr_vk_device_free(device); /* the image keeps the device alive */
     if (!r->vulkan)
         return gr_last_error()->status;
-    /* the resource is internal, so it must not be tracked as one of the application */
+    /*
+     * grinterop uses this resource internally, so remove it from the table of the application's
+     * live objects
+     */
     gr_live_remove(GR_LIVE_RESOURCE, r->vulkan);
     gr_error_restore(&before);
     const struct gr_import *import = gr_external_of(r->vulkan)->memory;

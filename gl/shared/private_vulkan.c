@@ -47,9 +47,11 @@ static struct private_vulkan *open_device(CUdevice cuda, const char *call)
         free(vulkan);
         return NULL;
     }
-    gr_live_remove(GR_LIVE_VK_HEADLESS,
-                   /* the device is internal, so it must not be tracked as one of the application */
-                   vulkan->headless);
+    /*
+     * grinterop uses this device internally, so remove it from the table of the application's live
+     * objects
+     */
+    gr_live_remove(GR_LIVE_VK_HEADLESS, vulkan->headless);
     vulkan->cuda = cuda;
     vulkan->handles = gr_vk_headless_get(vulkan->headless);
     load_functions(vulkan);
@@ -93,13 +95,12 @@ gr_semaphore *gl_vulkan_semaphore(CUdevice cuda, bool timeline, const char *call
     gr_semaphore *semaphore = gr_vk_semaphore_create(device, timeline ? VK_SEMAPHORE_TYPE_TIMELINE
                                                                       : VK_SEMAPHORE_TYPE_BINARY);
     gr_vk_device_free(device); /* the semaphore keeps the device alive */
+    /*
+     * grinterop uses this semaphore internally, so remove it from the table of the application's
+     * live objects
+     */
     if (semaphore)
-        gr_live_remove(GR_LIVE_SEMAPHORE,
-                       /*
-                        * the semaphore is internal, so it must not be tracked as one of the
-                        * application
-                        */
-                       semaphore);
+        gr_live_remove(GR_LIVE_SEMAPHORE, semaphore);
     if (!semaphore || semaphore->handle)
         return semaphore;
     /* the host waits for this semaphore, so OpenGL cannot import it */
