@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The CUDA header of this name, with the functions that it provides for any host compiler. */
+/*
+ * Includes the CUDA header of this name without __CUDACC__, as any host compiler would, and defines
+ * the functions that this header has only for the device (grinterop_nvcc_half.hpp).
+ */
 #pragma GCC system_header
 
 #include <grinterop_nvcc_half.hpp>
