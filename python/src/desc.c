@@ -82,8 +82,9 @@ static bool strides_of(struct desc *desc, PyObject *strides)
 }
 
 /*
- * A name, a typestr, or an object that names its type: NumPy dtypes by `str`; NumPy scalar types
- * and PyTorch dtypes by the last part of their name ("torch.float32").
+ * Reads a dtype from a name or typestr, or from an object: from its `name` (NumPy dtypes), else its
+ * `__name__` (NumPy scalar types), else its str() (PyTorch dtypes: "torch.float32"). Of a dotted
+ * name only the last part counts.
  */
 static bool dtype_of(PyObject *object, gr_dtype *dtype)
 {

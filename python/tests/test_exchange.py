@@ -291,7 +291,7 @@ def test_import_accepts_an_explicit_layout():
         Tensor.from_dlpack(array, layout="nchw")
 
 
-# ---- The end of exports --------------------------------------------------------------------------
+# ---- Exports: freeing, threads and exit ----------------------------------------------------------
 
 
 def test_export_is_freed_on_any_thread(cuda):

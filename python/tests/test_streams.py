@@ -54,7 +54,7 @@ def test_invalid_streams_are_refused(resource, stream, error):
     assert not resource.is_mapped
 
 
-def test_map_accepts_only_a_stream(resource):
+def test_map_requires_stream_as_its_only_keyword_argument(resource):
     for call in (
         lambda: resource.map(),
         lambda: resource.map(stream=1, other=2),
