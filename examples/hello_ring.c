@@ -41,7 +41,7 @@ static void check_cuda(CUresult result, const char *what)
     _Exit(EXIT_FAILURE);
 }
 
-/* Plain OpenGL: once, a picture to draw to ... */
+/* Plain OpenGL, once: creates a framebuffer and sets the state for draw(). */
 static void prepare(void)
 {
     static const float camera[] = {1.3f, 0, 0, 0, 0, 3, 0, 0, 0, -.9f, 1, -1, 0, .2f, 0, 2.3f};
@@ -60,7 +60,7 @@ static void prepare(void)
     glEnableClientState(GL_COLOR_ARRAY);
 }
 
-/* ... and in each frame, the points of a vertex buffer. */
+/* Plain OpenGL, in each frame: draws the points of a vertex buffer. */
 static void draw(GLuint vertices)
 {
     glClear(GL_COLOR_BUFFER_BIT);

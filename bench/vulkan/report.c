@@ -119,7 +119,10 @@ static void print_batch_speedup(const struct vkb_table *table)
                         "");
 }
 
-/* The kinds of round trips, after the two parts that give the bounds. */
+/*
+ * The rows to print: first CUDA alone and the queue alone, whose times bound a round trip, then the
+ * kinds of round trips.
+ */
 static const char *const WAYS[] = {"cuda", "queue", "1", "2", "4", "8", "8x", "16x", "8b"};
 enum { BOUNDS = 2, IN_ORDER = BOUNDS, PIPELINED, WAY_COUNT = sizeof(WAYS) / sizeof(WAYS[0]) };
 

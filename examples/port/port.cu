@@ -11,7 +11,7 @@ struct wave {
     float height, slope_x, slope_z;
 };
 
-/* Adds plane waves with the wave vector (kx, kz). */
+/* Adds the plane wave with the wave vector (kx, kz) to *w. */
 static __device__ void add(wave *w, float x, float z, float kx, float kz, float height, float phase)
 {
     const float angle = kx * x + kz * z + phase;

@@ -19,9 +19,9 @@ struct port_vk {
 };
 
 /*
- * Creates the objects to draw, and the resources shared with CUDA. False after an error, which has
- * been printed; port_vk_free() cleans up in any case, once the GPU is done, and accepts a zeroed
- * struct.
+ * Creates the Vulkan objects used to draw, and the resources shared with CUDA. False after an
+ * error, which has been printed; port_vk_free() cleans up in any case, once the GPU is done, and
+ * accepts a zeroed struct.
  */
 bool port_vk_init(struct port_vk *port, const struct vulkan *vulkan, VkRenderPass pass,
                   gr_resource *shared[PORT_SHARED]);

@@ -89,7 +89,10 @@ static const struct finder {
     void (*run)(const struct find *find);
     enum section section;
     const char *about; /* the subject of the finder, for the message if it fails */
-    /* the kind of device that the number counts; NULL if the finder has no number */
+    /*
+     * the kind of device that the `number` of needs() counts, for the message ("CUDA", "EGL"); NULL
+     * for a finder that does not run per device
+     */
     const char *device;
     /*
      * Whether to run the finder for the device with that number. Called after the earlier finders

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Declarations that the OpenGL finders share. */
+/* Declarations for the OpenGL finders of grinterop-info (find.h). */
 #ifndef INFO_OPENGL_H
 #define INFO_OPENGL_H
 

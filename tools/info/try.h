@@ -34,7 +34,7 @@ enum {
 enum way_api { WAY_OPENGL, WAY_RENDERER, WAY_GLX, WAY_VULKAN, WAY_CUDA };
 
 struct way {
-    bool software; /* try the software driver, in addition to the main driver */
+    bool software; /* whether to use the software driver instead of the main driver */
     enum way_api api;
     /* the device that draws: a CUDA device number, an EGL number for a renderer, 0 for GLX */
     int device;
