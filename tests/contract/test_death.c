@@ -5,8 +5,8 @@
  * crash or hang, each call must return the expected status, and at the end nothing may be open.
  * docs/guide.md has the table of results.
  *
- * All orders of one kind of life run in a child process, each with new contexts. If a child fails,
- * the next child continues with the following order.
+ * One child process runs all orders of one kind (struct kind in death.h), each order with new
+ * contexts. If a child fails, the next child continues with the following order.
  *
  * death_process.c covers the end of the process and of the library.
  */

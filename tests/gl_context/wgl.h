@@ -33,7 +33,7 @@ void wgl_without_driver(void);
 void wgl_calls(void);
 void wgl_contexts(void);
 
-/* Checks the class of the last error, and words of its message. */
+/* Checks the status of the last error, and that its message contains `words`. */
 const char *wgl_refused(gr_status status, const char *words);
 
 /* Creates a buffer with these bytes. wgl_buffer_has() checks the bytes of a buffer. */

@@ -11,8 +11,8 @@
 static unsigned char host[RING_SIZE];
 
 /*
- * Checks what a stream that waits for nothing reads from a mapped slot: the value before the
- * delayed work.
+ * Reads a mapped slot on a stream that does not wait for the delayed writes, and checks that it
+ * still has `value`, the bytes from before these writes.
  */
 static void assert_raw(const gr_slot *slot, int value, CUstream stream)
 {

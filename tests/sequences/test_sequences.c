@@ -36,7 +36,10 @@ static void print_failure(const struct run *run, const struct verdict *v)
            run->length);
 }
 
-/* Writes the shrunk list to a file, for --replay and for the folder kept/. */
+/*
+ * Writes the shrunk sequence of calls to a file, for --replay and for the folder
+ * tests/sequences/kept/.
+ */
 static void keep(const struct run *run, const struct verdict *v)
 {
     char path[64];

@@ -25,7 +25,7 @@ VULKAN_TEST(frames_are_read_in_order_in_both_directions)
     two_end(&two);
 }
 
-VULKAN_TEST(newest_reads_drop_older_frames_at_either_end)
+VULKAN_TEST(a_ring_of_newest_frames_drops_older_unread_frames)
 {
     struct two two = two_begin(GR_SIDE_CUDA, GR_RING_NEWEST);
     for (int i = 0; i < 2 * SLOTS; i++)

@@ -59,7 +59,7 @@ TEST(a_tensor_can_describe_part_of_a_mapping)
     assert_null_invalid(gr_buffer_tensor(buffer, NULL), "released already");
 }
 
-TEST(a_released_buffer_cannot_get_a_tensor)
+TEST(an_unmapped_buffer_cannot_get_a_tensor)
 {
     gr_buffer *buffer = must_map(fx.resource);
     assert_ok(gr_resource_unmap(fx.resource, GR_STREAM_OF_MAP));

@@ -25,9 +25,9 @@ static void collect(void)
 }
 
 /*
- * Runs with and without semaphores; the resource is closed and freed, or only freed. While the gate
- * is closed, the test frees no object that is unused: destroying it would wait for the whole CUDA
- * context.
+ * Runs with and without semaphores; the resource is closed and freed, or only freed. Every object
+ * that the test frees while the gate is closed is still in use, so that its destruction is
+ * deferred: destroying an unused object would wait for the whole CUDA context.
  */
 VULKAN_TEST(freeing_does_not_wait_for_the_stream, 4)
 {
