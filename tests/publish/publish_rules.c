@@ -380,8 +380,8 @@ static const struct {
     {"no level 1", {2, 3, 4}, {.level = 1}, GR_ERR_INVALID_VALUE, 3, GR_DTYPE_U8, false},
     {"`offset`", {2, 3, 4}, {.offset = 4}, GR_ERR_INVALID_VALUE, 3, GR_DTYPE_U8, false},
     {"`bgr`", {2, 3}, {.bgr = true}, GR_ERR_INVALID_VALUE, 2, GR_DTYPE_U8, false},
-    {"Other types", {2, 3, 4}, {0}, GR_ERR_UNSUPPORTED, 3, GR_DTYPE_I32, false},
-    {"not multiples", {2, 3, 4}, {0}, GR_ERR_UNSUPPORTED, 3, GR_DTYPE_F32, true},
+    {"Tensors of other types", {2, 3, 4}, {0}, GR_ERR_UNSUPPORTED, 3, GR_DTYPE_I32, false},
+    {"multiples of the element size", {2, 3, 4}, {0}, GR_ERR_UNSUPPORTED, 3, GR_DTYPE_F32, true},
 };
 
 static gr_tensor *foreseen_tensor(int which)
