@@ -193,10 +193,11 @@ gr_status gr_semaphore_check_point(const gr_semaphore_point *point, bool is_wait
         return no_such_field(kind, is_wait, "skip_nvscibuf", "NvSciSync objects", call);
     if (!point->nvsci_fence && kind == KIND_NVSCISYNC)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "A point of an NvSciSync object has no fence: nvsci_fence is NULL. %s (CUDA "
-                       "driver API). Pass an NvSciSyncFence.",
-                       is_wait ? "cuWaitExternalSemaphoresAsync waits for this fence"
-                               : "cuSignalExternalSemaphoresAsync writes the signal to this fence");
+                       "A point of an NvSciSync object has no fence: nvsci_fence is NULL. Pass an "
+                       "NvSciSyncFence, %s.",
+                       is_wait ? "for the wait (CUDA driver API, cuWaitExternalSemaphoresAsync)"
+                               : "to which the signal is written (CUDA driver API, "
+                                 "cuSignalExternalSemaphoresAsync)");
     return GR_OK;
 }
 

@@ -155,7 +155,7 @@ VULKAN_TEST(sharing_a_copied_resource_is_refused)
     int ends[2];
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     assert_fails(gr_resource_send(ends[0], resource, NULL, 0, 0), GR_ERR_UNSUPPORTED, 0,
-                 "transport copy");
+                 "copy transport");
     close(ends[0]);
     close(ends[1]);
     end_copying();
