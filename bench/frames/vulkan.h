@@ -53,6 +53,10 @@ void frames_vulkan_draw_points(const struct vulkan *vulkan, const struct frames_
 void frames_vulkan_draw_picture(const struct vulkan *vulkan, const struct frames_vulkan_draw *draw,
                                 VkCommandBuffer commands, float phase, VkBuffer into);
 
+/* vulkan_rows.c: describes the device with this queue, and copies through host memory only. */
+gr_vk_device_desc frames_vulkan_copying(const struct frames_vulkan *vulkan, VkQueue queue,
+                                        uint32_t family);
+
 /* A value of a timeline semaphore; VK_NULL_HANDLE: none. */
 struct frames_point {
     VkSemaphore semaphore;

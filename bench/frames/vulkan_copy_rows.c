@@ -25,11 +25,7 @@ static bool open_queue(struct frames *f)
         frames_set_error("the device has no transfer queue");
         return false;
     }
-    const gr_vk_device_desc desc =
-        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = on->get_instance_proc_addr,
-                .instance = on->instance, .physical_device = on->physical_device,
-                .device = on->device, .queue = on->transfer, .queue_family = on->transfer_family,
-                .transports = GR_TRANSPORT_COPY);
+    const gr_vk_device_desc desc = frames_vulkan_copying(k, on->transfer, on->transfer_family);
     if (!vulkan_open_own(&k->transfer, &desc))
         return frames_grinterop_failed("vulkan_open_own");
     k->moved = gr_vk_semaphore_create(k->copying, VK_SEMAPHORE_TYPE_TIMELINE);

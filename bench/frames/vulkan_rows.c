@@ -16,14 +16,20 @@ static const struct frames_vulkan_plan POINTS = {.format = VK_FORMAT_R8G8B8A8_UN
                                                  .frag = &mesh_frag,
                                                  .points = true};
 
-static bool wrap_for_copies(struct frames_vulkan *k)
+gr_vk_device_desc frames_vulkan_copying(const struct frames_vulkan *k, VkQueue queue,
+                                        uint32_t family)
 {
     const gr_vk_headless_info *on = gr_vk_headless_get(k->vulkan.headless);
-    k->copying = gr_vk_device_wrap(
-        &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = on->get_instance_proc_addr,
-                 .instance = on->instance, .physical_device = on->physical_device,
-                 .device = on->device, .queue = k->vulkan.queue, .queue_family = k->vulkan.family,
-                 .transports = GR_TRANSPORT_COPY));
+    return GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = on->get_instance_proc_addr,
+                   .instance = on->instance, .physical_device = on->physical_device,
+                   .device = on->device, .queue = queue, .queue_family = family,
+                   .transports = GR_TRANSPORT_COPY);
+}
+
+static bool wrap_for_copies(struct frames_vulkan *k)
+{
+    const gr_vk_device_desc desc = frames_vulkan_copying(k, k->vulkan.queue, k->vulkan.family);
+    k->copying = gr_vk_device_wrap(&desc);
     return k->copying;
 }
 
