@@ -132,12 +132,11 @@ static gr_status check_together(const gr_texture_options *o, const gr_image_info
         return refuse(
             call, "GR_FILTER_LINEAR needs values that are read as floats, but integers are read as "
                   "integers by default: set `as_float`, or filter with GR_FILTER_POINT.");
-    if (is_srgb_block(info->format))
-        return srgb
-                   ? check_levels(o, info, call)
-                   : refuse(call, "`srgb` is GR_CHOICE_NO, but CUDA always decodes compressed sRGB "
-                                  "colours: leave it at its default.");
-    if (srgb && (info->format != CU_AD_FORMAT_UNSIGNED_INT8 || !floats))
+    const bool block = is_srgb_block(info->format);
+    if (block && !srgb)
+        return refuse(call, "`srgb` is GR_CHOICE_NO, but CUDA always decodes compressed sRGB "
+                            "colours: leave it at its default.");
+    if (srgb && !block && (info->format != CU_AD_FORMAT_UNSIGNED_INT8 || !floats))
         return refuse(call, "`srgb` is for 8 bit unsigned channels that are read as floats.");
     return check_levels(o, info, call);
 }

@@ -49,7 +49,9 @@ struct soft_mipmap {
     unsigned char *pages; /* the array's own pages, or NULL */
 };
 
-/* A format of CUDA 12.8, which older headers lack: 10 bits each of red, green and blue, 2 of alpha.
+/*
+ * Texels with 10 bits each of red, green and blue, and 2 bits of alpha: a format of CUDA 12.8,
+ * which older headers lack.
  */
 #define SOFT_UNORM_INT_101010_2 ((CUarray_format)0x50)
 
