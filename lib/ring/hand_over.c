@@ -11,8 +11,8 @@
 #include "lib/sync/submit.h"
 
 /*
- * Returns the number of the caller's slot, or state->room if the pointer is not a slot of this
- * ring. Does not dereference the pointer.
+ * Returns the number of the slot that the caller passed, or state->room if the pointer is not a
+ * slot of this ring. Does not dereference the pointer.
  */
 static uint32_t find(const gr_ring *ring, const gr_slot *slot)
 {

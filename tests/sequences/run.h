@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * A run in one process: creates worlds, runs sequences in them, and checks what is left afterwards.
+ * A run in one process: creates worlds, runs sequences in them, and checks for leaks.
  */
 #ifndef GR_TESTS_FUZZ_RUN_H
 #define GR_TESTS_FUZZ_RUN_H
