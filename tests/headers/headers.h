@@ -10,6 +10,12 @@ typedef void (*anything)(void);
  * are missing here.
  */
 #define PUBLIC_FUNCTIONS(X)                                                                        \
+    /* base.h */                                                                                   \
+    X(gr_clear_error)                                                                              \
+    X(gr_last_error)                                                                               \
+    X(gr_library_version)                                                                          \
+    X(gr_log_set)                                                                                  \
+    X(gr_status_name)                                                                              \
     /* gr.h */                                                                                     \
     X(gr_buffer_ptr)                                                                               \
     X(gr_buffer_release)                                                                           \
@@ -17,11 +23,7 @@ typedef void (*anything)(void);
     X(gr_buffer_release_many)                                                                      \
     X(gr_buffer_size)                                                                              \
     X(gr_buffer_get_info)                                                                          \
-    X(gr_clear_error)                                                                              \
     X(gr_flags_parse)                                                                              \
-    X(gr_last_error)                                                                               \
-    X(gr_library_version)                                                                          \
-    X(gr_log_set)                                                                                  \
     X(gr_map)                                                                                      \
     X(gr_map_many)                                                                                 \
     X(gr_resource_get_info)                                                                        \
@@ -30,7 +32,6 @@ typedef void (*anything)(void);
     X(gr_resource_free)                                                                            \
     X(gr_resource_unmap)                                                                           \
     X(gr_resource_wait)                                                                            \
-    X(gr_status_name)                                                                              \
     /* cuda.h */                                                                                   \
     X(gr_cuda_context_create)                                                                      \
     X(gr_cuda_context_free)                                                                        \
@@ -65,6 +66,16 @@ typedef void (*anything)(void);
     X(gr_buffer_surface)                                                                           \
     X(gr_buffer_texture)                                                                           \
     X(gr_map_linear)                                                                               \
+    /* vk_device.h */                                                                              \
+    X(gr_vk_device_get_info)                                                                       \
+    X(gr_vk_device_extensions)                                                                     \
+    X(gr_vk_device_free)                                                                           \
+    X(gr_vk_device_wrap)                                                                           \
+    X(gr_vk_headless_create)                                                                       \
+    X(gr_vk_headless_free)                                                                         \
+    X(gr_vk_headless_get)                                                                          \
+    X(gr_vk_instance_extensions)                                                                   \
+    X(gr_vk_physical_device)                                                                       \
     /* vk.h */                                                                                     \
     X(gr_from_vk_buffer)                                                                           \
     X(gr_from_vk_image)                                                                            \
@@ -73,19 +84,10 @@ typedef void (*anything)(void);
     X(gr_vk_buffer_create)                                                                         \
     X(gr_vk_cmd_from_cuda)                                                                         \
     X(gr_vk_cmd_to_cuda)                                                                           \
-    X(gr_vk_device_get_info)                                                                       \
-    X(gr_vk_device_extensions)                                                                     \
-    X(gr_vk_device_free)                                                                           \
-    X(gr_vk_device_wrap)                                                                           \
     X(gr_vk_format)                                                                                \
-    X(gr_vk_headless_create)                                                                       \
-    X(gr_vk_headless_free)                                                                         \
-    X(gr_vk_headless_get)                                                                          \
     X(gr_vk_image)                                                                                 \
     X(gr_vk_image_create)                                                                          \
-    X(gr_vk_instance_extensions)                                                                   \
     X(gr_vk_memory)                                                                                \
-    X(gr_vk_physical_device)                                                                       \
     X(gr_vk_semaphore)                                                                             \
     X(gr_vk_semaphore_create)                                                                      \
     X(gr_vk_submit)                                                                                \

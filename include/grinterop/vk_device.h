@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Vulkan devices for the resources of vk.h: the VkDevice of your program, or one without a window
+ * that grinterop creates.
+ *
+ * Vulkan is called through your vkGetInstanceProcAddr: grinterop is not linked with the Vulkan
+ * loader.
+ */
+#ifndef GRINTEROP_VK_DEVICE_H
+#define GRINTEROP_VK_DEVICE_H
+
+#include <vulkan/vulkan_core.h>
+
+#include <grinterop/gr.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- The device ------------------------------------------------------------------------------ */
+
+/* A Vulkan device, and the CUDA device that uses its resources. */
+typedef struct gr_vk_device gr_vk_device;
+
+/* The Vulkan device for gr_vk_device_wrap(). */
+typedef struct gr_vk_device_desc {
+    size_t struct_size;
+    PFN_vkGetInstanceProcAddr get_instance_proc_addr; /* looks up the Vulkan functions; required */
+    VkInstance instance;                              /* required */
+    VkPhysicalDevice physical_device;                 /* required */
+    VkDevice device;                                  /* required */
+
+    /*
+     * The queue that uses the resources. VK_NULL_HANDLE: each call of gr_vk_submit() names a queue.
+     */
+    VkQueue queue;
+    uint32_t queue_family; /* the family of that queue; 0 is a valid family */
+
+    /*
+     * The feature synchronization2 is enabled. If false, stages and accesses beyond 32 bits are
+     * refused, and gr_vk_submit() uses vkQueueSubmit. grinterop cannot check this field; the
+     * validation layer reports a wrong value.
+     */
+    bool synchronization2;
+
+    /*
+     * The allowed transports: gr_transport bits, or GR_TRANSPORT_ANY. 0: GR_TRANSPORT_EXTERNAL.
+     * With GR_TRANSPORT_COPY any Vulkan device works; see gr_vk_device_wrap().
+     */
+    unsigned transports;
+} gr_vk_device_desc;
+
+/*
+ * Finds the VkPhysicalDevice of a CUDA device, before you create your VkDevice.
+ *
+ *     VkPhysicalDevice physical_device;
+ *     gr_vk_physical_device(vkGetInstanceProcAddr, instance, 0, &physical_device);
+ *
+ * The devices are matched by UUID, because Vulkan and CUDA order devices differently. `cuda_device`
+ * is the CUDA ordinal. For the software CUDA driver the Vulkan device is lavapipe (Mesa).
+ *
+ * Needs    an instance of Vulkan 1.1 (VkApplicationInfo.apiVersion, which grinterop cannot check),
+ *          or VK_KHR_get_physical_device_properties2
+ *
+ * Errors, with *physical_device unchanged:
+ *     GR_ERR_INVALID_VALUE  an argument is NULL, or CUDA has no such device
+ *     GR_ERR_UNSUPPORTED    no Vulkan device matches; the message lists the devices that were found
+ *     GR_ERR_VULKAN         the devices could not be listed
+ *     GR_ERR_NO_DRIVER      there is no CUDA driver
+ */
+GR_API gr_status gr_vk_physical_device(PFN_vkGetInstanceProcAddr get_instance_proc_addr,
+                                       VkInstance instance, int cuda_device,
+                                       VkPhysicalDevice *physical_device);
+
+/*
+ * Lists the extensions to enable in vkCreateInstance and in vkCreateDevice.
+ *
+ *     uint32_t count = 0;
+ *     gr_vk_instance_extensions(NULL, &count);                 how many
+ *     gr_vk_instance_extensions(names, &count);                `names` has room for `count`
+ *
+ * Device extensions are listed only if the device supports them, so you can enable all listed
+ * extensions; gr_vk_device_wrap() reports missing extensions. Only get_instance_proc_addr, instance
+ * and physical_device of `desc` are read: the device need not exist yet. Also enable the feature
+ * timelineSemaphore.
+ *
+ * Valid    the names are static
+ *
+ * Errors:
+ *     GR_ERR_INVALID_VALUE  an argument is NULL, or there are more names than *count
+ *     GR_ERR_VULKAN         the device did not list its extensions
+ */
+GR_API gr_status gr_vk_instance_extensions(const char *names[], uint32_t *count);
+GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const char *names[],
+                                         uint32_t *count);
+
+/*
+ * Wraps your VkDevice, and finds the CUDA device on the same GPU.
+ *
+ * The wrap uses the current CUDA context, which must belong to that device or to a device with peer
+ * access to it (cuDeviceCanAccessPeer). If no context is current, the primary context of that
+ * device is retained until the wrap is freed. If the context belongs to another device, only
+ * semaphores and buffers with dedicated memory, as those of gr_vk_buffer_create(), can be shared.
+ * The memory stays on the Vulkan device.
+ *
+ * With GR_TRANSPORT_COPY in desc->transports the Vulkan device may also be another vendor's GPU,
+ * another GPU without peer access or the CPU, or lack the extensions. All resources of such a
+ * device are copied. Without GR_TRANSPORT_EXTERNAL the resources of any device are copied. With
+ * copies:
+ *
+ *     context   the current CUDA context. If there is none, the primary context of the CUDA device
+ *               on the same GPU, or else of the first CUDA device
+ *     submits   also copy: a submit with `last` copies what CUDA reads, before the next map; a
+ *               submit with `first` copies what CUDA wrote. gr_vk_submit_fill() adds
+ *               VK_PIPELINE_STAGE_TRANSFER_BIT to the stages that wait
+ *     map       returns GR_ERR_STATE for a new resource of gr_from_vk_buffer() until a submit has
+ *               handed it over, unless it is write_discard
+ *     usage     must have TRANSFER_SRC, except for write_discard, and TRANSFER_DST, except for
+ *               read_only. grinterop adds these usages to objects that it creates
+ *     parts     maps, releases and submits with `first` copy only the mapped part of a buffer.
+ *               Submits with `last` copy the whole buffer, and so does gr_vk_cmd_from_cuda(): the
+ *               other bytes of a write_discard buffer become undefined
+ *     family    no ownership is transferred: use a resource in one queue family, or create it with
+ *               VK_SHARING_MODE_CONCURRENT
+ *     close     loses bytes that no submit took back. The Vulkan work with the resource must be
+ *               done
+ *     memory    one copy in CUDA memory, and one in host memory
+ *     waits     no thread waits. If the Vulkan device is not the CUDA device, host functions in the
+ *               streams wait, and one of them may block those of other streams: use one stream, or
+ *               see gr_vk_semaphore_desc.through_host
+ *
+ * Owner    the caller frees it with gr_vk_device_free()
+ * Valid    instance, device and queue must outlive the wrap and everything created from it.
+ *          grinterop cannot check this: using a destroyed VkDevice crashes. The wrap itself keeps a
+ *          device of gr_vk_headless_create() alive
+ *
+ * Errors:
+ *     GR_ERR_INVALID_VALUE  a required field is NULL; the device has no such queue family; the
+ *                           current CUDA context belongs to a device without peer access;
+ *                           synchronization2 is set but its functions are missing; `transports` has
+ *                           unknown bits
+ *     GR_ERR_UNSUPPORTED    without copies: no CUDA device matches, or extensions are missing (the
+ *                           message lists all of them). `transports` allows no Vulkan transport
+ *     GR_ERR_VULKAN         a function of Vulkan 1.0 was not found
+ *     GR_ERR_CUDA           CUDA refused
+ *     GR_ERR_NO_DRIVER      there is no CUDA driver
+ */
+GR_API gr_vk_device *gr_vk_device_wrap(const gr_vk_device_desc *desc);
+
+/*
+ * Releases the caller's reference. Objects created from the device keep it alive.
+ *
+ * At the end of a program wait until your queues are idle, then free the resources and semaphores,
+ * then this object, and destroy the VkDevice last.
+ *
+ * Waits    for the work of CUDA with freed objects
+ */
+GR_API void gr_vk_device_free(gr_vk_device *device);
+
+/* The properties of a wrapped device. Owned by the device. */
+typedef struct gr_vk_device_info {
+    int cuda_device; /* the ordinal of the CUDA device */
+
+    /*
+     * CUDA can import the semaphores of the device. If it cannot (lavapipe), timelines still work:
+     * the host waits and signals for the streams.
+     */
+    bool has_semaphores;
+
+    /*
+     * One line: the Vulkan and CUDA names, the UUID, and how and why memory and semaphores are
+     * shared.
+     */
+    const char *description;
+
+    /* The transport of all its resources: GR_TRANSPORT_EXTERNAL or GR_TRANSPORT_COPY. */
+    gr_transport transport;
+} gr_vk_device_info;
+
+/*
+ * The properties of a device.
+ *
+ * Valid    until gr_vk_device_free()
+ *
+ * Errors: NULL after
+ *     GR_ERR_INVALID_VALUE  `device` is NULL
+ */
+GR_API const gr_vk_device_info *gr_vk_device_get_info(const gr_vk_device *device);
+
+/* ---- Vulkan without a window ----------------------------------------------------------------- */
+
+/* A Vulkan device for tests, tools and programs without a window. */
+typedef struct gr_vk_headless gr_vk_headless;
+
+/* Options of gr_vk_headless_create(). */
+typedef struct gr_vk_headless_options {
+    size_t struct_size;
+    int cuda_device; /* the CUDA ordinal of the device */
+    bool validation; /* enable the Khronos validation layer */
+
+    /*
+     * Called with `user` for each warning and error of the layer, on any thread that calls Vulkan.
+     * NULL: the messages are logged as warnings.
+     */
+    void (*message)(void *user, const char *text);
+    void *user;
+} gr_vk_headless_options;
+
+/* The created objects. Owned by the library. */
+typedef struct gr_vk_headless_info {
+    /* The fields for gr_vk_device_desc. */
+    PFN_vkGetInstanceProcAddr get_instance_proc_addr;
+    VkInstance instance;
+    VkPhysicalDevice physical_device;
+    VkDevice device;
+
+    /*
+     * A queue of a graphics family, of a compute family without graphics, and of a transfer family
+     * without graphics and compute. If the device has no such family: VK_NULL_HANDLE and
+     * VK_QUEUE_FAMILY_IGNORED.
+     */
+    VkQueue graphics, compute, transfer;
+    uint32_t graphics_family, compute_family, transfer_family;
+    bool synchronization2; /* for gr_vk_device_desc.synchronization2 */
+} gr_vk_headless_info;
+
+/*
+ * Creates a Vulkan device on the GPU of a CUDA device, with everything that grinterop uses.
+ *
+ *     gr_vk_headless *headless = gr_vk_headless_create(NULL);
+ *     const gr_vk_headless_info *vulkan = gr_vk_headless_get(headless);
+ *
+ * Loads libvulkan.so.1 and creates a Vulkan 1.3 device with timeline semaphores and
+ * synchronization2. With an older driver or loader the device has an older version, too, and has
+ * synchronization2 only as an extension, with functions ending in KHR. NULL as `options` means CUDA
+ * device 0.
+ *
+ * Owner    the caller frees it with gr_vk_headless_free(), after the objects created from it
+ *
+ * Errors:
+ *     GR_ERR_INVALID_VALUE  there is no such CUDA device
+ *     GR_ERR_UNSUPPORTED    there is no Vulkan driver, or none for that device: the message lists
+ *                           the devices found, and what may hide other devices
+ *     GR_ERR_VULKAN         Vulkan refused
+ *     GR_ERR_NO_DRIVER      there is no CUDA driver
+ */
+GR_API gr_vk_headless *gr_vk_headless_create(const gr_vk_headless_options *options);
+
+/*
+ * Returns the created objects. NULL with GR_ERR_INVALID_VALUE if `headless` is NULL.
+ *
+ * Valid    until gr_vk_headless_free()
+ */
+GR_API const gr_vk_headless_info *gr_vk_headless_get(const gr_vk_headless *headless);
+
+/*
+ * Releases the caller's reference. Objects of gr_vk_device_wrap() keep device and instance alive;
+ * the last such object may be a tensor that another framework frees.
+ */
+GR_API void gr_vk_headless_free(gr_vk_headless *headless);
+
+GR_SCOPE_END(gr_vk_device, gr_vk_device_free)
+GR_SCOPE_END(gr_vk_headless, gr_vk_headless_free)
+
+#ifdef __cplusplus
+}
+#endif
+#endif
