@@ -10,7 +10,7 @@
 /*
  * Makes the bytes ready for the consumer. Without a consumer stream the consumer waits for the
  * tensor's own stream, so that stream must wait for all other streams. If the tensor has no stream,
- * this call waits until the bytes are ready.
+ * this call waits until the bytes are ready. gr_tensor_used_on() registers the consumer's work.
  */
 static gr_status begin(gr_tensor *tensor, CUstream consumer, const char *call)
 {
@@ -23,10 +23,7 @@ static gr_status begin(gr_tensor *tensor, CUstream consumer, const char *call)
     CUstream reader = consumer == GR_STREAM_NONE ? tensor->stream : consumer;
     if (reader == GR_STREAM_NONE)
         return gr_tensor_await(tensor, call);
-    gr_status status = gr_tensor_begin_use(tensor, reader, &tensor->context, call);
-    if (status == GR_OK)
-        gr_tensor_end_use(tensor, reader, &tensor->context);
-    return status;
+    return gr_tensor_begin_use(tensor, reader, &tensor->context, call);
 }
 
 const gr_array_interface *gr_tensor_array_interface(gr_tensor *tensor, CUstream consumer)
