@@ -78,14 +78,15 @@ static gr_status make_texture(struct gl_names *names, const gr_gl_image_desc *in
 }
 
 /*
- * Returns the storage flags. For large objects that CUDA writes with the copy transport, the flags
- * keep the storage mapped, if OpenGL can, so that CUDA copies directly into the storage.
+ * Returns the storage flags. For objects of medium size that CUDA writes with the copy transport,
+ * the flags keep the storage mapped, if OpenGL can, so that CUDA copies directly into the storage.
  */
 static GLbitfield storage_for(const struct gl_context *context, const struct wish *wish,
                               gr_transport transport)
 {
     if (transport == GR_TRANSPORT_COPY && !(wish->flags & GR_READ_ONLY) &&
-        !gl_copy_by_cpu(wish->size, wish->flags) && gl_staging_supported(context))
+        !gl_copy_by_cpu(wish->size, wish->flags) && wish->size <= GL_COPY_IN_PLACE &&
+        gl_staging_supported(context))
         return gl_staging_storage_flags();
     return GL_MAP_READ_BIT | GL_MAP_WRITE_BIT;
 }

@@ -19,6 +19,14 @@
 #define GL_COPY_BY_CPU      ((size_t)256 << 10)
 #define GL_COPY_BY_CPU_TEXT "256 KiB"
 
+/*
+ * Up to this size CUDA copies directly into the storage of objects that grinterop created, which
+ * then lies in host memory. A larger object is drawn too slowly from there. Microseconds per frame
+ * with staging and without, in order and with 4 frames in flight: 373, 408 and 373, 244 for 1 MiB
+ * (H200); 399, 488 and 401, 331 for 2 MiB; 649, 1020 and 656, 906 for 8 MiB (H100).
+ */
+#define GL_COPY_IN_PLACE ((size_t)1 << 20)
+
 /* False if CUDA reads, because the thread then waits for OpenGL in any case. */
 static inline bool gl_copy_by_cpu(size_t size, unsigned flags)
 {

@@ -12,6 +12,9 @@
 /* Up to this size the CPU copies objects that CUDA only writes. */
 #define LIMIT ((size_t)256 << 10)
 
+/* Up to this size CUDA writes directly into the storage of created buffers. */
+#define MOST_IN_PLACE ((size_t)1 << 20)
+
 #define REGISTER   "cuMemHostRegister"
 #define UNREGISTER "cuMemHostUnregister"
 #define PINNED     "cuMemAllocHost"
@@ -48,10 +51,12 @@ COPY_TEST(pinned_memory_is_used_if_cuda_refuses_the_mapping)
  * The storage of the buffer is used only if CUDA writes: if CUDA only reads, OpenGL may overwrite
  * the storage before CUDA has finished.
  */
-COPY_TEST(created_buffers_that_cuda_writes_use_their_own_storage)
+COPY_TEST(created_buffers_of_up_to_1_mib_that_cuda_writes_use_their_own_storage)
 {
-    GR_AUTO(gr_resource) *writer = must_create_copy(LIMIT + 1, GR_WRITE_DISCARD);
+    GR_AUTO(gr_resource) *writer = must_create_copy(MOST_IN_PLACE, GR_WRITE_DISCARD);
     assert_described(writer, "transport copy, into its own storage, which OpenGL has mapped");
+    GR_AUTO(gr_resource) *large = must_create_copy(MOST_IN_PLACE + 1, GR_WRITE_DISCARD);
+    assert_described(large, "transport copy, through a buffer that OpenGL has mapped");
     GR_AUTO(gr_resource) *reader = must_create_copy(SIZE, GR_READ_ONLY);
     assert_described(reader, "transport copy, through a buffer that OpenGL has mapped");
     refuse_mapping();
