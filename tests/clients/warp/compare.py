@@ -4,22 +4,27 @@ grinterop.
 
 Runs bench.py on the device with each kind of buffer, the kinds in turn. Prints for each kind the
 times of all rounds, in microseconds, and whether the last frame has the bytes of unchanged Warp's.
+With NEWTON=1 in the environment, does the same for the viewer of Newton, by bench_newton.py.
 """
 
+import os
 import pathlib
 import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-KINDS = "warp", "grinterop", "streamed"
-NAMES = "frame", "write", "draw alone", "get_pixels"
+if os.environ.get("NEWTON"):
+    BENCH, KINDS, NAMES = "bench_newton", ("warp", "grinterop"), ("frame", "get_frame", "buffers")
+else:
+    BENCH, KINDS = "bench", ("warp", "grinterop", "streamed")
+    NAMES = "frame", "write", "draw alone", "get_pixels"
 
 
 def run(kind, instances, frames, device, out):
     """Returns the four times and the picture, or the reason why there are none."""
     picture = out / f"warp-{kind}-{instances}.ppm"
     picture.unlink(missing_ok=True)
-    command = [sys.executable, HERE / "bench.py", kind, instances, frames, picture, device]
+    command = [sys.executable, HERE / f"{BENCH}.py", kind, instances, frames, picture, device]
     try:
         result = subprocess.run(command, capture_output=True, text=True, timeout=200)
     except subprocess.TimeoutExpired:
@@ -27,7 +32,7 @@ def run(kind, instances, frames, device, out):
     picture.with_suffix(".log").write_text(result.stdout + result.stderr)
     if result.returncode:
         return (result.stderr.strip() or f"status {result.returncode}").splitlines()[-1]
-    return result.stdout.split()[-4:], picture.read_bytes()
+    return result.stdout.split()[-len(NAMES) :], picture.read_bytes()
 
 
 def compare(instances, frames, device, rounds, out):
