@@ -15,6 +15,7 @@
     X(VK_ERROR_DEVICE_LOST)                                                                        \
     X(VK_ERROR_MEMORY_MAP_FAILED)                                                                  \
     X(VK_ERROR_FORMAT_NOT_SUPPORTED)                                                               \
+    X(VK_ERROR_UNKNOWN)                                                                            \
     X(VK_ERROR_SURFACE_LOST_KHR)                                                                   \
     X(VK_ERROR_NATIVE_WINDOW_IN_USE_KHR)                                                           \
     X(VK_ERROR_OUT_OF_DATE_KHR)

@@ -20,17 +20,32 @@ PFN_vkVoidFunction viewer_device_function(const struct viewer_device *d, const c
     return (PFN_vkVoidFunction)glfwGetInstanceProcAddress(d->instance, name);
 }
 
+static bool no_display(void)
+{
+    fprintf(stderr, "Vulkan cannot present to this window. Use an X server or a Wayland compositor "
+                    "that runs on the GPU that CUDA computes on, or leave out --vulkan to draw "
+                    "with OpenGL.\n");
+    return false;
+}
+
+bool viewer_device_presents(VkResult result, const char *doing)
+{
+    return vulkan_ok(result, doing) || no_display();
+}
+
 /* Creates the instance with the extensions that GLFW and grinterop need. */
 static bool make_instance(struct viewer_device *d)
 {
     const char *names[MOST_EXTENSIONS];
     uint32_t count = MOST_EXTENSIONS, surface = 0;
     const char **needed = glfwGetRequiredInstanceExtensions(&surface);
-    if (!needed || gr_vk_instance_extensions(names, &count) != GR_OK ||
-        count + surface > MOST_EXTENSIONS) {
-        fprintf(stderr, "Cannot open Vulkan: it cannot present to this window.\n");
+    if (!needed) {
+        fprintf(stderr, "Cannot open Vulkan: no driver has VK_KHR_surface. Install a Vulkan driver "
+                        "(Debian: mesa-vulkan-drivers), or leave out --vulkan.\n");
         return false;
     }
+    if (gr_vk_instance_extensions(names, &count) != GR_OK || count + surface > MOST_EXTENSIONS)
+        return failed_to("list the instance extensions");
     for (uint32_t i = 0; i < surface; i++)
         names[count++] = needed[i];
     const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
@@ -61,8 +76,7 @@ static bool choose_family(struct viewer_device *d)
             return true;
         }
     }
-    fprintf(stderr, "The GPU that CUDA computes on cannot present to this window with Vulkan.\n");
-    return false;
+    return no_display();
 }
 
 static bool make_device(struct viewer_device *d)
@@ -101,12 +115,14 @@ bool viewer_device_open(struct viewer_device *d, const struct viewer_window *win
     *d = (struct viewer_device){.desc = GR_INIT(gr_vk_device_desc)};
     d->desc.get_instance_proc_addr = (PFN_vkGetInstanceProcAddr)glfwGetInstanceProcAddress;
     if (!glfwVulkanSupported()) {
-        fprintf(stderr, "Cannot open Vulkan: this machine has no Vulkan driver.\n");
+        fprintf(stderr, "Cannot open Vulkan: libvulkan.so.1 was not found (Debian: "
+                        "libvulkan1).\n");
         return false;
     }
     if (!make_instance(d) ||
-        !vulkan_ok(glfwCreateWindowSurface(d->instance, window->glfw, NULL, &d->surface),
-                   "use the window"))
+        !viewer_device_presents(
+            glfwCreateWindowSurface(d->instance, window->glfw, NULL, &d->surface),
+            "use the window"))
         return false;
     d->desc.instance = d->instance;
     if (gr_vk_physical_device(d->desc.get_instance_proc_addr, d->instance, 0,

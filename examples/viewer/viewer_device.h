@@ -20,6 +20,9 @@ struct viewer_device {
 bool viewer_device_open(struct viewer_device *device, const struct viewer_window *window);
 void viewer_device_close(struct viewer_device *device);
 
+/* False, with a message and the remedy, if the result is an error of presenting to the window. */
+bool viewer_device_presents(VkResult result, const char *doing);
+
 /* Looks up an instance function by name. */
 PFN_vkVoidFunction viewer_device_function(const struct viewer_device *device, const char *name);
 

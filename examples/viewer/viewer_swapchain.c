@@ -126,7 +126,7 @@ static bool make_chain(struct viewer_swapchain *s, const VkSurfaceCapabilitiesKH
     s->chain = VK_NULL_HANDLE;
     const VkResult made = s->CreateSwapchainKHR(v->device, &info, NULL, &s->chain);
     s->DestroySwapchainKHR(v->device, old, NULL);
-    return vulkan_ok(made, "create the swapchain") && find_images(s);
+    return viewer_device_presents(made, "create the swapchain") && find_images(s);
 }
 
 /* Recreates the images when the size of the window changes. */

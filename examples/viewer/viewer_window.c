@@ -91,6 +91,13 @@ static bool is_on_wayland(void)
 #endif
 }
 
+static const char *const remedies[] = {
+    [VIEWER_NATIVE] = " with OpenGL 3.3: on X11 this needs the GLX extension. Use an X server with "
+                      "GLX and a depth of 24 bits, or add --context egl",
+    [VIEWER_EGL] = " with OpenGL 3.3: the EGL driver does not support this display. Use --context "
+                   "native, which on X11 is GLX",
+    [VIEWER_VULKAN] = ""};
+
 bool viewer_window_open(struct viewer_window *w, enum viewer_api api, int width, int height,
                         bool borderless)
 {
@@ -105,8 +112,7 @@ bool viewer_window_open(struct viewer_window *w, enum viewer_api api, int width,
     glfwWindowHint(GLFW_DECORATED, !borderless);
     w->glfw = glfwCreateWindow(width, height, "grinterop", NULL, NULL);
     if (!w->glfw) {
-        fprintf(stderr, "Cannot open a window of %dx%d%s.\n", width, height,
-                api == VIEWER_VULKAN ? "" : " with OpenGL 3.3");
+        fprintf(stderr, "Cannot open a window of %dx%d%s.\n", width, height, remedies[api]);
         return false;
     }
     glfwSetWindowUserPointer(w->glfw, w);

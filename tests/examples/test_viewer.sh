@@ -31,10 +31,11 @@ if ! command -v xdotool >/dev/null; then cannot "xdotool was not found (Debian: 
 
 work=$(mktemp -d) || exit 99
 server=
+poor=
 compositor=
 shown=
 finish() {
-    for process in $shown $compositor $server; do kill "$process" 2>/dev/null; done
+    for process in $shown $compositor $poor $server; do kill "$process" 2>/dev/null; done
     wait
     rm -rf "$work"
 }
@@ -88,7 +89,7 @@ small='--size 192x120 --mesh 96 --particles 4096 --tensor 93x61'
 # show OPTION...: starts a viewer in the background. Once its window has a title, $window is set.
 show() {
     rm -f live-*.png
-    timeout 300 "$viewer" $small --paused --still live.png "$@" >live.out 2>live.err &
+    GR_LOG=warning timeout 300 "$viewer" $small --paused --still live.png "$@" >live.out 2>live.err &
     shown=$!
     stills=0
     soon named '^[a-z]*, paused, ' && xdotool mousemove 96 60
@@ -122,6 +123,53 @@ screen() {
     soon seen "$@" >out 2>err || fail "the screen shows something else"
 }
 
+# storm WIDTH HEIGHT: resizes, moves, hides and shows the window, which then has that size. Without
+# a window manager nothing minimises a window, so this unmaps it, as a window manager does.
+storm() {
+    for step in 1 2 3 4 5 6; do
+        xdotool windowsize "$window" $((90 + 40 * step)) $((240 - 30 * step)) \
+            windowmove "$window" $((20 * step)) $((10 * step)) || return
+    done
+    xdotool windowunmap --sync "$window" windowsize "$window" "$1" "$2" sleep 0.3 \
+        windowmap --sync "$window" windowmove "$window" 0 0
+}
+
+press_q() { xdotool key q; }
+
+# close_button: sends the message that a window manager sends if the user closes the window.
+close_button() {
+    python3 - "$window" <<'END'
+import ctypes, sys
+x11 = ctypes.CDLL("libX11.so.6")
+x11.XOpenDisplay.restype = ctypes.c_void_p
+display = ctypes.c_void_p(x11.XOpenDisplay(None))
+protocols, delete = (x11.XInternAtom(display, name, 0)
+                     for name in (b"WM_PROTOCOLS", b"WM_DELETE_WINDOW"))
+window, client_message = int(sys.argv[1]), 33
+event = (ctypes.c_long * 24)(client_message, 0, 0, 0, window, protocols, 32, delete)
+sent = x11.XSendEvent(display, ctypes.c_ulong(window), 0, ctypes.c_long(0), event)
+x11.XSync(display, 0)
+sys.exit(not sent)
+END
+}
+
+# closed NAME COMMAND OPTION...: checks that the command closes a window with frames in flight, that
+# the viewer reports the missing still, and that it has freed everything.
+closed() {
+    case_name=$1 closing=$2
+    shift 2
+    check "run_$case_name" 0 show --frames 1000000 "$@" && xdotool key space
+    check "storm_$case_name" 0 storm 240 150
+    check "close_$case_name" 0 $closing
+    begin "closed_$case_name"
+    wait "$shown"
+    code=$?
+    shown=
+    [ $code = 1 ] || fail "the viewer ended with status $code instead of 1"
+    says live.err 'The window was closed after ' ' of 1000000 frames: no still was written.'
+    check "freed_$case_name" 1 grep -e 'the process ends with' -e VUID live.out live.err
+}
+
 # ended: checks that the key q ends the program with status 0.
 ended() {
     check "quit" 0 xdotool key q
@@ -136,6 +184,12 @@ check fresh 0 "$viewer" $small --size 240x150 --scene particles --frames 1 -o fr
 for context in native egl; do
     interface=GLX
     if [ $context = egl ]; then interface=EGL; fi
+    "$viewer" $small -c $context --frames 1 -o surface.png >out 2>err
+    missing=$(grep 'does not support this display' err)
+    if [ -n "$missing" ]; then
+        skip $context "$missing"
+        continue
+    fi
     check "surface_$context" 0 "$viewer" $small -c $context --frames 1 -o surface.png &&
         says out CUDA "by $interface" "$(pwd -P)/surface.png, 192x120"
     check "surface_picture_$context" 0 \
@@ -195,13 +249,16 @@ for context in native egl; do
     screen sparks 240 150
     check run 0 xdotool key space
     check runs_title 0 soon named '^particles, [0-9.]* ms per frame, [a-z]*, OpenGL'
+    check storm 0 storm 240 150
     check surface_again 0 xdotool key 1 key space
     check stops_title 0 soon named '^surface, paused'
     still later
     check later_seen 1 "$compare" --share 5 wide.png later.png
     screen later 240 150
     ended
+    closed "$context" close_button --context $context --scene particles
 done
+closed filter press_q --scene filter
 
 # ---- Vulkan ----
 
@@ -245,9 +302,12 @@ else
     done
     check run_vulkan 0 xdotool key space
     check runs_vulkan 0 soon named '^sheet, [0-9.]* ms per frame, external, Vulkan$'
+    check storm_vulkan 0 storm 320 200 && xdotool key space
     still later
     check later_vulkan 1 "$compare" --share 5 320x200.png later.png
+    screen later 320 200
     ended
+    closed vulkan close_button --vulkan
     unset VK_INSTANCE_LAYERS
     check shown_silent 1 grep -F 'VUID' live.out
 fi
@@ -353,6 +413,23 @@ else
         skip unseen "Weston does not start without a screen"
     fi
 fi
+
+# ---- A display without GLX, and on which neither EGL nor Vulkan can draw ----
+
+Xvfb -displayfd 3 -noreset -screen 0 64x64x8 -nolisten tcp 3>poor >poor.out 2>&1 &
+poor=$!
+check poor_server 0 soon test -s poor
+on_poor() { env DISPLAY=":$(cat poor)" "$viewer" $small "$@"; }
+check poor_glx 1 on_poor && says err 'GLX extension not found' 'add --context egl'
+check poor_egl 1 on_poor --context egl && says err 'GLFW: EGL: ' 'Use --context native'
+if [ -z "$missing" ]; then
+    check poor_vulkan 1 on_poor --vulkan && says err 'cannot present' 'leave out --vulkan'
+    check no_vulkan 1 env VK_DRIVER_FILES=/dev/null VK_ICD_FILENAMES=/dev/null \
+        "$viewer" --vulkan && says err 'no driver has VK_KHR_surface' mesa-vulkan-drivers
+fi
+kill $poor
+wait $poor
+poor=
 
 # ---- Same pictures as without a window ----
 
