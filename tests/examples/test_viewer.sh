@@ -89,7 +89,8 @@ small='--size 192x120 --mesh 96 --particles 4096 --tensor 93x61'
 # show OPTION...: starts a viewer in the background. Once its window has a title, $window is set.
 show() {
     rm -f live-*.png
-    GR_LOG=warning timeout 300 "$viewer" $small --paused --still live.png "$@" >live.out 2>live.err &
+    GR_LOG=warning timeout 300 "$viewer" $small --paused --still live.png "$@" \
+        >live.out 2>live.err &
     shown=$!
     stills=0
     soon named '^[a-z]*, paused, ' && xdotool mousemove 96 60
@@ -160,7 +161,7 @@ closed() {
     shift 2
     check "run_$case_name" 0 show --frames 1000000 "$@" && xdotool key space
     check "storm_$case_name" 0 storm 240 150
-    check "close_$case_name" 0 $closing
+    check "close_$case_name" 0 $closing || kill "$shown"
     begin "closed_$case_name"
     wait "$shown"
     code=$?
