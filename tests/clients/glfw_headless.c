@@ -11,6 +11,7 @@
 #include "pbuffer.h"
 
 #include <GLFW/glfw3.h>
+#include <stdbool.h>
 #include <time.h>
 
 int glfwInit(void)
@@ -22,10 +23,18 @@ void glfwTerminate(void)
 {
 }
 
+/* The version of the next context. For a request of 3.3, NVIDIA creates exactly 3.3. */
+static int major = 1, minor;
+static bool core;
+
 void glfwWindowHint(int hint, int value)
 {
-    (void)hint;
-    (void)value;
+    if (hint == GLFW_CONTEXT_VERSION_MAJOR)
+        major = value;
+    else if (hint == GLFW_CONTEXT_VERSION_MINOR)
+        minor = value;
+    else if (hint == GLFW_OPENGL_PROFILE)
+        core = value == GLFW_OPENGL_CORE_PROFILE;
 }
 
 /* The only window. It has no properties, and only needs an address. */
@@ -34,16 +43,17 @@ static char window;
 GLFWwindow *glfwCreateWindow(int width, int height, const char *title, GLFWmonitor *monitor,
                              GLFWwindow *share)
 {
-    const int profile = EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT;
-    /* clang-format off */
-    const EGLint core[] = {EGL_CONTEXT_MAJOR_VERSION, 3,
-                           EGL_CONTEXT_MINOR_VERSION, 3,
-                           EGL_CONTEXT_OPENGL_PROFILE_MASK, profile, EGL_NONE};
-    /* clang-format on */
+    const EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION,
+                                 major,
+                                 EGL_CONTEXT_MINOR_VERSION,
+                                 minor,
+                                 core ? EGL_CONTEXT_OPENGL_PROFILE_MASK : EGL_NONE,
+                                 EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                                 EGL_NONE};
     (void)title;
     (void)monitor;
     (void)share;
-    pbuffer_create(width, height, core);
+    pbuffer_create(width, height, attributes);
     return (GLFWwindow *)&window;
 }
 
