@@ -324,7 +324,7 @@ gr_resource *gr_gl_image_create(const gr_gl_image_desc *desc, unsigned flags,
 static const struct gl_resource *plain_of(const gr_resource *resource)
 {
     const struct gr_backend *of = resource ? resource->backend : NULL;
-    return of == &gl_interop || of == &gl_peer || of == &gl_copy
+    return of == &gl_interop || of == &gl_peer || of == &gl_peer_image || of == &gl_copy
                ? (const struct gl_resource *)resource
                : NULL;
 }

@@ -25,8 +25,8 @@ struct gl_resource {
     const struct gl_target *target;
     const struct gl_format *format;
     struct gl_level level;     /* level 0 at registration */
-    struct gl_copy *copy;      /* for the copy transport only */
-    struct gl_peer *peer;      /* for the peer transport only */
+    struct gl_copy *copy;      /* for the copy transport, and for images by peer */
+    struct gl_peer *peer;      /* for buffers by peer */
     struct gl_deferred parked; /* the list entry while the end is deferred */
     struct gl_names
         *owned; /* objects that grinterop created and deletes with the resource, or NULL */

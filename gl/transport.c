@@ -66,8 +66,9 @@ static void refuse_set(unsigned wanted, const char *call)
                 "gr_gl_image_create(), or allow another transport.");
     else if (wanted & GR_TRANSPORT_PEER)
         gr_fail(GR_ERR_UNSUPPORTED, call,
-                "GR_TRANSPORT_PEER is for existing buffers (gr_from_gl_buffer_with()). Objects "
-                "that grinterop creates need no copy between GPUs: allow GR_TRANSPORT_SHARED.");
+                "GR_TRANSPORT_PEER is for existing objects (gr_from_gl_buffer_with(), "
+                "gr_from_gl_image_with()). For an object that grinterop creates, allow "
+                "GR_TRANSPORT_SHARED.");
     else
         gr_fail(GR_ERR_UNSUPPORTED, call,
                 "GR_TRANSPORT_EXTERNAL is for memory of Vulkan (vk.h) and of other APIs "
@@ -104,7 +105,8 @@ struct way {
 static const struct way
     by_copy = {&gl_copy, "the fastest between two GPUs"},
     by_peer = {&gl_peer, "from 8 MiB on faster than the driver's own interop between two GPUs"},
-    by_interop = {&gl_interop, "between two GPUs, where peer gains little below 8 MiB"};
+    by_interop = {&gl_interop, "between two GPUs, where peer gains little below 8 MiB"},
+    image_by_peer = {&gl_peer_image, "without CUDA work on the GPU that draws"};
 
 /* The transports to try, in order, and why the first transport was not used. */
 struct choice {
@@ -115,22 +117,20 @@ struct choice {
     bool is_across;
     char not_across[560]; /* the reason if `is_across` is false */
     const char *call;
-    char reason[300];
+    char reason[320];
 };
 
 /*
  * Whether a copy between two GPUs is possible. If not, `text` receives the reason. Records no
  * error.
  */
-static bool can_use_peer(const struct gl_resource *r, char *text, size_t size)
+static bool can_use_peer(char *text, size_t size)
 {
     CUdevice drawing;
     CUcontext current = NULL;
-    if (!r->base.is_image && gr_driver()->CtxGetCurrent(&current) == CUDA_SUCCESS && current)
+    if (gr_driver()->CtxGetCurrent(&current) == CUDA_SUCCESS && current)
         return gl_peer_reaches(&drawing, NULL, text, size);
-    snprintf(text, size,
-             r->base.is_image ? "it copies only buffers"
-                              : "no CUDA context is current, so the GPU that draws also computes");
+    snprintf(text, size, "no CUDA context is current, so the GPU that draws also computes");
     return false;
 }
 
@@ -138,6 +138,21 @@ static void add(struct choice *choice, const struct way *way)
 {
     if (choice->allowed & way->backend->transport)
         choice->order[choice->count++] = way;
+}
+
+static void keep_reason(struct choice *choice, const struct way *way, const char *text)
+{
+    if (!choice->reason[0])
+        snprintf(choice->reason, sizeof(choice->reason), "%s was not chosen: %.290s",
+                 way->backend->name, text);
+}
+
+static void add_interop(struct choice *choice, const struct gl_resource *r)
+{
+    if (r->format && r->format->depth && choice->allowed & GR_TRANSPORT_INTEROP)
+        keep_reason(choice, &by_interop, r->format->refused);
+    else
+        add(choice, &by_interop);
 }
 
 /*
@@ -148,18 +163,21 @@ static void add(struct choice *choice, const struct way *way)
 static void order_transports(struct choice *choice, const struct gl_resource *r)
 {
     const unsigned others = GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY;
+    const bool is_image = r->base.is_image;
+    const struct way *peer = is_image ? &image_by_peer : &by_peer;
     bool are_several = (choice->allowed & (choice->allowed - 1)) != 0;
-    choice->is_across =
-        are_several && can_use_peer(r, choice->not_across, sizeof(choice->not_across));
-    bool peer_first = choice->is_across && r->base.size >= PEER_FROM;
-    if (choice->is_across)
+    choice->is_across = are_several && (!is_image || choice->allowed & GR_TRANSPORT_PEER) &&
+                        can_use_peer(choice->not_across, sizeof(choice->not_across));
+    bool peer_first = choice->is_across && (is_image || r->base.size >= PEER_FROM);
+    bool copy_first = choice->is_across && !is_image;
+    if (copy_first)
         add(choice, &by_copy);
     if (peer_first)
-        add(choice, &by_peer);
-    add(choice, &by_interop);
+        add(choice, peer);
+    add_interop(choice, r);
     if (!peer_first && ((choice->allowed & others) != GR_TRANSPORT_INTEROP || choice->is_across))
-        add(choice, &by_peer);
-    if (!choice->is_across)
+        add(choice, peer);
+    if (!copy_first)
         add(choice, &by_copy);
 }
 
@@ -169,27 +187,18 @@ static void order_transports(struct choice *choice, const struct gl_resource *r)
  */
 static bool write_reason(struct gl_resource *r, const struct choice *choice, const char *name)
 {
-    const struct way *first = choice->order[0];
-    if (choice->reason[0])
-        snprintf(r->transport, sizeof(r->transport), "%s (%s was not chosen: %s)", name,
-                 first->backend->name, choice->reason);
-    else if (choice->is_across)
-        snprintf(r->transport, sizeof(r->transport), "%s (%s)", name, first->why_across);
-    else
+    if (!choice->reason[0] && !choice->is_across)
         return false;
+    snprintf(r->transport, sizeof(r->transport), "%s (%s)", name,
+             choice->reason[0] ? choice->reason : choice->order[0]->why_across);
     gr_log(GR_LOG_INFO, "%s: %s uses transport %s", choice->call, gl_object_text(&r->base).text,
            r->transport);
     return true;
 }
 
-static void keep_reason(struct choice *choice, const char *text)
-{
-    if (!choice->reason[0])
-        snprintf(choice->reason, sizeof(choice->reason), "%.290s", text);
-}
-
 /* Whether another transport may work despite this error. If so, the error is dropped. */
-static bool can_fall_back(struct choice *choice, const struct gr_error_record *before)
+static bool can_fall_back(struct choice *choice, const struct way *way,
+                          const struct gr_error_record *before)
 {
     struct gr_error_record error;
     gr_error_save(&error);
@@ -198,7 +207,7 @@ static bool can_fall_back(struct choice *choice, const struct gr_error_record *b
         gr_error_stands(&error);
         return false;
     }
-    keep_reason(choice, error.message);
+    keep_reason(choice, way, error.message);
     gr_error_restore(before);
     return true;
 }
@@ -207,16 +216,12 @@ static gr_resource *try_interop(struct gl_resource *r, struct choice *choice, un
                                 bool last, bool *ended)
 {
     char reason[300] = "";
-    if (r->format && r->format->depth) {
-        keep_reason(choice, r->format->refused);
-        *ended = false;
-        return NULL;
-    }
     if (last)
         return gl_interop_register(r, flags, choice->call);
     gr_resource *made = gl_interop_try(r, flags, reason, sizeof(reason), choice->call);
     *ended = made || !reason[0];
-    keep_reason(choice, reason);
+    if (!*ended)
+        keep_reason(choice, &by_interop, reason);
     return made;
 }
 
@@ -224,10 +229,11 @@ static gr_resource *try_interop(struct gl_resource *r, struct choice *choice, un
 static gr_resource *try_copying(struct gl_resource *r, struct choice *choice, size_t i,
                                 unsigned flags, bool last, bool *ended)
 {
-    bool is_peer = choice->order[i] == &by_peer;
+    const struct way *way = choice->order[i];
+    bool is_peer = way != &by_copy;
     struct gr_error_record before;
     if (is_peer && !last && !choice->is_across) {
-        keep_reason(choice, choice->not_across);
+        keep_reason(choice, way, choice->not_across);
         *ended = false;
         return NULL;
     }
@@ -239,7 +245,7 @@ static gr_resource *try_copying(struct gl_resource *r, struct choice *choice, si
     gr_resource *made = (is_peer ? gl_peer_make : gl_copy_make)(r, flags, choice->call);
     if (!last)
         gr_attempt_end();
-    *ended = made || last || !can_fall_back(choice, &before);
+    *ended = made || last || !can_fall_back(choice, way, &before);
     if (!made && *ended)
         free(r);
     return made;

@@ -5,7 +5,8 @@
  * of the resource may make either copy unnecessary. The bytes pass through host memory. If possible
  * and faster, this memory is an OpenGL buffer that stays mapped and is registered with CUDA, so
  * that the copy engines of both APIs access it (staging.h). Otherwise CUDA allocates the memory,
- * and the calling thread copies between it and OpenGL.
+ * and the calling thread copies between it and OpenGL. For images by peer the bytes pass through a
+ * buffer on the GPU that draws instead.
  */
 #include "gl/copy/copy.h"
 
@@ -379,19 +380,14 @@ static void destroy(gr_resource *resource)
     gl_object_destroy(resource);
 }
 
-const struct gr_backend gl_copy = {
-    .transport = GR_TRANSPORT_COPY,
-    .name = "copy",
-    GL_OBJECT_OPERATIONS,
-    .check_storage = gl_copy_check_mappable,
-    .map = map,
-    .undo_map = undo_map,
-    .unmap = unmap,
-    .begin_use = gl_copy_begin_use,
-    .end_use = gl_copy_end_use,
-    .array = gl_copy_image_array,
-    .mipmapped_array = gl_copy_image_mipmapped_array,
-    .unregister = unregister,
-    .park = park,
-    .destroy = destroy,
-};
+#define BACKEND(of, called)                                                                        \
+    {                                                                                              \
+        .transport = (of), .name = (called), GL_OBJECT_OPERATIONS,                                 \
+        .check_storage = gl_copy_check_mappable, .map = map, .undo_map = undo_map, .unmap = unmap, \
+        .begin_use = gl_copy_begin_use, .end_use = gl_copy_end_use, .array = gl_copy_image_array,  \
+        .mipmapped_array = gl_copy_image_mipmapped_array, .unregister = unregister, .park = park,  \
+        .destroy = destroy                                                                         \
+    }
+
+const struct gr_backend gl_copy = BACKEND(GR_TRANSPORT_COPY, "copy");
+const struct gr_backend gl_peer_image = BACKEND(GR_TRANSPORT_PEER, "peer");

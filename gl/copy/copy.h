@@ -11,6 +11,12 @@
 
 extern const struct gr_backend gl_copy;
 
+/* The peer transport for images: the bytes pass through memory of the GPU that draws. */
+extern const struct gr_backend gl_peer_image;
+
+/* Creates the memory and the CUDA objects of gl_peer_image. The CUDA context is current. */
+gr_status gl_peer_image_make_side(struct gl_resource *r, unsigned flags, const char *call);
+
 /*
  * Makes the object a resource of the copy transport. After an error returns NULL, and the caller
  * keeps `r`.

@@ -10,6 +10,7 @@
 #include <epoxy/gl.h>
 
 #include "lib/array_format.h"
+#include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/image/image.h"
@@ -177,10 +178,10 @@ gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmapped
         return GR_OK;
     if (!(resource->flags & GR_READ_ONLY))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "%s uses the copy transport, where each layer has its own memory. CUDA can "
+                       "%s uses the %s transport, where each layer has its own memory. CUDA can "
                        "only read an array that has all layers. Register the image read_only, or "
                        "get the layers one at a time.",
-                       gl_object_text(resource).text);
+                       gl_object_text(resource).text, resource->backend->name);
     if (!copy->whole) {
         status = make_whole(r, copy);
         if (status == GR_OK)
@@ -259,18 +260,23 @@ void gl_copy_image_write(const struct gl_resource *r)
     move_all(r, r->copy->turn, false);
 }
 
-/* Copies one layer of a level between host memory and its array. */
+/*
+ * Copies one layer of a level between its array and host memory, or memory of the GPU that draws.
+ * Addresses are unified: both have the same value for CUDA and as a pointer.
+ */
 static gr_status stream_part(const struct gl_resource *r, unsigned level, unsigned layer,
                              unsigned char *host, bool up, CUstream stream)
 {
+    const CUmemorytype type = r->copy->staging.shared ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
     struct extent e = extent_of(r, level);
     CUDA_MEMCPY3D copy = {.WidthInBytes = e.row, .Height = e.height, .Depth = e.depth};
     CUarray array;
     GR_TRY(level_of(r->copy->layers[layer], level, &array));
     host += r->copy->offsets[level] + layer * e.bytes;
     if (up) {
-        copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+        copy.srcMemoryType = type;
         copy.srcHost = host;
+        copy.srcDevice = (CUdeviceptr)(uintptr_t)host;
         copy.srcPitch = e.row;
         copy.srcHeight = e.height;
         copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
@@ -278,8 +284,9 @@ static gr_status stream_part(const struct gl_resource *r, unsigned level, unsign
     } else {
         copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
         copy.srcArray = array;
-        copy.dstMemoryType = CU_MEMORYTYPE_HOST;
+        copy.dstMemoryType = type;
         copy.dstHost = host;
+        copy.dstDevice = (CUdeviceptr)(uintptr_t)host;
         copy.dstPitch = e.row;
         copy.dstHeight = e.height;
     }

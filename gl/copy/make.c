@@ -50,14 +50,17 @@ static gr_status make_device_memory(const struct gl_resource *r, struct gl_copy 
         copy->size, gr_s(copy->size), gl_object_text(&r->base).text);
 }
 
-static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, unsigned flags,
+static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, bool by_peer, unsigned flags,
                           const char *call)
 {
     bool two = flags & GR_READ_ONLY;
     CUresult result = make_events(copy, two);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be created.", call);
-    gl_staging_make(r, copy, flags);
+    if (by_peer)
+        GR_TRY(gl_staging_make_shared(r, copy, flags, call));
+    else
+        gl_staging_make(r, copy, flags);
     result = gl_pieces_make_events(copy);
     if (result != CUDA_SUCCESS)
         return gr_fail_cuda(result, "cuEventCreate", "%s: an event could not be created.", call);
@@ -92,12 +95,12 @@ static struct gl_copy *begin_copy(const struct gl_resource *r, const char *call)
 }
 
 /* Creates the memory and the CUDA objects. The CUDA context is current. */
-static gr_status make_side(struct gl_resource *r, unsigned flags, const char *call)
+static gr_status make_side_by(struct gl_resource *r, bool by_peer, unsigned flags, const char *call)
 {
     struct gl_copy *copy = begin_copy(r, call);
     if (!copy)
         return GR_ERR_NO_MEMORY;
-    gr_status status = allocate(r, copy, flags, call);
+    gr_status status = allocate(r, copy, by_peer, flags, call);
     if (status == GR_OK) {
         r->copy = copy;
         return GR_OK;
@@ -106,6 +109,16 @@ static gr_status make_side(struct gl_resource *r, unsigned flags, const char *ca
         gr_driver()->EventDestroy(copy->done);
     gl_copy_end(&copy->retired, true);
     return status;
+}
+
+static gr_status make_side(struct gl_resource *r, unsigned flags, const char *call)
+{
+    return make_side_by(r, false, flags, call);
+}
+
+gr_status gl_peer_image_make_side(struct gl_resource *r, unsigned flags, const char *call)
+{
+    return make_side_by(r, true, flags, call);
 }
 
 /* Appends a description of the host memory in use to the reason for this transport. */

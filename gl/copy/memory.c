@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "lib/driver.h"
+#include "lib/external/import.h"
 
 void gl_copy_end(struct gr_retired *retired, bool alive)
 {
@@ -17,7 +18,9 @@ void gl_copy_end(struct gr_retired *retired, bool alive)
         cu->MipmappedArrayDestroy(copy->whole);
     if (alive && copy->ptr)
         cu->MemFree(copy->ptr);
-    if (alive && copy->staging.bytes)
+    if (copy->staging.shared)
+        gr_import_drop(copy->staging.shared, alive);
+    else if (alive && copy->staging.bytes)
         cu->MemHostUnregister(copy->staging.bytes);
     for (int i = 0; alive && i < GL_COPY_MOST_PIECES && copy->piece_ends[i]; i++)
         cu->EventDestroy(copy->piece_ends[i]);

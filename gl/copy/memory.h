@@ -19,23 +19,27 @@
  */
 #define GL_COPY_TURNS (GL_OLDER_FENCES + 1)
 
-/* Host memory that OpenGL allocates (staging.h). */
+/* Memory for the bytes in transit that is an OpenGL buffer (staging.h). */
 struct gl_staging {
-    /* the mapping, registered with CUDA; NULL if CUDA allocated the host memory */
+    /*
+     * the mapping, registered with CUDA, or the address of `shared`; NULL if CUDA allocated the
+     * host memory
+     */
     unsigned char *bytes;
+    struct gr_import *shared; /* for the peer transport: memory of the GPU that draws */
     size_t first, stride; /* the offset in the OpenGL buffer, and the distance between two halves */
     bool is_object;       /* the buffer is the shared object itself */
 };
 
-/* The fields of a struct gl_resource for the copy transport. */
+/* The fields of a struct gl_resource for the copy transport, and for images by peer. */
 struct gl_copy {
     struct gr_retired retired; /* allows closing a resource while a stream still uses it */
     size_t size;               /* the size of the object in CUDA, in bytes */
     CUdeviceptr ptr;           /* for buffers only */
     /*
-     * The host memory for the bytes in transit. read_only resources have two halves, so that maps
+     * The memory for the bytes in transit. read_only resources have two halves, so that maps
      * can run ahead of the stream. The other resources need only one, because their releases wait
-     * for the stream. In mapped memory, write_discard resources have GL_COPY_TURNS parts.
+     * for the stream. In an OpenGL buffer, write_discard resources have GL_COPY_TURNS parts.
      */
     unsigned char *host[GL_COPY_TURNS];
     struct gl_staging staging;

@@ -11,6 +11,8 @@
 #include "lib/platform/machine.h"
 #include "gl/copy/cpu_or_gpu.h"
 #include "gl/saved_state.h"
+#include "gl/shared/check.h"
+#include "gl/shared/shared.h"
 
 #define ACCESS (GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT)
 
@@ -101,8 +103,22 @@ static bool take_object(const struct gl_resource *r, struct gl_copy *copy)
     return false;
 }
 
-static void take_buffer(struct gl_copy *copy, unsigned halves)
+/* Returns the number of halves or parts that the flags need. */
+static unsigned count_parts(unsigned flags)
 {
+    return flags & GR_READ_ONLY ? 2 : flags & GR_WRITE_DISCARD ? GL_COPY_TURNS : 1;
+}
+
+static void set_parts(struct gl_copy *copy, unsigned flags)
+{
+    for (unsigned i = 0; i < count_parts(flags); i++)
+        copy->host[i] = copy->staging.bytes + i * copy->staging.stride;
+    copy->turns = flags & GR_WRITE_DISCARD ? GL_COPY_TURNS : 1;
+}
+
+static void take_buffer(struct gl_copy *copy, unsigned flags)
+{
+    const unsigned halves = count_parts(flags);
     size_t stride = whole_pages(copy->size), page = gr_machine_page();
     unsigned char *mapping = NULL;
     if (make_buffer(copy->scratch, halves * stride + page))
@@ -118,14 +134,12 @@ static void take_buffer(struct gl_copy *copy, unsigned halves)
         delete_buffer(copy->scratch);
         return;
     }
-    for (unsigned i = 0; i < halves; i++)
-        copy->host[i] = copy->staging.bytes + i * stride;
+    set_parts(copy, flags);
     snprintf(copy->way, sizeof(copy->way), "through a buffer that OpenGL has mapped");
 }
 
 void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned flags)
 {
-    const bool reads_only = flags & GR_READ_ONLY, writes_only = flags & GR_WRITE_DISCARD;
     struct gl_errors errors;
     copy->turns = 1;
     if (gl_copy_by_cpu(copy->size, flags)) {
@@ -137,11 +151,29 @@ void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned
         return;
     }
     gl_errors_begin(&errors);
-    if (reads_only || !can_use_object(r) || !take_object(r, copy)) {
-        take_buffer(copy, reads_only ? 2 : writes_only ? GL_COPY_TURNS : 1);
-        copy->turns = copy->staging.bytes && writes_only ? GL_COPY_TURNS : 1;
-    }
+    if (flags & GR_READ_ONLY || !can_use_object(r) || !take_object(r, copy))
+        take_buffer(copy, flags);
     gl_errors_end(&errors);
+}
+
+gr_status gl_staging_make_shared(const struct gl_resource *r, struct gl_copy *copy, unsigned flags,
+                                 const char *call)
+{
+    struct gl_errors errors;
+    CUdevice drawing;
+    GR_TRY(gl_shared_check(&r->context, false, &drawing, call));
+    copy->staging.stride = whole_pages(copy->size);
+    const size_t size = count_parts(flags) * copy->staging.stride;
+    struct gr_import *shared = gl_shared_allocate(drawing, size, call);
+    if (!shared)
+        return gr_last_error()->status;
+    copy->staging.shared = shared;
+    copy->staging.bytes = (unsigned char *)(uintptr_t)shared->vmm.ptr;
+    set_parts(copy, flags);
+    gl_errors_begin(&errors);
+    gr_status status = gl_shared_place(copy->scratch, shared, size, call);
+    gl_errors_end(&errors);
+    return status;
 }
 
 /* ---- OpenGL copies --------------------------------------------------------------------------- */

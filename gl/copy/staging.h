@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Staging memory that OpenGL allocates: a persistently mapped OpenGL buffer whose mapping is
- * registered with CUDA. The GPU copies between this buffer and the object, so the CPU copies
- * nothing. Fences report the progress of OpenGL.
+ * Staging memory that is an OpenGL buffer: a persistently mapped one whose mapping is registered
+ * with CUDA, or one that both APIs share on the GPU that draws. The GPU copies between this buffer
+ * and the object, so the CPU copies nothing. Fences report the progress of OpenGL.
  */
 #ifndef GR_GL_COPY_STAGING_H
 #define GR_GL_COPY_STAGING_H
@@ -22,6 +22,13 @@ unsigned int gl_staging_storage_flags(void);
  * copy->staging.bytes is NULL and copy->way contains the reason. Both contexts are current.
  */
 void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned flags);
+
+/*
+ * Like gl_staging_make(), with memory on the GPU that draws, which the device of the CUDA context
+ * accesses. Records errors; gl_copy_end() then frees what exists.
+ */
+gr_status gl_staging_make_shared(const struct gl_resource *r, struct gl_copy *copy, unsigned flags,
+                                 const char *call);
 
 /* Return the OpenGL buffer, and the offset of a half in it. */
 unsigned int gl_staging_buffer(const struct gl_resource *r);

@@ -12,6 +12,8 @@
 #include "lib/event.h"
 #include "lib/plural.h"
 #include "lib/resource/resource.h"
+#include "gl/copy/copy.h"
+#include "gl/copy/image.h"
 
 static gr_status allocate(struct gl_peer *peer, const struct gl_resource *r, const char *call)
 {
@@ -68,24 +70,22 @@ static gr_status make_if_reached(struct gl_resource *r, unsigned flags, const ch
     char text[560];
     struct gl_peer_query asked;
     CUdevice drawing;
-    return gl_peer_reaches(&drawing, &asked, text, sizeof(text))
-               ? make_sides(r, drawing, flags, call)
-               : refuse(&asked, text, call);
+    if (!gl_peer_reaches(&drawing, &asked, text, sizeof(text)))
+        return refuse(&asked, text, call);
+    return r->base.is_image ? gl_peer_image_make_side(r, flags, call)
+                            : make_sides(r, drawing, flags, call);
 }
 
 gr_resource *gl_peer_make(struct gl_resource *r, unsigned flags, const char *call)
 {
     struct gr_context context;
-    if (r->base.is_image) {
-        gr_fail(GR_ERR_UNSUPPORTED, call,
-                "GR_TRANSPORT_PEER copies buffers, and %s is an image: allow GR_TRANSPORT_INTEROP "
-                "or GR_TRANSPORT_COPY.",
-                gl_object_text(&r->base).text);
+    if ((r->base.is_image && gl_copy_image_check(r, call) != GR_OK) ||
+        gl_object_choose_context(r, &context, make_if_reached, flags, call) != GR_OK)
         return NULL;
-    }
-    if (gl_object_choose_context(r, &context, make_if_reached, flags, call) != GR_OK)
-        return NULL;
-    gr_resource_init(&r->base, &gl_peer, &context, r->peer, flags);
+    if (r->base.is_image)
+        gr_resource_init(&r->base, &gl_peer_image, &context, r->copy, flags);
+    else
+        gr_resource_init(&r->base, &gl_peer, &context, r->peer, flags);
     gr_resource *made = &r->base;
     gr_resource_log_each(call, &made, 1);
     return made;

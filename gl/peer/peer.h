@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The peer transport: memory on the GPU that computes, which is copied to and from the OpenGL
- * buffer on another GPU.
+ * buffer on another GPU. Images are copied by gl/copy, through memory of the GPU that draws.
  */
 #ifndef GR_GL_PEER_PEER_H
 #define GR_GL_PEER_PEER_H

@@ -23,13 +23,13 @@ struct wish {
  * Creates the storage of the buffer. llvmpipe reports only at this step that the memory could not
  * be allocated.
  */
-static gr_status make_storage(struct gl_shared *r, size_t size, GLuint memory, size_t offset,
-                              const char *call)
+static gr_status make_storage(struct gl_names *names, const struct gr_import *memory, size_t size,
+                              GLuint object, size_t offset, const char *call)
 {
-    glCreateBuffers(1, &r->names->buffer);
-    glNamedBufferStorageMemEXT(r->names->buffer, (GLsizeiptr)size, memory, offset);
+    glCreateBuffers(1, &names->buffer);
+    glNamedBufferStorageMemEXT(names->buffer, (GLsizeiptr)size, object, offset);
     GLenum error = gl_errors_take();
-    size_t found = error == GL_NO_ERROR ? gl_buffer_storage(r->names->buffer, true) : 0;
+    size_t found = error == GL_NO_ERROR ? gl_buffer_storage(names->buffer, true) : 0;
     if (found == size)
         return GR_OK;
     GR_TRY(error == GL_NO_ERROR ? gl_errors_check_lost(call) : GR_OK);
@@ -37,24 +37,37 @@ static gr_status make_storage(struct gl_shared *r, size_t size, GLuint memory, s
                         "glNamedBufferStorageMemEXT",
                         "%s: OpenGL did not create the buffer of %zu byte%s in the CUDA memory, "
                         "whose size is %zu; the buffer's size is %zu.",
-                        call, size, gr_s(size), r->external.memory->size, found);
+                        call, size, gr_s(size), memory->size, found);
 }
 
 /*
- * Creates a buffer with its own memory, which is imported as dedicated. Otherwise the NVIDIA driver
- * (580) assumes that the memory is compressible, which CUDA memory is not. Each API would then see
- * stale bytes where the other API wrote long runs of one value.
+ * The memory is imported as dedicated. Otherwise the NVIDIA driver (580) assumes that the memory is
+ * compressible, which CUDA memory is not. Each API would then see stale bytes where the other API
+ * wrote long runs of one value.
  */
+gr_status gl_shared_place(struct gl_names *names, const struct gr_import *memory, size_t size,
+                          const char *call)
+{
+    int fd;
+    GR_TRY(gr_vmm_export(memory->vmm.handle, &fd));
+    GR_TRY(gl_shared_import(names, fd, memory->size, true, call));
+    return make_storage(names, memory, size, names->memory, 0, call);
+}
+
+struct gr_import *gl_shared_allocate(CUdevice device, size_t size, const char *call)
+{
+    gr_retired_collect();
+    return gr_import_new(device, size + (gr_driver_traits()->mesa_draws ? GR_MESA_ROOM : 0), call);
+}
+
 static gr_status make_own(struct gl_shared *r, const struct gr_context *cuda, size_t size,
                           unsigned flags, const char *call)
 {
-    int fd;
-    size_t room = gr_driver_traits()->mesa_draws ? GR_MESA_ROOM : 0;
-    GR_TRY(gr_external_make_vmm(&r->external, cuda, r->device, size + room, NULL, flags, call));
-    r->external.base.size = size;
-    GR_TRY(gr_vmm_export(r->external.memory->vmm.handle, &fd));
-    GR_TRY(gl_shared_import(r->names, fd, r->external.memory->size, true, call));
-    return make_storage(r, size, r->names->memory, 0, call);
+    struct gr_import *memory = gl_shared_allocate(r->device, size, call);
+    if (!memory)
+        return gr_last_error()->status;
+    gr_external_make_part(&r->external, cuda, memory, size, flags);
+    return gl_shared_place(r->names, memory, size, call);
 }
 
 static gr_status make_packed(struct gl_shared *r, const struct gr_context *cuda, size_t size,
@@ -66,7 +79,7 @@ static gr_status make_packed(struct gl_shared *r, const struct gr_context *cuda,
         return gr_last_error()->status;
     gl_part_hold(part, r->names);
     gr_external_make_part(&r->external, cuda, &part->import, size, flags);
-    return make_storage(r, size, gl_part_memory(part), part->offset, call);
+    return make_storage(r->names, &part->import, size, gl_part_memory(part), part->offset, call);
 }
 
 static gr_status make(struct gl_shared *r, const struct gr_context *cuda, const void *info,

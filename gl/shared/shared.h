@@ -45,7 +45,7 @@ unsigned int gl_shared_name(const struct gl_shared *r);
 struct gl_shared_maker {
     bool is_image;
     /*
-     * Allocates the memory, by gr_external_make() or gr_external_make_vmm(), and then the OpenGL
+     * Allocates the memory, by gr_external_make() or gr_external_make_part(), and then the OpenGL
      * object. Both contexts are current, and gl_errors_begin() has been called. Records errors; the
      * caller then frees the objects created so far.
      */
@@ -68,6 +68,15 @@ gr_resource *gl_shared_create(const struct gl_shared_maker *maker, const void *i
  */
 gr_status gl_shared_import(struct gl_names *names, int fd, size_t size, bool dedicated,
                            const char *call);
+
+/*
+ * gl_shared_allocate() allocates CUDA memory on `device` for gl_shared_place(), which creates
+ * names->buffer of `size` bytes in it. The caller owns the memory and drops it, also after an error
+ * of gl_shared_place(). Both contexts are current. Call gl_shared_place() after gl_errors_begin().
+ */
+struct gr_import *gl_shared_allocate(CUdevice device, size_t size, const char *call);
+gr_status gl_shared_place(struct gl_names *names, const struct gr_import *memory, size_t size,
+                          const char *call);
 
 /*
  * Implements gr_gl_buffer_create() with checked arguments. `packed` places small buffers in a

@@ -155,8 +155,7 @@ gr_status gr_external_make_vmm(struct gr_external *r, const struct gr_context *c
     gr_status status = gr_context_enter(context, &pushed, call);
     if (status != GR_OK)
         return status;
-    r->memory = import ? gr_import_vmm(device, import->fd, import->size, call)
-                       : gr_import_new(device, size, call);
+    r->memory = gr_import_vmm(device, import->fd, import->size, call);
     gr_context_leave(pushed);
     if (!r->memory)
         return gr_last_error()->status;

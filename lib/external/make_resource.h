@@ -16,9 +16,9 @@ gr_status gr_external_make(struct gr_external *resource, const struct gr_context
                            const gr_external_memory_desc *info, unsigned flags, const char *call);
 
 /*
- * Like gr_external_make(), for a buffer in new memory on `device`, which the device of the context
- * must be able to access. If `import` is not NULL, the buffer is in memory of another process
- * instead: the caller keeps import->fd, and import->size is the exported size.
+ * Like gr_external_make(), for a buffer in memory that CUDA allocated in another process, on
+ * `device`, which the device of the context must be able to access. The caller keeps import->fd;
+ * import->size is the exported size.
  */
 gr_status gr_external_make_vmm(struct gr_external *resource, const struct gr_context *context,
                                CUdevice device, size_t size, const struct gr_memory_export *import,
