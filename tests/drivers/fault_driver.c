@@ -48,6 +48,10 @@
     X(cuGraphicsUnmapResources, (unsigned count, CUgraphicsResource *resources, CUstream stream),  \
       (count, resources, stream))                                                                  \
     X(cuMemAlloc, (CUdeviceptr * pointer, size_t size), (pointer, size))                           \
+    X(cuMemCreate,                                                                                 \
+      (CUmemGenericAllocationHandle * handle, size_t size, const CUmemAllocationProp *prop,        \
+       unsigned long long flags),                                                                  \
+      (handle, size, prop, flags))                                                                 \
     X(cuMemFree, (CUdeviceptr pointer), (pointer))                                                 \
     X(cuMemAllocHost, (void **pointer, size_t size), (pointer, size))                              \
     X(cuMemHostRegister, (void *pointer, size_t size, unsigned flags), (pointer, size, flags))     \

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Scenarios of test_fault_devices: OpenGL renders on one device, and CUDA computes on another. */
 #include "fault_walk.h"
+#include "tests/support/support_image.h"
 
+#include <grinterop/image.h>
 #include <grinterop/tensor.h>
 
 #define SIZE 256
@@ -64,6 +66,20 @@ static bool run_buffer(void)
     good = good && ok(gr_resource_wait(resource, WALK_SOON));
     gr_resource_free(resource);
     glDeleteBuffers(1, &name);
+    return good;
+}
+
+static bool run_image(void)
+{
+    struct image image = image_make("RGBA8", "2D_ARRAY", SIDE, SIDE, 2);
+    CU(CtxSetCurrent(second.context));
+    gr_resource *resource =
+        gr_from_gl_image_with(image.name, image.target->target, scenario->flags, scenario->options);
+    gr_buffer *buffer = done(resource) ? gr_map(resource, second.stream) : NULL;
+    bool good = done(buffer) && done(gr_buffer_array(buffer, 1, 2));
+    good = walk_release(buffer) && good && ok(gr_resource_wait(resource, WALK_SOON));
+    gr_resource_free(resource);
+    image_delete(&image);
     return good;
 }
 
@@ -188,6 +204,13 @@ const struct scenario walk_devices[] = {
     {"a read-only buffer by peer", .run = run_buffer, .missing = no_second, .options = &by_peer,
      .flags = GR_READ_ONLY},
     {"two buffers by peer", .run = run_many, .missing = no_second},
+    {"an image by peer", .run = run_image, .missing = no_second, .options = &by_peer},
+    {"a discarded image by peer", .run = run_image, .missing = no_second, .options = &by_peer,
+     .flags = GR_WRITE_DISCARD},
+    {"a read-only image by peer", .run = run_image, .missing = no_second, .options = &by_peer,
+     .flags = GR_READ_ONLY},
+    {"an image by any transport between devices", .run = run_image, .missing = no_second,
+     .options = &by_any},
     {"a buffer by interop between devices", .run = run_buffer, .missing = no_second,
      .options = &by_interop},
     {"a buffer by copies between devices", .run = run_buffer, .missing = no_second,

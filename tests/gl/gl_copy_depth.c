@@ -65,7 +65,7 @@ static void check_both_ways(const struct image *image, double step)
         }
 }
 
-GROUP("depth by copy", EVERY_COPY_GL)
+GROUP("depth by copy", EVERY_IMAGE_GL)
 
 COPY_TEST(depth_passes_both_ways, FORMAT_COUNT)
 {
@@ -123,8 +123,8 @@ COPY_TEST(depth_of_the_unsized_format_is_copied, 2)
 {
     static const float texels[4] = {0, 0.25f, 0.75f, 1};
     GLuint name = _i ? make_unsized_renderbuffer() : make_unsized_texture();
-    GR_AUTO(gr_resource) *resource = must_make(
-        gr_from_gl_image_with(name, _i ? GL_RENDERBUFFER : GL_TEXTURE_2D, GR_READ_WRITE, &by_copy));
+    GR_AUTO(gr_resource) *resource = must_make(gr_from_gl_image_with(
+        name, _i ? GL_RENDERBUFFER : GL_TEXTURE_2D, GR_READ_WRITE, image_options()));
     gr_buffer *buffer = must_map_image(resource);
     image_put(buffer, 0, 0, texels);
     assert_ok(gr_buffer_release(buffer));
@@ -201,7 +201,7 @@ COPY_TEST(depth_is_refused_with_advice_unless_copying_is_allowed, FORMAT_COUNT)
                         "GR_TRANSPORT_COPY in gr_gl_options.transports");
         GR_AUTO(gr_resource) *resource =
             must_make(gr_from_gl_image_with(image.name, target, GR_READ_WRITE, &by_any));
-        ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
+        assert_image_transport(resource);
         assert_described(resource, "interop was not chosen: CUDA does not accept depth");
         assert_calls(REGISTER, 0);
     }
@@ -214,7 +214,7 @@ COPY_TEST(depth_with_stencil_is_refused_with_advice)
         {"DEPTH32F_STENCIL8", "a tensor, or GL_DEPTH_COMPONENT32F, and GR_TRANSPORT_COPY"}};
     for (size_t i = 0; i < 2; i++) {
         struct image image = image_make(names[i][0], "2D", 8, 8, 1);
-        assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_ONLY, &by_copy),
+        assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_ONLY, image_options()),
                     GR_ERR_UNSUPPORTED, 0, names[i][1]);
     }
 }

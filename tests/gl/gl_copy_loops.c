@@ -25,9 +25,9 @@ static const struct {
     {"RENDERBUFFER", GR_READ_WRITE},
 };
 
-GROUP("loops of copies", add_copy_case)
+GROUP("loops of copies", add_copy_case, add_peer_copy_case)
 
-TEST(mapping_and_releasing_copies_allocates_nothing, sizeof(kinds) / sizeof(*kinds))
+COPY_TEST(mapping_and_releasing_copies_allocates_nothing, sizeof(kinds) / sizeof(*kinds))
 {
     need_counting();
     if (!kinds[_i].target) {
@@ -66,7 +66,7 @@ static int cycles(void)
     return sanitizer() ? 200 : 1000;
 }
 
-TEST(mapping_and_releasing_copies_leaks_nothing)
+COPY_TEST(mapping_and_releasing_copies_leaks_nothing)
 {
     GLuint name = gl_buffer_filled(SIZE, 1);
     steady = must_copy(name, GR_READ_WRITE);
@@ -74,12 +74,12 @@ TEST(mapping_and_releasing_copies_leaks_nothing)
     gr_resource_free(steady);
 }
 
-TEST(creating_and_freeing_resources_leaks_nothing)
+COPY_TEST(creating_and_freeing_resources_leaks_nothing)
 {
     assert_steady(life, gl_buffer_filled(SIZE, 1), cycles());
 }
 
-TEST(creating_and_freeing_images_leaks_nothing)
+COPY_TEST(creating_and_freeing_images_leaks_nothing)
 {
     steady_image = image_make("RGBA8", "RENDERBUFFER", 16, 16, 1);
     assert_steady(life_of_image, 0, cycles());

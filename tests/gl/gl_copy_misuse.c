@@ -10,7 +10,7 @@
 #define IN  "cuMemcpyHtoDAsync"
 #define OUT "cuMemcpyDtoHAsync"
 
-GROUP("objects and contexts of copies", EVERY_COPY_GL)
+GROUP("objects and contexts of copies", EVERY_IMAGE_GL)
 
 /* The bytes are lost, but the release must still succeed. */
 COPY_TEST(a_mapped_object_that_was_deleted_can_be_released)
@@ -55,7 +55,7 @@ COPY_TEST(map_of_an_image_with_a_resized_level_is_refused)
     for (GLint level = 0; level < 4; level++)
         store_level(level, 8 >> level);
     GR_AUTO(gr_resource) *resource =
-        must_make(gr_from_gl_image_with(name, GL_TEXTURE_2D, GR_READ_WRITE, &by_copy));
+        must_make(gr_from_gl_image_with(name, GL_TEXTURE_2D, GR_READ_WRITE, image_options()));
     assert_ok(gr_buffer_release(must_map_image(resource)));
     store_level(1, 256);
     assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "levels");
@@ -119,7 +119,7 @@ COPY_TEST(a_resource_can_be_freed_after_its_opengl_context)
     assert_calls("cuMemHostUnregister", mapped);
 }
 
-GROUP("copies that the driver refuses", EVERY_COPY_GL)
+GROUP("copies that the driver refuses", EVERY_IMAGE_GL)
 
 COPY_TEST(creation_without_memory_is_refused)
 {

@@ -195,13 +195,14 @@ static void cuda_takes(gr_ring *ring, int value)
 CASE_OF_SIDE(add_few_case, add_copy_case, be_small)
 CASE_OF_SIDE(add_few_mesa_case, add_mesa_copy_case, be_small)
 CASE_OF_SIDE(add_few_pinned_case, add_pinned_copy_case, be_small)
+CASE_OF_SIDE(add_few_peer_case, add_peer_copy_case, be_small)
 CASE_OF_SIDE(add_much_case, add_copy_case, be_large)
 CASE_OF_SIDE(add_much_mesa_case, add_mesa_copy_case, be_large)
 CASE_OF_SIDE(add_much_pinned_case, add_pinned_copy_case, be_large)
 
 /* With pinned memory the size makes no difference, so there is no small case. */
-GROUP("rings by copy, CUDA writes", add_few_case, add_few_mesa_case, add_much_case,
-      add_much_mesa_case, add_much_pinned_case)
+GROUP("rings by copy, CUDA writes", add_few_case, add_few_mesa_case, add_few_peer_case,
+      add_much_case, add_much_mesa_case, add_much_pinned_case)
 
 COPY_TEST(four_frames_are_in_flight_without_a_wait, KINDS)
 {
@@ -403,7 +404,8 @@ COPY_TEST(a_slot_whose_object_was_deleted_cannot_be_written, 2)
     end(ring);
 }
 
-GROUP("rings by copy, OpenGL writes", add_few_case, add_few_mesa_case, add_few_pinned_case)
+GROUP("rings by copy, OpenGL writes", add_few_case, add_few_mesa_case, add_few_peer_case,
+      add_few_pinned_case)
 
 COPY_TEST(four_frames_written_by_opengl_arrive_in_cuda, KINDS)
 {
@@ -474,7 +476,7 @@ COPY_TEST(maps_after_the_ring_read_the_current_bytes, KINDS)
 }
 
 /* With pinned memory the library fetches nothing ahead, so there is no pinned case. */
-GROUP("rings by copy, fetched ahead", add_few_case, add_few_mesa_case)
+GROUP("rings by copy, fetched ahead", add_few_case, add_few_mesa_case, add_few_peer_case)
 
 /* gr_ring_hand_over() fetches the frame ahead, with the checks of a map that reads. */
 COPY_TEST(a_frame_that_cannot_be_fetched_is_not_handed_over)

@@ -67,7 +67,7 @@ static void calm(void)
 static void one_life(const struct image *image, GLuint name)
 {
     gr_resource *resources[2] = {
-        gr_from_gl_image_with(image->name, image->target->target, GR_READ_WRITE, &by_copy),
+        gr_from_gl_image_with(image->name, image->target->target, GR_READ_WRITE, image_options()),
         gr_from_gl_buffer_with(name, GR_READ_WRITE, &by_copy)};
     gr_buffer *buffers[2];
     assert_made(resources[0]);
@@ -78,7 +78,7 @@ static void one_life(const struct image *image, GLuint name)
     gr_resource_free(resources[1]);
 }
 
-GROUP("OpenGL state over copies", EVERY_COPY_GL)
+GROUP("OpenGL state over copies", EVERY_IMAGE_GL)
 
 COPY_TEST(copies_preserve_the_opengl_state_and_pending_errors)
 {

@@ -7,9 +7,7 @@
 #ifndef GR_TESTS_GL_PEER_H
 #define GR_TESTS_GL_PEER_H
 
-#include <cuda.h>
-
-#include "gl_transport.h"
+#include "gl_peer_device.h"
 
 #define SIZE ((size_t)4096)
 
@@ -19,16 +17,8 @@
 #define REGISTER   "cuGraphicsGLRegisterBuffer"
 #define UNREGISTER "cuGraphicsUnregisterResource"
 
-/* The device that draws, and its context. The fixture uses another device. */
-struct drawing_device {
-    CUdevice device;
-    CUcontext context;
-};
-extern struct drawing_device drawing;
-
 /* A test is skipped if there are no two devices that can access each other's memory. */
 #define PEER_TEST(...) TEST_UNLESS(peer_missing(), __VA_ARGS__)
-const char *peer_missing(void);
 
 TCase *add_peer_case(Suite *suite, const char *name);
 

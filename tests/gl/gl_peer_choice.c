@@ -60,14 +60,40 @@ PEER_TEST(peer_is_preferred_to_interop_from_8_mib_on)
     assert_chosen(plain, GR_TRANSPORT_INTEROP, "transport interop");
 }
 
-PEER_TEST(images_use_interop_and_not_peer)
+static gr_resource *image_by(unsigned transports, const struct image *image)
 {
-    struct image image = image_make("RGBA8", "2D", 512, 1024, 1);
-    GR_AUTO(gr_resource) *resource =
-        gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_any);
-    assert_chosen(resource, GR_TRANSPORT_INTEROP, "transport interop");
-    assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &by_peer),
-                GR_ERR_UNSUPPORTED, 0, "GR_TRANSPORT_COPY");
+    gr_clear_error();
+    return gr_from_gl_image_with(image->name, GL_TEXTURE_2D, GR_READ_WRITE,
+                                 &GR_INIT(gr_gl_options, .transports = transports));
+}
+
+PEER_TEST(peer_is_preferred_for_images)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    GR_AUTO(gr_resource) *any = image_by(GR_TRANSPORT_ANY, &image);
+    assert_chosen(any, GR_TRANSPORT_PEER, "transport peer (without CUDA work on the GPU that");
+    GR_AUTO(gr_resource) *only = image_by(GR_TRANSPORT_PEER, &image);
+    assert_chosen(only, GR_TRANSPORT_PEER, "transport peer (software");
+    GR_AUTO(gr_resource) *interop = image_by(GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY, &image);
+    assert_chosen(interop, GR_TRANSPORT_INTEROP, "transport interop");
+}
+
+/* Without memory that OpenGL can import there is no peer transport for images. */
+PEER_TEST(images_without_memory_for_peer_fall_back)
+{
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    let_fail("cuMemCreate", CUDA_ERROR_NOT_SUPPORTED, 0);
+    GR_AUTO(gr_resource) *interop = image_by(GR_TRANSPORT_ANY, &image);
+    assert_chosen(interop, GR_TRANSPORT_INTEROP, "transport interop (peer was not chosen: ");
+    let_fail("cuMemCreate", CUDA_ERROR_NOT_SUPPORTED, 0);
+    GR_AUTO(gr_resource) *copy = image_by(GR_TRANSPORT_COPY | GR_TRANSPORT_PEER, &image);
+    assert_chosen(copy, GR_TRANSPORT_COPY, "transport copy (peer was not chosen: ");
+    let_fail("cuDeviceCanAccessPeer", CUDA_ERROR_INVALID_DEVICE, 0);
+    assert_null(image_by(GR_TRANSPORT_PEER, &image), GR_ERR_UNSUPPORTED, 0,
+                "cannot reach the memory");
+    let_fail("cuMemCreate", CUDA_ERROR_OUT_OF_MEMORY, 0);
+    assert_null(image_by(GR_TRANSPORT_PEER, &image), GR_ERR_NO_MEMORY, CUDA_ERROR_OUT_OF_MEMORY,
+                "");
 }
 
 /* If a transport fails, the next one is used, and the description gives the reason. */
@@ -106,11 +132,11 @@ PEER_TEST(if_peer_is_impossible_the_error_of_interop_is_reported)
 {
     const gr_gl_options both = GR_INIT(gr_gl_options, .transports = BOTH);
     struct image image = image_make("RGBA8", "2D", 16, 16, 1);
+    GLuint name = gl_buffer_filled(SIZE, 1);
+    CU(CtxSetCurrent(NULL));
     let_fail("cuGraphicsGLRegisterImage", CUDA_ERROR_OPERATING_SYSTEM, 0);
     assert_null(gr_from_gl_image_with(image.name, GL_TEXTURE_2D, GR_READ_WRITE, &both), GR_ERR_CUDA,
                 CUDA_ERROR_OPERATING_SYSTEM, "OpenGL texture");
-    GLuint name = gl_buffer_filled(SIZE, 1);
-    CU(CtxSetCurrent(NULL));
     let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
     assert_null(by(both.transports, name), GR_ERR_CUDA, CUDA_ERROR_OPERATING_SYSTEM, "was refused");
     CU(CtxSetCurrent(fx.context));

@@ -8,16 +8,18 @@
 
 #include <string.h>
 
+#include "gl_peer_device.h"
 #include "tests/support/own_egl.h"
 
 /* ---- OpenGL of Mesa beside that of the fixture ----------------------------------------------- */
 
 static struct own_egl mesa;
 static const char *missing;
+static bool by_peer; /* CUDA computes on another device */
 
 const char *copy_gl_missing(void)
 {
-    return missing;
+    return missing ? missing : by_peer ? peer_missing() : NULL;
 }
 
 static void setup_mesa(void)
@@ -66,6 +68,16 @@ static void end_pinned(void)
     pinned = false;
 }
 
+static void setup_peer(void)
+{
+    by_peer = true;
+}
+
+static void end_peer(void)
+{
+    by_peer = false;
+}
+
 static TCase *add_probed_case(Suite *suite, const char *name)
 {
     return with_first_use(add_image_case(suite, name), probe);
@@ -85,6 +97,22 @@ TCase *add_mesa_copy_case(Suite *suite, const char *name)
 TCase *add_pinned_copy_case(Suite *suite, const char *name)
 {
     return with_fixture(add_copy_case(suite, name), setup_pinned, end_pinned);
+}
+
+static void use_peer(void)
+{
+    by_peer = true;
+    struct image image = image_make("RGBA8", "2D", 8, 8, 1);
+    GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_READ_WRITE);
+    assert_ok(gr_buffer_release(must_map_image(resource)));
+    image_delete(&image);
+    by_peer = false;
+}
+
+TCase *add_peer_copy_case(Suite *suite, const char *name)
+{
+    return with_fixture(with_peer_device(add_probed_case(suite, name), use_peer), setup_peer,
+                        end_peer);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -128,13 +156,27 @@ gr_resource *must_create_copy(size_t size, unsigned flags)
     return resource;
 }
 
+const gr_gl_options *image_options(void)
+{
+    static const gr_gl_options also_peer = {.struct_size = sizeof(gr_gl_options),
+                                            .transports = GR_TRANSPORT_COPY | GR_TRANSPORT_PEER};
+    return by_peer ? &also_peer : &by_copy;
+}
+
+void assert_image_transport(const gr_resource *resource)
+{
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport,
+                     by_peer ? GR_TRANSPORT_PEER : GR_TRANSPORT_COPY);
+}
+
 gr_resource *must_copy_image(const struct image *image, unsigned flags)
 {
     refuse_if_pinned();
     gr_resource *resource =
-        gr_from_gl_image_with(image->name, image->target->target, flags, &by_copy);
+        gr_from_gl_image_with(image->name, image->target->target, flags, image_options());
     ck_assert_msg(resource, "%s %s is refused: %s", image->format->name, image->target->name,
                   error_text());
+    assert_image_transport(resource);
     return resource;
 }
 
