@@ -149,15 +149,15 @@ elif ! "$frames" $second >out 2>err; then
     finish
 fi
 check frames_two 0 "$frames" --quick --cuda-device 1 --gl-device 0 --json frames.json &&
-    measured frames.json bound raw transfer copy copy/4 hand/1 hand/16 read/raw read/copy/4 \
-        read/hand/1 &&
+    measured frames.json bound raw transfer copy image/interop image/copy copy/4 hand/1 hand/16 \
+        read/raw read/copy/4 read/hand/1 &&
     says_not out WRONG
 check latency_two 0 "$latency" --quick --cuda-device 1 --gl-device 0 --json latency.json &&
     measured latency.json alone interop hand/1
 if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     check two_shared 0 test -s frames.json &&
-        measured frames.json peer ring/1 ring/16 read/peer read/ring/1 vulkan/read/bound \
-            vulkan/read/1 vulkan/read/16 &&
+        measured frames.json peer image/peer ring/1 ring/16 read/peer read/ring/1 \
+            vulkan/read/bound vulkan/read/1 vulkan/read/16 &&
         measured latency.json peer shared ring/1 ring/3 threads/1 threads/3
 fi
 finish

@@ -254,6 +254,13 @@ bool frames_transfer(struct frames *, struct frames_run *);
 bool frames_transfer_close(struct frames *, struct frames_run *);
 bool frames_copy_close_ring(struct frames *, struct frames_run *);
 
+/* image_rows.c: OpenGL textures, which the names say how to share */
+bool frames_image_open(struct frames *, struct frames_run *);
+bool frames_image_open_copy(struct frames *, struct frames_run *);
+bool frames_image_open_peer(struct frames *, struct frames_run *);
+bool frames_image_frame(struct frames *, struct frames_run *);
+bool frames_image_close(struct frames *, struct frames_run *);
+
 /* vulkan_rows.c */
 void frames_vulkan_open(struct frames *frames);
 void frames_vulkan_close(struct frames *frames);

@@ -289,7 +289,7 @@ const char *const frames_part_titles[FRAMES_PARTS] = {
 };
 
 /* The indices of the rows used as the baseline. */
-enum { BASE = 4, READ_BASE = 33 };
+enum { BASE = 4, READ_BASE = 36 };
 
 /*
  * All rows. The frames in flight are those between the frame that CUDA writes and the frame that is
@@ -308,6 +308,12 @@ const struct frames_kind frames_kinds[] = {
     IN_ORDER("shared", "shared, grinterop", open_shared, grinterop, close_grinterop),
     {"peer", "peer, grinterop", FRAMES_IN_ORDER, 1, 1, open_peer, grinterop, close_grinterop,
      .across = true},
+    IN_ORDER("image/interop", "texture, interop", frames_image_open, frames_image_frame,
+             frames_image_close),
+    IN_ORDER("image/copy", "texture, copy", frames_image_open_copy, frames_image_frame,
+             frames_image_close),
+    {"image/peer", "texture, peer", FRAMES_IN_ORDER, 1, 1, frames_image_open_peer,
+     frames_image_frame, frames_image_close, .across = true},
     RING("ring/1", "1 in flight", 3, 1),
     RING("ring/2", "2 in flight", 4, 1),
     RING("ring/4", "4 in flight", 6, 1),
