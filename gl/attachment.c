@@ -24,13 +24,33 @@ static bool is_stencil(unsigned int attachment)
     return attachment == GL_STENCIL_ATTACHMENT || attachment == GL_STENCIL;
 }
 
+/* Returns the OpenGL constant of an attachment as text; NULL for colour attachments and others. */
+static const char *constant_of(unsigned int attachment)
+{
+    static const struct {
+        GLenum value;
+        const char *text;
+    } constants[] = {{GL_NONE, "selected by glReadBuffer()"},
+                     {GL_DEPTH_ATTACHMENT, "GL_DEPTH_ATTACHMENT"},
+                     {GL_STENCIL_ATTACHMENT, "GL_STENCIL_ATTACHMENT"},
+                     {GL_DEPTH, "GL_DEPTH"},
+                     {GL_STENCIL, "GL_STENCIL"},
+                     {GL_BACK, "GL_BACK"},
+                     {GL_FRONT, "GL_FRONT"}};
+    for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++)
+        if (constants[i].value == attachment)
+            return constants[i].text;
+    return NULL;
+}
+
 struct gl_attachment_text gl_attachment_text(unsigned int framebuffer, unsigned int attachment)
 {
     struct gl_attachment_text result;
     char name[32], whose[40] = "the default framebuffer";
     const unsigned int index = attachment - GL_COLOR_ATTACHMENT0;
-    if (is_depth(attachment) || is_stencil(attachment))
-        snprintf(name, sizeof(name), "%s", is_depth(attachment) ? "depth" : "stencil");
+    const char *constant = constant_of(attachment);
+    if (constant)
+        snprintf(name, sizeof(name), "%s", constant);
     else if (index < 32)
         snprintf(name, sizeof(name), "GL_COLOR_ATTACHMENT%u", index);
     else

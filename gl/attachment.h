@@ -27,7 +27,7 @@ struct gl_attachment {
 gr_status gl_attachment_describe(unsigned int framebuffer, unsigned int attachment, bool direct,
                                  struct gl_attachment *a, const char *call);
 
-/* A text such as "attachment depth of OpenGL framebuffer 3", for messages. */
+/* A text such as "attachment GL_DEPTH_ATTACHMENT of OpenGL framebuffer 3", for messages. */
 struct gl_attachment_text {
     char text[96];
 };

@@ -120,7 +120,8 @@ static const struct gl_target targets[] = {
     TARGET(TEXTURE_CUBE_MAP_ARRAY, TEXTURE_BINDING_CUBE_MAP_ARRAY,
            "a GL_TEXTURE_2D_ARRAY with 6 layers for each cube, or a GL_TEXTURE_CUBE_MAP for each"),
     TARGET(TEXTURE_2D_MULTISAMPLE, TEXTURE_BINDING_2D_MULTISAMPLE,
-           "a GL_TEXTURE_2D that glBlitFramebuffer resolves it into"),
+           "a GL_TEXTURE_2D that glBlitFramebuffer resolves it into, or gr_fetch_framebuffer(), "
+           "which resolves it"),
     TARGET(TEXTURE_2D_MULTISAMPLE_ARRAY, TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY,
            "a GL_TEXTURE_2D_ARRAY that it is resolved into"),
     TARGET(TEXTURE_BUFFER, TEXTURE_BINDING_BUFFER,

@@ -228,7 +228,7 @@ static gr_status check_opengl(const struct fetch *f, const char *function)
     const GLenum error = gl_errors_take();
     if (error == GL_NO_ERROR)
         return GR_OK;
-    return gl_attachment_fail(f->framebuffer, f->options.attachment, error, function, f->call);
+    return gl_attachment_fail(f->framebuffer, f->attachment.name, error, function, f->call);
 }
 
 static gr_status bind(const struct fetch *f)

@@ -108,7 +108,8 @@ static gr_status check_storage(struct gl_resource *r, struct gl_image_storage *s
     if (storage->base.samples > 0)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
                        "OpenGL image %u has %d samples per pixel, which CUDA does not accept. Use "
-                       "an image with one sample and resolve into it by glBlitFramebuffer.",
+                       "an image with one sample that glBlitFramebuffer resolves it into, or "
+                       "gr_fetch_framebuffer(), which resolves it.",
                        r->name, storage->base.samples);
     status = check_format(r, transports, call);
     if (status == GR_OK && storage->incomplete)

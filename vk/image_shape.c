@@ -119,7 +119,8 @@ static gr_status check_samples(const VkImageCreateInfo *info, const char *call)
     return gr_fail(
         GR_ERR_UNSUPPORTED, call,
         "CUDA does not accept multisampled images, and this one has %d samples per pixel: share an "
-        "image with one sample, and resolve into it by vkCmdResolveImage.",
+        "image with one sample, and resolve into it by vkCmdResolveImage, or depth by a resolve "
+        "attachment (VkSubpassDescriptionDepthStencilResolve).",
         info->samples);
 }
 

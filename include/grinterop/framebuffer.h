@@ -72,8 +72,9 @@ typedef struct gr_framebuffer_options {
  * Shapes and conversions are those of gr_fetch(): (H,W,C) or (H,W) of the rectangle, and row 0 is
  * the lowest. The values are converted as for an image of the attachment's format; depth is a float
  * from 0 to 1, stencil is an integer. Multisampled attachments are resolved as by
- * glBlitFramebuffer(): for depth, stencil and integers the result is one of the samples. Only the
- * first layer of a layered attachment is read.
+ * glBlitFramebuffer(): for depth, stencil and integers the result is one of the samples. To read
+ * each sample, first draw the samples to the layers of an image with one sample, by texelFetch().
+ * Only the first layer of a layered attachment is read.
  *
  * Owner    the call creates no object. gr_tensor_free() may be called at once: the memory of the
  *          tensor is freed in stream order

@@ -119,8 +119,9 @@ TEST(targets_that_cuda_refuses_are_refused)
         {"1D", "GL_TEXTURE_2D"},
         {"1D_ARRAY", "GL_TEXTURE_2D"},
         {"CUBE_ARRAY", "GL_TEXTURE_2D_ARRAY"},
-        {"2D_MS", "glBlitFramebuffer"},
-        {"RENDERBUFFER_MS", "glBlitFramebuffer"},
+        {"2D_MS", "glBlitFramebuffer resolves it into, or gr_fetch_framebuffer(), which resolves"},
+        {"RENDERBUFFER_MS",
+         "glBlitFramebuffer resolves it into, or gr_fetch_framebuffer(), which resolves"},
     };
     for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
         struct image image = image_make("RGBA8", targets[i].target, 8, 8, 1);

@@ -107,6 +107,31 @@ TEST(wrong_staging_buffers_are_refused)
     assert_ok(gr_buffer_release(buffer));
 }
 
+/* The message names the attachment, also if `attachment` is 0. */
+TEST(a_staging_buffer_mapped_by_the_application_is_refused)
+{
+    static const struct {
+        GLenum attachment;
+        const char *text;
+    } rows[] = {{0, "could not read the attachment GL_COLOR_ATTACHMENT0 of OpenGL framebuffer"},
+                {GL_DEPTH_ATTACHMENT, "could not read the attachment GL_DEPTH_ATTACHMENT of"}};
+    const GLuint name = gl_buffer_filled(MOST_BYTES, 1);
+    const GLuint framebuffers[2] = {make_framebuffer(attachment_rgba8, 0),
+                                    make_framebuffer(attachment_depth24, 0)};
+    GR_AUTO(gr_resource) *staging = must_register(name);
+    gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
+    glBindBuffer(GL_ARRAY_BUFFER, name);
+    ck_assert_ptr_nonnull(glMapBuffer(GL_ARRAY_BUFFER, GL_READ_ONLY));
+    for (size_t i = 0; i < 2; i++) {
+        const gr_framebuffer_options options =
+            GR_INIT(gr_framebuffer_options, .attachment = rows[i].attachment, .staging = staging);
+        assert_fails(gr_fetch_framebuffer(framebuffers[i], to, &options, fx.stream), GR_ERR_GL,
+                     GL_INVALID_OPERATION, rows[i].text);
+    }
+    ck_assert(glUnmapBuffer(GL_ARRAY_BUFFER));
+    assert_gl_clean();
+}
+
 TEST(incomplete_framebuffers_are_refused)
 {
     GLuint empty;

@@ -268,7 +268,10 @@ TEST(an_egl_pbuffer_is_read)
     clear_framebuffer(attachment_rgba8, 100);
     options.attachment = only;
     gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 3);
-    assert_invalid(gr_fetch_framebuffer(0, to, &options, fx.stream), "set `width` and `height`");
+    assert_invalid(gr_fetch_framebuffer(0, to, &options, fx.stream),
+                   only == GL_FRONT
+                       ? "attachment GL_FRONT of the default framebuffer: set `width` and `height`"
+                       : "attachment GL_BACK of the default framebuffer: set `width` and `height`");
     options.height = HEIGHT;
     must_fetch(0, to, &options);
     ck_assert_int_eq(fetched[0], 100);

@@ -139,7 +139,9 @@ VULKAN_IMAGE_TEST(invalid_image_create_infos_are_refused)
         {"2D", FIELD(imageType), 99, GR_ERR_INVALID_VALUE, "99 is not a VkImageType"},
         {"2D", FIELD(usage), 0, GR_ERR_INVALID_VALUE, "`usage` is 0"},
         {"2D array", FIELD(tiling), VK_IMAGE_TILING_LINEAR, GR_ERR_INVALID_VALUE, "LINEAR"},
-        {"2D", FIELD(samples), VK_SAMPLE_COUNT_4_BIT, GR_ERR_UNSUPPORTED, "sample"},
+        {"2D", FIELD(samples), VK_SAMPLE_COUNT_4_BIT, GR_ERR_UNSUPPORTED,
+         "this one has 4 samples per pixel: share an image with one sample, and resolve into it by "
+         "vkCmdResolveImage, or depth by a resolve attachment"},
         {"2D", FIELD(flags), VK_IMAGE_CREATE_SPARSE_BINDING_BIT, GR_ERR_UNSUPPORTED, "flags 0x1"},
         {"2D", FIELD(tiling), VK_IMAGE_TILING_DRM_FORMAT_MODIFIER_EXT, GR_ERR_UNSUPPORTED,
          "VK_IMAGE_TILING_OPTIMAL"},
