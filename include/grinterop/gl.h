@@ -112,8 +112,8 @@ typedef struct gr_gl_options {
      * The allowed transports: gr_transport bits, or GR_TRANSPORT_ANY. 0: the transports without a
      * copy. The first allowed transport that works is used, in this order: shared, interop, peer,
      * copy. If OpenGL and CUDA use two GPUs, the order for a buffer is by speed: copy, interop,
-     * peer; or copy, peer, interop from 8 MiB on. gr_resource_describe() reports which transport is
-     * used, and why.
+     * peer; or copy, peer, interop from 8 MiB on. For an image it is peer, interop, copy.
+     * gr_resource_describe() reports which transport is used, and why.
      */
     unsigned transports;
 
@@ -144,7 +144,11 @@ typedef struct gr_gl_options {
  * and nothing passes through host memory. For buffers of 8 MiB or more, peer is faster than the
  * driver's own interop.
  *
- * What GR_TRANSPORT_PEER changes:
+ * Images on two GPUs are copied by GR_TRANSPORT_PEER: CUDA copies between arrays on its own GPU and
+ * a buffer on the GPU that draws, and OpenGL copies between this buffer and the image. CUDA does no
+ * work on the GPU that draws, and nothing passes through host memory.
+ *
+ * What GR_TRANSPORT_PEER changes for buffers:
  *     map       copies from the GPU that draws, unless the resource is write_discard
  *     release   copies to the GPU that draws, unless the resource is read_only; no thread waits
  *     close     waits for the copies of the last release, as does gr_resource_free()
@@ -152,7 +156,9 @@ typedef struct gr_gl_options {
  *               read_write
  *     memory    the same size on the CUDA GPU, and the primary CUDA context of the other GPU
  *     deletion  deleting a mapped write_discard buffer loses its data, with a warning in the log
- *     images    are refused
+ *
+ * For images it changes what GR_TRANSPORT_COPY changes, but the copies are in memory of the GPU
+ * that draws, and need GL_EXT_memory_object_fd and OpenGL 4.5.
  *
  * What GR_TRANSPORT_COPY changes:
  *     map       copies from OpenGL, unless the resource is write_discard
@@ -168,15 +174,16 @@ typedef struct gr_gl_options {
  *     images    the mipmapped array of several layers needs a read_only resource
  *     depth     GL_DEPTH_COMPONENT16, 24 and 32F textures and renderbuffers are accepted, in both
  *               directions. CUDA sees one float per texel. When OpenGL stores the texels that CUDA
- *               wrote, it clamps them to 0 to 1, and rounds them to 16 or 24 bits. Depth with
- *               stencil is refused: OpenGL cannot write its depth without changing the stencil
+ *               wrote, it clamps them to 0 to 1, and rounds them to 16 or 24 bits. If
+ *               GR_TRANSPORT_PEER is allowed, too, it is used between two GPUs. Depth with stencil
+ *               is refused: OpenGL cannot write its depth without changing the stencil
  *     Needs     OpenGL 4.3 for renderbuffers
  *
  * Errors: as for gr_from_gl_buffer() and gr_from_gl_image(), and
  *     GR_ERR_INVALID_VALUE  `transports` has unknown bits
  *     GR_ERR_UNSUPPORTED    only GR_TRANSPORT_SHARED is allowed, which needs an object created by
- *                           grinterop (below); or only GR_TRANSPORT_PEER is allowed, and the object
- *                           is an image, CUDA and OpenGL are on one GPU, or there is no peer access
+ *                           grinterop (below); or only GR_TRANSPORT_PEER is allowed, and CUDA and
+ *                           OpenGL are on one GPU, or there is no peer access
  *     GR_ERR_NO_MEMORY      there is no memory for the copy
  */
 GR_API gr_resource *gr_from_gl_buffer_with(unsigned int name, unsigned flags,

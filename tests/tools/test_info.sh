@@ -324,7 +324,9 @@ else
         is null cuda/peer/0/1 cuda/peer/1/0 && is true probe/opengl/0/cuda/1/buffer/copy \
         probe/opengl/0/cuda/1/ring
     if grep -F '"reaches": "yes"' out >/dev/null; then is true probe/cuda/0/cuda/1/peer; fi
-    if [ "$behind" = soft ]; then is true probe/opengl/0/cuda/1/buffer/peer; fi
+    if [ "$behind" = soft ]; then
+        is true probe/opengl/0/cuda/1/buffer/peer probe/opengl/0/cuda/1/image/peer
+    fi
 fi
 if [ "$behind" = soft ] && [ -e "$failing" ]; then
     check two_gpus_wrong_copy 3 broken cuMemcpyPeerAsync=0 --probe --json &&

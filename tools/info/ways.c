@@ -44,9 +44,7 @@ enum place {
     SOFT_VULKAN = 256
 };
 
-/*
- * All ways, in the order of the report. Between two GPUs, images support only interop and copies.
- */
+/* All ways, in the order of the report. Between two GPUs, images cannot be shared. */
 static const struct {
     const char *what;
     unsigned places;
@@ -63,6 +61,7 @@ static const struct {
     {"image/shared", OPENGL | DISPLAY, "a texture in shared storage (shared)"},
     {"image/copy", OPENGL | OPENGL_APART | DISPLAY | RENDERER | VULKAN | VULKAN_APART,
      "an image copied through host memory (copy)"},
+    {"image/peer", OPENGL_APART, "a texture copied from GPU to GPU (peer)"},
     {"buffer", VULKAN | VULKAN_APART | SOFT_VULKAN, "a buffer that CUDA imports"},
     {"image", VULKAN, "an image that CUDA imports"},
     {"ring", OPENGL | OPENGL_APART | DISPLAY | VULKAN, "a ring with several frames in flight"},
