@@ -73,8 +73,13 @@ static void setup_peer(void)
     by_peer = true;
 }
 
+/* The memory of an image by peer has a descriptor until the stream has ended. */
 static void end_peer(void)
 {
+    gates_open();
+    fault->reset();
+    if (!peer_missing())
+        collect_sharing();
     by_peer = false;
 }
 
