@@ -73,7 +73,9 @@ PEER_TEST(peer_is_preferred_for_images)
     GR_AUTO(gr_resource) *any = image_by(GR_TRANSPORT_ANY, &image);
     assert_chosen(any, GR_TRANSPORT_PEER, "transport peer (without CUDA work on the GPU that");
     GR_AUTO(gr_resource) *only = image_by(GR_TRANSPORT_PEER, &image);
-    assert_chosen(only, GR_TRANSPORT_PEER, "transport peer (software");
+    assert_chosen(only, GR_TRANSPORT_PEER, "transport peer");
+    assert_calls("cuMemAllocHost", 0);
+    assert_calls("cuMemHostRegister", 0);
     GR_AUTO(gr_resource) *interop = image_by(GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY, &image);
     assert_chosen(interop, GR_TRANSPORT_INTEROP, "transport interop");
 }
