@@ -254,7 +254,7 @@ bool frames_transfer(struct frames *, struct frames_run *);
 bool frames_transfer_close(struct frames *, struct frames_run *);
 bool frames_copy_close_ring(struct frames *, struct frames_run *);
 
-/* image_rows.c: OpenGL textures, which the names say how to share */
+/* image_rows.c: textures by interop, copy and peer */
 bool frames_image_open(struct frames *, struct frames_run *);
 bool frames_image_open_copy(struct frames *, struct frames_run *);
 bool frames_image_open_peer(struct frames *, struct frames_run *);
