@@ -106,7 +106,8 @@ static const struct way
     by_copy = {&gl_copy, "the fastest between two GPUs"},
     by_peer = {&gl_peer, "from 8 MiB on faster than the driver's own interop between two GPUs"},
     by_interop = {&gl_interop, "between two GPUs, where peer gains little below 8 MiB"},
-    image_by_peer = {&gl_peer_image, "without CUDA work on the GPU that draws"};
+    image_by_peer = {&gl_peer_image, "without CUDA work on the GPU that draws"},
+    image_by_interop = {&gl_interop, "by the driver, between two GPUs"};
 
 /* The transports to try, in order, and why the first transport was not used. */
 struct choice {
@@ -152,7 +153,7 @@ static void add_interop(struct choice *choice, const struct gl_resource *r)
     if (r->format && r->format->depth && choice->allowed & GR_TRANSPORT_INTEROP)
         keep_reason(choice, &by_interop, r->format->refused);
     else
-        add(choice, &by_interop);
+        add(choice, r->base.is_image ? &image_by_interop : &by_interop);
 }
 
 /*
@@ -168,8 +169,8 @@ static void order_transports(struct choice *choice, const struct gl_resource *r)
     bool are_several = (choice->allowed & (choice->allowed - 1)) != 0;
     choice->is_across = are_several && (!is_image || choice->allowed & GR_TRANSPORT_PEER) &&
                         can_use_peer(choice->not_across, sizeof(choice->not_across));
-    bool peer_first = choice->is_across && (is_image || r->base.size >= PEER_FROM);
     bool copy_first = choice->is_across && !is_image;
+    bool peer_first = copy_first && r->base.size >= PEER_FROM;
     if (copy_first)
         add(choice, &by_copy);
     if (peer_first)
@@ -260,7 +261,7 @@ static gr_resource *try_one(struct gl_resource *r, struct choice *choice, size_t
 {
     bool last = i + 1 == choice->count;
     *ended = true;
-    if (choice->order[i] == &by_interop)
+    if (choice->order[i]->backend == &gl_interop)
         return try_interop(r, choice, flags, last, ended);
     return try_copying(r, choice, i, flags, last, ended);
 }

@@ -67,26 +67,23 @@ static gr_resource *image_by(unsigned transports, const struct image *image)
                                  &GR_INIT(gr_gl_options, .transports = transports));
 }
 
-PEER_TEST(peer_is_preferred_for_images)
+PEER_TEST(images_use_interop_then_peer_then_copy)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GR_AUTO(gr_resource) *any = image_by(GR_TRANSPORT_ANY, &image);
-    assert_chosen(any, GR_TRANSPORT_PEER, "transport peer (without CUDA work on the GPU that");
+    assert_chosen(any, GR_TRANSPORT_INTEROP, "transport interop (by the driver, between two GPUs)");
+    GR_AUTO(gr_resource) *either = image_by(GR_TRANSPORT_COPY | GR_TRANSPORT_PEER, &image);
+    assert_chosen(either, GR_TRANSPORT_PEER, "transport peer (without CUDA work on the GPU that");
     GR_AUTO(gr_resource) *only = image_by(GR_TRANSPORT_PEER, &image);
     assert_chosen(only, GR_TRANSPORT_PEER, "transport peer");
     assert_calls("cuMemAllocHost", 0);
     assert_calls("cuMemHostRegister", 0);
-    GR_AUTO(gr_resource) *interop = image_by(GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY, &image);
-    assert_chosen(interop, GR_TRANSPORT_INTEROP, "transport interop");
 }
 
 /* Without memory that OpenGL can import there is no peer transport for images. */
 PEER_TEST(images_without_memory_for_peer_fall_back)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
-    let_fail("cuMemCreate", CUDA_ERROR_NOT_SUPPORTED, 0);
-    GR_AUTO(gr_resource) *interop = image_by(GR_TRANSPORT_ANY, &image);
-    assert_chosen(interop, GR_TRANSPORT_INTEROP, "transport interop (peer was not chosen: ");
     let_fail("cuMemCreate", CUDA_ERROR_NOT_SUPPORTED, 0);
     GR_AUTO(gr_resource) *copy = image_by(GR_TRANSPORT_COPY | GR_TRANSPORT_PEER, &image);
     assert_chosen(copy, GR_TRANSPORT_COPY, "transport copy (peer was not chosen: ");
