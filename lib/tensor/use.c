@@ -142,13 +142,11 @@ gr_status gr_tensor_used_on(gr_tensor *tensor, CUstream stream)
 
 gr_status gr_tensor_begin_export(gr_tensor *tensor, CUstream consumer, const char *call)
 {
-    gr_status status = GR_OK;
-    if (consumer != GR_STREAM_NONE)
-        status = begin_checked(tensor, consumer, &tensor->context, false, call);
-    if (status != GR_OK)
-        return status;
-    bool other = consumer != GR_STREAM_NONE && !is_own(tensor, consumer, &tensor->context);
-    if (other &&
+    bool own = consumer != GR_STREAM_NONE && is_own(tensor, consumer, &tensor->context);
+    bool ordered = consumer == GR_STREAM_NONE || (own && gr_told_none(uses_of(tensor)));
+    if (!ordered)
+        GR_TRY(begin_checked(tensor, consumer, &tensor->context, false, call));
+    if (!ordered && !own &&
         !gr_told_open(uses_of(tensor), consumer, tensor->context.handle, !tensor->info.read_only))
         return gr_fail_memory(call);
     gr_tensor_hold(tensor);
