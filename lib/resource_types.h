@@ -105,6 +105,7 @@ struct gr_resource {
     gr_buffer first[GR_BUFFERS_IN_TURN];
     gr_buffer *spare; /* further buffers that are not in use */
 
+    int device_plus_1; /* atomic: 1 + the device of `context`, or 0 before the first tensor */
     gr_transport transport_bit; /* the transport of the backend, or of the kind of the resource */
     /* the graphics API of the backend, or of the kind of the resource */
     gr_graphics_api api;

@@ -22,11 +22,24 @@ static void revoke(struct gr_user *user)
     __atomic_store_n(&tensor->revoked, true, __ATOMIC_RELEASE);
 }
 
+/* Sets the context. The driver is asked for its device once per resource. */
+static gr_status set_context(gr_tensor *tensor, gr_resource *resource, const char *call)
+{
+    int known = __atomic_load_n(&resource->device_plus_1, __ATOMIC_RELAXED);
+    gr_status status = known ? gr_context_hold(&resource->context, &tensor->context, call)
+                             : gr_tensor_set_context(tensor, &resource->context, call);
+    if (known)
+        tensor->info.device = known - 1;
+    else if (status == GR_OK)
+        __atomic_store_n(&resource->device_plus_1, tensor->info.device + 1, __ATOMIC_RELAXED);
+    return status;
+}
+
 gr_tensor *gr_tensor_of_mapping(gr_buffer *buffer, gr_tensor *tensor, CUdeviceptr ptr,
                                 CUdeviceptr low, size_t room, const char *call)
 {
-    const gr_resource *resource = buffer->resource;
-    if (gr_tensor_set_context(tensor, &resource->context, call) != GR_OK) {
+    gr_resource *resource = buffer->resource;
+    if (set_context(tensor, resource, call) != GR_OK) {
         gr_tensor_discard(tensor);
         return NULL;
     }

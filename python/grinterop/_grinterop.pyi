@@ -842,9 +842,6 @@ def _release_many(
     stream: _Stream | None = None,
     wait_event: _Event | None = None,
 ) -> None: ...
-def _set_core(
-    core_type: type, make: Callable[[int, int], Any], end: Callable[[Any], None], /
-) -> None: ...
 def _set_makers(
     error: Callable[..., BaseException], warning: Callable[[type, BaseException], None], /
 ) -> None: ...

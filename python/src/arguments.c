@@ -121,6 +121,8 @@ bool stream_of(PyObject *object, CUstream *stream)
 {
     if (PyLong_Check(object))
         return stream_from_number(object, stream);
+    if (Py_TYPE(object) == context_type)
+        return context_stream(object, stream);
     if (Py_IsNone(object))
         return stream_from_attribute(object, stream);
     PyObject *pair = PyObject_CallMethodObjArgs(object, name_cuda_stream, NULL);

@@ -122,12 +122,13 @@ static void end(PyObject *object)
         if (!stream_stays(self->stream))
             PyErr_Clear();
     }
-    Py_XDECREF(self->shown);
     Py_XDECREF(self->stream);
     end_object(object);
 }
 
 /* ---- Methods --------------------------------------------------------------------------------- */
+
+#define SELF ((buffer_object *)core_own(self))
 
 /* The stream argument, positional or by keyword. NULL without an exception if it is absent. */
 static PyObject *stream_argument(PyObject *const *args, Py_ssize_t count, PyObject *names)
@@ -150,14 +151,14 @@ static PyObject *call_close(PyObject *self, PyObject *const *args, Py_ssize_t co
     PyObject *given = count || names ? stream_argument(args, count, names) : NULL;
     if ((!given && PyErr_Occurred()) || !stream_or(given, GR_STREAM_OF_MAP, &stream))
         return NULL;
-    return buffer_close((buffer_object *)self, stream) ? Py_NewRef(Py_None) : NULL;
+    return buffer_close(SELF, stream) ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     (void)args;
     (void)count;
-    bool ended = buffer_close((buffer_object *)self, GR_STREAM_OF_MAP);
+    bool ended = buffer_close(SELF, GR_STREAM_OF_MAP);
     return ended ? Py_NewRef(Py_False) : NULL;
 }
 
@@ -185,8 +186,6 @@ static PyObject *if_usable(buffer_object *self, PyObject *answer)
     return buffer_usable(self) ? Py_NewRef(answer) : NULL;
 }
 
-#define SELF ((buffer_object *)self)
-
 PROPERTY_IN_CALL(handle, pointer_or_fail(SELF))
 PROPERTY_IN_CALL(size, PyLong_FromSize_t(SELF->buffer ? gr_buffer_size(SELF->buffer) : 0))
 PROPERTY_IN_CALL(pitch,
@@ -201,8 +200,9 @@ PROPERTY(nothing, Py_NewRef(Py_None))
 GUARDED_PROPERTY(buffer_device_id)
 GUARDED_PROPERTY(buffer_array_interface)
 
-static PyObject *describe(PyObject *object)
+PyObject *buffer_represent(PyObject *object)
 {
+    object = core_own(object);
     buffer_object *self = (buffer_object *)object;
     if (!self->buffer || !call_begin(object)) {
         PyErr_Clear();
@@ -227,9 +227,9 @@ static PyMethodDef own_methods[] = {
 };
 
 /* own_methods and the methods defined in other files, which add_buffer() appends. */
-static PyMethodDef methods[MOST_METHODS + 1];
+PyMethodDef buffer_methods[MOST_METHODS + 1];
 
-static PyGetSetDef properties[] = {
+PyGetSetDef buffer_properties[] = {
     {"handle", guarded_handle, NULL, "The device pointer, as an int; 0 once the mapping has ended.",
      NULL},
     {"size", guarded_size, NULL, "Bytes; 0 for an image, and once the mapping has ended.", NULL},
@@ -262,19 +262,19 @@ static PyType_Slot slots[] = {
      "or until unmap() or close() of the resource."},
     {Py_tp_new, (void *)refuse_new},
     {Py_tp_dealloc, (void *)end},
-    {Py_tp_repr, (void *)describe},
-    {Py_tp_methods, methods},
-    {Py_tp_getset, properties},
+    {Py_tp_repr, (void *)buffer_represent},
+    {Py_tp_methods, buffer_methods},
+    {Py_tp_getset, buffer_properties},
     {Py_tp_members, members},
     {0},
 };
 
 bool add_buffer(PyObject *module)
 {
-    gather(methods, own_methods);
-    gather(methods, buffer_copy_methods);
-    gather(methods, image_methods);
-    gather(methods, mapping_tensor_methods);
+    gather(buffer_methods, own_methods);
+    gather(buffer_methods, buffer_copy_methods);
+    gather(buffer_methods, image_methods);
+    gather(buffer_methods, mapping_tensor_methods);
     buffer_type =
         add_type(module, "grinterop.Buffer", sizeof(buffer_object), Py_TPFLAGS_DEFAULT, slots);
     return buffer_type;

@@ -1,34 +1,116 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * If cuda.core is loaded, map() returns an object derived from cuda.core.Buffer, which the launch()
- * and copies of cuda.core accept. grinterop/_core.py wraps our Buffer in it.
+ * and copies of cuda.core accept. It has all members of our Buffer, which it refers to.
  */
 #include "resource.h"
 
-/*
- * Set by grinterop/_core.py: the type, its constructor from a pointer and a size, and the function
- * that clears the pointer. NULL until that module is loaded.
- */
-static PyObject *core_type, *core_make, *core_end;
+#include <string.h>
 
-/* The interned name of the attribute that holds our Buffer. */
-static PyObject *name_mapping;
+/* Our type, its constructor from a pointer and a size, and the close() of its base, which only
+ * clears the pointer, since there is no memory resource. NULL until cuda.core is loaded. */
+static PyTypeObject *core_type;
+static PyObject *core_make, *core_end;
 
-/* Whether the subclass of cuda.core's Buffer could not be created. A warning was issued then. */
+/* The place of our Buffer in an object of the type. */
+static Py_ssize_t core_place;
+
+/* Stands for the Buffer of an object that no map() returned. */
+static PyObject *core_closed;
+
+/* Whether the type could not be created. A warning was issued then. */
 static bool core_refused;
 
-static PyObject *set_core(PyObject *module, PyObject *args)
+static PyObject **place_in(PyObject *shown)
 {
-    PyObject *type, *make, *end;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "OOO:_set_core", &type, &make, &end))
-        return NULL;
-    if (!name_mapping && !(name_mapping = PyUnicode_InternFromString("_mapping")))
-        return NULL;
-    keep_as(&core_type, type);
-    keep_as(&core_end, end);
-    keep_as(&core_make, make);
-    return Py_NewRef(Py_None);
+    return (PyObject **)((char *)shown + core_place);
+}
+
+PyObject *core_own(PyObject *object)
+{
+    if (Py_TYPE(object) != core_type)
+        return object;
+    PyObject *own = *place_in(object);
+    return own && Py_TYPE(own) == buffer_type ? own : core_closed;
+}
+
+/* ---- The type -------------------------------------------------------------------------------- */
+
+static void finalize(PyObject *shown)
+{
+    buffer_object *own = (buffer_object *)core_own(shown);
+    if (own->shown == shown)
+        own->shown = NULL;
+}
+
+static PyObject *no_stream(PyObject *self, PyObject *stream)
+{
+    (void)self;
+    (void)stream;
+    PyErr_SetString(PyExc_RuntimeError, "a mapping has no deallocation stream: pass the stream to "
+                                        "close() or unmap()");
+    return NULL;
+}
+
+/* isinstance(buffer, grinterop.Buffer) needs this: no class can derive from both C types. */
+static PyObject *class_of(PyObject *self, void *closure)
+{
+    (void)self;
+    (void)closure;
+    return Py_NewRef((PyObject *)buffer_type);
+}
+
+static PyMethodDef methods[MOST_METHODS + 1] = {
+    {"set_deallocation_stream", no_stream, METH_O,
+     "set_deallocation_stream($self, stream)\n--\n\nNot supported by a mapping."},
+};
+
+/* cuda.core's own `handle` and `size` are faster. */
+static PyGetSetDef properties[MOST_METHODS + 1] = {{"__class__", class_of, NULL, NULL, NULL}};
+
+static PyMemberDef members[] = {{"_mapping", T_OBJECT_EX, 0, 0, NULL}, {0}};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc,
+     "One mapping of a resource, as grinterop.Buffer and cuda.core.Buffer at once.\n\n"
+     "Closing the Buffer ends the mapping. To cuda.core, it is memory of another owner."},
+    {Py_tp_repr, (void *)buffer_represent},
+    {Py_tp_finalize, (void *)finalize},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},
+    {Py_tp_members, members},
+    {0},
+};
+
+static void gather_properties(void)
+{
+    size_t count = 1;
+    for (PyGetSetDef *some = buffer_properties; some->name && count < MOST_METHODS; some++) {
+        if (strcmp(some->name, "handle") && strcmp(some->name, "size"))
+            properties[count++] = *some;
+    }
+}
+
+static bool make_type(PyObject *base)
+{
+    PyObject *size = PyObject_GetAttrString(base, "__basicsize__");
+    PyObject *bases = size ? PyTuple_Pack(1, base) : NULL;
+    core_place = size ? PyLong_AsSsize_t(size) : -1;
+    members[0].offset = core_place;
+    gather(methods, buffer_methods);
+    gather_properties();
+    PyType_Spec spec = {.name = "grinterop._core.Buffer",
+                        .basicsize = (int)(core_place + (Py_ssize_t)sizeof(PyObject *)),
+                        .flags = Py_TPFLAGS_DEFAULT,
+                        .slots = slots};
+    PyObject *type = bases ? PyType_FromSpecWithBases(&spec, bases) : NULL;
+    Py_XDECREF(bases);
+    Py_XDECREF(size);
+    core_end = type ? PyObject_GetAttrString(base, "close") : NULL;
+    core_closed = core_end ? new_object(buffer_type) : NULL;
+    core_make = core_closed ? PyObject_GetAttrString(type, "_init") : NULL;
+    core_type = (PyTypeObject *)type;
+    return core_make;
 }
 
 /* Sets core_refused and warns. false if a warning filter raises an exception. */
@@ -50,24 +132,31 @@ static bool refuse_core(void)
 
 /*
  * Returns 1 if the program has loaded cuda.core, 0 if not, and -1, with an exception, on failure.
+ * Looks for cuda.core only if the number of loaded modules has changed.
  */
 static int core_loaded(void)
 {
-    static PyObject *name;
+    static Py_ssize_t looked_at;
+    Py_ssize_t modules = PyDict_Size(PyImport_GetModuleDict());
     if (core_make || core_refused)
         return !core_refused;
-    if (!name)
-        name = PyUnicode_InternFromString("cuda.core");
+    if (modules == looked_at)
+        return 0;
+    PyObject *name = PyUnicode_FromString("cuda.core");
     PyObject *theirs = name ? PyImport_GetModule(name) : NULL;
-    if (!theirs)
+    Py_XDECREF(name);
+    if (!theirs) {
+        looked_at = modules;
         return PyErr_Occurred() ? -1 : 0;
+    }
+    PyObject *base = PyObject_GetAttrString(theirs, "Buffer");
+    bool made = base && make_type(base);
+    Py_XDECREF(base);
     Py_DECREF(theirs);
-    PyObject *ours = PyImport_ImportModule("grinterop._core");
-    if (!ours)
-        return refuse_core() ? 0 : -1;
-    Py_DECREF(ours);
-    return core_make != NULL;
+    return made ? 1 : refuse_core() ? 0 : -1;
 }
+
+/* ---- Objects --------------------------------------------------------------------------------- */
 
 /* Releases the mapping, since the program does not get it. Keeps the exception that is set. */
 static void take_back(buffer_object *self)
@@ -82,26 +171,18 @@ static void take_back(buffer_object *self)
 
 static PyObject *make_shown(buffer_object *self)
 {
-    PyObject *before = self->shown;
-    if (!call_begin((PyObject *)self))
-        return NULL;
     PyObject *pointer = PyLong_FromUnsignedLongLong(gr_buffer_ptr(self->buffer));
     PyObject *size = PyLong_FromSize_t(gr_buffer_size(self->buffer));
-    call_end((PyObject *)self);
     PyObject *shown =
         pointer && size ? PyObject_CallFunctionObjArgs(core_make, pointer, size, NULL) : NULL;
-    bool is_ours = shown && !PyObject_SetAttr(shown, name_mapping, (PyObject *)self);
-    PyObject *weak = is_ours ? PyWeakref_NewRef(shown, NULL) : NULL;
     Py_XDECREF(pointer);
     Py_XDECREF(size);
-    if (!weak) {
-        Py_XDECREF(shown);
+    if (!shown)
         return NULL;
-    }
-    self->shown = weak;
+    *place_in(shown) = Py_NewRef((PyObject *)self);
+    self->shown = shown;
     if (self->resource)
         keep_as(&self->resource->shown, shown);
-    Py_XDECREF(before);
     return shown;
 }
 
@@ -110,57 +191,37 @@ PyObject *core_wrap(PyObject *own)
     buffer_object *self = (buffer_object *)own;
     if (!own || Py_TYPE(own) != buffer_type || !self->buffer || !gr_buffer_size(self->buffer))
         return own;
-    PyObject *shown = self->shown ? PyWeakref_GetObject(self->shown) : Py_None;
-    int loaded = Py_IsNone(shown) ? core_loaded() : 1;
-    /* Another thread may have ended the mapping while the module was imported. */
+    int loaded = self->shown ? 1 : core_loaded();
+    /* Another thread may have ended the mapping while a warning was issued. */
     if (!loaded || !self->buffer)
         return own;
-    if (!Py_IsNone(shown))
-        shown = Py_NewRef(shown);
-    else
-        shown = loaded > 0 ? make_shown(self) : NULL;
+    PyObject *shown = NULL;
+    if (self->shown)
+        shown = Py_NewRef(self->shown);
+    else if (loaded > 0 && call_begin(own)) {
+        shown = make_shown(self);
+        call_end(own);
+    }
     if (!shown)
         take_back(self);
     Py_DECREF(own);
     return shown;
 }
 
-PyObject *core_own(PyObject *object)
-{
-    if (!core_type || (PyObject *)Py_TYPE(object) != core_type)
-        return object;
-    PyObject *own = PyObject_GetAttr(object, name_mapping);
-    if (!own) {
-        PyErr_Clear();
-        return object;
-    }
-    /* `object` now holds the reference to `own`. */
-    Py_DECREF(own);
-    return own;
-}
-
 void core_ended(buffer_object *self)
 {
-    PyObject *weak = self->shown, *type, *value, *traceback;
-    if (!weak)
+    PyObject *shown = self->shown, *type, *value, *traceback;
+    if (!shown)
         return;
+    Py_INCREF(shown);
     self->shown = NULL;
     if (self->resource)
         Py_CLEAR(self->resource->shown);
     PyErr_Fetch(&type, &value, &traceback);
-    PyObject *shown = Py_NewRef(PyWeakref_GetObject(weak));
-    PyObject *none = NULL;
-    if (!Py_IsNone(shown))
-        none = PyObject_CallFunctionObjArgs(core_end, shown, NULL);
-    if (PyErr_Occurred())
+    PyObject *none = PyObject_CallFunctionObjArgs(core_end, shown, NULL);
+    if (!none)
         PyErr_WriteUnraisable(shown);
     Py_XDECREF(none);
     Py_DECREF(shown);
-    Py_DECREF(weak);
     PyErr_Restore(type, value, traceback);
 }
-
-PyMethodDef core_functions[] = {
-    {"_set_core", set_core, METH_VARARGS, NULL},
-    {0},
-};

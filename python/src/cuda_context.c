@@ -4,6 +4,8 @@
 
 #include <grinterop/cuda.h>
 
+PyTypeObject *context_type;
+
 typedef struct context_object {
     OBJECT_HEAD
     gr_cuda_context *context; /* NULL: closed */
@@ -86,13 +88,20 @@ static gr_cuda_context *open_of(PyObject *object)
     return context;
 }
 
-static PyObject *stream_pair(PyObject *self, PyObject *none)
+bool context_stream(PyObject *self, CUstream *stream)
 {
     gr_cuda_context *context = open_of(self);
+    if (context)
+        *stream = context->stream;
+    return context;
+}
+
+static PyObject *stream_pair(PyObject *self, PyObject *none)
+{
+    CUstream stream;
     (void)none;
-    if (!context)
-        return NULL;
-    return Py_BuildValue("(iN)", 0, PyLong_FromVoidPtr(context->stream));
+    return context_stream(self, &stream) ? Py_BuildValue("(iN)", 0, PyLong_FromVoidPtr(stream))
+                                         : NULL;
 }
 
 #define HANDLE(member)                                                                             \
@@ -147,6 +156,7 @@ static PyType_Slot slots[] = {
 
 bool add_cuda_context(PyObject *module)
 {
-    return add_type(module, "grinterop.CudaContext", sizeof(context_object), Py_TPFLAGS_DEFAULT,
-                    slots);
+    context_type = add_type(module, "grinterop.CudaContext", sizeof(context_object),
+                            Py_TPFLAGS_DEFAULT, slots);
+    return context_type;
 }

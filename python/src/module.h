@@ -61,6 +61,10 @@ extern PyMethodDef error_functions[];
  */
 bool stream_of(PyObject *object, CUstream *stream);
 
+/* The stream of a CudaContext. false, with an exception, if it is closed. */
+extern PyTypeObject *context_type;
+bool context_stream(PyObject *self, CUstream *stream);
+
 /* Like stream_of(), but None and NULL give `absent`. */
 bool stream_or(PyObject *object, CUstream absent, CUstream *stream);
 
@@ -153,11 +157,14 @@ void ending_end(PyObject *self);
  */
 bool unused(PyObject *self);
 
+PyObject *core_own(PyObject *object); /* resource.h */
+
 /* These macros define guarded_CALL, which runs CALL between call_begin() and call_end(). */
 #define GUARDED_AS(call, parameters, arguments)                                                    \
     static PyObject *guarded_##call parameters                                                     \
     {                                                                                              \
         PyObject *result = NULL;                                                                   \
+        self = core_own(self);                                                                     \
         if (call_begin(self)) {                                                                    \
             result = call arguments;                                                               \
             call_end(self);                                                                        \
@@ -254,7 +261,6 @@ bool add_submit(PyObject *module);
 bool add_vulkan(PyObject *module);
 
 extern PyMethodDef bench_functions[], driver_functions[], many_functions[], publish_functions[];
-extern PyMethodDef core_functions[];
 extern PyMethodDef tensor_functions[];
 
 #endif

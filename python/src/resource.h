@@ -51,7 +51,7 @@ struct buffer_object {
     /* The CUstream of `stream` if map() recorded it, otherwise NULL. */
     CUstream cuda_stream;
 
-    /* A weak reference to the core_wrap() object of this Buffer, or NULL. */
+    /* The core_wrap() object of this Buffer, a borrowed reference; or NULL. */
     PyObject *shown;
 
     /* Whether the mapping belongs to a slot of a ring. The ring then ends it. */
@@ -122,7 +122,8 @@ PyObject *core_wrap(PyObject *own);
 
 /*
  * Returns the Buffer inside a core_wrap() object, or any other object itself. The reference is
- * borrowed.
+ * borrowed. Each method and property of a Buffer calls this, since the core_wrap() objects share
+ * them.
  */
 PyObject *core_own(PyObject *object);
 
@@ -134,6 +135,12 @@ void core_ended(buffer_object *self);
  * (mapping_tensor.c).
  */
 extern PyMethodDef buffer_copy_methods[], image_methods[], mapping_tensor_methods[];
+
+/* All methods and properties of Buffer, and its repr(). */
+extern PyMethodDef buffer_methods[];
+extern PyGetSetDef buffer_properties[];
+PyObject *buffer_represent(PyObject *object);
+
 PyObject *buffer_array_interface(PyObject *self, void *closure);
 PyObject *buffer_device_id(PyObject *self, void *closure);
 
