@@ -7,6 +7,8 @@
 
 #include <time.h>
 
+#include <grinterop/publish.h>
+
 static double now(void)
 {
     struct timespec time;
@@ -38,15 +40,24 @@ static bool export_once(gr_resource *resource, CUstream stream, CUdeviceptr *sum
     return gr_buffer_release(buffer) == GR_OK;
 }
 
+static gr_tensor *published;
+
+static bool publish_once(gr_resource *resource, CUstream stream, CUdeviceptr *sum)
+{
+    (void)sum;
+    return gr_publish(resource, published, NULL, stream) == GR_OK;
+}
+
 /* Calls `once` n times. Returns the seconds that the n calls took. */
 static PyObject *measure(PyObject *args, bool (*once)(gr_resource *, CUstream, CUdeviceptr *))
 {
-    PyObject *object, *given;
+    PyObject *object, *given, *tensor = NULL;
     Py_ssize_t n;
     CUstream stream;
     CUdeviceptr sum = 0;
     bool well = true;
-    if (!PyArg_ParseTuple(args, "OOn", &object, &given, &n) || !stream_of(given, &stream))
+    if (!PyArg_ParseTuple(args, "OOn|O", &object, &given, &n, &tensor) ||
+        !stream_of(given, &stream) || (tensor && !(published = tensor_of(tensor))))
         return NULL;
     resource_object *resource = resource_of(object);
     if (!resource)
@@ -70,8 +81,15 @@ static PyObject *bench_export(PyObject *module, PyObject *args)
     return measure(args, export_once);
 }
 
+static PyObject *bench_publish(PyObject *module, PyObject *args)
+{
+    (void)module;
+    return measure(args, publish_once);
+}
+
 PyMethodDef bench_functions[] = {
     {"_bench_map", bench_map, METH_VARARGS, NULL},
     {"_bench_export", bench_export, METH_VARARGS, NULL},
+    {"_bench_publish", bench_publish, METH_VARARGS, NULL},
     {0},
 };

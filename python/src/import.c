@@ -78,13 +78,102 @@ static PyObject *ask_capsule(PyObject *method, PyObject *stream)
     return capsule;
 }
 
+/* ---- The C exchange API ---------------------------------------------------------------------- */
+
+/* The first fields of a DLManagedTensorVersioned. */
+struct managed {
+    uint32_t version[2];
+    void *context;
+    void (*deleter)(struct managed *managed);
+    uint64_t flags;
+    void *data;
+    int32_t device[2], ndim;
+    uint8_t type_code;
+};
+
+/* The DLPackExchangeAPI of DLPack 1.3, without the types of the functions that are not used. */
+struct exchange {
+    uint32_t major, minor;
+    const struct exchange *older;
+    void (*allocate)(void);
+    int (*from_object)(PyObject *object, struct managed **managed);
+    void (*to_object)(void), (*view_of_object)(void);
+    int (*current_stream)(int32_t type, int32_t device, CUstream *stream);
+};
+
+static PyObject *name_exchange, *name_grad;
+
+bool import_ready(void)
+{
+    name_exchange = PyUnicode_InternFromString("__dlpack_c_exchange_api__");
+    name_grad = PyUnicode_InternFromString("requires_grad");
+    return name_exchange && name_grad;
+}
+
+/* The functions of the object's type, which remain valid; NULL if it has none. */
+static const struct exchange *exchange_of(PyObject *object)
+{
+    PyObject *capsule = PyObject_GetAttr((PyObject *)Py_TYPE(object), name_exchange);
+    const struct exchange *functions =
+        capsule ? PyCapsule_GetPointer(capsule, "dlpack_exchange_api") : NULL;
+    PyErr_Clear();
+    Py_XDECREF(capsule);
+    while (functions && functions->major != 1)
+        functions = functions->older;
+    return functions;
+}
+
+/*
+ * Whether the functions omit a check of __dlpack__(): PyTorch ignores requires_grad and the
+ * conjugate bit there.
+ */
+static bool needs_checks(PyObject *object, const struct managed *managed)
+{
+    PyObject *grad = PyObject_GetAttr(object, name_grad);
+    bool needs = grad && grad != Py_False;
+    PyErr_Clear();
+    Py_XDECREF(grad);
+    return needs || managed->type_code == 5; /* kDLComplex */
+}
+
+/*
+ * Imports without Python calls, if the work of the producer is queued on `ready_on`, or the memory
+ * is host memory. NULL, without an exception, if __dlpack__() must be called.
+ */
+static PyObject *from_exchange(PyObject *object, CUstream ready_on, PyObject *stream)
+{
+    const struct exchange *functions = exchange_of(object);
+    struct managed *managed = NULL;
+    CUstream current = NULL;
+    if (!functions || functions->from_object(object, &managed)) {
+        PyErr_Clear();
+        return NULL;
+    }
+    bool cpu = managed->device[0] == 1 || managed->device[0] == 3;
+    bool ordered =
+        cpu || (!functions->current_stream(managed->device[0], managed->device[1], &current) &&
+                (current ? current : GR_STREAM_LEGACY) == ready_on);
+    gr_tensor *tensor = NULL;
+    if (ordered && !needs_checks(object, managed))
+        tensor = gr_tensor_from_dlpack((void *)managed, cpu ? GR_STREAM_NONE : ready_on);
+    if (!tensor)
+        managed->deleter(managed);
+    PyErr_Clear();
+    return tensor ? tensor_new(tensor, cpu ? NULL : stream) : NULL;
+}
+
 static PyObject *from_dlpack(PyObject *object, PyObject *method, PyObject *stream)
 {
-    int cpu = on_cpu(object);
     bool named = stream && !Py_IsNone(stream);
     CUstream ready_on = GR_STREAM_LEGACY;
     PyObject *number = NULL, *tensor = NULL;
-    if (cpu < 0 || (named && !stream_of(stream, &ready_on)))
+    if (named && !stream_of(stream, &ready_on))
+        return NULL;
+    tensor = from_exchange(object, ready_on, named ? stream : NULL);
+    if (tensor || PyErr_Occurred())
+        return tensor;
+    int cpu = on_cpu(object);
+    if (cpu < 0)
         return NULL;
     if (cpu)
         ready_on = GR_STREAM_NONE;

@@ -95,8 +95,9 @@ struct export
     {"__dlpack_device__", guarded_dlpack_device, METH_NOARGS, "__dlpack_device__($self)\n--\n\n"}
 /* clang-format on */
 
-/* Creates the interned names. */
+/* These create the interned names. */
 bool export_ready(void);
+bool import_ready(void);
 
 bool export_of(struct export *wanted, PyObject *const *args, Py_ssize_t count, PyObject *names);
 
