@@ -17,14 +17,19 @@ static struct options {
     struct publish_row rows[MOST_ROWS];
     size_t count;
     bool only_framebuffers;
+    struct ring_row rings[2 * RING_ROWS];
+    size_t ring_count;
+    bool only_rings;
     struct framebuffer_row framebuffers[FRAMEBUFFER_ROWS];
-} o = {.effort = {.blocks = 15, .frames = 64}, .bench.mebibytes = 512};
+} o = {.effort = {.blocks = 15, .frames = 64, .ring_frames = 512},
+       .bench = {.mebibytes = 512, .least_pairs = 17}};
 
 static bool be_quick(const char *text, void *into)
 {
     (void)text, (void)into;
-    o.effort = (struct publish_effort){.blocks = 3, .frames = 4};
+    o.effort = (struct publish_effort){.blocks = 3, .frames = 4, .ring_frames = 2};
     o.bench.mebibytes = 16;
+    o.bench.least_pairs = 2;
     return true;
 }
 
@@ -32,6 +37,7 @@ static const struct option_row rows[] = {
     BENCH_OPTION_DEVICE(&o.bench.on.ordinal),
     {"framebuffers", 0, NULL, "measure only these", .flag = &o.only_framebuffers},
     {"plain", 0, NULL, "textures without GR_SURFACE_LOAD_STORE", .flag = &o.bench.plain},
+    {"rings", 0, NULL, "measure only these", .flag = &o.only_rings},
     {"quick", 0, NULL, "3 blocks of few pictures, 16 MiB of tensors and textures",
      .own = {be_quick, NULL}},
     BENCH_OPTION_JSON,
@@ -112,6 +118,17 @@ static void write_json(struct json *json)
     for (size_t i = 0; i < o.count; i++)
         write_row(json, &o.rows[i]);
     json_end_list(json);
+    json_list(json, "rings");
+    for (size_t i = 0; i < o.ring_count; i++) {
+        const struct ring_row *row = &o.rings[i];
+        json_object(json, NULL);
+        json_members(json, "row %s width %u height %u", row->name, row->size.width,
+                     row->size.height);
+        json_spread(json, "frame_us", row->us);
+        json_spread(json, "latency_us", row->latency);
+        json_end_object(json);
+    }
+    json_end_list(json);
     json_list(json, "framebuffers");
     for (size_t i = 0; i < FRAMEBUFFER_ROWS; i++) {
         const struct framebuffer_row *row = &o.framebuffers[i];
@@ -152,10 +169,37 @@ static bool measure_framebuffers(void)
     return true;
 }
 
+/* Publishes CHW f16, as a network or a renderer in CUDA writes it. */
+static bool measure_rings(void)
+{
+    printf("\nCHW f16 to a ring, us per frame; latency: from the call to the end of the draw\n"
+           "  %-11s %-14s %19s %9s %19s\n",
+           "size", "ring", "frame", "a second", "latency");
+    for (size_t i = 0; i < publish_size_count * RING_ROWS; i++) {
+        struct ring_row *row = &o.rings[i];
+        char texts[2][128], size[32];
+        row->size = publish_sizes[i / RING_ROWS];
+        if ((i % RING_ROWS == 0 && !publish_make(&o.bench, &publish_kinds[2], row->size)) ||
+            !ring_measure(&o.bench, &o.effort, i % RING_ROWS, row))
+            return false;
+        if (i % RING_ROWS == RING_ROWS - 1)
+            publish_end(&o.bench);
+        snprintf(size, sizeof(size), "%u x %u", row->size.width, row->size.height);
+        printf("  %-11s %-14s %19s %9.0f %19s\n", size, row->name,
+               bench_spread_text(texts[0], row->us), 1e6 / row->us.median,
+               bench_spread_text(texts[1], row->latency));
+        fflush(stdout);
+        o.ring_count++;
+    }
+    return true;
+}
+
 static bool measure(void)
 {
     if (o.only_framebuffers)
         return measure_framebuffers();
+    if (o.only_rings)
+        return measure_rings();
     print_head();
     for (size_t s = 0; s < publish_size_count; s++)
         for (size_t k = 0; k < publish_kind_count; k++) {
@@ -169,7 +213,7 @@ static bool measure(void)
             o.count++;
         }
     print_foot();
-    return measure_framebuffers();
+    return measure_rings() && measure_framebuffers();
 }
 
 static void close(void)
