@@ -12,6 +12,8 @@ fills up: the time is spent in the calling thread and does not include waits.
 """
 
 import argparse
+import contextlib
+import itertools
 import json
 import statistics
 import sys
@@ -29,6 +31,7 @@ import gl  # noqa: E402
 
 # The buffers are small, since on the software driver a map copies them.
 SIZE = 4096
+FRAMEWORKS = ("PyTorch", "CuPy", "JAX")
 
 
 def seconds_of(function, rounds):
@@ -136,6 +139,96 @@ def torch_rows(resource, core, stream):
     }
 
 
+def framework_array(name, shape, dtype, handle):
+    """Zeros of a framework on the device of CUDA, and a context in which it works on that stream.
+    Raises an exception if the framework is missing.
+    """
+    software = grinterop.is_software()
+    if name == "PyTorch":
+        import torch
+
+        outer = None if software else torch.cuda.stream(torch.cuda.ExternalStream(handle))
+        device = "cpu" if software else "cuda"
+        return torch.zeros(shape, dtype=getattr(torch, dtype), device=device), outer
+    if name == "CuPy":
+        import cupy
+
+        return cupy.zeros(shape, dtype), cupy.cuda.ExternalStream(handle)
+    import jax
+
+    return jax.numpy.zeros(shape, dtype).block_until_ready(), None
+
+
+def publish_rows(resource, stream, missing):
+    """publish() of unchanged bytes, so that the GPU has little to do."""
+    handle = stream.__cuda_stream__()[1]
+    tensor = grinterop.Tensor.alloc(SIZE, "uint8", stream=stream)
+    rows = {"C: publish": lambda n: _grinterop._bench_publish(resource, stream, n, tensor)}
+    for name in FRAMEWORKS:
+        try:
+            array, context = framework_array(name, SIZE, "uint8", handle)
+            with context or contextlib.nullcontext():
+                grinterop.publish(resource, array, stream=stream)
+        except Exception as error:
+            missing.append(f"publish from {name}: {error}")
+            continue
+
+        def row(n, array=array, context=context):
+            with context or contextlib.nullcontext():
+                return seconds_of(lambda: grinterop.publish(resource, array, stream=stream), n)
+
+        rows[f"grinterop: publish from {name}"] = row
+    return rows
+
+
+def ring_rows(stream):
+    """publish() to a ring; OpenGL copies each frame, as a draw would read it."""
+    rows = {}
+    sizes = ((64, 36),) if grinterop.is_software() else ((1920, 1080), (3840, 2160))
+    rings = {
+        "in order": (1, 1),
+        "4 in flight": (4, 1),
+        "16 in flight": (16, 1),
+        "batches of 16": (16, 16),
+    }
+    for (width, height), (name, (slots, group)) in itertools.product(sizes, rings.items()):
+        frame, context = framework_array(
+            "PyTorch", (3, height, width), "float16", stream.__cuda_stream__()[1]
+        )
+        target = gl.texture(width, height)
+        ring = grinterop.Ring(
+            [
+                GraphicsResource.from_gl_image(
+                    gl.texture(width, height), gl.TEXTURE_2D, flags="surface_load_store"
+                )
+                for _ in range(slots)
+            ]
+        )
+
+        def one(ring=ring, frame=frame, target=target, group=group, size=(width, height)):
+            if group == 1:
+                grinterop.publish(ring, frame, stream=stream, layout="chw")
+            else:
+                with ring.acquire_write(group, stream=stream) as slots:
+                    for buffer in slots.buffers:
+                        grinterop.publish(buffer, frame, layout="chw")
+            with ring.acquire_read(group) as slots:
+                for resource in slots.resources:
+                    copied = (resource.gl_name, gl.TEXTURE_2D, 0, 0, 0, 0)
+                    gl.CopyImageSubData(*copied, target, gl.TEXTURE_2D, 0, 0, 0, 0, *size, 1)
+
+        def row(n, one=one, context=context, group=group):
+            with context or contextlib.nullcontext():
+                began = time.perf_counter()
+                for _ in range(0, n, group):
+                    one()
+                gl.Finish()
+                return time.perf_counter() - began
+
+        rows[f"ring, {width} x {height}, {name}"] = row
+    return rows
+
+
 def all_rows(names, cuda, with_core):
     """Returns the rows, the reasons for missing rows, and the stream."""
     missing = []
@@ -164,6 +257,11 @@ def all_rows(names, cuda, with_core):
             rows |= extra
         except Exception as error:
             missing.append(f"PyTorch: {error}")
+    rows |= publish_rows(resources[0], stream, missing)
+    try:
+        rows |= ring_rows(stream)
+    except Exception as error:
+        missing.append(f"rings: {error}")
     return rows, missing, stream
 
 
@@ -174,6 +272,7 @@ def measure(rows, rounds, repeats, settle):
     for _ in range(repeats):
         for name, row in rows.items():
             count = max(1, rounds // 16) if " one by one" in name or "at once" in name else rounds
+            count = count * 4 // 16 * 16 if name.startswith("ring") else count
             settle()
             found[name].append(row(count) / count * 1e6)
     return {name: statistics.median(times) for name, times in found.items()}
@@ -185,6 +284,10 @@ def report(found):
     for what, limit in (("map, pointer, release", 0.8), ("map, DLPack, release", 1.0)):
         more = found[f"grinterop: {what}"] - found[f"C: {what}"]
         print(f"{what}: {more:.3f} us more than in C; the limit is {limit}")
+    for name in FRAMEWORKS:
+        if (row := found.get(f"grinterop: publish from {name}")) is not None:
+            more = row - found["C: publish"]
+            print(f"publish from {name}: {more:.3f} us more than in C; the limit is 6")
 
 
 def main():

@@ -48,6 +48,7 @@ _FUNCTIONS = {
     "ClearDepth": (None, c_double),
     "ClearColor": (None, c_float, c_float, c_float, c_float),
     "CompileShader": (None, c_uint),
+    "CopyImageSubData": (None, *[c_uint] * 15),
     "CreateProgram": (c_uint,),
     "CreateShader": (c_uint, c_uint),
     "DeleteBuffers": (None, c_int, _names),
