@@ -32,8 +32,9 @@ PyObject *buffer_new(resource_object *resource, gr_buffer *buffer, PyObject *str
     self->resource = resource;
     self->use.whole = (PyObject *)resource;
     if (resource) {
-        self->read_only = gr_resource_get_info(resource->resource)->flags & GR_READ_ONLY;
-        self->is_image = gr_resource_get_info(resource->resource)->kind == GR_KIND_IMAGE;
+        const gr_resource_info *info = gr_resource_get_info(resource->resource);
+        self->read_only = info->flags & GR_READ_ONLY;
+        self->is_image = info->kind == GR_KIND_IMAGE;
         resource->mapped = (buffer_object *)Py_NewRef((PyObject *)self);
     }
     return (PyObject *)self;

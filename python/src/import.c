@@ -137,15 +137,17 @@ static bool needs_checks(PyObject *object, const struct managed *managed)
 }
 
 /*
- * Imports without Python calls, if the work of the producer is queued on `ready_on`, or the memory
- * is host memory. NULL, without an exception, if __dlpack__() must be called.
+ * Imports without Python calls, if the work of the producer is queued on `stream`, or the memory is
+ * host memory. NULL, without an exception, if __dlpack__() must be called.
  */
-static PyObject *from_exchange(PyObject *object, CUstream ready_on, PyObject *stream)
+static PyObject *from_exchange(PyObject *object, PyObject *stream)
 {
     const struct exchange *functions = exchange_of(object);
     struct managed *managed = NULL;
-    CUstream current = NULL;
-    if (!functions || functions->from_object(object, &managed)) {
+    CUstream current = NULL, ready_on;
+    if (!functions || !stream_or(stream, GR_STREAM_LEGACY, &ready_on))
+        return NULL;
+    if (functions->from_object(object, &managed)) {
         PyErr_Clear();
         return NULL;
     }
@@ -159,21 +161,16 @@ static PyObject *from_exchange(PyObject *object, CUstream ready_on, PyObject *st
     if (!tensor)
         managed->deleter(managed);
     PyErr_Clear();
-    return tensor ? tensor_new(tensor, cpu ? NULL : stream) : NULL;
+    return tensor ? tensor_new(tensor, cpu || Py_IsNone(stream) ? NULL : stream) : NULL;
 }
 
 static PyObject *from_dlpack(PyObject *object, PyObject *method, PyObject *stream)
 {
+    int cpu = on_cpu(object);
     bool named = stream && !Py_IsNone(stream);
     CUstream ready_on = GR_STREAM_LEGACY;
     PyObject *number = NULL, *tensor = NULL;
-    if (named && !stream_of(stream, &ready_on))
-        return NULL;
-    tensor = from_exchange(object, ready_on, named ? stream : NULL);
-    if (tensor || PyErr_Occurred())
-        return tensor;
-    int cpu = on_cpu(object);
-    if (cpu < 0)
+    if (cpu < 0 || (named && !stream_of(stream, &ready_on)))
         return NULL;
     if (cpu)
         ready_on = GR_STREAM_NONE;
@@ -348,7 +345,10 @@ static PyObject *one_plane(PyObject *object, PyObject *stream)
                    ? take_capsule(object, ready_on, Py_IsNone(stream) ? NULL : stream)
                    : NULL;
     }
-    PyObject *method = PyObject_GetAttrString(object, "__dlpack__"), *tensor;
+    PyObject *tensor = from_exchange(object, stream);
+    if (tensor || PyErr_Occurred())
+        return tensor;
+    PyObject *method = PyObject_GetAttrString(object, "__dlpack__");
     if (method) {
         tensor = from_dlpack(object, method, stream);
         Py_DECREF(method);

@@ -87,6 +87,18 @@ def test_mapping_is_a_cuda_core_buffer(resource, vbo, stream):
         memory.copy_from(buffer, stream=stream)
 
 
+def test_buffer_without_a_mapping_is_closed(resource, stream):
+    """Catches: cuda.core's private constructor makes objects of our type, which used none."""
+    with resource.map(stream=stream) as buffer:
+        kind = type(buffer)
+    empty = kind._init(4096, 16)
+    assert empty.is_closed and empty.resource is None and "closed" in repr(empty)
+    with pytest.raises(RuntimeError, match="closed"):
+        empty.tensor()
+    empty._mapping = 5
+    assert empty.is_closed and empty.close() is None
+
+
 @pytest.mark.parametrize("end", ["close", "unmap", "resource", "many"])
 def test_unmapping_clears_the_cuda_core_buffer(resource, stream, end):
     buffer = resource.map(stream=stream)

@@ -3,6 +3,7 @@
 producers.
 """
 
+import ctypes
 import gc
 import subprocess
 import sys
@@ -179,6 +180,95 @@ def test_import_passes_the_stream_to_device_producers(cuda):
         producer = Producer(np.arange(6), "versioned", device=(2, 0))
         Tensor.from_dlpack(producer, stream=stream)
         assert producer.asked[0]["stream"] == number
+
+
+class Managed(ctypes.Structure):
+    """The first fields of DLManagedTensorVersioned."""
+
+    _fields_ = [
+        ("before", ctypes.c_uint64 * 5),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+    ]
+
+
+FROM_OBJECT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(ctypes.c_void_p))
+STREAM = ctypes.PYFUNCTYPE(
+    ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p)
+)
+
+
+class Functions(ctypes.Structure):
+    """DLPackExchangeAPI."""
+
+    _fields_ = [
+        ("version", ctypes.c_uint32 * 2),
+        ("older", ctypes.c_void_p),
+        ("allocate", ctypes.c_void_p),
+        ("from_object", FROM_OBJECT),
+        ("unused", ctypes.c_void_p * 2),
+        ("current_stream", STREAM),
+    ]
+
+
+def with_functions(tensor, stream=0, major=1, fails=False, **attributes):
+    """An object whose type has DLPack's C functions, which say that it is on a CUDA device, and
+    whose __dlpack__() raises an exception."""
+    python = ctypes.pythonapi
+    python.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    python.PyCapsule_New.restype = ctypes.py_object
+
+    def from_object(_, out):
+        if fails:
+            return -1
+        capsule = ctypes.py_object(tensor.__dlpack__(max_version=(1, 0)))
+        out[0] = python.PyCapsule_GetPointer(capsule, b"dltensor_versioned")
+        python.PyCapsule_SetName(capsule, b"used_dltensor_versioned")
+        Managed.from_address(out[0]).device_type = 2
+        return 0
+
+    def current_stream(kind, device, out):
+        assert (kind, device) == (2, 0)
+        out[0] = stream
+        return 0
+
+    def refuse(*_, **__):
+        raise BufferError("the slow way")
+
+    functions = Functions(
+        (major, 3), None, None, FROM_OBJECT(from_object), (None, None), STREAM(current_stream)
+    )
+    capsule = python.PyCapsule_New(ctypes.byref(functions), b"dlpack_exchange_api", None)
+    members = {"__dlpack_c_exchange_api__": capsule, "__dlpack__": refuse, "kept": functions}
+    members["__dlpack_device__"] = lambda self: (2, 0)
+    return type("Producer", (), members | attributes)()
+
+
+def test_c_exchange_functions_import_without_python_calls(cuda):
+    tensor = Tensor.from_dlpack(np.arange(12, dtype="f4")).clone(stream=cuda)
+    taken = Tensor.from_dlpack(with_functions(tensor, cuda.stream), stream=cuda)
+    assert taken.handle == tensor.handle and taken.tobytes() == tensor.tobytes()
+    taken.close()
+    taken = Tensor.from_dlpack(with_functions(tensor, requires_grad=False))
+    assert taken.handle == tensor.handle
+
+
+@pytest.mark.parametrize(
+    "changes", [{"stream": 2}, {"major": 2}, {"fails": True}, {"requires_grad": True}], ids=str
+)
+def test_dlpack_is_called_where_the_c_functions_do_not_suffice(cuda, changes):
+    """They do not order streams, and PyTorch's ignore requires_grad."""
+    tensor = Tensor.from_dlpack(np.arange(12, dtype="f4")).clone(stream=cuda)
+    producer = with_functions(tensor, **{"stream": cuda.stream} | changes)
+    with pytest.raises(BufferError, match="the slow way"):
+        Tensor.from_dlpack(producer, stream=cuda)
+
+
+def test_complex_tensors_are_imported_by_dlpack(cuda):
+    """Catches: PyTorch's C functions ignore the conjugate bit."""
+    tensor = Tensor.from_dlpack(np.arange(12, dtype="c8")).clone(stream=cuda)
+    with pytest.raises(BufferError, match="the slow way"):
+        Tensor.from_dlpack(with_functions(tensor, cuda.stream), stream=cuda)
 
 
 def test_failures_of_producers_are_raised():
