@@ -108,6 +108,8 @@ check frames_vulkan 0 "$frames" --quick --only vulkan/ --json frames-vulkan.json
     says_not out WRONG
 check framebuffers 0 "$publish" --framebuffers --quick --json publish.json &&
     says publish.json '"row": "depth 32F, distance"'
+check rings 0 "$publish" --rings --quick --json rings.json &&
+    says rings.json '"row": "batches of 16"'
 check latency 0 "$latency" --quick --json latency.json --svg latency.svg &&
     measured latency.json alone interop &&
     grep -F '</svg>' latency.svg >/dev/null
