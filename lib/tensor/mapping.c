@@ -22,7 +22,7 @@ static void revoke(struct gr_user *user)
     __atomic_store_n(&tensor->revoked, true, __ATOMIC_RELEASE);
 }
 
-/* Sets the context. The driver is asked for its device once per resource. */
+/* Sets the context and its device, which the driver returns once per resource. */
 static gr_status set_context(gr_tensor *tensor, gr_resource *resource, const char *call)
 {
     int known = __atomic_load_n(&resource->device_plus_1, __ATOMIC_RELAXED);

@@ -136,7 +136,7 @@ void core_ended(buffer_object *self);
  */
 extern PyMethodDef buffer_copy_methods[], image_methods[], mapping_tensor_methods[];
 
-/* All methods and properties of Buffer, and its repr(). */
+/* All methods and properties of Buffer, and its representation. */
 extern PyMethodDef buffer_methods[];
 extern PyGetSetDef buffer_properties[];
 PyObject *buffer_represent(PyObject *object);
