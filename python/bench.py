@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Measures a map from Python against C and cuda.core, in one process and on one buffer.
+"""Measures a map from Python against C and cuda.core, on one buffer, and publish().
 
     PYTHONPATH=... python3 bench.py [--rounds N] [--repeats N] [--batch N] [--without-core]
-                                    [--json FILE]
+                                    [--maps] [--json FILE]
 
 Each value is the median of the repeats, in microseconds per round; the rows with many resources
 give the time per resource. The repeats of all rows are interleaved, so a machine that slows down
 affects all rows. CUDA and OpenGL are idle before each row, and a row has few rounds, so no queue
-fills up: the time is spent in the calling thread and does not include waits.
+fills up: the time is spent in the calling thread and does not include waits. The rows of rings are
+frames with full queues, until OpenGL has finished.
 """
 
 import argparse
@@ -229,7 +230,7 @@ def ring_rows(stream):
     return rows
 
 
-def all_rows(names, cuda, with_core):
+def all_rows(names, cuda, with_core, only_maps=False):
     """Returns the rows, the reasons for missing rows, and the stream."""
     missing = []
     stream, resources = cuda, [GraphicsResource.from_gl_buffer(name) for name in names]
@@ -257,6 +258,8 @@ def all_rows(names, cuda, with_core):
             rows |= extra
         except Exception as error:
             missing.append(f"PyTorch: {error}")
+    if only_maps:
+        return rows, missing, stream
     rows |= publish_rows(resources[0], stream, missing)
     try:
         rows |= ring_rows(stream)
@@ -272,7 +275,7 @@ def measure(rows, rounds, repeats, settle):
     for _ in range(repeats):
         for name, row in rows.items():
             count = max(1, rounds // 16) if " one by one" in name or "at once" in name else rounds
-            count = count * 4 // 16 * 16 if name.startswith("ring") else count
+            count = max(16, count // 8 * 16) if name.startswith("ring") else count
             settle()
             found[name].append(row(count) / count * 1e6)
     return {name: statistics.median(times) for name, times in found.items()}
@@ -300,6 +303,7 @@ def main():
         action="store_true",
         help="don't load cuda.core: map() returns the plain Buffer, not cuda.core's",
     )
+    parser.add_argument("--maps", action="store_true", help="without the rows of publish()")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     grinterop.load(allow_software=True)
@@ -308,7 +312,7 @@ def main():
     print(egl.describe())
     print(f"driver {grinterop.driver_path()}, Python {sys.version.split()[0]}")
     names = [gl.buffer(SIZE) for _ in range(options.batch)]
-    rows, missing, stream = all_rows(names, cuda, not options.without_core)
+    rows, missing, stream = all_rows(names, cuda, not options.without_core, options.maps)
     software = grinterop.is_software()
     rounds = options.rounds or (200 if software else 40)
     repeats = options.repeats or (15 if software else 200)
