@@ -214,6 +214,16 @@ CUresult soft_stream_push(soft_stream *stream, void (*run)(void *arg), void *arg
 CUresult soft_stream_push_copy(soft_stream *stream, void (*run)(void *copy), const void *data,
                                size_t size);
 
+/*
+ * Like soft_stream_push_copy, for work that any thread can run: kernels, copies and fills. A thread
+ * that waits for the stream may run it. soft_stream_run_work() also waits for the stream, and
+ * returns the context's sticky error, if any.
+ */
+CUresult soft_stream_push_work(soft_stream *stream, void (*run)(void *copy), const void *data,
+                               size_t size);
+CUresult soft_stream_run_work(soft_stream *stream, void (*run)(void *copy), const void *data,
+                              size_t size);
+
 /* The number of seconds before a long task is logged, from GR_SOFT_PATIENCE. (patience.c) */
 unsigned soft_patience(void);
 

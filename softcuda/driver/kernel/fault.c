@@ -19,10 +19,15 @@
 /* Large enough for this driver's handler and for one that the application installed before. */
 #define SIGNAL_STACK_SIZE ((size_t)128 * 1024)
 
+/* The stack that a thread of the application must have left to run kernels. */
+#define LEAST_ROOM ((size_t)4 * 1024 * 1024)
+
 _Thread_local soft_work soft_this_work;
 
 static struct sigaction before_segv, before_bus;
 static pthread_once_t handler_once = PTHREAD_ONCE_INIT;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t key; /* the signal stack of a thread of the application */
 
 /* ---- The message ----------------------------------------------------------------------------- */
 
@@ -281,4 +286,21 @@ void soft_fault_end_thread(void *signal_stack)
     const stack_t none = {.ss_flags = SS_DISABLE};
     if (signal_stack && sigaltstack(&none, NULL) == 0)
         munmap(signal_stack, SIGNAL_STACK_SIZE);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&key, soft_fault_end_thread);
+}
+
+bool soft_fault_can_run(void)
+{
+    const soft_stack *stack = &soft_this_work.stack;
+    if (!stack->lowest) {
+        pthread_once(&key_once, make_key);
+        pthread_setspecific(key, soft_fault_begin_thread());
+    }
+    /* A thread can also run on a stack that the application allocated. */
+    const size_t room = (uintptr_t)__builtin_frame_address(0) - (uintptr_t)stack->lowest;
+    return stack->lowest && room >= LEAST_ROOM && room < stack->size;
 }

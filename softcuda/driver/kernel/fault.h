@@ -55,6 +55,12 @@ void soft_work_end(void);
 void *soft_fault_begin_thread(void);
 void soft_fault_end_thread(void *signal_stack);
 
+/*
+ * True if this thread of the application can run kernels: its stack has as much room left as most
+ * kernels need. The first call does the same as soft_fault_begin_thread() until the thread ends.
+ */
+bool soft_fault_can_run(void);
+
 /* Enables fault messages. Handlers that were installed before still receive the faults. */
 void soft_fault_watch(void);
 

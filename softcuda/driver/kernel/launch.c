@@ -132,7 +132,7 @@ static CUresult push_launch(soft_stream *stream, const launch *l, bool is_first,
         if (is_first)
             soft_kernel_look_at(l->kernel, launch_bytes(record));
         soft_module_hold(l->module);
-        result = soft_stream_push_copy(stream, run_launch, record, size);
+        result = soft_stream_push_work(stream, run_launch, record, size);
         if (result != CUDA_SUCCESS)
             soft_module_release(l->module);
     }

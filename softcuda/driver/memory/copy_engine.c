@@ -78,13 +78,12 @@ static void run_copy(void *payload)
 
 static CUresult push_plain(soft_stream *stream, const copy_block *block)
 {
-    return soft_stream_push_copy(stream, run_copy, block, sizeof(*block));
+    return soft_stream_push_work(stream, run_copy, block, sizeof(*block));
 }
 
 static CUresult push_and_wait(soft_stream *stream, const copy_block *block)
 {
-    SOFT_TRY(push_plain(stream, block));
-    return soft_stream_wait(stream);
+    return soft_stream_run_work(stream, run_copy, block, sizeof(*block));
 }
 
 /* Copies the source into the task, during the call. */

@@ -71,9 +71,9 @@ static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned elem
     fill_block block = {(unsigned char *)(uintptr_t)to, pitch, width, height, value, element};
     enum copy_place place;
     SOFT_TRY(check(&block, soft_stream_context(stream), &place));
-    SOFT_TRY(soft_stream_push_copy(stream, run_fill, &block, sizeof(block)));
     bool waits = !asynchronous && (place != COPY_DEVICE || copy_syncs(block.address));
-    return waits ? soft_stream_wait(stream) : CUDA_SUCCESS;
+    return (waits ? soft_stream_run_work : soft_stream_push_work)(stream, run_fill, &block,
+                                                                  sizeof(block));
 }
 
 #define FILL(name, name_async, type)                                                               \

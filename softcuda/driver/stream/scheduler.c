@@ -3,6 +3,10 @@
  * The scheduler: one thread and one queue per stream. The number of a task orders it among all
  * tasks of the process; the rules of the legacy default stream compare these numbers. A task stays
  * at the head of its queue while it runs, so the head is always the oldest unfinished task.
+ *
+ * Waking a thread takes longer than a small kernel. So a thread that waits for a stream runs the
+ * stream's work itself, and the stream's thread naps for some time after such a wait, instead of
+ * sleeping: work that is queued meanwhile does not wake it.
  */
 #include "softcuda/driver/stream/scheduler.h"
 #include "softcuda/driver/kernel/fault.h"
@@ -20,8 +24,13 @@ struct soft_task {
     void (*run)(void *arg);
     void *arg;
     bool pooled;
+    bool is_work; /* see soft_stream_push_work() */
     alignas(16) unsigned char payload[];
 };
+
+/* A stream's thread naps this often after a wait for the stream, and this long. */
+#define NAPS            4
+#define NAP_NANOSECONDS 50000
 
 pthread_mutex_t soft_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -116,8 +125,62 @@ static void recycle(soft_stream *stream)
         link = &(*link)->next;
     *link = stream->next;
     stream->started = false;
+    stream->naps = 0;
     stream->next = unused_streams;
     unused_streams = stream;
+}
+
+static int wait_until(pthread_cond_t *condition, unsigned seconds, long nanoseconds)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += seconds + (end.tv_nsec + nanoseconds) / 1000000000;
+    end.tv_nsec = (end.tv_nsec + nanoseconds) % 1000000000;
+    return pthread_cond_timedwait(condition, &soft_lock, &end);
+}
+
+/*
+ * Waits until the stream has finished a task, or for soft_patience() seconds. If no task has
+ * finished by then, the task at the head has run for that long, or has not become ready.
+ */
+static void wait_for_progress(soft_stream *stream)
+{
+    stream->waiters++;
+    const int result = wait_until(&stream->progress, soft_patience(), 0);
+    stream->waiters--;
+    if (result == ETIMEDOUT && head_is_ready(stream))
+        soft_launch_log_slow(stream->head->run, stream->head->arg);
+}
+
+/* Runs the head of the queue. Releases the lock meanwhile. */
+static void run_head(soft_stream *stream)
+{
+    soft_task *task = stream->head;
+    stream->running = true;
+    pthread_mutex_unlock(&soft_lock);
+    task->run(task->arg);
+    pthread_mutex_lock(&soft_lock);
+    stream->running = false;
+    stream->head = task->next;
+    task_free_locked(task);
+    wake_ready_streams(stream);
+    if (stream->waiters)
+        wake_waiters(stream);
+}
+
+/* A task may be ready again when the stream's thread returns from here. */
+static void rest(soft_stream *stream)
+{
+    if (stream->running) {
+        wait_for_progress(stream);
+    } else if (stream->naps == 0) {
+        pthread_cond_wait(&stream->wake, &soft_lock);
+    } else {
+        stream->naps--;
+        stream->napping = true;
+        (void)wait_until(&stream->wake, 0, NAP_NANOSECONDS);
+        stream->napping = false;
+    }
 }
 
 static void *stream_main(void *argument)
@@ -127,19 +190,10 @@ static void *stream_main(void *argument)
     void *signal_stack = soft_fault_begin_thread();
     pthread_mutex_lock(&soft_lock);
     while (stream->open || stream->head) {
-        if (!head_is_ready(stream)) {
-            pthread_cond_wait(&stream->wake, &soft_lock);
-            continue;
-        }
-        soft_task *task = stream->head;
-        pthread_mutex_unlock(&soft_lock);
-        task->run(task->arg);
-        pthread_mutex_lock(&soft_lock);
-        stream->head = task->next;
-        task_free_locked(task);
-        wake_ready_streams(stream);
-        if (stream->waiters)
-            wake_waiters(stream);
+        if (!stream->running && head_is_ready(stream))
+            run_head(stream);
+        else
+            rest(stream);
     }
     recycle(stream);
     pthread_mutex_unlock(&soft_lock);
@@ -187,40 +241,70 @@ static CUresult enqueue_locked(soft_stream *stream, soft_task *task)
     return CUDA_SUCCESS;
 }
 
-static CUresult enqueue(soft_stream *stream, soft_task *task, void (*run)(void *), void *arg)
+enum runner {
+    STREAM_THREAD,
+    ANY_THREAD,
+    ANY_THREAD_AT_ONCE, /* the caller waits for the stream next */
+};
+
+static CUresult enqueue(soft_stream *stream, soft_task *task, void (*run)(void *), void *arg,
+                        enum runner runner)
 {
     task->run = run;
     task->arg = arg;
+    task->is_work = runner != STREAM_THREAD;
     pthread_mutex_lock(&soft_lock);
     CUresult result = enqueue_locked(stream, task);
     if (result != CUDA_SUCCESS)
         task_free_locked(task);
+    const bool wakes = runner == STREAM_THREAD ||
+                       (runner == ANY_THREAD && !(stream->napping && stream->head == task));
     pthread_mutex_unlock(&soft_lock);
-    if (result == CUDA_SUCCESS) /* without the lock, for the same reason as in wake_waiters() */
+    if (result == CUDA_SUCCESS &&
+        wakes) /* without the lock, for the same reason as in wake_waiters() */
         pthread_cond_signal(&stream->wake);
     return result;
 }
 
 CUresult soft_task_push(soft_stream *stream, soft_task *task, void (*run)(void *payload))
 {
-    return enqueue(stream, task, run, task->payload);
+    return enqueue(stream, task, run, task->payload, ANY_THREAD);
 }
 
 CUresult soft_stream_push(soft_stream *stream, void (*run)(void *arg), void *arg)
 {
     soft_task *task = soft_task_new(0);
-    return task ? enqueue(stream, task, run, arg) : CUDA_ERROR_OUT_OF_MEMORY;
+    return task ? enqueue(stream, task, run, arg, STREAM_THREAD) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult soft_stream_push_copy(soft_stream *stream, void (*run)(void *copy), const void *data,
-                               size_t size)
+static CUresult push_copy(soft_stream *stream, void (*run)(void *copy), const void *data,
+                          size_t size, enum runner runner)
 {
     soft_task *task = soft_task_new(size);
     if (!task)
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (size)
         memcpy(task->payload, data, size);
-    return soft_task_push(stream, task, run);
+    return enqueue(stream, task, run, task->payload, runner);
+}
+
+CUresult soft_stream_push_copy(soft_stream *stream, void (*run)(void *copy), const void *data,
+                               size_t size)
+{
+    return push_copy(stream, run, data, size, STREAM_THREAD);
+}
+
+CUresult soft_stream_push_work(soft_stream *stream, void (*run)(void *copy), const void *data,
+                               size_t size)
+{
+    return push_copy(stream, run, data, size, ANY_THREAD);
+}
+
+CUresult soft_stream_run_work(soft_stream *stream, void (*run)(void *copy), const void *data,
+                              size_t size)
+{
+    SOFT_TRY(push_copy(stream, run, data, size, ANY_THREAD_AT_ONCE));
+    return soft_stream_wait(stream);
 }
 
 uint64_t soft_newest_task(void)
@@ -253,8 +337,12 @@ static soft_stream *stream_new(void)
     stream = calloc(1, sizeof(*stream));
     if (!stream)
         return NULL;
-    pthread_cond_init(&stream->wake, NULL);
-    pthread_cond_init(&stream->progress, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&stream->wake, &attributes);
+    pthread_cond_init(&stream->progress, &attributes);
+    pthread_condattr_destroy(&attributes);
     return stream;
 }
 
@@ -318,20 +406,17 @@ static bool wait_includes(const soft_stream *waited_for, const soft_stream *othe
     return waited_for->kind == SOFT_STREAM_LEGACY && other->kind == SOFT_STREAM_BLOCKING;
 }
 
-/*
- * Waits until the stream has finished a task, or for soft_patience() seconds. If no task has
- * finished by then, the task at the head has run for that long, or has not become ready.
- */
-static void wait_for_progress(soft_stream *stream)
+/* Runs the head of the queue if this thread can; otherwise leaves it to the stream's thread. */
+static bool help(soft_stream *stream)
 {
-    struct timespec end;
-    clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += soft_patience();
-    stream->waiters++;
-    const int result = pthread_cond_timedwait(&stream->progress, &soft_lock, &end);
-    stream->waiters--;
-    if (result == ETIMEDOUT && head_is_ready(stream))
-        soft_launch_log_slow(stream->head->run, stream->head->arg);
+    if (stream->running || !head_is_ready(stream))
+        return false;
+    if (!stream->head->is_work || !soft_fault_can_run()) {
+        pthread_cond_signal(&stream->wake);
+        return false;
+    }
+    run_head(stream);
+    return true;
 }
 
 /* Waits until the streams have no task with this number or a lower one. */
@@ -340,11 +425,16 @@ static void drain(soft_context *context, const soft_stream *waited_for, uint64_t
     soft_stream *stream = context->streams;
     while (stream) {
         bool is_done = !stream->head || stream->head->number > number;
-        if (is_done || !wait_includes(waited_for, stream)) {
+        if (wait_includes(waited_for, stream))
+            stream->naps = NAPS;
+        else
+            is_done = true;
+        if (is_done) {
             stream = stream->next;
             continue;
         }
-        wait_for_progress(stream);
+        if (!help(stream))
+            wait_for_progress(stream);
         stream = context->streams; /* the list may have changed during the wait */
     }
 }

@@ -32,6 +32,9 @@ struct soft_stream {
     bool started;    /* its thread was started */
     soft_task *head; /* the oldest unfinished task; it may be running */
     soft_task *tail;
+    bool running;     /* a thread runs the head of the queue */
+    bool napping;     /* the stream's thread will look at the queue soon, even without a signal */
+    unsigned naps;    /* how often the thread still naps before it sleeps */
     unsigned waiters; /* the number of threads that wait for `progress` */
     /* wakes the stream's thread: the head of the queue may have become ready */
     pthread_cond_t wake;
@@ -81,8 +84,8 @@ soft_task *soft_task_new(size_t size);
 void *soft_task_payload(soft_task *task);
 
 /*
- * Queues the task, which then belongs to the stream; after a failure the task is freed. run() gets
- * the payload.
+ * Queues the task as soft_stream_push_work() does. The task then belongs to the stream; after a
+ * failure it is freed. run() gets the payload.
  */
 CUresult soft_task_push(soft_stream *stream, soft_task *task, void (*run)(void *payload));
 
