@@ -14,7 +14,11 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <time.h>
 #include <unistd.h>
+
+/* About the time that it takes to wake the pool. */
+#define ALONE_NANOSECONDS 5000
 
 typedef struct job {
     struct job *next;
@@ -223,30 +227,59 @@ static uint64_t chunk_of(const soft_grid *grid, uint64_t blocks)
     return blocks > row ? (blocks + row - 1) / row * row : blocks;
 }
 
-CUresult soft_grid_run(const soft_grid *grid)
+static uint64_t now(void)
 {
-    job j = {
-        .grid = grid, .total = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2], .chunk = 1};
-    if (j.total == 1) {
-        run_blocks(&j);
-        return result_of(&j);
-    }
-    pthread_once(&start_once, start_pool);
-    j.chunk = chunk_of(grid, j.total / (8 * (uint64_t)(pool_size + 1)) + 1);
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/*
+ * Runs the first blocks without the pool, in growing batches: all blocks, or as many as take longer
+ * than waking the pool.
+ */
+static void run_alone(job *j, uint64_t total)
+{
+    const uint64_t end = now() + ALONE_NANOSECONDS;
+    do {
+        j->chunk = j->total + 1;
+        atomic_store(&j->taken, j->total);
+        j->total = total - j->total > j->chunk ? j->total + j->chunk : total;
+        run_blocks(j);
+    } while (j->total < total && !atomic_load(&j->stopped) && now() < end);
+    atomic_store(&j->taken, atomic_load(&j->stopped) ? total : j->total);
+}
+
+static void run_with_pool(job *j)
+{
     pthread_mutex_lock(&lock);
-    j.next = jobs;
-    jobs = &j;
+    j->next = jobs;
+    jobs = j;
     pthread_mutex_unlock(&lock);
     pthread_cond_broadcast(&work); /* without the lock, because the helpers need it first */
 
-    run_blocks(&j);
+    run_blocks(j);
 
     pthread_mutex_lock(&lock);
-    remove_job(&j);
+    remove_job(j);
     waiting++;
-    while (j.helpers > 0)
+    while (j->helpers > 0)
         pthread_cond_wait(&left, &lock);
     waiting--;
     pthread_mutex_unlock(&lock);
+}
+
+/* As many blocks as there are cores may wait for each other, so these start together. */
+CUresult soft_grid_run(const soft_grid *grid)
+{
+    const uint64_t total = (uint64_t)grid->grid[0] * grid->grid[1] * grid->grid[2];
+    job j = {.grid = grid};
+    pthread_once(&start_once, start_pool);
+    if (total == 1 || total > pool_size + 1)
+        run_alone(&j, total);
+    j.total = total;
+    j.chunk = chunk_of(grid, total / (8 * (uint64_t)(pool_size + 1)) + 1);
+    if (has_blocks(&j))
+        run_with_pool(&j);
     return result_of(&j);
 }

@@ -30,7 +30,7 @@ struct soft_task {
 
 /* A stream's thread naps this often after a wait for the stream, and this long. */
 #define NAPS            4
-#define NAP_NANOSECONDS 50000
+#define NAP_NANOSECONDS 100000
 
 pthread_mutex_t soft_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -140,16 +140,20 @@ static int wait_until(pthread_cond_t *condition, unsigned seconds, long nanoseco
 }
 
 /*
- * Waits until the stream has finished a task, or for soft_patience() seconds. If no task has
- * finished by then, the task at the head has run for that long, or has not become ready.
+ * Waits for the condition, or for soft_patience() seconds. If no task has finished by then, the
+ * task at the head has run for that long, or has not become ready.
  */
+static void wait_patiently(soft_stream *stream, pthread_cond_t *condition)
+{
+    if (wait_until(condition, soft_patience(), 0) == ETIMEDOUT && head_is_ready(stream))
+        soft_launch_log_slow(stream->head->run, stream->head->arg);
+}
+
 static void wait_for_progress(soft_stream *stream)
 {
     stream->waiters++;
-    const int result = wait_until(&stream->progress, soft_patience(), 0);
+    wait_patiently(stream, &stream->progress);
     stream->waiters--;
-    if (result == ETIMEDOUT && head_is_ready(stream))
-        soft_launch_log_slow(stream->head->run, stream->head->arg);
 }
 
 /* Runs the head of the queue. Releases the lock meanwhile. */
@@ -168,11 +172,11 @@ static void run_head(soft_stream *stream)
         wake_waiters(stream);
 }
 
-/* A task may be ready again when the stream's thread returns from here. */
+/* The stream's thread has nothing to run. */
 static void rest(soft_stream *stream)
 {
     if (stream->running) {
-        wait_for_progress(stream);
+        wait_patiently(stream, &stream->wake);
     } else if (stream->naps == 0) {
         pthread_cond_wait(&stream->wake, &soft_lock);
     } else {
@@ -407,7 +411,7 @@ static bool wait_includes(const soft_stream *waited_for, const soft_stream *othe
 }
 
 /* Runs the head of the queue if this thread can; otherwise leaves it to the stream's thread. */
-static bool help(soft_stream *stream)
+static bool help(soft_stream *stream, uint64_t number)
 {
     if (stream->running || !head_is_ready(stream))
         return false;
@@ -416,6 +420,8 @@ static bool help(soft_stream *stream)
         return false;
     }
     run_head(stream);
+    if (!stream->open || (stream->head && stream->head->number > number))
+        pthread_cond_signal(&stream->wake);
     return true;
 }
 
@@ -433,7 +439,7 @@ static void drain(soft_context *context, const soft_stream *waited_for, uint64_t
             stream = stream->next;
             continue;
         }
-        if (!help(stream))
+        if (!help(stream, number))
             wait_for_progress(stream);
         stream = context->streams; /* the list may have changed during the wait */
     }
