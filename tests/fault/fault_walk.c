@@ -303,17 +303,21 @@ static bool is_out_of_reach(const char *function)
            (strcmp(function, "cuCtxPushCurrent") == 0 || strcmp(function, "cuCtxGetId") == 0);
 }
 
-/* The number of objects that grinterop keeps must not grow with each run. */
-static void check_growth(struct left before, struct left after)
+/*
+ * The number of objects that grinterop keeps must not grow with each run. Returns the number that
+ * it keeps now.
+ */
+static struct left check_growth(struct left before)
 {
+    struct left after = measure();
     if (may_leave() || is_out_of_reach(hit.function))
-        return;
+        return after;
     for (int round = 0; round < 3; round++) {
         bool more = after.fds > before.fds;
         for (size_t i = 0; i < CALL_BALANCES; i++)
             more = more || after.balance.open[i] > before.balance.open[i];
         if (!more)
-            return;
+            return after;
         before = after;
         fail_once(true);
         after = measure();
@@ -324,26 +328,22 @@ static void check_growth(struct left before, struct left after)
         if (after.balance.open[i] > before.balance.open[i])
             complain("it leaves %ld of %s each time",
                      after.balance.open[i] - before.balance.open[i], fault_calls_balance_name(i));
+    return after;
 }
 
 /* ---- The walk -------------------------------------------------------------------------------- */
-
-static bool fail_next(void)
-{
-    struct left before = measure();
-    struct call_hit got = fail_once(false);
-    check_growth(before, measure());
-    return got.function;
-}
 
 static void walk_way(void)
 {
     long faults = 0;
     fault_calls_begin();
-    while (faults < MOST_FAULTS && fail_next())
-        faults++;
-    if (faults == MOST_FAULTS)
-        complain("its faults never end");
+    for (struct left left = measure(); faults < MOST_FAULTS; faults++) {
+        const bool failed = fail_once(false).function;
+        left = check_growth(left);
+        if (!failed)
+            return;
+    }
+    complain("its faults never end");
 }
 
 static bool is_asked_for(void)

@@ -201,9 +201,9 @@ int open_fds(void)
     int count = -1; /* does not count the descriptor of the folder itself */
     struct dirent *entry;
     while ((entry = readdir(folder))) {
-        char name[64];
-        fd_name(atoi(entry->d_name), name);
-        if (entry->d_name[0] != '.' && !is_mesa_file(name) && !is_nvidia_file(name))
+        char name[64] = "";
+        if (readlinkat(dirfd(folder), entry->d_name, name, sizeof(name) - 1) >= 0 &&
+            !is_mesa_file(name) && !is_nvidia_file(name))
             count++;
     }
     closedir(folder);
