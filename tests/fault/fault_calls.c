@@ -24,6 +24,7 @@ struct point {
     void *real;
     void *const *variable; /* the pointer of epoxy to the function */
     const struct system_function *of_system;
+    int more, less; /* the first row of `balances` in which it creates, or destroys; -1: none */
 };
 
 static struct point points[MOST_POINTS];
@@ -62,6 +63,17 @@ static size_t index_of(const void *thunk)
     return (size_t)((const char *)thunk - fault_calls_thunks) / 16;
 }
 
+static void find_rows(struct point *point)
+{
+    point->more = point->less = -1;
+    for (int i = CALL_BALANCES; i-- > 0;) {
+        if (balances[i].more && strcmp(balances[i].more, point->name) == 0)
+            point->more = i;
+        if (balances[i].less && strcmp(balances[i].less, point->name) == 0)
+            point->less = i;
+    }
+}
+
 void *point_at(const char *name, void *real, void *const *variable)
 {
     pthread_mutex_lock(&lock);
@@ -71,7 +83,7 @@ void *point_at(const char *name, void *real, void *const *variable)
     if (i == point_count && i < MOST_POINTS) {
         const struct system_function *of_system = variable ? NULL : system_function_of(name);
         enum call_kind kind = of_system ? of_system->kind : kind_of(name);
-        points[point_count++] = (struct point){
+        points[point_count] = (struct point){
             .name = strdup(name),
             .kind = kind,
             .fails = can_it_fail(name, kind),
@@ -80,6 +92,7 @@ void *point_at(const char *name, void *real, void *const *variable)
             .variable = variable,
             .of_system = of_system,
         };
+        find_rows(&points[point_count++]);
     }
     pthread_mutex_unlock(&lock);
     return i < MOST_POINTS ? (void *)(uintptr_t)thunk_of(i) : real;
@@ -195,43 +208,21 @@ static bool has_succeeded(const struct point *point, long result)
     return result != 0 && result != -1;
 }
 
-/*
- * Counts a creating call in the first row with this function. fault_calls_balance() adds up the
- * rows.
- */
+/* fault_calls_balance() adds up the rows with the same creating function. */
 static void count_more(const struct point *point, long result)
 {
-    if (!has_succeeded(point, result))
-        return;
-    for (size_t i = 0; i < CALL_BALANCES && balances[i].more; i++) {
-        if (strcmp(balances[i].more, point->name) != 0)
-            continue;
-        balance.open[i]++;
-        return;
-    }
+    if (point->more >= 0 && has_succeeded(point, result))
+        balance.open[point->more]++;
 }
 
-/*
- * Counts a destroying call in the first row with this function, because rows with the same
- * destroying function share a count.
- */
+/* Rows with the same destroying function share a count. */
 static void count_less(const struct point *point, const long arguments[])
 {
-    for (size_t i = 0; i < CALL_BALANCES && balances[i].less; i++) {
-        if (strcmp(balances[i].less, point->name) != 0)
-            continue;
-        if (balances[i].thing == NO_ARGUMENT || arguments[balances[i].thing] != 0)
-            balance.open[i]--;
+    if (point->less < 0)
         return;
-    }
-}
-
-static bool makes(const struct point *point)
-{
-    for (size_t i = 0; i < CALL_BALANCES && balances[i].more; i++)
-        if (strcmp(balances[i].more, point->name) == 0)
-            return true;
-    return false;
+    const unsigned thing = balances[point->less].thing;
+    if (thing == NO_ARGUMENT || arguments[thing] != 0)
+        balance.open[point->less]--;
 }
 
 /*
@@ -256,7 +247,7 @@ static void choose(const struct point *point, const void *caller, const long arg
         return;
     }
     count_less(point, arguments);
-    if (due || makes(point) || realloced) {
+    if (due || point->more >= 0 || realloced) {
         outcome->how = HOW_LOOK;
         *slot |= (unsigned long)(answer & 0xffffffff) << 32;
     }
