@@ -27,6 +27,8 @@ for program in "$frames" "$latency" "$publish" "$scale" "$soak"; do
     if [ -z "$program" ]; then cannot "the benchmarks were not built"; fi
 done
 
+compare=$(cd "$(dirname "$0")" && pwd)/compare
+
 enter_work_folder
 
 # measured FILE ROW...: the JSON file has each row, and no attempt to measure the rows failed.
@@ -110,6 +112,16 @@ check framebuffers 0 "$publish" --framebuffers --quick --json publish.json &&
     says publish.json '"row": "depth 32F, distance"'
 check rings 0 "$publish" --rings --quick --json rings.json &&
     says rings.json '"row": "batches of 16"'
+if command -v python3 >/dev/null && [ -e "$compare" ]; then
+    check compare_usage 2 python3 "$compare" publish.json
+    check compare_same 0 python3 "$compare" publish.json publish.json
+    sed 's/"median": [0-9.]*/"median": 1e9/' publish.json >slower.json
+    check compare_slower 1 python3 "$compare" publish.json slower.json &&
+        says out 'slower: depth 32F, distance, grinterop_us'
+    check compare_faster 0 python3 "$compare" slower.json publish.json && says out 'faster: '
+else
+    skip compare 'there is no Python, or no bench/compare'
+fi
 check latency 0 "$latency" --quick --json latency.json --svg latency.svg &&
     measured latency.json alone interop &&
     grep -F '</svg>' latency.svg >/dev/null
