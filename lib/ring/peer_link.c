@@ -242,6 +242,8 @@ struct gr_link *gr_link_begin(const struct gr_link_parts *parts, const char *cal
         goto fail;
     /* the link owns the page now, because nothing can fail any more */
     link->view.page = parts->page;
+    link->view.mine = &parts->page->changes[own(link)];
+    link->view.theirs = &parts->page->changes[peers(link)];
     return link;
 fail:
     gr_link_abandon(link);

@@ -95,6 +95,7 @@ static void put(struct gr_page_view *view, uint32_t i, uint64_t word)
 {
     view->seen[i].word = word;
     atomic_store(&view->page->slots[i].word, word);
+    gr_page_mark(view->mine, i);
 }
 
 /* Takes a ready frame. False if the peer took it first. */
@@ -104,6 +105,7 @@ static bool take(struct gr_page_view *view, uint32_t i, uint64_t frame, enum gr_
     if (!atomic_compare_exchange_strong(&view->page->slots[i].word, &ready, taken))
         return false;
     view->seen[i].word = taken;
+    gr_page_mark(view->mine, i);
     return true;
 }
 
@@ -183,7 +185,8 @@ static bool pull_as_consumer(struct gr_page_view *view, uint32_t i)
     uint64_t word = atomic_load(&view->page->slots[i].word), before = view->seen[i].word;
     if (place->state == GR_PLACE_READING)
         return word == before;
-    if (word == before)
+    /* A ready frame in a free slot was dropped while the producer had its slot. */
+    if (word == before && (place->state == GR_PLACE_READY || owner_of(word) != GR_OWNER_READY))
         return true;
     if (frame_of(word) < frame_of(before) || owner_of(word) == GR_OWNER_CONSUMER ||
         owner_of(word) == GR_OWNER_DROPPED)
@@ -191,28 +194,51 @@ static bool pull_as_consumer(struct gr_page_view *view, uint32_t i)
     if (place->state == GR_PLACE_READY)
         drop_frame(state, i);
     bool is_ready = owner_of(word) == GR_OWNER_READY;
-    if (is_ready && frame_of(word) > state->written)
+    if (is_ready && frame_of(word) > state->written) {
         /* this frame is read at the next pull, because this pass may have missed earlier frames */
+        gr_page_mark(view->theirs, i);
         return true;
+    }
     view->seen[i].word = word;
     if (is_ready)
         note_ready(view, i, frame_of(word));
     return true;
 }
 
-static bool pull_written(struct gr_page_view *view)
+/* Only the producer changes the number of frames, which only grows. */
+static bool pull_written(struct gr_page_view *view, const struct gr_ring_side *side)
 {
-    uint64_t written = atomic_load(&view->page->written);
-    bool sound = written >= view->state->written;
+    uint64_t before = view->state->written, written = atomic_load(&view->page->written);
+    if (side->writes)
+        return written == before;
     view->state->written = written;
+    return written >= before;
+}
+
+/* Returns the bits and clears them. Does not write to a word without bits. */
+static uint64_t take_bits(_Atomic uint64_t *bits)
+{
+    return atomic_load(bits) ? atomic_exchange(bits, 0) : 0;
+}
+
+static bool pull_group(struct gr_page_view *view, const struct gr_ring_side *side, uint32_t group)
+{
+    bool sound = true;
+    uint64_t slots = take_bits(&view->theirs->slots[group]);
+    for (; slots && sound; slots &= slots - 1) {
+        uint32_t i = group * 64 + (uint32_t)__builtin_ctzll(slots);
+        sound = i < view->count &&
+                (side->writes ? pull_as_producer(view, i) : pull_as_consumer(view, i));
+    }
     return sound;
 }
 
 bool gr_page_pull(struct gr_page_view *view, const struct gr_ring_side *side)
 {
-    bool sound = side->writes || pull_written(view);
-    for (uint32_t i = 0; i < view->count && sound; i++)
-        sound = side->writes ? pull_as_producer(view, i) : pull_as_consumer(view, i);
+    bool sound = pull_written(view, side);
+    uint64_t groups = take_bits(&view->theirs->groups);
+    for (; groups && sound; groups &= groups - 1)
+        sound = pull_group(view, side, (uint32_t)__builtin_ctzll(groups));
     if (atomic_load(&view->page->stopped))
         view->state->stopped = 1;
     return sound;
@@ -241,6 +267,7 @@ bool gr_page_claim(struct gr_page_view *view, const struct gr_ring_side *side, s
                 note_given_back(view, number);
             continue;
         }
+        gr_page_mark(view->theirs, number); /* the peer may not have marked its change yet */
         while (i-- > 0)
             put_back(view, &places[side->numbers[i]], side->numbers[i]);
         return false;
@@ -248,13 +275,21 @@ bool gr_page_claim(struct gr_page_view *view, const struct gr_ring_side *side, s
     return true;
 }
 
-/* Marks in the page the frames that the state dropped because the consumer reads a newer frame. */
+/*
+ * Marks in the page the frames that the state has just dropped because the consumer reads a newer
+ * frame. Their slots are the last free ones.
+ */
 static void mark_dropped(struct gr_page_view *view)
 {
-    for (uint32_t i = 0; i < view->count; i++)
-        if (view->state->places[i].state == GR_PLACE_FREE &&
-            owner_of(view->seen[i].word) == GR_OWNER_READY)
-            take(view, i, frame_of(view->seen[i].word), GR_OWNER_DROPPED);
+    const struct gr_place_list *list = &view->state->lists[GR_PLACE_FREE];
+    uint32_t i = list->last;
+    for (uint32_t left = list->count; left > 0; left--) {
+        uint64_t word = view->seen[i].word;
+        if (owner_of(word) != GR_OWNER_READY)
+            return;
+        take(view, i, frame_of(word), GR_OWNER_DROPPED);
+        i = view->state->places[i].previous;
+    }
 }
 
 void gr_page_finish_claim(struct gr_page_view *view, const struct gr_ring_side *side, size_t n,

@@ -38,6 +38,19 @@ struct gr_page_slot {
     _Atomic uint64_t given_back;
 };
 
+/* The maximum number of slots in a page: the bits of struct gr_page_changes. */
+#define GR_PAGE_MOST_SLOTS (64 * 64)
+
+/*
+ * The slots whose words a process has changed since its peer last checked, one bit per slot. A bit
+ * in `groups` says that a word of `slots` may have bits, so that a check costs the same with any
+ * number of slots. The bits are only hints: each word of a slot is checked as before.
+ */
+struct gr_page_changes {
+    _Atomic uint64_t groups;
+    _Atomic uint64_t slots[GR_PAGE_MOST_SLOTS / 64];
+};
+
 struct gr_page {
     _Atomic uint64_t written; /* frames up to this number are in the slots */
     _Atomic uint32_t stopped;
@@ -45,8 +58,17 @@ struct gr_page {
     _Atomic uint32_t ended[2];
     /* whether the producer and the consumer wait for a byte from the socket */
     _Atomic uint32_t waiting[2];
+    /* the changes by the producer and by the consumer */
+    struct gr_page_changes changes[2];
     struct gr_page_slot slots[];
 };
+
+/* Marks a slot as changed, after its word was written. */
+static inline void gr_page_mark(struct gr_page_changes *changes, uint32_t slot)
+{
+    atomic_fetch_or(&changes->slots[slot / 64], UINT64_C(1) << slot % 64);
+    atomic_fetch_or(&changes->groups, UINT64_C(1) << slot / 64);
+}
 
 /*
  * Returns the descriptor of a new sealed page, which the caller owns. On failure records the error
@@ -77,6 +99,7 @@ struct gr_page_view {
     struct gr_page_seen *seen;   /* one per slot */
     struct gr_ring_state *state; /* the state of this process, which is compared with the page */
     uint32_t count;
+    struct gr_page_changes *mine, *theirs; /* the changes by this process and by the peer */
 };
 
 /*

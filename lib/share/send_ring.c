@@ -222,6 +222,8 @@ static bool can_be_direct(const struct sending *s)
            is_exclusive(sync->release, s->count);
 }
 
+_Static_assert(GR_RING_MOST_SLOTS <= GR_PAGE_MOST_SLOTS, "the page has a bit for each slot");
+
 typedef CUresult create_fn(int timeline, unsigned long long value, int *fd);
 
 /* Creates a semaphore of the software driver that other processes can import. */

@@ -123,6 +123,7 @@ void hostile_publish(struct hostile *peer, unsigned i, uint64_t frame, uint64_t 
 {
     atomic_store(&peer->page->slots[i].written, value);
     atomic_store(&peer->page->slots[i].word, frame << 2 | GR_OWNER_READY);
+    gr_page_mark(&peer->page->changes[0], i);
     atomic_store(&peer->page->written, frame);
     hostile_wake(peer);
 }
@@ -131,6 +132,7 @@ void hostile_give_back(struct hostile *peer, unsigned i, uint64_t frame, uint64_
 {
     atomic_store(&peer->page->slots[i].given_back, value);
     atomic_store(&peer->page->slots[i].word, frame << 2 | GR_OWNER_PRODUCER);
+    gr_page_mark(&peer->page->changes[1], i);
     hostile_wake(peer);
 }
 

@@ -160,6 +160,7 @@ static void hand_on(struct peer *peer, uint32_t i, uint64_t frame, uint64_t valu
     struct gr_page_slot *slot = &peer->page->slots[i];
     atomic_store(peer->writes ? &slot->written : &slot->given_back, value);
     atomic_store(&slot->word, frame << 2 | (peer->writes ? GR_OWNER_READY : GR_OWNER_PRODUCER));
+    gr_page_mark(&peer->page->changes[!peer->writes], i);
     if (peer->writes)
         atomic_store(&peer->page->written, frame);
     wake(peer);

@@ -50,6 +50,7 @@
 
 byte word[SLOTS];
 byte written;
+bool changed[2 * SLOTS]; /* struct gr_page_changes of the producer and of the consumer */
 bool page_stopped;
 bool ended[2];
 bool waiting[2];
@@ -71,6 +72,7 @@ typedef Process {
     byte before[SLOTS];
     byte frame[SLOTS];
     byte seen[SLOTS];
+    bool just_dropped[SLOTS];
     byte written;
     byte last_read;
     byte last_given_back;
@@ -140,7 +142,10 @@ inline wake(p, always)
 
 /* ---- The page's words (peer_page.c) ---------------------------------------------------------- */
 
-/* take() in peer_page.c: a compare-and-exchange out of READY. */
+/* gr_page_mark() in peer_page.h, in a step after the change */
+#define CHANGED(p, i) changed[(p) * SLOTS + (i)]
+
+/* take() in peer_page.c: a compare-and-exchange out of READY. The caller marks the change. */
 inline take(p, i, owner)
 {
     d_step {
@@ -181,14 +186,20 @@ inline pull_as_producer(i)
 }
 
 /* pull_as_consumer() and note_ready() in peer_page.c. A frame that comes too late costs another
- * access, in take(). */
+ * access, in take(), and another one to mark the change. */
 inline pull_as_consumer(i)
 {
     d_step {
         late = false;
         if
         :: own[CONSUMER].state[i] == READING -> assert(word[i] == own[CONSUMER].seen[i])
-        :: own[CONSUMER].state[i] != READING && word[i] != own[CONSUMER].seen[i] ->
+        :: own[CONSUMER].state[i] != READING &&
+#ifndef KEEP_RECURRED
+           (word[i] != own[CONSUMER].seen[i] ||
+            (own[CONSUMER].state[i] == FREE && OWNER(word[i]) == OWNER_READY)) ->
+#else
+           word[i] != own[CONSUMER].seen[i] ->
+#endif
             assert(FRAME(word[i]) >= FRAME(own[CONSUMER].seen[i]));
             assert(OWNER(word[i]) == OWNER_PRODUCER || OWNER(word[i]) == OWNER_READY);
             if
@@ -198,6 +209,9 @@ inline pull_as_consumer(i)
             if
 #ifndef READ_BEFORE_PUBLISH
             :: OWNER(word[i]) == OWNER_READY && FRAME(word[i]) > own[CONSUMER].written
+#ifndef FORGET_FUTURE
+               -> CHANGED(PRODUCER, i) = true
+#endif
 #endif
             :: else ->
                 own[CONSUMER].seen[i] = word[i];
@@ -235,12 +249,28 @@ inline pull(p)
     :: else
     fi;
     do
-    :: atomic {
-        slot < SLOTS ->
+    :: atomic { slot < SLOTS && !CHANGED(PEER(p), slot) -> slot++ }
+    :: atomic { slot < SLOTS && CHANGED(PEER(p), slot) ->
+#ifndef CLEAR_LATE
+        CHANGED(PEER(p), slot) = false
+#endif
+        };
+        atomic {
+            late = false;
+            took = false;
             if
             :: p == PRODUCER -> pull_as_producer(slot)
             :: else -> pull_as_consumer(slot)
+            fi
+        };
+        atomic {
+            if
+            :: late && took -> CHANGED(p, slot) = true
+            :: else
             fi;
+#ifdef CLEAR_LATE
+            CHANGED(PEER(p), slot) = false;
+#endif
             slot++
         }
     :: atomic { slot == SLOTS -> slot = 0; own[p].stopped = own[p].stopped || page_stopped; break }
@@ -324,13 +354,17 @@ inline try_to_claim(p)
         fi;
         if
         :: took -> begin_look(p, mine); found = MADE; break
-        :: else -> UNDO(p)
+        :: else -> UNDO(p); CHANGED(PEER(p), mine) = true
         fi;
         attempt++
         }
     :: else -> found = (own[p].stopped -> STOPPED : NONE_READY); break
     od;
-    attempt = 0
+    attempt = 0;
+    if
+    :: found == MADE && own[p].before[mine] == READY -> CHANGED(p, mine) = true
+    :: else
+    fi
 }
 
 /* claim_or_await() in acquire.c, with gr_link_await() */
@@ -355,14 +389,22 @@ inline look(p)
     fi
 }
 
-/* mark_dropped() in peer_page.c */
+/* mark_dropped() in peer_page.c. The frames that were just dropped are in the last free slots. */
 inline mark_dropped()
 {
     do
     :: atomic { slot < SLOTS ->
         if
-        :: own[CONSUMER].state[slot] == FREE && OWNER(own[CONSUMER].seen[slot]) == OWNER_READY ->
+        :: own[CONSUMER].just_dropped[slot] &&
+           OWNER(own[CONSUMER].seen[slot]) == OWNER_READY ->
             take(CONSUMER, slot, OWNER_DROPPED)
+        :: else -> took = false
+        fi;
+        own[CONSUMER].just_dropped[slot] = false
+        };
+        atomic {
+        if
+        :: took -> CHANGED(CONSUMER, slot) = true
         :: else
         fi;
         slot++ }
@@ -379,7 +421,8 @@ inline drop_older(limit)
         :: slot < SLOTS ->
             if
             :: own[CONSUMER].state[slot] == READY && own[CONSUMER].frame[slot] < limit ->
-                own[CONSUMER].state[slot] = FREE
+                own[CONSUMER].state[slot] = FREE;
+                own[CONSUMER].just_dropped[slot] = true
             :: else
             fi;
             slot++
@@ -391,7 +434,13 @@ inline drop_older(limit)
 /* put() in peer_page.c */
 inline put(p, i, value)
 {
-    d_step { word[i] = value; own[p].seen[i] = value }
+#ifdef MARK_EARLY
+    CHANGED(p, i) = true;
+#endif
+    d_step { word[i] = value; own[p].seen[i] = value };
+#if !defined(MARK_EARLY) && !defined(FORGET_MARK)
+    CHANGED(p, i) = true
+#endif
 }
 
 /* begin_use() and finish_claim() in acquire.c. After a failure gr_page_finish_claim() restores the
