@@ -45,7 +45,7 @@ struct part {
     struct array *array; /* atomic; NULL until the part has an entry */
     size_t used;
     bool full; /* atomic; growing failed, so objects may be missing in the array */
-};
+} __attribute__((aligned(64)));
 
 #define PART                                                                                       \
     {                                                                                              \
@@ -201,12 +201,27 @@ static __attribute__((noinline, cold)) bool is_listed_locked(struct part *part,
     return found;
 }
 
-static inline bool has(struct part *part, enum gr_live_kind kind, const void *object)
+/* Whether an object is in its part. Without changes in progress, this function takes no lock. */
+static __attribute__((noinline)) bool search(struct part *part, enum gr_live_kind kind,
+                                             const void *object)
 {
     size_t before = __atomic_load_n(&part->changes, __ATOMIC_ACQUIRE);
     bool found = is_listed(part, kind, object);
     bool changed = before & 1 || __atomic_load_n(&part->changes, __ATOMIC_RELAXED) != before;
     return changed ? is_listed_locked(part, kind, object) : found;
+}
+
+/* Whether an object is at its first index, as most objects are. False during a change. */
+static inline bool is_at_home(const struct part *part, enum gr_live_kind kind, const void *object)
+{
+    size_t before = __atomic_load_n(&part->changes, __ATOMIC_ACQUIRE);
+    const struct array *array = __atomic_load_n(&part->array, __ATOMIC_ACQUIRE);
+    if (!array || before & 1)
+        return false;
+    const struct entry *home = &array->at[home_of(object, array)];
+    return __atomic_load_n(&home->object, __ATOMIC_ACQUIRE) == object &&
+           __atomic_load_n(&home->kind, __ATOMIC_ACQUIRE) == kind &&
+           __atomic_load_n(&part->changes, __ATOMIC_RELAXED) == before;
 }
 
 /* ---- The table ------------------------------------------------------------------------------- */
@@ -239,13 +254,19 @@ bool gr_live_remove(enum gr_live_kind kind, const void *object)
 
 bool gr_live_is_listed(enum gr_live_kind kind, const void *object)
 {
-    return has(part_of(object), kind, object);
+    return search(part_of(object), kind, object);
+}
+
+static __attribute__((noinline)) bool has_elsewhere(struct part *part, enum gr_live_kind kind,
+                                                    const void *object)
+{
+    return search(part, kind, object) || __atomic_load_n(&part->full, __ATOMIC_RELAXED);
 }
 
 bool gr_live_has(enum gr_live_kind kind, const void *object)
 {
     struct part *part = part_of(object);
-    return has(part, kind, object) || __atomic_load_n(&part->full, __ATOMIC_RELAXED);
+    return is_at_home(part, kind, object) || has_elsewhere(part, kind, object);
 }
 
 /*
@@ -262,7 +283,7 @@ static void describe_kind(const void *object, char *text, size_t size)
         }
 }
 
-static gr_status refuse(enum gr_live_kind kind, const void *object, const char *call)
+gr_status gr_live_refuse(enum gr_live_kind kind, const void *object, const char *call)
 {
     char is[96];
     if (gr_forked)
@@ -278,13 +299,8 @@ bool gr_live_end(enum gr_live_kind kind, const void *object, const char *call)
     if (gr_live_remove(kind, object))
         return true;
     if (!gr_forked) /* in a forked child the parent owns the object */
-        refuse(kind, object, call);
+        gr_live_refuse(kind, object, call);
     return false;
-}
-
-gr_status gr_live_check(enum gr_live_kind kind, const void *object, const char *call)
-{
-    return gr_live_has(kind, object) ? GR_OK : refuse(kind, object, call);
 }
 
 /* ---- In a forked child ----------------------------------------------------------------------- */

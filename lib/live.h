@@ -53,7 +53,12 @@ bool gr_live_is_listed(enum gr_live_kind kind, const void *object);
  * `call`; the caller must not access the object.
  */
 bool gr_live_end(enum gr_live_kind kind, const void *object, const char *call);
-gr_status gr_live_check(enum gr_live_kind kind, const void *object, const char *call);
+gr_status gr_live_refuse(enum gr_live_kind kind, const void *object, const char *call)
+    __attribute__((cold));
+static inline gr_status gr_live_check(enum gr_live_kind kind, const void *object, const char *call)
+{
+    return gr_live_has(kind, object) ? GR_OK : gr_live_refuse(kind, object, call);
+}
 
 /*
  * Sets the function that describes objects of a kind in the list of open objects at exit. By

@@ -130,20 +130,19 @@ static gr_status refuse_thread(const gr_resource *resource, const char *call)
     return own(resource)->kind->refuse_thread(resource, call);
 }
 
-/* Whether both resources have the same kind, the same ring state and the same thread rule. */
-static bool go_together(const gr_resource *a, const gr_resource *b)
-{
-    const struct gr_external_kind *kind = kind_of(a);
-    return b->backend == &gr_external_backend && own(a)->kind == own(b)->kind &&
-           own(a)->in_ring == own(b)->in_ring &&
-           (!kind->same_thread_rule || kind->same_thread_rule(a, b));
-}
-
+/* Resources of a run have the same kind, ring state, copies and thread rule. */
 static size_t run(gr_resource *const resources[], size_t n)
 {
+    const struct gr_external *first = own(resources[0]);
+    const struct gr_external_kind *kind = kind_of(resources[0]);
     size_t count = 1;
-    while (count < n && go_together(resources[0], resources[count]))
-        count++;
+    for (; count < n; count++) {
+        const struct gr_external *next = own(resources[count]);
+        if (next->base.backend != &gr_external_backend || next->kind != first->kind ||
+            next->in_ring != first->in_ring || next->sync.copies != first->sync.copies ||
+            (kind->same_thread_rule && !kind->same_thread_rule(&first->base, &next->base)))
+            break;
+    }
     return count;
 }
 
@@ -185,11 +184,12 @@ static gr_status tell_graphics(gr_resource *const resources[], size_t n, bool be
 /* Enqueues the copies of a map, or of a release. */
 static gr_status copy_each(gr_resource *const resources[], size_t n, CUstream stream, bool in)
 {
+    if (!own(resources[0])->sync.copies)
+        return GR_OK;
+    const struct gr_external_kind *kind = kind_of(resources[0]);
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (gr_sync_of(resources[i])->copies)
-            status = (in ? kind_of(resources[i])->copy_in
-                         : kind_of(resources[i])->copy_out)(resources[i], stream);
+        status = (in ? kind->copy_in : kind->copy_out)(resources[i], stream);
     return status;
 }
 

@@ -140,7 +140,7 @@ static gr_status check_releasable(const gr_buffer *buffer, const char *call)
 }
 
 /* Whether the release of the buffer enqueues work on a stream. */
-static bool is_releasable(const gr_buffer *b)
+static inline bool is_releasable(const gr_buffer *b)
 {
     return b && gr_live_has(GR_LIVE_BUFFER, b) && b->out && !b->later && gr_buffer_is_live(b);
 }

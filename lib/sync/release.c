@@ -79,10 +79,17 @@ static gr_status mark_done(gr_resource *const resources[], size_t n, const gr_se
     return status;
 }
 
-/*
- * Whether no earlier resource in the list has the same semaphore. Neighbours usually have the same
- * semaphore.
- */
+/* Returns the number of neighbours, from the first resource on, that have its semaphore. */
+static size_t count_same(gr_resource *const resources[], size_t n)
+{
+    size_t count = 1;
+    const gr_semaphore *release = gr_sync_of(resources[0])->release;
+    while (count < n && gr_sync_of(resources[count])->release == release)
+        count++;
+    return count;
+}
+
+/* Whether no earlier resource in the list has the same semaphore. */
 static bool is_first_with(gr_resource *const resources[], size_t i)
 {
     const gr_semaphore *release = gr_sync_of(resources[i])->release;
@@ -130,11 +137,16 @@ static bool is_claimed(gr_semaphore *release)
 gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream stream)
 {
     gr_status status = GR_OK;
-    for (size_t i = 0; i < n && n > 1; i++) /* all waits are enqueued before the first signal */
+    size_t same = count_same(resources, n);
+    if (same == n)
+        return release_group(resources, n, stream);
+    for (size_t i = 0; i < n; i++) /* all waits are enqueued before the first signal */
         if (is_claimed(gr_sync_of(resources[i])->release))
             return refuse_claimed();
-    for (size_t i = 0; i < n && status == GR_OK; i++)
+    for (size_t i = 0; i < n && status == GR_OK; i += same) {
+        same = count_same(resources + i, n - i);
         if (is_first_with(resources, i))
             status = release_group(resources + i, n - i, stream);
+    }
     return status;
 }

@@ -145,8 +145,6 @@ struct pair {
     gr_ring *writer, *reader;
 };
 
-static struct pair local_2, local_many, shared_2, shared_many;
-
 static void frame(void *of)
 {
     const struct pair *pair = of;
@@ -201,20 +199,6 @@ static void make_ring(struct pair *pair, size_t slots, bool is_shared)
 
 /* ---- The rows -------------------------------------------------------------------------------- */
 
-#define ROWS(X)                                                                                    \
-    X(gl_one, map_and_release, &gl_one)                                                            \
-    X(gl_batch, map_and_release, &gl_batch)                                                        \
-    X(vk_none, map_and_release, &vk_none)                                                          \
-    X(vk_release, map_and_release, &vk_release)                                                    \
-    X(vk_both, map_and_release, &vk_both)                                                          \
-    X(vk_batch_release, map_and_release, &vk_batch_release)                                        \
-    X(vk_batch, map_and_release, &vk_batch)                                                        \
-    X(publish_buffer, publish, &gl_one.resources[0])                                               \
-    X(ring_2, frame, &local_2)                                                                     \
-    X(ring_1000, frame, &local_many)                                                               \
-    X(shared_ring_2, frame, &shared_2)                                                             \
-    X(shared_ring_1000, frame, &shared_many)
-
 /* Writes the costs of a row to a file of callgrind, with the number of calls. */
 static void measure(const char *name, void (*call)(void *of), void *of)
 {
@@ -251,12 +235,9 @@ static void open_cuda(void)
          "creating a CUDA stream");
 }
 
-int main(void)
+static void measure_maps(void)
 {
     static const int64_t shape[] = {BYTES};
-    must(gr_egl_create(NULL), "gr_egl_create");
-    open_cuda();
-    open_vulkan();
     make(&gl_one, gl_resource, NULL, NULL);
     make(&gl_batch, gl_resource, NULL, NULL);
     make(&vk_none, vk_resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE);
@@ -267,12 +248,33 @@ int main(void)
     tensor = gr_tensor_alloc(
         &GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape), stream);
     must(tensor, "gr_tensor_alloc");
-    make_ring(&local_2, 2, false);
-    make_ring(&local_many, MANY_SLOTS, false);
-    make_ring(&shared_2, 2, true);
-    make_ring(&shared_many, MANY_SLOTS, true);
-#define MEASURE(name, call, of) measure(#name, call, of);
-    ROWS(MEASURE)
+    measure("gl_one", map_and_release, &gl_one);
+    measure("gl_batch", map_and_release, &gl_batch);
+    measure("vk_none", map_and_release, &vk_none);
+    measure("vk_release", map_and_release, &vk_release);
+    measure("vk_both", map_and_release, &vk_both);
+    measure("vk_batch_release", map_and_release, &vk_batch_release);
+    measure("vk_batch", map_and_release, &vk_batch);
+    measure("publish_buffer", publish, &gl_one.resources[0]);
+}
+
+static void measure_ring(const char *name, size_t slots, bool is_shared)
+{
+    struct pair pair;
+    make_ring(&pair, slots, is_shared);
+    measure(name, frame, &pair);
+}
+
+int main(void)
+{
+    must(gr_egl_create(NULL), "gr_egl_create");
+    open_cuda();
+    open_vulkan();
+    measure_maps();
+    measure_ring("ring_2", 2, false);
+    measure_ring("ring_1000", MANY_SLOTS, false);
+    measure_ring("shared_ring_2", 2, true); /* starts threads, which belong to the cost */
+    measure_ring("shared_ring_1000", MANY_SLOTS, true);
     /* The objects are not freed, because this would only take time under valgrind. */
     fflush(stdout);
     _Exit(0);
