@@ -360,13 +360,12 @@ gr_status gr_peer_semaphores_begin_use(struct gr_peer_semaphores *semaphores,
     bool pushed;
     if (last)
         note_awaited(semaphores, last);
-    gr_status status = gr_context_enter(semaphores->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    if (semaphores->in)
-        status = relay_in(semaphores, side->resources, n, last);
     for (size_t i = 0; i < n && !semaphores->in; i++)
         wait_directly(side->is_cuda, side->resources[i], view->seen[side->numbers[i]].in);
+    if (!semaphores->in)
+        return GR_OK;
+    GR_TRY(gr_context_enter(semaphores->context, &pushed, call));
+    gr_status status = relay_in(semaphores, side->resources, n, last);
     gr_context_leave(pushed);
     return status;
 }
@@ -402,20 +401,21 @@ gr_status gr_peer_semaphores_end_use(struct gr_peer_semaphores *semaphores,
 {
     bool pushed;
     uint64_t value = 0;
-    gr_status status = gr_context_enter(semaphores->context, &pushed, call);
-    if (status != GR_OK)
-        return status;
-    if (semaphores->out)
-        status = relay_out(semaphores, side->resources, n, &value);
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
+    if (semaphores->out) {
+        GR_TRY(gr_context_enter(semaphores->context, &pushed, call));
+        gr_status status = relay_out(semaphores, side->resources, n, &value);
+        gr_context_leave(pushed);
+        if (status != GR_OK)
+            return status;
+    }
+    for (size_t i = 0; i < n; i++) {
         const struct gr_sync *sync = gr_sync_of(side->resources[i]);
         if (!semaphores->out)
             value = side->is_cuda ? sync->computed : sync->drawn;
         view->seen[side->numbers[i]].out = value;
         note_signalled(semaphores, value);
     }
-    gr_context_leave(pushed);
-    return status;
+    return GR_OK;
 }
 
 /* ---- The last work --------------------------------------------------------------------------- */
