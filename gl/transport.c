@@ -148,9 +148,14 @@ static void keep_reason(struct choice *choice, const struct way *way, const char
                  way->backend->name, text);
 }
 
+static bool is_depth(const struct gl_resource *r)
+{
+    return r->format && r->format->depth;
+}
+
 static void add_interop(struct choice *choice, const struct gl_resource *r)
 {
-    if (r->format && r->format->depth && choice->allowed & GR_TRANSPORT_INTEROP)
+    if (is_depth(r) && choice->allowed & GR_TRANSPORT_INTEROP)
         keep_reason(choice, &by_interop, r->format->refused);
     else
         add(choice, r->base.is_image ? &image_by_interop : &by_interop);
@@ -159,7 +164,8 @@ static void add_interop(struct choice *choice, const struct gl_resource *r)
 /*
  * Orders the transports. The error of the last transport is reported. So if peer is not possible
  * and would come last, it is omitted: the error of interop says why CUDA refused the object, while
- * the error of peer would only say to allow interop.
+ * the error of peer would only say to allow interop. Peer is also omitted for depth: from a pixel
+ * buffer in memory of CUDA, the NVIDIA driver (580) stores wrong depths.
  */
 static void order_transports(struct choice *choice, const struct gl_resource *r)
 {
@@ -167,6 +173,8 @@ static void order_transports(struct choice *choice, const struct gl_resource *r)
     const bool is_image = r->base.is_image;
     const struct way *peer = is_image ? &image_by_peer : &by_peer;
     bool are_several = (choice->allowed & (choice->allowed - 1)) != 0;
+    if (is_depth(r))
+        choice->allowed &= ~(unsigned)GR_TRANSPORT_PEER;
     choice->is_across = are_several && (!is_image || choice->allowed & GR_TRANSPORT_PEER) &&
                         can_use_peer(choice->not_across, sizeof(choice->not_across));
     bool copy_first = choice->is_across && !is_image;

@@ -158,7 +158,8 @@ typedef struct gr_gl_options {
  *     deletion  deleting a mapped write_discard buffer loses its data, with a warning in the log
  *
  * For images it changes what GR_TRANSPORT_COPY changes, but the copies are in memory of the GPU
- * that draws, and need GL_EXT_memory_object_fd and OpenGL 4.5.
+ * that draws, and need GL_EXT_memory_object_fd and OpenGL 4.5. Depth is always copied through host
+ * memory.
  *
  * What GR_TRANSPORT_COPY changes:
  *     map       copies from OpenGL, unless the resource is write_discard
@@ -174,9 +175,8 @@ typedef struct gr_gl_options {
  *     images    the mipmapped array of several layers needs a read_only resource
  *     depth     GL_DEPTH_COMPONENT16, 24 and 32F textures and renderbuffers are accepted, in both
  *               directions. CUDA sees one float per texel. When OpenGL stores the texels that CUDA
- *               wrote, it clamps them to 0 to 1, and rounds them to 16 or 24 bits. If
- *               GR_TRANSPORT_PEER is allowed, too, it is used between two GPUs. Depth with stencil
- *               is refused: OpenGL cannot write its depth without changing the stencil
+ *               wrote, it clamps them to 0 to 1, and rounds them to 16 or 24 bits. Depth with
+ *               stencil is refused: OpenGL cannot write its depth without changing the stencil
  *     Needs     OpenGL 4.3 for renderbuffers
  *
  * Errors: as for gr_from_gl_buffer() and gr_from_gl_image(), and

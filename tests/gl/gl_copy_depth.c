@@ -65,7 +65,7 @@ static void check_both_ways(const struct image *image, double step)
         }
 }
 
-GROUP("depth by copy", EVERY_IMAGE_GL)
+GROUP("depth by copy", EVERY_COPY_GL)
 
 COPY_TEST(depth_passes_both_ways, FORMAT_COUNT)
 {
