@@ -36,6 +36,7 @@ struct soft_stream {
     bool napping;     /* the stream's thread will look at the queue soon, even without a signal */
     unsigned naps;    /* how often the thread still naps before it sleeps */
     unsigned waiters; /* the number of threads that wait for `progress` */
+    struct soft_capture_point *capture; /* NULL: the stream is not captured; see graph/capture.h */
     /* wakes the stream's thread: the head of the queue may have become ready */
     pthread_cond_t wake;
     pthread_cond_t progress; /* wakes waiters: a task has finished */

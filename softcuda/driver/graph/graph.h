@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * Graphs: nodes with the work that a stream would run, and edges. An executable graph is a sorted
+ * copy of a graph. Graphs are not thread-safe, as in CUDA; only the reference counts are.
+ */
+#ifndef GR_SOFTCUDA_DRIVER_GRAPH_H
+#define GR_SOFTCUDA_DRIVER_GRAPH_H
+
+#include "softcuda/driver/graph/capture.h"
+
+typedef struct soft_graph soft_graph;
+typedef struct soft_node soft_node;
+
+#if CUDA_VERSION < 12030
+typedef struct {
+    unsigned char bytes[8];
+} CUgraphEdgeData;
+#endif
+
+typedef struct {
+    soft_node *from;
+    CUgraphEdgeData data;
+} soft_edge;
+
+/* The memory of an allocation node and its copies. It exists as long as one of them does. */
+typedef struct soft_graph_memory {
+    struct soft_graph_memory *next;
+    _Atomic unsigned holders;
+    CUDA_MEM_ALLOC_NODE_PARAMS params;
+} soft_graph_memory;
+
+/* What a node does. The fields depend on the type of the node. */
+typedef struct {
+    void (*run)(void *payload); /* NULL: nothing, also for a copy of 0 bytes */
+    void *payload;
+    size_t size;
+    CUevent event;
+    soft_graph *child;
+    soft_graph_memory *memory;
+    CUdeviceptr freed;
+} soft_node_work;
+
+struct soft_node {
+    soft_node *next;
+    soft_graph *graph;
+    CUgraphNode handle;
+    CUgraphNode origin; /* the node that this node was copied from */
+    CUgraphNodeType type;
+    soft_edge *edges; /* the nodes that this node depends on */
+    size_t edge_count;
+    soft_node_work work;
+    bool is_disabled;
+    bool is_placed;  /* while the graph is sorted or copied */
+    soft_node *copy; /* likewise */
+};
+
+typedef struct soft_object_use {
+    struct soft_object_use *next;
+    struct soft_user_object *object;
+    unsigned count;
+} soft_object_use;
+
+struct soft_graph {
+    _Atomic unsigned holders; /* references: the handle or parent, and each launch that runs */
+    CUgraph handle;           /* NULL for an executable graph */
+    bool is_child;
+    soft_node *nodes;
+    size_t node_count;
+    soft_object_use *objects;
+};
+
+/* ---- Graphs (graph.c) ------------------------------------------------------------------------ */
+
+/* Creates a graph with a handle, or an executable graph; NULL if out of memory. */
+soft_graph *soft_graph_new(bool executable);
+
+/* Copies a graph. CUDA_ERROR_INVALID_VALUE if an executable graph would have a cycle. */
+CUresult soft_graph_copy(soft_graph *graph, bool executable, soft_graph **copy);
+
+/* Drops a reference. */
+void soft_graph_drop(soft_graph *graph);
+
+/* CUDA_ERROR_INVALID_VALUE if the handle is not a handle of a graph. */
+CUresult soft_graph_get(CUgraph handle, soft_graph **graph);
+
+/*
+ * Adds a node without work, which depends on `count` nodes of the graph. `data` may be NULL.
+ * CUDA_ERROR_INVALID_VALUE if a node is not in the graph, or is there twice.
+ */
+CUresult soft_node_new(soft_graph *graph, CUgraphNodeType type, const CUgraphNode *from,
+                       const CUgraphEdgeData *data, size_t count, soft_node **node);
+
+CUresult soft_node_get(CUgraphNode handle, soft_node **node);
+
+/* Removes the node with its edges, and frees it. */
+void soft_node_remove(soft_node *node);
+
+/* The node of the graph or of its child graphs that was copied from `origin`; NULL if none. */
+soft_node *soft_node_find(const soft_graph *graph, CUgraphNode origin);
+
+bool soft_node_has_dependents(const soft_node *node);
+
+/* ---- Captures (capture.c) -------------------------------------------------------------------- */
+
+struct soft_capture {
+    soft_capture *next;
+    unsigned holders;  /* the points that refer to it */
+    soft_graph *graph; /* NULL once the capture has ended */
+    bool owns_graph;
+    bool is_invalid;
+    CUstreamCaptureMode mode;
+    uint64_t id;
+    pthread_t thread;
+    soft_stream *origin;
+    soft_node *last;
+};
+
+/* Adds a node to the capture of the stream. The node takes the work over, unless the call fails. */
+CUresult soft_capture_add(soft_stream *stream, CUgraphNodeType type, const soft_node_work *work);
+
+/* Starts a capture of the stream that is not in the list of captures. */
+CUresult soft_capture_begin(soft_stream *stream, soft_capture *capture, const CUgraphNode *nodes,
+                            size_t count);
+
+/* ---- Work of nodes (graph_work.c) ------------------------------------------------------------ */
+
+/* Whether a task can be a node. Gets the type of the node. */
+bool soft_work_type(void (*run)(void *payload), CUgraphNodeType *type);
+
+CUresult soft_work_copy(const soft_node_work *work, bool executable, soft_node_work *copy);
+void soft_work_free(soft_node_work *work);
+
+/* ---- Memory (graph_memory.c) ----------------------------------------------------------------- */
+
+CUresult soft_graph_memory_new(CUDA_MEM_ALLOC_NODE_PARAMS *params, soft_graph_memory **memory);
+void soft_graph_memory_drop(soft_graph_memory *memory);
+
+/* ---- User objects (user_object.c) ------------------------------------------------------------ */
+
+CUresult soft_objects_copy(const soft_graph *from, soft_graph *to);
+void soft_objects_drop(soft_graph *graph);
+
+#endif
