@@ -3,6 +3,7 @@
 #include "softcuda/driver/graph/graph.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -433,3 +434,23 @@ SOFT_API cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from,
     return change_edges(hGraph, from, to, edgeData, numDependencies, false);
 }
 #endif
+
+/* Writes the names of the types and the edges; all flags have the same effect. */
+SOFT_API cuGraphDebugDotPrint(CUgraph hGraph, const char *path, unsigned int flags)
+{
+    soft_graph *graph;
+    (void)flags;
+    SOFT_TRY(soft_graph_get(hGraph, &graph));
+    FILE *file = path ? fopen(path, "w") : NULL;
+    if (!file)
+        return CUDA_ERROR_INVALID_VALUE;
+    fputs("digraph graph_1 {\n", file);
+    for (const soft_node *node = graph->nodes; node; node = node->next) {
+        fprintf(file, "\"%p\" [label=\"type %d\"];\n", (void *)node->handle, (int)node->type);
+        for (size_t i = 0; i < node->edge_count; i++)
+            fprintf(file, "\"%p\" -> \"%p\";\n", (void *)node->edges[i].from->handle,
+                    (void *)node->handle);
+    }
+    fputs("}\n", file);
+    return fclose(file) ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_SUCCESS;
+}

@@ -9,6 +9,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+/* CU_MEM_ALLOCATION_TYPE_MANAGED, which an older cuda.h lacks. */
+#define ALLOCATION_MANAGED 2
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static soft_graph_memory *memories;
 static cuuint64_t used[SOFT_MAX_DEVICES], high[SOFT_MAX_DEVICES];
@@ -23,7 +26,8 @@ static void count(CUdevice device, size_t size, bool is_new)
 CUresult soft_graph_memory_new(CUDA_MEM_ALLOC_NODE_PARAMS *params, soft_graph_memory **memory)
 {
     if (!params || !params->bytesize || params->poolProps.handleTypes ||
-        params->poolProps.allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
+        (params->poolProps.allocType != CU_MEM_ALLOCATION_TYPE_PINNED &&
+         (int)params->poolProps.allocType != ALLOCATION_MANAGED) ||
         params->poolProps.location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         return CUDA_ERROR_INVALID_VALUE;
     CUdevice device = params->poolProps.location.id;
