@@ -28,6 +28,7 @@ static void forget_locked(soft_capture_point **point)
         return;
     drop_locked((*point)->capture);
     free((*point)->nodes);
+    free((*point)->data);
     free(*point);
     *point = NULL;
 }
@@ -50,10 +51,15 @@ static bool has_node(const soft_capture_point *point, CUgraphNode node)
 /* Adds the nodes that the point lacks; false if out of memory. */
 static bool add_nodes(soft_capture_point *point, const CUgraphNode *nodes, size_t count)
 {
-    CUgraphNode *larger = realloc(point->nodes, (point->count + count + 1) * sizeof(*larger));
+    size_t limit = point->count + count + 1;
+    CUgraphNode *larger = realloc(point->nodes, limit * sizeof(*larger));
     if (!larger)
         return false;
     point->nodes = larger;
+    CUgraphEdgeData *data = realloc(point->data, limit * sizeof(*data));
+    if (!data)
+        return false;
+    point->data = memset(data, 0, limit * sizeof(*data));
     for (size_t i = 0; i < count; i++)
         if (!has_node(point, nodes[i]))
             point->nodes[point->count++] = nodes[i];
@@ -450,7 +456,7 @@ SOFT_API_ptsz(cuStreamGetCaptureInfo_v3,
         if (dependencies_out)
             *dependencies_out = at->nodes;
         if (edgeData_out)
-            *edgeData_out = NULL;
+            *edgeData_out = at->data;
         if (numDependencies_out)
             *numDependencies_out = at->count;
     }

@@ -8,12 +8,19 @@
 
 #include "softcuda/driver/stream/scheduler.h"
 
+#if CUDA_VERSION < 12030
+typedef struct {
+    unsigned char bytes[8];
+} CUgraphEdgeData;
+#endif
+
 typedef struct soft_capture soft_capture;
 
 /* A capture, and the nodes that the next node of a stream, or of a waiter, depends on. */
 typedef struct soft_capture_point {
     soft_capture *capture;
     CUgraphNode *nodes;
+    CUgraphEdgeData *data; /* zeros, for cuStreamGetCaptureInfo */
     size_t count;
 } soft_capture_point;
 

@@ -11,12 +11,6 @@
 typedef struct soft_graph soft_graph;
 typedef struct soft_node soft_node;
 
-#if CUDA_VERSION < 12030
-typedef struct {
-    unsigned char bytes[8];
-} CUgraphEdgeData;
-#endif
-
 typedef struct {
     soft_node *from;
     CUgraphEdgeData data;
