@@ -376,12 +376,11 @@ void soft_capture_abandon(soft_stream *stream)
     pthread_mutex_lock(&soft_lock);
     pthread_mutex_lock(&lock);
     soft_capture *capture = stream->capture ? stream->capture->capture : NULL;
-    if (capture)
+    if (capture && capture->origin == stream) {
         capture->is_invalid = true;
-    if (capture && capture->origin == stream)
         end_locked(capture, &handle, &dropped);
-    else
-        forget_locked(&stream->capture);
+    }
+    forget_locked(&stream->capture);
     pthread_mutex_unlock(&lock);
     pthread_mutex_unlock(&soft_lock);
     soft_graph_drop(dropped);

@@ -14,13 +14,22 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static soft_graph_memory *memories;
-static cuuint64_t used[SOFT_MAX_DEVICES], high[SOFT_MAX_DEVICES];
+/* Bytes per device, by CUgraphMem_attribute. Reserved bytes are those until the next trim. */
+static cuuint64_t bytes[SOFT_MAX_DEVICES][4];
+
+static void raise_to(cuuint64_t *highest, cuuint64_t value)
+{
+    if (*highest < value)
+        *highest = value;
+}
 
 static void count(CUdevice device, size_t size, bool is_new)
 {
-    used[device] += is_new ? size : -size;
-    if (used[device] > high[device])
-        high[device] = used[device];
+    cuuint64_t *of = bytes[device];
+    of[CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT] += is_new ? size : -size;
+    raise_to(&of[CU_GRAPH_MEM_ATTR_USED_MEM_HIGH], of[CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT]);
+    raise_to(&of[CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT], of[CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT]);
+    raise_to(&of[CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH], of[CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT]);
 }
 
 CUresult soft_graph_memory_new(CUDA_MEM_ALLOC_NODE_PARAMS *params, soft_graph_memory **memory)
@@ -101,9 +110,20 @@ CUresult soft_capture_free(soft_stream *stream, CUdeviceptr pointer)
                             &(soft_node_work){.freed = pointer});
 }
 
+/* Makes a number of bytes the same as another one. */
+static CUresult set_bytes(CUdevice device, CUgraphMem_attribute to, CUgraphMem_attribute from)
+{
+    SOFT_TRY(soft_check_device(device));
+    pthread_mutex_lock(&lock);
+    bytes[device][to] = bytes[device][from];
+    pthread_mutex_unlock(&lock);
+    return CUDA_SUCCESS;
+}
+
 SOFT_API cuDeviceGraphMemTrim(CUdevice device)
 {
-    return soft_check_device(device);
+    return set_bytes(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
+                     CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT);
 }
 
 SOFT_API cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
@@ -111,10 +131,8 @@ SOFT_API cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
     SOFT_TRY(soft_check_device(device));
     if (!value || (unsigned)attr > CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)
         return CUDA_ERROR_INVALID_VALUE;
-    bool is_high =
-        attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH || attr == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH;
     pthread_mutex_lock(&lock);
-    *(cuuint64_t *)value = is_high ? high[device] : used[device];
+    *(cuuint64_t *)value = bytes[device][attr];
     pthread_mutex_unlock(&lock);
     return CUDA_SUCCESS;
 }
@@ -122,12 +140,11 @@ SOFT_API cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
 /* The highest values can be set to 0, which makes them the current ones. */
 SOFT_API cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
 {
-    SOFT_TRY(soft_check_device(device));
-    if (!value || *(const cuuint64_t *)value ||
-        (attr != CU_GRAPH_MEM_ATTR_USED_MEM_HIGH && attr != CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH))
+    if (!value || *(const cuuint64_t *)value)
         return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&lock);
-    high[device] = used[device];
-    pthread_mutex_unlock(&lock);
-    return CUDA_SUCCESS;
+    if (attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH)
+        return set_bytes(device, attr, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT);
+    if (attr == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)
+        return set_bytes(device, attr, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT);
+    return CUDA_ERROR_INVALID_VALUE;
 }

@@ -88,7 +88,9 @@ static unsigned exchange(void *set_of_fibres, unsigned mask, uint64_t value, uin
         .mask = mask, .value = value, .values = values, .site = __builtin_return_address(0)};
     self->state = SOFT_FIBRE_AT_EXCHANGE;
     finish_if_all(set, self);
-    if (self->state == SOFT_FIBRE_AT_EXCHANGE)
+    /* A lane that meets only itself lets the other threads run: gr_cuhost::meeting. */
+    bool is_alone = mask == 1u << (self - set->all) % WARP;
+    if (is_alone || self->state == SOFT_FIBRE_AT_EXCHANGE)
         soft_fibre_leave(self);
     return self->exchange.came;
 }

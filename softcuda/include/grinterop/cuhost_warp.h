@@ -95,6 +95,31 @@ inline unsigned votes(const lanes &all)
     return set & all.came;
 }
 
+/*
+ * A barrier of some threads of a block, in shared memory. A thread that waits lets the others run.
+ */
+struct meeting {
+    unsigned arrived, phase;
+
+    unsigned arrive(unsigned expected, unsigned count = 1)
+    {
+        const unsigned current = phase;
+        arrived += count;
+        if (arrived >= expected) {
+            arrived = 0;
+            phase++;
+        }
+        return current;
+    }
+    /* Waits until the phase has passed. */
+    void wait(unsigned current) const
+    {
+        while (static_cast<int>(*static_cast<const volatile unsigned *>(&phase) - current) <= 0)
+            meet(1u << lane(), 0);
+    }
+    void arrive_and_wait(unsigned expected) { wait(arrive(expected)); }
+};
+
 } // namespace gr_cuhost
 #pragma GCC visibility pop
 

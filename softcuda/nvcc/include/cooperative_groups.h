@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Cooperative groups on the host: thread blocks, tiles of 1 to 32 lanes, and coalesced groups. Grid
- * groups only have the parts that need no barrier of the whole grid.
+ * Cooperative groups on the host: thread blocks, tiles and coalesced groups. Grid groups only have
+ * the parts that need no barrier of the whole grid.
  */
 #ifndef _COOPERATIVE_GROUPS_H_
 #define _COOPERATIVE_GROUPS_H_
@@ -14,9 +14,24 @@
 namespace cooperative_groups
 {
 
+/* Where the threads of a tile of several warps meet. */
+struct tile_point {
+    gr_cuhost::meeting meeting;
+    uint64_t result;
+};
+
+/* The shared memory for tiles of several warps. */
+template <unsigned MaxThreads = 1024> struct block_tile_memory {
+    tile_point points[(MaxThreads + 63) / 64];
+    uint64_t values[MaxThreads];
+};
+
 class thread_block
 {
 public:
+    tile_point *gr_points = nullptr;
+    uint64_t *gr_values = nullptr;
+
     static void sync() { gr_cuhost::barrier(0); }
     static unsigned thread_rank()
     {
@@ -33,6 +48,19 @@ public:
 inline thread_block this_thread_block()
 {
     return {};
+}
+
+template <unsigned MaxThreads>
+inline thread_block this_thread_block(block_tile_memory<MaxThreads> &memory)
+{
+    thread_block block;
+    block.gr_points = memory.points;
+    block.gr_values = memory.values;
+    block.sync();
+    for (tile_point &point : memory.points)
+        point = {};
+    block.sync();
+    return block;
 }
 
 class grid_group
@@ -177,15 +205,60 @@ public:
     static unsigned meta_group_size() { return (thread_block::num_threads() + Size - 1) / Size; }
 };
 
-template <unsigned Size, class Parent>
-class thread_block_tile : public thread_block_tile<Size, void>
+/* A tile of several warps, which needs the memory that its thread block was created with. */
+template <unsigned Size> class large_tile
 {
+    thread_block block;
+
+public:
+    explicit large_tile(const thread_block &parent) : block(parent) {}
+    static constexpr unsigned num_threads() { return Size; }
+    static constexpr unsigned size() { return Size; }
+    static unsigned thread_rank() { return thread_block::thread_rank() % Size; }
+    static unsigned meta_group_rank() { return thread_block::thread_rank() / Size; }
+    static unsigned meta_group_size() { return (thread_block::num_threads() + Size - 1) / Size; }
+    void sync() const { block.gr_points[meta_group_rank()].meeting.arrive_and_wait(Size); }
+    template <class T, class F> T gr_reduce(T value, F &&f) const
+    {
+        uint64_t *values = block.gr_values + meta_group_rank() * Size;
+        uint64_t &result = block.gr_points[meta_group_rank()].result;
+        values[thread_rank()] = gr_cuhost::to_word(value);
+        sync();
+        if (thread_rank() == 0) {
+            for (unsigned i = 1; i < Size; i++)
+                value = f(value, gr_cuhost::from_word<T>(values[i]));
+            result = gr_cuhost::to_word(value);
+        }
+        sync();
+        return gr_cuhost::from_word<T>(result);
+    }
 };
 
 template <unsigned Size, class Parent>
-inline thread_block_tile<Size, Parent> tiled_partition(const Parent &)
+class thread_block_tile
+    : public std::conditional_t<(Size > 32), large_tile<Size>, thread_block_tile<Size, void>>
 {
-    return {};
+    using base = std::conditional_t<(Size > 32), large_tile<Size>, thread_block_tile<Size, void>>;
+
+public:
+    using base::base;
+};
+
+template <unsigned Size, class Parent>
+inline thread_block_tile<Size, Parent> tiled_partition(const Parent &parent)
+{
+    if constexpr (Size > 32)
+        return thread_block_tile<Size, Parent>(parent);
+    else
+        return {};
+}
+
+/* The lanes of the group whose predicate is the same. */
+inline coalesced_group binary_partition(const lane_group &group, bool predicate)
+{
+    const gr_cuhost::lanes all = gr_cuhost::meet(group.gr_mask(), predicate);
+    const unsigned set = gr_cuhost::votes(all);
+    return coalesced_group(predicate ? set : all.came & ~set);
 }
 
 /* The parameter type of functions that accept any group. */

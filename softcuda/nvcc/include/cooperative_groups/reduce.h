@@ -66,6 +66,13 @@ template <class Group, class T, class F> inline T reduce(const Group &group, T v
     return lane_values<T>(group.gr_mask(), value).fold(~0u, f);
 }
 
+template <unsigned Size, class Parent, class T, class F>
+inline std::enable_if_t<(Size > 32), T> reduce(const thread_block_tile<Size, Parent> &tile, T value,
+                                               F &&f)
+{
+    return tile.gr_reduce(value, f);
+}
+
 } // namespace cooperative_groups
 #pragma GCC visibility pop
 
