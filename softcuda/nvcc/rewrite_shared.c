@@ -92,7 +92,11 @@ void rewrite_shared(source *s, const declarations *found)
             rewrite_extern(s, found, first, last);
         else if (find_word(s, first, last, "static") != NO_TOKEN)
             token_replace(s, i, "thread_local");
-        else
+        else if (token_is(s, i + 1, "alignas") && token_is(s, i + 2, "(")) {
+            /* C++ allows alignas only before or after these words. */
+            token_put_after(s, s->tokens[i + 2].match, " static thread_local");
+            tokens_remove(s, i, i);
+        } else
             token_replace(s, i, "static thread_local");
     }
 }

@@ -519,18 +519,25 @@ SOFT_TEST(kernel_nodes_copy_their_parameters)
                             has;
     INVALID(cuGraphAddKernelNode_v2, (&node, graph, NULL, 0, &params)); /* no parameters */
     struct {
-        unsigned long long words[2];
-    } add = {{3, 4}};
+        unsigned char factor;
+        double rest;
+    } scale = {.factor = 3};
     CUdeviceptr target = a;
-    params.kernelParams = (void *[]){&target, &add};
+    params.kernelParams = (void *[]){&target, &scale};
     DRV(cuGraphAddKernelNode_v2, (&node, graph, NULL, 0, &params));
     target = b;
     DRV(cuGraphKernelNodeGetParams_v2, (node, &has));
     ck_assert(has.func == params.func && has.blockDimX == 1 && has.ctx == fx.context);
     ck_assert_uint_eq(*(CUdeviceptr *)has.kernelParams[0], a);
-    ck_assert_mem_eq(has.kernelParams[1], &add, sizeof(add));
+    ck_assert_mem_eq(has.kernelParams[1], &scale, sizeof(scale));
     CUgraphExec exec = instantiate(graph);
     DRV(cuGraphExecKernelNodeSetParams_v2, (exec, node, &params));
+    DRV(cuGraphLaunch, (exec, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    unsigned *result = soft_bytes(b, SIZE);
+    ck_assert_uint_eq(result[0], 30);
+    free(result);
+    expect_words(a, 0);
     params.blockDimX = 2000;
     INVALID(cuGraphExecKernelNodeSetParams_v2, (exec, node, &params));
     DRV(cuGraphExecDestroy, (exec));
