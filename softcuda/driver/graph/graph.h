@@ -6,7 +6,7 @@
 #ifndef GR_SOFTCUDA_DRIVER_GRAPH_H
 #define GR_SOFTCUDA_DRIVER_GRAPH_H
 
-#include "softcuda/driver/graph/capture.h"
+#include "softcuda/driver/graph/capture_point.h"
 
 typedef struct soft_graph soft_graph;
 typedef struct soft_node soft_node;

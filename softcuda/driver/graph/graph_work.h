@@ -6,7 +6,7 @@
 #ifndef GR_SOFTCUDA_DRIVER_GRAPH_WORK_H
 #define GR_SOFTCUDA_DRIVER_GRAPH_WORK_H
 
-#include "softcuda/driver/graph/capture.h"
+#include "softcuda/driver/graph/capture_point.h"
 
 void soft_launch_run(void *payload);
 void soft_launch_describe(void *payload, CUDA_KERNEL_NODE_PARAMS *params);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* cuMemAlloc, cuMemFree and related calls. */
-#include "softcuda/driver/graph/capture.h"
+#include "softcuda/driver/graph/capture_point.h"
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/memory/peer_access.h"
 

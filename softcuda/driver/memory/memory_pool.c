@@ -3,7 +3,7 @@
  * Stream-ordered memory. The pages are allocated at the call, filled with poison that shows if they
  * are read too early, and freed when the stream reaches the free. A pool only counts bytes.
  */
-#include "softcuda/driver/graph/capture.h"
+#include "softcuda/driver/graph/capture_point.h"
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/memory/managed_memory.h"
 #include "softcuda/driver/memory/memory_pool.h"

@@ -9,7 +9,6 @@
  * sleeping: work that is queued meanwhile does not wake it.
  */
 #include "softcuda/driver/stream/scheduler.h"
-#include "softcuda/driver/graph/capture.h"
 #include "softcuda/driver/kernel/fault.h"
 
 #include <errno.h>

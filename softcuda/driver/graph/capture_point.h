@@ -3,8 +3,8 @@
  * Stream capture. While a stream is captured, soft_stream_push_copy() adds a node to a graph and
  * queues nothing. All functions are thread-safe, and may be called with soft_lock held.
  */
-#ifndef GR_SOFTCUDA_DRIVER_CAPTURE_H
-#define GR_SOFTCUDA_DRIVER_CAPTURE_H
+#ifndef GR_SOFTCUDA_DRIVER_CAPTURE_POINT_H
+#define GR_SOFTCUDA_DRIVER_CAPTURE_POINT_H
 
 #include "softcuda/driver/stream/scheduler.h"
 
@@ -27,30 +27,11 @@ typedef struct soft_capture_point {
 /* The number of captures. While it is 0, the checks below do nothing. */
 extern _Atomic unsigned soft_captures;
 
-/* Adds a node with this work after the nodes of the stream. */
-CUresult soft_capture_push(soft_stream *stream, void (*run)(void *payload), const void *data,
-                           size_t size);
-
-/*
- * For an operation that no graph can contain: invalidates the capture of the stream and returns
- * CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED.
- */
-CUresult soft_capture_refuse(const soft_stream *stream);
-
-/*
- * For calls such as cuMemAlloc: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, after invalidating the
- * captures, if the calling thread may not make them because of captures that are not relaxed.
- */
-CUresult soft_capture_check_unsafe(void);
-
 /*
  * For uses of the legacy stream: CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, after invalidating the
  * captures, if a blocking stream of the context is captured.
  */
 CUresult soft_capture_check_legacy(const soft_context *context);
-
-/* Like soft_capture_check_legacy() for any stream, with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED. */
-CUresult soft_capture_check_context(const soft_context *context);
 
 /* The event becomes a point of the stream's capture. */
 CUresult soft_capture_record(const soft_stream *stream, soft_capture_point **event);
@@ -67,8 +48,5 @@ bool soft_graph_memory_owns(CUdeviceptr pointer);
 
 /* Ends or leaves the capture of a stream that is about to be destroyed. The stream may be NULL. */
 void soft_capture_abandon(soft_stream *stream);
-
-/* Frees a point and sets it to NULL. */
-void soft_capture_forget(soft_capture_point **point);
 
 #endif
