@@ -19,17 +19,16 @@ static struct options {
     bool only_framebuffers;
     struct ring_row rings[2 * RING_ROWS];
     size_t ring_count;
-    bool only_rings;
+    bool only_rings, quick;
     struct framebuffer_row framebuffers[FRAMEBUFFER_ROWS];
-} o = {.effort = {.blocks = 15, .frames = 64, .ring_frames = 512},
-       .bench = {.mebibytes = 512, .least_pairs = 17}};
+} o = {.effort = {.blocks = 15, .frames = 64, .ring_frames = 512}, .bench = {.mebibytes = 512}};
 
 static bool be_quick(const char *text, void *into)
 {
     (void)text, (void)into;
-    o.effort = (struct publish_effort){.blocks = 3, .frames = 4, .ring_frames = 2};
+    o.effort = (struct publish_effort){.blocks = 3, .frames = 4, .ring_frames = 16};
     o.bench.mebibytes = 16;
-    o.bench.least_pairs = 2;
+    o.quick = true;
     return true;
 }
 
@@ -178,7 +177,7 @@ static bool measure_rings(void)
     for (size_t i = 0; i < publish_size_count * RING_ROWS; i++) {
         struct ring_row *row = &o.rings[i];
         char texts[2][128], size[32];
-        row->size = publish_sizes[i / RING_ROWS];
+        row->size = o.quick ? (struct publish_size){64, 36} : publish_sizes[i / RING_ROWS];
         if ((i % RING_ROWS == 0 && !publish_make(&o.bench, &publish_kinds[2], row->size)) ||
             !ring_measure(&o.bench, &o.effort, i % RING_ROWS, row))
             return false;

@@ -77,8 +77,8 @@ bool publish_make(struct publish_bench *bench, const struct publish_kind *kind,
     memset(bench->host, 0x53, bench->target_bytes);
     const size_t room = (size_t)bench->mebibytes << 20;
     size_t count = room / (bench->source_bytes + bench->target_bytes) + 1;
-    count = count < bench->least_pairs ? bench->least_pairs : count;
-    count = count > MOST_PAIRS ? MOST_PAIRS : count;
+    if (count > MOST_PAIRS)
+        count = MOST_PAIRS;
     for (unsigned i = 0; i < count; i++)
         if (!make_pair(bench, kind, size, i))
             return false;

@@ -35,7 +35,7 @@ struct publish_bench {
     const gr_cuda_api *cuda;
     struct bench_device on;
     bool plain; /* whether the textures are without surface access */
-    unsigned pairs, mebibytes, least_pairs;
+    unsigned pairs, mebibytes;
     gr_tensor *tensors[MOST_PAIRS];
     unsigned names[MOST_PAIRS];
     gr_resource *resources[MOST_PAIRS];
@@ -45,7 +45,7 @@ struct publish_bench {
 };
 
 struct publish_effort {
-    unsigned blocks, frames, ring_frames; /* the last is a multiple of 16 or less than 16 */
+    unsigned blocks, frames, ring_frames; /* the last is a multiple of 16 */
 };
 
 /* Times in microseconds per picture. */
@@ -81,13 +81,12 @@ bool framebuffer_measure(struct publish_bench *bench, const struct publish_effor
 struct ring_row {
     const char *name;
     struct publish_size size;
-    unsigned group; /* frames per call */
     struct bench_spread us, latency;
 };
 
 #define RING_ROWS 4
 
-/* rings.c: false after an error, which has been printed. Uses the pairs of publish_make(). */
+/* rings.c: false after an error, which has been printed. Uses the tensors of publish_make(). */
 bool ring_measure(struct publish_bench *bench, const struct publish_effort *effort, unsigned number,
                   struct ring_row *row);
 

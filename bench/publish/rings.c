@@ -1,95 +1,138 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Publishes to rings: several frames in flight, or batches. OpenGL copies each frame, as a draw
- * would read it. The latency of a frame is from the begin of its call to the end of that copy, on
- * the clock of OpenGL, which is read once per block.
+ * Publishes to rings of textures that grinterop created. OpenGL copies each frame, as a draw would
+ * read it. A frame is published once OpenGL has finished the frame as many frames before as the
+ * ring has slots, so that the CPU does not run ahead. The latency of a frame is from the begin of
+ * its call to the end of that copy, on the clock of OpenGL, which is read once per block.
  */
 #include <epoxy/gl.h>
 #include <grinterop/ring.h>
 
 #include "bench/publish/publish.h"
 
+#define MOST_SLOTS  32
+#define MOST_FRAMES 1024
+
 static const struct {
     const char *name;
-    unsigned slots, group;
+    unsigned slots, group; /* frames per call */
 } kinds[RING_ROWS] = {
-    {"in order", 1, 1}, {"4 in flight", 4, 1}, {"16 in flight", 16, 1}, {"batches of 16", 16, 16}};
+    {"in order", 1, 1}, {"4 in flight", 4, 1}, {"16 in flight", 16, 1}, {"batches of 16", 32, 16}};
 
-#define MOST_FRAMES 1024
-static unsigned queries[MOST_FRAMES];
-static double began[MOST_FRAMES];
+/* A ring while it is measured. */
+struct run {
+    struct publish_bench *bench;
+    struct publish_size size;
+    gr_ring *ring;
+    unsigned slots, group, target, queries[MOST_FRAMES];
+    GLsync copied[MOST_SLOTS]; /* follows the last copy from each slot; NULL: none */
+    double began[MOST_FRAMES];
+};
 
-static bool write_batch(struct publish_bench *bench, gr_ring *ring, unsigned n)
+static gr_ring *make_ring(struct publish_size size, unsigned count)
 {
-    const gr_slot *slots[MOST_PAIRS];
-    if (gr_ring_acquire_write(ring, bench->on.stream, slots, n, GR_WAIT_FOREVER) != GR_OK)
+    const gr_gl_image_desc desc =
+        GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D, .internal_format = GL_RGBA8,
+                .width = size.width, .height = size.height);
+    gr_resource *slots[MOST_SLOTS];
+    unsigned made = 0;
+    while (made < count &&
+           (slots[made] = gr_gl_image_create(&desc, GR_SURFACE_LOAD_STORE, NULL)) != NULL)
+        made++;
+    gr_ring *ring = made == count ? gr_ring_create(slots, count, NULL) : NULL;
+    if (!ring)
+        bench_grinterop_failed(made == count ? "gr_ring_create" : "gr_gl_image_create");
+    while (made-- > 0)
+        gr_resource_free(slots[made]);
+    return ring;
+}
+
+static bool write_batch(const struct run *run, unsigned frame)
+{
+    const gr_slot *slots[MOST_SLOTS];
+    const struct publish_bench *bench = run->bench;
+    const CUstream stream = bench->on.stream;
+    if (gr_ring_acquire_write(run->ring, stream, slots, run->group, GR_WAIT_FOREVER) != GR_OK)
         return bench_grinterop_failed("gr_ring_acquire_write");
-    for (unsigned i = 0; i < n; i++)
-        if (gr_buffer_publish(slots[i]->buffer, bench->tensors[i], NULL, bench->on.stream) !=
-            GR_OK) {
-            gr_ring_cancel_write(ring, slots, n);
+    for (unsigned i = 0; i < run->group; i++)
+        if (gr_buffer_publish(slots[i]->buffer, bench->tensors[(frame + i) % bench->pairs], NULL,
+                              stream) != GR_OK) {
+            gr_ring_cancel_write(run->ring, slots, run->group);
             return bench_grinterop_failed("gr_buffer_publish");
         }
-    return gr_ring_hand_over(ring, slots, n) == GR_OK ||
+    return gr_ring_hand_over(run->ring, slots, run->group) == GR_OK ||
            bench_grinterop_failed("gr_ring_hand_over");
 }
 
-static bool read_batch(gr_ring *ring, struct publish_size size, unsigned target, unsigned n,
-                       const unsigned *query)
+static bool write_one(const struct run *run, unsigned frame)
 {
-    const gr_slot *slots[MOST_PAIRS];
-    if (gr_ring_acquire_read(ring, GR_STREAM_NONE, slots, n, GR_WAIT_FOREVER) != GR_OK)
+    const struct publish_bench *bench = run->bench;
+    return gr_ring_publish_tensor(run->ring, bench->tensors[frame % bench->pairs], NULL,
+                                  bench->on.stream, GR_WAIT_FOREVER) == GR_OK ||
+           bench_grinterop_failed("gr_ring_publish_tensor");
+}
+
+static bool read_batch(struct run *run, unsigned frame)
+{
+    const gr_slot *slots[MOST_SLOTS];
+    if (gr_ring_acquire_read(run->ring, GR_STREAM_NONE, slots, run->group, GR_WAIT_FOREVER) !=
+        GR_OK)
         return bench_grinterop_failed("gr_ring_acquire_read");
-    for (unsigned i = 0; i < n; i++) {
-        glCopyImageSubData(gr_gl_name(slots[i]->resource), GL_TEXTURE_2D, 0, 0, 0, 0, target,
-                           GL_TEXTURE_2D, 0, 0, 0, 0, (GLsizei)size.width, (GLsizei)size.height, 1);
-        glQueryCounter(query[i], GL_TIMESTAMP);
+    for (unsigned i = 0; i < run->group; i++) {
+        glCopyImageSubData(gr_gl_name(slots[i]->resource), GL_TEXTURE_2D, 0, 0, 0, 0, run->target,
+                           GL_TEXTURE_2D, 0, 0, 0, 0, (GLsizei)run->size.width,
+                           (GLsizei)run->size.height, 1);
+        glQueryCounter(run->queries[frame + i], GL_TIMESTAMP);
+        run->copied[(frame + i) % run->slots] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
     }
-    return gr_ring_give_back(ring, slots, n) == GR_OK ||
+    return gr_ring_give_back(run->ring, slots, run->group) == GR_OK ||
            bench_grinterop_failed("gr_ring_give_back");
 }
 
-/* Publishes and draws `frames` frames. The last texture of the bench is the target of the draws. */
-static bool one_block(struct publish_bench *bench, gr_ring *ring, struct ring_row *row,
-                      unsigned frames, double *us, double *latency)
+/* Waits until OpenGL has finished the last frame that used this place of the ring. */
+static void await_copy(struct run *run, unsigned frame)
+{
+    GLsync *copied = &run->copied[frame % run->slots];
+    if (*copied)
+        glClientWaitSync(*copied, GL_SYNC_FLUSH_COMMANDS_BIT, GL_TIMEOUT_IGNORED);
+    glDeleteSync(*copied);
+    *copied = NULL;
+}
+
+static bool one_block(struct run *run, unsigned frames, double *us, double *latency)
 {
     GLint64 origin;
-    bench->cuda->StreamSynchronize(bench->on.stream);
+    double latencies[MOST_FRAMES];
+    run->bench->cuda->StreamSynchronize(run->bench->on.stream);
     glFinish();
     glGetInteger64v(GL_TIMESTAMP, &origin);
     const double before = bench_now_us();
-    for (unsigned i = 0; i < frames; i += row->group) {
-        for (unsigned k = 0; k < row->group; k++)
-            began[i + k] = bench_now_us();
-        const gr_tensor *tensor = bench->tensors[i % bench->pairs];
-        if (row->group > 1 ? !write_batch(bench, ring, row->group)
-                           : gr_ring_publish_tensor(ring, tensor, NULL, bench->on.stream,
-                                                    GR_WAIT_FOREVER) != GR_OK)
-            return bench_grinterop_failed("gr_ring_publish_tensor");
-        if (!read_batch(ring, row->size, bench->names[bench->pairs - 1], row->group, &queries[i]))
+    for (unsigned i = 0; i < frames; i += run->group) {
+        for (unsigned k = i; k < i + run->group; k++)
+            await_copy(run, k);
+        for (unsigned k = i; k < i + run->group; k++)
+            run->began[k] = bench_now_us() - before;
+        if (!(run->group > 1 ? write_batch : write_one)(run, i) || !read_batch(run, i))
             return false;
     }
     glFinish();
     *us = (bench_now_us() - before) / frames;
-    double latencies[MOST_FRAMES];
     for (unsigned i = 0; i < frames; i++) {
         GLuint64 end;
-        glGetQueryObjectui64v(queries[i], GL_QUERY_RESULT, &end);
-        latencies[i] = (double)((GLint64)end - origin) / 1e3 - (began[i] - before);
+        glGetQueryObjectui64v(run->queries[i], GL_QUERY_RESULT, &end);
+        latencies[i] = (double)((GLint64)end - origin) / 1e3 - run->began[i];
     }
     *latency = bench_spread_of(latencies, frames).median;
     return true;
 }
 
-static bool measure_with(struct publish_bench *bench, gr_ring *ring,
-                         const struct publish_effort *effort, struct ring_row *row)
+static bool measure_with(struct run *run, const struct publish_effort *effort, struct ring_row *row)
 {
     double us[1000], latency[1000];
-    const unsigned frames = effort->ring_frames;
-    if (!one_block(bench, ring, row, row->group, &us[0], &latency[0]))
+    if (!one_block(run, run->group, &us[0], &latency[0]))
         return false;
     for (unsigned block = 0; block < effort->blocks; block++)
-        if (!one_block(bench, ring, row, frames, &us[block], &latency[block]))
+        if (!one_block(run, effort->ring_frames, &us[block], &latency[block]))
             return false;
     row->us = bench_spread_of(us, effort->blocks);
     row->latency = bench_spread_of(latency, effort->blocks);
@@ -99,16 +142,21 @@ static bool measure_with(struct publish_bench *bench, gr_ring *ring,
 bool ring_measure(struct publish_bench *bench, const struct publish_effort *effort, unsigned number,
                   struct ring_row *row)
 {
-    const unsigned most = bench->pairs > 1 ? bench->pairs - 1 : 1;
+    static struct run run;
     row->name = kinds[number].name;
-    row->group = kinds[number].group < most ? kinds[number].group : most;
-    const unsigned slots = kinds[number].slots < most ? kinds[number].slots : most;
-    gr_ring *ring = gr_ring_create(bench->resources, slots, NULL);
-    if (!ring)
-        return bench_grinterop_failed("gr_ring_create");
-    glGenQueries(MOST_FRAMES, queries);
-    bool good = measure_with(bench, ring, effort, row);
-    glDeleteQueries(MOST_FRAMES, queries);
-    gr_ring_free(ring);
+    run = (struct run){.bench = bench,
+                       .size = row->size,
+                       .ring = make_ring(row->size, kinds[number].slots),
+                       .slots = kinds[number].slots,
+                       .group = kinds[number].group,
+                       .target = bench->names[0]};
+    if (!run.ring)
+        return false;
+    glGenQueries(MOST_FRAMES, run.queries);
+    bool good = measure_with(&run, effort, row);
+    for (unsigned i = 0; i < run.slots; i++)
+        await_copy(&run, i);
+    glDeleteQueries(MOST_FRAMES, run.queries);
+    gr_ring_free(run.ring);
     return good;
 }
