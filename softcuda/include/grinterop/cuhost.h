@@ -185,7 +185,7 @@ inline constexpr int warpSize = 32;
 namespace gr_cuhost
 {
 
-/* The block that this host thread runs. */
+/* The block that this host thread runs. NULL: none, so this is a host function. */
 struct place {
     const gr_cuhost_block *launch;
 };
@@ -213,20 +213,28 @@ inline int barrier(int predicate)
     const gr_cuhost_block *launch = here.launch;
     if (launch->barrier == nullptr)
         refuse_barrier();
-    /* The other threads of the block change this variable during the wait. */
+    /* The other threads of the block change these variables during the wait. */
     const uint3 mine = threadIdx;
     const int count = launch->barrier(launch->fibre, predicate);
     threadIdx = mine;
+    here.launch = launch;
     return count;
 }
 
-inline void enter(const gr_cuhost_block *block)
-{
-    blockIdx = make_uint3(block->block_idx[0], block->block_idx[1], block->block_idx[2]);
-    blockDim = dim3(block->block_dim[0], block->block_dim[1], block->block_dim[2]);
-    gridDim = dim3(block->grid_dim[0], block->grid_dim[1], block->grid_dim[2]);
-    here.launch = block;
-}
+/* Lasts while this host thread runs a block. A thread that waits for a stream may run its blocks.
+ */
+struct visit {
+    explicit visit(const gr_cuhost_block *block)
+    {
+        blockIdx = make_uint3(block->block_idx[0], block->block_idx[1], block->block_idx[2]);
+        blockDim = dim3(block->block_dim[0], block->block_dim[1], block->block_dim[2]);
+        gridDim = dim3(block->grid_dim[0], block->grid_dim[1], block->grid_dim[2]);
+        here.launch = block;
+    }
+    ~visit() { here.launch = nullptr; }
+    visit(const visit &) = delete;
+    visit &operator=(const visit &) = delete;
+};
 
 template <class... A> struct layout {
     uint32_t sizes[sizeof...(A) + 1] = {static_cast<uint32_t>(sizeof(A))..., 0};
@@ -282,7 +290,7 @@ template <class... A, void (*Kernel)(A...)> struct entry<Kernel> {
     static void run_blocks(const gr_cuhost_block *first, unsigned count, void *const *p)
     {
         const values v = unpack(p, std::index_sequence_for<A...>());
-        enter(first);
+        const visit visiting(first);
         for (unsigned i = 0; i < count; i++) {
             blockIdx.x = first->block_idx[0] + i;
             run_one_block(first, v);
@@ -292,7 +300,7 @@ template <class... A, void (*Kernel)(A...)> struct entry<Kernel> {
     static void run_thread(const gr_cuhost_block *block, const unsigned thread[3], void *const *p)
     {
         const values v = unpack(p, std::index_sequence_for<A...>());
-        enter(block);
+        const visit visiting(block);
         threadIdx = make_uint3(thread[0], thread[1], thread[2]);
         std::apply(Kernel, v);
     }

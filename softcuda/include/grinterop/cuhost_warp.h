@@ -37,6 +37,7 @@ struct lanes {
     lanes all;
     all.came = launch->exchange(launch->fibre, mask, value, all.values);
     threadIdx = mine;
+    here.launch = launch;
     return all;
 }
 

@@ -346,7 +346,7 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
                                                 const void *body)
     {
         const runner<Body, Flags> run(body);
-        enter(launch);
+        const visit visiting(launch);
         const uint3 block = blockIdx;
         const dim3 block_dim = blockDim, grid_dim = gridDim;
         if constexpr (has_line) {
@@ -361,7 +361,7 @@ template <unsigned Flags, class Name, class Body> struct body_entry {
                               const void *body)
     {
         const runner<Body, Flags> run(body);
-        enter(launch);
+        const visit visiting(launch);
         threadIdx = make_uint3(thread[0], thread[1], thread[2]);
         guard g = {guard::decide, 0, false};
         run(threadIdx, blockIdx, blockDim, gridDim, g);

@@ -103,6 +103,7 @@ int main()
     numbers<int> a(COUNT), b(COUNT);
     cudaStream_t stream;
     a.send();
+    CUDA(cudaDeviceSynchronize()); /* the stream does not wait for the copy */
     CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     capture(stream, a, b);
     build(stream, a, b);
