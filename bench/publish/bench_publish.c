@@ -129,7 +129,7 @@ static void write_json(struct json *json)
     }
     json_end_list(json);
     json_list(json, "framebuffers");
-    for (size_t i = 0; i < FRAMEBUFFER_ROWS; i++) {
+    for (size_t i = 0; i < FRAMEBUFFER_ROWS && o.framebuffers[i].name; i++) {
         const struct framebuffer_row *row = &o.framebuffers[i];
         json_object(json, NULL);
         json_members(json, "row %s", row->name);
