@@ -34,7 +34,7 @@ static gr_ring *make_ring(struct publish_size size, unsigned count)
     const gr_gl_image_desc desc =
         GR_INIT(gr_gl_image_desc, .target = GL_TEXTURE_2D, .internal_format = GL_RGBA8,
                 .width = size.width, .height = size.height);
-    gr_resource *slots[MOST_SLOTS];
+    gr_resource *slots[MOST_SLOTS] = {NULL};
     unsigned made = 0;
     while (made < count &&
            (slots[made] = gr_gl_image_create(&desc, GR_SURFACE_LOAD_STORE, NULL)) != NULL)
