@@ -36,18 +36,8 @@ void soft_device_memory_count(CUdevice device, size_t *unused, size_t *total);
  */
 CUresult soft_check_no_dead_context(void);
 
-/*
- * Allocates stream-ordered memory. A handle of NULL means the device's current pool. Memory that is
- * on no device is counted for `device`.
- */
-CUresult soft_pool_allocate(CUdeviceptr *pointer, size_t size, CUmemoryPool handle,
-                            CUdevice device);
-
-/*
- * Frees stream-ordered memory that starts at `base`. If it waits, it waits for all contexts: the
- * pool belongs to the device, so work of any context may still use the memory.
- */
-CUresult soft_pool_free(void *base, bool waits);
+/* Frees stream-ordered memory that starts at `base`, for cuMemFree. */
+CUresult soft_pool_free_now(void *base);
 
 /* Whether the pool of the range allows the device to access it. */
 bool soft_pool_allows(const soft_range *range, CUdevice device);

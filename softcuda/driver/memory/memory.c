@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* cuMemAlloc, cuMemFree and related calls. */
-#include "softcuda/driver/graph/capture_point.h"
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/memory/peer_access.h"
 
@@ -12,7 +11,6 @@ static CUresult allocate(CUdeviceptr *pointer, size_t size, enum soft_memory kin
                                                    : "device memory of cuMemAlloc";
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
-    SOFT_TRY(soft_capture_check_unsafe());
     if (!pointer || size == 0)
         return CUDA_ERROR_INVALID_VALUE;
     soft_range range = {
@@ -74,16 +72,13 @@ SOFT_API cuMemFree_v2(CUdeviceptr dptr)
     CUresult result = soft_check_no_dead_context();
     if (result != CUDA_SUCCESS || !dptr)
         return result;
-    SOFT_TRY(soft_capture_check_unsafe());
-    if (soft_graph_memory_owns(dptr))
-        return CUDA_SUCCESS;
 
     soft_range range;
     const unsigned char *address = (const unsigned char *)(uintptr_t)dptr;
     if (!soft_range_find(address, &range) || range.base != address)
         return CUDA_ERROR_INVALID_VALUE;
     if (range.kind == SOFT_MEMORY_POOL)
-        return soft_pool_free(range.base, true);
+        return soft_pool_free_now(range.base);
     if (!is_freeable(&range) || range.owner || !soft_range_remove(range.base, range.kind, &range))
         return CUDA_ERROR_INVALID_VALUE;
     if (soft_device_count() > 1)

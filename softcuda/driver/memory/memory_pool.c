@@ -3,7 +3,6 @@
  * Stream-ordered memory. The pages are allocated at the call, filled with poison that shows if they
  * are read too early, and freed when the stream reaches the free. A pool only counts bytes.
  */
-#include "softcuda/driver/graph/capture_point.h"
 #include "softcuda/driver/memory/device_memory.h"
 #include "softcuda/driver/memory/managed_memory.h"
 #include "softcuda/driver/memory/memory_pool.h"
@@ -268,7 +267,11 @@ static void uncharge(soft_pool *pool, size_t size)
     pthread_mutex_unlock(&soft_pool_lock);
 }
 
-CUresult soft_pool_allocate(CUdeviceptr *pointer, size_t size, CUmemoryPool handle, CUdevice device)
+/*
+ * A handle of NULL means the device's current pool. Memory that is on no device is counted for
+ * `device`.
+ */
+static CUresult allocate(CUdeviceptr *pointer, size_t size, CUmemoryPool handle, CUdevice device)
 {
     pthread_mutex_lock(&soft_pool_lock);
     soft_pool *pool =
@@ -301,10 +304,7 @@ static CUresult allocate_on(CUdeviceptr *pointer, size_t size, CUmemoryPool hand
     *pointer = 0;
     if (!size)
         return CUDA_SUCCESS;
-    if (ordered->capture)
-        return soft_capture_allocate(ordered, pointer, size);
-    return soft_pool_allocate(pointer, size, handle,
-                              soft_context_device(soft_stream_context(ordered)));
+    return allocate(pointer, size, handle, soft_context_device(soft_stream_context(ordered)));
 }
 
 SOFT_API_ptsz(cuMemAllocAsync, (CUdeviceptr * dptr, size_t bytesize, CUstream hStream),
@@ -346,10 +346,6 @@ SOFT_API_ptsz(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), (dptr, hStre
     SOFT_TRY(soft_stream_get(hStream, &stream));
     if (!dptr)
         return CUDA_SUCCESS;
-    if (stream->capture)
-        return soft_capture_free(stream, dptr);
-    if (soft_graph_memory_owns(dptr))
-        return CUDA_SUCCESS;
     soft_range range;
     void *address = (void *)(uintptr_t)dptr;
     if (!soft_range_find(address, &range) || (void *)range.base != address)
@@ -365,13 +361,16 @@ SOFT_API_ptsz(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), (dptr, hStre
     return result;
 }
 
-CUresult soft_pool_free(void *base, bool waits)
+/*
+ * Waits for all contexts: the pool belongs to the device, so work of any context may still use the
+ * memory.
+ */
+CUresult soft_pool_free_now(void *base)
 {
     soft_range range;
     if (!soft_range_remove(base, SOFT_MEMORY_POOL, &range))
         return CUDA_ERROR_INVALID_VALUE;
-    if (waits)
-        soft_contexts_drain();
+    soft_contexts_drain();
     free_range(&range, "stream-ordered memory after cuMemFree");
     return CUDA_SUCCESS;
 }

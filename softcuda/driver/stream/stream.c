@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Streams for applications: handles, default streams, queries and host functions. */
 #include "softcuda/driver/context/context.h"
-#include "softcuda/driver/graph/graph_work.h"
 
 /* ---- Handles to streams ---------------------------------------------------------------------- */
 
@@ -46,7 +45,6 @@ static CUresult default_stream(bool per_thread, soft_stream **stream)
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
     if (!per_thread) {
-        SOFT_TRY(soft_capture_check_legacy(context));
         pthread_mutex_lock(&soft_lock);
         *stream = context->legacy;
         pthread_mutex_unlock(&soft_lock);
@@ -108,7 +106,6 @@ SOFT_API cuStreamCreate(CUstream *phStream, unsigned int Flags)
 SOFT_API cuStreamDestroy_v2(CUstream hStream)
 {
     SOFT_TRY(soft_check_init());
-    soft_capture_abandon(soft_handle_get(SOFT_KIND_STREAM, hStream));
     pthread_mutex_lock(&soft_lock);
     soft_stream *stream = soft_handle_get(SOFT_KIND_STREAM, hStream);
     if (stream)
@@ -145,9 +142,6 @@ SOFT_API_ptsz(cuStreamQuery, (CUstream hStream), (hStream))
 {
     soft_stream *stream;
     SOFT_TRY(soft_stream_get(hStream, &stream));
-    if (stream->capture)
-        return soft_capture_refuse(stream);
-    SOFT_TRY(soft_capture_check_unsafe());
     pthread_mutex_lock(&soft_lock);
     bool idle = is_idle_locked(stream);
     pthread_mutex_unlock(&soft_lock);
@@ -163,7 +157,7 @@ typedef struct {
     CUstream stream;
 } host_call;
 
-void soft_host_call_run(void *copy)
+static void run_host_call(void *copy)
 {
     const host_call *call = copy;
     soft_in_callback = true;
@@ -174,12 +168,6 @@ void soft_host_call_run(void *copy)
     soft_in_callback = false;
 }
 
-void soft_host_call_describe(const void *payload, CUDA_HOST_NODE_PARAMS *params)
-{
-    const host_call *call = payload;
-    *params = (CUDA_HOST_NODE_PARAMS){.fn = call->function, .userData = call->data};
-}
-
 SOFT_API_ptsz(cuLaunchHostFunc, (CUstream hStream, CUhostFn fn, void *userData),
               (hStream, fn, userData))
 {
@@ -188,7 +176,7 @@ SOFT_API_ptsz(cuLaunchHostFunc, (CUstream hStream, CUhostFn fn, void *userData),
     if (!fn)
         return CUDA_ERROR_INVALID_VALUE;
     host_call call = {.function = fn, .data = userData};
-    return soft_stream_push_copy(stream, soft_host_call_run, &call, sizeof(call));
+    return soft_stream_push_copy(stream, run_host_call, &call, sizeof(call));
 }
 
 SOFT_API_ptsz(cuStreamAddCallback,
@@ -199,10 +187,8 @@ SOFT_API_ptsz(cuStreamAddCallback,
     SOFT_TRY(soft_stream_get(hStream, &stream));
     if (!callback || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    if (stream->capture)
-        return soft_capture_refuse(stream);
     host_call call = {.callback = callback, .data = userData, .stream = hStream};
-    return soft_stream_push_copy(stream, soft_host_call_run, &call, sizeof(call));
+    return soft_stream_push_copy(stream, run_host_call, &call, sizeof(call));
 }
 
 /* ---- Queries --------------------------------------------------------------------------------- */
@@ -222,5 +208,7 @@ QUERY(cuStreamGetDevice, CUdevice, stream->context->device)
 QUERY(cuStreamGetFlags, unsigned int, stream->flags)
 QUERY(cuStreamGetPriority, int, stream->priority)
 QUERY(cuStreamGetId, unsigned long long, stream->id)
+/* The status is always "none", because beginning a capture is not implemented. */
+QUERY(cuStreamIsCapturing, CUstreamCaptureStatus, CU_STREAM_CAPTURE_STATUS_NONE)
 
 /* ---- Per-thread twins ------------------------------------------------------------------------ */
