@@ -167,7 +167,7 @@ static void *receive(void *socket)
 static gr_ring *send_ring(gr_ring *ring)
 {
     int ends[2];
-    pthread_t thread;
+    pthread_t thread = 0;
     void *received = NULL;
     must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0 &&
              pthread_create(&thread, NULL, receive, &ends[1]) == 0,
