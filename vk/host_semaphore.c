@@ -56,6 +56,12 @@ struct host_point {
     struct host_point *next;
 };
 
+/*
+ * The number of points that a new semaphore has. A point is in use until the host function has
+ * ended, which may be after the stream went on, so that several frames can need points at once.
+ */
+#define FIRST_POINTS 8
+
 /* ---- Process exit ---------------------------------------------------------------------------- */
 
 /*
@@ -330,6 +336,18 @@ void vk_host_semaphore_finish(gr_semaphore *semaphore)
         nanosleep(&pause, NULL);
 }
 
+/* Without memory for them the points are allocated when they are needed. */
+static void make_points(struct host_semaphore *s)
+{
+    for (int i = 0; i < FIRST_POINTS; i++) {
+        struct host_point *point = malloc(sizeof(*point));
+        if (!point)
+            return;
+        point->next = s->spare;
+        s->spare = point;
+    }
+}
+
 VkSemaphore vk_semaphore_of_host(const gr_semaphore *semaphore)
 {
     if (!semaphore || semaphore->ops != &host_ops)
@@ -355,6 +373,7 @@ gr_semaphore *vk_semaphore_by_host(gr_vk_device *device, const gr_vk_semaphore_d
     s->handle = device->device;
     s->headless = vk_headless_hold(device->device);
     s->failure = VK_SUCCESS;
+    make_points(s);
     vk_device_hold_by(device, owner);
     if (gr_semaphore_init(&s->base, &host_ops, context, true, info->value) != GR_OK) {
         destroy_host(&s->base);
