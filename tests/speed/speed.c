@@ -23,7 +23,7 @@
 #define CALLGRIND_START_INSTRUMENTATION
 #define CALLGRIND_STOP_INSTRUMENTATION
 #define CALLGRIND_ZERO_STATS
-#define CALLGRIND_DUMP_STATS_AT(title) must(false, "valgrind/callgrind.h was missing")
+#define CALLGRIND_DUMP_STATS_AT(title) need(false, "valgrind/callgrind.h was missing")
 #endif
 
 enum { CALLS = 32, BYTES = 16, BATCH = 32, MANY_SLOTS = 1000, TIMEOUT_MS = 10000 };
@@ -35,13 +35,23 @@ static CUstream stream;
 static gr_vk_device *device;
 static const gr_vk_headless_info *vulkan;
 
-/* 77: the row cannot run here, for example without Vulkan. */
-static void must(bool done, const char *what)
+static void end_unless(bool done, const char *outcome, const char *what, int status)
 {
     if (done)
         return;
-    printf("skipped: %s: %s\n", what, gr_last_error()->message);
-    exit(77);
+    printf("%s: %s: %s\n", outcome, what, gr_last_error()->message);
+    exit(status);
+}
+
+static void must(bool done, const char *what)
+{
+    end_unless(done, "failed", what, 1);
+}
+
+/* Skips all rows if something is missing here, for example Vulkan. */
+static void need(bool found, const char *what)
+{
+    end_unless(found, "skipped", what, 77);
 }
 
 /* ---- Maps ------------------------------------------------------------------------------------ */
@@ -84,7 +94,7 @@ static gr_resource *vk_resource(void)
 static gr_semaphore *semaphore(bool passed)
 {
     gr_semaphore *made = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
-    must(made, "gr_vk_semaphore_create");
+    need(made, "gr_vk_semaphore_create");
     const VkSemaphoreSignalInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
                                         .semaphore = gr_vk_semaphore(made),
                                         .value = PASSED};
@@ -217,18 +227,18 @@ static void measure(const char *name, void (*call)(void *of), void *of)
 static void open_vulkan(void)
 {
     const gr_vk_headless_info *h = vulkan = gr_vk_headless_get(gr_vk_headless_create(NULL));
-    must(h, "gr_vk_headless_create");
+    need(h, "gr_vk_headless_create");
     device =
         gr_vk_device_wrap(&GR_INIT(gr_vk_device_desc, h->get_instance_proc_addr, h->instance,
                                    h->physical_device, h->device, h->graphics, h->graphics_family));
-    must(device, "gr_vk_device_wrap");
+    need(device, "gr_vk_device_wrap");
 }
 
 static void open_cuda(void)
 {
     CUcontext context;
     const gr_cuda_api *cu = gr_cuda();
-    must(cu, "gr_cuda");
+    need(cu, "gr_cuda");
     must(cu->DevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS &&
              cu->CtxSetCurrent(context) == CUDA_SUCCESS &&
              cu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS,
@@ -267,7 +277,7 @@ static void measure_ring(const char *name, size_t slots, bool is_shared)
 
 int main(void)
 {
-    must(gr_egl_create(NULL), "gr_egl_create");
+    need(gr_egl_create(NULL), "gr_egl_create");
     open_cuda();
     open_vulkan();
     measure_maps();
