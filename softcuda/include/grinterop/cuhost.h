@@ -221,7 +221,9 @@ inline int barrier(int predicate)
     return count;
 }
 
-/* Lasts while this host thread runs a block. A thread that waits for a stream may run its blocks.
+/*
+ * Lasts while this host thread runs a block. It may be a thread of the application that waits for
+ * the stream, and runs host functions afterwards.
  */
 struct visit {
     explicit visit(const gr_cuhost_block *block)
