@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include <epoxy/gl.h>
+
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/event.h"
@@ -76,10 +78,25 @@ static gr_status make_if_reached(struct gl_resource *r, unsigned flags, const ch
                             : make_sides(r, drawing, flags, call);
 }
 
+/*
+ * From a pixel buffer in memory of CUDA, the NVIDIA driver (580) stores wrong depths, and wrong
+ * texels in GL_RGB16I.
+ */
+static gr_status check_image(const struct gl_resource *r, const char *call)
+{
+    const struct gl_format *format = r->format;
+    if (format && (format->depth || format->internal == GL_RGB16I))
+        return gr_fail(GR_ERR_UNSUPPORTED, call,
+                       "OpenGL stores wrong values in %s from memory of CUDA (NVIDIA driver 580). "
+                       "Allow GR_TRANSPORT_COPY.",
+                       format->name);
+    return gl_copy_image_check(r, call);
+}
+
 gr_resource *gl_peer_make(struct gl_resource *r, unsigned flags, const char *call)
 {
     struct gr_context context;
-    if ((r->base.is_image && gl_copy_image_check(r, call) != GR_OK) ||
+    if ((r->base.is_image && check_image(r, call) != GR_OK) ||
         gl_object_choose_context(r, &context, make_if_reached, flags, call) != GR_OK)
         return NULL;
     if (r->base.is_image)

@@ -144,9 +144,10 @@ typedef struct gr_gl_options {
  * and nothing passes through host memory. For buffers of 8 MiB or more, peer is faster than the
  * driver's own interop.
  *
- * Images on two GPUs are copied by GR_TRANSPORT_PEER: CUDA copies between arrays on its own GPU and
- * a buffer on the GPU that draws, and OpenGL copies between this buffer and the image. CUDA does no
- * work on the GPU that draws, and nothing passes through host memory.
+ * Images on two GPUs are copied by GR_TRANSPORT_PEER, or else by GR_TRANSPORT_COPY, if these are
+ * allowed. With peer, CUDA copies between arrays on its own GPU and a buffer on the GPU that draws,
+ * and OpenGL copies between this buffer and the image. CUDA does no work on the GPU that draws, and
+ * nothing passes through host memory.
  *
  * What GR_TRANSPORT_PEER changes for buffers:
  *     map       copies from the GPU that draws, unless the resource is write_discard
@@ -158,8 +159,8 @@ typedef struct gr_gl_options {
  *     deletion  deleting a mapped write_discard buffer loses its data, with a warning in the log
  *
  * For images it changes what GR_TRANSPORT_COPY changes, but the copies are in memory of the GPU
- * that draws, and need GL_EXT_memory_object_fd and OpenGL 4.5. Depth is always copied through host
- * memory.
+ * that draws, and need GL_EXT_memory_object_fd and OpenGL 4.5. Peer refuses depth and GL_RGB16I,
+ * which the NVIDIA driver (580) stores wrongly from memory of CUDA: allow GR_TRANSPORT_COPY.
  *
  * What GR_TRANSPORT_COPY changes:
  *     map       copies from OpenGL, unless the resource is write_discard

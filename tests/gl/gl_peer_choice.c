@@ -67,17 +67,29 @@ static gr_resource *image_by(unsigned transports, const struct image *image)
                                  &GR_INIT(gr_gl_options, .transports = transports));
 }
 
-PEER_TEST(images_use_interop_then_peer_then_copy)
+PEER_TEST(images_use_peer_then_copy_then_interop)
 {
     struct image image = image_make("RGBA8", "2D", 8, 8, 1);
     GR_AUTO(gr_resource) *any = image_by(GR_TRANSPORT_ANY, &image);
-    assert_chosen(any, GR_TRANSPORT_INTEROP, "transport interop (by the driver, between two GPUs)");
-    GR_AUTO(gr_resource) *either = image_by(GR_TRANSPORT_COPY | GR_TRANSPORT_PEER, &image);
-    assert_chosen(either, GR_TRANSPORT_PEER, "transport peer (without CUDA work on the GPU that");
+    assert_chosen(any, GR_TRANSPORT_PEER, "transport peer (the fastest between two GPUs)");
+    GR_AUTO(gr_resource) *either = image_by(BOTH, &image);
+    assert_chosen(either, GR_TRANSPORT_PEER, "transport peer (the fastest between two GPUs)");
     GR_AUTO(gr_resource) *only = image_by(GR_TRANSPORT_PEER, &image);
     assert_chosen(only, GR_TRANSPORT_PEER, "transport peer");
     assert_calls("cuMemAllocHost", 0);
     assert_calls("cuMemHostRegister", 0);
+    GR_AUTO(gr_resource) *without = image_by(GR_TRANSPORT_COPY | GR_TRANSPORT_INTEROP, &image);
+    assert_chosen(without, GR_TRANSPORT_COPY, "transport copy (the fastest between two GPUs");
+}
+
+/* The NVIDIA driver stores wrong texels in this format from memory of CUDA. */
+PEER_TEST(formats_that_peer_refuses_fall_back)
+{
+    struct image image = image_make("RGB16I", "2D", 8, 8, 1);
+    GR_AUTO(gr_resource) *any = image_by(GR_TRANSPORT_ANY, &image);
+    assert_chosen(any, GR_TRANSPORT_COPY, "GL_RGB16I");
+    assert_null(image_by(GR_TRANSPORT_PEER, &image), GR_ERR_UNSUPPORTED, 0,
+                "Allow GR_TRANSPORT_COPY");
 }
 
 /* Without memory that OpenGL can import there is no peer transport for images. */

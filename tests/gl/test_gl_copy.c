@@ -181,7 +181,11 @@ gr_resource *must_copy_image(const struct image *image, unsigned flags)
         gr_from_gl_image_with(image->name, image->target->target, flags, image_options());
     ck_assert_msg(resource, "%s %s is refused: %s", image->format->name, image->target->name,
                   error_text());
-    assert_image_transport(resource);
+    /* peer refuses GL_RGB16I, which NVIDIA's driver stores wrongly */
+    if (image->format->internal == GL_RGB16I)
+        ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
+    else
+        assert_image_transport(resource);
     return resource;
 }
 
