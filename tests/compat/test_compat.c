@@ -346,6 +346,8 @@ TEST(a_failed_import_records_the_reason)
         .type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = 9999, .size = SIZE};
     const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC none = {
         .type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD, .handle.fd = 9999};
+    const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC of_windows = {
+        .type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32, .handle.win32.handle = &semaphore};
     gr_clear_error();
     CUresult wanted = fx.cu->ImportExternalMemory(&memory, &closed);
     ck_assert_int_ne(wanted, CUDA_SUCCESS);
@@ -355,4 +357,8 @@ TEST(a_failed_import_records_the_reason)
     ck_assert_int_ne(wanted, CUDA_SUCCESS);
     assert_result(wanted, cuImportExternalSemaphore(&semaphore, &none), "semaphore");
     assert_error(GR_ERR_INVALID_VALUE, -1, "fd 9999, which is not open");
+    wanted = fx.cu->ImportExternalSemaphore(&semaphore, &of_windows);
+    ck_assert_int_ne(wanted, CUDA_SUCCESS);
+    assert_result(wanted, cuImportExternalSemaphore(&semaphore, &of_windows), "semaphore");
+    assert_error(GR_ERR_UNSUPPORTED, -1, "another operating system");
 }
