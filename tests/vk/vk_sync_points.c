@@ -177,3 +177,20 @@ VULKAN_TEST(describe_names_the_kind_and_value_of_a_semaphore)
     CU(StreamSynchronize(fx.stream));
     free_pair(&pair);
 }
+
+VULKAN_TEST(describe_counts_the_signals_of_a_binary_semaphore)
+{
+    char text[256];
+    if (!vk.exports)
+        skip("this Vulkan device exports no semaphores");
+    struct pair pair = make_pair(VK_SEMAPHORE_TYPE_BINARY);
+    const gr_semaphore_point point = GR_INIT(gr_semaphore_point, .semaphore = pair.drawn);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(gr_semaphore_signal(&point, 1, fx.stream));
+        assert_ok(gr_semaphore_wait(&point, 1, fx.stream));
+    }
+    ck_assert_int_gt(gr_semaphore_describe(pair.drawn, text, sizeof(text)), 0);
+    ck_assert_msg(strstr(text, "signals 2"), "%s", text);
+    CU(StreamSynchronize(fx.stream));
+    free_pair(&pair);
+}
