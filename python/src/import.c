@@ -6,10 +6,34 @@
 
 /* ---- Capsules -------------------------------------------------------------------------------- */
 
+/* The first fields of a DLManagedTensorVersioned. */
+struct managed {
+    uint32_t version[2];
+    void *context;
+    void (*deleter)(struct managed *managed);
+    uint64_t flags;
+    void *data;
+    int32_t device[2], ndim;
+    uint8_t type_code;
+};
+
+/* The first fields of a DLManagedTensor. */
+struct legacy {
+    void *data;
+    int32_t device[2];
+};
+
+/* Whether the DLPack device is kDLCPU or kDLCUDAHost, whose memory has no streams. */
+static bool is_host(int32_t device)
+{
+    return device == 1 || device == 3;
+}
+
 /*
  * Takes the tensor out of the capsule and renames the capsule, so that its destructor does nothing.
+ * If `ordered` is false, host memory is ready without a wait for the stream.
  */
-static PyObject *take_capsule(PyObject *capsule, CUstream ready_on, PyObject *stream)
+static PyObject *take_capsule(PyObject *capsule, CUstream ready_on, PyObject *stream, bool ordered)
 {
     static const char *const names[] = {"dltensor_versioned", "dltensor"};
     static const char *const taken[] = {"used_dltensor_versioned", "used_dltensor"};
@@ -25,6 +49,11 @@ static PyObject *take_capsule(PyObject *capsule, CUstream ready_on, PyObject *st
     }
     void *managed = PyCapsule_GetPointer(capsule, names[legacy]);
     PyCapsule_SetName(capsule, taken[legacy]);
+    if (!ordered && is_host(legacy ? ((struct legacy *)managed)->device[0]
+                                   : ((struct managed *)managed)->device[0])) {
+        ready_on = GR_STREAM_NONE;
+        stream = NULL;
+    }
     gr_tensor *tensor = legacy ? gr_tensor_from_dlpack_legacy(managed, ready_on)
                                : gr_tensor_from_dlpack(managed, ready_on);
     if (tensor)
@@ -34,6 +63,22 @@ static PyObject *take_capsule(PyObject *capsule, CUstream ready_on, PyObject *st
 }
 
 /* ---- __dlpack__() ---------------------------------------------------------------------------- */
+
+static PyObject *name_dlpack, *name_stream, *name_version, *name_exchange, *name_grad;
+static PyObject *no_arguments, *newest;
+
+bool import_ready(void)
+{
+    name_dlpack = PyUnicode_InternFromString("__dlpack__");
+    name_stream = PyUnicode_InternFromString("stream");
+    name_version = PyUnicode_InternFromString("max_version");
+    name_exchange = PyUnicode_InternFromString("__dlpack_c_exchange_api__");
+    name_grad = PyUnicode_InternFromString("requires_grad");
+    no_arguments = PyTuple_New(0);
+    newest = Py_BuildValue("(ii)", 1, 3);
+    return name_dlpack && name_stream && name_version && name_exchange && name_grad &&
+           no_arguments && newest;
+}
 
 /*
  * Whether the producer's memory is host memory, which has no streams. -1, with an exception, on
@@ -50,27 +95,50 @@ static int on_cpu(PyObject *object)
     Py_XDECREF(number);
     if (PyErr_Occurred())
         return -1;
-    return value == 1 || value == 3;
+    return is_host((int32_t)value);
 }
 
 static PyObject *call_dlpack(PyObject *method, PyObject *stream, bool versioned)
 {
-    PyObject *keywords = PyDict_New(), *none = PyTuple_New(0), *capsule = NULL;
-    PyObject *version = versioned ? Py_BuildValue("(ii)", 1, 3) : NULL;
-    if (keywords && none && (!versioned || version) &&
-        (!stream || !PyDict_SetItemString(keywords, "stream", stream)) &&
-        (!versioned || !PyDict_SetItemString(keywords, "max_version", version)))
-        capsule = PyObject_Call(method, none, keywords);
+    PyObject *keywords = PyDict_New(), *capsule = NULL;
+    if (keywords && (!stream || !PyDict_SetItem(keywords, name_stream, stream)) &&
+        (!versioned || !PyDict_SetItem(keywords, name_version, newest)))
+        capsule = PyObject_Call(method, no_arguments, keywords);
     Py_XDECREF(keywords);
-    Py_XDECREF(none);
-    Py_XDECREF(version);
     return capsule;
 }
 
-/* Requests a versioned capsule first. Older producers do not accept max_version. */
-static PyObject *ask_capsule(PyObject *method, PyObject *stream)
+/*
+ * What is known about the type of the last tensor, with a reference to the type: its C functions,
+ * or NULL, and whether the last __dlpack__() accepted a stream and max_version.
+ */
+static struct last {
+    PyObject *type;
+    const struct exchange *functions;
+    bool takes_stream;
+} last;
+
+/*
+ * Requests a versioned capsule. Older producers do not accept max_version. __dlpack_device__(),
+ * which may be slow, is called only if the last tensor of the type was in host memory, or if the
+ * producer refuses the stream.
+ */
+static PyObject *ask_capsule(PyObject *object, PyObject *method, PyObject *stream)
 {
-    PyObject *capsule = call_dlpack(method, stream, true);
+    PyObject *capsule = NULL, *type = (PyObject *)Py_TYPE(object);
+    if (last.type == type && last.takes_stream) {
+        capsule = call_dlpack(method, stream, true);
+        if (capsule || !PyErr_ExceptionMatches(PyExc_Exception))
+            return capsule;
+        PyErr_Clear();
+    }
+    int cpu = on_cpu(object);
+    if (cpu < 0)
+        return NULL;
+    stream = cpu ? NULL : stream;
+    capsule = call_dlpack(method, stream, true);
+    if (last.type == type)
+        last.takes_stream = capsule && stream;
     if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear();
         capsule = call_dlpack(method, stream, false);
@@ -79,17 +147,6 @@ static PyObject *ask_capsule(PyObject *method, PyObject *stream)
 }
 
 /* ---- The C exchange API ---------------------------------------------------------------------- */
-
-/* The first fields of a DLManagedTensorVersioned. */
-struct managed {
-    uint32_t version[2];
-    void *context;
-    void (*deleter)(struct managed *managed);
-    uint64_t flags;
-    void *data;
-    int32_t device[2], ndim;
-    uint8_t type_code;
-};
 
 /* The DLPackExchangeAPI of DLPack 1.3, without the types of the functions that are not used. */
 struct exchange {
@@ -101,25 +158,22 @@ struct exchange {
     int (*current_stream)(int32_t type, int32_t device, CUstream *stream);
 };
 
-static PyObject *name_exchange, *name_grad;
-
-bool import_ready(void)
-{
-    name_exchange = PyUnicode_InternFromString("__dlpack_c_exchange_api__");
-    name_grad = PyUnicode_InternFromString("requires_grad");
-    return name_exchange && name_grad;
-}
-
 /* The functions of the object's type, which remain valid; NULL if it has none. */
 static const struct exchange *exchange_of(PyObject *object)
 {
-    PyObject *capsule = PyObject_GetAttr((PyObject *)Py_TYPE(object), name_exchange);
+    PyObject *type = (PyObject *)Py_TYPE(object);
+    if (type == last.type)
+        return last.functions;
+    PyObject *capsule = PyObject_GetAttr(type, name_exchange);
     const struct exchange *functions =
         capsule ? PyCapsule_GetPointer(capsule, "dlpack_exchange_api") : NULL;
     PyErr_Clear();
     Py_XDECREF(capsule);
     while (functions && functions->major != 1)
         functions = functions->older;
+    PyObject *before = last.type;
+    last = (struct last){Py_NewRef(type), functions, false};
+    Py_XDECREF(before);
     return functions;
 }
 
@@ -151,7 +205,7 @@ static PyObject *from_exchange(PyObject *object, PyObject *stream)
         PyErr_Clear();
         return NULL;
     }
-    bool cpu = managed->device[0] == 1 || managed->device[0] == 3;
+    bool cpu = is_host(managed->device[0]);
     bool ordered =
         cpu || (!functions->current_stream(managed->device[0], managed->device[1], &current) &&
                 (current ? current : GR_STREAM_LEGACY) == ready_on);
@@ -161,27 +215,22 @@ static PyObject *from_exchange(PyObject *object, PyObject *stream)
     if (!tensor)
         managed->deleter(managed);
     PyErr_Clear();
-    return tensor ? tensor_new(tensor, cpu || Py_IsNone(stream) ? NULL : stream) : NULL;
+    return tensor ? tensor_new(tensor, cpu ? NULL : stream) : NULL;
 }
 
 static PyObject *from_dlpack(PyObject *object, PyObject *method, PyObject *stream)
 {
-    int cpu = on_cpu(object);
-    bool named = stream && !Py_IsNone(stream);
-    CUstream ready_on = GR_STREAM_LEGACY;
-    PyObject *number = NULL, *tensor = NULL;
-    if (cpu < 0 || (named && !stream_of(stream, &ready_on)))
+    CUstream ready_on;
+    PyObject *tensor = NULL;
+    if (!stream_or(stream, GR_STREAM_LEGACY, &ready_on))
         return NULL;
-    if (cpu)
-        ready_on = GR_STREAM_NONE;
-    else if (!(number = PyLong_FromVoidPtr(ready_on)))
-        return NULL;
-    PyObject *capsule = ask_capsule(method, number);
+    PyObject *number = PyLong_FromVoidPtr(ready_on);
+    PyObject *capsule = number ? ask_capsule(object, method, number) : NULL;
     if (capsule && !PyCapsule_CheckExact(capsule))
         PyErr_Format(PyExc_TypeError, "__dlpack__() returned %R, not a capsule",
                      (PyObject *)Py_TYPE(capsule));
     else if (capsule)
-        tensor = take_capsule(capsule, ready_on, named && !cpu ? stream : NULL);
+        tensor = take_capsule(capsule, ready_on, stream, false);
     Py_XDECREF(capsule);
     Py_XDECREF(number);
     return tensor;
@@ -342,13 +391,13 @@ static PyObject *one_plane(PyObject *object, PyObject *stream)
     if (PyCapsule_CheckExact(object)) {
         CUstream ready_on;
         return stream_or(stream, GR_STREAM_NONE, &ready_on)
-                   ? take_capsule(object, ready_on, Py_IsNone(stream) ? NULL : stream)
+                   ? take_capsule(object, ready_on, stream, true)
                    : NULL;
     }
     PyObject *tensor = from_exchange(object, stream);
     if (tensor || PyErr_Occurred())
         return tensor;
-    PyObject *method = PyObject_GetAttrString(object, "__dlpack__");
+    PyObject *method = PyObject_GetAttr(object, name_dlpack);
     if (method) {
         tensor = from_dlpack(object, method, stream);
         Py_DECREF(method);

@@ -182,6 +182,26 @@ def test_import_passes_the_stream_to_device_producers(cuda):
         assert producer.asked[0]["stream"] == number
 
 
+def test_import_asks_for_the_device_again_if_the_stream_is_refused(cuda):
+    """Only the first tensor of a type in device memory is asked for its device."""
+
+    class Counted(Producer):
+        def __dlpack_device__(self):
+            counts.append(self.device)
+            return self.device
+
+        def __dlpack__(self, **arguments):
+            if self.device == (1, 0) and "stream" in arguments:
+                raise RuntimeError("no stream")
+            return super().__dlpack__(**arguments)
+
+    counts = []
+    for device in ((2, 0), (2, 0), (1, 0), (1, 0), (2, 0)):
+        tensor = Tensor.from_dlpack(Counted(np.arange(6), "versioned", device), stream=cuda)
+        assert np.from_dlpack(tensor).sum() == 15
+    assert counts == [(2, 0), (1, 0), (1, 0), (2, 0)]
+
+
 class Managed(ctypes.Structure):
     """The first fields of DLManagedTensorVersioned."""
 
