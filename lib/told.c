@@ -294,6 +294,13 @@ bool gr_told_done(struct gr_told_list *list)
     return done;
 }
 
+bool gr_told_follows(const struct gr_told_list *list, const struct gr_told_list *earlier)
+{
+    const struct gr_told *a = list->items ? list->items : list->first;
+    const struct gr_told *b = earlier->items ? earlier->items : earlier->first;
+    return list->count == 1 && earlier->count == 1 && !b->late && is_same(a, b->stream, b->of);
+}
+
 CUevent gr_told_event(struct gr_told_list *list)
 {
     const gr_cuda_api *cu = gr_driver();

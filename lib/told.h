@@ -103,6 +103,12 @@ CUevent gr_told_event(struct gr_told_list *list);
 /* Whether all uses are done; a use that failed counts as done. The CUDA context is current. */
 bool gr_told_done(struct gr_told_list *list);
 
+/*
+ * Whether `list` and `earlier` have one use each, and in the same stream, so that the use of a list
+ * that was filled later cannot be done before that of `earlier`. Locks nothing.
+ */
+bool gr_told_follows(const struct gr_told_list *list, const struct gr_told_list *earlier);
+
 /* Empties the list but keeps its events. */
 void gr_told_clear(struct gr_told_list *list);
 

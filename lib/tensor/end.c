@@ -98,14 +98,15 @@ static void finish(gr_tensor *tensor, bool alive, CUstream stream)
 /* ---- Deferred tensors ------------------------------------------------------------------------ */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static gr_tensor *deferred;
-static size_t aside_count; /* the number of deferred tensors; atomic */
+static gr_tensor *deferred, **newest = &deferred; /* a queue, from the oldest to the newest */
+static size_t aside_count;                        /* the number of deferred tensors; atomic */
 
 static void defer(gr_tensor *tensor)
 {
     pthread_mutex_lock(&lock);
-    tensor->next = deferred;
-    deferred = tensor;
+    tensor->next = NULL;
+    *newest = tensor;
+    newest = &tensor->next;
     __atomic_add_fetch(&aside_count, 1, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
 }
@@ -123,17 +124,27 @@ static bool is_done(gr_tensor *tensor, bool *alive)
     return done;
 }
 
+/*
+ * Removes a tensor whose work is done. Does not query the driver for tensors behind one whose work
+ * is not done, since a loop may leave many tensors in one stream.
+ */
 static gr_tensor *remove_done(bool *alive)
 {
-    gr_tensor *found = NULL;
+    gr_tensor *found = NULL, **link = &deferred;
+    const gr_tensor *busy = NULL;
     pthread_mutex_lock(&lock);
-    for (gr_tensor **link = &deferred; *link && !found;) {
+    for (; *link; link = &(*link)->next) {
+        if (busy && gr_told_follows(&(*link)->user.told, &busy->user.told))
+            continue;
+        busy = *link;
         if (is_done(*link, alive)) {
             found = *link;
-            *link = found->next;
-        } else {
-            link = &(*link)->next;
+            break;
         }
+    }
+    if (found) {
+        *link = found->next;
+        newest = *link ? newest : link;
     }
     if (found)
         __atomic_sub_fetch(&aside_count, 1, __ATOMIC_RELEASE);
@@ -199,8 +210,8 @@ static void end_of_memory(gr_tensor *tensor)
     }
     if (alive && tensor->stream != GR_STREAM_NONE)
         gr_told_add(&tensor->user.told, gr_told_stream(tensor->stream), false);
-    if (alive)
-        done = gr_told_done(&tensor->user.told);
+    if (alive) /* without nesting, gr_tensor_end_deferred() is next and queries the streams */
+        done = gr_told_none(&tensor->user.told) || (nested > 1 && gr_told_done(&tensor->user.told));
     gr_context_leave(pushed);
     if (done && (!alive || nested <= MOST_NESTED))
         finish(tensor, alive, CU_STREAM_PER_THREAD);

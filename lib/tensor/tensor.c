@@ -29,24 +29,24 @@ gr_status gr_tensor_check(const gr_tensor *tensor, const char *call)
 gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *shape,
                           const char *call)
 {
-    /* malloc() is faster than calloc() in a loop */
+    /* malloc() is faster than calloc() in a loop; gcc makes one calloc() of malloc() and memset()
+     */
     gr_tensor *tensor = gr_check_memory(malloc(sizeof(*tensor)), call);
     if (!tensor)
         return NULL;
-    memset(tensor, 0, sizeof(*tensor));
-    tensor->holds = 1;
-    tensor->info = (gr_tensor_info){.dtype = desc->dtype,
-                                    .layout = desc->layout,
-                                    .memory = desc->memory,
-                                    .read_only = desc->read_only,
-                                    .ndim = shape->ndim,
-                                    .bytes = shape->bytes,
-                                    .compact = shape->compact};
-    tensor->negative_strides = desc->negative_strides;
+    *tensor = (gr_tensor){.holds = 1,
+                          .info = {.dtype = desc->dtype,
+                                   .layout = desc->layout,
+                                   .memory = desc->memory,
+                                   .read_only = desc->read_only,
+                                   .ndim = shape->ndim,
+                                   .bytes = shape->bytes,
+                                   .compact = shape->compact},
+                          .negative_strides = desc->negative_strides,
+                          .context.primary_of = -1,
+                          .stream = GR_STREAM_NONE};
     memcpy(tensor->shape, shape->shape, sizeof(tensor->shape));
     memcpy(tensor->strides, shape->strides, sizeof(tensor->strides));
-    tensor->context.primary_of = -1;
-    tensor->stream = GR_STREAM_NONE;
     gr_told_init(&tensor->user.told);
     return tensor;
 }
