@@ -80,7 +80,7 @@ gr_status gr_launch_copy(const struct gr_picture *from, const struct gr_array_pl
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_work(result, "cuMemcpy3DAsync", "%s: %s, and %s: the driver rejected the copy.",
-                        call, from->text, to->text);
+                        call, GR_PHRASE(from), GR_PHRASE(to));
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */

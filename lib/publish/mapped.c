@@ -81,13 +81,13 @@ static void describe_image(const gr_image_info *info, bool volume, unsigned leve
         .pixel = (int64_t)texel,
         .channel = (int64_t)(texel / info->channels),
     };
-    struct gr_shaped shaped = {.what = "the image", .dtype = p->dtype};
+    struct gr_shaped *shaped = &p->shaped;
+    *shaped = (struct gr_shaped){.what = "the image", .dtype = p->dtype};
     if (volume)
-        shaped.shape[shaped.ndim++] = p->depth;
-    shaped.shape[shaped.ndim++] = p->height;
-    shaped.shape[shaped.ndim++] = p->width;
-    shaped.shape[shaped.ndim++] = (int64_t)p->channels;
-    gr_shaped_text(&shaped, p->text);
+        shaped->shape[shaped->ndim++] = p->depth;
+    shaped->shape[shaped->ndim++] = p->height;
+    shaped->shape[shaped->ndim++] = p->width;
+    shaped->shape[shaped->ndim++] = (int64_t)p->channels;
 }
 
 /* Describes linear memory, which contains only the level and layer that were mapped. */
@@ -222,11 +222,11 @@ static gr_status look_at_buffer(gr_buffer *buffer, const struct gr_shaped *tenso
     }
     if (gr_pictures_of_elements(tensor, &shaped, &sides->tensor, &sides->mapped))
         return GR_OK;
-    gr_shaped_text(tensor, sides->tensor.text);
+    sides->tensor.shaped = *tensor;
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "%c%s, with gaps between elements in more than three dimensions: copy it to a "
+                   "%s, with gaps between elements in more than three dimensions: copy it to a "
                    "compact tensor first (gr_tensor_clone()).",
-                   GR_SENTENCE(sides->tensor.text));
+                   GR_SENTENCE(&sides->tensor));
 }
 
 static gr_status read_for_image(const struct gr_shaped *tensor, const gr_publish_options *o,

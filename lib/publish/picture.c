@@ -2,6 +2,7 @@
 /* Interprets shapes as pictures: finds the dimensions of height, width and channels. */
 #include "lib/publish/picture.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ static const char *layout_text(gr_layout layout)
     return (unsigned)layout < sizeof(texts) / sizeof(texts[0]) ? texts[layout] : "";
 }
 
-void gr_shaped_text(const struct gr_shaped *shaped, char text[GR_SHAPED_TEXT])
+const char *gr_shaped_text(const struct gr_shaped *shaped, char text[GR_SHAPED_TEXT], bool capital)
 {
     size_t used = (size_t)snprintf(text, GR_SHAPED_TEXT, "%s is (", shaped->what);
     for (unsigned i = 0; i < shaped->ndim && used < GR_SHAPED_TEXT; i++)
@@ -25,6 +26,9 @@ void gr_shaped_text(const struct gr_shaped *shaped, char text[GR_SHAPED_TEXT])
     if (used < GR_SHAPED_TEXT)
         snprintf(text + used, GR_SHAPED_TEXT - used, "%s) of %s%s", shaped->ndim == 1 ? "," : "",
                  gr_dtype_get_info(shaped->dtype)->name, layout_text(shaped->layout));
+    if (capital)
+        text[0] = (char)toupper((unsigned char)text[0]);
+    return text;
 }
 
 /* Whether pictures of this layout have chroma planes. */
@@ -36,9 +40,8 @@ static bool is_yuv(gr_layout layout)
 static gr_status refuse(const struct gr_shaped *shaped, const char *call, const char *advice)
 {
     char text[GR_SHAPED_TEXT];
-    gr_shaped_text(shaped, text);
-    return gr_fail(GR_ERR_INVALID_VALUE, call, "%c%s, which is not a picture: %s",
-                   GR_SENTENCE(text), advice);
+    return gr_fail(GR_ERR_INVALID_VALUE, call, "%s, which is not a picture: %s",
+                   gr_shaped_text(shaped, text, true), advice);
 }
 
 /* ---- Pictures of channels -------------------------------------------------------------------- */
@@ -219,12 +222,10 @@ static gr_status read_chroma(const struct gr_shaped *s, const struct gr_shaped *
                       (split ? shape[1] == pairs && shape[2] == 2 : shape[1] == 2 * pairs);
     if (!fits) {
         char text[GR_SHAPED_TEXT], theirs[GR_SHAPED_TEXT];
-        gr_shaped_text(s, text);
-        gr_shaped_text(chroma, theirs);
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "%c%s and %s: the second plane must be (%lld, %lld, 2) or (%lld, %lld).",
-                       GR_SENTENCE(text), theirs, (long long)rows, (long long)pairs,
-                       (long long)rows, (long long)(2 * pairs));
+                       "%s and %s: the second plane must be (%lld, %lld, 2) or (%lld, %lld).",
+                       gr_shaped_text(s, text, true), gr_shaped_text(chroma, theirs, false),
+                       (long long)rows, (long long)pairs, (long long)rows, (long long)(2 * pairs));
     }
     take_pairs(p, s->layout, chroma->base, strides[0], split ? strides[1] : 2 * strides[1],
                split ? strides[2] : strides[1]);
@@ -264,9 +265,8 @@ gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped
                           bool volume, struct gr_picture *picture, const char *call)
 {
     struct axes axes = {-1, -1, -1, -1};
-    *picture =
-        (struct gr_picture){.dtype = shaped->dtype, .base = shaped->base, .memory = shaped->memory};
-    gr_shaped_text(shaped, picture->text);
+    *picture = (struct gr_picture){
+        .dtype = shaped->dtype, .base = shaped->base, .memory = shaped->memory, .shaped = *shaped};
     for (unsigned i = 0; i < shaped->ndim; i++)
         if (shaped->shape[i] > INT32_MAX)
             return refuse(shaped, call, "a dimension is too large for a picture.");
@@ -274,7 +274,7 @@ gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`chroma` is set, but %s: set `layout` to GR_LAYOUT_NV12, GR_LAYOUT_P016 or "
                        "GR_LAYOUT_NV16.",
-                       picture->text);
+                       GR_PHRASE(picture));
     if (is_yuv(shaped->layout))
         return read_yuv(shaped, chroma, picture, call);
     gr_status status = find_axes(shaped, volume ? 3 : 2, &axes, call);
@@ -288,8 +288,8 @@ gr_status gr_picture_flip(struct gr_picture *p, const char *call)
     struct gr_planes *colour = &p->colour;
     if (colour->there && colour->y_shift && p->height % 2)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "%s with an odd height, %lld: its chroma rows can't be flipped.", p->text,
-                       (long long)p->height);
+                       "%s with an odd height, %lld: its chroma rows can't be flipped.",
+                       GR_PHRASE(p), (long long)p->height);
     p->base += (uint64_t)((p->height - 1) * p->row);
     p->row = -p->row;
     if (!colour->there)
@@ -344,8 +344,8 @@ static void take_joined(const struct gr_shaped *s, const struct joined *j, const
                              .pixel =
                                  j->n > 0 ? strides[0] : (int64_t)gr_dtype_get_info(s->dtype)->size,
                              .row = j->n > 1 ? strides[1] : 0,
-                             .slice = j->n > 2 ? strides[2] : 0};
-    gr_shaped_text(s, p->text);
+                             .slice = j->n > 2 ? strides[2] : 0,
+                             .shaped = *s};
 }
 
 bool gr_pictures_of_elements(const struct gr_shaped *a, const struct gr_shaped *b,

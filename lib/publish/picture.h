@@ -6,7 +6,6 @@
 #ifndef GR_LIB_PUBLISH_PICTURE_H
 #define GR_LIB_PUBLISH_PICTURE_H
 
-#include <ctype.h>
 #include <grinterop/publish.h>
 
 #include "lib/publish/job.h"
@@ -43,14 +42,16 @@ struct gr_picture {
     unsigned channels;
     int64_t pixel, row, slice, channel; /* bytes to the next pixel, row, slice and channel */
     struct gr_planes colour;
-    char text[GR_SHAPED_TEXT]; /* a description, such as "the tensor is (1080, 1920, 3) of uint8" */
+    struct gr_shaped shaped; /* for messages */
 };
 
-/* The arguments for "%c%s" that print a text with a capital first letter. */
-#define GR_SENTENCE(text) toupper((unsigned char)(text)[0]), (text) + 1
-
-/* Writes a description, such as "the tensor is (3, 4) of uint8". */
-void gr_shaped_text(const struct gr_shaped *shaped, char text[GR_SHAPED_TEXT]);
+/*
+ * Writes a description, such as "the tensor is (3, 4) of uint8", and returns it. The macros do so
+ * for a message; the text of GR_SENTENCE() begins with a capital letter.
+ */
+const char *gr_shaped_text(const struct gr_shaped *shaped, char text[GR_SHAPED_TEXT], bool capital);
+#define GR_PHRASE(of)   gr_shaped_text(&(of)->shaped, (char[GR_SHAPED_TEXT]){0}, false)
+#define GR_SENTENCE(of) gr_shaped_text(&(of)->shaped, (char[GR_SHAPED_TEXT]){0}, true)
 
 /*
  * Interprets the shape as a picture of one slice, or of several slices if `volume` is set. `chroma`

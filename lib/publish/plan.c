@@ -88,10 +88,10 @@ static gr_status refuse_sizes(const struct gr_picture *from, const struct gr_pic
                               const char *call)
 {
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "%c%s, and %s: widths, heights and depths must be equal, but are %lld x %lld x "
+                   "%s, and %s: widths, heights and depths must be equal, but are %lld x %lld x "
                    "%lld and %lld x %lld x %lld. Choose another level, a view of a part, or a "
                    "`layout` if the dimensions have another meaning.",
-                   GR_SENTENCE(from->text), to->text, (long long)from->width,
+                   GR_SENTENCE(from), GR_PHRASE(to), (long long)from->width,
                    (long long)from->height, (long long)from->depth, (long long)to->width,
                    (long long)to->height, (long long)to->depth);
 }
@@ -110,9 +110,9 @@ static gr_status check_shapes(const struct gr_picture *from, const struct gr_pic
     if (a == b || (a == 3 && b == 4) || (a == 4 && b == 3) || (a == 1 && b >= 3))
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "%c%s, and %s: their channels don't match: 1 can become 1, 3 or 4; 2 stays 2; 3 "
+                   "%s, and %s: their channels don't match: 1 can become 1, 3 or 4; 2 stays 2; 3 "
                    "and 4 can become 3 or 4.",
-                   GR_SENTENCE(from->text), to->text);
+                   GR_SENTENCE(from), GR_PHRASE(to));
 }
 
 static gr_status check_options(const struct gr_picture *from, const struct gr_picture *to,
@@ -121,19 +121,19 @@ static gr_status check_options(const struct gr_picture *from, const struct gr_pi
     const struct gr_picture *tensor = fetch ? to : from;
     if (to->colour.there)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "%c%s: conversion to YUV is not supported. Use an RGB tensor.",
-                       GR_SENTENCE(to->text));
+                       "%s: conversion to YUV is not supported. Use an RGB tensor.",
+                       GR_SENTENCE(to));
     if (o->bgr && (tensor->colour.there || tensor->channels < 3))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`bgr` is set, but %s: `bgr` requires 3 or 4 channels.", tensor->text);
+                       "`bgr` is set, but %s: `bgr` requires 3 or 4 channels.", GR_PHRASE(tensor));
     if (o->srgb && (from->is_number || to->is_number))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`srgb` is set, but the image is read as integers, which are not colours.");
     if (from->colour.there && to->is_number)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "%c%s, and %s, which is read as integers: YUV can only be converted to "
+                       "%s, and %s, which is read as integers: YUV can only be converted to "
                        "colours from 0 to 1, which are floats.",
-                       GR_SENTENCE(from->text), to->text);
+                       GR_SENTENCE(from), GR_PHRASE(to));
     if ((unsigned)o->matrix > GR_YUV_BT2020)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "`matrix` is %d, which is not a gr_yuv_matrix.",
                        (int)o->matrix);
@@ -318,10 +318,10 @@ static gr_status refuse_types(const struct gr_picture *from, const struct gr_pic
                               const char *call)
 {
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "%c%s, and %s: only uint8, uint16, float16, bfloat16 and float32 can be "
+                   "%s, and %s: only uint8, uint16, float16, bfloat16 and float32 can be "
                    "converted and rearranged. Tensors of other types must be packed, and are only "
                    "copied unchanged: convert the tensor first.",
-                   GR_SENTENCE(from->text), to->text);
+                   GR_SENTENCE(from), GR_PHRASE(to));
 }
 
 /* Treats rows without gaps between them as one long row. */
@@ -360,22 +360,22 @@ static gr_status check_reach(const struct gr_picture *p, const char *call)
 {
     if (!is_aligned(p))
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "%c%s. Kernels require an address and strides that are multiples of the "
+                       "%s. Kernels require an address and strides that are multiples of the "
                        "element size: make a compact copy.",
-                       GR_SENTENCE(p->text));
+                       GR_SENTENCE(p));
     if (p->memory == GR_MEMORY_HOST)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "%c%s, in host memory that kernels cannot access, and a plain copy is not "
+                       "%s, in host memory that kernels cannot access, and a plain copy is not "
                        "enough: copy it to the device first, by gr_tensor_clone().",
-                       GR_SENTENCE(p->text));
+                       GR_SENTENCE(p));
     if (p->memory == GR_MEMORY_ARRAY)
         return gr_fail(GR_ERR_UNSUPPORTED, call,
-                       "%c%s, in a CUDA array, and a plain copy is not enough: copy it to linear "
+                       "%s, in a CUDA array, and a plain copy is not enough: copy it to linear "
                        "memory first, by gr_tensor_clone().",
-                       GR_SENTENCE(p->text));
+                       GR_SENTENCE(p));
     if (p->width > INT32_MAX || p->height > INT32_MAX || p->depth > MOST_SLICES)
-        return gr_fail(GR_ERR_UNSUPPORTED, call, "%c%s, which is too large for one kernel.",
-                       GR_SENTENCE(p->text));
+        return gr_fail(GR_ERR_UNSUPPORTED, call, "%s, which is too large for one kernel.",
+                       GR_SENTENCE(p));
     return GR_OK;
 }
 
