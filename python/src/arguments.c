@@ -13,6 +13,73 @@ bool arguments_ready(void)
     return name_cuda_stream;
 }
 
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+static bool intern(struct parameters *parameters)
+{
+    for (size_t i = 0; parameters->names[i] && !parameters->interned[i]; i++) {
+        parameters->interned[i] = PyUnicode_InternFromString(parameters->names[i]);
+        if (!parameters->interned[i])
+            return false;
+    }
+    return true;
+}
+
+/* The index of a name, which is usually interned, too; -1: there is none. */
+static Py_ssize_t place_of(const struct parameters *parameters, PyObject *name)
+{
+    for (Py_ssize_t i = 0; parameters->names[i]; i++) {
+        if (name == parameters->interned[i])
+            return i;
+    }
+    for (Py_ssize_t i = 0; parameters->names[i]; i++) {
+        if (PyUnicode_Compare(name, parameters->interned[i]) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static bool take_keywords(const char *call, const struct parameters *parameters,
+                          PyObject *const *args, PyObject *keywords, PyObject **values)
+{
+    Py_ssize_t named = keywords ? PyTuple_Size(keywords) : 0;
+    for (Py_ssize_t i = 0; i < named; i++) {
+        PyObject *name = PyTuple_GetItem(keywords, i);
+        Py_ssize_t place = place_of(parameters, name);
+        if (place < 0 || values[place]) {
+            PyErr_Format(PyExc_TypeError, "%s() got %s keyword argument %R", call,
+                         place < 0 ? "an unexpected" : "a second value for", name);
+            return false;
+        }
+        values[place] = args[i];
+    }
+    return true;
+}
+
+bool arguments_of(const char *call, struct parameters *parameters, PyObject *const *args,
+                  Py_ssize_t count, PyObject *keywords, PyObject **values)
+{
+    if (!intern(parameters))
+        return false;
+    if (count > parameters->positional) {
+        PyErr_Format(PyExc_TypeError, "%s() takes at most %zd positional arguments; %zd were given",
+                     call, parameters->positional, count);
+        return false;
+    }
+    for (Py_ssize_t i = 0; parameters->names[i]; i++)
+        values[i] = i < count ? args[i] : NULL;
+    if (!take_keywords(call, parameters, args + count, keywords, values))
+        return false;
+    for (Py_ssize_t i = 0; i < parameters->required; i++) {
+        if (values[i])
+            continue;
+        PyErr_Format(PyExc_TypeError, "%s() needs the %sargument %s", call,
+                     i < parameters->positional ? "" : "keyword-only ", parameters->names[i]);
+        return false;
+    }
+    return true;
+}
+
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
 bool address_of(PyObject *object, uint64_t *address)

@@ -131,26 +131,14 @@ static void end(PyObject *object)
 
 #define SELF ((buffer_object *)core_own(self))
 
-/* The stream argument, positional or by keyword. NULL without an exception if it is absent. */
-static PyObject *stream_argument(PyObject *const *args, Py_ssize_t count, PyObject *names)
-{
-    Py_ssize_t named = names ? PyTuple_Size(names) : 0;
-    if (count + named > 1)
-        PyErr_SetString(PyExc_TypeError, "close() takes one argument, the stream");
-    else if (named && PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, 0), "stream") != 0)
-        PyErr_Format(PyExc_TypeError, "close() takes the argument stream, not %R",
-                     PyTuple_GetItem(names, 0));
-    else
-        return count + named ? args[0] : NULL;
-    return NULL;
-}
-
 static PyObject *call_close(PyObject *self, PyObject *const *args, Py_ssize_t count,
                             PyObject *names)
 {
+    static struct parameters parameters = {.positional = 1, .names = {"stream"}};
     CUstream stream;
-    PyObject *given = count || names ? stream_argument(args, count, names) : NULL;
-    if ((!given && PyErr_Occurred()) || !stream_or(given, GR_STREAM_OF_MAP, &stream))
+    PyObject *given;
+    if (!arguments_of("close", &parameters, args, count, names, &given) ||
+        !stream_or(given, GR_STREAM_OF_MAP, &stream))
         return NULL;
     return buffer_close(SELF, stream) ? Py_NewRef(Py_None) : NULL;
 }

@@ -10,61 +10,13 @@ enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };
 #define VERSIONED "dltensor_versioned"
 #define LEGACY    "dltensor"
 
-/* ---- Argument names -------------------------------------------------------------------------- */
-
-/* The interned argument names, in the order of struct export. */
-#define ARGUMENTS 4
-static PyObject *argument_names[ARGUMENTS];
-
-bool export_ready(void)
-{
-    static const char *const names[ARGUMENTS] = {"stream", "max_version", "dl_device", "copy"};
-    for (size_t i = 0; i < ARGUMENTS; i++) {
-        argument_names[i] = PyUnicode_InternFromString(names[i]);
-        if (!argument_names[i])
-            return false;
-    }
-    return true;
-}
-
-/* The field of `wanted` for the argument with that name. */
-static PyObject **place_of(struct export *wanted, PyObject *name)
-{
-    PyObject **const places[ARGUMENTS] = {&wanted->stream, &wanted->max_version, &wanted->dl_device,
-                                          &wanted->copy};
-    for (size_t i = 0; i < ARGUMENTS; i++) {
-        if (name == argument_names[i])
-            return places[i];
-    }
-    for (size_t i = 0; i < ARGUMENTS; i++) {
-        if (PyUnicode_Compare(name, argument_names[i]) == 0)
-            return places[i];
-    }
-    PyErr_Format(PyExc_TypeError, "__dlpack__() got an unexpected keyword argument %R", name);
-    return NULL;
-}
+/* ---- Arguments ------------------------------------------------------------------------------- */
 
 bool export_of(struct export *wanted, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
-    Py_ssize_t named = names ? PyTuple_Size(names) : 0;
-    *wanted = (struct export){0};
-    if (count > 1) {
-        PyErr_SetString(PyExc_TypeError, "__dlpack__() takes one positional argument, the stream");
-        return false;
-    }
-    if (count)
-        wanted->stream = args[0];
-    for (Py_ssize_t i = 0; i < named; i++) {
-        PyObject **place = place_of(wanted, PyTuple_GetItem(names, i));
-        if (!place)
-            return false;
-        if (place == &wanted->stream && count) {
-            PyErr_SetString(PyExc_TypeError, "__dlpack__() got two streams");
-            return false;
-        }
-        *place = args[count + i];
-    }
-    return true;
+    static struct parameters parameters = {.positional = 1,
+                                           .names = {"stream", "max_version", "dl_device", "copy"}};
+    return arguments_of("__dlpack__", &parameters, args, count, names, &wanted->stream);
 }
 
 /* Reads a pair of small integers. false, with an exception, for anything else. */

@@ -97,6 +97,24 @@ bool choice_of(PyObject *object, const char *what, const char *const names[], in
 /* Returns the Python name of a GR_FORMAT; "" if it has none. */
 const char *format_name(unsigned format);
 
+/*
+ * The parameters of a METH_FASTCALL | METH_KEYWORDS function: their names, which end with NULL, the
+ * number of those that may be positional, and the number of those that are required.
+ */
+#define MOST_PARAMETERS 20
+struct parameters {
+    Py_ssize_t positional, required;
+    const char *names[MOST_PARAMETERS + 1];
+    PyObject *interned[MOST_PARAMETERS]; /* set by the first call */
+};
+
+/*
+ * Reads the arguments of such a function into one value per parameter, NULL if absent. false, with
+ * an exception, for other arguments.
+ */
+bool arguments_of(const char *call, struct parameters *parameters, PyObject *const *args,
+                  Py_ssize_t count, PyObject *keywords, PyObject **values);
+
 /* Creates the interned attribute names. */
 bool arguments_ready(void);
 

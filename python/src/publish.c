@@ -15,9 +15,10 @@ struct options {
     struct desc target;
 };
 
-/* The Python arguments of one call. */
+/* The Python arguments of one call, in the order of its parameters. */
 struct given {
-    PyObject *stream, *layout, *scale, *bias, *alpha, *matrix, *shape, *dtype, *strides;
+    PyObject *target, *tensor, *stream, *layout, *bgr, *flip, *scale, *bias, *alpha, *srgb;
+    PyObject *matrix, *full_range, *level, *layer, *offset, *shape, *dtype, *strides;
     PyObject *wait_event, *timeout;
 };
 
@@ -86,6 +87,25 @@ static bool numbers_of_options(const struct given *given, struct options *to)
         to->options.alpha = &to->alpha;
     }
     return true;
+}
+
+static bool flag_of(PyObject *object, bool *flag)
+{
+    int truth = object ? PyObject_IsTrue(object) : 0;
+    *flag = truth == 1;
+    return truth >= 0;
+}
+
+static bool flags_of_options(const struct given *given, gr_publish_options *to)
+{
+    if (given->level)
+        to->level = (unsigned)PyLong_AsUnsignedLongMask(given->level);
+    if (given->layer)
+        to->layer = (unsigned)PyLong_AsUnsignedLongMask(given->layer);
+    if (given->offset)
+        to->offset = (size_t)PyNumber_AsSsize_t(given->offset, PyExc_OverflowError);
+    return !PyErr_Occurred() && flag_of(given->bgr, &to->bgr) && flag_of(given->flip, &to->flip) &&
+           flag_of(given->srgb, &to->srgb) && flag_of(given->full_range, &to->full_range);
 }
 
 static bool names_of_options(const struct given *given, struct options *to)
@@ -254,56 +274,51 @@ static PyObject *tensor_for(PyObject *target, PyObject *object, PyObject *stream
     return tensor;
 }
 
-static PyObject *run(PyObject *args, PyObject *keywords, bool fetch)
+static PyObject *run(struct work *work, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
-    static char *names[] = {"target",     "tensor",  "stream", "layout", "bgr",    "flip",
-                            "scale",      "bias",    "alpha",  "srgb",   "matrix", "full_range",
-                            "level",      "layer",   "offset", "shape",  "dtype",  "strides",
-                            "wait_event", "timeout", NULL};
-    PyObject *target, *object, *tensor, *result = NULL;
-    struct given given = {0};
-    struct work work = {.fetch = fetch};
-    gr_publish_options *options = &work.options.options;
-    int bgr = 0, flip = 0, srgb = 0, full_range = 0;
-    Py_ssize_t offset = 0;
+    static struct parameters parameters = {
+        .positional = 2,
+        .required = 2,
+        .names = {"target", "tensor", "stream", "layout",  "bgr",        "flip",   "scale",
+                  "bias",   "alpha",  "srgb",   "matrix",  "full_range", "level",  "layer",
+                  "offset", "shape",  "dtype",  "strides", "wait_event", "timeout"}};
+    struct given given;
+    PyObject *tensor, *result = NULL;
     gr_tensor *chroma;
-    *options = GR_INIT(gr_publish_options);
-    if (!PyArg_ParseTupleAndKeywords(
-            args, keywords, "OO|$OOppOOOpOpIInOOOOO", names, &target, &object, &given.stream,
-            &given.layout, &bgr, &flip, &given.scale, &given.bias, &given.alpha, &srgb,
-            &given.matrix, &full_range, &options->level, &options->layer, &offset, &given.shape,
-            &given.dtype, &given.strides, &given.wait_event, &given.timeout) ||
-        !is_target(target = core_own(target)) ||
-        !stream_of_work(target, given.stream, &work.stream) ||
-        !names_of_options(&given, &work.options) || !numbers_of_options(&given, &work.options) ||
-        !timeout_of(given.timeout, &work.timeout_ms) ||
-        !(tensor = tensor_for(target, object, given.stream)))
+    work->options.options = GR_INIT(gr_publish_options);
+    if (!arguments_of(work->fetch ? "fetch" : "publish", &parameters, args, count, keywords,
+                      &given.target) ||
+        !is_target(given.target = core_own(given.target)) ||
+        !stream_of_work(given.target, given.stream, &work->stream) ||
+        !flags_of_options(&given, &work->options.options) ||
+        !names_of_options(&given, &work->options) || !numbers_of_options(&given, &work->options) ||
+        !timeout_of(given.timeout, &work->timeout_ms) ||
+        !(tensor = tensor_for(given.target, given.tensor, given.stream)))
         return NULL;
-    options->bgr = bgr;
-    options->flip = flip;
-    options->srgb = srgb;
-    options->full_range = full_range;
-    options->offset = (size_t)offset;
-    if (tensor_begin(tensor, &work.tensor, &chroma)) {
-        options->chroma = chroma;
-        if (target_of_options(&given, tensor, &work.options))
-            result = dispatch(target, &work);
+    if (tensor_begin(tensor, &work->tensor, &chroma)) {
+        work->options.options.chroma = chroma;
+        if (target_of_options(&given, tensor, &work->options))
+            result = dispatch(given.target, work);
         tensor_end(tensor);
     }
     Py_DECREF(tensor);
     return result;
 }
 
-static PyObject *publish(PyObject *module, PyObject *args, PyObject *keywords)
+static PyObject *publish(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                         PyObject *keywords)
 {
+    struct work work = {.fetch = false};
     (void)module;
-    return run(args, keywords, false);
+    return run(&work, args, count, keywords);
 }
 
-static PyObject *fetch(PyObject *module, PyObject *args, PyObject *keywords)
+static PyObject *fetch(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                       PyObject *keywords)
 {
+    struct work work = {.fetch = true};
     (void)module;
-    return run(args, keywords, true);
+    return run(&work, args, count, keywords);
 }
 
 /* ---- Framebuffers ---------------------------------------------------------------------------- */
@@ -427,7 +442,7 @@ static PyObject *fetch_framebuffer(PyObject *module, PyObject *args, PyObject *k
 }
 
 PyMethodDef publish_functions[] = {
-    {"publish", METHOD(publish), KEYWORDS,
+    {"publish", METHOD(publish), METH_FASTCALL | METH_KEYWORDS,
      "publish(target, tensor, *, stream=None, layout=None, bgr=False, flip=False, scale=None,\n"
      "        bias=None, alpha=None, srgb=False, matrix='bt709', full_range=False, level=0,\n"
      "        layer=0, offset=0, shape=None, dtype=None, strides=None, wait_event=None,\n"
@@ -440,7 +455,7 @@ PyMethodDef publish_functions[] = {
      "number or one per channel. alpha: used if the tensor has none. srgb: converts from a\n"
      "linear tensor to sRGB. matrix, full_range: for YUV. offset, shape, dtype, strides: the\n"
      "layout of a buffer. timeout: seconds to wait for a ring slot."},
-    {"fetch", METHOD(fetch), KEYWORDS,
+    {"fetch", METHOD(fetch), METH_FASTCALL | METH_KEYWORDS,
      "fetch(target, tensor, *, stream=None, layout=None, bgr=False, flip=False, scale=None,\n"
      "      bias=None, alpha=None, srgb=False, matrix='bt709', full_range=False, level=0,\n"
      "      layer=0, offset=0, shape=None, dtype=None, strides=None, wait_event=None,\n"

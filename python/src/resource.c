@@ -11,9 +11,6 @@
 
 PyTypeObject *resource_type;
 
-/* The interned keyword `stream` of map(). */
-static PyObject *name_stream;
-
 /* ---- Life ------------------------------------------------------------------------------------ */
 
 PyObject *resource_new(PyTypeObject *type, gr_resource *resource)
@@ -143,26 +140,6 @@ static bool mappable(resource_object *self)
 
 /* ---- Mapping --------------------------------------------------------------------------------- */
 
-/*
- * Reads the only argument of map(), the keyword `stream`. NULL, with an exception, for any other
- * arguments.
- */
-static PyObject *only_stream(Py_ssize_t count, PyObject *const *args, PyObject *names)
-{
-    Py_ssize_t named = names ? PyTuple_Size(names) : 0;
-    if (count)
-        PyErr_Format(PyExc_TypeError, "map() takes its stream as a keyword-only argument");
-    else if (!named)
-        PyErr_SetString(PyExc_TypeError, "map() needs keyword-only argument stream");
-    else if (named != 1 || (PyTuple_GetItem(names, 0) != name_stream &&
-                            PyUnicode_Compare(PyTuple_GetItem(names, 0), name_stream) != 0))
-        PyErr_Format(PyExc_TypeError, "map() takes only the keyword-only argument stream, not %R",
-                     names);
-    else
-        return args[0];
-    return NULL;
-}
-
 static PyObject *map_on(resource_object *self, PyObject *given)
 {
     CUstream stream;
@@ -183,8 +160,11 @@ static PyObject *map_on(resource_object *self, PyObject *given)
 
 static PyObject *map(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
-    PyObject *given = only_stream(count, args, names);
-    return given ? core_wrap(map_on((resource_object *)self, given)) : NULL;
+    static struct parameters parameters = {.required = 1, .names = {"stream"}};
+    PyObject *given;
+    return arguments_of("map", &parameters, args, count, names, &given)
+               ? core_wrap(map_on((resource_object *)self, given))
+               : NULL;
 }
 
 static PyObject *map_linear(PyObject *object, PyObject *args, PyObject *keywords)
@@ -365,10 +345,7 @@ bool add_resource(PyObject *module)
     gather(methods, external_methods);
     gather(methods, order_methods);
     gather(methods, share_methods);
-    name_stream = PyUnicode_InternFromString("stream");
-    resource_type = name_stream
-                        ? add_type(module, "grinterop.GraphicsResource", sizeof(resource_object),
-                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots)
-                        : NULL;
+    resource_type = add_type(module, "grinterop.GraphicsResource", sizeof(resource_object),
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots);
     return resource_type;
 }

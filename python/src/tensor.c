@@ -434,7 +434,7 @@ bool add_tensor(PyObject *module)
 {
     tensor_type =
         add_type(module, "grinterop.Tensor", sizeof(tensor_object), Py_TPFLAGS_DEFAULT, slots);
-    return tensor_type && export_ready() && import_ready();
+    return tensor_type && import_ready();
 }
 
 /* ---- Functions ------------------------------------------------------------------------------- */

@@ -77,7 +77,7 @@ extern const char *const layout_names[], *const memory_names[];
 
 /* ---- Other frameworks ------------------------------------------------------------------------ */
 
-/* The arguments of __dlpack__(). */
+/* The arguments of __dlpack__(), in the order of its parameters. */
 struct export
 {
     PyObject *stream, *max_version, *dl_device, *copy;
@@ -95,8 +95,7 @@ struct export
     {"__dlpack_device__", guarded_dlpack_device, METH_NOARGS, "__dlpack_device__($self)\n--\n\n"}
 /* clang-format on */
 
-/* These create the interned names. */
-bool export_ready(void);
+/* Creates the interned names. */
 bool import_ready(void);
 
 bool export_of(struct export *wanted, PyObject *const *args, Py_ssize_t count, PyObject *names);

@@ -61,7 +61,7 @@ def test_map_requires_stream_as_its_only_keyword_argument(resource):
         lambda: resource.map(other=2),
         lambda: resource.map(1),
     ):
-        with pytest.raises(TypeError, match="keyword-only argument"):
+        with pytest.raises(TypeError, match="map\\(\\) .* argument"):
             call()
 
 
