@@ -94,7 +94,10 @@ def own_rows(resources, stream):
 
 
 def core_rows(names, stream):
-    """The same rows with cuda.core, which registers the same OpenGL buffers itself."""
+    """The same rows with cuda.core, which registers the same OpenGL buffers itself, and a row for
+    the Buffer alone, which a map of grinterop returns if cuda.core is loaded.
+    """
+    from cuda.core import Buffer
     from cuda.core import GraphicsResource as CoreResource
 
     resources = [CoreResource.from_gl_buffer(name) for name in names]
@@ -106,7 +109,11 @@ def core_rows(names, stream):
         buffer.__dlpack__(stream=handle, max_version=(1, 0))
         buffer.close()
 
+    def alone():
+        Buffer.from_handle(SIZE, SIZE).close()
+
     return {
+        "cuda.core: Buffer without a map": lambda n: seconds_of(alone, n),
         "cuda.core: map, pointer, release": lambda n: seconds_of(one, n),
         "cuda.core: the same by `with`": lambda n: seconds_of(scope, n),
         "cuda.core: map, DLPack, release": lambda n: seconds_of(exported, n),
@@ -162,8 +169,12 @@ def framework_array(name, shape, dtype, handle):
 
 
 def publish_rows(resource, stream, missing):
-    """publish() of unchanged bytes, so that the GPU has little to do."""
+    """publish() of unchanged bytes, so that the GPU has little to do; its import of the tensor; and
+    the part of that import that the framework takes, except PyTorch, which is imported by its C
+    functions.
+    """
     handle = stream.__cuda_stream__()[1]
+    asked = {"max_version": (1, 3)} | ({} if grinterop.is_software() else {"stream": handle})
     tensor = grinterop.Tensor.alloc(SIZE, "uint8", stream=stream)
     rows = {"C: publish": lambda n: _grinterop._bench_publish(resource, stream, n, tensor)}
     for name in FRAMEWORKS:
@@ -179,7 +190,17 @@ def publish_rows(resource, stream, missing):
             with context or contextlib.nullcontext():
                 return seconds_of(lambda: grinterop.publish(resource, array, stream=stream), n)
 
+        def imports(n, array=array, context=context):
+            with context or contextlib.nullcontext():
+                return _grinterop._bench_import(resource, stream, n, array)
+
+        def exports(n, array=array, context=context):
+            with context or contextlib.nullcontext():
+                return seconds_of(lambda: array.__dlpack__(**asked), n)
+
         rows[f"grinterop: publish from {name}"] = row
+        rows[f"grinterop: import from {name}"] = imports
+        rows[f"{name}: __dlpack__() alone"] = exports
     return rows
 
 
@@ -291,7 +312,11 @@ def report(found):
     for name in FRAMEWORKS:
         if (row := found.get(f"grinterop: publish from {name}")) is not None:
             more = row - found["C: publish"]
-            print(f"publish from {name}: {more:.3f} us more than in C; the limit is 6")
+            parts = found[f"grinterop: import from {name}"], found[f"{name}: __dlpack__() alone"]
+            print(
+                f"publish from {name}: {more:.3f} us more than in C; the limit is 6. An import "
+                f"takes {parts[0]:.3f} us, and __dlpack__() of {name} {parts[1]:.3f} us"
+            )
 
 
 def main():

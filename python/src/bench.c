@@ -40,6 +40,19 @@ static bool export_once(gr_resource *resource, CUstream stream, CUdeviceptr *sum
     return gr_buffer_release(buffer) == GR_OK;
 }
 
+static PyObject *imported, *imported_on;
+
+/* Imports the tensor of a framework as publish() does, and drops it. */
+static bool import_once(gr_resource *resource, CUstream stream, CUdeviceptr *sum)
+{
+    PyObject *tensor = import_any(imported, imported_on, GR_LAYOUT_SHAPE);
+    (void)resource;
+    (void)stream;
+    (void)sum;
+    Py_XDECREF(tensor);
+    return tensor;
+}
+
 static gr_tensor *published;
 
 static bool publish_once(gr_resource *resource, CUstream stream, CUdeviceptr *sum)
@@ -57,7 +70,11 @@ static PyObject *measure(PyObject *args, bool (*once)(gr_resource *, CUstream, C
     CUdeviceptr sum = 0;
     bool well = true;
     if (!PyArg_ParseTuple(args, "OOn|O", &object, &given, &n, &tensor) ||
-        !stream_of(given, &stream) || (tensor && !(published = tensor_of(tensor))))
+        !stream_of(given, &stream))
+        return NULL;
+    imported = tensor;
+    imported_on = given;
+    if (tensor && Py_TYPE(tensor) == tensor_type && !(published = tensor_of(tensor)))
         return NULL;
     resource_object *resource = resource_of(object);
     if (!resource)
@@ -66,7 +83,7 @@ static PyObject *measure(PyObject *args, bool (*once)(gr_resource *, CUstream, C
     for (Py_ssize_t i = 0; well && i < n; i++)
         well = once(resource->resource, stream, &sum);
     double seconds = now() - began;
-    return well ? PyFloat_FromDouble(seconds) : fail();
+    return well ? PyFloat_FromDouble(seconds) : PyErr_Occurred() ? NULL : fail();
 }
 
 static PyObject *bench_map(PyObject *module, PyObject *args)
@@ -81,6 +98,12 @@ static PyObject *bench_export(PyObject *module, PyObject *args)
     return measure(args, export_once);
 }
 
+static PyObject *bench_import(PyObject *module, PyObject *args)
+{
+    (void)module;
+    return measure(args, import_once);
+}
+
 static PyObject *bench_publish(PyObject *module, PyObject *args)
 {
     (void)module;
@@ -90,6 +113,7 @@ static PyObject *bench_publish(PyObject *module, PyObject *args)
 PyMethodDef bench_functions[] = {
     {"_bench_map", bench_map, METH_VARARGS, NULL},
     {"_bench_export", bench_export, METH_VARARGS, NULL},
+    {"_bench_import", bench_import, METH_VARARGS, NULL},
     {"_bench_publish", bench_publish, METH_VARARGS, NULL},
     {0},
 };
