@@ -15,10 +15,15 @@ bool arguments_ready(void)
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
+/* Interns the first name last, which shows that all are interned. */
 static bool intern(struct parameters *parameters)
 {
-    for (size_t i = 0; parameters->names[i] && !parameters->interned[i]; i++) {
-        parameters->interned[i] = PyUnicode_InternFromString(parameters->names[i]);
+    size_t i = 0;
+    while (parameters->names[i])
+        i++;
+    while (i-- > 0) {
+        if (!parameters->interned[i])
+            parameters->interned[i] = PyUnicode_InternFromString(parameters->names[i]);
         if (!parameters->interned[i])
             return false;
     }
@@ -59,7 +64,7 @@ static bool take_keywords(const char *call, const struct parameters *parameters,
 bool arguments_of(const char *call, struct parameters *parameters, PyObject *const *args,
                   Py_ssize_t count, PyObject *keywords, PyObject **values)
 {
-    if (!intern(parameters))
+    if (!parameters->interned[0] && !intern(parameters))
         return false;
     if (count > parameters->positional) {
         PyErr_Format(PyExc_TypeError, "%s() takes at most %zd positional arguments; %zd were given",
