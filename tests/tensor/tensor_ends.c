@@ -103,6 +103,27 @@ TEST(a_later_call_runs_deferred_deleters)
     gr_tensor_free(tensor);
 }
 
+TEST(a_busy_stream_does_not_defer_the_tensors_of_another)
+{
+    CUstream streams[] = {fx.stream, fx.other, fx.stream, fx.other, fx.stream};
+    gr_tensor *tensors[5];
+    for (int i = 0; i < 5; i++)
+        tensors[i] = wrap_on(streams[i]);
+    struct gate *gate = gate_put(fx.stream), *other = gate_put(fx.other);
+    for (int i = 0; i < 4; i++)
+        gr_tensor_free(tensors[i]);
+    assert_fails(gr_tensor_collect(0), GR_ERR_NOT_READY, 0, "4 tensors are still used");
+    gate_open(other);
+    CU(StreamSynchronize(fx.other));
+    assert_fails(gr_tensor_collect(0), GR_ERR_NOT_READY, 0, "2 tensors are still used");
+    ck_assert_uint_eq(ends, 2);
+    gr_tensor_free(tensors[4]);
+    assert_fails(gr_tensor_collect(0), GR_ERR_NOT_READY, 0, "3 tensors are still used");
+    gate_open(gate);
+    assert_ok(gr_tensor_collect(GR_WAIT_FOREVER));
+    ck_assert_uint_eq(ends, 5);
+}
+
 static void end_by_another(void *user)
 {
     gr_tensor **other = user;
