@@ -71,7 +71,6 @@ gr_tensor *gr_tensor_wrap_as(const gr_tensor_desc *desc, void *data, int device,
         status = check(&own, &shape, data, ready_on, call);
     if (status != GR_OK || !gr_driver_load())
         return NULL;
-    gr_tensor_end_deferred();
     gr_resources_release_freed();
     gr_tensor *tensor = gr_tensor_make(&own, &shape, call);
     if (!tensor)
