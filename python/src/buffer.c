@@ -136,8 +136,8 @@ static PyObject *call_close(PyObject *self, PyObject *const *args, Py_ssize_t co
 {
     static struct parameters parameters = {.positional = 1, .names = {"stream"}};
     CUstream stream;
-    PyObject *given;
-    if (!arguments_of("close", &parameters, args, count, names, &given) ||
+    PyObject *given = NULL;
+    if (((count || names) && !arguments_of("close", &parameters, args, count, names, &given)) ||
         !stream_or(given, GR_STREAM_OF_MAP, &stream))
         return NULL;
     return buffer_close(SELF, stream) ? Py_NewRef(Py_None) : NULL;

@@ -22,15 +22,16 @@ bool export_of(struct export *wanted, PyObject *const *args, Py_ssize_t count, P
 /* Reads a pair of small integers. false, with an exception, for anything else. */
 static bool pair_of(PyObject *object, const char *what, long pair[2])
 {
-    for (int i = 0; PyTuple_Check(object) && PyTuple_Size(object) == 2 && i < 2; i++) {
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 2) {
+        PyErr_Format(PyExc_TypeError, "%s must be a tuple of two numbers, not %R", what, object);
+        return false;
+    }
+    for (int i = 0; i < 2; i++) {
         pair[i] = PyLong_AsLong(PyTuple_GetItem(object, i));
         if (pair[i] == -1 && PyErr_Occurred())
             return false;
-        if (i == 1)
-            return true;
     }
-    PyErr_Format(PyExc_TypeError, "%s must be a tuple of two numbers, not %R", what, object);
-    return false;
+    return true;
 }
 
 static bool wants_versioned(PyObject *max_version, bool *versioned)

@@ -182,8 +182,8 @@ def test_import_passes_the_stream_to_device_producers(cuda):
         assert producer.asked[0]["stream"] == number
 
 
-def test_import_asks_for_the_device_again_if_the_stream_is_refused(cuda):
-    """Only the first tensor of a type in device memory is asked for its device."""
+def test_import_queries_the_device_again_if_the_stream_is_refused(cuda):
+    """The device is queried for the first tensor of a type, and after one in host memory."""
 
     class Counted(Producer):
         def __dlpack_device__(self):
