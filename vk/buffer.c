@@ -42,10 +42,11 @@ static gr_status check_memory_crosses(const struct vk_binding *b, const char *ca
 {
     return b->dedicated
                ? GR_OK
-               : vk_check_one_device(b->device, "Memory that is not dedicated to one buffer",
-                                     "Allocate it with VkMemoryDedicatedAllocateInfo and pass "
-                                     "dedicated true, or use gr_vk_buffer_create().",
-                                     call);
+               : vk_check_crosses(b->device, "Memory that is not dedicated to one buffer",
+                                  "Allocate it with VkMemoryDedicatedAllocateInfo and pass "
+                                  "dedicated true, use gr_vk_buffer_create(), or let "
+                                  "gr_vk_device_wrap() copy it (transports = GR_TRANSPORT_ANY).",
+                                  call);
 }
 
 gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *given, unsigned flags)
@@ -60,7 +61,7 @@ gr_resource *gr_from_vk_buffer(gr_vk_device *device, const gr_vk_buffer_desc *gi
         gr_fail(GR_ERR_INVALID_VALUE, call, "`buffer` is VK_NULL_HANDLE: pass the VkBuffer.");
         return NULL;
     }
-    struct vk_resource *r = vk_resource_begin(device, call);
+    struct vk_resource *r = vk_resource_begin(device, info.dedicated, call);
     if (!r)
         return NULL;
     r->binding.buffer = info.buffer;
@@ -112,7 +113,7 @@ static gr_status create_buffer(struct vk_resource *r, const VkBufferCreateInfo *
         .handleTypes = GR_VK_MEMORY_HANDLE,
     };
     VkBufferCreateInfo info = *wish;
-    if (r->binding.device->copies)
+    if (r->binding.copied)
         info.usage |= VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     else if (!vk_chain_find(wish->pNext, external.sType))
         info.pNext = &external;
@@ -182,7 +183,7 @@ gr_resource *gr_vk_buffer_create(gr_vk_device *device, const VkBufferCreateInfo 
     if (check_wish(device, info, flags, call) != GR_OK ||
         check_exportable(device, info, &features, call) != GR_OK)
         return NULL;
-    struct vk_resource *r = vk_resource_begin(device, call);
+    struct vk_resource *r = vk_resource_begin(device, true, call);
     if (!r)
         return NULL;
     bool has_address = info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;

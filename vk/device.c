@@ -52,7 +52,7 @@ static VkDeviceSize host_alignment(const gr_vk_device *device)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
     VkPhysicalDeviceProperties2 properties = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &host};
-    if (!device->copies || !device->vk.vkGetMemoryHostPointerPropertiesEXT ||
+    if (!vk_device_copies(device, false) || !device->vk.vkGetMemoryHostPointerPropertiesEXT ||
         !device->vk.vkGetPhysicalDeviceProperties2)
         return 0;
     device->vk.vkGetPhysicalDeviceProperties2(device->physical_device, &properties);
@@ -101,7 +101,7 @@ static gr_status check_info(const gr_vk_device_desc *info, const char *call)
 
 static gr_status check_transports(unsigned transports, const char *call)
 {
-    const unsigned used = GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_COPY;
+    const unsigned used = GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_PEER | GR_TRANSPORT_COPY;
     if (transports & ~(unsigned)GR_TRANSPORT_ANY)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`transports` is 0x%x, which has unknown bits: pass gr_transport bits, or "
@@ -110,8 +110,8 @@ static gr_status check_transports(unsigned transports, const char *call)
     if (!transports || transports & used)
         return GR_OK;
     return gr_fail(GR_ERR_UNSUPPORTED, call,
-                   "`transports` is 0x%x, but Vulkan has only GR_TRANSPORT_EXTERNAL and "
-                   "GR_TRANSPORT_COPY: add one of them.",
+                   "`transports` is 0x%x, but Vulkan has only GR_TRANSPORT_EXTERNAL, "
+                   "GR_TRANSPORT_PEER and GR_TRANSPORT_COPY: add one of them.",
                    transports);
 }
 
@@ -183,11 +183,25 @@ static gr_status check_functions(gr_vk_device *device, const char *call)
     return GR_OK;
 }
 
+static gr_status check_peer_only(const gr_vk_device *device, const char *call)
+{
+    char vulkan[160], computing[200];
+    if (!device->copies || device->peer || may_copy(device))
+        return GR_OK;
+    vk_identity_text(&device->identity, vulkan, sizeof(vulkan));
+    gr_device_text(device->computing, computing, sizeof(computing));
+    return gr_fail(
+        GR_ERR_UNSUPPORTED, call,
+        "GR_TRANSPORT_PEER needs two GPUs, but the Vulkan device %s is %s, on which CUDA "
+        "computes. Allow GR_TRANSPORT_EXTERNAL, which needs no copy.",
+        vulkan, computing);
+}
+
 /*
  * Chooses the CUDA context. Decides to copy if the device of this context cannot access the Vulkan
- * memory.
+ * memory. `exports`: the Vulkan device is a CUDA device, and can export memory.
  */
-static gr_status choose_context(gr_vk_device *device, const char *call)
+static gr_status choose_context(gr_vk_device *device, bool exports, const char *call)
 {
     bool is_cuda = device->cuda_ordinal >= 0, reaches;
     if (!is_cuda)
@@ -197,7 +211,10 @@ static gr_status choose_context(gr_vk_device *device, const char *call)
         return vk_context_refuse(&device->identity, device->cuda, device->computing, call);
     if (is_cuda && !reaches)
         copy_since(device, "CUDA computes on another device, without peer access to it");
-    if (!device->copies)
+    device->peer = exports && reaches && device->computing != device->cuda &&
+                   device->transports & GR_TRANSPORT_PEER;
+    GR_TRY(check_peer_only(device, call));
+    if (!device->copies || device->peer)
         return GR_OK;
     device->stranger = !is_cuda || device->computing != device->cuda;
     device->cuda = device->computing;
@@ -212,9 +229,10 @@ static gr_status wrap(gr_vk_device *device, const gr_vk_device_desc *info, const
     GR_TRY(check_functions(device, call));
     GR_TRY(check_family(device, call));
     GR_TRY(check_synchronization2(device, call));
-    if (may_copy(device) && !(device->transports & GR_TRANSPORT_EXTERNAL))
+    const bool exports = !device->copies;
+    if (device->transports && !(device->transports & GR_TRANSPORT_EXTERNAL))
         copy_since(device, "GR_TRANSPORT_EXTERNAL is not allowed");
-    GR_TRY(choose_context(device, call));
+    GR_TRY(choose_context(device, exports, call));
     query_capabilities(device);
     return GR_OK;
 }
@@ -240,18 +258,25 @@ static void describe(gr_vk_device *device)
     gr_device_text(device->computing, other, sizeof(other));
     if (device->copies)
         snprintf(device->text, sizeof(device->text),
-                 "Vulkan device %s and %s share by copies through host memory, since %s; %s",
-                 vulkan, cuda, device->why, semaphores_text(device));
+                 "Vulkan device %s and %s share by copies %s, since %s; %s", vulkan,
+                 device->peer ? other : cuda,
+                 device->peer ? "from GPU to GPU" : "through host memory", device->why,
+                 semaphores_text(device));
     else
         snprintf(device->text, sizeof(device->text),
-                 "Vulkan device %s is %s; memory by " GR_VK_HANDLE_NAME ", %s%s%s%s", vulkan, cuda,
-                 semaphores_text(device), two ? "; CUDA computes on " : "", two ? other : "",
-                 two ? ", which reaches buffers by peer access" : "");
+                 "Vulkan device %s is %s; memory by " GR_VK_HANDLE_NAME ", %s%s%s%s%s", vulkan,
+                 cuda, semaphores_text(device), two ? "; CUDA computes on " : "", two ? other : "",
+                 two ? ", which reaches buffers by peer access" : "",
+                 device->peer                      ? "; images are copied from GPU to GPU"
+                 : vk_device_copies(device, false) ? "; images are copied through host memory"
+                                                   : "");
     device->info = (gr_vk_device_info){
         .cuda_device = device->cuda_ordinal,
         .has_semaphores = device->exports_timeline || device->exports_binary,
         .description = device->text,
-        .transport = device->copies ? GR_TRANSPORT_COPY : GR_TRANSPORT_EXTERNAL,
+        .transport = !device->copies ? GR_TRANSPORT_EXTERNAL
+                     : device->peer  ? GR_TRANSPORT_PEER
+                                     : GR_TRANSPORT_COPY,
     };
 }
 
@@ -379,11 +404,24 @@ gr_status vk_check_arguments(const gr_vk_device *device, const void *info, const
     return gr_fail(GR_ERR_INVALID_VALUE, call, "The description is NULL: describe what is shared.");
 }
 
-gr_status vk_check_one_device(const gr_vk_device *device, const char *what, const char *instead,
-                              const char *call)
+bool vk_device_copies(const gr_vk_device *device, bool crosses)
+{
+    return device->copies || (!crosses && device->computing != device->cuda &&
+                              device->transports & (GR_TRANSPORT_PEER | GR_TRANSPORT_COPY));
+}
+
+const char *vk_device_copies_since(const gr_vk_device *device)
+{
+    return device->copies ? device->why
+                          : "CUDA computes on another device, which can import only dedicated "
+                            "memory of buffers";
+}
+
+gr_status vk_check_crosses(const gr_vk_device *device, const char *what, const char *instead,
+                           const char *call)
 {
     char vulkan[160], is[200], other[200];
-    if (device->computing == device->cuda)
+    if (device->computing == device->cuda || vk_device_copies(device, false))
         return GR_OK;
     vk_identity_text(&device->identity, vulkan, sizeof(vulkan));
     gr_device_text(device->cuda, is, sizeof(is));

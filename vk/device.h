@@ -49,10 +49,12 @@ struct gr_vk_device {
     uint32_t queue_family, family_count;
     bool synchronization2; /* the feature is enabled, and the functions for it were found */
     unsigned transports;   /* the transports that the application allows */
-    bool copies;           /* its resources are copied through host memory: vk/copy/ */
+    bool copies;           /* all its resources are copied: vk/copy/ */
     char why[400];         /* the reason for `copies` */
-    bool stranger;         /* `copies` is set, and the CUDA context is on another device */
-    bool freed; /* gr_vk_device_free() was called: the VkDevice may end with the last resource */
+    /* copies pass through memory of this device, which CUDA on another device can access */
+    bool peer;
+    bool stranger; /* `copies` without `peer`, and the CUDA context is on another device */
+    bool freed;    /* gr_vk_device_free() was called: the VkDevice may end with the last resource */
     VkDeviceSize host_alignment; /* the alignment of importable host memory; 0: no imports */
     VkPhysicalDeviceMemoryProperties memory;
     struct vk_identity identity;
@@ -92,11 +94,20 @@ void vk_device_hold_by(gr_vk_device *device, enum vk_semaphore_owner owner);
 void vk_device_drop_by(gr_vk_device *device, enum vk_semaphore_owner owner);
 
 /*
- * Refuses `what` if the CUDA context belongs to another device. For objects that CUDA can import
- * only on their own device. `instead` is the advice in the message.
+ * Whether an object is copied. `crosses`: CUDA can also import the object on a device other than
+ * its own.
  */
-gr_status vk_check_one_device(const gr_vk_device *device, const char *what, const char *instead,
-                              const char *call);
+bool vk_device_copies(const gr_vk_device *device, bool crosses);
+
+/* Why objects of the device are copied: the end of a sentence. */
+const char *vk_device_copies_since(const gr_vk_device *device);
+
+/*
+ * Refuses `what`, which CUDA can import only on its own device, if the CUDA context belongs to
+ * another device and the object is not copied. `instead` is the advice in the message.
+ */
+gr_status vk_check_crosses(const gr_vk_device *device, const char *what, const char *instead,
+                           const char *call);
 
 /*
  * Check arguments of public functions: `device`, and for some functions also `info`, must not be

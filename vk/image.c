@@ -14,7 +14,7 @@
 #define COPY_INSTEAD                                                                               \
     "Share a buffer (gr_vk_buffer_create()) and copy between it and the image by "                 \
     "vkCmdCopyBufferToImage, make a context of the device that draws current before "              \
-    "gr_vk_device_wrap(), or let that copy everything (transports = GR_TRANSPORT_COPY)."
+    "gr_vk_device_wrap(), or let that copy images (transports = GR_TRANSPORT_ANY)."
 
 #define IMAGE_FLAGS (GR_READ_ONLY | GR_WRITE_DISCARD | GR_SURFACE_LOAD_STORE | GR_TEXTURE_GATHER)
 
@@ -82,7 +82,7 @@ static gr_status check_transfers(const gr_vk_device *device, const VkImageCreate
                                  unsigned flags, const char *call)
 {
     const char *missing = NULL;
-    if (!device->copies)
+    if (!vk_device_copies(device, false))
         return GR_OK;
     if (!(flags & GR_WRITE_DISCARD) && !(info->usage & VK_IMAGE_USAGE_TRANSFER_SRC_BIT))
         missing = "VK_IMAGE_USAGE_TRANSFER_SRC_BIT";
@@ -93,7 +93,7 @@ static gr_status check_transfers(const gr_vk_device *device, const VkImageCreate
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The usage of the image is 0x%x, but its texels are copied, since %s: create it "
                    "with %s, too.",
-                   info->usage, device->why, missing);
+                   info->usage, vk_device_copies_since(device), missing);
 }
 
 /* Copies and checks the application's description of its image. */
@@ -104,7 +104,7 @@ static const gr_vk_format_info *take_image(const gr_vk_device *device,
     if (vk_check_arguments(device, given, call) != GR_OK ||
         GR_TAKE(gr_vk_image_desc, info, given, call) != GR_OK ||
         gr_flags_check(flags, IMAGE_FLAGS, call) != GR_OK ||
-        vk_check_one_device(device, "Images", COPY_INSTEAD, call) != GR_OK)
+        vk_check_crosses(device, "Images", COPY_INSTEAD, call) != GR_OK)
         return NULL;
     if (!info->image || !info->create_info) {
         gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -123,7 +123,7 @@ gr_resource *gr_from_vk_image(gr_vk_device *device, const gr_vk_image_desc *give
 {
     gr_vk_image_desc info;
     const gr_vk_format_info *format = take_image(device, given, &info, flags, __func__);
-    struct vk_resource *r = format ? vk_resource_begin(device, __func__) : NULL;
+    struct vk_resource *r = format ? vk_resource_begin(device, false, __func__) : NULL;
     if (!r)
         return NULL;
     r->binding.image = info.image;
@@ -158,8 +158,9 @@ static gr_status check_limits(const gr_vk_device *device, const VkImageCreateInf
 static gr_status refuse_format(const gr_vk_device *device, const VkImageCreateInfo *info,
                                VkResult result, const char *name)
 {
-    const char *query = device->copies ? "vkGetPhysicalDeviceImageFormatProperties"
-                                       : "vkGetPhysicalDeviceImageFormatProperties2";
+    const char *query = vk_device_copies(device, false)
+                            ? "vkGetPhysicalDeviceImageFormatProperties"
+                            : "vkGetPhysicalDeviceImageFormatProperties2";
     if (result != VK_ERROR_FORMAT_NOT_SUPPORTED)
         return vk_fail(result, query, "%s could not be queried about images of %s.",
                        device->identity.name, name);
@@ -167,8 +168,9 @@ static gr_status refuse_format(const gr_vk_device *device, const VkImageCreateIn
         GR_ERR_UNSUPPORTED, GR_DOMAIN_VULKAN, (int)result, vk_result_name(result), query,
         "%s cannot %s images of %s with usage 0x%x, flags 0x%x and tiling %d%s: leave out usages, "
         "or use another format, for example VK_FORMAT_R8G8B8A8_UNORM.",
-        device->identity.name, device->copies ? "create" : "export", name, info->usage, info->flags,
-        info->tiling, device->copies ? "" : " as " GR_VK_HANDLE_NAME);
+        device->identity.name, vk_device_copies(device, false) ? "create" : "export", name,
+        info->usage, info->flags, info->tiling,
+        vk_device_copies(device, false) ? "" : " as " GR_VK_HANDLE_NAME);
 }
 
 /* Copies of the structs in the pNext chain of the image that affect whether it is supported. */
@@ -218,7 +220,7 @@ static gr_status check_exportable(const gr_vk_device *device, const VkImageCreat
                                   const char *call)
 {
     struct format_query query;
-    if (device->copies)
+    if (vk_device_copies(device, false))
         return check_creatable(device, info, name, features, call);
     const VkPhysicalDeviceExternalImageFormatInfo external = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO,
@@ -258,7 +260,7 @@ static gr_status create_image(struct vk_resource *r, const VkImageCreateInfo *wi
         .handleTypes = GR_VK_MEMORY_HANDLE,
     };
     VkImageCreateInfo info = *wish;
-    if (r->binding.device->copies)
+    if (r->binding.copied)
         info.usage |= TRANSFERS;
     else if (!vk_chain_find(wish->pNext, external.sType))
         info.pNext = &external;
@@ -291,7 +293,7 @@ static gr_status check_wish(const gr_vk_device *device, const VkImageCreateInfo 
     GR_TRY(gr_flags_check(flags, IMAGE_FLAGS, call));
     GR_TRY(vk_image_check(info, call));
     GR_TRY(check_chain(info, call));
-    GR_TRY(vk_check_one_device(device, "Images", COPY_INSTEAD, call));
+    GR_TRY(vk_check_crosses(device, "Images", COPY_INSTEAD, call));
     if (info->usage == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`usage` is 0: state what Vulkan does with the image, for example "
@@ -308,7 +310,7 @@ gr_resource *gr_vk_image_create(gr_vk_device *device, const VkImageCreateInfo *i
     const gr_vk_format_info *format = gr_vk_format(info->format);
     if (!format || check_exportable(device, info, format->name, &features, call) != GR_OK)
         return NULL;
-    struct vk_resource *r = vk_resource_begin(device, call);
+    struct vk_resource *r = vk_resource_begin(device, false, call);
     if (!r)
         return NULL;
     note_image(r, info, format);

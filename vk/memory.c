@@ -172,7 +172,7 @@ static gr_status allocate(struct vk_binding *b, uint32_t type, bool has_address)
     };
     const VkMemoryAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-        .pNext = b->device->copies ? export.pNext : &export,
+        .pNext = b->copied ? export.pNext : &export,
         .allocationSize = b->memory_size,
         .memoryTypeIndex = type,
     };
@@ -180,10 +180,10 @@ static gr_status allocate(struct vk_binding *b, uint32_t type, bool has_address)
     if (result == VK_SUCCESS)
         return GR_OK;
     b->memory = VK_NULL_HANDLE;
-    return vk_fail(
-        result, "vkAllocateMemory", "%s could not be allocated (bytes: %llu, type %u, %s).",
-        b->device->copies ? "Memory" : "Exportable memory", (unsigned long long)b->memory_size,
-        type, b->dedicated ? "dedicated" : "not dedicated");
+    return vk_fail(result, "vkAllocateMemory",
+                   "%s could not be allocated (bytes: %llu, type %u, %s).",
+                   b->copied ? "Memory" : "Exportable memory", (unsigned long long)b->memory_size,
+                   type, b->dedicated ? "dedicated" : "not dedicated");
 }
 
 static gr_status bind_memory(const struct vk_binding *b)
@@ -214,7 +214,7 @@ gr_status vk_memory_allocate(struct vk_binding *b, VkExternalMemoryFeatureFlags 
     b->dedicated = need.prefers_dedicated || need.requires_dedicated ||
                    (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) ||
                    /* another device can import only dedicated memory */
-                   b->device->computing != b->device->cuda;
+                   (!b->copied && b->device->computing != b->device->cuda);
     b->memory_size = size_to_allocate(b, &need);
     GR_TRY(allocate(b, type, has_address));
     return bind_memory(b);

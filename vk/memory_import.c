@@ -102,3 +102,15 @@ gr_status vk_memory_import(const struct vk_binding *b, struct gr_external *resou
     close_handle(&info, status == GR_OK);
     return status;
 }
+
+struct gr_import *vk_memory_import_whole(const struct vk_binding *b, const char *call)
+{
+    gr_external_memory_desc info =
+        GR_INIT(gr_external_memory_desc, .fd = -1, .size = (size_t)b->memory_size,
+                .dedicated = b->dedicated);
+    if (export_handle(b, &info) != GR_OK)
+        return NULL;
+    struct gr_import *import = gr_import_memory(&info, call);
+    close_handle(&info, false); /* the import has a copy */
+    return import;
+}

@@ -4,6 +4,7 @@
 #define GR_VK_MEMORY_IMPORT_H
 
 #include "lib/external/external.h"
+#include "lib/external/import.h"
 #include "vk/memory.h"
 
 /*
@@ -13,6 +14,9 @@
 gr_status vk_memory_import(const struct vk_binding *binding, struct gr_external *resource,
                            const struct gr_context *context, const gr_external_part_desc *part,
                            unsigned flags, const char *call);
+
+/* Exports the memory and imports all of it, like gr_import_memory(). */
+struct gr_import *vk_memory_import_whole(const struct vk_binding *binding, const char *call);
 
 /* Exports the memory once more, for another process. The caller owns the descriptor. */
 gr_status vk_memory_export(const struct vk_binding *binding, struct gr_memory_export *memory);

@@ -40,7 +40,7 @@ static void end_vulkan_part(struct vk_resource *r)
      * If gr_vk_device_free() was called, the application may destroy the VkDevice after this call.
      * So free the retired staging memory first.
      */
-    if (b->device->copies && b->device->freed)
+    if (b->copied && b->device->freed)
         gr_retired_finish(&b->device->context);
     vk_device_drop(b->device);
 }
@@ -107,13 +107,14 @@ struct vk_resource *vk_resource_checked(const gr_resource *resource, const char 
     return r;
 }
 
-struct vk_resource *vk_resource_begin(gr_vk_device *device, const char *call)
+struct vk_resource *vk_resource_begin(gr_vk_device *device, bool crosses, const char *call)
 {
     struct vk_resource *r = gr_check_memory(calloc(1, sizeof(*r)), call);
     if (!r)
         return NULL;
     r->external.kind = &vk_kind;
     r->binding.device = device;
+    r->binding.copied = vk_device_copies(device, crosses);
     vk_device_hold(device);
     return r;
 }
@@ -156,8 +157,12 @@ static gr_status make_copied(struct vk_resource *r, const struct gr_context *con
     gr_vk_device *device = r->binding.device;
     gr_resource *resource = &r->external.base;
     GR_TRY(vk_copy_make(&r->external, device, context, part, flags, call));
-    snprintf(r->transport, sizeof(r->transport), "copy, %s, since %s",
-             vk_staging_text(&vk_copy_of(&r->external)->staging), device->why);
+    const struct vk_staging *staging = &vk_copy_of(&r->external)->staging;
+    if (staging->way == VK_STAGING_PEER)
+        resource->transport_bit = GR_TRANSPORT_PEER;
+    snprintf(r->transport, sizeof(r->transport), "%s, %s, since %s",
+             staging->way == VK_STAGING_PEER ? "peer" : "copy", vk_staging_text(staging),
+             vk_device_copies_since(device));
     resource->transport = r->transport;
     gr_resource_log_each(call, &resource, 1);
     return GR_OK;
@@ -173,9 +178,9 @@ gr_resource *vk_resource_register(struct vk_resource *r, const gr_external_part_
     if (vk_pair_get(r->binding.device, &acquire, &release, call) != GR_OK ||
         gr_context_hold(&r->binding.device->context, &context, call) != GR_OK)
         return vk_resource_discard(r);
-    gr_status status = r->binding.device->copies ? make_copied(r, &context, part, flags, call)
-                                                 : vk_memory_import(&r->binding, &r->external,
-                                                                    &context, part, flags, call);
+    gr_status status = r->binding.copied ? make_copied(r, &context, part, flags, call)
+                                         : vk_memory_import(&r->binding, &r->external, &context,
+                                                            part, flags, call);
     if (status == GR_OK) {
         r->external.base.api = GR_GRAPHICS_VULKAN;
         begin_order(r, acquire, release);

@@ -30,10 +30,10 @@ struct vk_resource *vk_resource_of(const gr_resource *resource);
 struct vk_resource *vk_resource_checked(const gr_resource *resource, const char *call);
 
 /*
- * Allocates a zeroed struct that holds the device. If out of memory, records the error and returns
- * NULL.
+ * Allocates a zeroed struct that holds the device, and decides whether the resource is copied; for
+ * `crosses` see vk_device_copies(). If out of memory, records the error and returns NULL.
  */
-struct vk_resource *vk_resource_begin(gr_vk_device *device, const char *call);
+struct vk_resource *vk_resource_begin(gr_vk_device *device, bool crosses, const char *call);
 
 /*
  * Frees a struct that has not become a resource, and the Vulkan objects that it owns. Always

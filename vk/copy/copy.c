@@ -2,6 +2,7 @@
 /* The CUDA side of the copy transport; see copy.h. */
 #include "vk/copy/copy.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "lib/driver.h"
@@ -68,10 +69,15 @@ static gr_status move(gr_resource *resource, const gr_buffer *buffer, bool in, C
 {
     const struct vk_copy *copy = vk_copy_of(gr_external_of(resource));
     unsigned char *host = copy->staging.bytes + buffer->offset;
-    const CUdeviceptr ptr = copy->ptr + buffer->offset;
+    const CUdeviceptr ptr = copy->ptr + buffer->offset, there = (CUdeviceptr)(uintptr_t)host;
+    const bool peer = copy->staging.way == VK_STAGING_PEER;
     if (copy->image)
-        return check_cuda(vk_copy_image_move(copy->image, host, in, stream), "cuMemcpy3DAsync",
-                          resource);
+        return check_cuda(vk_copy_image_move(copy->image, host, peer, in, stream),
+                          "cuMemcpy3DAsync", resource);
+    if (peer)
+        return check_cuda(
+            gr_driver()->MemcpyDtoDAsync(in ? ptr : there, in ? there : ptr, buffer->part, stream),
+            "cuMemcpyDtoDAsync", resource);
     if (in)
         return check_cuda(gr_driver()->MemcpyHtoDAsync(ptr, host, buffer->part, stream),
                           "cuMemcpyHtoDAsync", resource);

@@ -71,27 +71,30 @@ gr_status vk_copy_image_allocate(struct vk_copy_image *image, const gr_external_
     return gr_fail_cuda(result, "cuMipmappedArrayGetLevel", "%s: a level has no array.", call);
 }
 
-CUresult vk_copy_image_move(const struct vk_copy_image *image, unsigned char *host, bool to_arrays,
-                            CUstream stream)
+CUresult vk_copy_image_move(const struct vk_copy_image *image, unsigned char *host, bool peer,
+                            bool to_arrays, CUstream stream)
 {
+    const CUmemorytype type = peer ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
     CUresult result = CUDA_SUCCESS;
     for (unsigned i = 0; i < image->levels && result == CUDA_SUCCESS; i++) {
         const struct vk_copy_level *level = &image->level[i];
         CUDA_MEMCPY3D copy = {
-            .srcMemoryType = to_arrays ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_ARRAY,
-            .dstMemoryType = to_arrays ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_HOST,
+            .srcMemoryType = to_arrays ? type : CU_MEMORYTYPE_ARRAY,
+            .dstMemoryType = to_arrays ? CU_MEMORYTYPE_ARRAY : type,
             .WidthInBytes = level->row,
             .Height = level->rows,
             .Depth = image->is_3d ? level->extent.depth : image->layers,
         };
         if (to_arrays) {
             copy.srcHost = host + level->offset;
+            copy.srcDevice = (CUdeviceptr)(uintptr_t)copy.srcHost;
             copy.srcPitch = level->row;
             copy.srcHeight = level->rows;
             copy.dstArray = level->array;
         } else {
             copy.srcArray = level->array;
             copy.dstHost = host + level->offset;
+            copy.dstDevice = (CUdeviceptr)(uintptr_t)copy.dstHost;
             copy.dstPitch = level->row;
             copy.dstHeight = level->rows;
         }

@@ -32,8 +32,11 @@ size_t vk_copy_image_layout(struct vk_copy_image *image, const gr_external_image
 gr_status vk_copy_image_allocate(struct vk_copy_image *image, const gr_external_image_desc *desc,
                                  unsigned flags, CUmipmappedArray *mipmapped, const char *call);
 
-/* Enqueues the copies of all texels between host memory and the arrays. */
-CUresult vk_copy_image_move(const struct vk_copy_image *image, unsigned char *host, bool to_arrays,
-                            CUstream stream);
+/*
+ * Enqueues the copies of all texels between the arrays and host memory. `peer`: device memory, at
+ * the address `host`.
+ */
+CUresult vk_copy_image_move(const struct vk_copy_image *image, unsigned char *host, bool peer,
+                            bool to_arrays, CUstream stream);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Staging memory. CUDA memory imported by Vulkan is tried first, because CUDA copies from and to it
- * at full speed. Vulkan memory registered with CUDA works without VK_EXT_external_memory_host.
+ * Staging memory. If CUDA computes on another GPU that can access the memory of the Vulkan device,
+ * such memory is tried first: nothing then passes through host memory. CUDA memory imported by
+ * Vulkan comes next, because CUDA copies from and to it at full speed. Vulkan memory registered
+ * with CUDA works without VK_EXT_external_memory_host.
  */
 #include "vk/copy/staging.h"
 
@@ -13,6 +15,7 @@
 #include "lib/platform/machine.h"
 #include "lib/plural.h"
 #include "vk/error.h"
+#include "vk/memory_import.h"
 
 #define HOST_HANDLE VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
 #define VISIBLE     (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
@@ -52,8 +55,7 @@ static gr_status make_buffer(struct vk_staging *s, const gr_vk_device *device, V
     if (result == VK_SUCCESS)
         return GR_OK;
     s->buffer = VK_NULL_HANDLE;
-    return vk_fail(result, "vkCreateBuffer",
-                   "A buffer of %llu byte%s for copies through host memory was refused.",
+    return vk_fail(result, "vkCreateBuffer", "A buffer of %llu byte%s for copies was refused.",
                    (unsigned long long)size, gr_s(size));
 }
 
@@ -105,6 +107,34 @@ static gr_status allocate_and_bind(struct vk_staging *s, const gr_vk_device *dev
                                           "The host memory for copies could not be bound.");
 }
 
+/* ---- Memory of the Vulkan device ------------------------------------------------------------- */
+
+static gr_status share_memory(struct vk_staging *s, gr_vk_device *device, size_t size,
+                              const char *call)
+{
+    const VkExternalMemoryBufferCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+        .handleTypes = GR_VK_MEMORY_HANDLE};
+    const CUDA_EXTERNAL_MEMORY_BUFFER_DESC whole = {.size = size};
+    CUdeviceptr ptr = 0;
+    GR_TRY(make_buffer(s, device, size, &external));
+    struct vk_binding binding = {.device = device, .buffer = s->buffer};
+    gr_status status = vk_memory_allocate(&binding, 0, false, call);
+    s->memory = binding.memory;
+    GR_TRY(status);
+    s->way = VK_STAGING_PEER;
+    s->import = vk_memory_import_whole(&binding, call);
+    if (!s->import)
+        return gr_last_error()->status;
+    CUresult result = gr_driver()->ExternalMemoryGetMappedBuffer(&ptr, s->import->handle, &whole);
+    s->bytes = (unsigned char *)(uintptr_t)ptr;
+    return result == CUDA_SUCCESS
+               ? GR_OK
+               : gr_fail_cuda(result, "cuExternalMemoryGetMappedBuffer",
+                              "%zu byte%s of Vulkan memory for copies could not be mapped.", size,
+                              gr_s(size));
+}
+
 /* ---- Memory of CUDA -------------------------------------------------------------------------- */
 
 static gr_status import_pages(struct vk_staging *s, const gr_vk_device *device, size_t size,
@@ -148,7 +178,7 @@ static gr_status allocate_pinned(struct vk_staging *s, size_t size, size_t align
     return GR_OK;
 }
 
-static gr_status import_memory(struct vk_staging *s, const gr_vk_device *device, size_t size,
+static gr_status import_memory(struct vk_staging *s, gr_vk_device *device, size_t size,
                                const char *call)
 {
     size_t alignment = (size_t)device->host_alignment;
@@ -231,12 +261,15 @@ gr_status vk_staging_after_write(struct vk_staging *s, CUstream stream)
     return enqueue(s, copy_to_mapped, stream);
 }
 
-/* ---- Both ------------------------------------------------------------------------------------ */
+/* ---- All ways -------------------------------------------------------------------------------- */
 
 void vk_staging_end(struct vk_staging *s, const gr_vk_device *device, bool alive)
 {
     if (alive && s->way == VK_STAGING_REGISTERED)
         gr_driver()->MemHostUnregister(s->mapped);
+    if (alive && s->way == VK_STAGING_PEER && s->bytes)
+        gr_driver()->MemFree((CUdeviceptr)(uintptr_t)s->bytes);
+    gr_import_drop(s->import, alive);
     device->vk.vkDestroyBuffer(device->device, s->buffer, NULL);
     device->vk.vkFreeMemory(device->device, s->memory, NULL);
     if (alive && s->allocated)
@@ -244,24 +277,38 @@ void vk_staging_end(struct vk_staging *s, const gr_vk_device *device, bool alive
     *s = (struct vk_staging){.way = VK_STAGING_BY_CPU};
 }
 
-gr_status vk_staging_make(struct vk_staging *s, const gr_vk_device *device, size_t size,
-                          const char *call)
+typedef gr_status make_function(struct vk_staging *s, gr_vk_device *device, size_t size,
+                                const char *call);
+
+/* Tries a way, after which others are tried: a failure leaves nothing, and no error. */
+static gr_status attempt(make_function *make, struct vk_staging *s, gr_vk_device *device,
+                         size_t size, const char *call)
 {
-    gr_status status = GR_ERR_UNSUPPORTED;
     struct gr_error_record before;
+    gr_error_save(&before);
+    gr_attempt_begin();
+    gr_status status = make(s, device, size, call);
+    gr_attempt_end();
+    if (status != GR_OK)
+        vk_staging_end(s, device, true);
+    gr_error_restore(&before);
+    return status;
+}
+
+gr_status vk_staging_make(struct vk_staging *s, gr_vk_device *device, size_t size, const char *call)
+{
+    const bool by_host = !device->peer || device->transports & GR_TRANSPORT_COPY;
+    gr_status status = GR_ERR_UNSUPPORTED;
     *s = (struct vk_staging){.way = VK_STAGING_BY_CPU};
     if (size > SIZE_MAX / 2)
         return gr_fail(GR_ERR_NO_MEMORY, call,
                        "Memory for copies (bytes: %zu) cannot be allocated.", size);
-    if (device->host_alignment) {
-        gr_error_save(&before);
-        gr_attempt_begin();
-        status = import_memory(s, device, size, call);
-        gr_attempt_end();
-        if (status != GR_OK)
-            vk_staging_end(s, device, true);
-        gr_error_restore(&before);
-    }
+    if (!by_host)
+        return share_memory(s, device, size, call);
+    if (device->peer && attempt(share_memory, s, device, size, call) == GR_OK)
+        return GR_OK;
+    if (device->host_alignment)
+        status = attempt(import_memory, s, device, size, call);
     if (status != GR_OK)
         GR_TRY(map_memory(s, device, size, call));
     s->size = size;
@@ -273,7 +320,8 @@ gr_status vk_staging_make(struct vk_staging *s, const gr_vk_device *device, size
 
 const char *vk_staging_text(const struct vk_staging *s)
 {
-    return s->way == VK_STAGING_IMPORTED ? "through pinned memory that Vulkan imported"
+    return s->way == VK_STAGING_PEER       ? "through memory of the Vulkan GPU that CUDA imported"
+           : s->way == VK_STAGING_IMPORTED ? "through pinned memory that Vulkan imported"
            : s->way == VK_STAGING_REGISTERED
                ? "through Vulkan memory that CUDA registered"
                : "through pinned memory, from and to which the CPU copies";

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Host memory that CUDA and a Vulkan device copy from and to. */
+/*
+ * Memory that CUDA and a Vulkan device copy from and to: host memory, or memory of the Vulkan
+ * device if CUDA computes on another one.
+ */
 #ifndef GR_VK_COPY_STAGING_H
 #define GR_VK_COPY_STAGING_H
 
@@ -7,6 +10,7 @@
 
 /* How both sides access the bytes. */
 enum vk_staging_way {
+    VK_STAGING_PEER,       /* memory of the Vulkan device, imported by CUDA on another device */
     VK_STAGING_IMPORTED,   /* allocated by CUDA, imported by Vulkan */
     VK_STAGING_REGISTERED, /* allocated by Vulkan, registered with CUDA */
     VK_STAGING_BY_CPU      /* two memories; the CPU copies between them, in stream order */
@@ -18,16 +22,19 @@ struct vk_staging {
     VkDeviceMemory memory;
     VkDeviceSize offset; /* of the bytes in `buffer` */
     size_t size;
-    unsigned char *bytes;  /* the bytes that CUDA accesses */
-    unsigned char *mapped; /* the mapping of the Vulkan memory; not for VK_STAGING_IMPORTED */
-    void *allocated;       /* the memory allocated by CUDA, or NULL */
+    /* the bytes that CUDA accesses; for VK_STAGING_PEER an address of device memory */
+    unsigned char *bytes;
+    /* the mapping of the Vulkan memory; for VK_STAGING_REGISTERED and VK_STAGING_BY_CPU */
+    unsigned char *mapped;
+    void *allocated;          /* the host memory allocated by CUDA, or NULL */
+    struct gr_import *import; /* for VK_STAGING_PEER */
 };
 
 /*
- * Allocates `size` bytes, which are zero. After an error vk_staging_end() frees what exists. The
- * CUDA context is current.
+ * Allocates `size` bytes; host memory is zero. After an error vk_staging_end() frees what exists.
+ * The CUDA context is current.
  */
-gr_status vk_staging_make(struct vk_staging *staging, const gr_vk_device *device, size_t size,
+gr_status vk_staging_make(struct vk_staging *staging, gr_vk_device *device, size_t size,
                           const char *call);
 
 /*
