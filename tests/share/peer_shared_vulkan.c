@@ -6,6 +6,7 @@
 #include "peer_shared.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define SIZE  65536
 #define SLOTS 4
@@ -39,28 +40,83 @@ VULKAN_TEST(frames_arrive_in_order_in_both_directions, 2)
     shared_ring_end(&r);
 }
 
+static const VkImageCreateInfo info = {
+    .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+    .imageType = VK_IMAGE_TYPE_2D,
+    .format = VK_FORMAT_R8G8B8A8_UNORM,
+    .extent = {4, 4, 1},
+    .mipLevels = 1,
+    .arrayLayers = 1,
+    .samples = VK_SAMPLE_COUNT_1_BIT,
+    .usage = VK_IMAGE_USAGE_TRANSFER_DST_BIT,
+};
+
 VULKAN_TEST(images_and_memory_that_is_not_dedicated_are_refused)
 {
     char other[32];
-    const VkImageCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-        .imageType = VK_IMAGE_TYPE_2D,
-        .format = VK_FORMAT_R8G8B8A8_UNORM,
-        .extent = {4, 4, 1},
-        .mipLevels = 1,
-        .arrayLayers = 1,
-        .samples = VK_SAMPLE_COUNT_1_BIT,
-        .usage = VK_IMAGE_USAGE_TRANSFER_DST_BIT,
-    };
     struct vulkan_own own = vulkan_own(SIZE, false);
     const gr_vk_buffer_desc desc =
         GR_INIT(gr_vk_buffer_desc, .buffer = own.buffer, .memory = own.memory,
                 .memory_size = own.memory_size, .size = SIZE);
     snprintf(other, sizeof(other), "CUDA device %d,", fx.device);
-    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
+    const gr_vk_device_desc no_copies = vulkan_desc(NULL);
+    gr_vk_device *wrap = must_make(gr_vk_device_wrap(&no_copies));
+    assert_null(gr_vk_image_create(wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
                 "CUDA device 0,");
-    assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0, other);
-    assert_null(gr_from_vk_buffer(vk.wrap, &desc, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
+    assert_null(gr_vk_image_create(wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0, other);
+    assert_null(gr_from_vk_buffer(wrap, &desc, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
                 "VkMemoryDedicatedAllocateInfo");
-    assert_null(gr_from_vk_buffer(vk.wrap, &desc, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0, other);
+    assert_null(gr_from_vk_buffer(wrap, &desc, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0, other);
+    gr_vk_device_free(wrap);
+}
+
+static void check_transport(gr_resource *resource, unsigned transport, const char *text)
+{
+    assert_made(resource);
+    ck_assert_uint_eq(gr_resource_get_info(resource)->transport, transport);
+    assert_described(resource, text);
+    gr_resource_free(resource);
+}
+
+/*
+ * Dedicated buffers are shared, if that is allowed. Other objects are copied from GPU to GPU, or
+ * through host memory if only that is allowed.
+ */
+static const struct {
+    unsigned allowed, buffers, others;
+    const char *text;
+} choices[] = {
+    {GR_TRANSPORT_ANY, GR_TRANSPORT_EXTERNAL, GR_TRANSPORT_PEER,
+     "images are copied from GPU to GPU"},
+    {GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_PEER, GR_TRANSPORT_EXTERNAL, GR_TRANSPORT_PEER,
+     "images are copied from GPU to GPU"},
+    {GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_COPY, GR_TRANSPORT_EXTERNAL, GR_TRANSPORT_COPY,
+     "images are copied through host memory"},
+    {GR_TRANSPORT_PEER | GR_TRANSPORT_COPY, GR_TRANSPORT_PEER, GR_TRANSPORT_PEER,
+     "share by copies from GPU to GPU"},
+    {GR_TRANSPORT_PEER, GR_TRANSPORT_PEER, GR_TRANSPORT_PEER, "share by copies from GPU to GPU"},
+    {GR_TRANSPORT_COPY, GR_TRANSPORT_COPY, GR_TRANSPORT_COPY, "share by copies through host"},
+};
+
+VULKAN_TEST(the_transports_decide_how_objects_are_copied, sizeof(choices) / sizeof(choices[0]))
+{
+    const char *copied =
+        choices[_i].others == GR_TRANSPORT_PEER ? "peer, through memory of the Vulkan GPU" : "copy";
+    const char *shared = choices[_i].buffers == GR_TRANSPORT_EXTERNAL ? "external" : copied;
+    struct vulkan_own own = vulkan_own(SIZE, false);
+    const gr_vk_buffer_desc desc =
+        GR_INIT(gr_vk_buffer_desc, .buffer = own.buffer, .memory = own.memory,
+                .memory_size = own.memory_size, .size = SIZE);
+    const VkBufferCreateInfo buffer = vulkan_buffer_info(SIZE);
+    gr_vk_device_desc wish = vulkan_desc(NULL);
+    wish.transports = choices[_i].allowed;
+    gr_vk_device *wrap = must_make(gr_vk_device_wrap(&wish));
+    const gr_vk_device_info *is = gr_vk_device_get_info(wrap);
+    ck_assert_uint_eq(is->transport, choices[_i].buffers);
+    ck_assert_int_eq(is->cuda_device, choices[_i].allowed == GR_TRANSPORT_COPY ? fx.device : 0);
+    ck_assert_msg(strstr(is->description, choices[_i].text), "%s", is->description);
+    check_transport(gr_vk_buffer_create(wrap, &buffer, GR_READ_WRITE), choices[_i].buffers, shared);
+    check_transport(gr_from_vk_buffer(wrap, &desc, GR_READ_WRITE), choices[_i].others, copied);
+    check_transport(gr_vk_image_create(wrap, &info, GR_READ_WRITE), choices[_i].others, copied);
+    gr_vk_device_free(wrap);
 }

@@ -146,7 +146,7 @@ gr_vk_device *vulkan_wrap(void)
 {
     gr_vk_device_desc info = vulkan_desc(NULL);
     info.synchronization2 = vk.h->synchronization2;
-    info.transports = vk.copies ? GR_TRANSPORT_COPY : 0;
+    info.transports = vk.copies ? GR_TRANSPORT_COPY : GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_PEER;
     return must_make(gr_vk_device_wrap(&info));
 }
 
@@ -414,7 +414,7 @@ gr_resource *must_register_own(const struct vulkan_own *own, VkDeviceSize size, 
         GR_INIT(gr_vk_buffer_desc, .buffer = own->buffer, .memory = own->memory,
                 .memory_size = own->memory_size, .size = size, .dedicated = own->dedicated);
     gr_resource *resource = must_make(gr_from_vk_buffer(vk.wrap, &info, flags));
-    if (vk.copies)
+    if (gr_resource_get_info(resource)->transport != GR_TRANSPORT_EXTERNAL)
         vulkan_submits_copy(resource);
     return resource;
 }

@@ -70,9 +70,10 @@
 struct vulkan {
     const char *missing;
     const gr_vk_headless_info *h;
-    gr_vk_device *wrap; /* for the graphics queue */
-    bool exports;       /* the device can export semaphores; if not, the host signals them */
-    bool copies;        /* `wrap` copies through host memory */
+    /* for the graphics queue; if CUDA computes on another device, images are copied by peer */
+    gr_vk_device *wrap;
+    bool exports; /* the device can export semaphores; if not, the host signals them */
+    bool copies;  /* `wrap` copies through host memory */
     VULKAN_FUNCTIONS(VULKAN_MEMBER)
 };
 #undef VULKAN_MEMBER
@@ -106,8 +107,8 @@ gr_vk_device_desc vulkan_desc(PFN_vkGetDeviceProcAddr replacement);
 PFN_vkVoidFunction vulkan_device_function(VkDevice device, const char *name);
 
 /*
- * A case that is skipped if Vulkan is missing. Cases of images also need CUDA and Vulkan on one
- * device.
+ * A case that is skipped if Vulkan is missing. Cases of images that are not copied also need CUDA
+ * and Vulkan on one device.
  */
 #define VULKAN_TEST(...)       TEST_UNLESS(vk.missing, __VA_ARGS__)
 #define VULKAN_IMAGE_TEST(...) TEST_UNLESS(vulkan_image_missing(), __VA_ARGS__)

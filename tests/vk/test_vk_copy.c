@@ -48,12 +48,14 @@ static int way_of_copying;
 
 void begin_copying_by(int way, bool synchronization2)
 {
+    if (way == BY_PEER && fx.device == 0)
+        skip("CUDA computes on the device of Vulkan");
     hides_import = way != IMPORTED;
     way_of_copying = way;
     gr_vk_device_desc info = vulkan_desc(NULL);
     info.get_instance_proc_addr = instance_function;
     info.synchronization2 = synchronization2;
-    info.transports = GR_TRANSPORT_COPY;
+    info.transports = way == BY_PEER ? GR_TRANSPORT_PEER : GR_TRANSPORT_COPY;
     copying = must_make(gr_vk_device_wrap(&info));
 }
 
@@ -254,9 +256,9 @@ VULKAN_TEST(only_the_written_parts_are_copied_to_vulkan, 2 * WAYS)
     end_copying();
 }
 
-VULKAN_TEST(cuda_reads_a_mapped_part_of_a_copied_buffer)
+VULKAN_TEST(cuda_reads_a_mapped_part_of_a_copied_buffer, WAYS)
 {
-    begin_copying(IMPORTED);
+    begin_copying(_i);
     GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_ONLY);
     fill_by_vulkan(resource, 0x31);
     gr_buffer *buffer = NULL;
@@ -272,9 +274,10 @@ VULKAN_TEST(cuda_reads_a_mapped_part_of_a_copied_buffer)
 GROUP("order", add_vulkan_case)
 
 /* The queue is blocked. Neither a map nor a release nor a submit may wait for it. */
-VULKAN_TEST(map_release_and_submit_of_a_copied_buffer_do_not_block, 2)
+VULKAN_TEST(map_release_and_submit_of_a_copied_buffer_do_not_block, 3)
 {
-    begin_copying(_i ? REGISTERED : IMPORTED);
+    static const int ways[] = {IMPORTED, REGISTERED, BY_PEER};
+    begin_copying(ways[_i]);
     GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
     struct vulkan_gate *gate = vulkan_gate();
     VkCommandBuffer nothing = vulkan_begin();
@@ -317,10 +320,10 @@ VULKAN_TEST(bytes_of_cuda_are_copied_to_vulkan_only_once, 2)
  * The program records the copies with gr_vk_cmd_from_cuda() and gr_vk_cmd_to_cuda(), which copy
  * whole buffers.
  */
-VULKAN_TEST(the_program_can_record_the_copies, 2)
+VULKAN_TEST(the_program_can_record_the_copies, WAYS)
 {
     const gr_vk_use use = transfers(VK_IMAGE_LAYOUT_UNDEFINED);
-    begin_copying(_i ? REGISTERED : IMPORTED);
+    begin_copying(_i);
     GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
     for (int i = 0; i < 4; i++) {
         gr_buffer *buffer = must_map(resource);
@@ -350,9 +353,9 @@ VULKAN_TEST(the_program_can_record_the_copies, 2)
 }
 
 /* Without a submit between two maps, the second map sees the bytes that CUDA wrote. */
-VULKAN_TEST(a_second_map_sees_the_bytes_of_the_first)
+VULKAN_TEST(a_second_map_sees_the_bytes_of_the_first, WAYS)
 {
-    begin_copying(IMPORTED);
+    begin_copying(_i);
     GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 0x11);
@@ -408,11 +411,11 @@ static void submit_slot(const gr_slot *slot, VkCommandBuffer commands)
 }
 
 /* All frames are submitted before any is checked. */
-VULKAN_TEST(vulkan_reads_every_copied_frame)
+VULKAN_TEST(vulkan_reads_every_copied_frame, WAYS)
 {
     gr_resource *resources[SLOTS];
     struct vulkan_host *seen[FRAMES];
-    begin_copying(IMPORTED);
+    begin_copying(_i);
     for (int i = 0; i < SLOTS; i++)
         resources[i] = must_copy(SIZE, GR_WRITE_DISCARD);
     gr_ring *ring = gr_ring_create(resources, SLOTS, NULL);
@@ -438,11 +441,11 @@ VULKAN_TEST(vulkan_reads_every_copied_frame)
     end_copying();
 }
 
-VULKAN_TEST(cuda_reads_every_copied_frame)
+VULKAN_TEST(cuda_reads_every_copied_frame, WAYS)
 {
     gr_resource *resources[SLOTS];
     unsigned char seen[FRAMES][64];
-    begin_copying(REGISTERED);
+    begin_copying(_i);
     for (int i = 0; i < SLOTS; i++)
         resources[i] = must_copy(SIZE, GR_READ_ONLY);
     gr_ring *ring =

@@ -11,7 +11,7 @@
 
 GROUP("what a mapped image reports", add_vulkan_case, add_copied_vulkan_case)
 
-VULKAN_IMAGE_TEST(info_describes_images_of_each_shape, vulkan_shape_count)
+VULKAN_TEST(info_describes_images_of_each_shape, vulkan_shape_count)
 {
     const struct vulkan_shape *shape = &vulkan_shapes[_i];
     struct vulkan_image image =
@@ -32,7 +32,7 @@ VULKAN_IMAGE_TEST(info_describes_images_of_each_shape, vulkan_shape_count)
     vulkan_image_end(&image, buffer);
 }
 
-VULKAN_IMAGE_TEST(info_describes_formats)
+VULKAN_TEST(info_describes_formats)
 {
     static const VkFormat formats[] = {VK_FORMAT_R8G8B8A8_SRGB,
                                        VK_FORMAT_R8G8B8A8_UINT,
@@ -55,7 +55,7 @@ VULKAN_IMAGE_TEST(info_describes_formats)
     }
 }
 
-VULKAN_IMAGE_TEST(arrays_have_the_sizes_of_the_levels)
+VULKAN_TEST(arrays_have_the_sizes_of_the_levels)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 26, 14, 2, 0, GR_READ_WRITE);
@@ -82,7 +82,7 @@ VULKAN_IMAGE_TEST(arrays_have_the_sizes_of_the_levels)
 
 GROUP("contract", add_vulkan_case, add_copied_vulkan_case)
 
-VULKAN_IMAGE_TEST(an_unmapped_buffer_has_no_arrays)
+VULKAN_TEST(an_unmapped_buffer_has_no_arrays)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_READ_WRITE);
@@ -97,7 +97,7 @@ VULKAN_IMAGE_TEST(an_unmapped_buffer_has_no_arrays)
     gr_resource_free(image.resource);
 }
 
-VULKAN_IMAGE_TEST(copies_to_a_read_only_image_are_refused)
+VULKAN_TEST(copies_to_a_read_only_image_are_refused)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_READ_ONLY);
@@ -112,7 +112,7 @@ VULKAN_IMAGE_TEST(copies_to_a_read_only_image_are_refused)
     gr_resource_free(image.resource);
 }
 
-VULKAN_IMAGE_TEST(describe_names_the_image)
+VULKAN_TEST(describe_names_the_image)
 {
     struct vulkan_image image = vulkan_image(VK_FORMAT_R16G16B16A16_SFLOAT, "2D array", 101, 37, 1,
                                              VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
@@ -123,7 +123,7 @@ VULKAN_IMAGE_TEST(describe_names_the_image)
     gr_resource_free(image.resource);
 }
 
-VULKAN_IMAGE_TEST(map_and_release_allocate_nothing)
+VULKAN_TEST(map_and_release_allocate_nothing)
 {
     need_counting();
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 64, 64, 1,

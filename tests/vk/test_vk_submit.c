@@ -71,7 +71,7 @@ void begin_device(int kind)
     submit_result = VK_SUCCESS;
     gr_vk_device_desc info = vulkan_desc(device_function);
     info.synchronization2 = is_new;
-    info.transports = kind / COPIED ? GR_TRANSPORT_COPY : GR_TRANSPORT_EXTERNAL;
+    info.transports = kind / COPIED ? GR_TRANSPORT_COPY : GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_PEER;
     device = must_make(gr_vk_device_wrap(&info));
 }
 
@@ -241,7 +241,7 @@ GROUP("images", add_vulkan_case)
  * An empty submit with only the last barrier gives a new image its layout. Catches: the validation
  * layer lost track of the layout of an image that was used in the layout for CUDA.
  */
-VULKAN_IMAGE_TEST(an_empty_submit_hands_images_to_cuda, 2 * DEVICE_KINDS)
+VULKAN_TEST(an_empty_submit_hands_images_to_cuda, 2 * DEVICE_KINDS)
 {
     begin_device(_i % DEVICE_KINDS);
     const VkImageLayout layout =

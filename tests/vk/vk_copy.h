@@ -9,9 +9,10 @@
 
 /*
  * Access to the host memory: Vulkan imports memory of CUDA, CUDA registers memory of Vulkan, or the
- * CPU copies between the memory of both.
+ * CPU copies between the memory of both. Or no host memory: CUDA on another device imports memory
+ * of Vulkan; begin_copying() skips the case on one device.
  */
-enum { IMPORTED, REGISTERED, BY_CPU, WAYS };
+enum { IMPORTED, REGISTERED, BY_CPU, BY_PEER, WAYS };
 
 /* The next device reports that it can create no images. */
 extern bool refuses_images;

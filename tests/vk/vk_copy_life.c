@@ -33,9 +33,9 @@ VULKAN_TEST(frames_allocate_nothing)
     end_copying();
 }
 
-VULKAN_TEST(freeing_does_not_wait_for_the_stream, 2)
+VULKAN_TEST(freeing_does_not_wait_for_the_stream, WAYS)
 {
-    begin_copying(_i ? REGISTERED : IMPORTED);
+    begin_copying(_i);
     gr_resource *resource = must_copy(SIZE, GR_READ_WRITE);
     struct gate *gate = gate_put(fx.stream);
     gate_open_after(gate, 5000);
@@ -50,9 +50,9 @@ VULKAN_TEST(freeing_does_not_wait_for_the_stream, 2)
 }
 
 /* Freeing the last resource of a freed device waits for all work that uses the VkDevice. */
-VULKAN_TEST(a_device_can_be_freed_before_its_copied_resource, 2)
+VULKAN_TEST(a_device_can_be_freed_before_its_copied_resource, WAYS)
 {
-    begin_copying(_i ? REGISTERED : IMPORTED);
+    begin_copying(_i);
     gr_resource *resource = must_copy(SIZE, GR_READ_WRITE);
     gr_buffer *buffer = must_map(resource);
     cuda_fill(buffer, 1);
@@ -104,6 +104,11 @@ VULKAN_TEST(calls_can_be_repeated_after_a_failed_cuda_copy)
     check_refused(IMPORTED, "cuMemcpyDtoHAsync", "cuMemcpyHtoDAsync", "Vulkan buffer");
 }
 
+VULKAN_TEST(calls_can_be_repeated_after_a_failed_peer_copy)
+{
+    check_refused(BY_PEER, "cuMemcpyDtoDAsync", "cuMemcpyDtoDAsync", "Vulkan buffer");
+}
+
 VULKAN_TEST(calls_can_be_repeated_after_a_failed_host_function)
 {
     check_refused(BY_CPU, "cuLaunchHostFunc", "cuLaunchHostFunc", "CPU's copy");
@@ -127,17 +132,45 @@ VULKAN_TEST(cuda_registers_vulkan_memory_if_pinned_memory_fails)
     end_copying();
 }
 
+/* If CUDA cannot use memory of Vulkan on the other device, host memory is used, if allowed. */
+VULKAN_TEST(a_failed_import_by_peer_copies_through_host_memory_if_allowed, 2)
+{
+    static const char *const calls[] = {"cuImportExternalMemory",
+                                        "cuExternalMemoryGetMappedBuffer"};
+    begin_copying(BY_PEER);
+    gr_vk_device_desc either = vulkan_desc(NULL);
+    either.transports = GR_TRANSPORT_PEER | GR_TRANSPORT_COPY;
+    gr_vk_device *both = must_make(gr_vk_device_wrap(&either));
+    const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
+    gr_clear_error();
+    ck_assert(fault->set(calls[_i], CUDA_ERROR_UNKNOWN, 0));
+    gr_resource *resource = gr_vk_buffer_create(both, &info, GR_READ_WRITE);
+    assert_made(resource);
+    ck_assert_int_eq(gr_last_error()->status, GR_OK);
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
+    gr_resource_free(resource);
+    ck_assert(fault->set(calls[_i], CUDA_ERROR_UNKNOWN, 0));
+    assert_null(gr_vk_buffer_create(copying, &info, GR_READ_WRITE), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN,
+                _i ? "could not be mapped" : "was not imported");
+    fault->reset();
+    gr_vk_device_free(both);
+    end_copying();
+}
+
 GROUP("descriptions and refusals", add_vulkan_case)
 
 VULKAN_TEST(describe_and_info_report_the_copy_transport, WAYS)
 {
-    static const char *const ways[] = {"Vulkan imported", "CUDA registered", "CPU copies"};
+    static const char *const ways[] = {"Vulkan imported", "CUDA registered", "CPU copies",
+                                       "of the Vulkan GPU that CUDA imported"};
+    const unsigned transport = _i == BY_PEER ? GR_TRANSPORT_PEER : GR_TRANSPORT_COPY;
     begin_copying(_i);
     GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
-    assert_described(resource, "transport copy", ways[_i], "GR_TRANSPORT_EXTERNAL is not allowed");
-    ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
+    assert_described(resource, _i == BY_PEER ? "transport peer" : "transport copy", ways[_i],
+                     "GR_TRANSPORT_EXTERNAL is not allowed");
+    ck_assert_int_eq(gr_resource_get_info(resource)->transport, transport);
     ck_assert_ptr_null(gr_resource_get_info(resource)->external_memory);
-    ck_assert_int_eq(gr_vk_device_get_info(copying)->transport, GR_TRANSPORT_COPY);
+    ck_assert_int_eq(gr_vk_device_get_info(copying)->transport, transport);
     ck_assert_int_eq(gr_vk_device_get_info(vk.wrap)->transport, GR_TRANSPORT_EXTERNAL);
     assert_ok(gr_resource_close(resource, fx.stream));
     assert_described(resource, "closed");
@@ -162,7 +195,7 @@ VULKAN_TEST(sharing_a_copied_resource_is_refused)
 }
 
 /* Each direction of a copy needs its own usage flag, which an image of the application may lack. */
-VULKAN_IMAGE_TEST(images_without_the_usage_for_a_copy_are_refused, 2)
+VULKAN_TEST(images_without_the_usage_for_a_copy_are_refused, 2)
 {
     begin_copying(IMPORTED);
     const unsigned flags = _i ? GR_WRITE_DISCARD : GR_READ_ONLY;
@@ -188,7 +221,7 @@ VULKAN_IMAGE_TEST(images_without_the_usage_for_a_copy_are_refused, 2)
     end_copying();
 }
 
-VULKAN_IMAGE_TEST(failures_to_create_copied_images_are_reported)
+VULKAN_TEST(failures_to_create_copied_images_are_reported)
 {
     begin_copying(IMPORTED);
     VkImageCreateInfo info =
@@ -203,7 +236,7 @@ VULKAN_IMAGE_TEST(failures_to_create_copied_images_are_reported)
     end_copying();
 }
 
-VULKAN_IMAGE_TEST(copied_images_of_unsupported_formats_are_refused)
+VULKAN_TEST(copied_images_of_unsupported_formats_are_refused)
 {
     const VkImageCreateInfo info =
         vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM), vulkan_shape("2D"), 8, 8, 1, 0);

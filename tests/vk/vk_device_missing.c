@@ -333,6 +333,8 @@ SESSION_TEST(unusable_transports_of_a_device_are_refused)
     assert_null(gr_vk_device_wrap(&info), GR_ERR_INVALID_VALUE, 0, "unknown bits");
     info.transports = GR_TRANSPORT_INTEROP | GR_TRANSPORT_SHARED;
     assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0, "GR_TRANSPORT_COPY");
+    info.transports = GR_TRANSPORT_PEER;
+    assert_null(gr_vk_device_wrap(&info), GR_ERR_UNSUPPORTED, 0, "needs two GPUs");
     info.transports = GR_TRANSPORT_EXTERNAL;
     gr_vk_device *device = gr_vk_device_wrap(&info);
     assert_made(device);

@@ -57,7 +57,7 @@ static unsigned check_formats(const struct vulkan_shape *shape, unsigned width, 
 
 GROUP("bytes", add_vulkan_case, add_copied_vulkan_case)
 
-VULKAN_IMAGE_TEST(every_format_passes_both_ways, vulkan_shape_count)
+VULKAN_TEST(every_format_passes_both_ways, vulkan_shape_count)
 {
     const struct vulkan_shape *shape = &vulkan_shapes[_i];
     unsigned count = check_formats(shape, 13, 7, 3);
@@ -76,7 +76,7 @@ static const struct {
     {"3D", 101, 37, 7}, {"1D", 1001, 1, 5}, {"1D array", 1001, 1, 2}, {"cube array", 33, 33, 2},
 };
 
-VULKAN_IMAGE_TEST(many_sizes_pass_both_ways, sizeof(sizes) / sizeof(sizes[0]))
+VULKAN_TEST(many_sizes_pass_both_ways, sizeof(sizes) / sizeof(sizes[0]))
 {
     static const VkFormat formats[] = {VK_FORMAT_R8_UNORM, VK_FORMAT_R8G8B8A8_UNORM,
                                        VK_FORMAT_R32G32B32A32_SFLOAT};
@@ -89,7 +89,7 @@ VULKAN_IMAGE_TEST(many_sizes_pass_both_ways, sizeof(sizes) / sizeof(sizes[0]))
     }
 }
 
-VULKAN_IMAGE_TEST(images_of_each_usage_pass_both_ways)
+VULKAN_TEST(images_of_each_usage_pass_both_ways)
 {
     static const struct {
         VkFormat format;
@@ -111,7 +111,7 @@ VULKAN_IMAGE_TEST(images_of_each_usage_pass_both_ways)
 
 /* ---- From the application -------------------------------------------------------------------- */
 
-VULKAN_IMAGE_TEST(application_images_pass_both_ways, 2)
+VULKAN_TEST(application_images_pass_both_ways, 2)
 {
     for (size_t i = 0; i < vulkan_shape_count; i++) {
         struct vulkan_image image = vulkan_image_own(
@@ -126,7 +126,7 @@ VULKAN_IMAGE_TEST(application_images_pass_both_ways, 2)
 
 /* ---- Other access paths ---------------------------------------------------------------------- */
 
-VULKAN_IMAGE_TEST(a_linear_map_passes_one_level_and_layer)
+VULKAN_TEST(a_linear_map_passes_one_level_and_layer)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 101, 37, 2, 0, GR_READ_WRITE);
@@ -160,7 +160,7 @@ VULKAN_IMAGE_TEST(a_linear_map_passes_one_level_and_layer)
 }
 
 /* CUDA writes to an image that Vulkan has not used yet. */
-VULKAN_IMAGE_TEST(vulkan_reads_an_image_that_cuda_wrote_first)
+VULKAN_TEST(vulkan_reads_an_image_that_cuda_wrote_first)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 101, 37, 3, 0, GR_WRITE_DISCARD);
@@ -172,7 +172,7 @@ VULKAN_IMAGE_TEST(vulkan_reads_an_image_that_cuda_wrote_first)
 }
 
 /* Vulkan writes with clears, not only with copies. */
-VULKAN_IMAGE_TEST(cuda_reads_a_cleared_image)
+VULKAN_TEST(cuda_reads_a_cleared_image)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 101, 37, 1, 0, GR_READ_ONLY);

@@ -44,7 +44,7 @@ static void end_kernels(void)
 
 static const char *missing(void)
 {
-    const char *images = vulkan_image_missing();
+    const char *images = vk.missing;
     if (images)
         return images;
     return surfaces && textures ? NULL : "the kernels were not built for this driver";
@@ -161,7 +161,7 @@ KERNEL_TEST(kernels_read_and_write_surfaces_of_every_shape, 7)
     CU(MemFree(memory));
 }
 
-VULKAN_IMAGE_TEST(one_surface_has_all_layers_of_a_level)
+VULKAN_TEST(one_surface_has_all_layers_of_a_level)
 {
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D array", 21, 13, 2,
                                              VK_IMAGE_USAGE_STORAGE_BIT, GR_SURFACE_LOAD_STORE);
@@ -175,7 +175,7 @@ VULKAN_IMAGE_TEST(one_surface_has_all_layers_of_a_level)
     vulkan_image_end(&image, buffer);
 }
 
-VULKAN_IMAGE_TEST(surfaces_without_the_flag_are_refused)
+VULKAN_TEST(surfaces_without_the_flag_are_refused)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 8, 8, 1, 0, GR_READ_WRITE);
@@ -476,7 +476,7 @@ KERNEL_TEST(compressed_blocks_are_sampled_as_colours)
     }
 }
 
-VULKAN_IMAGE_TEST(packed_texels_are_not_tensors)
+VULKAN_TEST(packed_texels_are_not_tensors)
 {
     uint32_t texels[16] = {0};
     struct vulkan_image image =

@@ -64,7 +64,7 @@ static const struct {
 };
 
 /* The message must name the format, and a format to use instead. */
-VULKAN_IMAGE_TEST(images_of_unsupported_formats_are_refused, sizeof(refused) / sizeof(refused[0]))
+VULKAN_TEST(images_of_unsupported_formats_are_refused, sizeof(refused) / sizeof(refused[0]))
 {
     VkImageCreateInfo info =
         vulkan_image_info(vulkan_format(VK_FORMAT_R8_UNORM), vulkan_shape("2D"), 8, 8, 1, 0);
@@ -83,7 +83,7 @@ static VkImageCreateInfo good_info(const char *shape)
                              1, 0);
 }
 
-VULKAN_IMAGE_TEST(linear_images_of_several_levels_are_refused)
+VULKAN_TEST(linear_images_of_several_levels_are_refused)
 {
     VkImageCreateInfo info = good_info("2D");
     info.tiling = VK_IMAGE_TILING_LINEAR;
@@ -92,7 +92,7 @@ VULKAN_IMAGE_TEST(linear_images_of_several_levels_are_refused)
 }
 
 /* The layout after the barrier must be one to which an image can be transitioned. */
-VULKAN_IMAGE_TEST(undefined_layouts_are_refused)
+VULKAN_TEST(undefined_layouts_are_refused)
 {
     struct vulkan_image image =
         vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, 0, GR_READ_WRITE);
@@ -110,7 +110,7 @@ VULKAN_IMAGE_TEST(undefined_layouts_are_refused)
     gr_resource_free(image.resource);
 }
 
-VULKAN_IMAGE_TEST(invalid_image_create_infos_are_refused)
+VULKAN_TEST(invalid_image_create_infos_are_refused)
 {
 #define FIELD(name) offsetof(VkImageCreateInfo, name)
     static const struct {
@@ -155,7 +155,7 @@ VULKAN_IMAGE_TEST(invalid_image_create_infos_are_refused)
     }
 }
 
-VULKAN_IMAGE_TEST(wrong_flags_and_null_are_refused)
+VULKAN_TEST(wrong_flags_and_null_are_refused)
 {
     const VkImageCreateInfo info = good_info("2D");
     assert_null_invalid(gr_vk_image_create(vk.wrap, &info, GR_READ_ONLY | GR_WRITE_DISCARD),
@@ -166,7 +166,7 @@ VULKAN_IMAGE_TEST(wrong_flags_and_null_are_refused)
     assert_null_invalid(gr_from_vk_image(vk.wrap, NULL, GR_READ_WRITE), "NULL");
 }
 
-VULKAN_IMAGE_TEST(wrong_offsets_and_sizes_of_memory_are_refused)
+VULKAN_TEST(wrong_offsets_and_sizes_of_memory_are_refused)
 {
     struct vulkan_image image =
         vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, false, GR_READ_WRITE);

@@ -244,7 +244,7 @@ GROUP("new images", add_vulkan_case, add_copied_vulkan_case)
  *
  * Catches: CUDA wrote to an image without a layout, and nothing was reported.
  */
-VULKAN_IMAGE_TEST(a_map_of_a_new_image_before_a_submit_is_refused, 2)
+VULKAN_TEST(a_map_of_a_new_image_before_a_submit_is_refused, 2)
 {
     const bool paired = _i;
     struct vulkan_image image =
@@ -273,7 +273,7 @@ VULKAN_IMAGE_TEST(a_map_of_a_new_image_before_a_submit_is_refused, 2)
  * A new image, even one of the program, can be mapped after a barrier alone, or after the program
  * has declared that it orders Vulkan and CUDA itself.
  */
-VULKAN_IMAGE_TEST(a_new_image_can_be_mapped_after_a_barrier_or_unordered)
+VULKAN_TEST(a_new_image_can_be_mapped_after_a_barrier_or_unordered)
 {
     struct vulkan_image own =
         vulkan_image_own(VK_FORMAT_R8G8B8A8_UNORM, "2D", 16, 16, 1, true, GR_READ_WRITE);

@@ -328,7 +328,7 @@ GROUP("barriers", add_vulkan_case, add_copied_vulkan_case)
  * Vulkan clears and CUDA copies, alternately, with the barriers of grinterop and without host
  * waits.
  */
-VULKAN_IMAGE_TEST(images_keep_their_layout_between_vulkan_and_cuda)
+VULKAN_TEST(images_keep_their_layout_between_vulkan_and_cuda)
 {
     struct pair pair = make_pair(VK_SEMAPHORE_TYPE_TIMELINE);
     struct vulkan_image image =
@@ -363,7 +363,7 @@ VULKAN_IMAGE_TEST(images_keep_their_layout_between_vulkan_and_cuda)
 }
 
 /* A buffer and an image in one barrier. */
-VULKAN_IMAGE_TEST(one_barrier_can_contain_buffers_and_images)
+VULKAN_TEST(one_barrier_can_contain_buffers_and_images)
 {
     struct vulkan_image image = vulkan_image(VK_FORMAT_R8_UNORM, "2D", 16, 16, 1, 0, GR_READ_WRITE);
     GR_AUTO(gr_resource) *resource = must_create(SIZE, GR_READ_WRITE);
