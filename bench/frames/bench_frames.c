@@ -58,8 +58,9 @@ static bool parse_gl_device(const char *text, void *into)
 /*
  * The default rows: ACROSS if CUDA and OpenGL use two devices, SOFTWARE if OpenGL runs on the CPU.
  */
-static const char ACROSS[] = "kernel,draw,bound,transfer,raw,grinterop,copy,peer,shared,image/,"
-                             "ring/1,hand/,vulkan/draw,vulkan/1,vulkan/copy/,read/,vulkan/read/";
+static const char ACROSS[] =
+    "kernel,draw,bound,transfer,raw,grinterop,copy,peer,shared,image/,"
+    "ring/1,hand/,vulkan/draw,vulkan/1,vulkan/copy/,vulkan/peer/,read/,vulkan/read/";
 static const char SOFTWARE[] = "kernel,draw,bound,transfer,copy,read/bound,read/copy";
 
 static const char *usual_rows(void)

@@ -143,10 +143,10 @@ struct frames_kind {
     unsigned slots, group;
     /* frame: passes `group` frames; close: is called even if open failed */
     frames_fn open, frame, close;
-    bool unchecked; /* whether the picture does not come from CUDA, so it can't be checked */
-    bool reads;     /* whether OpenGL draws a picture and CUDA filters it */
-    bool across;    /* whether the row needs CUDA and OpenGL on different devices */
-    bool copied;    /* whether Vulkan buffers are copied through host memory */
+    bool unchecked;  /* whether the picture does not come from CUDA, so it can't be checked */
+    bool reads;      /* whether OpenGL draws a picture and CUDA filters it */
+    bool across;     /* whether the row needs CUDA and OpenGL on different devices */
+    unsigned copied; /* the transport by which Vulkan buffers are copied; 0: not copied */
     struct frames_hand_kind hand;
     struct frames_hand_copy_kind copy;
 };

@@ -228,10 +228,10 @@ static bool close_ring(struct frames *f, struct frames_run *run)
         key, label, FRAMES_VULKAN, slots, group, frames_vulkan_open_ring, frames_vulkan_frame,     \
             frames_vulkan_close_ring, .unchecked = false                                           \
     }
-#define VULKAN_COPY(key, label, slots)                                                             \
+#define VULKAN_COPY(key, label, slots, ...)                                                        \
     {                                                                                              \
         key, label, FRAMES_VULKAN, slots, 1, frames_vulkan_open_ring, frames_vulkan_frame,         \
-            frames_vulkan_close_ring, .copied = true                                               \
+            frames_vulkan_close_ring, .copied = __VA_ARGS__                                        \
     }
 #define READ_GROUPS(key, label, slots, group, ...)                                                 \
     {                                                                                              \
@@ -289,7 +289,7 @@ const char *const frames_part_titles[FRAMES_PARTS] = {
 };
 
 /* The indices of the rows used as the baseline. */
-enum { BASE = 4, READ_BASE = 36 };
+enum { BASE = 4, READ_BASE = 38 };
 
 /*
  * All rows. The frames in flight are those between the frame that CUDA writes and the frame that is
@@ -334,11 +334,13 @@ const struct frames_kind frames_kinds[] = {
     VULKAN("vulkan/1", "1 in flight", 3, 1),
     VULKAN("vulkan/16", "16 in flight", 18, 1),
     VULKAN("vulkan/64", "groups of 64", 128, 64),
-    VULKAN_COPY("vulkan/copy/1", "copy, 1 in flight", 3),
-    VULKAN_COPY("vulkan/copy/4", "copy, 4 in flight", 6),
+    VULKAN_COPY("vulkan/copy/1", "copy, 1 in flight", 3, GR_TRANSPORT_COPY),
+    VULKAN_COPY("vulkan/copy/4", "copy, 4 in flight", 6, GR_TRANSPORT_COPY),
+    VULKAN_COPY("vulkan/peer/1", "peer, 1 in flight", 3, GR_TRANSPORT_PEER, .across = true),
+    VULKAN_COPY("vulkan/peer/4", "peer, 4 in flight", 6, GR_TRANSPORT_PEER, .across = true),
     {"vulkan/copy/queue", "copy on the transfer queue, 4", FRAMES_VULKAN, 6, 1,
      frames_transfer_queue_open_ring, frames_transfer_queue_frame, frames_vulkan_close_ring,
-     .copied = true},
+     .copied = GR_TRANSPORT_COPY},
     READ("read/bound", "both, unsynchronised", 1, NULL, frames_read_alone, NULL, .unchecked = true),
     [READ_BASE] =
         READ("read/raw", "interop, raw calls", 1, frames_read_open_raw, frames_read_raw, close_raw),

@@ -31,6 +31,7 @@ struct frames_vulkan_draw {
 struct frames_vulkan {
     struct vulkan vulkan;
     gr_vk_device *copying;             /* the same device, with copies through host memory */
+    gr_vk_device *peer;                /* the same device, with copies from GPU to GPU, or NULL */
     struct vulkan transfer;            /* the same device, with its transfer queue */
     gr_semaphore *moved;               /* the transfer queue signals each copy by the next value */
     uint64_t moves;                    /* the last value of `moved` */
@@ -53,9 +54,9 @@ void frames_vulkan_draw_points(const struct vulkan *vulkan, const struct frames_
 void frames_vulkan_draw_picture(const struct vulkan *vulkan, const struct frames_vulkan_draw *draw,
                                 VkCommandBuffer commands, float phase, VkBuffer into);
 
-/* vulkan_rows.c: describes the device with this queue, and copies through host memory only. */
-gr_vk_device_desc frames_vulkan_copying(const struct frames_vulkan *vulkan, VkQueue queue,
-                                        uint32_t family);
+/* vulkan_rows.c: describes the device with this queue, and copies by `transport` only. */
+gr_vk_device_desc frames_vulkan_copying(const struct frames_vulkan *vulkan, unsigned transport,
+                                        VkQueue queue, uint32_t family);
 
 /* A value of a timeline semaphore; VK_NULL_HANDLE: none. */
 struct frames_point {

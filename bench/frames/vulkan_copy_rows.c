@@ -25,7 +25,8 @@ static bool open_queue(struct frames *f)
         frames_set_error("the device has no transfer queue");
         return false;
     }
-    const gr_vk_device_desc desc = frames_vulkan_copying(k, on->transfer, on->transfer_family);
+    const gr_vk_device_desc desc =
+        frames_vulkan_copying(k, GR_TRANSPORT_COPY, on->transfer, on->transfer_family);
     if (!vulkan_open_own(&k->transfer, &desc))
         return frames_grinterop_failed("vulkan_open_own");
     k->moved = gr_vk_semaphore_create(k->copying, VK_SEMAPHORE_TYPE_TIMELINE);

@@ -16,21 +16,29 @@ static const struct frames_vulkan_plan POINTS = {.format = VK_FORMAT_R8G8B8A8_UN
                                                  .frag = &mesh_frag,
                                                  .points = true};
 
-gr_vk_device_desc frames_vulkan_copying(const struct frames_vulkan *k, VkQueue queue,
-                                        uint32_t family)
+gr_vk_device_desc frames_vulkan_copying(const struct frames_vulkan *k, unsigned transport,
+                                        VkQueue queue, uint32_t family)
 {
     const gr_vk_headless_info *on = gr_vk_headless_get(k->vulkan.headless);
     return GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = on->get_instance_proc_addr,
                    .instance = on->instance, .physical_device = on->physical_device,
                    .device = on->device, .queue = queue, .queue_family = family,
-                   .transports = GR_TRANSPORT_COPY);
+                   .transports = transport);
 }
 
-static bool wrap_for_copies(struct frames_vulkan *k)
+static gr_vk_device *wrap_for_copies(const struct frames_vulkan *k, unsigned transport)
 {
-    const gr_vk_device_desc desc = frames_vulkan_copying(k, k->vulkan.queue, k->vulkan.family);
-    k->copying = gr_vk_device_wrap(&desc);
-    return k->copying;
+    const gr_vk_device_desc desc =
+        frames_vulkan_copying(k, transport, k->vulkan.queue, k->vulkan.family);
+    return gr_vk_device_wrap(&desc);
+}
+
+/* The device for a row. The device for copies from GPU to GPU is wrapped when first needed. */
+static gr_vk_device *device_for(struct frames_vulkan *k, unsigned copied)
+{
+    if (copied == GR_TRANSPORT_PEER && !k->peer)
+        k->peer = wrap_for_copies(k, copied);
+    return !copied ? k->vulkan.shared : copied == GR_TRANSPORT_PEER ? k->peer : k->copying;
 }
 
 void frames_vulkan_open(struct frames *f)
@@ -42,7 +50,8 @@ void frames_vulkan_open(struct frames *f)
     f->vulkan = calloc(1, sizeof(*f->vulkan));
     struct frames_vulkan *k = f->vulkan;
     if (k && vulkan_open_on(&k->vulkan, f->gl_ordinal, VULKAN_GRAPHICS, false, 0) &&
-        wrap_for_copies(k) && frames_vulkan_draw_init(&k->vulkan, &POINTS, &k->draw) &&
+        (k->copying = wrap_for_copies(k, GR_TRANSPORT_COPY)) &&
+        frames_vulkan_draw_init(&k->vulkan, &POINTS, &k->draw) &&
         vulkan_buffer_init(&k->vulkan, FRAMES_PIXELS, VK_BUFFER_USAGE_TRANSFER_DST_BIT, &k->pixels))
         return;
     gr_error error = *gr_last_error();
@@ -61,6 +70,7 @@ void frames_vulkan_close(struct frames *f)
     }
     frames_transfer_queue_close(k);
     gr_vk_device_free(k->copying);
+    gr_vk_device_free(k->peer);
     vulkan_close(&k->vulkan);
     free(k);
     f->vulkan = NULL;
@@ -187,7 +197,7 @@ static bool make_slots(struct frames *f, struct frames_run *run,
                        const struct frames_vulkan_slots *slots, gr_resource *resources[],
                        unsigned *made)
 {
-    gr_vk_device *device = run->kind->copied ? f->vulkan->copying : f->vulkan->vulkan.shared;
+    gr_vk_device *device = device_for(f->vulkan, run->kind->copied);
     const uint32_t families[] = {f->vulkan->vulkan.family, f->vulkan->transfer.family};
     const VkBufferCreateInfo buffer = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
@@ -196,7 +206,7 @@ static bool make_slots(struct frames *f, struct frames_run *run,
         .sharingMode = slots->two_families ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
         .queueFamilyIndexCount = slots->two_families ? 2 : 0,
         .pQueueFamilyIndices = families};
-    bool good = true;
+    bool good = device || frames_grinterop_failed("gr_vk_device_wrap");
     while (good && *made < run->kind->slots) {
         const unsigned slot = *made;
         resources[slot] = gr_vk_buffer_create(device, &buffer, slots->flags);

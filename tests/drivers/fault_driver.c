@@ -68,6 +68,8 @@
       (to, from, size, stream))                                                                    \
     X(cuMemcpyDtoHAsync, (void *to, CUdeviceptr from, size_t size, CUstream stream),               \
       (to, from, size, stream))                                                                    \
+    X(cuMemcpyDtoDAsync, (CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream),         \
+      (to, from, size, stream))                                                                    \
     X(cuMemcpy3DAsync, (const CUDA_MEMCPY3D *copy, CUstream stream), (copy, stream))               \
     X(cuImportExternalMemory,                                                                      \
       (CUexternalMemory * memory, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *described),              \

@@ -254,17 +254,18 @@ static bool run_image(void)
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
-static bool by_copies(gr_resource *(*make)(gr_vk_device *device), PFN_vkGetInstanceProcAddr get)
+static bool by_copies(gr_resource *(*make)(gr_vk_device *device), PFN_vkGetInstanceProcAddr get,
+                      unsigned transports)
 {
     gr_vk_device_desc desc = device_desc(false);
     desc.get_instance_proc_addr = get;
-    desc.transports = GR_TRANSPORT_COPY;
+    desc.transports = transports;
     return on_described(make, &desc);
 }
 
 static bool run_copied_buffer(void)
 {
-    return by_copies(make_buffer, vk.h->get_instance_proc_addr);
+    return by_copies(make_buffer, vk.h->get_instance_proc_addr, GR_TRANSPORT_COPY);
 }
 
 static gr_resource *make_write_only(gr_vk_device *device)
@@ -275,12 +276,39 @@ static gr_resource *make_write_only(gr_vk_device *device)
 
 static bool run_copied_output(void)
 {
-    return by_copies(make_write_only, vk.h->get_instance_proc_addr);
+    return by_copies(make_write_only, vk.h->get_instance_proc_addr, GR_TRANSPORT_COPY);
 }
 
 static bool run_copied_image(void)
 {
-    return by_copies(make_image, vk.h->get_instance_proc_addr);
+    return by_copies(make_image, vk.h->get_instance_proc_addr, GR_TRANSPORT_COPY);
+}
+
+/* CUDA computes on the other device only if GR_TEST_CUDA_DEVICE names it. */
+static const char *one_device(void)
+{
+    return fx.device == 0 ? "CUDA and Vulkan use one device" : NULL;
+}
+
+static const char *two_devices(void)
+{
+    return fx.device == 0 ? NULL : "images are not shared between two devices";
+}
+
+static bool run_peer_buffer(void)
+{
+    return by_copies(make_buffer, vk.h->get_instance_proc_addr, GR_TRANSPORT_PEER);
+}
+
+static bool run_peer_image(void)
+{
+    return by_copies(make_image, vk.h->get_instance_proc_addr,
+                     GR_TRANSPORT_EXTERNAL | GR_TRANSPORT_PEER);
+}
+
+static bool run_image_by_any(void)
+{
+    return by_copies(make_image, vk.h->get_instance_proc_addr, GR_TRANSPORT_ANY);
 }
 
 /* A device that imports no host memory, so that Vulkan allocates it. */
@@ -299,7 +327,7 @@ static PFN_vkVoidFunction VKAPI_CALL instance_without_import(VkInstance instance
 
 static bool run_copied_by_mapping(void)
 {
-    return by_copies(make_buffer, instance_without_import);
+    return by_copies(make_buffer, instance_without_import, GR_TRANSPORT_COPY);
 }
 
 /* ---- Semaphores ------------------------------------------------------------------------------ */
@@ -363,10 +391,13 @@ const struct scenario walk_vulkan[] = {
     {"a buffer with synchronization2", .run = run_buffer2, .missing = no_synchronization2},
     {"a buffer created by the program", .run = run_own_buffer},
     {"memory from a descriptor", .run = run_external},
-    {"a Vulkan image", .run = run_image},
+    {"a Vulkan image", .run = run_image, .missing = two_devices},
     {"a copied Vulkan buffer", .run = run_copied_buffer},
     {"a copied buffer for writing", .run = run_copied_output},
     {"a copied Vulkan image", .run = run_copied_image},
+    {"a Vulkan buffer by peer", .run = run_peer_buffer, .missing = one_device},
+    {"a Vulkan image by peer", .run = run_peer_image, .missing = one_device},
+    {"a Vulkan image by any transport", .run = run_image_by_any, .missing = one_device},
     {"a buffer copied by mapped memory", .run = run_copied_by_mapping},
     {"a Vulkan semaphore", .run = run_semaphore},
     {"a semaphore created by the program", .run = run_own_semaphore},

@@ -10,9 +10,13 @@
 /*
  * Access to the host memory: Vulkan imports memory of CUDA, CUDA registers memory of Vulkan, or the
  * CPU copies between the memory of both. Or no host memory: CUDA on another device imports memory
- * of Vulkan; begin_copying() skips the case on one device.
+ * of Vulkan.
  */
 enum { IMPORTED, REGISTERED, BY_CPU, BY_PEER, WAYS };
+
+/* A case that is skipped if `way` is impossible here. */
+#define WAY_TEST(way, ...) TEST_UNLESS(way_missing(way), __VA_ARGS__)
+const char *way_missing(int way);
 
 /* The next device reports that it can create no images. */
 extern bool refuses_images;

@@ -33,7 +33,7 @@ VULKAN_TEST(frames_allocate_nothing)
     end_copying();
 }
 
-VULKAN_TEST(freeing_does_not_wait_for_the_stream, WAYS)
+WAY_TEST(_i, freeing_does_not_wait_for_the_stream, WAYS)
 {
     begin_copying(_i);
     gr_resource *resource = must_copy(SIZE, GR_READ_WRITE);
@@ -50,7 +50,7 @@ VULKAN_TEST(freeing_does_not_wait_for_the_stream, WAYS)
 }
 
 /* Freeing the last resource of a freed device waits for all work that uses the VkDevice. */
-VULKAN_TEST(a_device_can_be_freed_before_its_copied_resource, WAYS)
+WAY_TEST(_i, a_device_can_be_freed_before_its_copied_resource, WAYS)
 {
     begin_copying(_i);
     gr_resource *resource = must_copy(SIZE, GR_READ_WRITE);
@@ -104,7 +104,7 @@ VULKAN_TEST(calls_can_be_repeated_after_a_failed_cuda_copy)
     check_refused(IMPORTED, "cuMemcpyDtoHAsync", "cuMemcpyHtoDAsync", "Vulkan buffer");
 }
 
-VULKAN_TEST(calls_can_be_repeated_after_a_failed_peer_copy)
+WAY_TEST(BY_PEER, calls_can_be_repeated_after_a_failed_peer_copy)
 {
     check_refused(BY_PEER, "cuMemcpyDtoDAsync", "cuMemcpyDtoDAsync", "Vulkan buffer");
 }
@@ -133,7 +133,7 @@ VULKAN_TEST(cuda_registers_vulkan_memory_if_pinned_memory_fails)
 }
 
 /* If CUDA cannot use memory of Vulkan on the other device, host memory is used, if allowed. */
-VULKAN_TEST(a_failed_import_by_peer_copies_through_host_memory_if_allowed, 2)
+WAY_TEST(BY_PEER, a_failed_import_by_peer_copies_through_host_memory_if_allowed, 2)
 {
     static const char *const calls[] = {"cuImportExternalMemory",
                                         "cuExternalMemoryGetMappedBuffer"};
@@ -151,7 +151,7 @@ VULKAN_TEST(a_failed_import_by_peer_copies_through_host_memory_if_allowed, 2)
     gr_resource_free(resource);
     ck_assert(fault->set(calls[_i], CUDA_ERROR_UNKNOWN, 0));
     assert_null(gr_vk_buffer_create(copying, &info, GR_READ_WRITE), GR_ERR_CUDA, CUDA_ERROR_UNKNOWN,
-                _i ? "could not be mapped" : "was not imported");
+                _i ? "could not be mapped" : "did not import");
     fault->reset();
     gr_vk_device_free(both);
     end_copying();
@@ -159,7 +159,7 @@ VULKAN_TEST(a_failed_import_by_peer_copies_through_host_memory_if_allowed, 2)
 
 GROUP("descriptions and refusals", add_vulkan_case)
 
-VULKAN_TEST(describe_and_info_report_the_copy_transport, WAYS)
+WAY_TEST(_i, describe_and_info_report_the_copy_transport, WAYS)
 {
     static const char *const ways[] = {"Vulkan imported", "CUDA registered", "CPU copies",
                                        "of the Vulkan GPU that CUDA imported"};
