@@ -327,6 +327,9 @@ else
     if [ "$behind" = soft ]; then
         is true probe/opengl/0/cuda/1/buffer/peer probe/opengl/0/cuda/1/image/peer
     fi
+    if [ "$behind" = soft ] && [ $vulkan = 0 ]; then
+        is true probe/vulkan/0/cuda/1/buffer/peer probe/vulkan/0/cuda/1/image/peer
+    fi
 fi
 if [ "$behind" = soft ] && [ -e "$failing" ]; then
     check two_gpus_wrong_copy 3 broken cuMemcpyPeerAsync=0 --probe --json &&

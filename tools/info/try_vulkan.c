@@ -67,7 +67,9 @@ static bool open_vulkan(struct trial *t, struct vulkan *vk)
     }
     vk->made = gr_vk_headless_get(vk->headless);
     gr_vk_device_desc desc = vulkan_desc(vk->headless);
-    desc.transports = strstr(t->way.what, "/copy") ? GR_TRANSPORT_COPY : GR_TRANSPORT_EXTERNAL;
+    desc.transports = strstr(t->way.what, "/copy")   ? GR_TRANSPORT_COPY
+                      : strstr(t->way.what, "/peer") ? GR_TRANSPORT_PEER
+                                                     : GR_TRANSPORT_EXTERNAL;
     vk->device = gr_vk_device_wrap(&desc);
     if (!vk->device)
         return try_error(t);
