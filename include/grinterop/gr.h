@@ -418,7 +418,7 @@ typedef enum gr_transport {
                                 * several frames in flight */
     GR_TRANSPORT_COPY = 4,     /* through host memory: any OpenGL or Vulkan, any CUDA device */
     GR_TRANSPORT_EXTERNAL = 8, /* imported memory of Vulkan or another API: no copy */
-    GR_TRANSPORT_PEER = 16,    /* a copy from GPU to GPU: OpenGL on one, CUDA on another */
+    GR_TRANSPORT_PEER = 16,    /* a copy from GPU to GPU, if graphics and CUDA use two */
     GR_TRANSPORT_ANY = 31      /* all transports: the best that works is used */
 } gr_transport;
 

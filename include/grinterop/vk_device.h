@@ -45,7 +45,8 @@ typedef struct gr_vk_device_desc {
 
     /*
      * The allowed transports: gr_transport bits, or GR_TRANSPORT_ANY. 0: GR_TRANSPORT_EXTERNAL.
-     * With GR_TRANSPORT_COPY any Vulkan device works; see gr_vk_device_wrap().
+     * With GR_TRANSPORT_COPY any Vulkan device works, and with GR_TRANSPORT_PEER images if CUDA
+     * computes on another GPU; see gr_vk_device_wrap().
      */
     unsigned transports;
 } gr_vk_device_desc;
@@ -101,12 +102,15 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  * access to it (cuDeviceCanAccessPeer). If no context is current, the primary context of that
  * device is retained until the wrap is freed. If the context belongs to another device, only
  * semaphores and buffers with dedicated memory, as those of gr_vk_buffer_create(), can be shared.
- * The memory stays on the Vulkan device.
+ * The memory stays on the Vulkan device. Images and other buffers are then copied, if
+ * desc->transports allows that: by GR_TRANSPORT_PEER through memory of the Vulkan device that CUDA
+ * imports, so that nothing passes through host memory; or by GR_TRANSPORT_COPY, if only that is
+ * allowed, or if CUDA does not import the memory.
  *
  * With GR_TRANSPORT_COPY in desc->transports the Vulkan device may also be another vendor's GPU,
  * another GPU without peer access or the CPU, or lack the extensions. All resources of such a
- * device are copied. Without GR_TRANSPORT_EXTERNAL the resources of any device are copied. With
- * copies:
+ * device are copied. Without GR_TRANSPORT_EXTERNAL the resources of any device are copied: by
+ * GR_TRANSPORT_PEER if that is allowed and possible. With copies:
  *
  *     context   the current CUDA context. If there is none, the primary context of the CUDA device
  *               on the same GPU, or else of the first CUDA device
@@ -124,10 +128,11 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  *               VK_SHARING_MODE_CONCURRENT
  *     close     loses bytes that no submit took back. The Vulkan work with the resource must be
  *               done
- *     memory    one copy in CUDA memory, and one in host memory
- *     waits     no thread waits. If the Vulkan device is not the CUDA device, host functions in the
- *               streams wait, and one of them may block those of other streams: use one stream, or
- *               see gr_vk_semaphore_desc.through_host
+ *     memory    one copy in CUDA memory, and one in host memory or, with GR_TRANSPORT_PEER, in
+ *               memory of the Vulkan device
+ *     waits     no thread waits. With GR_TRANSPORT_COPY, if the Vulkan device is not the CUDA
+ *               device, host functions in the streams wait, and one of them may block those of
+ *               other streams: use one stream, or see gr_vk_semaphore_desc.through_host
  *
  * Owner    the caller frees it with gr_vk_device_free()
  * Valid    instance, device and queue must outlive the wrap and everything created from it.
@@ -140,7 +145,8 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  *                           synchronization2 is set but its functions are missing; `transports` has
  *                           unknown bits
  *     GR_ERR_UNSUPPORTED    without copies: no CUDA device matches, or extensions are missing (the
- *                           message lists all of them). `transports` allows no Vulkan transport
+ *                           message lists all of them). `transports` allows no Vulkan transport,
+ *                           or only GR_TRANSPORT_PEER on one GPU
  *     GR_ERR_VULKAN         a function of Vulkan 1.0 was not found
  *     GR_ERR_CUDA           CUDA refused
  *     GR_ERR_NO_DRIVER      there is no CUDA driver
@@ -159,7 +165,11 @@ GR_API void gr_vk_device_free(gr_vk_device *device);
 
 /* The properties of a wrapped device. Owned by the device. */
 typedef struct gr_vk_device_info {
-    int cuda_device; /* the ordinal of the CUDA device */
+    /*
+     * The ordinal of the CUDA device on the GPU of the Vulkan device; for GR_TRANSPORT_COPY, of the
+     * device on which CUDA computes.
+     */
+    int cuda_device;
 
     /*
      * CUDA can import the semaphores of the device. If it cannot (lavapipe), timelines still work:
@@ -173,7 +183,11 @@ typedef struct gr_vk_device_info {
      */
     const char *description;
 
-    /* The transport of all its resources: GR_TRANSPORT_EXTERNAL or GR_TRANSPORT_COPY. */
+    /*
+     * The transport of its resources: GR_TRANSPORT_EXTERNAL, GR_TRANSPORT_PEER or
+     * GR_TRANSPORT_COPY. If GR_TRANSPORT_EXTERNAL, images may be copied on two GPUs, as
+     * `description` says. gr_resource_get_info() returns the transport of each resource.
+     */
     gr_transport transport;
 } gr_vk_device_info;
 

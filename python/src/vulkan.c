@@ -362,12 +362,14 @@ static PyGetSetDef properties[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "VulkanDevice(instance, physical_device, device, queue, queue_family, *,\n"
-                "             get_instance_proc_addr, synchronization2=False, transports=None)\n"
-                "--\n\n"
-                "Wraps your Vulkan device, by integer handles that must outlive it. headless()\n"
-                "creates one. transports: None or 'without copy', 'any': copies resources through\n"
-                "host memory if CUDA cannot share memory with the device, 'copy': always copies."},
+    {Py_tp_doc,
+     "VulkanDevice(instance, physical_device, device, queue, queue_family, *,\n"
+     "             get_instance_proc_addr, synchronization2=False, transports=None)\n"
+     "--\n\n"
+     "Wraps your Vulkan device, by integer handles that must outlive it. headless()\n"
+     "creates one. transports: None or 'without copy', 'any': copies resources from GPU\n"
+     "to GPU or through host memory if CUDA cannot share their memory, 'copy': always\n"
+     "copies through host memory."},
     {Py_tp_new, (void *)make},
     {Py_tp_dealloc, (void *)end},
     {Py_tp_methods, methods},
