@@ -171,7 +171,8 @@ check latency_two 0 "$latency" --quick --cuda-device 1 --gl-device 0 --json late
 if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     check two_shared 0 test -s frames.json &&
         measured frames.json peer image/peer ring/1 ring/16 read/peer read/ring/1 \
-            vulkan/read/bound vulkan/read/1 vulkan/read/16 vulkan/peer/1 vulkan/peer/4 &&
+            vulkan/read/bound vulkan/read/1 vulkan/read/16 vulkan/peer/1 vulkan/peer/4 \
+            vulkan/image/copy vulkan/image/peer &&
         measured latency.json peer shared ring/1 ring/3 threads/1 threads/3
 fi
 finish

@@ -60,7 +60,7 @@ static bool parse_gl_device(const char *text, void *into)
  */
 static const char ACROSS[] =
     "kernel,draw,bound,transfer,raw,grinterop,copy,peer,shared,image/,"
-    "ring/1,hand/,vulkan/draw,vulkan/1,vulkan/copy/,vulkan/peer/,read/,vulkan/read/";
+    "ring/1,hand/,vulkan/draw,vulkan/1,vulkan/copy/,vulkan/peer/,vulkan/image/,read/,vulkan/read/";
 static const char SOFTWARE[] = "kernel,draw,bound,transfer,copy,read/bound,read/copy";
 
 static const char *usual_rows(void)

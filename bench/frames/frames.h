@@ -146,7 +146,8 @@ struct frames_kind {
     bool unchecked;  /* whether the picture does not come from CUDA, so it can't be checked */
     bool reads;      /* whether OpenGL draws a picture and CUDA filters it */
     bool across;     /* whether the row needs CUDA and OpenGL on different devices */
-    unsigned copied; /* the transport by which Vulkan buffers are copied; 0: not copied */
+    unsigned copied; /* the transport by which Vulkan resources are copied; 0: not copied */
+    bool image;      /* whether the slots of a Vulkan ring are images */
     struct frames_hand_kind hand;
     struct frames_hand_copy_kind copy;
 };
@@ -254,6 +255,9 @@ bool frames_transfer(struct frames *, struct frames_run *);
 bool frames_transfer_close(struct frames *, struct frames_run *);
 bool frames_copy_close_ring(struct frames *, struct frames_run *);
 
+/* image_rows.c: writes the next frame into the array of a mapped image */
+bool frames_write_array(struct frames *frames, gr_buffer *buffer);
+
 /* image_rows.c: textures by interop, copy and peer */
 bool frames_image_open(struct frames *, struct frames_run *);
 bool frames_image_open_copy(struct frames *, struct frames_run *);
@@ -275,6 +279,10 @@ bool frames_vulkan_close_ring(struct frames *, struct frames_run *);
 /* vulkan_copy_rows.c */
 bool frames_transfer_queue_open_ring(struct frames *, struct frames_run *);
 bool frames_transfer_queue_frame(struct frames *, struct frames_run *);
+
+/* vulkan_image_rows.c */
+bool frames_vulkan_image_open(struct frames *, struct frames_run *);
+bool frames_vulkan_image_close(struct frames *, struct frames_run *);
 
 /* vulkan_read_rows.c */
 bool frames_vulkan_read_open(struct frames *, struct frames_run *);

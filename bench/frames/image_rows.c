@@ -37,7 +37,7 @@ bool frames_image_open_peer(struct frames *f, struct frames_run *run)
     return open_by(f, run, GR_TRANSPORT_PEER);
 }
 
-static bool write_array(struct frames *f, gr_buffer *buffer)
+bool frames_write_array(struct frames *f, gr_buffer *buffer)
 {
     const CUdeviceptr mesh = f->scratch[f->frames_left % FRAMES_ALONE];
     const size_t row = f->bytes / (size_t)f->mesh;
@@ -57,7 +57,7 @@ bool frames_image_frame(struct frames *f, struct frames_run *run)
     gr_buffer *buffer = gr_map(run->resource, f->on.stream);
     if (!buffer)
         return frames_grinterop_failed("gr_map");
-    const bool written = write_array(f, buffer);
+    const bool written = frames_write_array(f, buffer);
     if (gr_buffer_release(buffer) != GR_OK)
         return frames_grinterop_failed("gr_buffer_release");
     glBindTexture(GL_TEXTURE_2D, run->names[0]);

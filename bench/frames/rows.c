@@ -171,7 +171,8 @@ bool frames_ring_write(struct frames *f, struct frames_run *run)
     if (gr_ring_acquire_write(run->ring, f->on.stream, run->slots, n, 0) != GR_OK)
         return frames_grinterop_failed("gr_ring_acquire_write");
     for (unsigned i = 0; i < n; i++)
-        if (!frames_launch(f, gr_buffer_ptr(run->slots[i]->buffer))) {
+        if (run->kind->image ? !frames_write_array(f, run->slots[i]->buffer)
+                             : !frames_launch(f, gr_buffer_ptr(run->slots[i]->buffer))) {
             gr_ring_cancel_write(run->ring, run->slots, n);
             return false;
         }
@@ -233,6 +234,11 @@ static bool close_ring(struct frames *f, struct frames_run *run)
         key, label, FRAMES_VULKAN, slots, 1, frames_vulkan_open_ring, frames_vulkan_frame,         \
             frames_vulkan_close_ring, .copied = __VA_ARGS__                                        \
     }
+#define VULKAN_IMAGE(key, label, ...)                                                              \
+    {                                                                                              \
+        key, label, FRAMES_VULKAN, 3, 1, frames_vulkan_image_open, frames_vulkan_frame,            \
+            frames_vulkan_image_close, .image = true, .copied = __VA_ARGS__                        \
+    }
 #define READ_GROUPS(key, label, slots, group, ...)                                                 \
     {                                                                                              \
         key, label, FRAMES_READ, slots, group, __VA_ARGS__, .reads = true                          \
@@ -289,7 +295,7 @@ const char *const frames_part_titles[FRAMES_PARTS] = {
 };
 
 /* The indices of the rows used as the baseline. */
-enum { BASE = 4, READ_BASE = 38 };
+enum { BASE = 4, READ_BASE = 40 };
 
 /*
  * All rows. The frames in flight are those between the frame that CUDA writes and the frame that is
@@ -338,6 +344,9 @@ const struct frames_kind frames_kinds[] = {
     VULKAN_COPY("vulkan/copy/4", "copy, 4 in flight", 6, GR_TRANSPORT_COPY),
     VULKAN_COPY("vulkan/peer/1", "peer, 1 in flight", 3, GR_TRANSPORT_PEER, .across = true),
     VULKAN_COPY("vulkan/peer/4", "peer, 4 in flight", 6, GR_TRANSPORT_PEER, .across = true),
+    VULKAN_IMAGE("vulkan/image/copy", "image, copy, 1 in flight", GR_TRANSPORT_COPY),
+    VULKAN_IMAGE("vulkan/image/peer", "image, peer, 1 in flight", GR_TRANSPORT_PEER,
+                 .across = true),
     {"vulkan/copy/queue", "copy on the transfer queue, 4", FRAMES_VULKAN, 6, 1,
      frames_transfer_queue_open_ring, frames_transfer_queue_frame, frames_vulkan_close_ring,
      .copied = GR_TRANSPORT_COPY},

@@ -206,12 +206,22 @@ static bool make_slots(struct frames *f, struct frames_run *run,
         .sharingMode = slots->two_families ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
         .queueFamilyIndexCount = slots->two_families ? 2 : 0,
         .pQueueFamilyIndices = families};
+    const VkImageCreateInfo image = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                                     .imageType = VK_IMAGE_TYPE_2D,
+                                     .format = VK_FORMAT_R32G32B32A32_SFLOAT,
+                                     .extent = {(uint32_t)f->mesh, (uint32_t)f->mesh, 1},
+                                     .mipLevels = 1,
+                                     .arrayLayers = 1,
+                                     .samples = VK_SAMPLE_COUNT_1_BIT,
+                                     .usage = VK_IMAGE_USAGE_TRANSFER_SRC_BIT};
     bool good = device || frames_grinterop_failed("gr_vk_device_wrap");
     while (good && *made < run->kind->slots) {
         const unsigned slot = *made;
-        resources[slot] = gr_vk_buffer_create(device, &buffer, slots->flags);
+        resources[slot] = run->kind->image ? gr_vk_image_create(device, &image, slots->flags)
+                                           : gr_vk_buffer_create(device, &buffer, slots->flags);
         if (!resources[slot])
-            return frames_grinterop_failed("gr_vk_buffer_create");
+            return frames_grinterop_failed(run->kind->image ? "gr_vk_image_create"
+                                                            : "gr_vk_buffer_create");
         ++*made;
         good = slots->record(f, run, resources[slot], slot);
     }
