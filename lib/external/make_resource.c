@@ -243,7 +243,9 @@ static gr_status check_sharing(const gr_resource *resource, const gr_external_pa
     if (status == GR_OK && (!r || r->sync.copies))
         status = gr_fail(GR_ERR_STATE, call,
                          "The resource is not in external memory; it uses the transport %s.",
-                         r ? "copy" : resource->backend->name);
+                         !r                                             ? resource->backend->name
+                         : resource->transport_bit == GR_TRANSPORT_PEER ? "peer"
+                                                                        : "copy");
     if (status == GR_OK && r->memory->dedicated)
         status = gr_fail(GR_ERR_INVALID_VALUE, call,
                          "The memory is dedicated to one buffer or image: it has no other part.");

@@ -178,13 +178,13 @@ WAY_TEST(_i, describe_and_info_report_the_copy_transport, WAYS)
 }
 
 /* The memory contains the bytes of only one buffer, and other processes cannot access it. */
-VULKAN_TEST(sharing_a_copied_resource_is_refused)
+WAY_TEST(_i, sharing_a_copied_resource_is_refused, WAYS)
 {
-    begin_copying(IMPORTED);
+    begin_copying(_i);
     GR_AUTO(gr_resource) *resource = must_copy(SIZE, GR_READ_WRITE);
     const gr_external_part_desc part = GR_INIT(gr_external_part_desc, .size = 16);
     assert_null(gr_from_same_memory(resource, &part, GR_READ_WRITE), GR_ERR_STATE, 0,
-                "transport copy");
+                _i == BY_PEER ? "transport peer" : "transport copy");
     int ends[2];
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     assert_fails(gr_resource_send(ends[0], resource, NULL, 0, 0), GR_ERR_UNSUPPORTED, 0,

@@ -14,7 +14,8 @@ static inline bool vk_is_copied(const struct vk_resource *r)
 
 /*
  * Copies the objects that CUDA reads to staging memory, and makes the bytes visible to the host.
- * Barriers recorded before must make the objects readable by transfers.
+ * Staging memory on a GPU needs no barrier, because the semaphores make its bytes visible. Barriers
+ * recorded before must make the objects readable by transfers.
  */
 void vk_copy_record_fetch(VkCommandBuffer commands, const struct vk_resource *const list[],
                           size_t n);
