@@ -47,20 +47,22 @@ struct gr_buffer {
     CUdeviceptr ptr; /* 0 once the mapping has ended */
     size_t size;
     CUstream stream;
-    gr_buffer *next;       /* in the list of deferred or spare buffers */
-    struct gr_user *users; /* the users of the mapped bytes */
-    unsigned user_count;   /* the number of `users`; atomic */
-    bool out;              /* the caller owns the buffer */
-    bool later;            /* deferred by gr_buffer_release_later() */
+    size_t offset, part;    /* for a buffer: the mapped part, as offset and size in bytes */
+    const gr_buffer *after; /* the next buffer of its map, if the resources are a group; or NULL */
+    unsigned user_count;    /* the number of `users`; atomic */
+    bool out;               /* the caller owns the buffer */
+    bool later;             /* deferred by gr_buffer_release_later() */
     /* the release is deferred until the users are removed: lib/resource/users.h */
     bool kept;
-    struct gr_objects *objects; /* the surfaces and textures of this mapping, or NULL */
+    bool is_spare; /* allocated; not in the resource */
 
-    size_t offset, part;   /* for a buffer: the mapped part, as offset and size in bytes */
-    size_t pitch;          /* the pitch of the linear memory of an image, or 0 */
-    unsigned level, layer; /* the level and layer of the image in linear memory */
-    gr_buffer_info shown;  /* filled by gr_buffer_get_info() */
-    gr_image_info info;    /* returned by gr_buffer_image_info() */
+    struct gr_objects *objects; /* the surfaces and textures of this mapping, or NULL */
+    gr_buffer *next;            /* in the list of deferred or spare buffers */
+    struct gr_user *users;      /* the users of the mapped bytes */
+    size_t pitch;               /* the pitch of the linear memory of an image, or 0 */
+    unsigned level, layer;      /* the level and layer of the image in linear memory */
+    gr_buffer_info shown;       /* filled by gr_buffer_get_info() */
+    gr_image_info info;         /* returned by gr_buffer_image_info() */
 };
 
 #define GR_BUFFERS_IN_TURN 4
@@ -70,33 +72,36 @@ struct gr_resource {
     /* The fields that every map and release uses: two cache lines, up to the count of `told`. */
     const struct gr_backend *backend;
     void *handle; /* the driver's object, whose type depends on the backend; NULL once closed */
-    struct gr_context context;
     /* The semaphore values of the resource; NULL if the driver's map and unmap order the work. */
     struct gr_sync *sync;
-    gr_buffer *mapped;    /* the current mapping, or NULL */
-    gr_buffer *set_aside; /* buffers released by a thread that could not complete the release */
-    size_t size;          /* the size in bytes */
-    gr_buffer *pending;   /* the buffer of a map in progress, otherwise NULL */
-    CUstream checked;     /* the stream that was last found to belong to the right CUDA context */
-    CUstream released_on; /* the stream of the last release, or NULL */
-    bool end_is_recorded; /* `end` was recorded after the last release */
+    gr_buffer *mapped;        /* the current mapping, or NULL */
+    gr_buffer *set_aside;     /* buffers released by a thread that could not complete the release */
+    size_t size;              /* the size in bytes */
+    CUdeviceptr ptr;          /* for a buffer: its address, valid after map() of the backend */
+    gr_buffer *pending;       /* the buffer of a map in progress, otherwise NULL */
+    CUstream released_on;     /* the stream of the last release, or NULL */
+    const gr_resource *after; /* the next resource of the group: gr_group_has() */
+    bool end_is_recorded;     /* `end` was recorded after the last release */
     bool is_image;
-    bool in_a_ring; /* the resource is in a ring, and only the ring may map it */
-    bool ring_maps; /* a call of the ring is in progress, which may map the resource */
-    bool visited;   /* temporary mark of calls over many resources */
-    bool parked;    /* the end of the resource is deferred: backend->park() */
-    bool claimed;   /* a thread is ending the resource: gr_resource_let_go() */
+    bool in_a_ring;     /* the resource is in a ring, and only the ring may map it */
+    bool ring_maps;     /* a call of the ring is in progress, which may map the resource */
+    bool visited;       /* temporary mark of calls over many resources */
+    bool parked;        /* the end of the resource is deferred: backend->park() */
+    bool claimed;       /* a thread is ending the resource: gr_resource_let_go() */
+    unsigned char lock; /* the index of the lock: gr_resource_lock() */
     /*
      * Reference counts. `holds` counts the reference of the caller, which lasts until
      * gr_resource_free(), and the references of the library.
      */
     unsigned holds;
     unsigned buffers_out;
-    /* the lock of gr_resource_lock(); not next to the fields that it guards */
-    unsigned locked;
-    unsigned run;             /* temporary, during a map: the number of resources in its run */
     unsigned turn;            /* the index of the next buffer in `first` */
+    unsigned run;             /* temporary, during a map: the number of resources in its run */
     struct gr_told_list told; /* the streams of freed tensors, until the mapping ends */
+
+    struct gr_context context;
+    CUstream checked;  /* the stream that was last found to belong to the right CUDA context */
+    size_t grouped_at; /* the value of gr_group_changes when `after` was set */
 
     /*
      * Enough buffers if each mapping is released before the next map. The buffers are used in

@@ -127,19 +127,15 @@ static bool mark_undone(const struct gl_copy *copy, CUstream stream)
 static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
 {
     bool marked = true;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         marked = mark_undone(gl_of(resources[i])->copy, stream) && marked;
-        resources[i]->pending->ptr = 0;
-        resources[i]->pending->size = 0;
-    }
     if (!marked)
         (void)gr_stream_finish(stream);
 }
 
 static void expose(gr_resource *resource)
 {
-    resource->pending->ptr = gl_of(resource)->copy->ptr;
-    resource->pending->size = resource->is_image ? 0 : gl_of(resource)->copy->size;
+    resource->ptr = gl_of(resource)->copy->ptr;
 }
 
 /* Whether the map copies in pieces. It does not if a ring has fetched the data ahead. */

@@ -49,10 +49,10 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
 static gr_status fetch_pointers(gr_resource *const resources[], size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        gr_buffer *buffer = resources[i]->pending;
+        size_t size;
         if (resources[i]->is_image)
             continue; /* the arrays of images are queried one at a time */
-        CUresult result = gr_driver()->GraphicsResourceGetMappedPointer(&buffer->ptr, &buffer->size,
+        CUresult result = gr_driver()->GraphicsResourceGetMappedPointer(&resources[i]->ptr, &size,
                                                                         resources[i]->handle);
         if (result != CUDA_SUCCESS)
             return gr_fail_cuda(result, "cuGraphicsResourceGetMappedPointer",
@@ -73,10 +73,6 @@ static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
     gr_error_save(&cause);
     for (size_t i = 0; i < n; i += GR_BATCH)
         unmap(resources + i, n - i < GR_BATCH ? n - i : GR_BATCH, stream);
-    for (size_t i = 0; i < n; i++) {
-        resources[i]->pending->ptr = 0;
-        resources[i]->pending->size = 0;
-    }
     gr_error_restore(&cause);
 }
 

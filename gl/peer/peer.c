@@ -122,10 +122,8 @@ static gr_status map_batch(gr_resource *const resources[], size_t n, CUstream st
             status = copy(resources[i], resources[i]->pending, false, stream);
     if (status == GR_OK)
         status = unmap_chosen(resources, n, reads_only, stream);
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
-        resources[i]->pending->ptr = peer_of(resources[i])->ptr;
-        resources[i]->pending->size = resources[i]->size;
-    }
+    for (size_t i = 0; i < n && status == GR_OK; i++)
+        resources[i]->ptr = peer_of(resources[i])->ptr;
     return status;
 }
 
@@ -140,8 +138,6 @@ static void undo_batch(gr_resource *const resources[], size_t n, CUstream stream
     for (size_t i = 0; i < n; i++) {
         CUresult result = gr_driver()->EventRecord(peer_of(resources[i])->done, stream);
         marked = marked && result == CUDA_SUCCESS;
-        resources[i]->pending->ptr = 0;
-        resources[i]->pending->size = 0;
     }
     if (!marked)
         (void)gr_stream_finish(stream);

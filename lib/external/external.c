@@ -77,7 +77,7 @@ static gr_status unregister(gr_resource *resource)
 {
     struct gr_external *r = gr_external_of(resource);
     struct leftover left = {
-        .ptr = r->ptr, .mipmapped = r->mipmapped, .memory = r->memory, .sync = r->sync};
+        .ptr = resource->ptr, .mipmapped = r->mipmapped, .memory = r->memory, .sync = r->sync};
     CUevent after;
     gr_submit_leave(&r->sync);
     left.sync.begun = NULL;
@@ -91,7 +91,7 @@ static gr_status unregister(gr_resource *resource)
             gr_driver()->CtxSynchronize(); /* without an event, wait for all work of the context */
         end_leftover(&left, true);
     }
-    r->ptr = 0;
+    resource->ptr = 0;
     r->mipmapped = NULL;
     r->memory = NULL;
     r->sync = (struct gr_sync){0};
@@ -160,13 +160,12 @@ static gr_status refuse_new(const char *call)
  */
 static gr_status check_storage(gr_resource *const resources[], size_t n, const char *call)
 {
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
-        status = gr_sync_check_ready(resources[i], call);
-        if (status == GR_OK && gr_sync_of(resources[i])->is_new)
-            status = refuse_new(call);
+    for (size_t i = 0; i < n; i++) {
+        GR_TRY(gr_sync_check_ready(resources[i], call));
+        if (gr_sync_of(resources[i])->is_new)
+            return refuse_new(call);
     }
-    return status;
+    return GR_OK;
 }
 
 /*
@@ -201,17 +200,7 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
         status = copy_each(resources, n, stream, true);
     if (status != GR_OK)
         gr_sync_undo_acquire(resources, n, stream);
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        resources[i]->pending->ptr = own(resources[i])->ptr;
     return status;
-}
-
-/* Waits that were already enqueued in the stream are harmless: the next map repeats them. */
-static void undo_map(gr_resource *const resources[], size_t n, CUstream stream)
-{
-    gr_sync_undo_acquire(resources, n, stream);
-    for (size_t i = 0; i < n; i++)
-        resources[i]->pending->ptr = 0;
 }
 
 static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream)
@@ -329,7 +318,8 @@ const struct gr_backend gr_external_backend = {
     .run = run,
     .check_storage = check_storage,
     .map = map,
-    .undo_map = undo_map,
+    /* waits that were already enqueued are harmless: the next map repeats them */
+    .undo_map = gr_sync_undo_acquire,
     .unmap = unmap,
     .last_work = last_work,
     .array = array,

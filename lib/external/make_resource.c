@@ -25,7 +25,8 @@
 static gr_status map_buffer(struct gr_external *r, const gr_external_part_desc *part)
 {
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc = {.offset = part->offset, .size = r->base.size};
-    CUresult result = gr_driver()->ExternalMemoryGetMappedBuffer(&r->ptr, r->memory->handle, &desc);
+    CUresult result =
+        gr_driver()->ExternalMemoryGetMappedBuffer(&r->base.ptr, r->memory->handle, &desc);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(result, "cuExternalMemoryGetMappedBuffer",
@@ -168,8 +169,8 @@ void gr_external_make_part(struct gr_external *r, const struct gr_context *conte
 {
     r->memory = part;
     r->base.size = size;
-    r->ptr = part->vmm.ptr;
-    make_ready(r, context, (void *)(uintptr_t)r->ptr, flags);
+    r->base.ptr = part->vmm.ptr;
+    make_ready(r, context, (void *)(uintptr_t)r->base.ptr, flags);
 }
 
 void gr_external_make_copied(struct gr_external *r, const struct gr_context *context,
@@ -181,7 +182,8 @@ void gr_external_make_copied(struct gr_external *r, const struct gr_context *con
         note_image(&r->base, part->image);
     else
         r->base.size = part->size;
-    make_ready(r, context, part->image ? (void *)r->mipmapped : (void *)(uintptr_t)r->ptr, flags);
+    make_ready(r, context, part->image ? (void *)r->mipmapped : (void *)(uintptr_t)r->base.ptr,
+               flags);
     r->base.transport_bit = GR_TRANSPORT_COPY;
     r->sync.copies = true;
 }

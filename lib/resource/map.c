@@ -31,11 +31,9 @@ static gr_status refuse_mapped(const gr_resource *resource, const char *call)
                    "The resource is already mapped. Release its buffer before it is mapped again.");
 }
 
-static gr_status check_mappable(const gr_resource *resource, const gr_resource *first,
-                                const char *call)
+/* Checks a resource that has a mapping, or had one whose release was deferred. */
+static gr_status check_used(const gr_resource *resource, const char *call)
 {
-    GR_TRY(gr_resource_check_open(resource, call));
-    GR_TRY(gr_resource_check_ring(resource, call));
     gr_resource_collect(resource);
     /* Another thread may have freed the last tensor since the deferred buffers were checked. */
     if (resource->mapped && resource->mapped->later && !gr_users_count(resource->mapped))
@@ -45,6 +43,24 @@ static gr_status check_mappable(const gr_resource *resource, const gr_resource *
     if (resource->pending)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The same resource is listed twice: a resource has one mapping at a time.");
+    return GR_OK;
+}
+
+static inline gr_status check_unused(const gr_resource *resource, const char *call)
+{
+    uintptr_t used = (uintptr_t)__atomic_load_n(&resource->set_aside, __ATOMIC_ACQUIRE) |
+                     (uintptr_t)resource->mapped | (uintptr_t)resource->pending;
+    return used ? check_used(resource, call) : GR_OK;
+}
+
+/* Also checks that the caller has not freed the resource, unless the library holds it (`held`). */
+static gr_status check_mappable(const gr_resource *resource, const gr_resource *first, bool held,
+                                const char *call)
+{
+    if (resource && !held)
+        GR_TRY(gr_live_check(GR_LIVE_RESOURCE, resource, call));
+    GR_TRY(gr_resource_check_open(resource, call));
+    GR_TRY(gr_resource_check_ring(resource, call));
     if (resource->context.handle == first->context.handle)
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -69,20 +85,25 @@ static gr_status check_part(const gr_resource *resource, const gr_map_options *o
         o->size, gr_s(o->size), o->offset, resource->size);
 }
 
-/* Checks a resource and gives it its `pending` buffer. */
-static gr_status reserve_one(gr_resource *resource, const gr_resource *first,
-                             const gr_map_options *options, const char *call)
+/* Gives a resource that was checked its `pending` buffer. */
+static inline gr_status reserve_one(gr_resource *resource, CUstream stream,
+                                    const gr_map_options *options, const char *call)
 {
-    GR_TRY(check_mappable(resource, first, call));
+    GR_TRY(check_unused(resource, call));
     if (options)
         GR_TRY(check_part(resource, options, call));
-    resource->pending = gr_buffer_take(resource);
-    if (!resource->pending)
+    gr_buffer *buffer = gr_buffer_take(resource);
+    if (!buffer)
         return gr_fail_memory(call);
-    /* Transports that copy must know before the map which part is mapped. */
-    resource->pending->offset = options ? options->offset : 0;
-    resource->pending->part =
-        options && options->size ? options->size : resource->size - resource->pending->offset;
+    resource->pending = buffer;
+    buffer->stream = stream;
+    buffer->after = NULL;
+    buffer->offset = 0;
+    buffer->part = resource->size;
+    if (options) { /* transports that copy must know before the map which part is mapped */
+        buffer->offset = options->offset;
+        buffer->part = options->size ? options->size : resource->size - options->offset;
+    }
     return GR_OK;
 }
 
@@ -91,16 +112,27 @@ static void free_reserved(gr_resource *const resources[], size_t n)
     for (size_t i = 0; i < n; i++) {
         gr_buffer *buffer = resources[i]->pending;
         resources[i]->pending = NULL;
-        gr_buffer_give(buffer);
+        gr_buffers_give(&buffer, 1);
     }
 }
 
-/* Checks all resources and gives each its `pending` buffer: all or none. */
-static gr_status reserve_all(gr_resource *const resources[], size_t n,
-                             const gr_map_options *options, const char *call)
+/*
+ * Checks all resources and gives each its `pending` buffer: all or none. *grouped says whether they
+ * are a group, in which the check of the first resource is enough.
+ */
+static gr_status reserve_all(gr_resource *const resources[], size_t n, bool held, bool *grouped,
+                             CUstream stream, const gr_map_options *options, const char *call)
 {
+    *grouped = true;
     for (size_t i = 0; i < n; i++) {
-        gr_status status = reserve_one(resources[i], resources[0], options, call);
+        gr_resource *resource = resources[i];
+        gr_status status = GR_OK;
+        if (i == 0 || !*grouped || !resource || resource != resources[i - 1]->after) {
+            status = check_mappable(resource, resources[0], held, call);
+            *grouped = i == 0 && status == GR_OK && !held && gr_group_is_valid(resource);
+        }
+        if (status == GR_OK)
+            status = reserve_one(resource, stream, options, call);
         if (status == GR_OK)
             continue;
         free_reserved(resources, i);
@@ -143,12 +175,13 @@ static gr_status try_ready(gr_resource *const resources[], size_t n, CUstream st
 }
 
 /* Finds the runs, and checks them. backend.h defines a run. */
-static gr_status check_runs(gr_resource *const resources[], size_t n, const char *call)
+static gr_status check_runs(gr_resource *const resources[], size_t n, bool grouped,
+                            const char *call)
 {
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i += resources[i]->run) {
         const struct gr_backend *backend = resources[i]->backend;
-        resources[i]->run = (unsigned)backend->run(resources + i, n - i);
+        resources[i]->run = (unsigned)(grouped ? n : backend->run(resources + i, n - i));
         status = gr_resource_check_thread(resources[i], call);
         if (status == GR_OK)
             status = backend->check_storage(resources + i, resources[i]->run, call);
@@ -213,30 +246,49 @@ static gr_status map_with_events(gr_resource *const resources[], size_t n, CUstr
     return status;
 }
 
-/* Turns the pending buffers into mappings, and returns them in `out`. */
-static void commit_reserved(gr_resource *const resources[], size_t n, CUstream stream,
+/*
+ * Turns the pending buffers into mappings, and returns them in `out`. The buffers of a group are
+ * linked like their resources.
+ */
+static void commit_reserved(gr_resource *const resources[], size_t n, bool grouped,
                             gr_buffer *out[])
 {
     for (size_t i = 0; i < n; i++) {
-        gr_buffer *buffer = resources[i]->pending;
-        buffer->stream = stream;
-        if (!resources[i]->is_image) {
-            buffer->ptr += buffer->offset;
+        gr_resource *resource = resources[i];
+        gr_buffer *buffer = resource->pending;
+        resource->pending = NULL;
+        if (!resource->is_image) {
+            buffer->ptr = resource->ptr + buffer->offset;
             buffer->size = buffer->part;
         }
-        resources[i]->pending = NULL;
-        __atomic_store_n(&resources[i]->mapped, buffer, __ATOMIC_RELAXED);
+        __atomic_store_n(&resource->mapped, buffer, __ATOMIC_RELAXED);
         out[i] = buffer;
+        if (grouped && i > 0)
+            out[i - 1]->after = buffer;
     }
 }
 
-gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream,
-                     const gr_map_options *options, gr_buffer *out[], const char *call)
+/* Makes a group of resources that are live for the caller, if they are one run and in no ring. */
+static bool make_group(gr_resource *const resources[], size_t n)
 {
-    bool pushed;
+    if (n < 2 || resources[0]->run != n || resources[0]->in_a_ring)
+        return false;
+    size_t now = __atomic_load_n(&gr_group_changes, __ATOMIC_ACQUIRE);
+    for (size_t i = 0; i < n; i++) {
+        resources[i]->after = i + 1 < n ? resources[i + 1] : NULL;
+        resources[i]->grouped_at = now;
+    }
+    return true;
+}
+
+/* Like gr_map_for(). If the library does not hold the resources, they become a group. */
+static gr_status map_all(gr_resource *const resources[], size_t n, bool held, CUstream stream,
+                         const gr_map_options *options, gr_buffer *out[], const char *call)
+{
+    bool pushed, grouped;
     GR_TRY(gr_stream_check(stream, false, call));
-    GR_TRY(reserve_all(resources, n, options, call));
-    gr_status status = check_runs(resources, n, call);
+    GR_TRY(reserve_all(resources, n, held, &grouped, stream, options, call));
+    gr_status status = check_runs(resources, n, grouped, call);
     if (status == GR_OK)
         status = gr_context_enter(&resources[0]->context, &pushed, call);
     if (status == GR_OK) {
@@ -252,25 +304,22 @@ gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream,
         free_reserved(resources, n);
         return status;
     }
-    commit_reserved(resources, n, stream, out);
+    grouped = grouped || (!held && make_group(resources, n));
+    commit_reserved(resources, n, grouped, out);
     gr_resource_log_each(call, resources, n);
     return GR_OK;
 }
 
-/*
- * Checks that the caller has not freed the resource. NULL passes here: check_mappable() reports it.
- */
-static gr_status check_not_freed(const gr_resource *resource, const char *call)
+gr_status gr_map_for(gr_resource *const resources[], size_t n, CUstream stream,
+                     const gr_map_options *options, gr_buffer *out[], const char *call)
 {
-    return resource ? gr_live_check(GR_LIVE_RESOURCE, resource, call) : GR_OK;
+    return map_all(resources, n, true, stream, options, out, call);
 }
 
 gr_buffer *gr_map(gr_resource *resource, CUstream stream)
 {
     gr_buffer *buffer = NULL;
-    if (check_not_freed(resource, __func__) != GR_OK)
-        return NULL;
-    gr_map_for(&resource, 1, stream, NULL, &buffer, __func__);
+    map_all(&resource, 1, false, stream, NULL, &buffer, __func__);
     return buffer;
 }
 
@@ -284,11 +333,9 @@ gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream,
     if (n == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, __func__, "There is nothing to map: n is 0.");
     gr_status status = options ? GR_TAKE(gr_map_options, &own, options, __func__) : GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = check_not_freed(resources[i], __func__);
     if (status != GR_OK)
         return status;
-    return gr_map_for(resources, n, stream, options ? &own : NULL, out, __func__);
+    return map_all(resources, n, false, stream, options ? &own : NULL, out, __func__);
 }
 
 static bool is_buffer(const gr_buffer *buffer, const char *call)
@@ -343,15 +390,15 @@ static gr_buffer *undo(gr_buffer *buffer)
 static gr_status check_linear(gr_resource *resource, unsigned level, unsigned layer,
                               const char *call)
 {
-    gr_status status = check_not_freed(resource, call);
-    if (status != GR_OK || !resource)
-        return status;
+    if (!resource) /* check_mappable() reports it */
+        return GR_OK;
+    GR_TRY(gr_live_check(GR_LIVE_RESOURCE, resource, call));
     if (!resource->is_image && (level || layer))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The resource is a buffer, which has level 0 and layer 0 only.");
     if (!resource->is_image || !resource->handle || resource->mapped)
         return GR_OK;
-    status = gr_image_check_range(resource, level, layer, call);
+    gr_status status = gr_image_check_range(resource, level, layer, call);
     return status == GR_OK ? gr_linear_prepare(resource, level, call) : status;
 }
 

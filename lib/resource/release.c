@@ -35,38 +35,44 @@ static gr_status order_after_map(gr_resource *resource, CUstream stream, CUstrea
 
 /*
  * Enqueues the work that must precede the unmap: waits for the maps and for the known users of
- * tensors of the mappings, and the write-back of linear copies.
+ * tensors of the mappings, and the write-back of linear copies. Sets *plain to false if a resource
+ * is an image or has users.
  */
-static gr_status prepare(gr_resource *const resources[], size_t n, CUstream stream,
+static gr_status prepare(gr_resource *const resources[], size_t n, CUstream stream, bool *plain,
                          const char *call)
 {
     CUstream ordered = stream;
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         gr_resource *resource = resources[i];
-        if (resource->mapped->stream != stream)
-            status = order_after_map(resource, stream, &ordered, call);
-        if (status == GR_OK && !gr_users_none(resource))
-            status = gr_users_order(resource, stream, call);
-        if (status == GR_OK && resource->is_image && resource->mapped->pitch)
-            status = gr_linear_write_back(resource->mapped, stream, call);
+        const gr_buffer *buffer = resource->mapped;
+        if (buffer->stream != stream)
+            GR_TRY(order_after_map(resource, stream, &ordered, call));
+        if (!resource->is_image && gr_users_none(resource))
+            continue;
+        *plain = false;
+        if (!gr_users_none(resource))
+            GR_TRY(gr_users_order(resource, stream, call));
+        if (buffer->pitch)
+            GR_TRY(gr_linear_write_back(resource->mapped, stream, call));
     }
-    return status;
+    return GR_OK;
 }
 
 /*
  * Ends the mapping of the resource: queries of its buffer return 0 from now on. `alive` says
- * whether the CUDA context still exists; if so, it is current.
+ * whether the CUDA context still exists; if so, it is current. `plain`: see prepare().
  */
-static void end_one(gr_resource *resource, CUstream stream, bool alive, const char *call)
+static inline void end_one(gr_resource *resource, CUstream stream, bool alive, bool plain,
+                           const char *call)
 {
     gr_buffer *buffer = resource->mapped;
-    if (buffer->objects)
-        gr_objects_retire(buffer, stream, alive);
-    if (!gr_users_none(resource))
-        gr_users_revoke(buffer, call);
-    if (resource->is_image)
+    if (!plain) {
+        if (buffer->objects)
+            gr_objects_retire(buffer, stream, alive);
+        if (!gr_users_none(resource))
+            gr_users_revoke(buffer, call);
         buffer->pitch = 0;
+    }
     buffer->ptr = 0;
     buffer->size = 0;
     __atomic_store_n(&resource->mapped, NULL, __ATOMIC_RELAXED);
@@ -81,7 +87,7 @@ static gr_status end_with_context(gr_resource *const resources[], size_t n, gr_s
     if (!gr_context_is_gone(&resources[0]->context))
         return status;
     for (size_t i = 0; i < n; i++)
-        end_one(resources[i], NULL, false, call);
+        end_one(resources[i], NULL, false, false, call);
     return gr_error_set_class(GR_ERR_PARTIAL);
 }
 
@@ -94,7 +100,7 @@ static bool has_ended(gr_status status)
 static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstream stream,
                                  const char *call)
 {
-    bool pushed;
+    bool pushed, plain = true;
     gr_status status = gr_context_enter(&resources[0]->context, &pushed, call);
     if (status != GR_OK)
         return end_with_context(resources, n, status, call);
@@ -102,13 +108,13 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
     if (status == GR_OK)
         status = gr_stream_check_context(resources[0], stream, call);
     if (status == GR_OK)
-        status = prepare(resources, n, stream, call);
+        status = prepare(resources, n, stream, &plain, call);
     if (status == GR_OK)
         status = resources[0]->backend->unmap(resources, n, stream);
     if (status == GR_ERR_STATE)
         gr_error_set_call(call); /* sets the name of the call, which transports do not know */
     for (size_t i = 0; i < n && has_ended(status); i++)
-        end_one(resources[i], stream, true, call);
+        end_one(resources[i], stream, true, plain, call);
     gr_context_leave(pushed);
     if (status == GR_OK)
         gr_resource_log_each(call, resources, n);
@@ -157,20 +163,43 @@ static bool can_share_unmap(const gr_buffer *b, CUcontext context, CUstream of_f
 }
 
 /*
- * Collects the resources of buffers[0] and of the buffers after it that can be unmapped in the same
- * call.
+ * Collects the resources of buffers[0] and of the buffers after it that were mapped as a group and
+ * can be unmapped in the same call. gr_group_has() explains groups.
  */
+static size_t gather_group(gr_buffer *const buffers[], size_t n, CUstream stream,
+                           gr_resource *resources[])
+{
+    size_t count = 1;
+    const gr_buffer *before = buffers[0];
+    resources[0] = before->resource;
+    if (!gr_group_is_valid(resources[0]))
+        return 1;
+    for (; count < n; count++) {
+        const gr_buffer *b = buffers[count];
+        if (!b || b != before->after || !gr_buffer_is_live(b) || b->later ||
+            (b->stream != buffers[0]->stream && stream == GR_STREAM_OF_MAP))
+            break;
+        resources[count] = b->resource;
+        before = b;
+    }
+    return count;
+}
+
+/* Like gather_group(), for buffers that were mapped in any way. */
 static size_t gather(gr_buffer *const buffers[], size_t n, CUstream stream,
                      gr_resource *resources[])
 {
-    size_t count = 0;
+    size_t most = n < GR_BATCH ? n : GR_BATCH;
+    size_t count = gather_group(buffers, most, stream, resources);
+    if (count == most)
+        return count;
+    count = 0;
     CUcontext context = buffers[0]->resource->context.handle;
     CUstream of_first = release_stream(buffers[0], stream);
     do {
         resources[count] = buffers[count]->resource;
         resources[count++]->visited = true;
-    } while (count < n && count < GR_BATCH &&
-             can_share_unmap(buffers[count], context, of_first, stream));
+    } while (count < most && can_share_unmap(buffers[count], context, of_first, stream));
     for (size_t i = 0; i < count; i++)
         resources[i]->visited = false;
     return resources[0]->backend->run(resources, count);
@@ -200,10 +229,8 @@ static gr_status release_run(gr_buffer *buffers[], size_t n, CUstream stream, si
     if (status == GR_OK && gr_buffer_is_live(buffers[0]))
         status = n == 1 ? release_mapped(buffers[0], stream, call)
                         : release_together(buffers, n, stream, done, call);
-    for (size_t i = 0; i < *done && has_ended(status); i++) {
-        gr_buffer_give(buffers[i]);
-        buffers[i] = NULL;
-    }
+    if (has_ended(status))
+        gr_buffers_give(buffers, *done);
     return status;
 }
 
@@ -251,7 +278,7 @@ gr_status gr_buffer_release_taken(gr_buffer *buffer, const char *call)
     if (status == GR_OK && gr_buffer_is_live(buffer))
         status = release_with_fallback(buffer, call);
     if (has_ended(status))
-        gr_buffer_give(buffer);
+        gr_buffers_give(&buffer, 1);
     return status;
 }
 
@@ -340,7 +367,8 @@ static gr_status end_mapping(gr_resource *resource, CUstream stream, const char 
     gr_buffer *buffer = resource->mapped;
     gr_status status = unmap_resources(&resource, 1, release_stream(buffer, stream), call);
     if (has_ended(status) && gr_users_unkeep(buffer))
-        gr_buffer_give(buffer); /* to its resource, because no caller will release this buffer */
+        gr_buffers_give(&buffer,
+                        1); /* to its resource, because no caller will release this buffer */
     return status;
 }
 

@@ -7,6 +7,7 @@
  */
 #include "lib/resource/resource.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,12 +15,43 @@
 #include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/flags.h"
+#include "lib/host_wait.h"
 #include "lib/image/linear.h"
 #include "lib/image/object_life.h"
 #include "lib/kernel_module.h"
 #include "lib/live.h"
 #include "lib/log.h"
+#include "lib/platform/machine.h"
 #include "lib/plural.h"
+
+struct gr_resource_lock gr_resource_locks[GR_RESOURCE_LOCKS];
+size_t gr_group_changes = 1; /* a new resource is in no group */
+
+/* Yields at first. Then sleeps, so that a holder with a lower priority can run. */
+void gr_resource_lock_wait(unsigned lock)
+{
+    unsigned look = 0, yields = 100;
+    while (__atomic_exchange_n(&gr_resource_locks[lock].taken, 1, __ATOMIC_ACQUIRE)) {
+        if (yields > 0) {
+            yields--;
+            sched_yield();
+        } else {
+            gr_host_pause(&look);
+        }
+    }
+}
+
+/* Unlocks in a forked child, because other threads of the parent may have held the locks. */
+static void unlock_all(void)
+{
+    for (unsigned i = 0; i < GR_RESOURCE_LOCKS; i++)
+        gr_resource_unlock(i);
+}
+
+__attribute__((constructor)) static void watch_fork(void)
+{
+    gr_machine_watch_fork(unlock_all);
+}
 
 void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
                       const struct gr_context *context, void *handle, unsigned flags)
@@ -32,6 +64,7 @@ void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
     resource->handle = handle;
     resource->flags = flags;
     resource->holds = 1;
+    resource->lock = (unsigned char)(((uintptr_t)context->handle >> 6) % GR_RESOURCE_LOCKS);
     gr_told_init(&resource->told);
     gr_live_add(GR_LIVE_RESOURCE, resource);
     for (int i = 0; i < GR_BUFFERS_IN_TURN; i++) {
@@ -58,6 +91,7 @@ gr_buffer *gr_buffer_take_other(gr_resource *resource)
     if (!buffer)
         return NULL;
     buffer->resource = resource;
+    buffer->is_spare = true;
     gr_live_add(GR_LIVE_BUFFER, buffer);
     return buffer;
 }
@@ -78,6 +112,7 @@ static void free_memory(gr_resource *resource)
 gr_status gr_resource_unregister(gr_resource *resource, const char *call)
 {
     bool pushed;
+    gr_group_change();
     gr_status status = gr_context_enter(&resource->context, &pushed, call);
     bool alive = status == GR_OK;
     if (alive)
@@ -132,11 +167,12 @@ void gr_resource_end(gr_resource *resource)
     if (resource->handle && here)
         unregister(resource);
     /* If the caller has a buffer, the release of this buffer calls gr_resource_end() again. */
-    gr_resource_lock(resource);
+    const unsigned lock = resource->lock;
+    gr_resource_lock(lock);
     const bool last = resource->buffers_out == 0;
     resource->parked = last && !here;
     resource->claimed = false;
-    gr_resource_unlock(resource);
+    gr_resource_unlock(lock);
     if (last && here)
         free_memory(resource);
     else if (last)
@@ -145,21 +181,22 @@ void gr_resource_end(gr_resource *resource)
 
 void gr_resource_hold(gr_resource *resource)
 {
-    gr_resource_lock(resource);
+    gr_resource_lock(resource->lock);
     __atomic_store_n(&resource->holds, resource->holds + 1, __ATOMIC_RELAXED);
-    gr_resource_unlock(resource);
+    gr_resource_unlock(resource->lock);
 }
 
 void gr_resource_drop(gr_resource *resource)
 {
     if (resource)
-        gr_resource_let_go(resource, 1, 0);
+        gr_resource_let_go(resource, 1);
 }
 
 void gr_resource_free(gr_resource *resource)
 {
     if (!resource || !gr_live_end(GR_LIVE_RESOURCE, resource, __func__))
         return;
+    gr_group_change();
     gr_resource_collect(resource);
     gr_resource_drop(resource);
 }

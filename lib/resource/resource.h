@@ -3,8 +3,6 @@
 #ifndef GR_LIB_RESOURCE_RESOURCE_H
 #define GR_LIB_RESOURCE_RESOURCE_H
 
-#include <sched.h>
-
 #include <grinterop/gr.h>
 
 #include "lib/log.h"
@@ -31,17 +29,27 @@ gr_status gr_resource_unregister(gr_resource *resource, const char *call);
 /*
  * The lock of the reference count, the number of buffers in use, and the claim. It is held for a
  * few instructions only. It is needed because the last reference and the last buffer may be dropped
- * at the same time on two threads.
+ * at the same time on two threads. All resources of a CUDA context share a lock, so that the
+ * release of a batch takes it once.
  */
-static inline void gr_resource_lock(gr_resource *resource)
+#define GR_RESOURCE_LOCKS 16
+struct gr_resource_lock {
+    unsigned taken;
+} __attribute__((aligned(64)));
+extern struct gr_resource_lock gr_resource_locks[GR_RESOURCE_LOCKS];
+
+void gr_resource_lock_wait(unsigned lock) __attribute__((cold));
+
+/* Both functions take resource->lock, because the resource may end in between. */
+static inline void gr_resource_lock(unsigned lock)
 {
-    while (__atomic_exchange_n(&resource->locked, 1, __ATOMIC_ACQUIRE))
-        sched_yield();
+    if (__atomic_exchange_n(&gr_resource_locks[lock].taken, 1, __ATOMIC_ACQUIRE))
+        gr_resource_lock_wait(lock);
 }
 
-static inline void gr_resource_unlock(gr_resource *resource)
+static inline void gr_resource_unlock(unsigned lock)
 {
-    __atomic_store_n(&resource->locked, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&gr_resource_locks[lock].taken, 0, __ATOMIC_RELEASE);
 }
 
 /*
@@ -50,25 +58,34 @@ static inline void gr_resource_unlock(gr_resource *resource)
  */
 void gr_resource_end(gr_resource *resource);
 
-/* Drops references, and counts buffers as returned. When both counts are 0, ends the resource. */
-static inline void gr_resource_let_go(gr_resource *resource, unsigned holds, unsigned buffers)
+/*
+ * Claims the resource if it has no references and no mapping: the caller must end it. Called with
+ * the lock.
+ */
+static inline bool gr_resource_claim(gr_resource *resource)
 {
-    gr_resource_lock(resource);
-    __atomic_store_n(&resource->holds, resource->holds - holds, __ATOMIC_RELAXED);
-    resource->buffers_out -= buffers;
     bool over = !resource->holds && !__atomic_load_n(&resource->mapped, __ATOMIC_RELAXED) &&
                 !resource->parked && !resource->claimed;
     if (over)
         resource->claimed = true;
-    gr_resource_unlock(resource);
+    return over;
+}
+
+/* Drops references. Ends the resource if it has no references and no mapping. */
+static inline void gr_resource_let_go(gr_resource *resource, unsigned holds)
+{
+    unsigned lock = resource->lock;
+    gr_resource_lock(lock);
+    __atomic_store_n(&resource->holds, resource->holds - holds, __ATOMIC_RELAXED);
+    bool over = gr_resource_claim(resource);
+    gr_resource_unlock(lock);
     if (over)
         gr_resource_end(resource);
 }
 
-/* Ends the resource if it has no references and no mapping. */
 static inline void gr_resource_settle(gr_resource *resource)
 {
-    gr_resource_let_go(resource, 0, 0);
+    gr_resource_let_go(resource, 0);
 }
 
 /*
@@ -97,6 +114,39 @@ static inline gr_status gr_resource_check_ring(const gr_resource *resource, cons
     return gr_resource_is_rings(resource) ? gr_resource_refuse_in_ring(call) : GR_OK;
 }
 
+/* ---- Groups ---------------------------------------------------------------------------------- */
+
+/*
+ * gr_map_many() links its resources by `after` if all of them are one run (backend.h) of one CUDA
+ * context. Until gr_group_changes changes, they are then live for the caller, open, in no ring and
+ * one run. So later calls check the first resource, and compare a pointer for each other one. No
+ * resource is twice in a group.
+ */
+extern size_t gr_group_changes; /* atomic */
+
+/* Call this function before anything changes that the resources of a group have in common. */
+static inline void gr_group_change(void)
+{
+    __atomic_fetch_add(&gr_group_changes, 1, __ATOMIC_RELEASE);
+}
+
+/* Whether the links of the resource are valid. */
+static inline bool gr_group_is_valid(const gr_resource *resource)
+{
+    return resource->grouped_at == __atomic_load_n(&gr_group_changes, __ATOMIC_ACQUIRE);
+}
+
+/* Whether the resources are a group. The first one is live. */
+static inline bool gr_group_has(gr_resource *const resources[], size_t n)
+{
+    size_t i = 1;
+    if (!gr_group_is_valid(resources[0]))
+        return false;
+    while (i < n && resources[i] && resources[i] == resources[i - 1]->after)
+        i++;
+    return i == n;
+}
+
 /* ---- Buffers of maps and releases ------------------------------------------------------------ */
 
 /* Returns another buffer if the next buffer is in use. Allocates only if all buffers are in use. */
@@ -115,16 +165,31 @@ static inline gr_buffer *gr_buffer_take(gr_resource *resource)
     return buffer;
 }
 
-/* Returns a buffer to its resource. The last buffer frees a resource without references. */
-static inline void gr_buffer_give(gr_buffer *buffer)
+/*
+ * Returns buffers of one CUDA context to their resources, and sets the pointers to NULL. The last
+ * buffer frees a resource without references.
+ */
+static inline void gr_buffers_give(gr_buffer *buffers[], size_t n)
 {
-    gr_resource *resource = buffer->resource;
-    buffer->out = buffer->later = false;
-    if (buffer < resource->first || buffer >= resource->first + GR_BUFFERS_IN_TURN) {
-        buffer->next = resource->spare;
-        resource->spare = buffer;
+    unsigned lock = buffers[0]->resource->lock;
+    gr_resource_lock(lock);
+    for (size_t i = 0; i < n; i++) {
+        gr_buffer *buffer = buffers[i];
+        gr_resource *resource = buffer->resource;
+        buffers[i] = NULL;
+        buffer->out = buffer->later = false;
+        if (buffer->is_spare) {
+            buffer->next = resource->spare;
+            resource->spare = buffer;
+        }
+        resource->buffers_out--;
+        if (!gr_resource_claim(resource))
+            continue;
+        gr_resource_unlock(lock);
+        gr_resource_end(resource);
+        gr_resource_lock(lock);
     }
-    gr_resource_let_go(resource, 0, 1);
+    gr_resource_unlock(lock);
 }
 
 /* ---- The log --------------------------------------------------------------------------------- */

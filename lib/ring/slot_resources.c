@@ -221,6 +221,7 @@ gr_status gr_ring_add_slots(gr_ring *ring, gr_resource *const resources[], size_
     ring->by_commands =
         gr_external_kind_of(resources[0]) && gr_external_kind_of(resources[0])->begin_use;
     gr_ring_state_leave(ring->state);
+    gr_group_change();
     for (size_t i = 0; i < n; i++) {
         uint32_t number = gr_ring_state_add(ring->state);
         ring->slots[number] = (struct gr_ring_slot){.resource = resources[i], .index = (unsigned)i};

@@ -121,16 +121,21 @@ gr_status gr_sync_acquire(gr_resource *const resources[], size_t n, CUstream str
 {
     gr_semaphore_point points[FEW];
     struct waits waits = {0, FEW, points};
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct gr_sync *sync = gr_sync_of(resources[i]);
         if (is_in_order(sync, stream))
             continue;
+        /* this is add_wait() for a resource with the same pair as the first */
+        if (sync->drawn && waits.n && sync->acquire == points[0].semaphore) {
+            if (points[0].value < sync->drawn)
+                points[0].value = sync->drawn;
+            continue;
+        }
         if (waits.n == FEW)
             return acquire_many(resources + i, n - i, &waits, stream);
-        status = acquire_one(sync, &waits, stream);
+        GR_TRY(acquire_one(sync, &waits, stream));
     }
-    return status == GR_OK ? flush_waits(&waits, stream) : status;
+    return waits.n ? flush_waits(&waits, stream) : GR_OK;
 }
 
 /*

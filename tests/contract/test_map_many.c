@@ -186,7 +186,67 @@ TEST(a_resource_of_another_gl_context_prevents_all_maps)
     assert_ok(gr_egl_make_current(fx.egl));
 }
 
+/* Maps and releases the batch. Later calls with it only check what may have changed. */
+static void map_as_group(void)
+{
+    assert_ok(gr_map_many(resources, BATCH, fx.stream, NULL, buffers));
+    check_mapped(BATCH, fx.stream);
+    assert_ok(gr_buffer_release_many(buffers, BATCH, fx.stream, NULL));
+}
+
+TEST(a_batch_is_checked_again_when_it_is_mapped_again)
+{
+    make(BATCH);
+    map_as_group();
+    gr_resource *list[BATCH + 1];
+    memcpy(list, resources, sizeof(resources[0]) * BATCH);
+    list[BATCH] = NULL;
+    assert_invalid(gr_map_many(list, BATCH + 1, fx.stream, NULL, buffers), "NULL");
+    list[BATCH] = resources[BATCH - 1];
+    assert_invalid(gr_map_many(list, BATCH + 1, fx.stream, NULL, buffers), "listed twice");
+    list[BATCH] = resources[0];
+    assert_invalid(gr_map_many(list, BATCH + 1, fx.stream, NULL, buffers), "listed twice");
+    gr_buffer *one = must_make(gr_map(resources[2], fx.stream));
+    assert_fails(gr_map_many(resources, BATCH, fx.stream, NULL, buffers), GR_ERR_STATE, 0,
+                 "already mapped");
+    assert_ok(gr_buffer_release(one));
+    map_as_group();
+    assert_ok(gr_resource_close(resources[2], fx.stream));
+    assert_fails(gr_map_many(resources, BATCH, fx.stream, NULL, buffers), GR_ERR_STATE, 0,
+                 "closed");
+    gr_resource_free(resources[2]);
+    resources[2] = must_register(names[2]);
+    map_as_group();
+    gr_resource_free(resources[2]);
+    assert_invalid(gr_map_many(resources, BATCH, fx.stream, NULL, buffers), "not a live resource");
+    resources[2] = must_register(names[2]);
+    map_as_group();
+    free_resources(resources, BATCH);
+}
+
 GROUP("release", add_case)
+
+TEST(a_batch_can_be_released_in_parts_and_in_any_order)
+{
+    make(6);
+    assert_ok(gr_map_many(resources, 6, fx.stream, NULL, buffers));
+    for (size_t i = 0; i < 6; i++)
+        cuda_fill(buffers[i], value_of(i));
+    gr_buffer *list[4] = {buffers[5], buffers[0], buffers[1], buffers[0]};
+    assert_fails(gr_buffer_release_many(list, 4, fx.stream, NULL), GR_ERR_PARTIAL, 0,
+                 "released already");
+    assert_ok(gr_buffer_release(buffers[3]));
+    gr_resource_free(resources[3]);
+    gr_buffer *rest[3] = {buffers[2], buffers[3], buffers[4]};
+    assert_fails(gr_buffer_release_many(rest, 3, fx.stream, NULL), GR_ERR_PARTIAL, 0,
+                 "not a live buffer");
+    resources[3] = must_register(names[3]);
+    for (size_t i = 0; i < 6; i++) {
+        assert_not_mapped(resources[i]);
+        assert_gl_bytes(names[i], size_of(i), value_of(i));
+    }
+    free_resources(resources, 6);
+}
 
 TEST(gr_stream_of_map_releases_each_buffer_on_its_own_stream)
 {

@@ -180,7 +180,7 @@ gr_status vk_copy_make(struct gr_external *r, gr_vk_device *device,
     gr_context_leave(pushed);
     if (status != GR_OK)
         return status;
-    r->ptr = copy->ptr;
+    r->base.ptr = copy->ptr;
     gr_external_make_copied(r, context, &copy->import, part, flags);
     return GR_OK;
 }
