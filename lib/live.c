@@ -63,7 +63,6 @@ static const struct {
     [GR_LIVE_SEMAPHORE] = {"semaphore", "gr_semaphore_free"},
     [GR_LIVE_RING] = {"ring", "gr_ring_free"},
     [GR_LIVE_SUBMIT] = {"submit", "gr_submit_free"},
-    [GR_LIVE_RING_SUBMIT] = {"submit of a ring", NULL},
     [GR_LIVE_VK_DEVICE] = {"Vulkan device", "gr_vk_device_free"},
     [GR_LIVE_VK_HEADLESS] = {"headless Vulkan device", "gr_vk_headless_free"},
     [GR_LIVE_EGL] = {"EGL context", "gr_egl_free"},
@@ -273,11 +272,12 @@ bool gr_live_has(enum gr_live_kind kind, const void *object)
  * Formats the text for a wrong kind of object: "...: it is a buffer, which gr_buffer_release()
  * ends".
  */
-static void describe_kind(const void *object, char *text, size_t size)
+static void describe_kind(enum gr_live_kind wanted, const void *object, char *text, size_t size)
 {
     snprintf(text, size, "it was freed already, or never was one");
     for (int kind = 0; kind < GR_LIVE_KINDS; kind++)
-        if (kinds[kind].end && gr_live_is_listed((enum gr_live_kind)kind, object)) {
+        if (kind != (int)wanted && kinds[kind].end &&
+            gr_live_is_listed((enum gr_live_kind)kind, object)) {
             snprintf(text, size, "it is a %s, which %s() ends", kinds[kind].name, kinds[kind].end);
             return;
         }
@@ -288,7 +288,7 @@ gr_status gr_live_refuse(enum gr_live_kind kind, const void *object, const char 
     char is[96];
     if (gr_forked)
         return gr_refuse_forked(call);
-    describe_kind(object, is, sizeof(is));
+    describe_kind(kind, object, is, sizeof(is));
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "%s was given %p, which is not a live %s: %s. Nothing was done.", call, object,
                    kinds[kind].name, is);

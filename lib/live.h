@@ -19,9 +19,7 @@ enum gr_live_kind {
     GR_LIVE_BUFFER, /* from allocation until the memory of the buffer is freed, mapped or not */
     GR_LIVE_SEMAPHORE,
     GR_LIVE_RING,
-    GR_LIVE_SUBMIT,
-    /* a submit that a ring owns and shows in its slots: the caller does not free it */
-    GR_LIVE_RING_SUBMIT,
+    GR_LIVE_SUBMIT, /* until the memory of the submit is freed, in use or not */
     GR_LIVE_VK_DEVICE,
     GR_LIVE_VK_HEADLESS,
     GR_LIVE_EGL,

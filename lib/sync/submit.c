@@ -7,6 +7,7 @@
  */
 #include "lib/sync/submit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/error.h"
@@ -56,8 +57,6 @@ static void end_claim(gr_semaphore *release, uint64_t waited_before, bool made)
 /* Ends the claims of the semaphores, after settle_use() of all resources. */
 static void end(struct gr_submit_made *s)
 {
-    if (s->over)
-        return;
     s->over = true;
     for (size_t i = 0; i < s->shown.wait_count; i++)
         end_claim(s->waits[i], s->waited_before[i], s->made);
@@ -72,11 +71,13 @@ static void drop(struct gr_submit_made *s)
         gr_log(GR_LOG_WARNING, "gr_submit_free: gr_vk_submit_fill() filled this submit, and "
                                "gr_submit_commit() was not called. If vkQueueSubmit2 succeeded, "
                                "the next map does not wait for the submitted work.");
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < s->count; i++)
-        settle_use(s, &s->uses[i], false);
-    end(s);
-    pthread_mutex_unlock(&lock);
+    if (!s->over) {
+        pthread_mutex_lock(&lock);
+        for (size_t i = 0; i < s->count; i++)
+            settle_use(s, &s->uses[i], false);
+        end(s);
+        pthread_mutex_unlock(&lock);
+    }
     for (size_t i = 0; i < s->shown.wait_count; i++)
         gr_semaphore_drop(s->waits[i]);
     for (size_t i = 0; i < s->shown.signal_count; i++)
@@ -191,20 +192,37 @@ static void hide_numbers(struct gr_submit_made *s)
 static gr_status add_all(struct gr_submit_made *s, gr_resource *const resources[], size_t n,
                          const char *call)
 {
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
-        struct gr_sync *sync = resources[i]->sync;
-        uint64_t number = 0;
+    const gr_semaphore *acquire = NULL; /* the semaphore of the last resource, and its signal */
+    uint64_t number = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct gr_sync *sync = resources[i]->sync;
         if (!gr_sync_is_submitted(resources[i]))
             continue;
-        if (sync->acquire)
-            status = add_signal(s, sync->acquire, &number, call);
-        if (status == GR_OK)
-            add_use(s, resources[i], number);
-        if (status == GR_OK && sync->release && sync->computed)
+        if (!sync->acquire)
+            number = 0;
+        else if (sync->acquire != acquire) {
+            gr_status status = add_signal(s, sync->acquire, &number, call);
+            if (status != GR_OK)
+                return claim_waits(s, status, call);
+        }
+        acquire = sync->acquire;
+        add_use(s, resources[i], number);
+        if (sync->release && sync->computed)
             note_wait(s, sync->release, sync->computed);
     }
-    return claim_waits(s, status, call);
+    return claim_waits(s, GR_OK, call);
+}
+
+static bool describe(const void *object, char *text, size_t size)
+{
+    const struct gr_submit_made *s = object;
+    snprintf(text, size, "%p", object);
+    return s->out && !s->of_ring;
+}
+
+__attribute__((constructor)) static void describe_submits(void)
+{
+    gr_live_describe_by(GR_LIVE_SUBMIT, describe);
 }
 
 static gr_submit *begin(gr_resource *const resources[], size_t n, bool of_ring, const char *call)
@@ -217,7 +235,8 @@ static gr_submit *begin(gr_resource *const resources[], size_t n, bool of_ring, 
         return NULL;
     }
     hide_numbers(s);
-    gr_live_add(of_ring ? GR_LIVE_RING_SUBMIT : GR_LIVE_SUBMIT, &s->shown);
+    s->of_ring = of_ring;
+    s->out = true;
     return &s->shown;
 }
 
@@ -226,9 +245,10 @@ gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, const char *
     return begin(resources, n, true, call);
 }
 
-static gr_status check_one(gr_resource *resource, const char *call)
+static gr_status check_one(gr_resource *resource, bool grouped, const char *call)
 {
-    GR_TRY(gr_sync_check_idle(resource, call));
+    if (!grouped || resource->set_aside || resource->mapped)
+        GR_TRY(gr_sync_check_idle(resource, call));
     if (gr_sync_is_submitted(resource))
         GR_TRY(gr_sync_check_ready(resource, call));
     if (resource->visited)
@@ -244,12 +264,13 @@ static gr_status check_all(gr_resource *const resources[], size_t n, const char 
     if (!resources || n == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "%s.",
                        resources ? "There is nothing to submit: n is 0" : "`resources` is NULL");
+    bool grouped = n > 1 && resources[0] && gr_group_has(resources, n); /* so each is listed once */
     for (; checked < n && status == GR_OK; checked++) {
-        status = check_one(resources[checked], call);
-        if (status == GR_OK)
+        status = check_one(resources[checked], grouped, call);
+        if (status == GR_OK && !grouped)
             resources[checked]->visited = true;
     }
-    for (size_t i = 0; i < checked; i++)
+    for (size_t i = 0; i < checked && !grouped; i++)
         if (resources[i])
             resources[i]->visited = false;
     return status;
@@ -264,6 +285,11 @@ gr_submit *gr_submit_begin(gr_resource *const resources[], size_t n)
 
 /* ---- Calls for a submit that has begun ------------------------------------------------------- */
 
+static bool is_in_use(const gr_submit *submit)
+{
+    return gr_live_has(GR_LIVE_SUBMIT, submit) && made_of((gr_submit *)submit)->out;
+}
+
 static gr_status check_alive(const gr_submit *submit, const char *call)
 {
     if (!submit)
@@ -271,9 +297,7 @@ static gr_status check_alive(const gr_submit *submit, const char *call)
             GR_ERR_INVALID_VALUE, call,
             "The submit is NULL: did gr_submit_begin() fail? Call gr_last_error() right after "
             "that call for the reason.");
-    if (gr_live_has(GR_LIVE_RING_SUBMIT, submit))
-        return GR_OK;
-    return gr_live_check(GR_LIVE_SUBMIT, submit, call);
+    return is_in_use(submit) ? GR_OK : gr_live_refuse(GR_LIVE_SUBMIT, submit, call);
 }
 
 gr_status gr_submit_commit(gr_submit *submit)
@@ -283,14 +307,16 @@ gr_status gr_submit_commit(gr_submit *submit)
         return status;
     struct gr_submit_made *s = made_of(submit);
     pthread_mutex_lock(&lock);
-    if (s->over)
-        status = gr_fail(GR_ERR_STATE, __func__, "The submit has been committed already.");
-    for (size_t i = 0; i < s->count && status == GR_OK; i++)
+    if (s->over) {
+        pthread_mutex_unlock(&lock);
+        return gr_fail(GR_ERR_STATE, __func__, "The submit has been committed already.");
+    }
+    for (size_t i = 0; i < s->count; i++)
         settle_use(s, &s->uses[i], true);
     s->made = true;
     end(s);
     pthread_mutex_unlock(&lock);
-    return status;
+    return GR_OK;
 }
 
 void gr_submit_settle(gr_submit *submit, const gr_resource *resource)
@@ -306,10 +332,8 @@ void gr_submit_settle(gr_submit *submit, const gr_resource *resource)
     }
     bool last = s->left == 0;
     pthread_mutex_unlock(&lock);
-    if (last) {
-        gr_live_remove(GR_LIVE_RING_SUBMIT, submit);
+    if (last)
         drop(s);
-    }
 }
 
 void gr_submit_filled(gr_submit *submit)
@@ -370,10 +394,14 @@ void gr_submit_leave(struct gr_sync *sync)
 
 void gr_submit_free(gr_submit *submit)
 {
-    if (submit && gr_live_has(GR_LIVE_RING_SUBMIT, submit))
+    if (!submit || (gr_forked && !gr_live_has(GR_LIVE_SUBMIT, submit)))
+        return; /* in a forked child the parent owns the submit */
+    if (check_alive(submit, __func__) != GR_OK)
+        return;
+    if (made_of(submit)->of_ring)
         gr_fail(GR_ERR_STATE, __func__,
                 "The submit belongs to slots of a ring, which frees it: hand over, give back or "
                 "cancel the slots. Nothing was done.");
-    else if (submit && gr_live_end(GR_LIVE_SUBMIT, submit, __func__))
+    else
         drop(made_of(submit));
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "lib/error.h"
+#include "lib/live.h"
 
 #define BYTES_FOR_EACH                                                                             \
     (sizeof(struct gr_submit_use) + 2 * sizeof(gr_semaphore *) + 3 * sizeof(uint64_t))
@@ -43,6 +44,7 @@ static struct gr_submit_made *take_spare(size_t n)
 
 void gr_submit_memory_give(struct gr_submit_made *s)
 {
+    s->out = false;
     pthread_mutex_lock(&lock);
     bool kept = spare_count < MOST_SPARE;
     if (kept) {
@@ -53,6 +55,7 @@ void gr_submit_memory_give(struct gr_submit_made *s)
     pthread_mutex_unlock(&lock);
     if (kept)
         return;
+    gr_live_remove(GR_LIVE_SUBMIT, &s->shown);
     free(s->uses);
     free(s->scratch);
     free(s);
@@ -79,15 +82,15 @@ static bool make_room(struct gr_submit_made *s, size_t n)
 struct gr_submit_made *gr_submit_memory_take(size_t n, const char *call)
 {
     struct gr_submit_made *s = take_spare(n);
-    if (!s)
-        s = calloc(1, sizeof(*s));
+    if (!s && (s = calloc(1, sizeof(*s))))
+        gr_live_add(GR_LIVE_SUBMIT, &s->shown);
     if (!s || !make_room(s, n)) {
         if (s)
             gr_submit_memory_give(s);
         gr_fail_memory(call);
         return NULL;
     }
-    s->over = s->made = s->filled = false;
+    s->over = s->made = s->filled = s->of_ring = false;
     s->count = s->left = 0;
     s->shown = (gr_submit){
         .waits = s->waits,

@@ -300,6 +300,27 @@ TEST(a_binary_signal_is_reserved_for_one_submit, 2)
 
 GROUP("timelines", add_case)
 
+TEST(a_batch_that_was_mapped_before_is_not_mapped_during_a_submit)
+{
+    need_software();
+    gr_buffer *buffers[3];
+    make_resources(3, make_semaphore(true), make_semaphore(true));
+    gr_resource *twice[3] = {resources[0], resources[1], resources[0]};
+    for (int i = 0; i < 3; i++) {
+        assert_ok(gr_map_many(resources, 3, fx.stream, NULL, buffers));
+        assert_null(gr_submit_begin(resources, 3), GR_ERR_STATE, 0, "is mapped");
+        assert_ok(gr_buffer_release_many(buffers, 3, GR_STREAM_OF_MAP, NULL));
+        assert_null(gr_submit_begin(twice, 3), GR_ERR_INVALID_VALUE, 0, "listed twice");
+        gr_submit *submit = must_make(gr_submit_begin(resources + 1, 1));
+        assert_fails(gr_map_many(resources, 3, fx.stream, NULL, buffers), GR_ERR_STATE, 0,
+                     "a submit that has begun");
+        assert_null(gr_submit_begin(resources, 3), GR_ERR_STATE, 0, "a submit that has begun");
+        gr_submit_free(submit);
+        run_and_commit(gr_submit_begin(resources, 3));
+    }
+    end_resources(3);
+}
+
 /*
  * No stream may wait for a skipped value, not even if one semaphore serves both directions.
  *
