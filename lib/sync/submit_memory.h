@@ -18,7 +18,7 @@ struct gr_submit_made {
     gr_submit shown; /* the part that the caller sees */
     struct gr_submit_made *next_spare;
     bool out;     /* the submit is in use, not spare */
-    bool of_ring; /* a ring owns the submit and shows it in its slots: the caller does not free it */
+    bool of_ring; /* a ring owns the submit, so the caller does not free it */
     bool over;    /* the submit was committed or undone */
     bool made;    /* the submit was committed for at least one resource */
     bool filled;  /* the program received the semaphores, for its own submit */
