@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 /*
- * The number of bits of each part of a handle, from the lowest bit: kind 4, slot 24, generation 32.
+ * The number of bits of each part of a handle, from the lowest bit: kind 5, slot 24, generation 32.
  * The top bits are always 0.
  */
-#define KIND_BITS 4
+#define KIND_BITS 5
 #define SLOT_BITS 24
 #define MAX_SLOTS (1u << SLOT_BITS)
 

@@ -29,6 +29,7 @@ static const struct variant {
      " cuGraphAddDependencies cuGraphAddNode cuGraphGetEdges cuGraphNodeGetDependencies "
      "cuGraphNodeGetDependentNodes cuGraphRemoveDependencies cuStreamUpdateCaptureDependencies "},
     {12020, "_v2", " cuMemAdvise cuMemPrefetchAsync "},
+    {12000, "WithFlags", " cuGraphInstantiate "},
     {12000, "_v2",
      " cuGetProcAddress cuGraphAddKernelNode cuGraphExecKernelNodeSetParams cuGraphExecUpdate "
      "cuGraphKernelNodeGetParams cuGraphKernelNodeSetParams "},

@@ -120,7 +120,10 @@ enum soft_kind {
     SOFT_KIND_EXTERNAL_MEMORY,
     SOFT_KIND_ALLOCATION, /* allocated by cuMemCreate */
     SOFT_KIND_SEMAPHORE,
-    SOFT_KIND_OTHER,
+    SOFT_KIND_GRAPH,
+    SOFT_KIND_GRAPH_NODE,
+    SOFT_KIND_GRAPH_EXEC,
+    SOFT_KIND_USER_OBJECT,
 };
 
 /* Creates a handle for the object; NULL if out of memory. All three functions are thread-safe. */

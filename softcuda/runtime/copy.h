@@ -46,6 +46,9 @@ void rt_box_from(CUDA_MEMCPY3D *box, cudaArray_const_t array, const void *memory
 void rt_box_to(CUDA_MEMCPY3D *box, cudaArray_const_t array, void *memory, size_t pitch,
                enum cudaMemcpyKind kind);
 
+/* The box that the parameters describe. */
+CUresult rt_box_of(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *box);
+
 static inline bool rt_is_kind(enum cudaMemcpyKind kind)
 {
     return (unsigned)kind <= (unsigned)cudaMemcpyDefault;

@@ -111,7 +111,7 @@ static CUresult set_sides(CUDA_MEMCPY3D *box, const struct cudaMemcpy3DParms *p,
     return CUDA_SUCCESS;
 }
 
-static CUresult box_of(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *box)
+CUresult rt_box_of(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *box)
 {
     size_t from_size, to_size;
     if (!p || (p->srcArray && p->srcPtr.ptr) || (p->dstArray && p->dstPtr.ptr))
@@ -126,7 +126,7 @@ static CUresult box_of(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *box)
 static CUresult copy_3d(const struct cudaMemcpy3DParms *p, rt_order order)
 {
     CUDA_MEMCPY3D box = {0};
-    SOFT_TRY(box_of(p, &box));
+    SOFT_TRY(rt_box_of(p, &box));
     return rt_copy_box(&box, order);
 }
 
@@ -150,7 +150,7 @@ static CUresult copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, rt_order ord
     CUDA_MEMCPY3D_PEER peer = {0};
     SOFT_TRY(rt_primary(p->srcDevice, &peer.srcContext));
     SOFT_TRY(rt_primary(p->dstDevice, &peer.dstContext));
-    SOFT_TRY(box_of(&parms, &box));
+    SOFT_TRY(rt_box_of(&parms, &box));
     if (!box.WidthInBytes || !box.Height || !box.Depth)
         return CUDA_SUCCESS;
     peer.srcXInBytes = box.srcXInBytes, peer.srcY = box.srcY, peer.srcZ = box.srcZ;

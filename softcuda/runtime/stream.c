@@ -64,15 +64,6 @@ RT_API_ptsz(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsign
     return RT_IN_CONTEXT(cuStreamWaitEvent(rt_stream(stream), event, flags));
 }
 
-/* Capture is not implemented, so the driver reports that no stream is capturing. */
-RT_API_ptsz(cudaStreamIsCapturing,
-            (cudaStream_t stream, enum cudaStreamCaptureStatus *pCaptureStatus),
-            (stream, pCaptureStatus))
-{
-    return RT_IN_CONTEXT(
-        cuStreamIsCapturing(rt_stream(stream), (CUstreamCaptureStatus *)(void *)pCaptureStatus));
-}
-
 /* ---- Host functions and callbacks ------------------------------------------------------------ */
 
 RT_API_ptsz(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t fn, void *userData),

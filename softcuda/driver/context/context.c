@@ -274,6 +274,7 @@ SOFT_API cuCtxSynchronize_v2(CUcontext ctx)
 {
     soft_context *context;
     SOFT_TRY(resolve_context(ctx, &context));
+    SOFT_TRY(soft_capture_check_context(context));
     return soft_context_wait(context);
 }
 

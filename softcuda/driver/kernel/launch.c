@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* cuLaunchKernel and related calls: the checks, and the launch as a task of its stream. */
 #include "softcuda/driver/context/context.h"
+#include "softcuda/driver/graph/graph_work.h"
 #include "softcuda/driver/image/image_object.h"
 #include "softcuda/driver/kernel/kernel_access.h"
 #include "softcuda/driver/kernel/kernel_run.h"
@@ -41,15 +42,20 @@ static size_t launch_size(const gr_cuhost_kernel *kernel)
     return sizeof(launch) + kernel->param_count * sizeof(void *) + kernel->params_size;
 }
 
-static void run_launch(void *copy)
+static void **set_pointers(launch *l)
 {
-    launch *l = copy;
-    CUresult result;
     void **pointers = launch_pointers(l);
     for (uint32_t i = 0; i < l->kernel->param_count; i++)
         pointers[i] = launch_bytes(l) + l->kernel->param_offsets[i];
+    return pointers;
+}
+
+void soft_launch_run(void *copy)
+{
+    launch *l = copy;
+    CUresult result;
     soft_grid grid = {
-        .kernel = l->kernel, .params = pointers, .stack = l->stack, .shared = l->shared};
+        .kernel = l->kernel, .params = set_pointers(l), .stack = l->stack, .shared = l->shared};
     memcpy(grid.grid, l->grid, sizeof(grid.grid));
     memcpy(grid.block, l->block, sizeof(grid.block));
     soft_images_end_unused();
@@ -60,11 +66,39 @@ static void run_launch(void *copy)
     soft_module_release(l->module);
 }
 
+void soft_launch_hold(const void *payload)
+{
+    soft_module_hold(((const launch *)payload)->module);
+}
+
+void soft_launch_drop(const void *payload)
+{
+    soft_module_release(((const launch *)payload)->module);
+}
+
+void soft_launch_describe(void *payload, CUDA_KERNEL_NODE_PARAMS *params)
+{
+    launch *l = payload;
+    soft_function *function = NULL;
+    soft_function_of(l->module, l->kernel, &function);
+    *params = (CUDA_KERNEL_NODE_PARAMS){.func = function ? function->function_handle : NULL,
+                                        .kern = function ? function->kernel_handle : NULL,
+                                        .gridDimX = l->grid[0],
+                                        .gridDimY = l->grid[1],
+                                        .gridDimZ = l->grid[2],
+                                        .blockDimX = l->block[0],
+                                        .blockDimY = l->block[1],
+                                        .blockDimZ = l->block[2],
+                                        .sharedMemBytes = l->shared,
+                                        .kernelParams = set_pointers(l),
+                                        .ctx = soft_context_handle(l->context)};
+}
+
 void soft_launch_log_slow(void (*run)(void *copy), const void *copy)
 {
     static bool said;
     const launch *l = copy;
-    if (run != run_launch || said)
+    if (run != soft_launch_run || said)
         return;
     said = true;
     soft_log(SOFT_WARN,
@@ -132,7 +166,7 @@ static CUresult push_launch(soft_stream *stream, const launch *l, bool is_first,
         if (is_first)
             soft_kernel_look_at(l->kernel, launch_bytes(record));
         soft_module_hold(l->module);
-        result = soft_stream_push_work(stream, run_launch, record, size);
+        result = soft_stream_push_work(stream, soft_launch_run, record, size);
         if (result != CUDA_SUCCESS)
             soft_module_release(l->module);
     }

@@ -5,6 +5,7 @@
  * a missing wait in a program shows.
  */
 #include "softcuda/driver/memory/copy.h"
+#include "softcuda/driver/graph/graph_work.h"
 #include "softcuda/driver/kernel/fault.h"
 #include "softcuda/driver/memory/managed_memory.h"
 #include "softcuda/driver/memory/peer_access.h"
@@ -64,7 +65,7 @@ CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
     return CUDA_SUCCESS;
 }
 
-static void run_copy(void *payload)
+void soft_copy_run(void *payload)
 {
     const copy_block *block = payload;
     soft_work_begin("a copy", NULL);
@@ -78,12 +79,12 @@ static void run_copy(void *payload)
 
 static CUresult push_plain(soft_stream *stream, const copy_block *block)
 {
-    return soft_stream_push_work(stream, run_copy, block, sizeof(*block));
+    return soft_stream_push_work(stream, soft_copy_run, block, sizeof(*block));
 }
 
 static CUresult push_and_wait(soft_stream *stream, const copy_block *block)
 {
-    return soft_stream_run_work(stream, run_copy, block, sizeof(*block));
+    return soft_stream_run_work(stream, soft_copy_run, block, sizeof(*block));
 }
 
 /* Copies the source into the task, during the call. */
@@ -100,8 +101,8 @@ static CUresult push_staged(soft_stream *stream, const copy_block *block, size_t
 
     copy_block staging = *block;
     staging.to = staged->from;
-    run_copy(&staging);
-    return soft_task_push(stream, task, run_copy);
+    soft_copy_run(&staging);
+    return soft_task_push(stream, task, soft_copy_run);
 }
 
 static bool is_host(enum copy_place place)
@@ -109,10 +110,32 @@ static bool is_host(enum copy_place place)
     return place == COPY_PAGEABLE || place == COPY_PINNED;
 }
 
+void soft_copy_describe(const void *payload, CUDA_MEMCPY3D *params)
+{
+    const copy_block *b = payload;
+    *params = (CUDA_MEMCPY3D){
+        .srcMemoryType = is_host(b->from.place) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+        .srcHost = b->from.address,
+        .srcDevice = (CUdeviceptr)(uintptr_t)b->from.address,
+        .srcPitch = b->from.pitch,
+        .srcHeight = b->from.pitch ? b->from.slice / b->from.pitch : 0,
+        .dstMemoryType = is_host(b->to.place) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+        .dstHost = b->to.address,
+        .dstDevice = (CUdeviceptr)(uintptr_t)b->to.address,
+        .dstPitch = b->to.pitch,
+        .dstHeight = b->to.pitch ? b->to.slice / b->to.pitch : 0,
+        .WidthInBytes = b->width,
+        .Height = b->height,
+        .Depth = b->depth,
+    };
+}
+
 CUresult copy_submit(soft_stream *stream, const copy_block *block, bool asynchronous)
 {
     enum copy_place from = block->from.place, to = block->to.place;
     size_t bytes = block->width * block->height * block->depth;
+    if (stream->capture)
+        return asynchronous ? push_plain(stream, block) : soft_capture_refuse(stream);
     if (is_host(from) && is_host(to))
         return push_and_wait(stream, block);
     if (!asynchronous && (copy_syncs(block->from.address) || copy_syncs(block->to.address)))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Linear and 2D fills with elements of 1, 2 and 4 bytes. */
 #include "softcuda/driver/memory/copy.h"
+#include "softcuda/driver/graph/graph_work.h"
 #include "softcuda/driver/kernel/fault.h"
 #include "softcuda/driver/memory/peer_access.h"
 
@@ -30,13 +31,24 @@ static void fill_row(unsigned char *row, const fill_block *block)
     }
 }
 
-static void run_fill(void *copy)
+void soft_fill_run(void *copy)
 {
     const fill_block *block = copy;
     soft_work_begin("a fill", NULL);
     for (size_t y = 0; y < block->height; y++)
         fill_row(block->address + y * block->pitch, block);
     soft_work_end();
+}
+
+void soft_fill_describe(const void *payload, CUDA_MEMSET_NODE_PARAMS *params)
+{
+    const fill_block *block = payload;
+    *params = (CUDA_MEMSET_NODE_PARAMS){.dst = (CUdeviceptr)(uintptr_t)block->address,
+                                        .pitch = block->pitch,
+                                        .value = block->value,
+                                        .elementSize = block->element,
+                                        .width = block->width,
+                                        .height = block->height};
 }
 
 /* Checks the block and finds its kind of memory. Fills never use pageable host memory. */
@@ -72,7 +84,7 @@ static CUresult fill(CUdeviceptr to, size_t pitch, uint32_t value, unsigned elem
     enum copy_place place;
     SOFT_TRY(check(&block, soft_stream_context(stream), &place));
     bool waits = !asynchronous && (place != COPY_DEVICE || copy_syncs(block.address));
-    return (waits ? soft_stream_run_work : soft_stream_push_work)(stream, run_fill, &block,
+    return (waits ? soft_stream_run_work : soft_stream_push_work)(stream, soft_fill_run, &block,
                                                                   sizeof(block));
 }
 

@@ -11,6 +11,7 @@ static CUresult allocate(CUdeviceptr *pointer, size_t size, enum soft_memory kin
                                                    : "device memory of cuMemAlloc";
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
+    SOFT_TRY(soft_capture_check_unsafe());
     if (!pointer || size == 0)
         return CUDA_ERROR_INVALID_VALUE;
     soft_range range = {
@@ -72,6 +73,7 @@ SOFT_API cuMemFree_v2(CUdeviceptr dptr)
     CUresult result = soft_check_no_dead_context();
     if (result != CUDA_SUCCESS || !dptr)
         return result;
+    SOFT_TRY(soft_capture_check_unsafe());
 
     soft_range range;
     const unsigned char *address = (const unsigned char *)(uintptr_t)dptr;

@@ -304,6 +304,8 @@ static CUresult allocate_on(CUdeviceptr *pointer, size_t size, CUmemoryPool hand
     *pointer = 0;
     if (!size)
         return CUDA_SUCCESS;
+    if (ordered->capture)
+        return soft_capture_refuse(ordered);
     return allocate(pointer, size, handle, soft_context_device(soft_stream_context(ordered)));
 }
 

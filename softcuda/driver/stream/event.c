@@ -5,6 +5,7 @@
  * the event changes an earlier wait. The marks of an event that is shared with other processes are
  * numbers in shared memory: shared_event.c.
  */
+#include "softcuda/driver/graph/graph.h"
 #include "softcuda/driver/stream/event.h"
 #include "softcuda/driver/stream/scheduler.h"
 
@@ -25,8 +26,9 @@ struct soft_event {
     soft_context *context;
     CUevent handle;
     unsigned flags;
-    soft_mark *last;           /* NULL until the event is recorded */
-    soft_shared_event *shared; /* used instead of marks; NULL if the event is not shared */
+    soft_mark *last;              /* NULL until the event is recorded */
+    soft_capture_point *captured; /* set if the last record was captured */
+    soft_shared_event *shared;    /* used instead of marks; NULL if the event is not shared */
 };
 
 static soft_mark *unused_marks;
@@ -154,6 +156,7 @@ static CUresult destroy(CUevent handle)
         event->context->events = event->next;
     mark_drop(event->last);
     pthread_mutex_unlock(&soft_lock);
+    soft_capture_forget(&event->captured);
     soft_shared_event_drop(event->shared);
     free(event);
     return CUDA_SUCCESS;
@@ -193,10 +196,10 @@ CUresult soft_event_describe(CUevent handle, soft_ipc_handle *description)
 /* ---- Record and wait ------------------------------------------------------------------------- */
 
 /* A record or wait can have one flag, which is only valid while the stream is being captured. */
-static CUresult check_flags(unsigned flags)
+static CUresult check_flags(const soft_stream *stream, unsigned flags)
 {
     if (flags == CU_EVENT_RECORD_EXTERNAL)
-        return CUDA_ERROR_ILLEGAL_STATE;
+        return stream->capture ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_STATE;
     return flags == CU_EVENT_RECORD_DEFAULT ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -230,9 +233,15 @@ SOFT_API_ptsz(cuEventRecordWithFlags, (CUevent hEvent, CUstream hStream, unsigne
     soft_stream *stream;
     SOFT_TRY(get_event(hEvent, &event));
     SOFT_TRY(soft_stream_get(hStream, &stream));
-    SOFT_TRY(check_flags(flags));
+    SOFT_TRY(check_flags(stream, flags));
     if (event->context != soft_stream_context(stream))
         return CUDA_ERROR_INVALID_HANDLE;
+    if (flags == CU_EVENT_RECORD_EXTERNAL)
+        return soft_capture_add(stream, CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+                                &(soft_node_work){.event = hEvent});
+    if (stream->capture)
+        return soft_capture_record(stream, &event->captured);
+    soft_capture_forget(&event->captured);
     return event->shared ? soft_shared_event_record(event->shared, stream) : record(event, stream);
 }
 
@@ -268,15 +277,26 @@ SOFT_API_ptsz(cuStreamWaitEvent, (CUstream hStream, CUevent hEvent, unsigned int
     soft_stream *stream;
     SOFT_TRY(soft_stream_get(hStream, &stream));
     SOFT_TRY(get_event(hEvent, &event));
-    SOFT_TRY(check_flags(Flags));
+    SOFT_TRY(check_flags(stream, Flags));
+    if (Flags == CU_EVENT_WAIT_EXTERNAL)
+        return soft_capture_add(stream, CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+                                &(soft_node_work){.event = hEvent});
+    if (stream->capture || event->captured)
+        return soft_capture_wait(stream, event->captured);
     return event->shared ? soft_shared_event_wait_on(event->shared, stream)
                          : wait_for_last(event, stream);
+}
+
+static CUresult check_not_captured(const soft_event *event)
+{
+    return event->captured ? CUDA_ERROR_CAPTURED_EVENT : soft_capture_check_unsafe();
 }
 
 SOFT_API cuEventQuery(CUevent hEvent)
 {
     soft_event *event;
     SOFT_TRY(get_event(hEvent, &event));
+    SOFT_TRY(check_not_captured(event));
     pthread_mutex_lock(&soft_lock);
     bool pending = event->shared ? !soft_shared_event_is_done(event->shared)
                                  : event->last && !event->last->done;
@@ -300,6 +320,7 @@ SOFT_API cuEventSynchronize(CUevent hEvent)
 {
     soft_event *event;
     SOFT_TRY(get_event(hEvent, &event));
+    SOFT_TRY(check_not_captured(event));
     CUresult result = CUDA_SUCCESS;
     pthread_mutex_lock(&soft_lock);
     soft_context *context = event->context;

@@ -258,7 +258,7 @@ static CUresult enqueue(soft_stream *stream, soft_task *task, void (*run)(void *
     task->arg = arg;
     task->is_work = runner != STREAM_THREAD;
     pthread_mutex_lock(&soft_lock);
-    CUresult result = enqueue_locked(stream, task);
+    CUresult result = stream->capture ? soft_capture_refuse(stream) : enqueue_locked(stream, task);
     if (result != CUDA_SUCCESS)
         task_free_locked(task);
     const bool wakes = runner == STREAM_THREAD ||
@@ -284,6 +284,8 @@ CUresult soft_stream_push(soft_stream *stream, void (*run)(void *arg), void *arg
 static CUresult push_copy(soft_stream *stream, void (*run)(void *copy), const void *data,
                           size_t size, enum runner runner)
 {
+    if (stream->capture)
+        return soft_capture_push(stream, run, data, size);
     soft_task *task = soft_task_new(size);
     if (!task)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -378,6 +380,7 @@ void soft_stream_close(soft_stream *stream)
     if (!stream->open)
         return;
     stream->open = false;
+    soft_capture_abandon(stream);
     soft_handle_drop(SOFT_KIND_STREAM, stream->handle);
     if (stream->started)
         pthread_cond_signal(&stream->wake);
@@ -447,6 +450,9 @@ static void drain(soft_context *context, const soft_stream *waited_for, uint64_t
 
 CUresult soft_stream_wait(soft_stream *stream)
 {
+    if (stream->capture)
+        return soft_capture_refuse(stream);
+    SOFT_TRY(soft_capture_check_unsafe());
     pthread_mutex_lock(&soft_lock);
     soft_context *context = stream->context;
     drain(context, stream, last_number);

@@ -36,6 +36,8 @@ struct soft_stream {
     bool napping;     /* the stream's thread will look at the queue soon, even without a signal */
     unsigned naps;    /* how often the thread still naps before it sleeps */
     unsigned waiters; /* the number of threads that wait for `progress` */
+    struct soft_capture_point
+        *capture; /* NULL: the stream is not captured; see graph/capture_point.h */
     /* wakes the stream's thread: the head of the queue may have become ready */
     pthread_cond_t wake;
     pthread_cond_t progress; /* wakes waiters: a task has finished */
@@ -118,6 +120,36 @@ void soft_context_drain(soft_context *context);
 
 /* Like soft_context_drain() for every context. Takes the lock. */
 void soft_contexts_drain(void);
+
+/* ---- Capture (capture.c); may be called with the lock held ----------------------------------- */
+
+/* Adds a node with this work after the nodes of the stream. */
+CUresult soft_capture_push(soft_stream *stream, void (*run)(void *payload), const void *data,
+                           size_t size);
+
+/*
+ * For an operation that no graph can contain: invalidates the capture of the stream and returns
+ * CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED.
+ */
+CUresult soft_capture_refuse(const soft_stream *stream);
+
+/*
+ * For calls such as cuMemAlloc: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, after invalidating the
+ * captures, if the calling thread may not make them because of captures that are not relaxed.
+ */
+CUresult soft_capture_check_unsafe(void);
+
+/* Like soft_capture_check_legacy(), for any stream, with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED. */
+CUresult soft_capture_check_context(const soft_context *context);
+
+/*
+ * Ends or leaves the capture of a stream that is being destroyed, with soft_lock held. Returns the
+ * graph, for soft_graph_drop() without the lock; NULL if there is none.
+ */
+struct soft_graph *soft_capture_abandon(soft_stream *stream);
+
+/* Frees a point and sets it to NULL. */
+void soft_capture_forget(struct soft_capture_point **point);
 
 /* ---- Contexts, events and memory ------------------------------------------------------------- */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Streams for applications: handles, default streams, queries and host functions. */
 #include "softcuda/driver/context/context.h"
+#include "softcuda/driver/graph/graph.h"
+#include "softcuda/driver/graph/graph_work.h"
 
 /* ---- Handles to streams ---------------------------------------------------------------------- */
 
@@ -45,6 +47,7 @@ static CUresult default_stream(bool per_thread, soft_stream **stream)
     soft_context *context;
     SOFT_TRY(soft_check_context(&context));
     if (!per_thread) {
+        SOFT_TRY(soft_capture_check_legacy(context));
         pthread_mutex_lock(&soft_lock);
         *stream = context->legacy;
         pthread_mutex_unlock(&soft_lock);
@@ -106,11 +109,15 @@ SOFT_API cuStreamCreate(CUstream *phStream, unsigned int Flags)
 SOFT_API cuStreamDestroy_v2(CUstream hStream)
 {
     SOFT_TRY(soft_check_init());
+    soft_graph *captured = NULL;
     pthread_mutex_lock(&soft_lock);
     soft_stream *stream = soft_handle_get(SOFT_KIND_STREAM, hStream);
-    if (stream)
+    if (stream) {
+        captured = soft_capture_abandon(stream);
         soft_stream_close(stream);
+    }
     pthread_mutex_unlock(&soft_lock);
+    soft_graph_drop(captured);
     return stream ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
@@ -142,6 +149,9 @@ SOFT_API_ptsz(cuStreamQuery, (CUstream hStream), (hStream))
 {
     soft_stream *stream;
     SOFT_TRY(soft_stream_get(hStream, &stream));
+    if (stream->capture)
+        return soft_capture_refuse(stream);
+    SOFT_TRY(soft_capture_check_unsafe());
     pthread_mutex_lock(&soft_lock);
     bool idle = is_idle_locked(stream);
     pthread_mutex_unlock(&soft_lock);
@@ -157,7 +167,7 @@ typedef struct {
     CUstream stream;
 } host_call;
 
-static void run_host_call(void *copy)
+void soft_host_call_run(void *copy)
 {
     const host_call *call = copy;
     soft_in_callback = true;
@@ -168,6 +178,12 @@ static void run_host_call(void *copy)
     soft_in_callback = false;
 }
 
+void soft_host_call_describe(const void *payload, CUDA_HOST_NODE_PARAMS *params)
+{
+    const host_call *call = payload;
+    *params = (CUDA_HOST_NODE_PARAMS){.fn = call->function, .userData = call->data};
+}
+
 SOFT_API_ptsz(cuLaunchHostFunc, (CUstream hStream, CUhostFn fn, void *userData),
               (hStream, fn, userData))
 {
@@ -176,7 +192,7 @@ SOFT_API_ptsz(cuLaunchHostFunc, (CUstream hStream, CUhostFn fn, void *userData),
     if (!fn)
         return CUDA_ERROR_INVALID_VALUE;
     host_call call = {.function = fn, .data = userData};
-    return soft_stream_push_copy(stream, run_host_call, &call, sizeof(call));
+    return soft_stream_push_copy(stream, soft_host_call_run, &call, sizeof(call));
 }
 
 SOFT_API_ptsz(cuStreamAddCallback,
@@ -187,8 +203,10 @@ SOFT_API_ptsz(cuStreamAddCallback,
     SOFT_TRY(soft_stream_get(hStream, &stream));
     if (!callback || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
+    if (stream->capture)
+        return soft_capture_refuse(stream);
     host_call call = {.callback = callback, .data = userData, .stream = hStream};
-    return soft_stream_push_copy(stream, run_host_call, &call, sizeof(call));
+    return soft_stream_push_copy(stream, soft_host_call_run, &call, sizeof(call));
 }
 
 /* ---- Queries --------------------------------------------------------------------------------- */
@@ -208,7 +226,5 @@ QUERY(cuStreamGetDevice, CUdevice, stream->context->device)
 QUERY(cuStreamGetFlags, unsigned int, stream->flags)
 QUERY(cuStreamGetPriority, int, stream->priority)
 QUERY(cuStreamGetId, unsigned long long, stream->id)
-/* The status is always "none", because beginning a capture is not implemented. */
-QUERY(cuStreamIsCapturing, CUstreamCaptureStatus, CU_STREAM_CAPTURE_STATUS_NONE)
 
 /* ---- Per-thread twins ------------------------------------------------------------------------ */

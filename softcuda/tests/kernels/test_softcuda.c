@@ -402,21 +402,21 @@ GROUP("what it is", add_case)
 
 CHILD(call_missing_function)
 {
-    PFN_cuGraphCreate_v10000 create_graph = NULL;
-    CUgraph graph = NULL;
+    PFN_cuTexRefCreate_v2000 create_reference = NULL;
+    CUtexref reference = NULL;
     child_check(gr_cuda_load(false) == GR_OK);
-    void *symbol = cuda_symbol("cuGraphCreate", 10000);
+    void *symbol = cuda_symbol("cuTexRefCreate", 2000);
     child_check(symbol);
-    memcpy(&create_graph, &symbol, sizeof(symbol));
-    child_check(create_graph(&graph, 0) == CUDA_ERROR_NOT_SUPPORTED);
-    child_check(create_graph(&graph, 0) == CUDA_ERROR_NOT_SUPPORTED);
+    memcpy(&create_reference, &symbol, sizeof(symbol));
+    child_check(create_reference(&reference) == CUDA_ERROR_NOT_SUPPORTED);
+    child_check(create_reference(&reference) == CUDA_ERROR_NOT_SUPPORTED);
     return 0;
 }
 
 SOFT_TEST(missing_entry_point_is_reported_once)
 {
-    expect_message_once("call_missing_function", "cuGraphCreate",
-                        "cuGraphCreate is not implemented");
+    expect_message_once("call_missing_function", "cuTexRefCreate",
+                        "cuTexRefCreate is not implemented");
 }
 
 /* Makes the first call that libcudart of NVIDIA makes. */

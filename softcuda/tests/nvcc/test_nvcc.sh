@@ -21,7 +21,7 @@ if [ ! -e "$runtime" ]; then
     skip programs "$runtime was not built"
 else
     for program in wave filter templates texture groups warps shapes guards managed \
-        asserts rows steps functions pipelines; do
+        asserts rows steps functions graphs pipelines; do
         check "compile_$program" 0 compile -Xcompiler -Wall "$programs/$program.cu" -o "$program"
         if grep -q 'warning:' err; then fail "warnings"; fi
         check "run_$program" 0 "./$program"

@@ -68,9 +68,12 @@ CASE(last_error_per_thread)
 /* Unsupported functions return an error, and the program continues. */
 CASE(not_supported)
 {
-    cudaGraph_t graph = NULL;
-    FAILS(cudaErrorNotSupported, cudaGraphCreate(&graph, 0));
-    FAILS(cudaErrorNotSupported, cudaStreamBeginCapture(NULL, cudaStreamCaptureModeGlobal));
+    cudaGraphConditionalHandle handle = 0;
+    cudaGraphNode_t node = NULL;
+    FAILS(cudaErrorNotSupported, cudaGraphConditionalHandleCreate(&handle, NULL, 0, 0));
+    FAILS(cudaErrorNotSupported,
+          cudaGraphAddMemcpyNodeToSymbol(&node, NULL, NULL, 0, NULL, NULL, 0, 0,
+                                         cudaMemcpyHostToDevice));
     return NULL;
 }
 #endif

@@ -168,3 +168,31 @@ CASE(of_entry_points)
 #endif
     return NULL;
 }
+
+CASE(of_graphs)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphInstantiateParams params;
+    void *a = NULL;
+    memset(&params, 0, sizeof(params));
+    CUDA(cudaMalloc(&a, SIZE));
+    CUDA(cudaStreamBeginCapture(NULL, cudaStreamCaptureModeGlobal));
+    CUDA(cudaMemsetAsync(a, 0x77, SIZE, NULL));
+    CUDA(cudaStreamIsCapturing(NULL, &status));
+    REQUIRE(status == cudaStreamCaptureStatusActive);
+    CUDA(
+        cudaStreamUpdateCaptureDependencies(NULL, NULL, NULL, 0, cudaStreamAddCaptureDependencies));
+    CUDA(cudaStreamGetCaptureInfo(NULL, &status, NULL, NULL, NULL, NULL, NULL));
+    CUDA(cudaStreamEndCapture(NULL, &graph));
+    CUDA(cudaGraphInstantiateWithParams(&exec, graph, &params));
+    CUDA(cudaGraphUpload(exec, NULL));
+    CUDA(cudaGraphLaunch(exec, NULL));
+    CUDA(cudaMemcpy(back, a, SIZE, cudaMemcpyDeviceToHost));
+    REQUIRE(back[0] == 0x77 && back[SIZE - 1] == 0x77);
+    CUDA(cudaGraphExecDestroy(exec));
+    CUDA(cudaGraphDestroy(graph));
+    CUDA(cudaFree(a));
+    return NULL;
+}

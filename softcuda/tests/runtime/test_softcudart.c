@@ -53,6 +53,7 @@ int main(int argc, char **argv)
     run("copies");
     run("arrays");
     run("streams");
+    run("graphs");
     run("twins");
     run("ipc");
 #ifndef REAL_CUDART

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The parameters of the nodes of graphs. */
+#define _GNU_SOURCE
+#include "soft_calls_graph.h"
+
+#include <stdlib.h>
+
+#if CUDA_VERSION >= 12030
+GROUP("graph nodes", add_case)
+
+/* The parameters of struct scale in soft_kernels.cu. */
+struct factor {
+    unsigned char factor;
+    double rest;
+};
+
+/*
+ * A graph with one node of each type. The first nodes fill `bytes`, copy from one of `words`, call
+ * a host function and run a kernel. The values of the nodes depend on a number.
+ */
+static struct nodes {
+    CUdeviceptr bytes, words[2], copied, out;
+    CUgraph graph, child;
+    CUevent event, other_event;
+    CUmodule module;
+    CUfunction kernel;
+    unsigned calls[8];
+    CUgraphNode fill, copy, host, launch, embedded, record, wait, empty;
+} n;
+
+static CUdeviceptr kernel_out;
+static struct factor kernel_factor;
+static void *kernel_params[] = {&kernel_out, &kernel_factor};
+
+static CUDA_KERNEL_NODE_PARAMS launch_with(unsigned value)
+{
+    kernel_out = n.out;
+    kernel_factor.factor = (unsigned char)value;
+    return (CUDA_KERNEL_NODE_PARAMS){.func = n.kernel,
+                                     .gridDimX = 1,
+                                     .gridDimY = 1,
+                                     .gridDimZ = 1,
+                                     .blockDimX = 1,
+                                     .blockDimY = 1,
+                                     .blockDimZ = 1,
+                                     .kernelParams = kernel_params};
+}
+
+static CUDA_MEMSET_NODE_PARAMS fill_with(unsigned value)
+{
+    return (CUDA_MEMSET_NODE_PARAMS){
+        .dst = n.bytes, .elementSize = 1, .value = value, .width = SIZE, .height = 1};
+}
+
+static CUDA_MEMCPY3D copy_of(unsigned value)
+{
+    return copy_params(n.copied, n.words[value % 2]);
+}
+
+static CUDA_HOST_NODE_PARAMS call_with(unsigned value)
+{
+    return (CUDA_HOST_NODE_PARAMS){.fn = add_to, .userData = &n.calls[value]};
+}
+
+/* Parameters for the calls that take a node of any type. */
+static CUgraphNodeParams any_params(CUgraphNodeType type, unsigned value)
+{
+    CUgraphNodeParams any = {.type = type};
+    const CUDA_KERNEL_NODE_PARAMS launch = launch_with(value);
+    const CUDA_MEMSET_NODE_PARAMS fill = fill_with(value);
+    const CUDA_HOST_NODE_PARAMS call = call_with(value);
+    switch (type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        memcpy(&any.kernel, &launch, sizeof(launch));
+        break;
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        any.memcpy.copyParams = copy_of(value);
+        break;
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+        memcpy(&any.memset, &fill, sizeof(fill));
+        break;
+    case CU_GRAPH_NODE_TYPE_HOST:
+        memcpy(&any.host, &call, sizeof(call));
+        break;
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+        any.graph.graph = n.child;
+        break;
+    default:
+        any.eventRecord.event = value ? n.other_event : n.event;
+    }
+    return any;
+}
+
+static CUgraphNode add_any(CUgraphNodeType type)
+{
+    CUgraphNode node = NULL;
+    CUgraphNodeParams any = any_params(type, 0);
+    CUgraphNodeType got = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    DRV(cuGraphAddNode_v2, (&node, n.graph, NULL, NULL, 0, &any));
+    DRV(cuGraphNodeGetType, (node, &got));
+    ck_assert_int_eq(got, type);
+    return node;
+}
+
+static void create_nodes(void)
+{
+    memset(&n, 0, sizeof(n));
+    n.bytes = new_memory();
+    n.copied = new_memory();
+    n.out = new_memory();
+    for (int i = 0; i < 2; i++) {
+        n.words[i] = new_memory();
+        CU(MemsetD8Async(n.words[i], (unsigned char)(0x50 + i), SIZE, fx.stream));
+    }
+    CU(StreamSynchronize(fx.stream));
+    n.module = new_module();
+    n.kernel = function_of(n.module, "add_counters");
+    CU(EventCreate(&n.event, CU_EVENT_DEFAULT));
+    CU(EventCreate(&n.other_event, CU_EVENT_DEFAULT));
+    DRV(cuGraphCreate, (&n.child, 0));
+    DRV(cuGraphCreate, (&n.graph, 0));
+    n.fill = add_any(CU_GRAPH_NODE_TYPE_MEMSET);
+    n.copy = add_any(CU_GRAPH_NODE_TYPE_MEMCPY);
+    n.host = add_any(CU_GRAPH_NODE_TYPE_HOST);
+    n.launch = add_any(CU_GRAPH_NODE_TYPE_KERNEL);
+    n.embedded = add_any(CU_GRAPH_NODE_TYPE_GRAPH);
+    n.record = add_any(CU_GRAPH_NODE_TYPE_EVENT_RECORD);
+    n.wait = add_any(CU_GRAPH_NODE_TYPE_WAIT_EVENT);
+    n.empty = add_any(CU_GRAPH_NODE_TYPE_EMPTY);
+}
+
+static void destroy_nodes(void)
+{
+    DRV(cuGraphDestroy, (n.graph));
+    DRV(cuGraphDestroy, (n.child));
+    DRV(cuModuleUnload, (n.module));
+    CU(EventDestroy(n.event));
+    CU(EventDestroy(n.other_event));
+    CU(MemFree(n.bytes));
+    CU(MemFree(n.copied));
+    CU(MemFree(n.out));
+    CU(MemFree(n.words[0]));
+    CU(MemFree(n.words[1]));
+}
+
+/* Launches the graph and checks what each node wrote. */
+static void expect_launch(CUgraphExec exec, unsigned value)
+{
+    const unsigned calls = n.calls[value];
+    DRV(cuGraphLaunch, (exec, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    expect_words(n.bytes, value * 0x01010101u);
+    expect_words(n.copied, value % 2 ? 0x51515151u : 0x50505050u);
+    ck_assert_uint_eq(n.calls[value], calls + 1);
+    unsigned *out = soft_bytes(n.out, SIZE);
+    ck_assert_uint_eq(out[0], 10 * value); /* the sum of the kernel's counters is 10 */
+    free(out);
+}
+
+static void set_in_graph(unsigned value)
+{
+    const CUDA_KERNEL_NODE_PARAMS launch = launch_with(value);
+    const CUDA_MEMSET_NODE_PARAMS fill = fill_with(value);
+    const CUDA_MEMCPY3D copy = copy_of(value);
+    const CUDA_HOST_NODE_PARAMS call = call_with(value);
+    DRV(cuGraphKernelNodeSetParams_v2, (n.launch, &launch));
+    DRV(cuGraphMemsetNodeSetParams, (n.fill, &fill));
+    DRV(cuGraphMemcpyNodeSetParams, (n.copy, &copy));
+    DRV(cuGraphHostNodeSetParams, (n.host, &call));
+}
+
+static void set_in_exec(CUgraphExec exec, unsigned value)
+{
+    const CUDA_KERNEL_NODE_PARAMS launch = launch_with(value);
+    const CUDA_MEMSET_NODE_PARAMS fill = fill_with(value);
+    const CUDA_MEMCPY3D copy = copy_of(value);
+    const CUDA_HOST_NODE_PARAMS call = call_with(value);
+    DRV(cuGraphExecKernelNodeSetParams_v2, (exec, n.launch, &launch));
+    DRV(cuGraphExecMemsetNodeSetParams, (exec, n.fill, &fill, fx.context));
+    DRV(cuGraphExecMemcpyNodeSetParams, (exec, n.copy, &copy, fx.context));
+    DRV(cuGraphExecHostNodeSetParams, (exec, n.host, &call));
+}
+
+/* Changes the nodes by the calls for any type, in the executable graph or, if NULL, in the graph.
+ */
+static void set_any(CUgraphExec exec, unsigned value)
+{
+    const struct {
+        CUgraphNode node;
+        CUgraphNodeType type;
+    } each[] = {
+        {n.launch, CU_GRAPH_NODE_TYPE_KERNEL},       {n.fill, CU_GRAPH_NODE_TYPE_MEMSET},
+        {n.copy, CU_GRAPH_NODE_TYPE_MEMCPY},         {n.host, CU_GRAPH_NODE_TYPE_HOST},
+        {n.record, CU_GRAPH_NODE_TYPE_EVENT_RECORD}, {n.wait, CU_GRAPH_NODE_TYPE_WAIT_EVENT}};
+    for (size_t i = 0; i < sizeof(each) / sizeof(*each); i++) {
+        CUgraphNodeParams any = any_params(each[i].type, value);
+        if (exec)
+            DRV(cuGraphExecNodeSetParams, (exec, each[i].node, &any));
+        else
+            DRV(cuGraphNodeSetParams, (each[i].node, &any));
+    }
+}
+
+/* The values that the nodes of the graph return. */
+static void expect_params(unsigned value, CUevent event)
+{
+    CUDA_KERNEL_NODE_PARAMS launch;
+    CUDA_MEMSET_NODE_PARAMS fill;
+    CUDA_MEMCPY3D copy;
+    CUDA_HOST_NODE_PARAMS call;
+    CUevent record = NULL, wait = NULL;
+    DRV(cuGraphKernelNodeGetParams_v2, (n.launch, &launch));
+    ck_assert(launch.func == n.kernel && launch.ctx == fx.context && launch.blockDimX == 1);
+    ck_assert_uint_eq(*(CUdeviceptr *)launch.kernelParams[0], n.out);
+    ck_assert_uint_eq(((struct factor *)launch.kernelParams[1])->factor, value);
+    DRV(cuGraphMemsetNodeGetParams, (n.fill, &fill));
+    ck_assert(fill.dst == n.bytes && fill.elementSize == 1 && fill.value == value);
+    ck_assert(fill.width == SIZE && fill.height == 1);
+    DRV(cuGraphMemcpyNodeGetParams, (n.copy, &copy));
+    ck_assert(copy.dstDevice == n.copied && copy.srcDevice == n.words[value % 2]);
+    ck_assert(copy.WidthInBytes == SIZE && copy.Height == 1 && copy.Depth == 1);
+    ck_assert(copy.srcMemoryType == CU_MEMORYTYPE_DEVICE);
+    ck_assert(copy.dstMemoryType == CU_MEMORYTYPE_DEVICE);
+    DRV(cuGraphHostNodeGetParams, (n.host, &call));
+    ck_assert(call.fn == add_to && call.userData == &n.calls[value]);
+    DRV(cuGraphEventRecordNodeGetEvent, (n.record, &record));
+    DRV(cuGraphEventWaitNodeGetEvent, (n.wait, &wait));
+    ck_assert(record == event && wait == event);
+}
+
+SOFT_TEST(nodes_of_each_type_are_changed)
+{
+    create_nodes();
+    CUgraphExec exec = instantiate(n.graph);
+    expect_params(0, n.event);
+    expect_launch(exec, 0);
+    set_in_exec(exec, 1);
+    expect_launch(exec, 1);
+    set_any(exec, 2);
+    expect_launch(exec, 2);
+    DRV(cuEventQuery, (n.other_event));
+    expect_params(0, n.event); /* the graph itself has not changed */
+    DRV(cuGraphExecDestroy, (exec));
+
+    set_in_graph(3);
+    expect_params(3, n.event);
+    exec = instantiate(n.graph);
+    expect_launch(exec, 3);
+    DRV(cuGraphExecDestroy, (exec));
+    set_any(NULL, 4);
+    expect_params(4, n.other_event);
+    exec = instantiate(n.graph);
+    expect_launch(exec, 4);
+    DRV(cuGraphExecDestroy, (exec));
+    destroy_nodes();
+}
+
+SOFT_TEST(fills_have_elements_of_each_size)
+{
+    create_nodes();
+    CUDA_MEMSET_NODE_PARAMS fill = fill_with(0x1122);
+    fill.elementSize = 2;
+    fill.width = COUNT;
+    fill.pitch = SIZE / 2;
+    fill.height = 2;
+    DRV(cuGraphMemsetNodeSetParams, (n.fill, &fill));
+    DRV(cuGraphMemsetNodeGetParams, (n.fill, &fill));
+    ck_assert(fill.elementSize == 2 && fill.pitch == SIZE / 2 && fill.height == 2);
+    CUgraphExec exec = instantiate(n.graph);
+    DRV(cuGraphLaunch, (exec, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    expect_words(n.bytes, 0x11221122);
+    fill.elementSize = 4;
+    fill.value = 0x33445566;
+    fill.width = COUNT / 2;
+    DRV(cuGraphExecMemsetNodeSetParams, (exec, n.fill, &fill, NULL));
+    DRV(cuGraphLaunch, (exec, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    expect_words(n.bytes, 0x33445566);
+
+    fill.width = 0; /* does nothing */
+    DRV(cuGraphExecMemsetNodeSetParams, (exec, n.fill, &fill, NULL));
+    DRV(cuGraphMemsetNodeSetParams, (n.fill, &fill));
+    CU(MemsetD8Async(n.bytes, 7, SIZE, fx.stream));
+    DRV(cuGraphLaunch, (exec, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    expect_words(n.bytes, 0x07070707);
+    DRV(cuGraphMemsetNodeGetParams, (n.fill, &fill));
+    ck_assert(fill.dst == 0 && fill.elementSize == 0);
+    DRV(cuGraphExecDestroy, (exec));
+    destroy_nodes();
+}
+
+SOFT_TEST(copies_have_sides_on_the_host_and_rows)
+{
+    enum { ROWS = 4, WIDTH = 16, PITCH = 64 };
+    unsigned char from[ROWS * PITCH], to[2 * ROWS * WIDTH] = {0};
+    create_nodes();
+    pattern_fill(from, sizeof(from), 1);
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                          .srcHost = from,
+                          .srcPitch = PITCH,
+                          .srcHeight = ROWS,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = to,
+                          .dstPitch = WIDTH,
+                          .dstHeight = ROWS,
+                          .WidthInBytes = WIDTH,
+                          .Height = ROWS,
+                          .Depth = 1},
+                  has;
+    DRV(cuGraphMemcpyNodeSetParams, (n.copy, &copy));
+    DRV(cuGraphMemcpyNodeGetParams, (n.copy, &has));
+    ck_assert(has.srcMemoryType == CU_MEMORYTYPE_HOST && has.srcHost == from);
+    ck_assert(has.dstMemoryType == CU_MEMORYTYPE_HOST && has.dstHost == to);
+    ck_assert(has.srcPitch == PITCH && has.srcHeight == ROWS);
+    ck_assert(has.dstPitch == WIDTH && has.dstHeight == ROWS);
+    ck_assert(has.WidthInBytes == WIDTH && has.Height == ROWS && has.Depth == 1);
+    CUgraphExec exec = instantiate(n.graph);
+    DRV(cuGraphLaunch, (exec, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    for (int row = 0; row < ROWS; row++)
+        ck_assert_mem_eq(to + row * WIDTH, from + row * PITCH, WIDTH);
+    ck_assert_uint_eq(to[ROWS * WIDTH], 0);
+    DRV(cuGraphExecDestroy, (exec));
+    destroy_nodes();
+}
+
+/* Each row has another node than the call is for. */
+SOFT_TEST(parameters_of_other_types_are_refused)
+{
+    create_nodes();
+    CUgraphExec exec = instantiate(n.graph);
+    CUDA_KERNEL_NODE_PARAMS launch = launch_with(1);
+    CUDA_MEMSET_NODE_PARAMS fill = fill_with(1);
+    CUDA_MEMCPY3D copy = copy_of(1);
+    CUDA_HOST_NODE_PARAMS call = call_with(1);
+    CUevent event = NULL;
+    CUgraph graph = NULL;
+    INVALID(cuGraphKernelNodeGetParams_v2, (n.fill, &launch));
+    INVALID(cuGraphMemsetNodeGetParams, (n.copy, &fill));
+    INVALID(cuGraphMemcpyNodeGetParams, (n.host, &copy));
+    INVALID(cuGraphHostNodeGetParams, (n.launch, &call));
+    INVALID(cuGraphEventRecordNodeGetEvent, (n.wait, &event));
+    INVALID(cuGraphEventWaitNodeGetEvent, (n.record, &event));
+    INVALID(cuGraphChildGraphNodeGetGraph, (n.empty, &graph));
+    INVALID(cuGraphKernelNodeGetParams_v2, (n.launch, NULL));
+    INVALID(cuGraphMemsetNodeGetParams, (n.fill, NULL));
+    INVALID(cuGraphMemcpyNodeGetParams, (n.copy, NULL));
+    INVALID(cuGraphHostNodeGetParams, (n.host, NULL));
+    INVALID(cuGraphEventRecordNodeGetEvent, (n.record, NULL));
+    INVALID(cuGraphEventWaitNodeGetEvent, (n.wait, NULL));
+    INVALID(cuGraphChildGraphNodeGetGraph, (n.embedded, NULL));
+    ck_assert(!event && !graph);
+    INVALID(cuGraphKernelNodeSetParams_v2, (n.fill, &launch));
+    INVALID(cuGraphMemsetNodeSetParams, (n.copy, &fill));
+    INVALID(cuGraphMemcpyNodeSetParams, (n.host, &copy));
+    INVALID(cuGraphHostNodeSetParams, (n.launch, &call));
+    INVALID(cuGraphExecMemcpyNodeSetParams, (exec, n.fill, &copy, fx.context));
+    INVALID(cuGraphExecHostNodeSetParams, (exec, NULL, &call));
+    INVALID(cuGraphExecHostNodeSetParams, (NULL, n.host, &call));
+    expect_params(0, n.event);
+    expect_launch(exec, 0);
+    DRV(cuGraphExecDestroy, (exec));
+    destroy_nodes();
+}
+
+SOFT_TEST(invalid_parameters_are_refused)
+{
+    create_nodes();
+    CUgraphNode node = NULL;
+    CUgraphExec exec = instantiate(n.graph);
+    CUDA_MEMSET_NODE_PARAMS fill = fill_with(1);
+    CUDA_HOST_NODE_PARAMS call = call_with(1);
+    CUgraphNodeParams any = any_params(CU_GRAPH_NODE_TYPE_GRAPH, 1);
+    const CUcontext context = (CUcontext)n.graph; /* not a context */
+    fill.elementSize = 3;
+    INVALID(cuGraphAddMemsetNode, (&node, n.graph, NULL, 0, &fill, fx.context));
+    fill.elementSize = 1;
+    GIVES(ERROR_INVALID_CONTEXT, cuGraphAddMemsetNode, (&node, n.graph, NULL, 0, &fill, context));
+    INVALID(cuGraphAddMemsetNode, (NULL, n.graph, NULL, 0, &fill, fx.context));
+    INVALID(cuGraphAddMemsetNode, (&node, n.graph, NULL, 1, &fill, fx.context));
+    INVALID(cuGraphAddKernelNode_v2, (&node, n.graph, NULL, 0, NULL));
+    INVALID(cuGraphAddMemcpyNode, (&node, n.graph, NULL, 0, NULL, fx.context));
+    INVALID(cuGraphAddMemsetNode, (&node, n.graph, NULL, 0, NULL, fx.context));
+    INVALID(cuGraphAddHostNode, (&node, n.graph, NULL, 0, NULL));
+    INVALID(cuGraphAddChildGraphNode, (&node, n.graph, NULL, 0, NULL));
+    INVALID(cuGraphAddEventWaitNode, (&node, n.graph, NULL, 0, NULL));
+    GIVES(ERROR_NOT_SUPPORTED, cuGraphNodeSetParams, (n.embedded, &any));
+    GIVES(ERROR_NOT_SUPPORTED, cuGraphExecNodeSetParams, (exec, n.embedded, &any));
+    any.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+    GIVES(ERROR_NOT_SUPPORTED, cuGraphNodeSetParams, (n.fill, &any));
+    GIVES(ERROR_NOT_SUPPORTED, cuGraphExecNodeSetParams, (exec, n.fill, &any));
+    CU(CtxSetCurrent(NULL));
+    GIVES(ERROR_INVALID_CONTEXT, cuGraphAddHostNode, (&node, n.graph, NULL, 0, &call));
+    CU(CtxSetCurrent(fx.context));
+    ck_assert_ptr_null(node);
+    size_t count = 0;
+    DRV(cuGraphGetNodes, (n.graph, NULL, &count));
+    ck_assert_uint_eq(count, 8);
+    DRV(cuGraphExecDestroy, (exec));
+    destroy_nodes();
+}
+
+/* A kernel takes its parameters also as one buffer. The module outlives its unloading. */
+SOFT_TEST(kernel_nodes_hold_their_module)
+{
+    CUmodule module = new_module();
+    CUdeviceptr a = new_memory();
+    CUgraph graph = NULL;
+    CUgraphNode node = NULL;
+    struct {
+        CUdeviceptr out;
+        struct factor by;
+    } buffer = {a, {.factor = 3}};
+    size_t size = sizeof(buffer);
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                     CU_LAUNCH_PARAM_END};
+    CUDA_KERNEL_NODE_PARAMS params = {.func = function_of(module, "add_counters"),
+                                      .gridDimX = 1,
+                                      .gridDimY = 1,
+                                      .gridDimZ = 1,
+                                      .blockDimX = 1,
+                                      .blockDimY = 1,
+                                      .blockDimZ = 1};
+    DRV(cuGraphCreate, (&graph, 0));
+    INVALID(cuGraphAddKernelNode_v2, (&node, graph, NULL, 0, &params)); /* no parameters */
+    params.extra = extra;
+    DRV(cuGraphAddKernelNode_v2, (&node, graph, NULL, 0, &params));
+    buffer.by.factor = 0;
+    CUgraphExec exec = instantiate(graph);
+    params.blockDimX = 2000;
+    INVALID(cuGraphExecKernelNodeSetParams_v2, (exec, node, &params));
+    DRV(cuGraphDestroy, (graph));
+    DRV(cuModuleUnload, (module));
+    DRV(cuGraphLaunch, (exec, fx.stream));
+    DRV(cuGraphExecDestroy, (exec));
+    CU(StreamSynchronize(fx.stream));
+    unsigned *out = soft_bytes(a, SIZE);
+    ck_assert_uint_eq(out[0], 30);
+    free(out);
+    CU(MemFree(a));
+}
+#endif
