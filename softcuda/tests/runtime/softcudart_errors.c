@@ -71,9 +71,8 @@ CASE(not_supported)
     cudaGraphConditionalHandle handle = 0;
     cudaGraphNode_t node = NULL;
     FAILS(cudaErrorNotSupported, cudaGraphConditionalHandleCreate(&handle, NULL, 0, 0));
-    FAILS(cudaErrorNotSupported,
-          cudaGraphAddMemcpyNodeToSymbol(&node, NULL, NULL, 0, NULL, NULL, 0, 0,
-                                         cudaMemcpyHostToDevice));
+    FAILS(cudaErrorNotSupported, cudaGraphAddMemcpyNodeToSymbol(&node, NULL, NULL, 0, NULL, NULL, 0,
+                                                                0, cudaMemcpyHostToDevice));
     return NULL;
 }
 #endif
