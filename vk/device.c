@@ -216,7 +216,7 @@ static gr_status choose_context(gr_vk_device *device, bool exports, const char *
     GR_TRY(check_peer_only(device, call));
     if (!device->copies || device->peer)
         return GR_OK;
-    device->stranger = !is_cuda || device->computing != device->cuda;
+    device->stranger = !is_cuda || !reaches;
     device->cuda = device->computing;
     return gr_device_ordinal(device->computing, &device->cuda_ordinal, call);
 }

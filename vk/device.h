@@ -53,7 +53,7 @@ struct gr_vk_device {
     char why[400];         /* the reason for `copies` */
     /* copies pass through memory of this device, which CUDA on another device can access */
     bool peer;
-    bool stranger; /* `copies` without `peer`, and the CUDA context is on another device */
+    bool stranger; /* `copies`, and the CUDA context has no access to the device */
     bool freed;    /* gr_vk_device_free() was called: the VkDevice may end with the last resource */
     VkDeviceSize host_alignment; /* the alignment of importable host memory; 0: no imports */
     VkPhysicalDeviceMemoryProperties memory;

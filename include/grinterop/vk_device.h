@@ -130,9 +130,9 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  *               done
  *     memory    one copy in CUDA memory, and one in host memory or, with GR_TRANSPORT_PEER, in
  *               memory of the Vulkan device
- *     waits     no thread waits. With GR_TRANSPORT_COPY, if the Vulkan device is not the CUDA
- *               device, host functions in the streams wait, and one of them may block those of
- *               other streams: use one stream, or see gr_vk_semaphore_desc.through_host
+ *     waits     no thread waits. If CUDA has no access to the Vulkan device, host functions in the
+ *               streams wait, and one of them may block those of other streams: use one stream, or
+ *               see gr_vk_semaphore_desc.through_host
  *
  * Owner    the caller frees it with gr_vk_device_free()
  * Valid    instance, device and queue must outlive the wrap and everything created from it.
