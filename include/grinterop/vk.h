@@ -165,8 +165,9 @@ typedef struct gr_vk_image_desc {
  * Host     the host may access memory mapped by vkMapMemory while the resource is not mapped. CUDA
  *          sees the host's writes only after a submit between the writes and the map, such as the
  *          submit that hands the resource over. Without a submit CUDA reads old bytes, even in
- *          HOST_COHERENT memory (seen on an H200). On two GPUs CUDA reads old bytes even after the
- *          submit (seen on two H100s): let Vulkan write. Memory that is not HOST_COHERENT also needs
+ *          HOST_COHERENT memory (seen on an H200). If CUDA computes on another GPU, it reads old
+ *          bytes even after the submit (seen on two H100s): let Vulkan write them. Memory that is
+ *          not HOST_COHERENT also needs
  *          vkFlushMappedMemoryRanges() before that submit. To read data that CUDA wrote, release
  *          the buffer and call gr_resource_wait(); memory that is not HOST_COHERENT then needs
  *          vkInvalidateMappedMemoryRanges(). grinterop neither flushes nor invalidates. With copies

@@ -109,11 +109,10 @@ TEST(a_busy_stream_does_not_defer_the_tensors_of_another)
     gr_tensor *tensors[5];
     for (int i = 0; i < 5; i++)
         tensors[i] = wrap_on(streams[i]);
-    struct gate *gate = gate_put(fx.stream), *other = gate_put(fx.other);
+    /* one gate only: on a GPU the host functions of two streams may wait for each other */
+    struct gate *gate = gate_put(fx.stream);
     for (int i = 0; i < 4; i++)
         gr_tensor_free(tensors[i]);
-    assert_fails(gr_tensor_collect(0), GR_ERR_NOT_READY, 0, "4 tensors are still used");
-    gate_open(other);
     CU(StreamSynchronize(fx.other));
     assert_fails(gr_tensor_collect(0), GR_ERR_NOT_READY, 0, "2 tensors are still used");
     ck_assert_uint_eq(ends, 2);
