@@ -167,11 +167,11 @@ typedef struct gr_vk_image_desc {
  *          submit that hands the resource over. Without a submit CUDA reads old bytes, even in
  *          HOST_COHERENT memory (seen on an H200). If CUDA computes on another GPU, it reads old
  *          bytes even after the submit (seen on two H100s): let Vulkan write them. Memory that is
- *          not HOST_COHERENT also needs
- *          vkFlushMappedMemoryRanges() before that submit. To read data that CUDA wrote, release
- *          the buffer and call gr_resource_wait(); memory that is not HOST_COHERENT then needs
- *          vkInvalidateMappedMemoryRanges(). grinterop neither flushes nor invalidates. With copies
- *          a submit must have taken the bytes back before the host reads them
+ *          not HOST_COHERENT also needs vkFlushMappedMemoryRanges() before that submit. To read
+ *          data that CUDA wrote, release the buffer and call gr_resource_wait(); memory that is not
+ *          HOST_COHERENT then needs vkInvalidateMappedMemoryRanges(). grinterop neither flushes nor
+ *          invalidates. With copies a submit must have taken the bytes back before the host reads
+ *          them
  * Overlap  as for gr_from_same_memory() in external.h
  *
  * Errors: as for gr_vk_buffer_create(), and

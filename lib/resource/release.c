@@ -366,9 +366,9 @@ static gr_status end_mapping(gr_resource *resource, CUstream stream, const char 
 {
     gr_buffer *buffer = resource->mapped;
     gr_status status = unmap_resources(&resource, 1, release_stream(buffer, stream), call);
+    /* The resource takes the buffer back, because no caller will release it. */
     if (has_ended(status) && gr_users_unkeep(buffer))
-        gr_buffers_give(&buffer,
-                        1); /* to its resource, because no caller will release this buffer */
+        gr_buffers_give(&buffer, 1);
     return status;
 }
 
