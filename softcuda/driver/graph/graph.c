@@ -378,28 +378,32 @@ SOFT_API cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
     return finish(&a, numEdges);
 }
 
+/* Answers with the nodes at the other ends of the edges from or to a node. */
+static CUresult put_neighbours(CUgraphNode handle, bool dependent, CUgraphNode *nodes,
+                               CUgraphEdgeData *data, size_t *count)
+{
+    soft_node *node;
+    SOFT_TRY(soft_node_get(handle, &node));
+    if (!count)
+        return CUDA_ERROR_INVALID_VALUE;
+    answer a = {.from = dependent ? NULL : nodes,
+                .to = dependent ? nodes : NULL,
+                .data = data,
+                .limit = *count};
+    put_edges(&a, node->graph, dependent ? node : NULL, dependent ? NULL : node);
+    return finish(&a, count);
+}
+
 SOFT_API cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies,
                                        CUgraphEdgeData *edgeData, size_t *numDependencies)
 {
-    soft_node *node;
-    SOFT_TRY(soft_node_get(hNode, &node));
-    if (!numDependencies)
-        return CUDA_ERROR_INVALID_VALUE;
-    answer a = {.from = dependencies, .data = edgeData, .limit = *numDependencies};
-    put_edges(&a, node->graph, NULL, node);
-    return finish(&a, numDependencies);
+    return put_neighbours(hNode, false, dependencies, edgeData, numDependencies);
 }
 
 SOFT_API cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode *dependentNodes,
                                          CUgraphEdgeData *edgeData, size_t *numDependentNodes)
 {
-    soft_node *node;
-    SOFT_TRY(soft_node_get(hNode, &node));
-    if (!numDependentNodes)
-        return CUDA_ERROR_INVALID_VALUE;
-    answer a = {.to = dependentNodes, .data = edgeData, .limit = *numDependentNodes};
-    put_edges(&a, node->graph, node, NULL);
-    return finish(&a, numDependentNodes);
+    return put_neighbours(hNode, true, dependentNodes, edgeData, numDependentNodes);
 }
 
 /* Adds the edges, or removes them. After an error those before it stay changed. */
