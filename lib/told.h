@@ -104,8 +104,8 @@ CUevent gr_told_event(struct gr_told_list *list);
 bool gr_told_done(struct gr_told_list *list);
 
 /*
- * Whether `list` and `earlier` have one use each, and in the same stream, so that the use of a list
- * that was filled later cannot be done before that of `earlier`. Locks nothing.
+ * Whether each list has one use, both in one stream. If the use in `list` was recorded later, it
+ * ends after that in `earlier`. Locks nothing.
  */
 bool gr_told_follows(const struct gr_told_list *list, const struct gr_told_list *earlier);
 

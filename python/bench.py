@@ -169,9 +169,8 @@ def framework_array(name, shape, dtype, handle):
 
 
 def publish_rows(resource, stream, missing):
-    """publish() of unchanged bytes, so that the GPU has little to do; its import of the tensor; and
-    the part of that import that the framework takes, except PyTorch, which is imported by its C
-    functions.
+    """publish() of unchanged bytes, so that the GPU has little to do. Also times the import of the
+    tensor, and the framework's part of it (not for PyTorch, which is imported by its C functions).
     """
     handle = stream.__cuda_stream__()[1]
     asked = {"max_version": (1, 3)} | ({} if grinterop.is_software() else {"stream": handle})

@@ -33,7 +33,7 @@
  *
  *     GR_COMPAT=interop   registers the object with the CUDA driver (the default)
  *     GR_COMPAT=copy      copies through host memory: OpenGL may be on the CPU or another GPU
- *     GR_COMPAT=peer      copies buffers from GPU to GPU
+ *     GR_COMPAT=peer      copies buffers and images from GPU to GPU
  *     GR_COMPAT=any       the best transport that works here
  *     GR_COMPAT=shared    is refused, because existing storage cannot be shared (use
  *                         gr_gl_buffer_create())

@@ -111,9 +111,9 @@ typedef struct gr_gl_options {
     /*
      * The allowed transports: gr_transport bits, or GR_TRANSPORT_ANY. 0: the transports without a
      * copy. The first allowed transport that works is used, in this order: shared, interop, peer,
-     * copy. If OpenGL and CUDA use two GPUs, the order for a buffer is by speed: copy, interop,
-     * peer; or copy, peer, interop from 8 MiB on. gr_resource_describe() reports which transport is
-     * used, and why.
+     * copy. If OpenGL and CUDA use two GPUs, the order is by speed. Buffers: copy, interop, peer,
+     * and from 8 MiB on copy, peer, interop. Images: peer, copy, interop. gr_resource_describe()
+     * reports which transport is used, and why.
      */
     unsigned transports;
 

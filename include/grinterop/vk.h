@@ -85,7 +85,8 @@ extern "C" {
  *     GR_ERR_UNSUPPORTED    CUDA lacks the format, and the message names an alternative; the image
  *                           is multisampled, sparse or protected; the device cannot export it, or
  *                           create it for a copy, with this usage; or CUDA computes on another
- *                           device, which can use only buffers with dedicated memory
+ *                           device, where only buffers with dedicated memory can be shared, and
+ *                           `transports` allows no copy
  *     GR_ERR_NO_MEMORY      the device or the process is out of memory
  *     GR_ERR_VULKAN         Vulkan refused
  *     GR_ERR_CUDA           CUDA refused

@@ -45,8 +45,8 @@ typedef struct gr_vk_device_desc {
 
     /*
      * The allowed transports: gr_transport bits, or GR_TRANSPORT_ANY. 0: GR_TRANSPORT_EXTERNAL.
-     * With GR_TRANSPORT_COPY any Vulkan device works, and with GR_TRANSPORT_PEER images if CUDA
-     * computes on another GPU; see gr_vk_device_wrap().
+     * GR_TRANSPORT_COPY allows any Vulkan device. GR_TRANSPORT_PEER allows images and other buffers
+     * if CUDA computes on another GPU; see gr_vk_device_wrap().
      */
     unsigned transports;
 } gr_vk_device_desc;
@@ -104,8 +104,8 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  * semaphores and buffers with dedicated memory, as those of gr_vk_buffer_create(), can be shared.
  * The memory stays on the Vulkan device. Images and other buffers are then copied, if
  * desc->transports allows that: by GR_TRANSPORT_PEER through memory of the Vulkan device that CUDA
- * imports, so that nothing passes through host memory; or by GR_TRANSPORT_COPY, if only that is
- * allowed, or if CUDA does not import the memory.
+ * imports, so that nothing passes through host memory. If GR_TRANSPORT_PEER is not allowed, or CUDA
+ * cannot import that memory, GR_TRANSPORT_COPY is used.
  *
  * With GR_TRANSPORT_COPY in desc->transports the Vulkan device may also be another vendor's GPU,
  * another GPU without peer access or the CPU, or lack the extensions. All resources of such a
@@ -141,9 +141,9 @@ GR_API gr_status gr_vk_device_extensions(const gr_vk_device_desc *desc, const ch
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  a required field is NULL; the device has no such queue family; the
- *                           current CUDA context belongs to a device without peer access;
- *                           synchronization2 is set but its functions are missing; `transports` has
- *                           unknown bits
+ *                           current CUDA context belongs to a device without peer access, and
+ *                           GR_TRANSPORT_COPY is not allowed; synchronization2 is set but its
+ *                           functions are missing; `transports` has unknown bits
  *     GR_ERR_UNSUPPORTED    without copies: no CUDA device matches, or extensions are missing (the
  *                           message lists all of them). `transports` allows no Vulkan transport,
  *                           or only GR_TRANSPORT_PEER on one GPU
@@ -185,8 +185,9 @@ typedef struct gr_vk_device_info {
 
     /*
      * The transport of its resources: GR_TRANSPORT_EXTERNAL, GR_TRANSPORT_PEER or
-     * GR_TRANSPORT_COPY. If GR_TRANSPORT_EXTERNAL, images may be copied on two GPUs, as
-     * `description` says. gr_resource_get_info() returns the transport of each resource.
+     * GR_TRANSPORT_COPY. With GR_TRANSPORT_EXTERNAL on two GPUs, images and buffers without
+     * dedicated memory may still be copied, as `description` says. gr_resource_get_info() returns
+     * the transport of each resource.
      */
     gr_transport transport;
 } gr_vk_device_info;

@@ -119,8 +119,8 @@ static inline gr_status gr_resource_check_ring(const gr_resource *resource, cons
 /*
  * gr_map_many() links its resources by `after` if all of them are one run (backend.h) of one CUDA
  * context. Until gr_group_changes changes, they are then live for the caller, open, in no ring and
- * one run. So later calls check the first resource, and compare a pointer for each other one. No
- * resource is twice in a group.
+ * one run. Later calls then check only the first resource, and compare one pointer for each of the
+ * others. No resource is twice in a group.
  */
 extern size_t gr_group_changes; /* atomic */
 

@@ -29,8 +29,7 @@ gr_status gr_tensor_check(const gr_tensor *tensor, const char *call)
 gr_tensor *gr_tensor_make(const gr_tensor_desc *desc, const struct gr_shape *shape,
                           const char *call)
 {
-    /* malloc() is faster than calloc() in a loop; gcc makes one calloc() of malloc() and memset()
-     */
+    /* faster than calloc(); gcc would merge malloc() and memset() into calloc() */
     gr_tensor *tensor = gr_check_memory(malloc(sizeof(*tensor)), call);
     if (!tensor)
         return NULL;

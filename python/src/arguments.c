@@ -30,7 +30,7 @@ static bool intern(struct parameters *parameters)
     return true;
 }
 
-/* The index of a name, which is usually interned, too; -1: there is none. */
+/* The index of a name, or -1. The names of calls are usually interned. */
 static Py_ssize_t place_of(const struct parameters *parameters, PyObject *name)
 {
     for (Py_ssize_t i = 0; parameters->names[i]; i++) {

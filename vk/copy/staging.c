@@ -280,7 +280,7 @@ void vk_staging_end(struct vk_staging *s, const gr_vk_device *device, bool alive
 typedef gr_status make_function(struct vk_staging *s, gr_vk_device *device, size_t size,
                                 const char *call);
 
-/* Tries a way, after which others are tried: a failure leaves nothing, and no error. */
+/* Tries one way. A failure frees everything and records no error: the caller tries the next. */
 static gr_status attempt(make_function *make, struct vk_staging *s, gr_vk_device *device,
                          size_t size, const char *call)
 {

@@ -28,8 +28,8 @@ typedef struct soft_capture_point {
 extern _Atomic unsigned soft_captures;
 
 /*
- * For uses of the legacy stream: CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, after invalidating the
- * captures, if a blocking stream of the context is captured.
+ * For uses of the legacy stream. If a blocking stream of the context is captured, invalidates the
+ * captures and returns CUDA_ERROR_STREAM_CAPTURE_IMPLICIT.
  */
 CUresult soft_capture_check_legacy(const soft_context *context);
 

@@ -332,7 +332,7 @@ static CUresult finish(answer *a, size_t *count)
     return CUDA_SUCCESS;
 }
 
-/* Puts the edges that begin or end at these nodes; NULL: any. */
+/* Answers with the edges between these nodes; NULL matches any node. */
 static void put_edges(answer *a, const soft_graph *graph, const soft_node *from,
                       const soft_node *to)
 {

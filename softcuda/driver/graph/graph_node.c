@@ -24,8 +24,7 @@ typedef struct {
     };
 } parameters;
 
-/* ---- Work of new nodes
- * ---------------------------------------------------------------------------- */
+/* ---- Work of new nodes ----------------------------------------------------------------------- */
 
 static CUresult issue_fill(const CUDA_MEMSET_NODE_PARAMS *p, CUstream stream)
 {

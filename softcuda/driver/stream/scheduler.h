@@ -134,8 +134,8 @@ CUresult soft_capture_push(soft_stream *stream, void (*run)(void *payload), cons
 CUresult soft_capture_refuse(const soft_stream *stream);
 
 /*
- * For calls such as cuMemAlloc: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, after invalidating the
- * captures, if the calling thread may not make them because of captures that are not relaxed.
+ * For calls such as cuMemAlloc. If a capture that is not relaxed forbids them on this thread,
+ * invalidates the captures and returns CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED.
  */
 CUresult soft_capture_check_unsafe(void);
 

@@ -381,7 +381,7 @@ SOFT_TEST(external_events_become_nodes)
     CU(MemFree(a));
 }
 
-/* Each wait ends as the capture of the event, or that of the stream, demands. */
+/* The result of each wait depends on the captures of the event and the stream. */
 SOFT_TEST(captured_events_are_bound_to_their_capture)
 {
     CUstream stream = new_stream(CU_STREAM_NON_BLOCKING),

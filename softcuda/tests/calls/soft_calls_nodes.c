@@ -181,8 +181,7 @@ static void set_in_exec(CUgraphExec exec, unsigned value)
     DRV(cuGraphExecHostNodeSetParams, (exec, n.host, &call));
 }
 
-/* Changes the nodes by the calls for any type, in the executable graph or, if NULL, in the graph.
- */
+/* Changes the nodes by the calls for any type. `exec`: NULL changes the graph itself. */
 static void set_any(CUgraphExec exec, unsigned value)
 {
     const struct {
