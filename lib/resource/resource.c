@@ -41,9 +41,13 @@ void gr_resource_lock_wait(unsigned lock)
     }
 }
 
-/* Unlocks in a forked child, because other threads of the parent may have held the locks. */
+/*
+ * In a forked child: unlocks, because other threads of the parent may have held the locks. Ends the
+ * groups, so that calls with them are refused as well.
+ */
 static void unlock_all(void)
 {
+    gr_group_change();
     for (unsigned i = 0; i < GR_RESOURCE_LOCKS; i++)
         gr_resource_unlock(i);
 }

@@ -247,7 +247,7 @@ gr_submit *gr_submit_make(gr_resource *const resources[], size_t n, const char *
 
 static gr_status check_one(gr_resource *resource, bool grouped, const char *call)
 {
-    if (!grouped || resource->set_aside || resource->mapped)
+    if (!grouped || __atomic_load_n(&resource->set_aside, __ATOMIC_ACQUIRE) || resource->mapped)
         GR_TRY(gr_sync_check_idle(resource, call));
     if (gr_sync_is_submitted(resource))
         GR_TRY(gr_sync_check_ready(resource, call));
@@ -402,6 +402,8 @@ void gr_submit_free(gr_submit *submit)
         gr_fail(GR_ERR_STATE, __func__,
                 "The submit belongs to slots of a ring, which frees it: hand over, give back or "
                 "cancel the slots. Nothing was done.");
-    else
+    else if (__atomic_exchange_n(&made_of(submit)->out, false, __ATOMIC_ACQ_REL))
         drop(made_of(submit));
+    else
+        check_alive(submit, __func__); /* another thread has just freed it */
 }

@@ -35,7 +35,7 @@ static struct {
     gr_vk_device *device;
     gr_semaphore *semaphore;
     gr_submit *submit;
-    gr_resource *vulkan;
+    gr_resource *vulkan, *pair[2];
 } have;
 
 static const int64_t shape[] = {16};
@@ -55,6 +55,12 @@ static void make_vulkan(void)
                                      .size = SIZE,
                                      .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT};
     child_check(have.vulkan = gr_vk_buffer_create(have.device, &info, GR_READ_WRITE));
+    /* two resources that were mapped together, which later calls check faster */
+    gr_buffer *buffers[2];
+    for (int i = 0; i < 2; i++)
+        child_check(have.pair[i] = gr_vk_buffer_create(have.device, &info, GR_READ_WRITE));
+    child_check(gr_map_many(have.pair, 2, fx.stream, NULL, buffers) == GR_OK);
+    child_check(gr_buffer_release_many(buffers, 2, fx.stream, NULL) == GR_OK);
     child_check(have.semaphore = gr_vk_semaphore_create(have.device, VK_SEMAPHORE_TYPE_TIMELINE));
     child_check(have.submit = gr_submit_begin(&have.vulkan, 1));
 }
@@ -81,6 +87,8 @@ static void free_all(void)
     gr_submit_free(have.submit);
     gr_semaphore_free(have.semaphore);
     gr_resource_free(have.vulkan);
+    for (int i = 0; i < 2; i++)
+        gr_resource_free(have.pair[i]);
     gr_vk_device_free(have.device);
     gr_vk_headless_free(have.headless);
     gr_cuda_context_free(have.context);
@@ -139,6 +147,7 @@ static void free_all(void)
     X(gr_semaphore_signal(&point, 1, fx.stream))                                                   \
     X(gr_semaphore_wait(&point, 1, fx.stream))                                                     \
     X(gr_submit_begin(&have.vulkan, 1))                                                            \
+    X(gr_submit_begin(have.pair, 2))                                                               \
     X(gr_submit_commit(have.submit))
 
 static bool was_refused(const char *call)
