@@ -63,6 +63,13 @@ static const char *stop(void)
     return NULL;
 }
 
+static const char *end(cudaGraph_t graph, cudaGraphExec_t exec)
+{
+    CUDA(cudaGraphExecDestroy(exec));
+    CUDA(cudaGraphDestroy(graph));
+    return stop();
+}
+
 /* Launches the graph and waits. */
 static const char *launch(cudaGraphExec_t exec)
 {
@@ -192,9 +199,7 @@ CASE(of_each_kind_of_node)
     CUDA(cudaGraphInstantiateWithFlags(&exec, graph, cudaGraphInstantiateFlagUpload));
     PASS_ON(launch(exec));
     REQUIRE(all_words_are(memory[1], 35) && calls == 1 && step == 6);
-    CUDA(cudaGraphExecDestroy(exec));
-    CUDA(cudaGraphDestroy(graph));
-    return stop();
+    return end(graph, exec);
 }
 
 CASE(of_nodes_of_any_type)
@@ -230,9 +235,7 @@ CASE(of_nodes_of_any_type)
     CUDA(cudaGraphInstantiate(&exec, graph, 0));
     PASS_ON(launch(exec));
     REQUIRE(all_words_are(memory[1], 49));
-    CUDA(cudaGraphExecDestroy(exec));
-    CUDA(cudaGraphDestroy(graph));
-    return stop();
+    return end(graph, exec);
 }
 
 CASE(of_invalid_parameters)
