@@ -153,14 +153,10 @@ static void keep_reason(struct choice *choice, const struct way *way, const char
                  way->backend->name, text);
 }
 
-static bool is_depth(const struct gl_resource *r)
-{
-    return r->format && r->format->depth;
-}
-
 static void add_interop(struct choice *choice, const struct gl_resource *r)
 {
-    if (is_depth(r) && choice->allowed & GR_TRANSPORT_INTEROP)
+    const bool is_depth = r->format && r->format->depth;
+    if (is_depth && choice->allowed & GR_TRANSPORT_INTEROP)
         keep_reason(choice, &by_interop, r->format->refused);
     else
         add(choice, &by_interop);
@@ -174,22 +170,27 @@ static void add_interop(struct choice *choice, const struct gl_resource *r)
 static void order_transports(struct choice *choice, const struct gl_resource *r)
 {
     const unsigned others = GR_TRANSPORT_INTEROP | GR_TRANSPORT_COPY;
-    const bool is_image = r->base.is_image;
-    const struct way *peer = is_image ? &image_by_peer : &by_peer;
+    const struct way *peer = r->base.is_image ? &image_by_peer : &by_peer;
     bool are_several = (choice->allowed & (choice->allowed - 1)) != 0;
     choice->is_across = are_several && can_use_peer(choice->not_across, sizeof(choice->not_across));
-    bool peer_first = choice->is_across && (is_image || r->base.size >= PEER_FROM);
-    if (choice->is_across && is_image)
-        add(choice, peer);
-    if (choice->is_across)
+    if (!choice->is_across) {
+        add_interop(choice, r);
+        if ((choice->allowed & others) != GR_TRANSPORT_INTEROP)
+            add(choice, peer);
         add(choice, &by_copy);
-    if (peer_first && !is_image)
+    } else if (r->base.is_image) {
         add(choice, peer);
-    add_interop(choice, r);
-    if (!peer_first && ((choice->allowed & others) != GR_TRANSPORT_INTEROP || choice->is_across))
-        add(choice, peer);
-    if (!choice->is_across)
         add(choice, &by_copy);
+        add_interop(choice, r);
+    } else if (r->base.size >= PEER_FROM) {
+        add(choice, &by_copy);
+        add(choice, peer);
+        add_interop(choice, r);
+    } else {
+        add(choice, &by_copy);
+        add_interop(choice, r);
+        add(choice, peer);
+    }
 }
 
 /*
