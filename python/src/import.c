@@ -109,8 +109,8 @@ static PyObject *call_dlpack(PyObject *method, PyObject *stream, bool versioned)
 }
 
 /*
- * What is known about the type of the last tensor, with a reference to the type: its C functions,
- * or NULL, and whether the last __dlpack__() accepted a stream and max_version.
+ * The type of the last tensor, which is kept alive; its C functions, or NULL; and whether its last
+ * __dlpack__() accepted a stream and max_version.
  */
 static struct last {
     PyObject *type;

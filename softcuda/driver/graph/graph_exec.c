@@ -153,8 +153,8 @@ static bool have_same_edges(soft_node *a, soft_node *b)
 }
 
 /*
- * Pairs the nodes of two sorted graphs. Afterwards the nodes of `fresh` answer to the names of the
- * nodes that they replace.
+ * Pairs the nodes of two sorted graphs. Afterwards the handles of the old nodes name the nodes of
+ * `fresh`.
  */
 static CUgraphExecUpdateResult match(soft_graph *old, soft_graph *fresh, CUgraphNode *differs)
 {
