@@ -218,7 +218,7 @@ SOFT_TEST(a_launch_keeps_user_objects)
     DRV(cuGraphExecDestroy, (exec));
     DRV(cuGraphDestroy, (graph));
     ck_assert_uint_eq(destroyed, 0);
-    may_run = 1;
+    __atomic_store_n(&may_run, 1, __ATOMIC_RELEASE);
     CU(StreamSynchronize(fx.stream));
     ck_assert_uint_eq(destroyed, 1);
     INVALID(cuUserObjectRetain, (object, 1));

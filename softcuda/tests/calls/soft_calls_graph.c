@@ -77,7 +77,7 @@ CUgraphNode add_empty(CUgraph graph)
 
 void CUDA_CB wait_for_byte(void *flag)
 {
-    while (!*(volatile unsigned char *)flag)
+    while (!__atomic_load_n((unsigned char *)flag, __ATOMIC_ACQUIRE))
         usleep(100);
 }
 
@@ -105,7 +105,7 @@ SOFT_TEST(a_launch_is_ordered_by_edges_and_by_its_stream)
     /* The launch keeps what it needs. */
     DRV(cuGraphExecDestroy, (exec));
     DRV(cuGraphDestroy, (graph));
-    may_run = 1;
+    __atomic_store_n(&may_run, 1, __ATOMIC_RELEASE);
     CU(StreamSynchronize(fx.stream));
     expect_words(a, 7);
     expect_words(b, 7);
