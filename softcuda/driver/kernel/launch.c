@@ -53,16 +53,18 @@ static void **set_pointers(launch *l)
 void soft_launch_run(void *copy)
 {
     launch *l = copy;
-    CUresult result;
+    CUresult result = soft_task_error;
     soft_grid grid = {
         .kernel = l->kernel, .params = set_pointers(l), .stack = l->stack, .shared = l->shared};
     memcpy(grid.grid, l->grid, sizeof(grid.grid));
     memcpy(grid.block, l->block, sizeof(grid.block));
     soft_images_end_unused();
-    if (!soft_kernel_may_have(l->context, l->kernel, launch_bytes(l)))
-        soft_contexts_fail(CUDA_ERROR_ILLEGAL_ADDRESS);
-    else if ((result = soft_grid_run(&grid)) != CUDA_SUCCESS)
-        soft_context_fail(l->context, result);
+    if (result == CUDA_SUCCESS) {
+        if (!soft_kernel_may_have(l->context, l->kernel, launch_bytes(l)))
+            soft_contexts_fail(CUDA_ERROR_ILLEGAL_ADDRESS);
+        else if ((result = soft_grid_run(&grid)) != CUDA_SUCCESS)
+            soft_context_fail(l->context, result);
+    }
     soft_module_release(l->module);
 }
 

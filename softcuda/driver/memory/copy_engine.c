@@ -68,6 +68,8 @@ CUresult copy_find_place(const void *address, size_t extent, CUmemorytype type,
 void soft_copy_run(void *payload)
 {
     const copy_block *block = payload;
+    if (soft_task_error != CUDA_SUCCESS)
+        return;
     soft_work_begin("a copy", NULL);
     for (size_t z = 0; z < block->depth; z++)
         for (size_t y = 0; y < block->height; y++)

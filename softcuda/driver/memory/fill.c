@@ -34,6 +34,8 @@ static void fill_row(unsigned char *row, const fill_block *block)
 void soft_fill_run(void *copy)
 {
     const fill_block *block = copy;
+    if (soft_task_error != CUDA_SUCCESS)
+        return;
     soft_work_begin("a fill", NULL);
     for (size_t y = 0; y < block->height; y++)
         fill_row(block->address + y * block->pitch, block);

@@ -33,6 +33,7 @@ struct soft_task {
 #define NAP_NANOSECONDS 100000
 
 pthread_mutex_t soft_lock = PTHREAD_MUTEX_INITIALIZER;
+_Thread_local CUresult soft_task_error;
 
 static soft_task *unused_tasks;
 static soft_stream *unused_streams;
@@ -161,8 +162,10 @@ static void run_head(soft_stream *stream)
 {
     soft_task *task = stream->head;
     stream->running = true;
+    soft_task_error = stream->context->sticky;
     pthread_mutex_unlock(&soft_lock);
     task->run(task->arg);
+    soft_task_error = CUDA_SUCCESS;
     pthread_mutex_lock(&soft_lock);
     stream->running = false;
     stream->head = task->next;

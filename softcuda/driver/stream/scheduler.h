@@ -79,6 +79,12 @@ extern _Thread_local bool soft_in_callback;
 
 /* ---- Tasks (scheduler.c); these functions take soft_lock ------------------------------------- */
 
+/*
+ * The sticky error that the stream's context had when the task of this thread began. Kernels,
+ * copies, fills and host functions that follow a failure are dropped, as on a GPU.
+ */
+extern _Thread_local CUresult soft_task_error;
+
 /* Creates a task with `size` bytes of payload; NULL if out of memory. */
 soft_task *soft_task_new(size_t size);
 

@@ -171,10 +171,10 @@ void soft_host_call_run(void *copy)
 {
     const host_call *call = copy;
     soft_in_callback = true;
-    if (call->function)
+    if (call->callback)
+        call->callback(call->stream, soft_task_error, call->data);
+    else if (soft_task_error == CUDA_SUCCESS)
         call->function(call->data);
-    else
-        call->callback(call->stream, CUDA_SUCCESS, call->data);
     soft_in_callback = false;
 }
 

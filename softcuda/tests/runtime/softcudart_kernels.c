@@ -3,12 +3,15 @@
  * Kernels and variables that are registered as in the output of grinterop-nvcc, but written by
  * hand.
  */
+#define _GNU_SOURCE
 #define GROUP "kernels"
 #include "softcudart.h"
 
 #include <grinterop/cuhost_launch.h>
 
+#include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 static unsigned variable[4]; /* a __device__ variable */
 static float constant[8];    /* a __constant__ variable */
@@ -369,9 +372,65 @@ static const gr_cuhost_kernel assertion_kernels[] = {
      .run_thread = run_assertion_of_threads},
 };
 
+static atomic_bool may_fail;
+static unsigned functions;
+static cudaError_t told;
+
+static void wait_until_it_may_fail(void *unused)
+{
+    (void)unused;
+    while (!may_fail)
+        usleep(100);
+}
+
+static void count_function(void *unused)
+{
+    (void)unused;
+    functions++;
+}
+
+static void store_status(cudaStream_t stream, cudaError_t status, void *unused)
+{
+    (void)stream;
+    (void)unused;
+    told = status;
+}
+
+/* Kernels, fills, copies and host functions behind a failed kernel are dropped. */
+static const char *drops_queued_work(void)
+{
+    unsigned *numbers, *others;
+    CUDA(cudaHostAlloc((void **)&numbers, NUMBER * sizeof(*numbers), 0));
+    CUDA(cudaMalloc((void **)&others, sizeof(*others)));
+    memset(numbers, 0x11, NUMBER * sizeof(*numbers));
+    CUDA(cudaLaunchHostFunc(NULL, wait_until_it_may_fail, NULL));
+    configure(BLOCKS, THREADS, 0, NULL);
+    const unsigned char unused = 0;
+    gr_cuhost_run(&assertion_kernels[0], NULL, &unused);
+    const struct closure arguments = {numbers, 3};
+    configure(BLOCKS, THREADS, 0, NULL);
+    gr_cuhost_run(&closure_kernel, NULL, &arguments);
+    CUDA(cudaMemsetAsync(numbers, 0x22, 64, NULL));
+    CUDA(cudaMemcpyAsync(numbers + 16, others, sizeof(*others), cudaMemcpyDefault, NULL));
+    CUDA(cudaLaunchHostFunc(NULL, count_function, NULL));
+    CUDA(cudaStreamAddCallback(NULL, store_status, NULL, 0));
+    may_fail = true;
+    REQUIRE(cudaDeviceSynchronize() == cudaErrorAssert);
+    for (unsigned i = 0; i < NUMBER; i++)
+        REQUIRE(numbers[i] == 0x11111111);
+    REQUIRE(functions == 0);
+    REQUIRE(told == cudaErrorAssert);
+    CUDA(cudaDeviceReset());
+    return NULL;
+}
+
 /* This is the last case, because it destroys the context. */
 CASE(assertions)
 {
+    const char *error = drops_queued_work();
+    if (error)
+        return error;
+    went_on[0] = 0;
     static const unsigned nowhere[3];
     /* Outside a kernel, the call returns. */
     gr_cuhost_assert("i < n", "host.c", 7, nowhere, nowhere);
