@@ -74,6 +74,12 @@ struct gr_backend {
     gr_status (*unmap)(gr_resource *const resources[], size_t n, CUstream stream);
 
     /*
+     * Signals in place of the CUDA context, which has failed, so that the graphics API does not
+     * wait for the last release of the resource. NULL: the host cannot signal.
+     */
+    void (*signal_in_place)(const gr_resource *resource);
+
+    /*
      * For a ring: begin_use() starts the use by the graphics API after a release by CUDA, and
      * end_use() ends this use before a map by CUDA. Both are called on a thread that may use the
      * resources. They are NULL if map() and unmap() already order both sides.
@@ -126,6 +132,14 @@ static inline gr_status gr_resource_check_thread(const gr_resource *resource, co
 {
     const struct gr_backend *backend = resource->backend;
     return backend->on_thread(resource) ? GR_OK : backend->refuse_thread(resource, call);
+}
+
+/* For a map or release that failed with GR_ERR_DEVICE_LOST. */
+static inline void gr_resources_after_failure(gr_resource *const resources[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (resources[i]->backend->signal_in_place)
+            resources[i]->backend->signal_in_place(resources[i]);
 }
 
 /* Releases the deferred buffers of the resource if this thread may use the resource. */

@@ -2,6 +2,7 @@
 /* CUDA contexts: selects the context of a resource, and makes it current for each call. */
 #include "lib/context.h"
 
+#include "lib/cuda_advice.h"
 #include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
@@ -32,6 +33,21 @@ static CUresult check_alive(const struct gr_context *context)
 bool gr_context_is_gone(const struct gr_context *context)
 {
     return check_alive(context) == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+bool gr_context_has_failed(const struct gr_context *context)
+{
+    struct gr_error_record before;
+    bool pushed;
+    gr_error_save(&before);
+    gr_status status = gr_context_enter(context, &pushed, __func__);
+    bool failed = status == GR_ERR_DEVICE_LOST;
+    if (status == GR_OK) {
+        failed = gr_cuda_is_sticky(gr_driver()->StreamQuery(CU_STREAM_PER_THREAD));
+        gr_context_leave(pushed);
+    }
+    gr_error_restore(&before);
+    return failed;
 }
 
 gr_status gr_context_retain(struct gr_context *context, CUdevice device, const char *why,

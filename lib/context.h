@@ -60,6 +60,12 @@ void gr_context_drop(struct gr_context *context);
 bool gr_context_is_gone(const struct gr_context *context);
 
 /*
+ * Whether earlier work in the context has failed, so that nothing that is enqueued in it runs.
+ * Records no error.
+ */
+bool gr_context_has_failed(const struct gr_context *context);
+
+/*
  * gr_context_enter() makes the context current if it is not. *pushed says whether
  * gr_context_leave() must restore the caller's context. Checking costs less than pushing, and the
  * context is usually current.

@@ -193,6 +193,19 @@ static void wait_here(struct host_semaphore *s, uint64_t value)
         note_failure(s, result, "vkWaitSemaphores");
 }
 
+VkResult vk_semaphore_raise(const struct vk_functions *vk, VkDevice device, VkSemaphore semaphore,
+                            uint64_t value, uint64_t *now)
+{
+    const VkSemaphoreSignalInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+        .semaphore = semaphore,
+        .value = value,
+    };
+    *now = UINT64_MAX;
+    VkResult result = vk->vkGetSemaphoreCounterValue(device, semaphore, now);
+    return result == VK_SUCCESS && *now < value ? vk->vkSignalSemaphore(device, &info) : result;
+}
+
 /*
  * Signals a value on the driver's thread. If the timeline has already reached the value, the signal
  * is skipped: it would be invalid and lose the device, and all waits for the value are satisfied.
@@ -200,25 +213,15 @@ static void wait_here(struct host_semaphore *s, uint64_t value)
  */
 static void signal_here(struct host_semaphore *s, uint64_t value)
 {
-    const VkSemaphoreSignalInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
-        .semaphore = s->semaphore,
-        .value = value,
-    };
     uint64_t now = 0;
     pthread_mutex_lock(&s->lock);
     VkResult result = s->failure;
     bool failed_before = result != VK_SUCCESS;
-    const char *vulkan_call = "vkGetSemaphoreCounterValue";
-    if (result == VK_SUCCESS)
-        result = s->vk.vkGetSemaphoreCounterValue(s->handle, s->semaphore, &now);
-    if (result == VK_SUCCESS && now < value) {
-        vulkan_call = "vkSignalSemaphore";
-        result = s->vk.vkSignalSemaphore(s->handle, &info);
-    }
+    if (!failed_before)
+        result = vk_semaphore_raise(&s->vk, s->handle, s->semaphore, value, &now);
     pthread_mutex_unlock(&s->lock);
     if (result < 0 && !failed_before)
-        note_failure(s, result, vulkan_call);
+        note_failure(s, result, now < value ? "vkSignalSemaphore" : "vkGetSemaphoreCounterValue");
     else if (result == VK_SUCCESS && now >= value)
         gr_log(GR_LOG_WARNING,
                "a stream's signal of Vulkan semaphore 0x%llx to %llu is skipped: the semaphore has "
@@ -312,9 +315,19 @@ static void destroy_host(gr_semaphore *semaphore)
         end_host_part(s);
 }
 
+static void signal_host_in_place(gr_semaphore *semaphore, uint64_t value)
+{
+    struct host_semaphore *s = (struct host_semaphore *)semaphore;
+    uint64_t now;
+    pthread_mutex_lock(&s->lock);
+    vk_semaphore_raise(&s->vk, s->handle, s->semaphore, value, &now);
+    pthread_mutex_unlock(&s->lock);
+}
+
 static const struct gr_semaphore_ops host_ops = {
     .wait = wait_by_host,
     .signal = signal_by_host,
+    .signal_in_place = signal_host_in_place,
     .describe = describe_host,
     .destroy = destroy_host,
 };
@@ -332,8 +345,11 @@ void vk_host_semaphore_finish(gr_semaphore *semaphore)
     const struct timespec pause = {.tv_nsec = 100000};
     if (semaphore->ops != &host_ops)
         return;
-    while (has_queued((struct host_semaphore *)semaphore) && !atomic_load(&exiting))
+    while (has_queued((struct host_semaphore *)semaphore) && !atomic_load(&exiting)) {
+        if (gr_context_has_failed(&semaphore->context))
+            return; /* CUDA drops the host functions; their points and the struct are leaked */
         nanosleep(&pause, NULL);
+    }
 }
 
 /* Without memory for them the points are allocated when they are needed. */

@@ -22,6 +22,13 @@ gr_semaphore *vk_semaphore_by_host(gr_vk_device *device, const gr_vk_semaphore_d
  */
 void vk_host_semaphore_finish(gr_semaphore *semaphore);
 
+/*
+ * Signals a timeline that has not reached the value. *now is the value before; UINT64_MAX if it is
+ * unknown.
+ */
+VkResult vk_semaphore_raise(const struct vk_functions *vk, VkDevice device, VkSemaphore semaphore,
+                            uint64_t value, uint64_t *now);
+
 /* Returns the VkSemaphore; VK_NULL_HANDLE for other kinds of semaphores. */
 VkSemaphore vk_semaphore_of_host(const gr_semaphore *semaphore);
 

@@ -10,6 +10,7 @@
 #include "lib/sync/semaphore.h"
 #include "lib/sync/semaphore_points.h"
 #include "vk/error.h"
+#include "vk/host_semaphore.h"
 
 struct imported {
     gr_semaphore base;
@@ -35,9 +36,17 @@ static void destroy(gr_semaphore *semaphore)
     free(s);
 }
 
+static void signal_in_place(gr_semaphore *semaphore, uint64_t value)
+{
+    const struct imported *s = (const struct imported *)semaphore;
+    uint64_t now;
+    vk_semaphore_raise(&s->device->vk, s->device->device, s->semaphore, value, &now);
+}
+
 static const struct gr_semaphore_ops imported_ops = {
     .wait = gr_semaphore_wait_imported,
     .signal = gr_semaphore_signal_imported,
+    .signal_in_place = signal_in_place,
     .describe = describe,
     .destroy = destroy,
 };

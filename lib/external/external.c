@@ -321,6 +321,7 @@ const struct gr_backend gr_external_backend = {
     /* waits that were already enqueued are harmless: the next map repeats them */
     .undo_map = gr_sync_undo_acquire,
     .unmap = unmap,
+    .signal_in_place = gr_sync_signal_in_place,
     .last_work = last_work,
     .array = array,
     .mipmapped_array = mipmapped_array,

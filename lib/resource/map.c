@@ -301,6 +301,8 @@ static gr_status map_all(gr_resource *const resources[], size_t n, bool held, CU
         gr_context_leave(pushed);
     }
     if (status != GR_OK) {
+        if (status == GR_ERR_DEVICE_LOST)
+            gr_resources_after_failure(resources, n);
         free_reserved(resources, n);
         return status;
     }

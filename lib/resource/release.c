@@ -102,6 +102,8 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
 {
     bool pushed, plain = true;
     gr_status status = gr_context_enter(&resources[0]->context, &pushed, call);
+    if (status == GR_ERR_DEVICE_LOST)
+        gr_resources_after_failure(resources, n);
     if (status != GR_OK)
         return end_with_context(resources, n, status, call);
     status = gr_stream_check_capture(stream, call);
@@ -116,6 +118,8 @@ static gr_status unmap_resources(gr_resource *const resources[], size_t n, CUstr
     for (size_t i = 0; i < n && has_ended(status); i++)
         end_one(resources[i], stream, true, plain, call);
     gr_context_leave(pushed);
+    if (status == GR_ERR_DEVICE_LOST)
+        gr_resources_after_failure(resources, n);
     if (status == GR_OK)
         gr_resource_log_each(call, resources, n);
     return status;

@@ -150,3 +150,14 @@ gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream str
     }
     return status;
 }
+
+void gr_sync_signal_in_place(const gr_resource *resource)
+{
+    gr_semaphore *release = gr_sync_of(resource)->release;
+    if (!release || !release->timeline || !release->ops->signal_in_place)
+        return;
+    pthread_mutex_lock(&release->lock);
+    uint64_t value = release->signalled;
+    pthread_mutex_unlock(&release->lock);
+    release->ops->signal_in_place(release, value);
+}

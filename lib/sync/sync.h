@@ -61,6 +61,9 @@ void gr_sync_undo_acquire(gr_resource *const resources[], size_t n, CUstream str
 /* For a release: enqueues signals for n resources. */
 gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream stream);
 
+/* See signal_in_place() in struct gr_backend. */
+void gr_sync_signal_in_place(const gr_resource *resource);
+
 /*
  * Returns an event after the resource's last work, which the caller owns; *event is NULL if there
  * was no work. Does not wait. The CUDA context is current.

@@ -4,6 +4,7 @@
 #include "support.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -72,6 +73,20 @@ void kernel_copy(CUdeviceptr out, CUdeviceptr in, size_t size, CUstream stream)
 {
     unsigned long long count = size;
     launch("copy", size, stream, (void *[]){&out, &in, &count});
+}
+
+void kernel_fail(CUstream stream)
+{
+    unsigned long long assertion = 0;
+    Dl_info driver;
+    if (gr_cuda_is_software()) {
+        ck_assert(dladdr(*(void **)&fx.cu->LaunchKernel, &driver));
+        void *file = dlopen(driver.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+        ck_assert_ptr_nonnull(file);
+        assertion = (uintptr_t)dlsym(file, "gr_softcuda_assert");
+        dlclose(file);
+    }
+    launch("fail", 1, stream, (void *[]){&assertion});
 }
 
 /* ---- Gates ----------------------------------------------------------------------------------- */

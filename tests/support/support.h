@@ -470,6 +470,9 @@ void kernel_fill_pattern(CUdeviceptr out, size_t size, unsigned seed, CUstream s
 void kernel_add_one(CUdeviceptr bytes, size_t size, CUstream stream);
 void kernel_copy(CUdeviceptr out, CUdeviceptr in, size_t size, CUstream stream);
 
+/* Launches a kernel that fails, after which the CUDA context is unusable. */
+void kernel_fail(CUstream stream);
+
 /* ---- Gates ----------------------------------------------------------------------------------- */
 
 /* Blocks a stream at one point. The teardown of the fixture opens and frees all gates. */

@@ -30,3 +30,17 @@ extern "C" __global__ void copy(unsigned char *out, const unsigned char *in,
         out[i] = in[i];
 }
 GR_KERNEL(copy)
+
+/* On the software driver, `assertion` is the address of its gr_softcuda_assert(). */
+extern "C" __global__ void fail(unsigned long long assertion)
+{
+#ifdef __CUDA_ARCH__
+    (void)assertion;
+    __trap();
+#else
+    static const unsigned nowhere[3] = {0};
+    ((void (*)(const char *, const char *, unsigned, const unsigned *, const unsigned *))assertion)(
+        "false", __FILE__, __LINE__, nowhere, nowhere);
+#endif
+}
+GR_KERNEL(fail)
