@@ -55,13 +55,12 @@ static bool parse_gl_device(const char *text, void *into)
     return true;
 }
 
-/*
- * The default rows: ACROSS if CUDA and OpenGL use two devices, SOFTWARE if OpenGL runs on the CPU.
- */
+/* The default rows: ACROSS if there are two devices, SOFTWARE if Mesa draws on the CPU. */
 static const char ACROSS[] =
     "kernel,draw,bound,transfer,raw,grinterop,copy,peer,shared,image/,"
     "ring/1,hand/,vulkan/draw,vulkan/1,vulkan/copy/,vulkan/peer/,vulkan/image/,read/,vulkan/read/";
-static const char SOFTWARE[] = "kernel,draw,bound,transfer,copy,read/bound,read/copy";
+static const char SOFTWARE[] =
+    "kernel,draw,bound,transfer,copy,read/bound,read/copy,vulkan/draw,vulkan/copy/1,vulkan/copy/4";
 
 static const char *usual_rows(void)
 {
@@ -71,8 +70,8 @@ static const char *usual_rows(void)
 static const struct option_row rows[] = {
     FRAMES_OPTIONS_DEVICE(&o.f),
     {"gl-device", 0, "N",
-     "the CUDA device on which OpenGL and Vulkan draw; \"software\": OpenGL draws on the CPU, "
-     "with Mesa, without interop to compare with",
+     "the CUDA device on which OpenGL and Vulkan draw; \"software\": they draw on the CPU, with "
+     "Mesa, without interop to compare with",
      .own = {parse_gl_device, NULL}},
     {"meshes", 0, "A,B,C", "points per side of up to three meshes (default 64,256,1024)",
      .own = {parse_meshes, NULL}},

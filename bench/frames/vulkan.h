@@ -30,6 +30,7 @@ struct frames_vulkan_draw {
 
 struct frames_vulkan {
     struct vulkan vulkan;
+    gr_vk_device_desc on;              /* the device */
     gr_vk_device *copying;             /* the same device, with copies through host memory */
     gr_vk_device *peer;                /* the same device, with copies from GPU to GPU, or NULL */
     struct vulkan transfer;            /* the same device, with its transfer queue */
@@ -53,6 +54,13 @@ void frames_vulkan_draw_points(const struct vulkan *vulkan, const struct frames_
 /* Draws the picture and copies it to the buffer. */
 void frames_vulkan_draw_picture(const struct vulkan *vulkan, const struct frames_vulkan_draw *draw,
                                 VkCommandBuffer commands, float phase, VkBuffer into);
+
+/*
+ * software_vulkan.c: opens Vulkan on the CPU. After an error, which has been set, close what has
+ * been opened, too.
+ */
+bool frames_software_vulkan_open(gr_vk_device_desc *on);
+void frames_software_vulkan_close(const gr_vk_device_desc *on);
 
 /* vulkan_rows.c: describes the device with this queue, and copies by `transport` only. */
 gr_vk_device_desc frames_vulkan_copying(const struct frames_vulkan *vulkan, unsigned transport,

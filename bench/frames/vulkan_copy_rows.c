@@ -18,10 +18,11 @@ static const gr_vk_use DRAWING = {.struct_size = sizeof(gr_vk_use),
 static bool open_queue(struct frames *f)
 {
     struct frames_vulkan *k = f->vulkan;
-    const gr_vk_headless_info *on = gr_vk_headless_get(k->vulkan.headless);
     if (k->moved)
         return true;
-    if (on->transfer == VK_NULL_HANDLE) {
+    const gr_vk_headless_info *on =
+        k->vulkan.headless ? gr_vk_headless_get(k->vulkan.headless) : NULL;
+    if (!on || on->transfer == VK_NULL_HANDLE) {
         frames_set_error("the device has no transfer queue");
         return false;
     }

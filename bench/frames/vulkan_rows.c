@@ -19,11 +19,11 @@ static const struct frames_vulkan_plan POINTS = {.format = VK_FORMAT_R8G8B8A8_UN
 gr_vk_device_desc frames_vulkan_copying(const struct frames_vulkan *k, unsigned transport,
                                         VkQueue queue, uint32_t family)
 {
-    const gr_vk_headless_info *on = gr_vk_headless_get(k->vulkan.headless);
-    return GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = on->get_instance_proc_addr,
-                   .instance = on->instance, .physical_device = on->physical_device,
-                   .device = on->device, .queue = queue, .queue_family = family,
-                   .transports = transport);
+    gr_vk_device_desc desc = k->on;
+    desc.queue = queue;
+    desc.queue_family = family;
+    desc.transports = transport;
+    return desc;
 }
 
 static gr_vk_device *wrap_for_copies(const struct frames_vulkan *k, unsigned transport)
@@ -41,16 +41,24 @@ static gr_vk_device *device_for(struct frames_vulkan *k, unsigned copied)
     return !copied ? k->vulkan.shared : copied == GR_TRANSPORT_PEER ? k->peer : k->copying;
 }
 
+static bool open_device(const struct frames *f, struct frames_vulkan *k)
+{
+    if (f->gl_ordinal == FRAMES_SOFTWARE_GL)
+        return frames_software_vulkan_open(&k->on) && vulkan_open_own(&k->vulkan, &k->on);
+    if (!vulkan_open_on(&k->vulkan, f->gl_ordinal, VULKAN_GRAPHICS, false, 0))
+        return false;
+    const gr_vk_headless_info *on = gr_vk_headless_get(k->vulkan.headless);
+    k->on = GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = on->get_instance_proc_addr,
+                    .instance = on->instance, .physical_device = on->physical_device,
+                    .device = on->device);
+    return true;
+}
+
 void frames_vulkan_open(struct frames *f)
 {
-    if (f->gl_ordinal == FRAMES_SOFTWARE_GL) {
-        snprintf(f->no_vulkan, sizeof(f->no_vulkan), "no Vulkan: --gl-device is software");
-        return;
-    }
     f->vulkan = calloc(1, sizeof(*f->vulkan));
     struct frames_vulkan *k = f->vulkan;
-    if (k && vulkan_open_on(&k->vulkan, f->gl_ordinal, VULKAN_GRAPHICS, false, 0) &&
-        (k->copying = wrap_for_copies(k, GR_TRANSPORT_COPY)) &&
+    if (k && open_device(f, k) && (k->copying = wrap_for_copies(k, GR_TRANSPORT_COPY)) &&
         frames_vulkan_draw_init(&k->vulkan, &POINTS, &k->draw) &&
         vulkan_buffer_init(&k->vulkan, FRAMES_PIXELS, VK_BUFFER_USAGE_TRANSFER_DST_BIT, &k->pixels))
         return;
@@ -72,6 +80,8 @@ void frames_vulkan_close(struct frames *f)
     gr_vk_device_free(k->copying);
     gr_vk_device_free(k->peer);
     vulkan_close(&k->vulkan);
+    if (f->gl_ordinal == FRAMES_SOFTWARE_GL)
+        frames_software_vulkan_close(&k->on);
     free(k);
     f->vulkan = NULL;
 }
