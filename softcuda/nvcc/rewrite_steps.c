@@ -5,6 +5,9 @@
  * alone until it waits for other lanes. So each such write becomes a call, in which the lanes wait
  * for each other before and after the write:
  *     s[i] += s[i + 16];  ->  ::gr_cuhost::step<1, '+'>(s[i], (s[i + 16]));
+ * Without `volatile`, this is done only where the lanes of a pair read and write each other's
+ * values in one statement, which has no meaning unless they run in lockstep:
+ *     s[i] += s[i ^ 8];
  */
 #include "softcuda/nvcc/rewrite.h"
 
@@ -15,10 +18,11 @@
 static const char *const heads[] = {"if", "for", "while", "switch", NULL};
 static const char *const openers[] = {";", "{", "}", "else", "do", NULL};
 
-/* The variables of one function; `volatile` writes to them are rewritten. */
+/* The variables of one function; writes to them are rewritten. */
 typedef struct {
-    words values;   /* the names of arrays and variables */
-    words pointers; /* pointers, to which values may also be assigned */
+    words values;   /* the names of `volatile` arrays and variables */
+    words pointers; /* `volatile` pointers, to which values may also be assigned */
+    words plain;    /* shared arrays and parameters, where lanes may exchange values in pairs */
 } targets;
 
 static bool is_in_list(const source *s, size_t i, const words *names)
@@ -80,6 +84,20 @@ static void record_targets(const source *s, size_t first, size_t last, size_t pa
     for (size_t i = first; i <= last && i < s->count; i++)
         if (token_is(s, i, "volatile"))
             record_target(s, i + 1, last, params, t);
+}
+
+/* Records the shared arrays, and the parameters unless all blocks share their memory. */
+static void record_plain(const source *s, const declaration *d, targets *t)
+{
+    targets shared = {0};
+    for (size_t i = d->params; !d->is_global && i < s->tokens[d->params].match; i++)
+        if (token_is_name(s, i) &&
+            (token_is(s, i + 1, ",") || token_is(s, i + 1, ")") || token_is(s, i + 1, "[")))
+            words_add(&t->plain, token_text(s, i));
+    for (size_t i = d->body; i < d->last; i++)
+        if (token_is(s, i, "__shared__"))
+            record_target(s, i + 1, d->last, NO_TOKEN, &shared);
+    words_add_all(&t->plain, &shared.values);
 }
 
 /* Whether a label, `case 1:` or `default:`, ends before i. */
@@ -151,6 +169,19 @@ static bool is_target(const source *s, size_t i, const targets *t)
             (is_indexed(s, i + 1) || (i > first + 1 && !token_is(s, i + 1, ")"))));
 }
 
+/* Whether the expression at i writes x[...] and reads x[... ^ ...], the value of another lane. */
+static bool is_exchange(const source *s, size_t i, size_t end, const targets *t)
+{
+    if (!is_in_list(s, i, &t->plain) || !token_is(s, i + 1, "["))
+        return false;
+    for (size_t k = s->tokens[i + 1].match; k < end; k++)
+        if (token_is(s, k, token_text(s, i)) && token_is(s, k + 1, "["))
+            for (size_t inner = k + 2; inner < s->tokens[k + 1].match; inner++)
+                if (token_is(s, inner, "^"))
+                    return true;
+    return false;
+}
+
 /* The assignment operator in the statement; NO_TOKEN if there is none. */
 static size_t find_assignment(const source *s, size_t i, size_t end, size_t *count, char *letter)
 {
@@ -198,7 +229,7 @@ static void rewrite_part(source *s, size_t i, size_t end, const targets *t)
         return;
     }
     size_t count, at = find_assignment(s, i, end, &count, &letter);
-    if (at == NO_TOKEN || !is_target(s, i, t))
+    if (at == NO_TOKEN || !(is_target(s, i, t) || is_exchange(s, i, end, t)))
         return;
     bool unary = count == 2 && !token_is(s, at + 1, "=");
     s->tokens[i].is_step = true;
@@ -245,6 +276,7 @@ static void rewrite_function(source *s, const declaration *d, const words *outsi
 {
     targets t = {0};
     words_add_all(&t.values, outside);
+    record_plain(s, d, &t);
     if (!d->is_global)
         record_targets(s, d->params, s->tokens[d->params].match, NO_TOKEN, &t);
     record_targets(s, d->body, d->last, d->is_global ? d->params : NO_TOKEN, &t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Writes to `volatile` shared memory, at which the lanes of a warp wait for each other. */
+/* Writes to shared memory, at which the lanes of a warp wait for each other. */
 #ifndef GRINTEROP_NVCC_STEP_HPP
 #define GRINTEROP_NVCC_STEP_HPP
 
@@ -16,28 +16,32 @@ namespace gr_cuhost
  */
 template <char Op, class T, class V> inline auto step_value(const T &to, const V &value)
 {
-    if constexpr (Op == '=')
+    if constexpr (Op == '=') {
         return value;
-    else if constexpr (Op == '+')
-        return to + value;
-    else if constexpr (Op == '-')
-        return to - value;
-    else if constexpr (Op == '*')
-        return to * value;
-    else if constexpr (Op == '/')
-        return to / value;
-    else if constexpr (Op == '%')
-        return to % value;
-    else if constexpr (Op == '&')
-        return to & value;
-    else if constexpr (Op == '|')
-        return to | value;
-    else if constexpr (Op == '^')
-        return to ^ value;
-    else if constexpr (Op == '<')
-        return to << value;
-    else
-        return to >> value;
+    } else {
+        std::remove_volatile_t<T> next = to;
+        if constexpr (Op == '+')
+            next += value;
+        else if constexpr (Op == '-')
+            next -= value;
+        else if constexpr (Op == '*')
+            next *= value;
+        else if constexpr (Op == '/')
+            next /= value;
+        else if constexpr (Op == '%')
+            next %= value;
+        else if constexpr (Op == '&')
+            next &= value;
+        else if constexpr (Op == '|')
+            next |= value;
+        else if constexpr (Op == '^')
+            next ^= value;
+        else if constexpr (Op == '<')
+            next <<= value;
+        else
+            next >>= value;
+        return next;
+    }
 }
 
 /*

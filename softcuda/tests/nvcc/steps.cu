@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Sums and scans of warps, written as before CUDA 9: the lanes of a warp run in lockstep where they
- * write `volatile` shared memory.
+ * write `volatile` shared memory, or add each other's values.
  */
 #include "expect.h"
 
@@ -78,6 +78,45 @@ __global__ void scan(int *out, const int *in)
     if (lane >= 16)
         data[half][lane] += data[half][lane - 16];
     out[i] = data[half][lane];
+}
+
+/* A class without operator+, as programs may define it. */
+struct pair {
+    int a, b;
+    __device__ pair &operator+=(const pair &other)
+    {
+        a += other.a;
+        b += other.b;
+        return *this;
+    }
+};
+
+/*
+ * Without `volatile`, the lanes of a pair add each other's values. The other half of the warp waits
+ * at the barrier of the block.
+ */
+__device__ void add_pairs(pair sums[16], int i)
+{
+    sums[i] += sums[i ^ 8];
+    sums[i] += sums[i ^ 4];
+    sums[i] += sums[i ^ 2], sums[i] += sums[i ^ 1];
+}
+
+__global__ void exchange(int *out, const int *in)
+{
+    __shared__ pair sums[16];
+    __shared__ int most[64];
+    const int i = threadIdx.x;
+    most[i] = in[i];
+    if (i < 16)
+        sums[i] = {in[i], 1};
+    __syncthreads();
+    if (i < 16)
+        add_pairs(sums, i);
+    for (int bit = 16; bit > 0; bit /= 2)
+        most[i] = most[i] > most[i ^ bit] ? most[i] : most[i ^ bit];
+    __syncthreads();
+    out[i] = i < 32 ? 100 * sums[i % 16].a + sums[i % 16].b : most[i];
 }
 
 /* Contains every kind of write. After each write, the next lane reads the value. */
@@ -175,9 +214,27 @@ static void test_sums()
     }
 }
 
+static void test_exchange()
+{
+    numbers<int> in(64), out(64);
+    int sum = 0;
+    for (int i = 0; i < 64; i++)
+        in[i] = i * 7 % 23 + 1;
+    for (int i = 0; i < 16; i++)
+        sum += in[i];
+    in.send();
+    exchange<<<1, 64>>>(out.device, in.device);
+    out.fetch();
+    for (int i = 0; i < 64; i++) {
+        const int wanted = i < 32 ? 100 * sum + 16 : 23;
+        EXPECT(out[i] == wanted, "%d, expected %d at %d", out[i], wanted, i);
+    }
+}
+
 int main()
 {
     test_sums();
+    test_exchange();
     numbers<int> lock(2), flag(1);
     numbers<unsigned> out(32);
     kinds<<<1, 32>>>(out.device);
