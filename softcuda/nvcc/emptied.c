@@ -46,6 +46,7 @@ void warn_if_empty(const source *s, const declaration *kernel)
         lines_name_arch(open->file, open->line, close->line))
         token_warn(s, kernel->name,
                    keep_text("kernel %s does nothing: __CUDA_ARCH__ is not defined here; add || "
-                             "defined(__GRINTEROP_NVCC__) to its #if",
+                             "defined(__GRINTEROP_NVCC__) to its #if, or build with "
+                             "-D__CUDA_ARCH__=800",
                              token_text(s, kernel->name)));
 }

@@ -261,6 +261,12 @@ inline coalesced_group binary_partition(const lane_group &group, bool predicate)
     return coalesced_group(predicate ? set : all.came & ~set);
 }
 
+/* The lanes of the group whose label is the same. */
+template <class T> inline coalesced_group labeled_partition(const lane_group &group, T label)
+{
+    return coalesced_group(__match_any_sync(group.gr_mask(), label));
+}
+
 /* The parameter type of functions that accept any group. */
 class thread_group : public lane_group
 {

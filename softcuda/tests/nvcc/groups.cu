@@ -57,6 +57,17 @@ __global__ void sums(int *out, const int *in)
     mine[5] = scratch[0];
 }
 
+/* The odd threads of a warp, grouped by their values. */
+__global__ void labels(int *out, const int *in)
+{
+    const int i = threadIdx.x;
+    out[i] = 0;
+    if (i % 2) {
+        auto same = cg::labeled_partition(cg::coalesced_threads(), in[i] % 3);
+        out[i] = 100 * same.size() + same.thread_rank();
+    }
+}
+
 static int sum_of(numbers<int> &in, int first, int end)
 {
     int sum = 0;
@@ -88,6 +99,16 @@ int main()
         EXPECT(mine[3] == most, "%d at %d", mine[3], i);
         EXPECT(mine[4] == (i % 3 ? 0 : 100 * together + before), "%d at %d", mine[4], i);
         EXPECT(mine[5] == sum_of(in, 0, 128), "%d at %d", mine[5], i);
+    }
+    labels<<<1, 64>>>(out.device, in.device);
+    out.fetch();
+    for (int i = 0; i < 64; i++) {
+        int same = 0, before = 0;
+        for (int k = i / 32 * 32 + 1; k < i / 32 * 32 + 32; k += 2) {
+            same += in[k] % 3 == in[i] % 3;
+            before += in[k] % 3 == in[i] % 3 && k < i;
+        }
+        EXPECT(out[i] == (i % 2 ? 100 * same + before : 0), "%d at %d", out[i], i);
     }
     return 0;
 }

@@ -158,8 +158,10 @@ __global__ void none(int *) {}
 END
 check emptied 0 "$nvcc" -c emptied.cu && says err \
     'emptied.cu:1: warning: kernel all does nothing: __CUDA_ARCH__ is not defined' \
-    'emptied.cu:7: warning: kernel behind_numbers does nothing' '__GRINTEROP_NVCC__'
+    'emptied.cu:7: warning: kernel behind_numbers does nothing' 'or build with -D__CUDA_ARCH__=800'
 if grep -E 'kernel (other|none) does' err >/dev/null; then fail "warns about other kernels"; fi
+check not_emptied 0 "$nvcc" -D__CUDA_ARCH__=800 -c emptied.cu
+if grep -F 'does nothing' err >/dev/null; then fail "warns although __CUDA_ARCH__ is defined"; fi
 cat >call.cu <<'END'
 __global__ void kernel(int *out, float f) { *out = (int)f; }
 int main()
