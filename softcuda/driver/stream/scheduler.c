@@ -146,7 +146,9 @@ static int wait_until(pthread_cond_t *condition, unsigned seconds, long nanoseco
  */
 static void wait_patiently(soft_stream *stream, pthread_cond_t *condition)
 {
-    if (wait_until(condition, soft_patience(), 0) == ETIMEDOUT && head_is_ready(stream))
+    const uint64_t finished = stream->finished;
+    if (wait_until(condition, soft_patience(), 0) == ETIMEDOUT && stream->finished == finished &&
+        head_is_ready(stream))
         soft_launch_log_slow(stream->head->run, stream->head->arg);
 }
 
@@ -168,6 +170,7 @@ static void run_head(soft_stream *stream)
     soft_task_error = CUDA_SUCCESS;
     pthread_mutex_lock(&soft_lock);
     stream->running = false;
+    stream->finished++;
     stream->head = task->next;
     task_free_locked(task);
     wake_ready_streams(stream);

@@ -32,10 +32,11 @@ struct soft_stream {
     bool started;    /* its thread was started */
     soft_task *head; /* the oldest unfinished task; it may be running */
     soft_task *tail;
-    bool running;     /* a thread runs the head of the queue */
-    bool napping;     /* the stream's thread will look at the queue soon, even without a signal */
-    unsigned naps;    /* how often the thread still naps before it sleeps */
-    unsigned waiters; /* the number of threads that wait for `progress` */
+    bool running;      /* a thread runs the head of the queue */
+    bool napping;      /* the stream's thread will look at the queue soon, even without a signal */
+    unsigned naps;     /* how often the thread still naps before it sleeps */
+    unsigned waiters;  /* the number of threads that wait for `progress` */
+    uint64_t finished; /* the number of tasks that have finished */
     struct soft_capture_point
         *capture; /* NULL: the stream is not captured; see graph/capture_point.h */
     /* wakes the stream's thread: the head of the queue may have become ready */

@@ -353,3 +353,40 @@ SOFT_TEST(long_launch_is_reported)
     expect_message_once("long_launches", "driver: kernel",
                         "driver: kernel wait_until has run for 1 seconds: it never ");
 }
+
+static void *set_each(void *words)
+{
+    for (int i = 0; i < 3; i++) {
+        usleep(600 * 1000);
+        __atomic_store_n((unsigned *)words + i, 1, __ATOMIC_RELEASE);
+    }
+    return NULL;
+}
+
+/* Each kernel is shorter than the GR_SOFT_PATIENCE of this process, but all together are longer. */
+CHILD(short_launches)
+{
+    unsigned *words = NULL;
+    pthread_t thread;
+    setenv("GR_SOFT_PATIENCE", "1", 1);
+    fixture_setup();
+    soft_kernels_load();
+    FILE *log = tmpfile();
+    child_check(log && dup2(fileno(log), STDERR_FILENO) == STDERR_FILENO);
+    CU(MemAllocHost((void **)&words, 3 * sizeof(*words)));
+    memset(words, 0, 3 * sizeof(*words));
+    child_check(pthread_create(&thread, NULL, set_each, words) == 0);
+    for (unsigned *word = words; word < words + 3; word++)
+        soft_launch("wait_until", (struct extents){.x = 2}, (struct extents){.x = 1}, fx.stream,
+                    (void *[]){&word});
+    CU(StreamSynchronize(fx.stream));
+    pthread_join(thread, NULL);
+    child_check(lseek(STDERR_FILENO, 0, SEEK_END) == 0);
+    return 0;
+}
+
+/* Catches: the time of earlier launches that a waiting thread ran counted for the last one. */
+SOFT_TEST(short_launches_are_not_reported)
+{
+    expect_child("short_launches");
+}
