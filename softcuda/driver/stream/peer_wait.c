@@ -24,7 +24,7 @@ bool soft_peer_wait_gives_up(soft_context *context, time_t *since, const char *w
         context->sticky = CUDA_ERROR_TIMEOUT;
         is_first = true;
     }
-    bool is_over = is_ending && context->sticky != CUDA_SUCCESS;
+    bool is_over = context->sticky != CUDA_SUCCESS;
     pthread_mutex_unlock(&soft_lock);
     if (is_first)
         soft_log(SOFT_WARN,
