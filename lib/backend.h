@@ -134,11 +134,14 @@ static inline gr_status gr_resource_check_thread(const gr_resource *resource, co
     return backend->on_thread(resource) ? GR_OK : backend->refuse_thread(resource, call);
 }
 
-/* For a map or release that failed with GR_ERR_DEVICE_LOST. */
+/*
+ * For a call that failed with GR_ERR_DEVICE_LOST. Checks the CUDA context of each resource, because
+ * the lost device may be the graphics device, or the device of an event that the caller passed.
+ */
 static inline void gr_resources_after_failure(gr_resource *const resources[], size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (resources[i]->backend->signal_in_place)
+        if (resources[i]->backend->signal_in_place && gr_context_has_failed(&resources[i]->context))
             resources[i]->backend->signal_in_place(resources[i]);
 }
 

@@ -35,6 +35,19 @@ bool gr_context_is_gone(const struct gr_context *context)
     return check_alive(context) == CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
+/* Queries the context without invalidating a graph that this or another thread captures. */
+static CUresult query_in_capture(void)
+{
+    const gr_cuda_api *cu = gr_driver();
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    bool exchanges = GR_CUDA_HAS(cu, ThreadExchangeStreamCaptureMode) &&
+                     cu->ThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS;
+    CUresult result = cu->StreamQuery(CU_STREAM_PER_THREAD);
+    if (exchanges)
+        cu->ThreadExchangeStreamCaptureMode(&mode);
+    return result;
+}
+
 bool gr_context_has_failed(const struct gr_context *context)
 {
     struct gr_error_record before;
@@ -43,7 +56,7 @@ bool gr_context_has_failed(const struct gr_context *context)
     gr_status status = gr_context_enter(context, &pushed, __func__);
     bool failed = status == GR_ERR_DEVICE_LOST;
     if (status == GR_OK) {
-        failed = gr_cuda_is_sticky(gr_driver()->StreamQuery(CU_STREAM_PER_THREAD));
+        failed = gr_cuda_is_sticky(query_in_capture());
         gr_context_leave(pushed);
     }
     gr_error_restore(&before);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "lib/event.h"
 
+#include "lib/cuda_advice.h"
 #include "lib/driver.h"
 
 gr_status gr_event_create(CUevent *event)
@@ -33,6 +34,11 @@ bool gr_event_has_passed(CUevent event)
     if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY)
         gr_driver()->EventSynchronize(event);
     return result != CUDA_ERROR_NOT_READY;
+}
+
+bool gr_event_has_failed(CUevent event)
+{
+    return gr_cuda_is_sticky(gr_driver()->EventQuery(event));
 }
 
 CUresult gr_event_capture(CUstream stream)

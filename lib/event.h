@@ -22,6 +22,12 @@ gr_status gr_event_wait(CUstream stream, CUevent wait_event);
 bool gr_event_has_passed(CUevent event);
 
 /*
+ * Whether earlier work in the CUDA context of the event has failed, so that nothing that follows
+ * runs. Records no error.
+ */
+bool gr_event_has_failed(CUevent event);
+
+/*
  * Returns CUDA_ERROR_STREAM_CAPTURE_... if an event recorded in the stream would become part of a
  * graph. Other errors of the stream are left to the next call. The CUDA context of a default stream
  * is current. Records no error.

@@ -45,8 +45,10 @@ static bool try_to_end(struct gr_retired *retired, bool wait)
         gr_context_leave(pushed);
         return false;
     }
-    if (alive)
+    if (alive) {
+        retired->failed = gr_event_has_failed(retired->after);
         cu->EventDestroy(retired->after);
+    }
     retired->end(retired, alive);
     gr_context_leave(pushed);
     gr_context_drop(&context);

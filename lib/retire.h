@@ -15,6 +15,7 @@ struct gr_retired {
     /* the reference to the CUDA context, which is released after end() */
     struct gr_context context;
     CUevent after; /* an event, which is destroyed with the object */
+    bool failed;   /* set before end(): earlier work in the CUDA context has failed */
     /*
      * Ends and frees the object. `alive` says whether its CUDA context still exists; if so, that
      * context is current.

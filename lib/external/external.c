@@ -44,8 +44,11 @@ static void end_leftover(struct leftover *left, bool alive)
 
 static void end_retired(struct gr_retired *retired, bool alive)
 {
-    end_leftover((struct leftover *)retired, alive);
-    free(retired);
+    struct leftover *left = (struct leftover *)retired;
+    if (retired->failed)
+        gr_sync_signal_in_place(&left->sync);
+    end_leftover(left, alive);
+    free(left);
 }
 
 /* Ends the objects once `after` has passed. If memory is short, waits and ends them now. */
@@ -82,6 +85,9 @@ static gr_status unregister(gr_resource *resource)
     gr_submit_leave(&r->sync);
     left.sync.begun = NULL;
     gr_status status = gr_sync_last_work(&left.sync, &after);
+    /* This comes before any wait: streams may wait for graphics work that waits for the signal. */
+    if (status == GR_ERR_DEVICE_LOST || (after && gr_event_has_failed(after)))
+        gr_sync_signal_in_place(&left.sync);
     if (status == GR_OK && after && !gr_event_has_passed(after)) {
         retire(&left, &resource->context, after);
     } else {
@@ -288,6 +294,11 @@ static void collect(const gr_resource *resource)
         gr_resource_release_aside((gr_resource *)resource);
 }
 
+static void signal_in_place(const gr_resource *resource)
+{
+    gr_sync_signal_in_place(gr_sync_of(resource));
+}
+
 static void destroy(gr_resource *resource)
 {
     struct gr_external *r = gr_external_of(resource);
@@ -321,7 +332,7 @@ const struct gr_backend gr_external_backend = {
     /* waits that were already enqueued are harmless: the next map repeats them */
     .undo_map = gr_sync_undo_acquire,
     .unmap = unmap,
-    .signal_in_place = gr_sync_signal_in_place,
+    .signal_in_place = signal_in_place,
     .last_work = last_work,
     .array = array,
     .mipmapped_array = mipmapped_array,

@@ -407,14 +407,17 @@ static gr_status check_linear(gr_resource *resource, unsigned level, unsigned la
 gr_buffer *gr_map_linear(gr_resource *resource, unsigned level, unsigned layer, CUstream stream)
 {
     bool pushed;
-    if (check_linear(resource, level, layer, __func__) != GR_OK)
+    gr_status status = check_linear(resource, level, layer, __func__);
+    if (status == GR_ERR_DEVICE_LOST)
+        gr_resources_after_failure(&resource, 1);
+    if (status != GR_OK)
         return NULL;
     gr_buffer *buffer = NULL;
     if (gr_map_for(&resource, 1, stream, NULL, &buffer, __func__) != GR_OK || !resource->is_image)
         return buffer;
     if (gr_context_enter(&resource->context, &pushed, __func__) != GR_OK)
         return undo(buffer);
-    gr_status status = gr_linear_make(buffer, level, layer, __func__);
+    status = gr_linear_make(buffer, level, layer, __func__);
     gr_context_leave(pushed);
     if (status != GR_OK)
         return undo(buffer);

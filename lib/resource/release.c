@@ -354,12 +354,17 @@ gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream
     gr_release_options own;
     if (!buffers && n)
         return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`buffers` is NULL, but n is %zu.", n);
+    gr_status status = GR_OK;
     GR_TRY(gr_stream_check(stream, true, __func__));
     if (options)
         GR_TRY(GR_TAKE(gr_release_options, &own, options, __func__));
     if (options && own.wait_event)
-        GR_TRY(wait_for_option_event(buffers, n, stream, own.wait_event, __func__));
-    return release_buffers(buffers, n, stream, __func__);
+        status = wait_for_option_event(buffers, n, stream, own.wait_event, __func__);
+    if (status == GR_ERR_DEVICE_LOST)
+        for (size_t i = 0; i < n; i++)
+            if (is_releasable(buffers[i]))
+                gr_resources_after_failure(&buffers[i]->resource, 1);
+    return status != GR_OK ? status : release_buffers(buffers, n, stream, __func__);
 }
 
 /*

@@ -85,8 +85,9 @@ static gr_status wait_for(const struct last *last, unsigned timeout_ms, const ch
     CUevent event = last->event;
     double end = gr_clock_ms() + (timeout_ms || !last->new ? timeout_ms : MOMENT_MS);
     unsigned look = 0;
-    CUresult result =
-        timeout_ms == GR_WAIT_FOREVER ? cu->EventSynchronize(event) : cu->EventQuery(event);
+    CUresult result = cu->EventQuery(event); /* after a failure the work may never end */
+    if (result == CUDA_ERROR_NOT_READY && timeout_ms == GR_WAIT_FOREVER)
+        result = cu->EventSynchronize(event);
     while (result == CUDA_ERROR_NOT_READY && gr_clock_ms() < end) {
         gr_host_pause(&look);
         result = cu->EventQuery(event);
@@ -127,5 +128,7 @@ gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms)
     if (status == GR_OK && last.event)
         status = wait_for(&last, timeout_ms, __func__);
     gr_context_leave(pushed);
+    if (status == GR_ERR_DEVICE_LOST)
+        gr_resources_after_failure(&resource, 1);
     return status;
 }

@@ -151,9 +151,9 @@ gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream str
     return status;
 }
 
-void gr_sync_signal_in_place(const gr_resource *resource)
+void gr_sync_signal_in_place(const struct gr_sync *sync)
 {
-    gr_semaphore *release = gr_sync_of(resource)->release;
+    gr_semaphore *release = sync->release;
     if (!release || !release->timeline || !release->ops->signal_in_place)
         return;
     pthread_mutex_lock(&release->lock);

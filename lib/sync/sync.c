@@ -58,7 +58,9 @@ static gr_status wait_for_last_work(struct gr_sync *sync)
     gr_status status = gr_sync_last_work(sync, &event);
     if (status != GR_OK || !event)
         return status;
-    CUresult result = cu->EventSynchronize(event);
+    CUresult result = cu->EventQuery(event); /* after a failure the work may never end */
+    if (result == CUDA_ERROR_NOT_READY)
+        result = cu->EventSynchronize(event);
     cu->EventDestroy(event);
     return result == CUDA_SUCCESS
                ? GR_OK
@@ -72,6 +74,8 @@ gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore
     bool pushed;
     GR_TRY(gr_context_enter(&resource->context, &pushed, call));
     gr_status status = wait_for_last_work(sync);
+    if (status == GR_ERR_DEVICE_LOST)
+        gr_resources_after_failure(&resource, 1);
     if (status == GR_OK) {
         /* without `acquire` the program orders the work itself */
         bool is_new = sync->is_new && acquire;

@@ -62,7 +62,7 @@ void gr_sync_undo_acquire(gr_resource *const resources[], size_t n, CUstream str
 gr_status gr_sync_release(gr_resource *const resources[], size_t n, CUstream stream);
 
 /* See signal_in_place() in struct gr_backend. */
-void gr_sync_signal_in_place(const gr_resource *resource);
+void gr_sync_signal_in_place(const struct gr_sync *sync);
 
 /*
  * Returns an event after the resource's last work, which the caller owns; *event is NULL if there

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A kernel fails after a release was enqueued, so that CUDA never signals Vulkan. The next call
- * reports the failure and signals in place of CUDA, so that Vulkan does not keep waiting.
+ * with a resource signals in place of CUDA, so that Vulkan does not keep waiting.
  */
 #include "vk_submit.h"
 
 #include <stdlib.h>
+
+#include <grinterop/image.h>
 
 #include "tests/support/child_check.h"
 
@@ -22,79 +24,164 @@ int __lsan_is_turned_off(void)
 
 GROUP("submits after a kernel that failed", add_vulkan_case)
 
-static gr_status submit_nothing(gr_resource *resource, VkFence fence)
+/* ---- Calls that report the failure ----------------------------------------------------------- */
+
+static gr_resource *resource, *other, *image; /* Vulkan waits for CUDA's work with `resource` */
+static gr_buffer *buffer;                     /* of `other` */
+static gr_semaphore *unused;
+static CUevent event;
+
+static gr_status map(void)
 {
-    GR_AUTO(gr_submit) *submit = must_make(gr_submit_begin(&resource, 1));
+    return gr_map(resource, fx.stream) ? GR_OK : gr_last_error()->status;
+}
+
+static gr_status map_linear(void)
+{
+    return gr_map_linear(image, 0, 0, fx.stream) ? GR_OK : gr_last_error()->status;
+}
+
+static gr_status release(void)
+{
+    return gr_buffer_release(buffer);
+}
+
+static gr_status release_after_event(void)
+{
+    const gr_release_options options = GR_INIT(gr_release_options, .wait_event = event);
+    return gr_buffer_release_many(&buffer, 1, GR_STREAM_OF_MAP, &options);
+}
+
+static gr_status wait(void)
+{
+    return gr_resource_wait(resource, GR_WAIT_FOREVER);
+}
+
+static gr_status set_sync(void)
+{
+    return gr_resource_set_sync(resource, GR_SEMAPHORE_NONE, GR_SEMAPHORE_NONE);
+}
+
+/* The resource is closed whether the call reports the failure or not. */
+static gr_status close_it(void)
+{
+    gr_status status = gr_resource_close(resource, GR_STREAM_OF_MAP);
+    child_check(status == GR_OK || status == GR_ERR_PARTIAL);
+    return GR_ERR_DEVICE_LOST;
+}
+
+/* Ends the objects of resources that were closed before the failure. */
+static gr_status collect(void)
+{
+    gr_semaphore_free(unused);
+    return GR_ERR_DEVICE_LOST;
+}
+
+/* ---- The failure ----------------------------------------------------------------------------- */
+
+enum { CUDA_WAITS = 1, CLOSED = 2 };
+
+static gr_status submit_nothing(gr_resource *submitted, VkFence fence)
+{
+    GR_AUTO(gr_submit) *submit = must_make(gr_submit_begin(&submitted, 1));
     return gr_vk_submit(
         submit, &GR_INIT(gr_vk_submit_desc, .fence = fence, .first = &copying, .last = &copying));
 }
 
-/* Submits work that waits for CUDA, whose kernel then fails. Returns the fence of the submit. */
-static VkFence leave_waiting(gr_resource *resource)
+static void begin(int kind)
+{
+    const VkImageCreateInfo info =
+        vulkan_image_info(vulkan_format(VK_FORMAT_R8G8B8A8_UNORM), vulkan_shape("2D"), 8, 8, 1,
+                          VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT);
+    leaks = true;
+    fixture_setup();
+    vulkan_setup();
+    child_check(!vk.missing && !kernels_load());
+    begin_device(kind);
+    resource = make_buffer();
+    other = make_buffer();
+    if (kind / COPIED)
+        image = must_make(gr_vk_image_create(device, &info, GR_READ_WRITE));
+    buffer = must_map(other);
+    unused = must_make(gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE));
+    CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
+}
+
+/*
+ * Submits work that waits for CUDA, whose kernel then fails. Returns the fence of the submit. With
+ * CUDA_WAITS, another stream waits for that submit. With CLOSED, the resource was closed before the
+ * failure.
+ */
+static VkFence leave_waiting(int how)
 {
     const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     VkFence fence = VK_NULL_HANDLE;
     VK(CreateFence(vk.h->device, &info, NULL, &fence));
-    assert_ok(submit_nothing(resource, VK_NULL_HANDLE));
     struct gate *gate = gate_put(fx.stream);
-    gr_buffer *buffer = must_map(resource);
+    gr_buffer *mapped = must_map(resource);
     kernel_fail(fx.stream);
-    assert_ok(gr_buffer_release(buffer));
+    assert_ok(gr_buffer_release(mapped));
     assert_ok(submit_nothing(resource, fence));
+    if (how & CUDA_WAITS)
+        assert_ok(gr_buffer_release(must_map_on(resource, fx.other)));
+    if (how & CLOSED)
+        assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
     gate_open(gate);
     child_check(fx.cu->StreamSynchronize(fx.stream) != CUDA_SUCCESS);
     child_check(vk.WaitForFences(vk.h->device, 1, &fence, VK_TRUE, 50000000) == VK_TIMEOUT);
     return fence;
 }
 
-/* The next map, or the release of a buffer that is mapped, reports the failure. */
-static int fail_on(int kind, bool releases)
+static int fail_on(int kind, int how, gr_status (*call)(void))
 {
-    leaks = true;
-    fixture_setup();
-    vulkan_setup();
-    child_check(!vk.missing && !kernels_load());
-    begin_device(kind);
-    gr_resource *resource = make_buffer();
-    GR_AUTO(gr_resource) *mapped = make_buffer();
-    gr_buffer *buffer = must_map(mapped);
-    VkFence fence = leave_waiting(resource);
-    if (releases)
-        child_check(gr_buffer_release(buffer) != GR_OK);
-    else
-        child_check(!gr_map(resource, fx.stream));
-    child_check(gr_last_error()->status == GR_ERR_DEVICE_LOST);
+    begin(kind);
+    assert_ok(submit_nothing(call == map_linear ? image : resource, VK_NULL_HANDLE));
+    VkFence fence = leave_waiting(how);
+    child_check(call() == GR_ERR_DEVICE_LOST);
     child_check(vk.WaitForFences(vk.h->device, 1, &fence, VK_TRUE, 20000000000u) == VK_SUCCESS);
     VK(QueueWaitIdle(vk.h->graphics));
     gr_resource_free(resource);
+    gr_resource_free(image);
+    gr_buffer_release(buffer);
+    gr_resource_free(other);
+    if (call != collect)
+        gr_semaphore_free(unused);
     gr_vk_device_free(device);
     return 0;
 }
 
-CHILD(map_fails)
-{
-    return fail_on(PLAIN, false);
-}
+#define FAILURE(name, ...)                                                                         \
+    CHILD(name)                                                                                    \
+    {                                                                                              \
+        return fail_on(__VA_ARGS__);                                                               \
+    }
+FAILURE(map_fails, PLAIN, 0, map)
+FAILURE(release_fails, PLAIN, 0, release)
+FAILURE(map_of_a_copy_fails, PLAIN + COPIED, 0, map)
+FAILURE(release_of_a_copy_fails, PLAIN + COPIED, 0, release)
+FAILURE(linear_map_fails, PLAIN + COPIED, 0, map_linear)
+FAILURE(release_after_an_event_fails, PLAIN, 0, release_after_event)
+FAILURE(wait_fails, PLAIN, CUDA_WAITS, wait)
+FAILURE(set_sync_fails, PLAIN, CUDA_WAITS, set_sync)
+FAILURE(closed, PLAIN, 0, close_it)
+FAILURE(closed_while_cuda_waits, PLAIN, CUDA_WAITS, close_it)
+FAILURE(closed_before, PLAIN, CLOSED, collect)
 
-CHILD(release_fails)
+VULKAN_TEST(a_failed_kernel_does_not_leave_vulkan_waiting, 11)
 {
-    return fail_on(PLAIN, true);
-}
-
-CHILD(map_of_a_copy_fails)
-{
-    return fail_on(PLAIN + COPIED, false);
-}
-
-CHILD(release_of_a_copy_fails)
-{
-    return fail_on(PLAIN + COPIED, true);
-}
-
-VULKAN_TEST(a_failed_kernel_does_not_leave_vulkan_waiting, 4)
-{
-    static const char *const children[] = {"map_fails", "release_fails", "map_of_a_copy_fails",
-                                           "release_of_a_copy_fails"};
+    static const char *const children[] = {
+        "map_fails",
+        "release_fails",
+        "map_of_a_copy_fails",
+        "release_of_a_copy_fails",
+        "linear_map_fails",
+        "release_after_an_event_fails",
+        "wait_fails",
+        "set_sync_fails",
+        "closed",
+        "closed_while_cuda_waits",
+        "closed_before",
+    };
     need_kernels();
     if (!gr_cuda_is_software() && !getenv("GR_TEST_FAULTS"))
         skip("a kernel that fails may break later OpenGL contexts; GR_TEST_FAULTS=1 runs it");
