@@ -2,12 +2,14 @@
 /*
  * Acquires slots of a ring, for either side. The lock is held only for the bookkeeping. Driver and
  * graphics calls run without the lock, on claimed slots, so that no side waits for driver calls of
- * the other side.
+ * the other side. Only check_cuda() holds it, at most every 100 ms.
  */
 #define _POSIX_C_SOURCE 200809L
+#include <errno.h>
 #include <stdio.h>
 #include <time.h>
 
+#include "lib/backend.h"
 #include "lib/error.h"
 #include "lib/plural.h"
 #include "lib/ring/side_order.h"
@@ -22,6 +24,9 @@
  * time.
  */
 #define MOST_ATTEMPTS 8
+
+/* The time between two checks of the CUDA context during a wait, in milliseconds. */
+#define CHECK_MS 100
 
 /* ---- Waiting for slots ----------------------------------------------------------------------- */
 
@@ -44,14 +49,49 @@ static struct deadline deadline_of(const gr_ring *ring, unsigned timeout_ms)
     return (struct deadline){timeout_ms, at};
 }
 
+/* Whether the deadline comes at the same time as the other one, or earlier. */
+static bool is_first(const struct deadline *deadline, const struct deadline *other)
+{
+    const struct timespec *at = &deadline->until, *of_other = &other->until;
+    return deadline->timeout_ms != GR_WAIT_FOREVER &&
+           (at->tv_sec < of_other->tv_sec ||
+            (at->tv_sec == of_other->tv_sec && at->tv_nsec <= of_other->tv_nsec));
+}
+
 static bool is_over(const gr_ring *ring, const struct deadline *deadline)
 {
-    struct timespec now;
-    if (deadline->timeout_ms == GR_WAIT_FOREVER)
-        return false;
-    clock_gettime(ring->clock, &now);
-    return now.tv_sec > deadline->until.tv_sec ||
-           (now.tv_sec == deadline->until.tv_sec && now.tv_nsec >= deadline->until.tv_nsec);
+    const struct deadline now = deadline_of(ring, 0);
+    return is_first(deadline, &now);
+}
+
+/* If a kernel has failed, no frame may ever come: ends what waits for CUDA. The lock is held. */
+static gr_status check_cuda(const gr_ring *ring, const char *call)
+{
+    if (!gr_context_has_failed(&gr_ring_any_resource(ring)->context))
+        return GR_OK;
+    for (uint32_t i = 0; i < ring->state->room; i++)
+        if (ring->slots[i].resource)
+            gr_resources_after_failure(&ring->slots[i].resource, 1);
+    gr_link_after_failure(ring->link);
+    return gr_fail(GR_ERR_DEVICE_LOST, call,
+                   "Earlier work in the ring's CUDA context has failed, such as a kernel. Check "
+                   "that work (compute-sanitizer), and create the context and the ring again.");
+}
+
+/*
+ * Waits until the ring changes, at most until the deadline. The lock is held. If nothing changes,
+ * checks the CUDA context from time to time, because the other side may wait for a kernel that
+ * failed. *over says whether the wait is over.
+ */
+static gr_status wait_for_change(gr_ring *ring, const struct deadline *deadline, bool *over,
+                                 const char *call)
+{
+    const struct deadline check = deadline_of(ring, CHECK_MS);
+    const bool is_last = is_first(deadline, &check);
+    int waited = pthread_cond_timedwait(&ring->changed, &ring->lock,
+                                        is_last ? &deadline->until : &check.until);
+    *over = waited != 0 && (is_last || waited != ETIMEDOUT);
+    return waited == ETIMEDOUT ? check_cuda(ring, call) : GR_OK;
 }
 
 static gr_status fail_too_few(const gr_ring *ring, const struct gr_ring_side *side, size_t n,
@@ -172,18 +212,16 @@ static enum claim try_to_claim(gr_ring *ring, struct gr_ring_side *side, size_t 
 static gr_status claim(gr_ring *ring, struct gr_ring_side *side, size_t n,
                        const struct deadline *deadline, const char *call)
 {
-    int waited = 0;
+    bool over = deadline->timeout_ms == 0;
     enum claim found = try_to_claim(ring, side, n, call);
     for (;;) {
         if (found == CLAIM_NONE_READY && !ring->is_sending && gr_ring_can_end_returned(ring)) {
             GR_TRY(gr_ring_end_returned(ring, side, call));
             found = try_to_claim(ring, side, n, call);
         }
-        if (found != CLAIM_NONE_READY || deadline->timeout_ms == 0 || waited != 0)
+        if (found != CLAIM_NONE_READY || over)
             break;
-        waited = deadline->timeout_ms == GR_WAIT_FOREVER
-                     ? pthread_cond_wait(&ring->changed, &ring->lock)
-                     : pthread_cond_timedwait(&ring->changed, &ring->lock, &deadline->until);
+        GR_TRY(wait_for_change(ring, deadline, &over, call));
         found = try_to_claim(ring, side, n, call);
     }
     switch (found) {
@@ -298,6 +336,8 @@ static gr_status begin_use(gr_ring *ring, struct gr_ring_side *side, CUstream st
     gr_status status = await_peers_work(ring, side, n, deadline, call);
     if (status == GR_OK)
         status = gr_ring_begin_use(ring, side, n, stream, &submit, call);
+    if (status == GR_ERR_DEVICE_LOST)
+        gr_link_after_failure(ring->link);
     pthread_mutex_lock(&ring->lock);
     finish_claim(ring, side, n, status == GR_OK);
     if (status == GR_OK)

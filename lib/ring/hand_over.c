@@ -158,6 +158,8 @@ static gr_status hand_over(gr_ring *ring, enum gr_hand_over how, const gr_slot *
         return status;
     status =
         ending ? gr_ring_end_use(ring, side, ending, how, call) : gr_ring_defer_end(ring, n, call);
+    if (status == GR_ERR_DEVICE_LOST)
+        gr_link_after_failure(ring->link);
     pthread_mutex_lock(&ring->lock);
     update_slots(ring, side, n);
     if (status == GR_OK)

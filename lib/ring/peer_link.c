@@ -167,6 +167,12 @@ void gr_link_stop(struct gr_link *link)
     wake(link, true);
 }
 
+void gr_link_after_failure(const struct gr_link *link)
+{
+    if (link && gr_context_has_failed(&link->context))
+        shutdown(link->watch.socket, SHUT_WR);
+}
+
 gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                             const char *call)
 {

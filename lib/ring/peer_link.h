@@ -103,6 +103,12 @@ void gr_link_cancel_read(struct gr_link *link, const struct gr_ring_side *side, 
 
 void gr_link_stop(struct gr_link *link);
 
+/*
+ * For a call that failed with GR_ERR_DEVICE_LOST. If the CUDA context has failed, tells the peer
+ * that this process signals no more.
+ */
+void gr_link_after_failure(const struct gr_link *link);
+
 /* ---- Calls without the ring's lock, around the use of slots ---------------------------------- */
 
 /*

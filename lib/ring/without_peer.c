@@ -51,6 +51,11 @@ void gr_link_stop(struct gr_link *link)
     (void)link;
 }
 
+void gr_link_after_failure(const struct gr_link *link)
+{
+    (void)link;
+}
+
 gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                             const char *call)
 {

@@ -73,6 +73,7 @@ void job_consumes_all(int socket);
 void job_consumes_the_newest(int socket);
 void job_dies_in_a_frame(int socket);
 void job_dies_after(int socket);
+void job_kernel_fails(int socket);
 void job_ends_at_once(int socket);
 
 #endif

@@ -105,6 +105,7 @@ static const struct {
     {"consumes_the_newest", job_consumes_the_newest},
     {"dies_in_a_frame", job_dies_in_a_frame},
     {"dies_after", job_dies_after},
+    {"kernel_fails", job_kernel_fails},
     {"ends_at_once", job_ends_at_once},
 };
 

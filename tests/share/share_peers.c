@@ -7,6 +7,7 @@
 #include "share_ring.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define SLOTS 3
@@ -45,6 +46,27 @@ void job_ends_at_once(int socket)
     child_check(cuda_writes(ring) == GR_OK);
     gr_ring_free(ring);
     CU(StreamSynchronize(fx.stream));
+}
+
+/* The job reports the failure, and lives until the consumer has freed its ring. */
+void job_kernel_fails(int socket)
+{
+    const gr_slot *slot;
+    gr_status status = GR_OK;
+    child_check(!kernels_load());
+    gr_ring *ring = peer_ring(socket);
+    child_check(gr_ring_acquire_write(ring, fx.stream, &slot, 1, SOON) == GR_OK);
+    struct gate *gate = gate_put(fx.stream);
+    kernel_fail(fx.stream);
+    child_check(gr_ring_hand_over(ring, &slot, 1) == GR_OK);
+    sleep_ms(50);
+    gate_open(gate);
+    for (int i = 0; status != GR_ERR_SYSTEM && i < SOON / 10; i++) {
+        status = gr_ring_acquire_write(ring, fx.stream, &slot, 1, SOON);
+        child_check(status != GR_ERR_TIMEOUT);
+        sleep_ms(10);
+    }
+    raise(SIGKILL);
 }
 
 GROUP("peers that end", add_share_case)
@@ -107,6 +129,23 @@ VULKAN_TEST(a_pending_vulkan_read_ends_when_the_cuda_peer_dies, 2)
     vulkan_finish();
     assert_ok(gr_ring_give_back(r.ring, &slot, 1));
     must_be_over(gr_ring_acquire_read(r.ring, GR_STREAM_NONE, &slot, 1, SOON));
+    shared_ring_end(&r);
+}
+
+VULKAN_TEST(a_pending_vulkan_read_ends_when_a_kernel_of_the_peer_fails)
+{
+    const gr_slot *slot;
+    struct peer peer;
+    need_kernels();
+    if (!gr_cuda_is_software() && !getenv("GR_TEST_FAULTS"))
+        skip("a kernel that fails may break later OpenGL contexts; GR_TEST_FAULTS=1 runs it");
+    struct shared_ring r = ring_with(&peer, "kernel_fails", GR_SIDE_CUDA);
+    vulkan_begins_read(&r, &slot, NULL);
+    vulkan_finish();
+    must_be_over(gr_ring_acquire_read(r.ring, GR_STREAM_NONE, &slot, 1, GR_WAIT_FOREVER));
+    gr_ring_free(r.ring);
+    r.ring = NULL;
+    peer_end_killed(&peer, true);
     shared_ring_end(&r);
 }
 
