@@ -318,6 +318,26 @@ bool choice_of(PyObject *object, const char *what, const char *const names[], in
     return false;
 }
 
+bool value_of(PyObject *object, const char *what, const struct named *table, unsigned *value)
+{
+    const char *names[MOST_NAMES];
+    int choice, count = 0;
+    do
+        names[count] = table[count].name;
+    while (names[count++]);
+    if (!choice_of(object, what, names, &choice))
+        return false;
+    *value = table[choice].value;
+    return true;
+}
+
+const char *name_of(const struct named *table, unsigned value)
+{
+    while (table->name && table->value != value)
+        table++;
+    return table->name ? table->name : "";
+}
+
 static PyObject *parse_flags(PyObject *module, PyObject *object)
 {
     unsigned flags;

@@ -54,16 +54,18 @@ static PyObject *gl_cuda_device(PyObject *module, PyObject *none)
 
 static PyObject *probe(PyObject *module, PyObject *object)
 {
-    static const char *const names[] = {"interop", "shared", "copy", "peer", NULL};
-    static const gr_transport transports[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_SHARED,
-                                              GR_TRANSPORT_COPY, GR_TRANSPORT_PEER};
+    static const struct named transports[] = {{"interop", GR_TRANSPORT_INTEROP},
+                                              {"shared", GR_TRANSPORT_SHARED},
+                                              {"copy", GR_TRANSPORT_COPY},
+                                              {"peer", GR_TRANSPORT_PEER},
+                                              {0}};
     const gr_transport_info *info;
-    int choice;
+    unsigned transport;
     (void)module;
-    if (!choice_of(object, "transport to probe", names, &choice))
+    if (!value_of(object, "transport to probe", transports, &transport))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
-    info = gr_gl_probe(transports[choice]);
+    info = gr_gl_probe((gr_transport)transport);
     Py_END_ALLOW_THREADS
     if (!info)
         return fail();

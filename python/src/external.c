@@ -21,64 +21,31 @@ struct given {
     unsigned long long offset, length;
 };
 
-/* The formats, and their names in the same order. */
-static const unsigned formats[] = {
-    GR_FORMAT_UNSIGNED_INT8,  GR_FORMAT_UNSIGNED_INT16, GR_FORMAT_UNSIGNED_INT32,
-    GR_FORMAT_SIGNED_INT8,    GR_FORMAT_SIGNED_INT16,   GR_FORMAT_SIGNED_INT32,
-    GR_FORMAT_HALF,           GR_FORMAT_FLOAT,          GR_FORMAT_UNORM_INT_101010_2,
-    GR_FORMAT_BC1_UNORM,      GR_FORMAT_BC1_UNORM_SRGB, GR_FORMAT_BC2_UNORM,
-    GR_FORMAT_BC2_UNORM_SRGB, GR_FORMAT_BC3_UNORM,      GR_FORMAT_BC3_UNORM_SRGB,
-    GR_FORMAT_BC4_UNORM,      GR_FORMAT_BC4_SNORM,      GR_FORMAT_BC5_UNORM,
-    GR_FORMAT_BC5_SNORM,      GR_FORMAT_BC6H_UF16,      GR_FORMAT_BC6H_SF16,
-    GR_FORMAT_BC7_UNORM,      GR_FORMAT_BC7_UNORM_SRGB};
-static const char *const format_names[] = {"u8",
-                                           "u16",
-                                           "u32",
-                                           "i8",
-                                           "i16",
-                                           "i32",
-                                           "f16",
-                                           "f32",
-                                           "unorm_int_101010_2",
-                                           "bc1_unorm",
-                                           "bc1_unorm_srgb",
-                                           "bc2_unorm",
-                                           "bc2_unorm_srgb",
-                                           "bc3_unorm",
-                                           "bc3_unorm_srgb",
-                                           "bc4_unorm",
-                                           "bc4_snorm",
-                                           "bc5_unorm",
-                                           "bc5_snorm",
-                                           "bc6h_uf16",
-                                           "bc6h_sf16",
-                                           "bc7_unorm",
-                                           "bc7_unorm_srgb",
-                                           NULL};
-
-_Static_assert(sizeof(format_names) / sizeof(*format_names) ==
-                   sizeof(formats) / sizeof(*formats) + 1,
-               "each format has a name");
-
-const char *format_name(unsigned format)
-{
-    for (size_t i = 0; format_names[i]; i++)
-        if (formats[i] == format)
-            return format_names[i];
-    return "";
-}
-
-static bool format_of(PyObject *object, unsigned *format)
-{
-    int choice;
-    if (!object || !choice_of(object, "format", format_names, &choice)) {
-        if (!object)
-            PyErr_SetString(PyExc_ValueError, "image has no format, such as \"u8\" or \"f32\"");
-        return false;
-    }
-    *format = formats[choice];
-    return true;
-}
+const struct named formats[] = {{"u8", GR_FORMAT_UNSIGNED_INT8},
+                                {"u16", GR_FORMAT_UNSIGNED_INT16},
+                                {"u32", GR_FORMAT_UNSIGNED_INT32},
+                                {"i8", GR_FORMAT_SIGNED_INT8},
+                                {"i16", GR_FORMAT_SIGNED_INT16},
+                                {"i32", GR_FORMAT_SIGNED_INT32},
+                                {"f16", GR_FORMAT_HALF},
+                                {"f32", GR_FORMAT_FLOAT},
+                                {"unorm_int_101010_2", GR_FORMAT_UNORM_INT_101010_2},
+                                {"bc1_unorm", GR_FORMAT_BC1_UNORM},
+                                {"bc1_unorm_srgb", GR_FORMAT_BC1_UNORM_SRGB},
+                                {"bc2_unorm", GR_FORMAT_BC2_UNORM},
+                                {"bc2_unorm_srgb", GR_FORMAT_BC2_UNORM_SRGB},
+                                {"bc3_unorm", GR_FORMAT_BC3_UNORM},
+                                {"bc3_unorm_srgb", GR_FORMAT_BC3_UNORM_SRGB},
+                                {"bc4_unorm", GR_FORMAT_BC4_UNORM},
+                                {"bc4_snorm", GR_FORMAT_BC4_SNORM},
+                                {"bc5_unorm", GR_FORMAT_BC5_UNORM},
+                                {"bc5_snorm", GR_FORMAT_BC5_SNORM},
+                                {"bc6h_uf16", GR_FORMAT_BC6H_UF16},
+                                {"bc6h_sf16", GR_FORMAT_BC6H_SF16},
+                                {"bc7_unorm", GR_FORMAT_BC7_UNORM},
+                                {"bc7_unorm_srgb", GR_FORMAT_BC7_UNORM_SRGB},
+                                {0}};
+_Static_assert(sizeof(formats) / sizeof(*formats) <= MOST_NAMES, "value_of() takes it");
 
 static bool read_image(PyObject *none, PyObject *given, gr_external_image_desc *image)
 {
@@ -93,8 +60,12 @@ static bool read_image(PyObject *none, PyObject *given, gr_external_image_desc *
                                      &depth, &image->levels, &image->placed_levels, &image->layers,
                                      &cube, &format, &image->channels, &color_attachment,
                                      &depth_texture, &srgb, &normalized) ||
-        !format_of(format, &image->format))
+        !value_of(format, "format", formats, &image->format))
         return false;
+    if (!format) {
+        PyErr_SetString(PyExc_ValueError, "image has no format, such as \"u8\" or \"f32\"");
+        return false;
+    }
     image->width = width;
     image->height = height;
     image->depth = depth;
@@ -168,19 +139,19 @@ static PyObject *from_fd(PyObject *type, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"fd",     "size",  "kind",  "dedicated", "offset",
                             "length", "image", "flags", NULL};
-    static const char *const kinds[] = {"opaque", "dma-buf", NULL};
-    static const unsigned types[] = {GR_EXTERNAL_MEMORY_OPAQUE_FD, GR_EXTERNAL_MEMORY_DMABUF_FD};
+    static const struct named kinds[] = {
+        {"opaque", GR_EXTERNAL_MEMORY_OPAQUE_FD}, {"dma-buf", GR_EXTERNAL_MEMORY_DMABUF_FD}, {0}};
     struct external external = {.memory = GR_INIT(gr_external_memory_desc)};
     struct given given = {0};
     PyObject *kind = NULL;
     unsigned long long size;
-    int dedicated = 0, choice;
+    int dedicated = 0;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "iK|$OpKKOO:from_fd", names,
                                      &external.memory.fd, &size, &kind, &dedicated, &given.offset,
                                      &given.length, &given.image, &given.flags) ||
-        !choice_of(kind, "kind of descriptor", kinds, &choice) || !part_of(&given, &external))
+        !value_of(kind, "kind of descriptor", kinds, &external.memory.type) ||
+        !part_of(&given, &external))
         return NULL;
-    external.memory.type = types[choice];
     external.memory.size = size;
     external.memory.dedicated = dedicated;
     return import(type, &external);
@@ -190,25 +161,25 @@ static PyObject *from_win32(PyObject *type, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"handle", "size",  "kind",  "dedicated", "offset",
                             "length", "image", "flags", NULL};
-    static const char *const kinds[] = {
-        "opaque",         "opaque-kmt",         "d3d12-heap", "d3d12-resource",
-        "d3d11-resource", "d3d11-resource-kmt", NULL};
-    static const unsigned types[] = {
-        GR_EXTERNAL_MEMORY_OPAQUE_WIN32,   GR_EXTERNAL_MEMORY_OPAQUE_WIN32_KMT,
-        GR_EXTERNAL_MEMORY_D3D12_HEAP,     GR_EXTERNAL_MEMORY_D3D12_RESOURCE,
-        GR_EXTERNAL_MEMORY_D3D11_RESOURCE, GR_EXTERNAL_MEMORY_D3D11_RESOURCE_KMT};
+    static const struct named kinds[] = {
+        {"opaque", GR_EXTERNAL_MEMORY_OPAQUE_WIN32},
+        {"opaque-kmt", GR_EXTERNAL_MEMORY_OPAQUE_WIN32_KMT},
+        {"d3d12-heap", GR_EXTERNAL_MEMORY_D3D12_HEAP},
+        {"d3d12-resource", GR_EXTERNAL_MEMORY_D3D12_RESOURCE},
+        {"d3d11-resource", GR_EXTERNAL_MEMORY_D3D11_RESOURCE},
+        {"d3d11-resource-kmt", GR_EXTERNAL_MEMORY_D3D11_RESOURCE_KMT},
+        {0}};
     struct external external = {.memory = GR_INIT(gr_external_memory_desc)};
     struct given given = {0};
     PyObject *handle, *name, *kind = NULL;
     unsigned long long size;
-    int dedicated = 0, choice;
+    int dedicated = 0;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "OK|$OpKKOO:from_win32", names, &handle, &size,
                                      &kind, &dedicated, &given.offset, &given.length, &given.image,
                                      &given.flags) ||
-        !choice_of(kind, "kind of handle", kinds, &choice) || !part_of(&given, &external) ||
-        !win32_of(handle, &external.memory.win32_handle, &name))
+        !value_of(kind, "kind of handle", kinds, &external.memory.type) ||
+        !part_of(&given, &external) || !win32_of(handle, &external.memory.win32_handle, &name))
         return NULL;
-    external.memory.type = types[choice];
     external.memory.size = size;
     external.memory.dedicated = dedicated;
     external.memory.win32_name = name ? PyBytes_AsString(name) : NULL;

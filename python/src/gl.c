@@ -28,23 +28,13 @@ static bool gl_number(PyObject *object, unsigned *number)
     return true;
 }
 
-/* Reads a transport name as gr_transport bits. An absent name is 0, the default. */
-static bool transports_of(PyObject *object, unsigned *transports)
-{
-    static const char *const names[] = {"without copy", "interop", "shared", "copy",
-                                        "peer",         "any",     NULL};
-    static const unsigned bits[] = {0,
-                                    GR_TRANSPORT_INTEROP,
-                                    GR_TRANSPORT_SHARED,
-                                    GR_TRANSPORT_COPY,
-                                    GR_TRANSPORT_PEER,
-                                    GR_TRANSPORT_ANY};
-    int choice;
-    if (!choice_of(object, "transport", names, &choice))
-        return false;
-    *transports = bits[choice];
-    return true;
-}
+static const struct named transports[] = {{"without copy", 0},
+                                          {"interop", GR_TRANSPORT_INTEROP},
+                                          {"shared", GR_TRANSPORT_SHARED},
+                                          {"copy", GR_TRANSPORT_COPY},
+                                          {"peer", GR_TRANSPORT_PEER},
+                                          {"any", GR_TRANSPORT_ANY},
+                                          {0}};
 
 static PyObject *from_gl_buffer(PyObject *type, PyObject *args, PyObject *keywords)
 {
@@ -57,7 +47,8 @@ static PyObject *from_gl_buffer(PyObject *type, PyObject *args, PyObject *keywor
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OOO:from_gl_buffer", names, &name, &flag,
                                      &stream, &transport) ||
         !gl_number(name, &gl_name) || !flags_of(flag, &flags) ||
-        !stream_or(stream, NULL, &checked) || !transports_of(transport, &options.transports))
+        !stream_or(stream, NULL, &checked) ||
+        !value_of(transport, "transport", transports, &options.transports))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
     resource = gr_from_gl_buffer_with(gl_name, flags, &options);
@@ -78,7 +69,7 @@ static PyObject *from_gl_image(PyObject *type, PyObject *args, PyObject *keyword
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|$OO:from_gl_image", names, &name, &target,
                                      &flag, &transport) ||
         !gl_number(name, &gl_name) || !gl_number(target, &gl_target) || !flags_of(flag, &flags) ||
-        !transports_of(transport, &options.transports))
+        !value_of(transport, "transport", transports, &options.transports))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
     resource = gr_from_gl_image_with(gl_name, gl_target, flags, &options);
@@ -97,7 +88,8 @@ static PyObject *create_gl_buffer(PyObject *type, PyObject *args, PyObject *keyw
     gr_resource *resource;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "n|$OOp:create_gl_buffer", names, &size, &flag,
                                      &transport, &packed) ||
-        !flags_of(flag, &flags) || !transports_of(transport, &options.transports))
+        !flags_of(flag, &flags) ||
+        !value_of(transport, "transport", transports, &options.transports))
         return NULL;
     options.packed = packed;
     Py_BEGIN_ALLOW_THREADS
@@ -118,7 +110,8 @@ static PyObject *create_gl_image(PyObject *type, PyObject *args, PyObject *keywo
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "IIII|II$OO:create_gl_image", names,
                                      &desc.target, &desc.internal_format, &desc.width, &desc.height,
                                      &desc.depth, &desc.levels, &flag, &transport) ||
-        !flags_of(flag, &flags) || !transports_of(transport, &options.transports))
+        !flags_of(flag, &flags) ||
+        !value_of(transport, "transport", transports, &options.transports))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
     resource = gr_gl_image_create(&desc, flags, &options);

@@ -171,7 +171,7 @@ static PyObject *image_info(PyObject *self, PyObject *none)
         "height", (Py_ssize_t)info->height, "depth", (Py_ssize_t)info->depth, "levels",
         info->levels, "layers", info->layers, "cube", info->cube ? Py_True : Py_False, "layered",
         info->layered ? Py_True : Py_False, "srgb", info->srgb ? Py_True : Py_False, "normalized",
-        info->normalized ? Py_True : Py_False, "format", format_name(info->format), "channels",
+        info->normalized ? Py_True : Py_False, "format", name_of(formats, info->format), "channels",
         info->channels, "texel_bytes", info->texel_bytes);
 }
 

@@ -94,8 +94,21 @@ bool timeout_of(PyObject *object, unsigned *timeout_ms);
  */
 bool choice_of(PyObject *object, const char *what, const char *const names[], int *choice);
 
-/* Returns the Python name of a GR_FORMAT; "" if it has none. */
-const char *format_name(unsigned format);
+/* A table of names and their values, which ends with a NULL name. */
+#define MOST_NAMES 24
+struct named {
+    const char *name;
+    unsigned value;
+};
+
+/* Like choice_of(), but gives the value of the name. */
+bool value_of(PyObject *object, const char *what, const struct named *table, unsigned *value);
+
+/* Returns the name of a value; "" if it has none. */
+const char *name_of(const struct named *table, unsigned value);
+
+/* The formats of GR_FORMAT (external.c). */
+extern const struct named formats[];
 
 /*
  * The parameters of a METH_FASTCALL | METH_KEYWORDS function: their names, which end with NULL, the

@@ -35,13 +35,11 @@ static PyObject *api_name(PyObject *self)
 
 static const char *transport_name(PyObject *self)
 {
-    gr_transport of = info_of(self)->transport;
-    return of == GR_TRANSPORT_INTEROP    ? "interop"
-           : of == GR_TRANSPORT_SHARED   ? "shared"
-           : of == GR_TRANSPORT_COPY     ? "copy"
-           : of == GR_TRANSPORT_EXTERNAL ? "external"
-           : of == GR_TRANSPORT_PEER     ? "peer"
-                                         : "";
+    static const struct named names[] = {
+        {"interop", GR_TRANSPORT_INTEROP}, {"shared", GR_TRANSPORT_SHARED},
+        {"copy", GR_TRANSPORT_COPY},       {"external", GR_TRANSPORT_EXTERNAL},
+        {"peer", GR_TRANSPORT_PEER},       {0}};
+    return name_of(names, info_of(self)->transport);
 }
 
 static bool is_of(PyObject *self, gr_graphics_api api)

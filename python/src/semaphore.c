@@ -32,18 +32,16 @@ static PyObject *import(PyObject *type, const gr_semaphore_desc *desc)
 static PyObject *from_fd(PyObject *type, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"fd", "kind", "value", NULL};
-    static const char *const kinds[] = {"timeline", "binary", NULL};
-    static const unsigned types[] = {GR_EXTERNAL_SEMAPHORE_TIMELINE_SEMAPHORE_FD,
-                                     GR_EXTERNAL_SEMAPHORE_OPAQUE_FD};
+    static const struct named kinds[] = {{"timeline", GR_EXTERNAL_SEMAPHORE_TIMELINE_SEMAPHORE_FD},
+                                         {"binary", GR_EXTERNAL_SEMAPHORE_OPAQUE_FD},
+                                         {0}};
     gr_semaphore_desc desc = GR_INIT(gr_semaphore_desc);
     PyObject *kind = NULL;
     unsigned long long value = 0;
-    int choice;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "i|$OK:from_fd", names, &desc.fd, &kind,
                                      &value) ||
-        !choice_of(kind, "kind of semaphore", kinds, &choice))
+        !value_of(kind, "kind of semaphore", kinds, &desc.type))
         return NULL;
-    desc.type = types[choice];
     desc.value = value;
     return import(type, &desc);
 }
@@ -51,26 +49,23 @@ static PyObject *from_fd(PyObject *type, PyObject *args, PyObject *keywords)
 static PyObject *from_win32(PyObject *type, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"handle", "kind", "value", NULL};
-    static const char *const kinds[] = {"timeline",        "binary",      "binary-kmt",
-                                        "d3d12-fence",     "d3d11-fence", "keyed-mutex",
-                                        "keyed-mutex-kmt", NULL};
-    static const unsigned types[] = {GR_EXTERNAL_SEMAPHORE_TIMELINE_SEMAPHORE_WIN32,
-                                     GR_EXTERNAL_SEMAPHORE_OPAQUE_WIN32,
-                                     GR_EXTERNAL_SEMAPHORE_OPAQUE_WIN32_KMT,
-                                     GR_EXTERNAL_SEMAPHORE_D3D12_FENCE,
-                                     GR_EXTERNAL_SEMAPHORE_D3D11_FENCE,
-                                     GR_EXTERNAL_SEMAPHORE_D3D11_KEYED_MUTEX,
-                                     GR_EXTERNAL_SEMAPHORE_D3D11_KEYED_MUTEX_KMT};
+    static const struct named kinds[] = {
+        {"timeline", GR_EXTERNAL_SEMAPHORE_TIMELINE_SEMAPHORE_WIN32},
+        {"binary", GR_EXTERNAL_SEMAPHORE_OPAQUE_WIN32},
+        {"binary-kmt", GR_EXTERNAL_SEMAPHORE_OPAQUE_WIN32_KMT},
+        {"d3d12-fence", GR_EXTERNAL_SEMAPHORE_D3D12_FENCE},
+        {"d3d11-fence", GR_EXTERNAL_SEMAPHORE_D3D11_FENCE},
+        {"keyed-mutex", GR_EXTERNAL_SEMAPHORE_D3D11_KEYED_MUTEX},
+        {"keyed-mutex-kmt", GR_EXTERNAL_SEMAPHORE_D3D11_KEYED_MUTEX_KMT},
+        {0}};
     gr_semaphore_desc desc = GR_INIT(gr_semaphore_desc);
     PyObject *handle, *name, *kind = NULL;
     unsigned long long value = 0;
-    int choice;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OK:from_win32", names, &handle, &kind,
                                      &value) ||
-        !choice_of(kind, "kind of semaphore", kinds, &choice) ||
+        !value_of(kind, "kind of semaphore", kinds, &desc.type) ||
         !win32_of(handle, &desc.win32_handle, &name))
         return NULL;
-    desc.type = types[choice];
     desc.win32_name = name ? PyBytes_AsString(name) : NULL;
     desc.value = value;
     PyObject *self = import(type, &desc);

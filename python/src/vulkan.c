@@ -71,17 +71,8 @@ static PyObject *wrap(PyTypeObject *type, gr_vk_headless *headless, const gr_vk_
     return NULL;
 }
 
-/* Reads the name of the allowed transports. */
-static bool transports_of(PyObject *object, unsigned *transports)
-{
-    static const char *const names[] = {"without copy", "copy", "any", NULL};
-    static const unsigned bits[] = {0, GR_TRANSPORT_COPY, GR_TRANSPORT_ANY};
-    int choice;
-    if (!choice_of(object, "transport", names, &choice))
-        return false;
-    *transports = bits[choice];
-    return true;
-}
+static const struct named transport_names[] = {
+    {"without copy", 0}, {"copy", GR_TRANSPORT_COPY}, {"any", GR_TRANSPORT_ANY}, {0}};
 
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
@@ -101,7 +92,7 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "KKKKI|$KpO:VulkanDevice", names, &instance,
                                      &physical_device, &device, &queue, &family, &function,
                                      &synchronization2, &transport) ||
-        !transports_of(transport, &transports))
+        !value_of(transport, "transport", transport_names, &transports))
         return NULL;
     gr_vk_device_desc desc = GR_INIT(
         gr_vk_device_desc, .instance = (VkInstance)(uintptr_t)instance,
@@ -122,7 +113,7 @@ static PyObject *make_headless(PyObject *type, PyObject *args, PyObject *keyword
     gr_vk_headless *headless;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|i$pO:headless", names, &options.cuda_device,
                                      &validation, &transport) ||
-        !transports_of(transport, &transports))
+        !value_of(transport, "transport", transport_names, &transports))
         return NULL;
     options.validation = validation;
     Py_BEGIN_ALLOW_THREADS
