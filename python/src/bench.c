@@ -16,18 +16,28 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static bool map_once(gr_resource *resource, CUstream stream, CUdeviceptr *sum)
+/* What one call of the loop uses. */
+struct bench {
+    gr_resource *resource;
+    CUstream stream;
+    PyObject *tensor, *given; /* The tensor to import, and the Python object of `stream`. */
+    gr_tensor *published;
+    CUdeviceptr sum;
+};
+
+static bool map_once(struct bench *bench)
 {
-    gr_buffer *buffer = gr_map(resource, stream);
+    gr_buffer *buffer = gr_map(bench->resource, bench->stream);
     if (!buffer)
         return false;
-    *sum += gr_buffer_ptr(buffer);
+    bench->sum += gr_buffer_ptr(buffer);
     return gr_buffer_release(buffer) == GR_OK;
 }
 
-static bool export_once(gr_resource *resource, CUstream stream, CUdeviceptr *sum)
+static bool export_once(struct bench *bench)
 {
-    gr_buffer *buffer = gr_map(resource, stream);
+    CUstream stream = bench->stream;
+    gr_buffer *buffer = gr_map(bench->resource, stream);
     gr_tensor *tensor = buffer ? gr_buffer_tensor(buffer, NULL) : NULL;
     struct DLManagedTensorVersioned *managed = tensor ? gr_tensor_dlpack(tensor, stream) : NULL;
     gr_tensor_free(tensor);
@@ -35,80 +45,58 @@ static bool export_once(gr_resource *resource, CUstream stream, CUdeviceptr *sum
         gr_buffer_release_later(buffer);
         return false;
     }
-    *sum += (uintptr_t)managed;
+    bench->sum += (uintptr_t)managed;
     export_end(managed);
     return gr_buffer_release(buffer) == GR_OK;
 }
 
-static PyObject *imported, *imported_on;
-
 /* Imports the tensor of a framework as publish() does, and drops it. */
-static bool import_once(gr_resource *resource, CUstream stream, CUdeviceptr *sum)
+static bool import_once(struct bench *bench)
 {
-    PyObject *tensor = import_any(imported, imported_on, GR_LAYOUT_SHAPE);
-    (void)resource;
-    (void)stream;
-    (void)sum;
+    PyObject *tensor = import_any(bench->tensor, bench->given, GR_LAYOUT_SHAPE);
     Py_XDECREF(tensor);
     return tensor;
 }
 
-static gr_tensor *published;
-
-static bool publish_once(gr_resource *resource, CUstream stream, CUdeviceptr *sum)
+static bool publish_once(struct bench *bench)
 {
-    (void)sum;
-    return gr_publish(resource, published, NULL, stream) == GR_OK;
+    return gr_publish(bench->resource, bench->published, NULL, bench->stream) == GR_OK;
 }
 
 /* Calls `once` n times. Returns the seconds that the n calls took. */
-static PyObject *measure(PyObject *args, bool (*once)(gr_resource *, CUstream, CUdeviceptr *))
+static PyObject *measure(PyObject *args, bool (*once)(struct bench *))
 {
-    PyObject *object, *given, *tensor = NULL;
+    struct bench bench = {0};
+    PyObject *object;
     Py_ssize_t n;
-    CUstream stream;
-    CUdeviceptr sum = 0;
     bool well = true;
-    if (!PyArg_ParseTuple(args, "OOn|O", &object, &given, &n, &tensor) ||
-        !stream_of(given, &stream))
-        return NULL;
-    imported = tensor;
-    imported_on = given;
-    if (tensor && Py_TYPE(tensor) == tensor_type && !(published = tensor_of(tensor)))
+    if (!PyArg_ParseTuple(args, "OOn|O", &object, &bench.given, &n, &bench.tensor) ||
+        !stream_of(bench.given, &bench.stream) ||
+        (bench.tensor && Py_TYPE(bench.tensor) == tensor_type &&
+         !(bench.published = tensor_of(bench.tensor))))
         return NULL;
     resource_object *resource = resource_of(object);
     if (!resource)
         return NULL;
+    bench.resource = resource->resource;
     double began = now();
     for (Py_ssize_t i = 0; well && i < n; i++)
-        well = once(resource->resource, stream, &sum);
+        well = once(&bench);
     double seconds = now() - began;
     return well ? PyFloat_FromDouble(seconds) : PyErr_Occurred() ? NULL : fail();
 }
 
-static PyObject *bench_map(PyObject *module, PyObject *args)
-{
-    (void)module;
-    return measure(args, map_once);
-}
+#define BENCH(name)                                                                                \
+    static PyObject *bench_##name(PyObject *module, PyObject *args)                                \
+    {                                                                                              \
+        (void)module;                                                                              \
+        return measure(args, name##_once);                                                         \
+    }
 
-static PyObject *bench_export(PyObject *module, PyObject *args)
-{
-    (void)module;
-    return measure(args, export_once);
-}
-
-static PyObject *bench_import(PyObject *module, PyObject *args)
-{
-    (void)module;
-    return measure(args, import_once);
-}
-
-static PyObject *bench_publish(PyObject *module, PyObject *args)
-{
-    (void)module;
-    return measure(args, publish_once);
-}
+BENCH(map)
+BENCH(export)
+BENCH(import)
+BENCH(publish)
 
 PyMethodDef bench_functions[] = {
     {"_bench_map", bench_map, METH_VARARGS, NULL},
