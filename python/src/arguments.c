@@ -85,6 +85,11 @@ bool arguments_of(const char *call, struct parameters *parameters, PyObject *con
     return true;
 }
 
+bool is_given(PyObject *object)
+{
+    return object && !Py_IsNone(object);
+}
+
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
 bool address_of(PyObject *object, uint64_t *address)
@@ -106,7 +111,7 @@ bool address_of(PyObject *object, uint64_t *address)
 bool timeout_of(PyObject *object, unsigned *timeout_ms)
 {
     *timeout_ms = GR_WAIT_FOREVER;
-    if (!object || Py_IsNone(object))
+    if (!is_given(object))
         return true;
     double seconds = PyFloat_AsDouble(object);
     if (seconds == -1 && PyErr_Occurred())
@@ -213,13 +218,13 @@ bool stream_of(PyObject *object, CUstream *stream)
 bool stream_or(PyObject *object, CUstream absent, CUstream *stream)
 {
     *stream = absent;
-    return !object || Py_IsNone(object) || stream_of(object, stream);
+    return !is_given(object) || stream_of(object, stream);
 }
 
 bool event_of(PyObject *object, CUevent *event)
 {
     *event = NULL;
-    if (!object || Py_IsNone(object))
+    if (!is_given(object))
         return true;
     uint64_t handle = 0;
     PyObject *value =
@@ -274,7 +279,7 @@ static bool flags_from_text(PyObject *object, unsigned *flags)
 bool flags_of(PyObject *object, unsigned *flags)
 {
     *flags = GR_READ_WRITE;
-    if (!object || Py_IsNone(object))
+    if (!is_given(object))
         return true;
     if (PyUnicode_Check(object))
         return flags_from_text(object, flags);
@@ -296,7 +301,7 @@ bool flags_of(PyObject *object, unsigned *flags)
 bool choice_of(PyObject *object, const char *what, const char *const names[], int *choice)
 {
     *choice = 0;
-    if (!object || Py_IsNone(object))
+    if (!is_given(object))
         return true;
     for (int i = 0; PyUnicode_Check(object) && names[i]; i++) {
         if (PyUnicode_CompareWithASCIIString(object, names[i]) == 0) {

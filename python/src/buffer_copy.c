@@ -92,7 +92,7 @@ static PyObject *copy_to(PyObject *self, PyObject *args, PyObject *keywords)
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O$O:copy_to", names, &other, &given) ||
         !stream_given(given, "copy_to", &stream))
         return NULL;
-    if (!other || Py_IsNone(other)) {
+    if (!is_given(other)) {
         PyErr_SetString(PyExc_ValueError, "a destination buffer must be provided: a mapping has no "
                                           "memory resource to allocate one from");
         return NULL;

@@ -112,23 +112,19 @@ static bool dtype_of(PyObject *object, gr_dtype *dtype)
     return *dtype;
 }
 
-static bool given(PyObject *object)
-{
-    return object && !Py_IsNone(object);
-}
-
 bool desc_of(struct desc *desc, PyObject *shape, PyObject *dtype, PyObject *strides,
              PyObject *layout, PyObject *memory)
 {
     int choice;
     desc->desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8);
-    if ((given(shape) && !shape_of(desc, shape)) ||
-        (given(dtype) && !dtype_of(dtype, &desc->desc.dtype)) ||
-        (given(strides) && !strides_of(desc, strides)) || !layout_of(layout, &desc->desc.layout) ||
+    if ((is_given(shape) && !shape_of(desc, shape)) ||
+        (is_given(dtype) && !dtype_of(dtype, &desc->desc.dtype)) ||
+        (is_given(strides) && !strides_of(desc, strides)) ||
+        !layout_of(layout, &desc->desc.layout) ||
         !choice_of(memory, "kind of memory", memory_names, &choice))
         return false;
     desc->desc.memory = (gr_memory)choice;
-    if (desc->desc.memory == GR_MEMORY_ARRAY && !given(dtype))
+    if (desc->desc.memory == GR_MEMORY_ARRAY && !is_given(dtype))
         desc->desc.dtype = 0; /* The array determines the dtype. */
     return true;
 }

@@ -23,7 +23,7 @@ static gr_egl *open_of(PyObject *object)
 /* Reads the EglContext that shares its objects, or None. Begins a call on that EglContext. */
 static bool shared_of(PyObject *share, const gr_egl **egl)
 {
-    if (!share || Py_IsNone(share))
+    if (!is_given(share))
         return true;
     if (Py_TYPE(share) != egl_type) {
         PyErr_Format(PyExc_TypeError, "share: expected an EglContext, not %R",

@@ -38,7 +38,7 @@ static bool wants_versioned(PyObject *max_version, bool *versioned)
 {
     long version[2];
     *versioned = false;
-    if (!max_version || Py_IsNone(max_version))
+    if (!is_given(max_version))
         return true;
     if (!pair_of(max_version, "max_version", version))
         return false;
@@ -55,7 +55,7 @@ static bool wants_versioned(PyObject *max_version, bool *versioned)
 static bool consumer_of(PyObject *object, CUstream *stream)
 {
     *stream = GR_STREAM_LEGACY;
-    if (!object || Py_IsNone(object))
+    if (!is_given(object))
         return true;
     if (PyLong_Check(object)) {
         long long number = PyLong_AsLongLong(object);
@@ -187,7 +187,7 @@ static bool elsewhere(PyObject *dl_device, const gr_tensor_info *info, bool *on_
 {
     long own[2], wanted[2];
     *on_cpu = false;
-    if (!dl_device || Py_IsNone(dl_device))
+    if (!is_given(dl_device))
         return true;
     if (!pair_of(dl_device, "dl_device", wanted))
         return false;
@@ -208,7 +208,7 @@ PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObjec
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     CUstream consumer;
     bool versioned, on_cpu;
-    int copy = wanted->copy && !Py_IsNone(wanted->copy) ? PyObject_IsTrue(wanted->copy) : -1;
+    int copy = is_given(wanted->copy) ? PyObject_IsTrue(wanted->copy) : -1;
     if (!info)
         return fail_as_buffer_error();
     if (!consumer_of(wanted->stream, &consumer) ||
@@ -234,8 +234,8 @@ PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObjec
  */
 PyObject *export_mapping(gr_buffer *buffer, CUstream own, const struct export *wanted)
 {
-    bool versioned, elsewhere = wanted->dl_device && !Py_IsNone(wanted->dl_device);
-    bool copy = wanted->copy && !Py_IsNone(wanted->copy) && wanted->copy != Py_False;
+    bool versioned, elsewhere = is_given(wanted->dl_device);
+    bool copy = is_given(wanted->copy) && wanted->copy != Py_False;
     CUstream consumer;
     gr_tensor *tensor;
     void *managed = NULL;

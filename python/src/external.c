@@ -96,7 +96,7 @@ static bool part_of(const struct given *given, struct external *external)
     external->memory.part = &external->part;
     if (!flags_of(given->flags, &external->flags))
         return false;
-    if (!given->image || Py_IsNone(given->image))
+    if (!is_given(given->image))
         return true;
     external->part.image = &external->image;
     return image_of(given->image, &external->image);

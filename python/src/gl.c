@@ -54,7 +54,7 @@ static PyObject *from_gl_buffer(PyObject *type, PyObject *args, PyObject *keywor
     resource = gr_from_gl_buffer_with(gl_name, flags, &options);
     Py_END_ALLOW_THREADS
     PyObject *self = resource_new((PyTypeObject *)type, resource);
-    if (self && stream && !Py_IsNone(stream))
+    if (self && is_given(stream))
         ((resource_object *)self)->stream = Py_NewRef(stream);
     return self;
 }

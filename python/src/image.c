@@ -55,7 +55,7 @@ static bool address_mode_of(PyObject *object, gr_address *mode)
 /* Reads one address mode for all axes, or a sequence of three. */
 static bool address_modes_of(PyObject *object, gr_address modes[3])
 {
-    if (!object || Py_IsNone(object) || PyUnicode_Check(object)) {
+    if (!is_given(object) || PyUnicode_Check(object)) {
         if (!address_mode_of(object, &modes[0]))
             return false;
         modes[1] = modes[2] = modes[0];
@@ -83,7 +83,7 @@ static bool filter_of(PyObject *object, gr_filter *filter)
 /* Reads a bool. None is GR_CHOICE_DEFAULT. */
 static bool yes_or_no(PyObject *object, gr_choice *choice)
 {
-    int truth = !object || Py_IsNone(object) ? -1 : PyObject_IsTrue(object);
+    int truth = !is_given(object) ? -1 : PyObject_IsTrue(object);
     *choice = truth == 1 ? GR_CHOICE_YES : truth == 0 ? GR_CHOICE_NO : GR_CHOICE_DEFAULT;
     return !PyErr_Occurred();
 }

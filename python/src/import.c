@@ -248,7 +248,7 @@ struct entries {
 static PyObject *entry(PyObject *interface, const char *name)
 {
     PyObject *value = PyDict_GetItemString(interface, name);
-    return value && !Py_IsNone(value) ? Py_NewRef(value) : NULL;
+    return is_given(value) ? Py_NewRef(value) : NULL;
 }
 
 static struct entries entries_of(PyObject *interface)

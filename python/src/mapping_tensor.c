@@ -18,7 +18,7 @@ static PyObject *call_tensor(PyObject *object, PyObject *args, PyObject *keyword
                                      &memory) ||
         !desc_of(&desc, shape, dtype, strides, layout, memory))
         return NULL;
-    bool as_it_is = (!shape || Py_IsNone(shape)) && desc.desc.memory != GR_MEMORY_ARRAY;
+    bool as_it_is = !is_given(shape) && desc.desc.memory != GR_MEMORY_ARRAY;
     if (as_it_is && PyTuple_Size(args) + (keywords ? PyDict_Size(keywords) : 0) > !!shape) {
         PyErr_SetString(PyExc_TypeError, "tensor() needs a shape if any other argument is given");
         return NULL;

@@ -74,6 +74,9 @@ bool stream_stays(PyObject *stream);
 /* Reads an event: an integer or an object with a `handle`. None and NULL give a NULL event. */
 bool event_of(PyObject *object, CUevent *event);
 
+/* Whether an optional argument is there and not None. */
+bool is_given(PyObject *object);
+
 /* Reads flags: None, a number, a str with one or more names, or a sequence of names. */
 bool flags_of(PyObject *object, unsigned *flags);
 

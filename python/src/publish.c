@@ -60,28 +60,23 @@ static bool channels_of(PyObject *object, const char *what, float values[4])
     return !PyErr_Occurred();
 }
 
-static bool given_one(PyObject *object)
-{
-    return object && !Py_IsNone(object);
-}
-
 static bool numbers_of_options(const struct given *given, struct options *to)
 {
     for (int i = 0; i < 4; i++) {
         to->scale[i] = 1;
         to->bias[i] = 0;
     }
-    if (given_one(given->scale)) {
+    if (is_given(given->scale)) {
         if (!channels_of(given->scale, "scale", to->scale))
             return false;
         to->options.scale = to->scale;
     }
-    if (given_one(given->bias)) {
+    if (is_given(given->bias)) {
         if (!channels_of(given->bias, "bias", to->bias))
             return false;
         to->options.bias = to->bias;
     }
-    if (given_one(given->alpha)) {
+    if (is_given(given->alpha)) {
         if (!float_of(given->alpha, "alpha", &to->alpha))
             return false;
         to->options.alpha = &to->alpha;
@@ -126,16 +121,16 @@ static bool names_of_options(const struct given *given, struct options *to)
  */
 static bool target_of_options(const struct given *given, PyObject *tensor, struct options *to)
 {
-    if (!given_one(given->shape) && !given_one(given->dtype) && !given_one(given->strides))
+    if (!is_given(given->shape) && !is_given(given->dtype) && !is_given(given->strides))
         return true;
     const gr_tensor_info *info = gr_tensor_get_info(((tensor_object *)tensor)->tensor);
     if (!info)
         return fail();
     PyObject *shape =
-        given_one(given->shape) ? Py_NewRef(given->shape) : numbers(info->shape, info->ndim);
+        is_given(given->shape) ? Py_NewRef(given->shape) : numbers(info->shape, info->ndim);
     bool is_desc = shape && desc_of(&to->target, shape, given->dtype, given->strides, NULL, NULL);
     Py_XDECREF(shape);
-    if (is_desc && !given_one(given->dtype))
+    if (is_desc && !is_given(given->dtype))
         to->target.desc.dtype = info->dtype;
     to->options.target = &to->target.desc;
     return is_desc;
@@ -232,7 +227,7 @@ static PyObject *dispatch(PyObject *target, struct work *work)
 /* Reads the stream. The stream may be omitted if the target is a Buffer, which has a stream. */
 static bool stream_of_work(PyObject *target, PyObject *given, CUstream *stream)
 {
-    if (given_one(given))
+    if (is_given(given))
         return stream_of(given, stream);
     *stream = GR_STREAM_OF_MAP;
     if (Py_TYPE(target) == buffer_type)
@@ -267,7 +262,7 @@ static void tensor_end(PyObject *tensor)
 /* The object as a tensor. The stream waits for the work that the producer has queued. */
 static PyObject *tensor_for(PyObject *target, PyObject *object, PyObject *stream)
 {
-    bool mapped = Py_TYPE(target) == buffer_type && !given_one(stream);
+    bool mapped = Py_TYPE(target) == buffer_type && !is_given(stream);
     PyObject *on = Py_XNewRef(mapped ? ((buffer_object *)target)->stream : stream);
     PyObject *tensor = import_any(object, on, GR_LAYOUT_SHAPE);
     Py_XDECREF(on);
@@ -337,7 +332,7 @@ static bool attachment_of(PyObject *object, unsigned *attachment)
     static const char *const names[] = {"depth",  "stencil", "color",  "color0", "color1", "color2",
                                         "color3", "color4",  "color5", "color6", "color7", NULL};
     int choice;
-    if (!given_one(object))
+    if (!is_given(object))
         return true;
     if (PyLong_Check(object)) {
         *attachment = (unsigned)PyLong_AsUnsignedLongMask(object);
@@ -354,7 +349,7 @@ static bool attachment_of(PyObject *object, unsigned *attachment)
 /* Reads a rectangle: (x, y, width, height). */
 static bool rectangle_of(PyObject *object, gr_framebuffer_options *to)
 {
-    if (!given_one(object))
+    if (!is_given(object))
         return true;
     PyObject *tuple = PySequence_Tuple(object);
     bool good =
@@ -365,7 +360,7 @@ static bool rectangle_of(PyObject *object, gr_framebuffer_options *to)
 
 static bool staging_of(PyObject *object, gr_resource **staging)
 {
-    if (!given_one(object))
+    if (!is_given(object))
         return true;
     if (!PyObject_TypeCheck(object, resource_type)) {
         PyErr_Format(PyExc_TypeError, "staging: expected a GraphicsResource, not %R",
@@ -429,7 +424,7 @@ static PyObject *fetch_framebuffer(PyObject *module, PyObject *args, PyObject *k
         !attachment_of(attachment, &options.attachment) || !rectangle_of(rectangle, &options) ||
         !names_of_options(&given, &conversion) || !numbers_of_options(&given, &conversion))
         return NULL;
-    if (!given_one(given.stream)) {
+    if (!is_given(given.stream)) {
         PyErr_SetString(PyExc_TypeError, "missing keyword-only argument stream");
         return NULL;
     }

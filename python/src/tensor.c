@@ -30,7 +30,7 @@ PyObject *tensor_new(gr_tensor *tensor, PyObject *stream)
         return NULL;
     }
     self->tensor = tensor;
-    self->stream = stream && !Py_IsNone(stream) ? Py_NewRef(stream) : NULL;
+    self->stream = is_given(stream) ? Py_NewRef(stream) : NULL;
     return (PyObject *)self;
 }
 
@@ -149,30 +149,25 @@ static PyObject *call_from_dlpack(PyObject *type, PyObject *args, PyObject *keyw
     return import_any(object, given, layout);
 }
 
-static bool given(PyObject *object)
-{
-    return object && !Py_IsNone(object);
-}
-
 /* Reads the arguments of call_view(), which change a copy of the tensor's own description. */
 static bool describe_view(struct desc *desc, const gr_tensor_info *info, PyObject *shape,
                           PyObject *dtype, PyObject *strides, PyObject *layout)
 {
     struct desc old;
-    PyObject *sizes = given(shape) ? Py_NewRef(shape) : numbers(info->shape, info->ndim);
+    PyObject *sizes = is_given(shape) ? Py_NewRef(shape) : numbers(info->shape, info->ndim);
     bool is_desc = sizes && desc_of(desc, sizes, dtype, strides, layout, NULL);
     Py_XDECREF(sizes);
     if (!is_desc)
         return false;
     desc_of_info(&old, info);
-    if (!given(shape) && !given(strides)) {
+    if (!is_given(shape) && !is_given(strides)) {
         memcpy(desc->strides, old.strides, sizeof(desc->strides));
         desc->desc.strides = desc->strides;
         desc->desc.offset = old.desc.offset;
     }
-    if (!given(dtype))
+    if (!is_given(dtype))
         desc->desc.dtype = info->dtype;
-    if (!given(layout) && !given(shape))
+    if (!is_given(layout) && !is_given(shape))
         desc->desc.layout = info->layout;
     return true;
 }
