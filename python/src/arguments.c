@@ -215,6 +215,14 @@ bool stream_of(PyObject *object, CUstream *stream)
     return is_stream;
 }
 
+bool stream_given(PyObject *object, const char *call, CUstream *stream)
+{
+    if (object)
+        return stream_of(object, stream);
+    PyErr_Format(PyExc_TypeError, "%s() needs keyword-only argument stream", call);
+    return false;
+}
+
 bool stream_or(PyObject *object, CUstream absent, CUstream *stream)
 {
     *stream = absent;

@@ -6,15 +6,6 @@
 
 #include <grinterop/cuda.h>
 
-/* Reads the stream argument of a call that requires one. */
-static bool stream_given(PyObject *given, const char *call, CUstream *stream)
-{
-    if (given)
-        return stream_of(given, stream);
-    PyErr_Format(PyExc_TypeError, "%s() needs keyword-only argument stream", call);
-    return false;
-}
-
 static gr_buffer *mapping_to_use(buffer_object *self, bool to_write)
 {
     if (!buffer_usable(self))
@@ -35,8 +26,7 @@ static bool place_of(PyObject *object, uint64_t *pointer, uint64_t *size)
     Py_XDECREF(bytes);
     if (!is_buffer && PyErr_ExceptionMatches(PyExc_AttributeError)) {
         PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "expected a Buffer with handle and size, not %R",
-                     (PyObject *)Py_TYPE(object));
+        wrong_type("expected a Buffer with handle and size", object);
     }
     return is_buffer;
 }

@@ -25,11 +25,8 @@ static bool shared_of(PyObject *share, const gr_egl **egl)
 {
     if (!is_given(share))
         return true;
-    if (Py_TYPE(share) != egl_type) {
-        PyErr_Format(PyExc_TypeError, "share: expected an EglContext, not %R",
-                     (PyObject *)Py_TYPE(share));
-        return false;
-    }
+    if (Py_TYPE(share) != egl_type)
+        return wrong_type("share: expected an EglContext", share);
     *egl = open_of(share);
     return *egl && call_begin(share);
 }

@@ -80,6 +80,12 @@ PyObject *fail_after(unsigned slice_ms, unsigned timeout_ms)
     return raise_parts(changed);
 }
 
+bool wrong_type(const char *expected, PyObject *object)
+{
+    PyErr_Format(PyExc_TypeError, "%s, not %R", expected, (PyObject *)Py_TYPE(object));
+    return false;
+}
+
 PyObject *driver_fail(int result, const char *call)
 {
     const gr_cuda_api *cuda = gr_cuda();

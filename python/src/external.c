@@ -80,10 +80,8 @@ static bool read_image(PyObject *none, PyObject *given, gr_external_image_desc *
 /* Reads a dict whose keys are the members of gr_external_image_desc. */
 static bool image_of(PyObject *given, gr_external_image_desc *image)
 {
-    if (!PyDict_Check(given)) {
-        PyErr_Format(PyExc_TypeError, "image must be a dict, not %R", (PyObject *)Py_TYPE(given));
-        return false;
-    }
+    if (!PyDict_Check(given))
+        return wrong_type("image must be a dict", given);
     PyObject *none = PyTuple_New(0);
     bool is_image = none && read_image(none, given, image);
     Py_XDECREF(none);

@@ -7,11 +7,8 @@
 /* Reads an OpenGL name or constant. PyOpenGL returns NumPy integers. */
 static bool gl_number(PyObject *object, unsigned *number)
 {
-    if (!PyIndex_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "an OpenGL name must be an integer, not %R",
-                     (PyObject *)Py_TYPE(object));
-        return false;
-    }
+    if (!PyIndex_Check(object))
+        return wrong_type("an OpenGL name must be an integer", object);
     PyObject *integer = PyNumber_Index(object);
     if (!integer)
         return false;

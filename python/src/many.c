@@ -137,10 +137,8 @@ static bool take_buffer(PyObject **place, void **pointer)
 {
     PyObject *object = *place;
     buffer_object *buffer = (buffer_object *)object;
-    if (Py_TYPE(object) != buffer_type) {
-        PyErr_Format(PyExc_TypeError, "expected a Buffer, not %R", (PyObject *)Py_TYPE(object));
-        return false;
-    }
+    if (Py_TYPE(object) != buffer_type)
+        return wrong_type("expected a Buffer", object);
     if (!buffer->buffer) {
         Py_CLEAR(*place);
         return true;

@@ -33,6 +33,9 @@ PyObject *fail_as_buffer_error(void);
  */
 PyObject *fail_after(unsigned slice_ms, unsigned timeout_ms);
 
+/* Raises a TypeError: `expected`, and what the object is instead. Returns false. */
+bool wrong_type(const char *expected, PyObject *object);
+
 /* Raises the error that a driver function returned. Returns NULL. */
 PyObject *driver_fail(int result, const char *call);
 
@@ -64,6 +67,9 @@ bool stream_of(PyObject *object, CUstream *stream);
 /* The stream of a CudaContext. false, with an exception, if it is closed. */
 extern PyTypeObject *context_type;
 bool context_stream(PyObject *self, CUstream *stream);
+
+/* Like stream_of(), for a keyword-only argument that `call` requires. NULL is refused. */
+bool stream_given(PyObject *object, const char *call, CUstream *stream);
 
 /* Like stream_of(), but None and NULL give `absent`. */
 bool stream_or(PyObject *object, CUstream absent, CUstream *stream);

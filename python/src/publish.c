@@ -207,12 +207,9 @@ static PyObject *into_ring(PyObject *object, struct work *work)
 
 static bool is_target(PyObject *target)
 {
-    if (PyObject_TypeCheck(target, resource_type) || Py_TYPE(target) == buffer_type ||
-        Py_TYPE(target) == ring_type)
-        return true;
-    PyErr_Format(PyExc_TypeError, "expected a GraphicsResource, Buffer or Ring, not %R",
-                 (PyObject *)Py_TYPE(target));
-    return false;
+    return PyObject_TypeCheck(target, resource_type) || Py_TYPE(target) == buffer_type ||
+           Py_TYPE(target) == ring_type ||
+           wrong_type("expected a GraphicsResource, Buffer or Ring", target);
 }
 
 static PyObject *dispatch(PyObject *target, struct work *work)
@@ -362,11 +359,8 @@ static bool staging_of(PyObject *object, gr_resource **staging)
 {
     if (!is_given(object))
         return true;
-    if (!PyObject_TypeCheck(object, resource_type)) {
-        PyErr_Format(PyExc_TypeError, "staging: expected a GraphicsResource, not %R",
-                     (PyObject *)Py_TYPE(object));
-        return false;
-    }
+    if (!PyObject_TypeCheck(object, resource_type))
+        return wrong_type("staging: expected a GraphicsResource", object);
     resource_object *resource = (resource_object *)object;
     if (!resource_usable(resource) || !exclusive_begin(object))
         return false;

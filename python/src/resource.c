@@ -111,13 +111,12 @@ bool resource_usable(resource_object *self)
 
 resource_object *resource_of(PyObject *object)
 {
-    if (!PyObject_TypeCheck(object, resource_type)) {
-        PyErr_Format(PyExc_TypeError, "expected a GraphicsResource, not %R",
-                     (PyObject *)Py_TYPE(object));
-        return NULL;
-    }
     resource_object *self = (resource_object *)object;
-    return resource_usable(self) ? self : NULL;
+    if (!PyObject_TypeCheck(object, resource_type))
+        wrong_type("expected a GraphicsResource", object);
+    else if (resource_usable(self))
+        return self;
+    return NULL;
 }
 
 bool resource_is_mapped(const resource_object *self)
@@ -176,13 +175,8 @@ static PyObject *map_linear(PyObject *object, PyObject *args, PyObject *keywords
     CUstream stream;
     gr_buffer *buffer;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|II$O:map_linear", names, &level, &layer,
-                                     &given))
-        return NULL;
-    if (!given) {
-        PyErr_SetString(PyExc_TypeError, "map_linear() needs keyword-only argument stream");
-        return NULL;
-    }
-    if (!stream_of(given, &stream) || !mappable(self) || !exclusive_begin(object))
+                                     &given) ||
+        !stream_given(given, "map_linear", &stream) || !mappable(self) || !exclusive_begin(object))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
     buffer = gr_map_linear(self->resource, level, layer, stream);

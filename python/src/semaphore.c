@@ -176,8 +176,7 @@ static gr_semaphore *semaphore_of(PyObject *object)
         return GR_SEMAPHORE_NONE;
     if (Py_TYPE(object) == semaphore_type)
         return open_of(object);
-    PyErr_Format(PyExc_TypeError, "expected a Semaphore or None, not %R",
-                 (PyObject *)Py_TYPE(object));
+    wrong_type("expected a Semaphore or None", object);
     return NULL;
 }
 
