@@ -69,8 +69,7 @@ static PyObject *probe(PyObject *module, PyObject *object)
     Py_END_ALLOW_THREADS
     if (!info)
         return fail();
-    PyObject *reason = text_of(info->reason);
-    return reason ? Py_BuildValue("(ON)", info->usable ? Py_True : Py_False, reason) : NULL;
+    return Py_BuildValue("(ON)", info->usable ? Py_True : Py_False, text_of(info->reason));
 }
 
 static PyObject *set_log(PyObject *module, PyObject *object)

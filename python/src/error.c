@@ -19,15 +19,8 @@ PyObject *text_of(const char *text)
 /* The fields of an error, as the argument tuple for _make in _errors.py. */
 static PyObject *parts_of(const gr_error *error)
 {
-    PyObject *name = text_of(error->code_name), *call = text_of(error->call);
-    PyObject *message = text_of(error->message), *parts = NULL;
-    if (name && call && message)
-        parts = Py_BuildValue("(siiOOO)", gr_status_name(error->status), (int)error->domain,
-                              error->code, name, call, message);
-    Py_XDECREF(name);
-    Py_XDECREF(call);
-    Py_XDECREF(message);
-    return parts;
+    return Py_BuildValue("(siiNNN)", gr_status_name(error->status), (int)error->domain, error->code,
+                         text_of(error->code_name), text_of(error->call), text_of(error->message));
 }
 
 /*

@@ -275,16 +275,11 @@ PyObject *export_interface(gr_tensor *tensor)
         PyErr_SetString(PyExc_AttributeError, gr_last_error()->message);
         return NULL;
     }
-    PyObject *strides = found->strides ? numbers(found->strides, found->ndim) : Py_NewRef(Py_None);
-    PyObject *stream = found->stream ? PyLong_FromVoidPtr(found->stream) : Py_NewRef(Py_None);
-    PyObject *shape = numbers(found->shape, found->ndim);
-    if (strides && stream && shape)
-        return Py_BuildValue("{s:N,s:s,s:(KO),s:N,s:N,s:I}", "shape", shape, "typestr",
-                             found->typestr, "data", (unsigned long long)found->data,
-                             found->read_only ? Py_True : Py_False, "strides", strides, "stream",
-                             stream, "version", found->version);
-    Py_XDECREF(strides);
-    Py_XDECREF(stream);
-    Py_XDECREF(shape);
-    return NULL;
+    return Py_BuildValue(
+        "{s:N,s:s,s:(KO),s:N,s:N,s:I}", "shape", numbers(found->shape, found->ndim), "typestr",
+        found->typestr, "data", (unsigned long long)found->data,
+        found->read_only ? Py_True : Py_False, "strides",
+        found->strides ? numbers(found->strides, found->ndim) : Py_NewRef(Py_None), "stream",
+        found->stream ? PyLong_FromVoidPtr(found->stream) : Py_NewRef(Py_None), "version",
+        found->version);
 }

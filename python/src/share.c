@@ -77,11 +77,7 @@ static PyObject *receive_into(PyObject *type, int socket, char *bytes, unsigned 
     resource = gr_resource_receive(socket, bytes, GR_SHARE_MOST_DATA, &size, timeout_ms);
     Py_END_ALLOW_THREADS
     PyObject *made = resource_new((PyTypeObject *)type, resource);
-    PyObject *data = made ? PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size) : NULL;
-    PyObject *pair = data ? PyTuple_Pack(2, made, data) : NULL;
-    Py_XDECREF(made);
-    Py_XDECREF(data);
-    return pair;
+    return made ? Py_BuildValue("(Ny#)", made, bytes, (Py_ssize_t)size) : NULL;
 }
 
 static PyObject *receive(PyObject *type, PyObject *args, PyObject *keywords)
