@@ -19,26 +19,9 @@ static PyObject *load(PyObject *module, PyObject *args, PyObject *keywords)
     return none_or_fail(status);
 }
 
-static PyObject *is_software(PyObject *module, PyObject *none)
-{
-    (void)module;
-    (void)none;
-    return PyBool_FromLong(gr_cuda_is_software());
-}
-
-static PyObject *driver_path(PyObject *module, PyObject *none)
-{
-    (void)module;
-    (void)none;
-    return text_of(gr_cuda_driver_path());
-}
-
-static PyObject *library_version(PyObject *module, PyObject *none)
-{
-    (void)module;
-    (void)none;
-    return text_of(gr_library_version());
-}
+FUNCTION(is_software, PyBool_FromLong(gr_cuda_is_software()))
+FUNCTION(driver_path, text_of(gr_cuda_driver_path()))
+FUNCTION(library_version, text_of(gr_library_version()))
 
 static PyObject *gl_cuda_device(PyObject *module, PyObject *none)
 {

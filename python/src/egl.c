@@ -103,12 +103,7 @@ static PyObject *make_current(PyObject *self, PyObject *none)
     return none_or_fail(status);
 }
 
-static PyObject *release_current(PyObject *type, PyObject *none)
-{
-    (void)type;
-    (void)none;
-    return none_or_fail(gr_egl_make_current(NULL));
-}
+FUNCTION(release_current, none_or_fail(gr_egl_make_current(NULL)))
 
 #define HANDLE(member)                                                                             \
     (open_of(self) ? PyLong_FromVoidPtr(((egl_object *)self)->egl->member) : NULL)

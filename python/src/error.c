@@ -152,12 +152,7 @@ static PyObject *set_makers(PyObject *module, PyObject *args)
     return Py_NewRef(Py_None);
 }
 
-static PyObject *last_error(PyObject *module, PyObject *none)
-{
-    (void)module;
-    (void)none;
-    return parts_of(gr_last_error());
-}
+FUNCTION(last_error, parts_of(gr_last_error()))
 
 static PyObject *clear_error(PyObject *module, PyObject *none)
 {

@@ -221,16 +221,18 @@ PyObject *core_own(PyObject *object); /* resource.h */
                (self, args, count, names))
 
 /*
- * Both macros define a property getter NAME. The second also defines guarded_NAME, which runs NAME
- * between call_begin() and call_end().
+ * FUNCTION defines a METH_NOARGS function NAME, PROPERTY a property getter NAME. PROPERTY_IN_CALL
+ * also defines guarded_NAME, which runs NAME between call_begin() and call_end().
  */
-#define PROPERTY(name, value)                                                                      \
-    static PyObject *name(PyObject *self, void *closure)                                           \
+#define RESULT(name, unused_type, value)                                                           \
+    static PyObject *name(PyObject *self, unused_type *none)                                       \
     {                                                                                              \
         (void)self;                                                                                \
-        (void)closure;                                                                             \
+        (void)none;                                                                                \
         return value;                                                                              \
     }
+#define FUNCTION(name, value)         RESULT(name, PyObject, value)
+#define PROPERTY(name, value)         RESULT(name, void, value)
 #define PROPERTY_IN_CALL(name, value) PROPERTY(name, value) GUARDED_PROPERTY(name)
 
 /*

@@ -454,12 +454,7 @@ static PyObject *collect(PyObject *module, PyObject *args, PyObject *keywords)
     return done ? Py_NewRef(Py_None) : NULL;
 }
 
-static PyObject *bytes_moved(PyObject *module, PyObject *none)
-{
-    (void)module;
-    (void)none;
-    return PyLong_FromUnsignedLongLong(gr_bytes_moved());
-}
+FUNCTION(bytes_moved, PyLong_FromUnsignedLongLong(gr_bytes_moved()))
 
 PyMethodDef tensor_functions[] = {
     {"collect", METHOD(collect), KEYWORDS,
