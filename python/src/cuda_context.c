@@ -82,10 +82,7 @@ static PyObject *call_close(PyObject *object, PyObject *none)
 
 static gr_cuda_context *open_of(PyObject *object)
 {
-    gr_cuda_context *context = ((context_object *)object)->context;
-    if (!context)
-        PyErr_SetString(PyExc_RuntimeError, "CudaContext has been closed");
-    return context;
+    return open_or_fail(((context_object *)object)->context, "CudaContext");
 }
 
 bool context_stream(PyObject *self, CUstream *stream)

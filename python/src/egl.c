@@ -14,10 +14,7 @@ static PyTypeObject *egl_type;
 
 static gr_egl *open_of(PyObject *object)
 {
-    gr_egl *egl = ((egl_object *)object)->egl;
-    if (!egl)
-        PyErr_SetString(PyExc_RuntimeError, "EglContext has been closed");
-    return egl;
+    return open_or_fail(((egl_object *)object)->egl, "EglContext");
 }
 
 /* Reads the EglContext that shares its objects, or None. Begins a call on that EglContext. */

@@ -279,6 +279,9 @@ void *new_object(PyTypeObject *type);
 /* Frees an object and releases its reference to its type. */
 void end_object(PyObject *object);
 
+/* Returns `part`. If it is NULL, raises an exception that says that the type has been closed. */
+void *open_or_fail(void *part, const char *type);
+
 /* Stores a new reference in `place` and releases the old one. */
 void keep_as(PyObject **place, PyObject *object);
 

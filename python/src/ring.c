@@ -30,10 +30,8 @@ gr_ring *ring_begin(PyObject *object, bool writing)
 {
     ring_object *self = (ring_object *)object;
     bool *busy = writing ? &self->writing : &self->reading;
-    if (!self->ring) {
-        PyErr_SetString(PyExc_RuntimeError, "Ring has been closed");
+    if (!open_or_fail(self->ring, "Ring"))
         return NULL;
-    }
     if (*busy) {
         PyErr_Format(PyExc_RuntimeError, "another thread is in a call of the ring's %s",
                      writing ? "producer" : "consumer");
@@ -321,10 +319,7 @@ static PyObject *acquire_read(PyObject *self, PyObject *args, PyObject *keywords
 
 static gr_ring *open_of(PyObject *object)
 {
-    gr_ring *ring = ((ring_object *)object)->ring;
-    if (!ring)
-        PyErr_SetString(PyExc_RuntimeError, "Ring has been closed");
-    return ring;
+    return open_or_fail(((ring_object *)object)->ring, "Ring");
 }
 
 static PyObject *info(PyObject *self, PyObject *none)

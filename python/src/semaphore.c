@@ -110,10 +110,7 @@ static PyObject *call_close(PyObject *object, PyObject *none)
 
 static gr_semaphore *open_of(PyObject *object)
 {
-    gr_semaphore *semaphore = ((semaphore_object *)object)->semaphore;
-    if (!semaphore)
-        PyErr_SetString(PyExc_RuntimeError, "Semaphore has been closed");
-    return semaphore;
+    return open_or_fail(((semaphore_object *)object)->semaphore, "Semaphore");
 }
 
 /* ---- Waits and signals ----------------------------------------------------------------------- */

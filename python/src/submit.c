@@ -98,10 +98,7 @@ static PyObject *call_close(PyObject *object, PyObject *none)
 
 static gr_submit *open_of(PyObject *object)
 {
-    gr_submit *submit = ((submit_object *)object)->submit;
-    if (!submit)
-        PyErr_SetString(PyExc_RuntimeError, "Submit has been closed");
-    return submit;
+    return open_or_fail(((submit_object *)object)->submit, "Submit");
 }
 
 static PyObject *commit(PyObject *object, PyObject *none)

@@ -51,10 +51,7 @@ PyObject *tensor_view_of(tensor_object *from, gr_tensor *view)
 
 gr_tensor *tensor_of(PyObject *object)
 {
-    gr_tensor *tensor = ((tensor_object *)object)->tensor;
-    if (!tensor)
-        PyErr_SetString(PyExc_RuntimeError, "Tensor has been closed");
-    return tensor;
+    return open_or_fail(((tensor_object *)object)->tensor, "Tensor");
 }
 
 static void let_go(tensor_object *self)

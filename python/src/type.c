@@ -38,6 +38,13 @@ void end_object(PyObject *object)
     Py_DECREF(type);
 }
 
+void *open_or_fail(void *part, const char *type)
+{
+    if (!part)
+        PyErr_Format(PyExc_RuntimeError, "%s has been closed", type);
+    return part;
+}
+
 void keep_as(PyObject **place, PyObject *object)
 {
     PyObject *before = *place;

@@ -21,10 +21,7 @@ static PyTypeObject *vulkan_type;
 static vulkan_object *open_of(PyObject *object)
 {
     vulkan_object *self = (vulkan_object *)object;
-    if (self->device)
-        return self;
-    PyErr_SetString(PyExc_RuntimeError, "VulkanDevice has been closed");
-    return NULL;
+    return open_or_fail(self->device, "VulkanDevice") ? self : NULL;
 }
 
 /*
