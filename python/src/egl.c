@@ -78,14 +78,7 @@ static void end(PyObject *self)
     end_object(self);
 }
 
-static PyObject *call_close(PyObject *self, PyObject *none)
-{
-    (void)none;
-    if (!unused(self))
-        return NULL;
-    let_go((egl_object *)self);
-    return Py_NewRef(Py_None);
-}
+CALL_CLOSE
 
 static PyObject *make_current(PyObject *self, PyObject *none)
 {

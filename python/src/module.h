@@ -276,6 +276,17 @@ void gather(PyMethodDef *methods, const PyMethodDef *some);
 /* Allocates an object of `type`. Everything after the head is zero. */
 void *new_object(PyTypeObject *type);
 
+/* Defines call_close(), the METH_NOARGS close() that runs let_go() if no call is under way. */
+#define CALL_CLOSE                                                                                 \
+    static PyObject *call_close(PyObject *self, PyObject *none)                                    \
+    {                                                                                              \
+        (void)none;                                                                                \
+        if (!unused(self))                                                                         \
+            return NULL;                                                                           \
+        let_go((void *)self);                                                                      \
+        return Py_NewRef(Py_None);                                                                 \
+    }
+
 /* Frees an object and releases its reference to its type. */
 void end_object(PyObject *object);
 

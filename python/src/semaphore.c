@@ -99,14 +99,7 @@ static void end(PyObject *object)
     end_object(object);
 }
 
-static PyObject *call_close(PyObject *object, PyObject *none)
-{
-    (void)none;
-    if (!unused(object))
-        return NULL;
-    let_go((semaphore_object *)object);
-    return Py_NewRef(Py_None);
-}
+CALL_CLOSE
 
 static gr_semaphore *open_of(PyObject *object)
 {

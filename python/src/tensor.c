@@ -74,14 +74,7 @@ static void end(PyObject *object)
     end_object(object);
 }
 
-static PyObject *call_close(PyObject *self, PyObject *none)
-{
-    (void)none;
-    if (!unused(self))
-        return NULL;
-    let_go((tensor_object *)self);
-    return Py_NewRef(Py_None);
-}
+CALL_CLOSE
 
 /* ---- Constructors ---------------------------------------------------------------------------- */
 

@@ -127,14 +127,7 @@ static PyObject *make_headless(PyObject *type, PyObject *args, PyObject *keyword
     return wrap((PyTypeObject *)type, headless, &desc);
 }
 
-static PyObject *call_close(PyObject *self, PyObject *none)
-{
-    (void)none;
-    if (!unused(self))
-        return NULL;
-    let_go((vulkan_object *)self);
-    return Py_NewRef(Py_None);
-}
+CALL_CLOSE
 
 /* ---- Resources ------------------------------------------------------------------------------- */
 
