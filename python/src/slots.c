@@ -154,31 +154,19 @@ static void end(PyObject *object)
 
 /* ---- Handing over and giving back ------------------------------------------------------------ */
 
-static PyObject *side_wrong(const slots_object *self)
+static PyObject *finish_as(PyObject *object, bool writing)
 {
+    slots_object *self = (slots_object *)object;
+    if (self->writing == writing)
+        return finish(self, finish_slots) ? Py_NewRef(Py_None) : NULL;
     PyErr_SetString(PyExc_RuntimeError,
                     self->writing ? "slots acquired for writing are handed over by hand_over()"
                                   : "slots acquired for reading are returned by give_back()");
     return NULL;
 }
 
-static PyObject *hand_over(PyObject *object, PyObject *none)
-{
-    slots_object *self = (slots_object *)object;
-    (void)none;
-    if (!self->writing)
-        return side_wrong(self);
-    return finish(self, finish_slots) ? Py_NewRef(Py_None) : NULL;
-}
-
-static PyObject *give_back(PyObject *object, PyObject *none)
-{
-    slots_object *self = (slots_object *)object;
-    (void)none;
-    if (self->writing)
-        return side_wrong(self);
-    return finish(self, finish_slots) ? Py_NewRef(Py_None) : NULL;
-}
+FUNCTION(hand_over, finish_as(self, true))
+FUNCTION(give_back, finish_as(self, false))
 
 static PyObject *cancel(PyObject *object, PyObject *none)
 {
