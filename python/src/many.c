@@ -1,8 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Maps and releases several resources with one driver call. */
+/* Calls on several resources: _map_many(), _release_many(), and a part of Ring and Submit. */
 #include "resource.h"
 
 #include <grinterop/tensor.h>
+
+/* ---- Resources of a sequence ----------------------------------------------------------------- */
+
+static void free_resources(struct resources *given)
+{
+    PyMem_Free(given->objects);
+    PyMem_Free(given->resources);
+    Py_XDECREF(given->tuple);
+}
+
+static bool fill_resources(struct resources *given)
+{
+    given->objects = PyMem_Calloc(given->count + 1, sizeof(*given->objects));
+    given->resources = PyMem_Calloc(given->count + 1, sizeof(*given->resources));
+    if (!given->objects || !given->resources)
+        return PyErr_NoMemory();
+    for (size_t i = 0; i < given->count; i++) {
+        given->objects[i] = PyTuple_GetItem(given->tuple, (Py_ssize_t)i);
+        resource_object *one = resource_of(given->objects[i]);
+        if (!one)
+            return false;
+        given->resources[i] = one->resource;
+    }
+    return exclusive_begin_all(given->objects, given->count);
+}
+
+bool resources_begin(struct resources *given, PyObject *sequence)
+{
+    *given = (struct resources){.tuple = PySequence_Tuple(sequence)};
+    given->count = given->tuple ? (size_t)PyTuple_Size(given->tuple) : 0;
+    if (given->tuple && fill_resources(given))
+        return true;
+    free_resources(given);
+    return false;
+}
+
+void resources_end(struct resources *given)
+{
+    exclusive_end_all(given->objects, given->count);
+    free_resources(given);
+}
+
+/* ---- Batches --------------------------------------------------------------------------------- */
 
 /* The objects of one call. Zero-initialised. */
 struct batch {

@@ -72,6 +72,15 @@ bool resource_usable(resource_object *self);
 
 bool resource_is_mapped(const resource_object *self);
 
+/* The resources of a sequence, after exclusive_begin_all() on their objects (many.c). */
+struct resources {
+    PyObject *tuple, **objects;
+    gr_resource **resources;
+    size_t count;
+};
+bool resources_begin(struct resources *given, PyObject *sequence);
+void resources_end(struct resources *given);
+
 /* Submits command buffers to the open VulkanDevice `object`. */
 PyObject *vulkan_submit(PyObject *object, PyObject *args, PyObject *keywords);
 

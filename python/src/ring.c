@@ -74,53 +74,6 @@ PyObject *ring_resource(PyObject *object, const gr_slot *slot)
     return found ? found : Py_NewRef(Py_None);
 }
 
-/* The resources for a ring, after call_begin() on each of their Python objects. */
-struct slots_given {
-    PyObject *tuple;
-    PyObject **objects; /* The objects of the tuple `resources`. */
-    gr_resource **resources;
-    size_t count;
-};
-
-static void free_given(struct slots_given *given)
-{
-    PyMem_Free(given->objects);
-    PyMem_Free(given->resources);
-    Py_XDECREF(given->tuple);
-}
-
-static bool fill_given(struct slots_given *given)
-{
-    given->objects = PyMem_Calloc(given->count + 1, sizeof(*given->objects));
-    given->resources = PyMem_Calloc(given->count + 1, sizeof(*given->resources));
-    if (!given->objects || !given->resources)
-        return PyErr_NoMemory();
-    for (size_t i = 0; i < given->count; i++) {
-        given->objects[i] = PyTuple_GetItem(given->tuple, (Py_ssize_t)i);
-        resource_object *one = resource_of(given->objects[i]);
-        if (!one)
-            return false;
-        given->resources[i] = one->resource;
-    }
-    return exclusive_begin_all(given->objects, given->count);
-}
-
-static bool begin_given(struct slots_given *given, PyObject *sequence)
-{
-    *given = (struct slots_given){.tuple = PySequence_Tuple(sequence)};
-    given->count = given->tuple ? (size_t)PyTuple_Size(given->tuple) : 0;
-    if (given->tuple && fill_given(given))
-        return true;
-    free_given(given);
-    return false;
-}
-
-static void end_given(struct slots_given *given)
-{
-    exclusive_end_all(given->objects, given->count);
-    free_given(given);
-}
-
 /* ---- Life ------------------------------------------------------------------------------------ */
 
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -129,7 +82,7 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
     static const char *const sides[] = {"cuda", "graphics", NULL};
     static const char *const modes[] = {"lossless", "newest", NULL};
     PyObject *sequence, *producer = NULL, *mode = NULL;
-    struct slots_given given;
+    struct resources given;
     gr_ring_options options = GR_INIT(gr_ring_options);
     int side, kind;
     gr_ring *ring;
@@ -139,7 +92,7 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
         return NULL;
     options.producer = (gr_side)side;
     options.mode = (gr_ring_mode)kind;
-    if (!begin_given(&given, sequence))
+    if (!resources_begin(&given, sequence))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
     ring = gr_ring_create(given.resources, given.count, &options);
@@ -153,7 +106,7 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
     } else {
         gr_ring_free(ring);
     }
-    end_given(&given);
+    resources_end(&given);
     return (PyObject *)self;
 }
 
@@ -213,13 +166,13 @@ static void replace(ring_object *self, PyObject *tuple)
 
 static PyObject *resize(PyObject *object, PyObject *sequence)
 {
-    struct slots_given given;
+    struct resources given;
     gr_status status;
-    if (!begin_given(&given, sequence))
+    if (!resources_begin(&given, sequence))
         return NULL;
     gr_ring *ring = ring_begin(object, true);
     if (!ring) {
-        end_given(&given);
+        resources_end(&given);
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS
@@ -229,7 +182,7 @@ static PyObject *resize(PyObject *object, PyObject *sequence)
     if (none)
         replace((ring_object *)object, given.tuple);
     ring_end(object, true);
-    end_given(&given);
+    resources_end(&given);
     return none;
 }
 

@@ -15,60 +15,26 @@ typedef struct submit_object {
 
 /* ---- Lifetime -------------------------------------------------------------------------------- */
 
-static bool all_usable(PyObject *tuple, PyObject **objects, gr_resource **resources)
-{
-    Py_ssize_t count = PyTuple_Size(tuple);
-    for (Py_ssize_t i = 0; i < count; i++) {
-        objects[i] = PyTuple_GetItem(tuple, i);
-        resource_object *resource = resource_of(objects[i]);
-        if (!resource)
-            return false;
-        resources[i] = resource->resource;
-    }
-    return true;
-}
-
-static gr_submit *begin(PyObject *tuple, PyObject **objects, gr_resource **resources)
-{
-    size_t count = (size_t)PyTuple_Size(tuple);
-    gr_submit *submit;
-    if (!all_usable(tuple, objects, resources) || !exclusive_begin_all(objects, count))
-        return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    submit = gr_submit_begin(resources, count);
-    Py_END_ALLOW_THREADS
-    if (!submit)
-        fail();
-    exclusive_end_all(objects, count);
-    return submit;
-}
-
-static gr_submit *begin_tuple(PyObject *tuple)
-{
-    size_t count = (size_t)PyTuple_Size(tuple) + 1;
-    PyObject **objects = PyMem_Calloc(count, sizeof(*objects));
-    gr_resource **resources = PyMem_Calloc(count, sizeof(*resources));
-    gr_submit *submit = NULL;
-    if (objects && resources)
-        submit = begin(tuple, objects, resources);
-    else
-        PyErr_NoMemory();
-    PyMem_Free(objects);
-    PyMem_Free(resources);
-    return submit;
-}
-
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"resources", NULL};
     PyObject *given;
+    struct resources resources;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:Submit", names, &given))
         return NULL;
-    PyObject *tuple = PySequence_Tuple(given);
-    submit_object *self = tuple ? new_object(type) : NULL;
-    if (self && !(self->submit = begin_tuple(tuple)))
-        Py_CLEAR(self);
-    Py_XDECREF(tuple);
+    if (!resources_begin(&resources, given))
+        return NULL;
+    submit_object *self = new_object(type);
+    if (self) {
+        Py_BEGIN_ALLOW_THREADS
+        self->submit = gr_submit_begin(resources.resources, resources.count);
+        Py_END_ALLOW_THREADS
+        if (!self->submit) {
+            fail();
+            Py_CLEAR(self);
+        }
+    }
+    resources_end(&resources);
     return (PyObject *)self;
 }
 
