@@ -303,7 +303,7 @@ PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *keywords);
 PyObject *enter_self(PyObject *self, PyObject *none);
 PyObject *leave_by_close(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
-/* __array__() for types with __dlpack__() (numpy.c). */
+/* __array__() for types with __dlpack__() (export.c). */
 PyObject *as_numpy(PyObject *self, PyObject *args, PyObject *keywords);
 
 bool add_resource(PyObject *module);
