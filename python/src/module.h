@@ -257,7 +257,7 @@ typedef gr_status wait_call(void *user, unsigned timeout_ms);
 /* Waits in slices, so that Ctrl-C interrupts the wait. false, with an exception, on failure. */
 bool wait_in_slices(wait_call *wait, void *user, unsigned timeout_ms);
 
-/* ---- Types ----------------------------------------------------------------------------------- */
+/* ---- Types (module.c) ------------------------------------------------------------------------ */
 
 /*
  * Creates a type and adds it to the module. `name` includes the name of the module; `size` is the
