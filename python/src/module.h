@@ -142,7 +142,7 @@ bool arguments_ready(void);
 
 extern PyMethodDef argument_functions[];
 
-/* ---- Calls under way (use.c) ----------------------------------------------------------------- */
+/* ---- Calls under way (call.c) ---------------------------------------------------------------- */
 
 struct use {
     /*
@@ -249,7 +249,7 @@ PyObject *core_own(PyObject *object); /* resource.h */
     PyErr_Restore(pending_type, pending_value, pending_traceback);                                 \
     }
 
-/* ---- Waits (wait.c) -------------------------------------------------------------------------- */
+/* ---- Waits (call.c) ------------------------------------------------------------------------- */
 
 /* One wait of at most `timeout_ms`. A timeout changes no state. Called without the GIL. */
 typedef gr_status wait_call(void *user, unsigned timeout_ms);
