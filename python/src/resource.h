@@ -81,7 +81,7 @@ struct resources {
 bool resources_begin(struct resources *given, PyObject *sequence);
 void resources_end(struct resources *given);
 
-/* Submits command buffers to the open VulkanDevice `object`. */
+/* Submits command buffers to the open VulkanDevice `object` (submit.c). */
 PyObject *vulkan_submit(PyObject *object, PyObject *args, PyObject *keywords);
 
 /* The methods of GraphicsResource for OpenGL (gl.c), external memory (external.c), semaphores
