@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Class methods of GraphicsResource for OpenGL. */
+/* OpenGL: class methods of GraphicsResource, and EglContext, a context without a window. */
 #include "resource.h"
 
+#include <grinterop/egl.h>
 #include <grinterop/gl.h>
 
 /* Reads an OpenGL name or constant. PyOpenGL returns NumPy integers. */
@@ -138,3 +139,155 @@ PyMethodDef gl_methods[] = {
      "Creates an OpenGL texture in shared memory; its name is gl_name."},
     {0},
 };
+
+/* ---- EglContext ------------------------------------------------------------------------------ */
+
+typedef struct egl_object {
+    OBJECT_HEAD
+    gr_egl *egl; /* NULL: closed */
+    PyObject *share;
+} egl_object;
+
+static PyTypeObject *egl_type;
+
+static gr_egl *open_of(PyObject *object)
+{
+    return open_or_fail(((egl_object *)object)->egl, "EglContext");
+}
+
+/* Reads the EglContext that shares its objects, or None. Begins a call on that EglContext. */
+static bool shared_of(PyObject *share, const gr_egl **egl)
+{
+    if (!is_given(share))
+        return true;
+    if (Py_TYPE(share) != egl_type)
+        return wrong_type("share: expected an EglContext", share);
+    *egl = open_of(share);
+    return *egl && call_begin(share);
+}
+
+static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"cuda_device", "major", "minor", "compatibility",
+                            "debug",       "share", NULL};
+    gr_egl_options options = GR_INIT(gr_egl_options);
+    int compatibility = 0, debug = 0;
+    PyObject *share = NULL;
+    gr_egl *egl;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|iii$ppO:EglContext", names,
+                                     &options.cuda_device, &options.major, &options.minor,
+                                     &compatibility, &debug, &share) ||
+        !shared_of(share, &options.share))
+        return NULL;
+    options.compatibility = compatibility;
+    options.debug = debug;
+    Py_BEGIN_ALLOW_THREADS
+    egl = gr_egl_create(&options);
+    Py_END_ALLOW_THREADS
+    if (options.share)
+        call_end(share);
+    egl_object *self = egl ? new_object(type) : NULL;
+    if (!egl)
+        return fail();
+    if (!self) {
+        gr_egl_free(egl);
+        return NULL;
+    }
+    self->egl = egl;
+    self->share = options.share ? Py_NewRef(share) : NULL;
+    return (PyObject *)self;
+}
+
+static void let_go(egl_object *self)
+{
+    gr_egl *egl = self->egl;
+    self->egl = NULL;
+    if (egl) {
+        BEGIN_ENDING
+        gr_egl_free(egl);
+        END_ENDING
+    }
+    Py_CLEAR(self->share);
+}
+
+static void end(PyObject *self)
+{
+    let_go((egl_object *)self);
+    end_object(self);
+}
+
+CALL_CLOSE
+
+static PyObject *make_current(PyObject *self, PyObject *none)
+{
+    gr_egl *egl = open_of(self);
+    gr_status status;
+    (void)none;
+    if (!egl)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = gr_egl_make_current(egl);
+    Py_END_ALLOW_THREADS
+    return none_or_fail(status);
+}
+
+FUNCTION(release_current, none_or_fail(gr_egl_make_current(NULL)))
+
+#define HANDLE(member)                                                                             \
+    (open_of(self) ? PyLong_FromVoidPtr(((egl_object *)self)->egl->member) : NULL)
+
+PROPERTY(display, HANDLE(display))
+PROPERTY(config, HANDLE(config))
+PROPERTY(context, HANDLE(context))
+PROPERTY(is_closed, PyBool_FromLong(!((egl_object *)self)->egl))
+
+static PyObject *describe(PyObject *self, PyObject *none)
+{
+    gr_egl *egl = open_of(self);
+    (void)none;
+    return egl ? text_of(egl->description) : NULL;
+}
+
+GUARDED_ONE(make_current)
+
+static PyMethodDef methods[] = {
+    {"make_current", guarded_make_current, METH_NOARGS,
+     "make_current($self)\n--\n\nMakes the context current on the calling thread."},
+    {"release_current", release_current, METH_NOARGS | METH_STATIC,
+     "release_current()\n--\n\nLeaves no OpenGL context current on the calling thread."},
+    {"close", call_close, METH_NOARGS,
+     "close($self)\n--\n\nDestroys it. Closing again does nothing."},
+    {"describe", describe, METH_NOARGS, "describe($self)\n--\n\nOne line about the renderer."},
+    {"__enter__", enter_self, METH_NOARGS, NULL},
+    {"__exit__", METHOD(leave_by_close), METH_FASTCALL, NULL},
+    {0},
+};
+
+static PyGetSetDef properties[] = {
+    {"display", display, NULL, "The EGLDisplay, as an int.", NULL},
+    {"config", config, NULL, "The EGLConfig, as an int.", NULL},
+    {"context", context, NULL, "The EGLContext, as an int.", NULL},
+    {"is_closed", is_closed, NULL, "Whether it was closed.", NULL},
+    {0},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc,
+     "EglContext(cuda_device=0, major=0, minor=0, *, compatibility=False, debug=False,\n"
+     "           share=None)\n--\n\n"
+     "A windowless OpenGL context on the GPU of a CUDA device, or on the CPU with the software\n"
+     "driver. Created current. Version 0.0 selects the newest. The context shares OpenGL\n"
+     "objects with `share`."},
+    {Py_tp_new, (void *)make},
+    {Py_tp_dealloc, (void *)end},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},
+    {0},
+};
+
+bool add_egl(PyObject *module)
+{
+    egl_type =
+        add_type(module, "grinterop.EglContext", sizeof(egl_object), Py_TPFLAGS_DEFAULT, slots);
+    return egl_type;
+}
