@@ -41,7 +41,7 @@ PyObject *tensor_view_of(tensor_object *from, gr_tensor *view);
 /* The gr_tensor of the object. NULL, with an exception, if it is closed. */
 gr_tensor *tensor_of(PyObject *object);
 
-/* The properties of the tensor (tensor_info.c). NULL, with an exception, if it is closed. */
+/* The properties of the tensor (desc.c). NULL, with an exception, if it is closed. */
 const gr_tensor_info *tensor_info_of(PyObject *self);
 extern PyGetSetDef tensor_properties[];
 PyObject *tensor_represent(PyObject *object);
