@@ -102,14 +102,17 @@ static bool finish_begun(slots_object *self, end_call *end)
     return buffer_warn(tensors);
 }
 
-static bool finish(slots_object *self, end_call *end)
+static const gr_slot *slot_at(slots_object *self, size_t i)
 {
-    if (!self->slots) {
+    if (!self->slots)
         PyErr_SetString(PyExc_RuntimeError, "the slots have already been handed over, "
                                             "given back or cancelled");
-        return false;
-    }
-    if (!ending_begin((PyObject *)self))
+    return self->slots ? self->slots[i] : NULL;
+}
+
+static bool finish(slots_object *self, end_call *end)
+{
+    if (!slot_at(self, 0) || !ending_begin((PyObject *)self))
         return false;
     bool done = finish_begun(self, end);
     ending_end((PyObject *)self);
@@ -187,14 +190,6 @@ static PyObject *leave(PyObject *object, PyObject *const *args, Py_ssize_t count
 }
 
 /* ---- Contents -------------------------------------------------------------------------------- */
-
-static const gr_slot *slot_at(slots_object *self, size_t i)
-{
-    if (!self->slots)
-        PyErr_SetString(PyExc_RuntimeError, "the slots have already been handed over, "
-                                            "given back or cancelled");
-    return self->slots ? self->slots[i] : NULL;
-}
 
 static PyObject *buffer_at(slots_object *self, size_t i)
 {
