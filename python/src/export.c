@@ -286,9 +286,7 @@ PyObject *export_interface(gr_tensor *tensor)
 
 /* ---- NumPy ----------------------------------------------------------------------------------- */
 
-/* The DLPack device types whose memory NumPy can read. */
-enum { ON_CPU = 1, ON_CUDA_HOST = 3, ON_CUDA_MANAGED = 13 };
-
+/* Checks that NumPy can read the memory. */
 static bool check_host(PyObject *object)
 {
     PyObject *device = PyObject_CallMethod(object, "__dlpack_device__", NULL);
@@ -297,7 +295,7 @@ static bool check_host(PyObject *object)
     Py_XDECREF(device);
     if (PyErr_Occurred())
         return false;
-    if (number == ON_CPU || number == ON_CUDA_HOST || number == ON_CUDA_MANAGED)
+    if (number == DL_CPU || number == DL_CUDA_HOST || number == DL_CUDA_MANAGED)
         return true;
     PyErr_SetString(PyExc_TypeError,
                     "NumPy can't read GPU memory: copy it with Tensor.tobytes(stream=stream) or "
