@@ -141,6 +141,13 @@ static void wait_until_due(struct viewer_window *w)
     w->due = clock_seconds() + frame;
 }
 
+/* Reads the size of the window. On X11 a minimised window keeps its size. */
+static bool is_minimised(struct viewer_window *w)
+{
+    glfwGetFramebufferSize(w->glfw, &w->width, &w->height);
+    return w->width == 0 || w->height == 0 || glfwGetWindowAttrib(w->glfw, GLFW_ICONIFIED);
+}
+
 void viewer_window_poll(struct viewer_window *w)
 {
     const double a_while = 0.05;
@@ -149,11 +156,8 @@ void viewer_window_poll(struct viewer_window *w)
     else if (w->by_clock)
         wait_until_due(w);
     glfwPollEvents();
-    glfwGetFramebufferSize(w->glfw, &w->width, &w->height);
-    while ((w->width == 0 || w->height == 0) && !glfwWindowShouldClose(w->glfw)) {
+    while (is_minimised(w) && !glfwWindowShouldClose(w->glfw))
         glfwWaitEvents();
-        glfwGetFramebufferSize(w->glfw, &w->width, &w->height);
-    }
     w->ended = w->ended || glfwWindowShouldClose(w->glfw);
 }
 

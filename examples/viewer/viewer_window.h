@@ -24,7 +24,7 @@ struct viewer_window {
     /* whether a clock paces the frames, since presenting does not wait for the screen */
     bool by_clock;
     double due;        /* the time when the next frame is due, by clock_seconds() */
-    int width, height; /* the size of the framebuffer in pixels; 0 while the window is minimised */
+    int width, height; /* the size of the framebuffer in pixels */
     struct orbit orbit;
     double x, y;     /* the position of the pointer */
     unsigned number; /* the last number key pressed; 0 if none was */

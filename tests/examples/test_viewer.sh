@@ -33,9 +33,10 @@ work=$(mktemp -d) || exit 99
 server=
 poor=
 compositor=
+manager=
 shown=
 finish() {
-    for process in $shown $compositor $poor $server; do kill "$process" 2>/dev/null; done
+    for process in $shown $manager $compositor $poor $server; do kill "$process" 2>/dev/null; done
     wait
     rm -rf "$work"
 }
@@ -124,31 +125,43 @@ screen() {
     soon seen "$@" >out 2>err || fail "the screen shows something else"
 }
 
-# storm WIDTH HEIGHT: resizes, moves, hides and shows the window, which then has that size. Without
-# a window manager nothing minimises a window, so this unmaps it, as a window manager does.
+# idle: whether the viewer uses almost no CPU time for half a second.
+idle() { ticks=$(cpu_time) && sleep 0.5 && [ $(($(cpu_time) - ticks)) -le 1 ]; }
+cpu_time() { awk '{ print $14 + $15 }' "/proc/$(xdotool getwindowpid "$window")/stat"; }
+
+# storm WIDTH HEIGHT: resizes, moves, minimises and restores the window, which then has that size.
+# Without a window manager nothing minimises a window, so this unmaps it, as a window manager does.
 storm() {
     for step in 1 2 3 4 5 6; do
         xdotool windowsize "$window" $((90 + 40 * step)) $((240 - 30 * step)) \
             windowmove "$window" $((20 * step)) $((10 * step)) || return
     done
-    xdotool windowunmap --sync "$window" windowsize "$window" "$1" "$2" sleep 0.3 \
-        windowmap --sync "$window" windowmove "$window" 0 0
+    if [ -z "$manager" ]; then
+        xdotool windowunmap --sync "$window" windowsize "$window" "$1" "$2" sleep 0.3 \
+            windowmap --sync "$window" windowmove "$window" 0 0
+    else
+        xdotool windowminimize --sync "$window" && soon idle || return
+        xdotool windowactivate --sync "$window" windowsize "$window" "$1" "$2" \
+            windowmove "$window" 0 0
+    fi
 }
 
 press_q() { xdotool key q; }
 
-# close_button: sends the message that a window manager sends if the user closes the window.
+# close_button: sends the message of a close button, or makes the window manager send it.
 close_button() {
-    python3 - "$window" <<'END'
+    python3 - "$window" $manager <<'END'
 import ctypes, sys
 x11 = ctypes.CDLL("libX11.so.6")
 x11.XOpenDisplay.restype = ctypes.c_void_p
 display = ctypes.c_void_p(x11.XOpenDisplay(None))
-protocols, delete = (x11.XInternAtom(display, name, 0)
-                     for name in (b"WM_PROTOCOLS", b"WM_DELETE_WINDOW"))
+protocols, delete, close = (x11.XInternAtom(display, name, 0) for name in (
+    b"WM_PROTOCOLS", b"WM_DELETE_WINDOW", b"_NET_CLOSE_WINDOW"))
 window, client_message = int(sys.argv[1]), 33
-event = (ctypes.c_long * 24)(client_message, 0, 0, 0, window, protocols, 32, delete)
-sent = x11.XSendEvent(display, ctypes.c_ulong(window), 0, ctypes.c_long(0), event)
+to, mask, message = ((x11.XDefaultRootWindow(display), 0x180000, (close, 32)) if sys.argv[2:]
+                     else (window, 0, (protocols, 32, delete)))
+event = (ctypes.c_long * 24)(client_message, 0, 0, 0, window, *message)
+sent = x11.XSendEvent(display, ctypes.c_ulong(to), 0, ctypes.c_long(mask), event)
 x11.XSync(display, 0)
 sys.exit(not sent)
 END
@@ -161,11 +174,17 @@ closed() {
     shift 2
     check "run_$case_name" 0 show --frames 1000000 "$@" && xdotool key space
     check "storm_$case_name" 0 storm 240 150
+    if [ -n "$manager" ]; then
+        # The pointer must not cover the window.
+        check "still_$case_name" 0 xdotool key space key s mousemove 639 479
+        soon grep -qF live.png live.out
+        screen live 240 150
+        xdotool key space
+    fi
     check "close_$case_name" 0 $closing || kill "$shown"
     begin "closed_$case_name"
     wait "$shown"
-    code=$?
-    shown=
+    code=$? shown=
     [ $code = 1 ] || fail "the viewer ended with status $code instead of 1"
     says live.err 'The window was closed after ' ' of 1000000 frames: no still was written.'
     check "freed_$case_name" 1 grep -e 'the process ends with' -e VUID live.out live.err
@@ -182,6 +201,7 @@ ended() {
 # The particles at their start, when no earlier frame has left trails.
 check fresh 0 "$viewer" $small --size 240x150 --scene particles --frames 1 -o fresh.png
 
+contexts=
 for context in native egl; do
     interface=GLX
     if [ $context = egl ]; then interface=EGL; fi
@@ -193,12 +213,11 @@ for context in native egl; do
     fi
     check "surface_$context" 0 "$viewer" $small -c $context --frames 1 -o surface.png &&
         says out CUDA "by $interface" "$(pwd -P)/surface.png, 192x120"
-    check "surface_picture_$context" 0 \
-        "$compare" $limits surface.png "$references/sinewave.png"
+    check "surface_picture_$context" 0 "$compare" $limits surface.png "$references/sinewave.png"
 
+    contexts="$contexts $context"
     check "show_$context" 0 show --context $context || continue
-    check "title_$context" 0 \
-        named "^surface, paused, [a-z]*, OpenGL by $interface\$"
+    check "title_$context" 0 named "^surface, paused, [a-z]*, OpenGL by $interface\$"
     still first
     check "first_$context" 0 "$compare" --max 0 surface.png first.png
     screen first 192 120
@@ -392,8 +411,7 @@ else
     check wayland_moved 1 "$compare" --share 1 wide.png moved.png
     ended
     if [ -z "$missing" ]; then
-        VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation
-        export VK_INSTANCE_LAYERS
+        export VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation
         check wayland_x11_sheet 0 "$viewer" $small --vulkan --size 240x150 --frames 1 -o sheet.png
         check wayland_vulkan 0 wayland --vulkan --size 240x150 -b --frames 3 --paused -o wayland.png
         cp out sheet.out
@@ -413,6 +431,21 @@ else
     else
         skip unseen "Weston does not start without a screen"
     fi
+fi
+
+# ---- A window manager ----
+
+# It comes last because its pointer remains on the screen.
+if command -v blackbox >/dev/null; then
+    HOME=$work blackbox >manager.out 2>&1 &
+    manager=$!
+    check manager 0 soon xdotool get_desktop
+    for context in $contexts; do
+        closed managed_$context close_button --context $context --scene particles
+    done
+    if [ -z "$missing" ]; then closed managed_vulkan close_button --vulkan; fi
+else
+    skip managed "blackbox was not found (Debian: blackbox)"
 fi
 
 # ---- A display without GLX, and on which neither EGL nor Vulkan can draw ----
