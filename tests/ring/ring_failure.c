@@ -72,8 +72,6 @@ CHILD(read_fails)
 VULKAN_TEST(a_failed_kernel_ends_the_wait_for_a_slot, 3)
 {
     static const char *const children[] = {"write_fails", "short_write_fails", "read_fails"};
-    need_kernels();
-    if (!gr_cuda_is_software() && !getenv("GR_TEST_FAULTS"))
-        skip("a kernel that fails may break later OpenGL contexts; GR_TEST_FAULTS=1 runs it");
+    need_failing_kernels();
     expect_child(children[_i]);
 }

@@ -136,9 +136,7 @@ VULKAN_TEST(a_pending_vulkan_read_ends_when_a_kernel_of_the_peer_fails)
 {
     const gr_slot *slot;
     struct peer peer;
-    need_kernels();
-    if (!gr_cuda_is_software() && !getenv("GR_TEST_FAULTS"))
-        skip("a kernel that fails may break later OpenGL contexts; GR_TEST_FAULTS=1 runs it");
+    need_failing_kernels();
     struct shared_ring r = ring_with(&peer, "kernel_fails", GR_SIDE_CUDA);
     vulkan_begins_read(&r, &slot, NULL);
     vulkan_finish();

@@ -465,6 +465,14 @@ const char *kernels_load(void);
             skip("%s", missing_);                                                                  \
     } while (0)
 
+/* Like need_kernels(), for a case that calls kernel_fail(). */
+#define need_failing_kernels()                                                                     \
+    do {                                                                                           \
+        need_kernels();                                                                            \
+        if (!gr_cuda_is_software() && !getenv("GR_TEST_FAULTS"))                                   \
+            skip("a failed kernel may break later OpenGL contexts; GR_TEST_FAULTS=1 runs it");     \
+    } while (0)
+
 /* Launch a kernel on a stream. */
 void kernel_fill_pattern(CUdeviceptr out, size_t size, unsigned seed, CUstream stream);
 void kernel_add_one(CUdeviceptr bytes, size_t size, CUstream stream);

@@ -182,8 +182,6 @@ VULKAN_TEST(a_failed_kernel_does_not_leave_vulkan_waiting, 11)
         "closed_while_cuda_waits",
         "closed_before",
     };
-    need_kernels();
-    if (!gr_cuda_is_software() && !getenv("GR_TEST_FAULTS"))
-        skip("a kernel that fails may break later OpenGL contexts; GR_TEST_FAULTS=1 runs it");
+    need_failing_kernels();
     expect_child(children[_i]);
 }
