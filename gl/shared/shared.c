@@ -14,6 +14,7 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/log.h"
 #include "lib/plural.h"
 #include "lib/resource/resource.h"
 #include "lib/resource/set_aside.h"
@@ -159,11 +160,59 @@ static gr_semaphore *create_semaphore(const gr_resource *resource)
     return gl_vulkan_semaphore(gl_shared_of(resource)->device, true, "gr_ring_send");
 }
 
+static void restore_pair(gr_resource *resource, const char *call)
+{
+    struct gl_shared *r = gl_shared_of(resource);
+    struct gl_timeline *own = r->timeline;
+    if (!r->usual)
+        return;
+    if (gr_sync_set(resource, r->usual->acquire, r->usual->release, call) != GR_OK) {
+        gr_log(GR_LOG_WARNING, "%s: a resource keeps the semaphores of its ring: %s", call,
+               gr_last_error()->message);
+        return;
+    }
+    r->timeline = r->usual;
+    r->usual = NULL;
+    gl_timeline_drop(own);
+}
+
+static struct gl_timeline *make_own_pair(const struct gl_shared *r, const char *call)
+{
+    struct gl_errors errors;
+    if (!gl_context_is_current(&r->context))
+        return NULL;
+    gl_errors_begin(&errors);
+    struct gl_timeline *own = gl_timeline_make_own(r->timeline, call);
+    gl_errors_end(&errors);
+    return own;
+}
+
+static bool own_pair(gr_resource *const resources[], size_t n, const char *call)
+{
+    struct gr_error_record before;
+    gr_error_save(&before);
+    struct gl_timeline *own = make_own_pair(gl_shared_of(resources[0]), call);
+    size_t taken = 0;
+    while (own && taken < n &&
+           gr_sync_set(resources[taken], own->acquire, own->release, call) == GR_OK) {
+        struct gl_shared *r = gl_shared_of(resources[taken++]);
+        r->usual = r->timeline;
+        r->timeline = gl_timeline_keep(own);
+    }
+    gl_timeline_drop(own);
+    bool done = own && taken == n;
+    while (!done && taken > 0)
+        restore_pair(resources[--taken], call);
+    gr_error_restore(&before);
+    return done;
+}
+
 /* Ends the parts of a resource, which may be incomplete. */
 static void end_parts(struct gl_shared *r)
 {
     gl_names_end(r->names);
     gl_timeline_drop(r->timeline);
+    gl_timeline_drop(r->usual);
     gr_resource_drop(r->vulkan);
 }
 
@@ -204,6 +253,8 @@ static const struct gr_external_kind shared_kind = {
     .export_memory = export_memory,
     .export_semaphore = export_semaphore,
     .create_semaphore = create_semaphore,
+    .own_pair = own_pair,
+    .restore_pair = restore_pair,
 };
 
 struct gl_shared *gl_shared_of(const gr_resource *resource)

@@ -24,6 +24,7 @@ struct gl_shared {
     struct gl_names *names; /* the buffer or texture, and its memory object */
     unsigned int target;    /* the target; GL_ARRAY_BUFFER for buffers */
     struct gl_timeline *timeline;
+    struct gl_timeline *usual; /* replaces `timeline` after a ring with its own pair; or NULL */
     struct gl_deferred parked; /* the list entry while the release of a buffer is deferred */
     char transport[480];       /* the name of the transport, with both devices if they differ */
     /*

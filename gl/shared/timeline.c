@@ -145,8 +145,9 @@ static void choose(struct gl_timeline *t, const char *call)
     gr_error_restore(&before);
 }
 
-static struct gl_timeline *make(const struct gl_context *context, const struct gr_context *cuda,
-                                CUdevice device, const char *call)
+static struct gl_timeline *make_without_pair(const struct gl_context *context,
+                                             const struct gr_context *cuda, CUdevice device,
+                                             const char *call)
 {
     struct gl_timeline *t = gr_check_memory(calloc(1, sizeof(*t)), call);
     if (!t)
@@ -157,7 +158,32 @@ static struct gl_timeline *make(const struct gl_context *context, const struct g
     }
     t->context = *context;
     t->device = device;
-    choose(t, call);
+    return t;
+}
+
+static struct gl_timeline *make(const struct gl_context *context, const struct gr_context *cuda,
+                                CUdevice device, const char *call)
+{
+    struct gl_timeline *t = make_without_pair(context, cuda, device, call);
+    if (t)
+        choose(t, call);
+    return t;
+}
+
+struct gl_timeline *gl_timeline_make_own(const struct gl_timeline *usual, const char *call)
+{
+    if (usual->waits != GL_WAITS_TIMELINE)
+        return NULL;
+    struct gl_timeline *t = make_without_pair(&usual->context, &usual->cuda, usual->device, call);
+    if (t) {
+        t->waits = usual->waits;
+        t->holds = 1;
+    }
+    if (t && !try_pair(t, call)) {
+        note_failure(t, "timeline semaphores of a ring");
+        gl_timeline_drop(t);
+        t = NULL;
+    }
     return t;
 }
 
@@ -182,6 +208,14 @@ struct gl_timeline *gl_timeline_hold(const struct gl_context *context,
     }
     if (t)
         t->holds++;
+    pthread_mutex_unlock(&lock);
+    return t;
+}
+
+struct gl_timeline *gl_timeline_keep(struct gl_timeline *t)
+{
+    pthread_mutex_lock(&lock);
+    t->holds++;
     pthread_mutex_unlock(&lock);
     return t;
 }

@@ -46,6 +46,16 @@ struct gl_timeline *gl_timeline_hold(const struct gl_context *context,
                                      const char *call);
 void gl_timeline_drop(struct gl_timeline *timeline);
 
+/* Adds another reference. */
+struct gl_timeline *gl_timeline_keep(struct gl_timeline *timeline);
+
+/*
+ * Creates a pair of timelines like that of `usual`, for resources that share no semaphore with
+ * others. The OpenGL context is current, and gl_errors_begin() has been called. NULL if `usual` has
+ * no timelines, or after an error.
+ */
+struct gl_timeline *gl_timeline_make_own(const struct gl_timeline *usual, const char *call);
+
 /* Returns the kind of semaphores, such as "timeline semaphores". The string is static. */
 const char *gl_timeline_text(const struct gl_timeline *timeline);
 

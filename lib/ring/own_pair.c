@@ -90,6 +90,9 @@ gr_status gr_ring_set_own_pair(gr_ring *ring, gr_resource *const resources[], si
 
 void gr_ring_restore_pair(const gr_ring *ring, gr_resource *resource)
 {
+    const struct gr_external_kind *kind = gr_external_kind_of(resource);
+    if (kind && kind->restore_pair)
+        kind->restore_pair(resource, "gr_ring_free");
     if (!ring->own[ACQUIRE] || gr_sync_of(resource)->acquire != ring->own[ACQUIRE])
         return;
     if (gr_sync_set(resource, ring->given[ACQUIRE], ring->given[RELEASE], "gr_ring_free") == GR_OK)

@@ -66,8 +66,8 @@ static void hand_back(const gr_ring *ring, gr_resource *resource)
 {
     bool stays = __atomic_load_n(&resource->holds, __ATOMIC_RELAXED) > 1;
     if (stays && gr_external_of(resource) && gr_external_of(resource)->memory) {
-        gr_ring_last_use(resource);
         gr_ring_restore_pair(ring, resource);
+        gr_ring_last_use(resource);
     } else if (stays && !gr_external_of(resource)) {
         gr_ring_last_use(resource);
     }

@@ -212,11 +212,18 @@ static bool is_exclusive(const gr_semaphore *semaphore, uint32_t slots)
     return __atomic_load_n(&semaphore->holds, __ATOMIC_RELAXED) <= slots + 1;
 }
 
+/* The graphics side needs a pair that only the ring uses, and that its commands can wait for. */
+static bool has_own_pair(const struct sending *s)
+{
+    const struct gr_external_kind *kind = kind_of(s);
+    return !kind->begin_use ||
+           (!s->side->is_cuda && kind->own_pair && kind->own_pair(s->resources, s->count, s->call));
+}
+
 static bool can_be_direct(const struct sending *s)
 {
     const struct gr_sync *sync = gr_sync_of(s->resources[0]);
-    const struct gr_external_kind *kind = kind_of(s);
-    return kind->export_semaphore && !kind->begin_use && sync->acquire && sync->release &&
+    return kind_of(s)->export_semaphore && has_own_pair(s) && sync->acquire && sync->release &&
            sync->acquire->timeline && sync->release->timeline && sync->acquire->handle &&
            sync->release->handle && is_exclusive(sync->acquire, s->count) &&
            is_exclusive(sync->release, s->count);

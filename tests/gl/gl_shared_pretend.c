@@ -34,14 +34,21 @@ static bool possible, on;
 /* ---- Vulkan ---------------------------------------------------------------------------------- */
 
 /*
- * The semaphores that were created, with the descriptors for OpenGL. A VkSemaphore is an index into
- * this list, counted from 1.
+ * The semaphores that were created, with the descriptors for exports; only those of the last pair
+ * are open. A VkSemaphore is an index into this list, counted from 1.
  */
 static struct made {
     gr_semaphore *semaphore;
     int fd;
 } made[MOST];
 static size_t made_count;
+
+static void close_made(size_t i)
+{
+    if (made[i].fd >= 0)
+        close(made[i].fd);
+    made[i].fd = -1;
+}
 
 gr_semaphore *gr_vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type)
 {
@@ -55,6 +62,8 @@ gr_semaphore *gr_vk_semaphore_create(gr_vk_device *device, VkSemaphoreType type)
                                  : CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD);
     ck_assert_uint_lt(made_count, MOST);
     ck_assert_int_eq(soft.create(timeline, 0, &info.fd), CUDA_SUCCESS);
+    if (made_count >= 2)
+        close_made(made_count - 2);
     made[made_count].fd = dup(info.fd);
     made[made_count].semaphore = gr_semaphore_import(&info);
     ck_assert_ptr_nonnull(made[made_count].semaphore);
@@ -75,23 +84,14 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_semaphore_fd(VkDevice device,
                                                        const VkSemaphoreGetFdInfoKHR *info, int *fd)
 {
     (void)device;
-    size_t i = (size_t)(uintptr_t)info->semaphore - 1;
-    *fd = made[i].fd;
-    made[i].fd = -1;
+    *fd = dup(made[(size_t)(uintptr_t)info->semaphore - 1].fd);
     return *fd >= 0 ? VK_SUCCESS : VK_ERROR_TOO_MANY_OBJECTS;
 }
 
-/*
- * Closes the descriptors that were never exported, because the other semaphore of their pair was
- * refused.
- */
 static void close_rest(void)
 {
-    for (size_t i = 0; i < made_count; i++) {
-        if (made[i].fd >= 0)
-            close(made[i].fd);
-        made[i].fd = -1;
-    }
+    for (size_t i = 0; i < made_count; i++)
+        close_made(i);
 }
 
 static PFN_vkGetInstanceProcAddr instance_function;
