@@ -108,9 +108,12 @@ static void record_returned(gr_ring *ring, bool put_off, size_t n, const uint32_
         gr_ring_free_returned(ring);
 }
 
-/* Records the new states of the slots. The lock is held. */
+/*
+ * Records the new states of n slots. `ending` counts these and the slots whose deferred end has
+ * come; 0: the end of all is deferred. The lock is held.
+ */
 static void record_states(gr_ring *ring, const struct gr_ring_side *side, enum gr_hand_over how,
-                          bool put_off, size_t n)
+                          size_t ending, size_t n)
 {
     if (how == GR_PUBLISHED)
         gr_ring_state_hand_over(ring->state, n, side->numbers);
@@ -119,11 +122,11 @@ static void record_states(gr_ring *ring, const struct gr_ring_side *side, enum g
     else if (how == GR_READ_CANCELLED)
         gr_ring_state_cancel_read(ring->state, n, side->numbers);
     else
-        record_returned(ring, put_off, n, side->numbers);
+        record_returned(ring, ending == 0, n, side->numbers);
     if (how == GR_READ_CANCELLED)
         gr_link_cancel_read(ring->link, side, n);
-    else if (how != GR_WRITE_CANCELLED)
-        gr_link_push(ring->link, side, n);
+    else if (how != GR_WRITE_CANCELLED && ending > 0)
+        gr_link_push(ring->link, side, ending);
     for (size_t i = 0; i < n; i++)
         gr_shown_slot(ring->shown, side->numbers[i])->frame =
             how == GR_WRITE_CANCELLED ? 0 : ring->state->places[side->numbers[i]].frame;
@@ -163,7 +166,7 @@ static gr_status hand_over(gr_ring *ring, enum gr_hand_over how, const gr_slot *
     pthread_mutex_lock(&ring->lock);
     update_slots(ring, side, n);
     if (status == GR_OK)
-        record_states(ring, side, how, ending == 0, n);
+        record_states(ring, side, how, ending, n);
     bool ends = gr_ring_has_left(ring);
     pthread_mutex_unlock(&ring->lock);
     if (ends)

@@ -24,7 +24,7 @@
  * READY -> READING   begin: after the release           map: after the writing
  * READING -> FREE    end                                release
  * READING ->         OpenGL: nothing yet. Vulkan: the   never; nor in GR_RING_NEWEST, with interop
- *   RETURNING        submit was committed               or copy, or in a shared ring
+ *   RETURNING        submit was committed               or copy, or with Vulkan in a shared ring
  * RETURNING -> FREE  OpenGL: one end for all of them.   never
  *                    Vulkan: all take the signal of the
  *                    last submit
@@ -209,7 +209,9 @@ gr_status gr_ring_end_use(gr_ring *ring, const struct gr_ring_side *side, size_t
 static bool can_defer(const gr_ring *ring)
 {
     const gr_resource *resource = gr_ring_any_resource(ring);
-    if (ring->state->newest || ring->link || ring->reader.is_cuda || !gr_external_of(resource))
+    if (ring->link && !ring->by_commands)
+        return false; /* each Vulkan submit has its own value, which the peer waits for */
+    if (ring->state->newest || ring->reader.is_cuda || !gr_external_of(resource))
         return false;
     /*
      * A polling producer is woken only for slots that it can acquire without another call of the
@@ -286,10 +288,13 @@ gr_status gr_ring_end_returned(gr_ring *ring, struct gr_ring_side *side, const c
     if (kind_with_hooks(side->resources[0])) {
         pthread_mutex_unlock(&ring->lock);
         status = end_graphics(side->resources, n, call);
+        if (status == GR_OK)
+            status = gr_link_end_use(ring->link, side, n, call);
         pthread_mutex_lock(&ring->lock);
     }
     if (status == GR_OK) {
         gr_ring_free_returned(ring);
+        gr_link_push(ring->link, side, n);
         gr_ring_notify(ring);
     }
     return status;

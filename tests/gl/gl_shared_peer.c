@@ -23,20 +23,25 @@ static const char *missing(int way)
 
 #define PEER_TEST(...) TEST_UNLESS(missing(_i), __VA_ARGS__)
 
-/* The two ends of a ring of one slot, and a reference to the resource of the slot. */
+#define MOST_SLOTS 6
+
+/* The two ends of a ring of n slots, and references to the resources of the slots. */
 struct ends {
-    gr_resource *resource;
+    size_t n;
+    gr_resource *resources[MOST_SLOTS];
     gr_ring *here, *there;
     unsigned long semaphores; /* in OpenGL, before the ring was sent */
 };
 
-static struct ends share(gr_side producer, unsigned refused)
+static struct ends share(size_t n, gr_side producer, unsigned refused)
 {
     int sockets[2];
-    struct ends e = {.resource = must_share(SIZE, GR_READ_WRITE)};
+    struct ends e = {.n = n};
+    for (size_t i = 0; i < n; i++)
+        e.resources[i] = must_share(SIZE, GR_READ_WRITE);
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
     e.here =
-        must_make(gr_ring_create(&e.resource, 1, &GR_INIT(gr_ring_options, .producer = producer)));
+        must_make(gr_ring_create(e.resources, n, &GR_INIT(gr_ring_options, .producer = producer)));
     e.semaphores = pretend_counts.alive;
     pretend_refusals(0, refused);
     assert_ok(gr_ring_send(sockets[0], e.here,
@@ -46,21 +51,24 @@ static struct ends share(gr_side producer, unsigned refused)
     return e;
 }
 
-/* Ends the ring. This process then uses the resource alone. */
-static void end(const struct ends *e)
+/* Ends the ring. This process then uses the resources alone. */
+static void end(struct ends *e)
 {
     unsigned char bytes[SIZE];
+    memset(bytes, 0x21, SIZE);
     gr_ring_free(e->there);
     gr_ring_free(e->here);
     ck_assert_uint_eq(pretend_counts.alive, e->semaphores);
-    gr_buffer *buffer = must_map(e->resource);
-    gate_open_after(gate_put(fx.stream), LATE_MS);
-    kernel_fill_pattern(gr_buffer_ptr(buffer), SIZE, 9, fx.stream);
-    assert_ok(gr_buffer_release(buffer));
-    assert_gl_pattern(gl_copy_of(gr_gl_name(e->resource), SIZE), SIZE, 9);
-    memset(bytes, 0x21, SIZE);
-    gl_write(gr_gl_name(e->resource), bytes, SIZE);
-    gr_resource_free(e->resource);
+    for (size_t i = 0; i < e->n; i++) {
+        GLuint name = gr_gl_name(e->resources[i]);
+        gr_buffer *buffer = must_map(e->resources[i]);
+        gate_open_after(gate_put(fx.stream), LATE_MS);
+        kernel_fill_pattern(gr_buffer_ptr(buffer), SIZE, 9, fx.stream);
+        assert_ok(gr_buffer_release(buffer));
+        assert_gl_pattern(gl_copy_of(name, SIZE), SIZE, 9);
+        gl_write(name, bytes, SIZE);
+    }
+    free_resources(e->resources, e->n);
 }
 
 static void cuda_writes_late(gr_ring *ring, unsigned seed)
@@ -85,7 +93,7 @@ GROUP("rings of two processes", add_shared_case)
 
 PEER_TEST(opengl_reads_what_the_peer_writes, WAYS)
 {
-    const struct ends e = share(GR_SIDE_CUDA, 0);
+    struct ends e = share(1, GR_SIDE_CUDA, 0);
     ck_assert_uint_eq(pretend_counts.alive,
                       e.semaphores + (gr_cuda_is_software() && _i == 0 ? 2 : 0));
     for (unsigned frame = 1; frame <= 3; frame++) {
@@ -98,7 +106,7 @@ PEER_TEST(opengl_reads_what_the_peer_writes, WAYS)
 PEER_TEST(the_peer_reads_what_opengl_writes, WAYS)
 {
     static unsigned char bytes[SIZE];
-    const struct ends e = share(GR_SIDE_GRAPHICS, 0);
+    struct ends e = share(1, GR_SIDE_GRAPHICS, 0);
     for (int frame = 1; frame <= 3; frame++) {
         const gr_slot *slot;
         assert_ok(gr_ring_acquire_write(e.here, GR_STREAM_NONE, &slot, 1, SOON));
@@ -116,11 +124,32 @@ PEER_TEST(the_peer_reads_what_opengl_writes, WAYS)
     end(&e);
 }
 
+/* One signal ends the reads of half of the slots, or of all when the consumer has no frame. */
+PEER_TEST(a_signal_serves_several_slots, 1)
+{
+    const gr_slot *slots[MOST_SLOTS];
+    struct ends e = share(MOST_SLOTS, GR_SIDE_CUDA, 0);
+    unsigned long before = pretend_counts.signals, each = gr_cuda_is_software();
+    for (unsigned frame = 1; frame <= 7; frame++) {
+        cuda_writes_late(e.there, frame);
+        opengl_reads(e.here, frame);
+    }
+    ck_assert_uint_eq(pretend_counts.signals, before + 2 * each);
+    assert_fails(gr_ring_acquire_write(e.there, fx.stream, slots, MOST_SLOTS, 0), GR_ERR_NOT_READY,
+                 0, "");
+    assert_fails(gr_ring_acquire_read(e.here, GR_STREAM_NONE, slots, 1, 0), GR_ERR_NOT_READY, 0,
+                 "");
+    ck_assert_uint_eq(pretend_counts.signals, before + 3 * each);
+    assert_ok(gr_ring_acquire_write(e.there, fx.stream, slots, MOST_SLOTS, 0));
+    assert_ok(gr_ring_cancel_write(e.there, slots, MOST_SLOTS));
+    end(&e);
+}
+
 /* If OpenGL refuses the ring's semaphores, the streams relay, and no error is left. */
 PEER_TEST(refused_semaphores_are_replaced_by_relays, 2)
 {
     for (unsigned refused = 1; refused <= 2; refused++) {
-        const struct ends e = share(GR_SIDE_CUDA, refused);
+        struct ends e = share(1, GR_SIDE_CUDA, refused);
         ck_assert_int_eq(gr_last_error()->status, GR_OK);
         if (gr_cuda_is_software())
             ck_assert_uint_eq(pretend_counts.alive, e.semaphores);
@@ -134,7 +163,7 @@ PEER_TEST(refused_semaphores_are_replaced_by_relays, 2)
 PEER_TEST(a_ring_is_sent_without_the_context, 1)
 {
     int sockets[2];
-    gr_resource *resource = must_share(SIZE, GR_READ_WRITE);
+    GR_AUTO(gr_resource) *resource = must_share(SIZE, GR_READ_WRITE);
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
     gr_ring *here = must_make(gr_ring_create(&resource, 1, NULL));
     assert_ok(gr_egl_make_current(NULL));
@@ -145,5 +174,4 @@ PEER_TEST(a_ring_is_sent_without_the_context, 1)
     opengl_reads(here, 5);
     gr_ring_free(there);
     gr_ring_free(here);
-    gr_resource_free(resource);
 }
