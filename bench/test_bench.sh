@@ -18,12 +18,13 @@ suite=bench
 . "${GR_TEST_CASES:?run it by tests/run-test}"
 frames=$(built bench_frames)
 latency=$(built bench_latency)
+processes=$(built bench_processes)
 publish=$(built bench_publish)
 scale=$(built bench_scale)
 soak=$(built bench_soak)
 softcuda=$(built bench_softcuda)
 
-for program in "$frames" "$latency" "$publish" "$scale" "$soak"; do
+for program in "$frames" "$latency" "$processes" "$publish" "$scale" "$soak"; do
     if [ -z "$program" ]; then cannot "the benchmarks were not built"; fi
 done
 
@@ -125,6 +126,10 @@ fi
 check latency 0 "$latency" --quick --json latency.json --svg latency.svg &&
     measured latency.json alone interop &&
     grep -F '</svg>' latency.svg >/dev/null
+# A row fails unless the last frame has the right bytes.
+check processes 0 "$processes" --quick --json processes.json &&
+    grep -F '"row": "ring/threads"' processes.json &&
+    grep -F '"row": "ring/processes"' processes.json
 # With the software driver both clocks are CLOCK_MONOTONIC, so they agree.
 if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     check latency_rows 0 test -s latency.json &&

@@ -41,10 +41,18 @@ struct frames_hand {
 /* hand_storage.c: false after an error; the end function cleans up in any case. */
 bool hand_buffer_make(struct frames *frames, struct hand_buffer *buffer);
 void hand_buffer_end(struct frames *frames, struct hand_buffer *buffer);
+size_t hand_buffer_size(const struct frames *frames); /* of the memory; 0 after an error */
+/* Returns a descriptor that the caller owns, or -1 after an error. */
+int hand_buffer_export(const struct frames *frames, const struct hand_buffer *buffer);
 
 /* hand_timeline.c: false after an error; the end function cleans up in any case. */
 bool hand_timelines_make(struct frames *frames, struct frames_hand *hand);
 void hand_timelines_end(struct frames *frames, struct frames_hand *hand);
+/* Returns a descriptor that the caller owns, or -1 after an error. */
+int hand_timeline_export(struct frames *frames, struct frames_hand *hand,
+                         const struct hand_timeline *timeline);
+/* Takes the descriptor. */
+bool hand_import_into_cuda(const struct frames *frames, int fd, CUexternalSemaphore *semaphore);
 bool hand_cuda_signal(struct frames *frames, const struct frames_hand *hand, uint64_t value);
 bool hand_cuda_wait(struct frames *frames, const struct frames_hand *hand, uint64_t value);
 void hand_gl_signal(const struct frames_hand *hand, uint64_t value, unsigned count,

@@ -19,7 +19,7 @@ static CUmemAllocationProp properties_on(int device)
     };
 }
 
-static bool allocate(struct frames *f, struct hand_buffer *b)
+size_t hand_buffer_size(const struct frames *f)
 {
     const CUmemAllocationProp properties = properties_on(f->gl_ordinal);
     size_t unit = 0;
@@ -27,8 +27,16 @@ static bool allocate(struct frames *f, struct hand_buffer *b)
                         f->cuda->MemGetAllocationGranularity(&unit, &properties,
                                                              CU_MEM_ALLOC_GRANULARITY_MINIMUM),
                         "cuMemGetAllocationGranularity"))
+        return 0;
+    return (f->bytes + MESA_ROOM + unit - 1) / unit * unit;
+}
+
+static bool allocate(struct frames *f, struct hand_buffer *b)
+{
+    const CUmemAllocationProp properties = properties_on(f->gl_ordinal);
+    b->size = hand_buffer_size(f);
+    if (b->size == 0)
         return false;
-    b->size = (f->bytes + MESA_ROOM + unit - 1) / unit * unit;
     if (!frames_cuda_ok(f, f->cuda->MemCreate(&b->memory, b->size, &properties, 0), "cuMemCreate"))
         b->memory = 0;
     return b->memory != 0;
@@ -53,6 +61,17 @@ static bool map(struct frames *f, struct hand_buffer *b)
                                        "cuMemSetAccess");
 }
 
+int hand_buffer_export(const struct frames *f, const struct hand_buffer *b)
+{
+    int fd = -1;
+    return frames_cuda_ok(f,
+                          f->cuda->MemExportToShareableHandle(
+                              &fd, b->memory, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+                          "cuMemExportToShareableHandle")
+               ? fd
+               : -1;
+}
+
 /*
  * Imports the memory into OpenGL as dedicated memory, since NVIDIA OpenGL (580) otherwise treats it
  * as compressible.
@@ -60,11 +79,8 @@ static bool map(struct frames *f, struct hand_buffer *b)
 static bool import(struct frames *f, struct hand_buffer *b)
 {
     const GLint yes = GL_TRUE;
-    int fd = -1;
-    if (!frames_cuda_ok(f,
-                        f->cuda->MemExportToShareableHandle(
-                            &fd, b->memory, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
-                        "cuMemExportToShareableHandle"))
+    const int fd = hand_buffer_export(f, b);
+    if (fd < 0)
         return false;
     glCreateMemoryObjectsEXT(1, &b->object);
     glMemoryObjectParameterivEXT(b->object, GL_DEDICATED_MEMORY_OBJECT_EXT, &yes);

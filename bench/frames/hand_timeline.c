@@ -105,7 +105,7 @@ static bool import_into_gl(int fd, GLuint *name)
     return false;
 }
 
-static bool import_into_cuda(const struct frames *f, int fd, CUexternalSemaphore *semaphore)
+bool hand_import_into_cuda(const struct frames *f, int fd, CUexternalSemaphore *semaphore)
 {
     const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {
         .type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD, .handle.fd = fd};
@@ -124,7 +124,14 @@ static bool make_timeline(struct frames *f, const struct frames_hand *h, const s
 {
     return create(h, vk, &timeline->vulkan) &&
            import_into_gl(export(h, vk, timeline->vulkan), &timeline->gl) &&
-           import_into_cuda(f, export(h, vk, timeline->vulkan), &timeline->cuda);
+           hand_import_into_cuda(f, export(h, vk, timeline->vulkan), &timeline->cuda);
+}
+
+int hand_timeline_export(struct frames *f, struct frames_hand *h,
+                         const struct hand_timeline *timeline)
+{
+    struct functions vk;
+    return find_functions(f, h, &vk) ? export(h, &vk, timeline->vulkan) : -1;
 }
 
 bool hand_timelines_make(struct frames *f, struct frames_hand *h)

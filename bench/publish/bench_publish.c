@@ -21,7 +21,8 @@ static struct options {
     size_t ring_count;
     bool only_rings, quick;
     struct framebuffer_row framebuffers[FRAMEBUFFER_ROWS];
-} o = {.effort = {.blocks = 15, .frames = 64, .ring_frames = 512}, .bench = {.mebibytes = 512}};
+} o = {.effort = {.blocks = 15, .frames = 64, .ring_frames = 512},
+       .bench = {.gl_ordinal = -1, .transport = -1, .mebibytes = 512}};
 
 static bool be_quick(const char *text, void *into)
 {
@@ -32,8 +33,14 @@ static bool be_quick(const char *text, void *into)
     return true;
 }
 
+static const char *const transports[] = {"interop", "copy", "peer", NULL};
+
 static const struct option_row rows[] = {
     BENCH_OPTION_DEVICE(&o.bench.on.ordinal),
+    {"gl-device", 0, "N", "the CUDA device on which OpenGL draws, if it is another one",
+     .whole = {&o.bench.gl_ordinal, 0, 1000}},
+    {"transport", 0, "WORD", "interop, copy or peer, for the table of tensors",
+     .choice = {&o.bench.transport, transports}},
     {"framebuffers", 0, NULL, "measure only these", .flag = &o.only_framebuffers},
     {"plain", 0, NULL, "textures without GR_SURFACE_LOAD_STORE", .flag = &o.bench.plain},
     {"rings", 0, NULL, "measure only these", .flag = &o.only_rings},
@@ -145,8 +152,11 @@ static void write_json(struct json *json)
 
 static bool open(void)
 {
+    const int ordinal = o.bench.gl_ordinal < 0 ? o.bench.on.ordinal : o.bench.gl_ordinal;
     o.bench.cuda = gr_cuda();
-    return bench_device_open_gl(&o.bench.on);
+    o.bench.on.egl = gr_egl_create(&GR_INIT(gr_egl_options, .cuda_device = ordinal));
+    return o.bench.on.egl ? bench_device_open(&o.bench.on)
+                          : bench_grinterop_failed("gr_egl_create");
 }
 
 static bool measure_framebuffers(void)

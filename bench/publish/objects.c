@@ -53,14 +53,19 @@ static bool fill(const struct publish_bench *bench, const gr_tensor *tensor)
 static bool make_pair(struct publish_bench *bench, const struct publish_kind *kind,
                       struct publish_size size, unsigned i)
 {
+    static const unsigned transports[] = {GR_TRANSPORT_INTEROP, GR_TRANSPORT_COPY,
+                                          GR_TRANSPORT_PEER};
+    const gr_gl_options options = GR_INIT(
+        gr_gl_options, .transports = bench->transport < 0 ? 0 : transports[bench->transport]);
     bench->tensors[i] = make_tensor(bench, kind, size);
     if (!bench->tensors[i])
         return bench_grinterop_failed("gr_tensor_alloc");
     bench->names[i] = make_texture(size);
-    bench->resources[i] = gr_from_gl_image(bench->names[i], GL_TEXTURE_2D,
-                                           bench->plain ? GR_READ_WRITE : GR_SURFACE_LOAD_STORE);
+    bench->resources[i] =
+        gr_from_gl_image_with(bench->names[i], GL_TEXTURE_2D,
+                              bench->plain ? GR_READ_WRITE : GR_SURFACE_LOAD_STORE, &options);
     if (!bench->resources[i])
-        return bench_grinterop_failed("gr_from_gl_image");
+        return bench_grinterop_failed("gr_from_gl_image_with");
     bench->pairs++;
     return fill(bench, bench->tensors[i]);
 }

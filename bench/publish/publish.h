@@ -34,7 +34,9 @@ extern const size_t publish_size_count;
 struct publish_bench {
     const gr_cuda_api *cuda;
     struct bench_device on;
-    bool plain; /* whether the textures are without surface access */
+    int gl_ordinal; /* the CUDA device that draws; -1: the same */
+    int transport;  /* the index of a word of --transport; -1: the default for one GPU */
+    bool plain;     /* whether the textures are without surface access */
     unsigned pairs, mebibytes;
     gr_tensor *tensors[MOST_PAIRS];
     unsigned names[MOST_PAIRS];
