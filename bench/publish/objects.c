@@ -61,9 +61,9 @@ static bool make_pair(struct publish_bench *bench, const struct publish_kind *ki
     if (!bench->tensors[i])
         return bench_grinterop_failed("gr_tensor_alloc");
     bench->names[i] = make_texture(size);
-    bench->resources[i] =
-        gr_from_gl_image_with(bench->names[i], GL_TEXTURE_2D,
-                              bench->plain ? GR_READ_WRITE : GR_SURFACE_LOAD_STORE, &options);
+    bench->resources[i] = gr_from_gl_image_with(
+        bench->names[i], GL_TEXTURE_2D,
+        GR_WRITE_DISCARD | (bench->plain ? 0 : GR_SURFACE_LOAD_STORE), &options);
     if (!bench->resources[i])
         return bench_grinterop_failed("gr_from_gl_image_with");
     bench->pairs++;

@@ -3,9 +3,11 @@
  * A kernel fails while CUDA waits for a slot that Vulkan uses. Vulkan waits for CUDA's signal,
  * which never comes, so nothing would return the slot.
  */
+#define _GNU_SOURCE
 #include "ring_vulkan.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/support/child_check.h"
 
@@ -18,6 +20,13 @@ int __lsan_is_turned_off(void)
 }
 
 GROUP("rings after a kernel that failed", add_vulkan_case)
+
+/* A GPU takes about 240 ms to report the failure, longer than a short timeout. */
+static void wait_for_failure(void)
+{
+    while (fx.cu->StreamQuery(fx.stream) == CUDA_ERROR_NOT_READY)
+        usleep(1000);
+}
 
 static int fail_on(gr_side producer, unsigned timeout_ms)
 {
@@ -45,6 +54,8 @@ static int fail_on(gr_side producer, unsigned timeout_ms)
     else
         submit_fill(&slot, 1, 2, NULL);
     gate_open(gate);
+    if (timeout_ms != GR_WAIT_FOREVER)
+        wait_for_failure();
     gr_status status = (writes ? gr_ring_acquire_write
                                : gr_ring_acquire_read)(ring, fx.stream, &slot, 1, timeout_ms);
     child_check(status == GR_ERR_DEVICE_LOST);
