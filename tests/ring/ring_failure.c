@@ -21,7 +21,7 @@ int __lsan_is_turned_off(void)
 
 GROUP("rings after a kernel that failed", add_vulkan_case)
 
-/* A GPU takes about 240 ms to report the failure, longer than a short timeout. */
+/* A GPU takes about 0.3 s to report the failure, longer than a short timeout. */
 static void wait_for_failure(void)
 {
     while (fx.cu->StreamQuery(fx.stream) == CUDA_ERROR_NOT_READY)
