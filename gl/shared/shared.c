@@ -163,17 +163,18 @@ static gr_semaphore *create_semaphore(const gr_resource *resource)
 static void restore_pair(gr_resource *resource, const char *call)
 {
     struct gl_shared *r = gl_shared_of(resource);
-    struct gl_timeline *own = r->timeline;
-    if (!r->usual)
+    struct gl_timeline *usual = r->usual ? r->usual : r->timeline;
+    if (gr_sync_of(resource)->acquire == usual->acquire)
         return;
-    if (gr_sync_set(resource, r->usual->acquire, r->usual->release, call) != GR_OK) {
+    if (gr_sync_set(resource, usual->acquire, usual->release, call) != GR_OK) {
         gr_log(GR_LOG_WARNING, "%s: a resource keeps the semaphores of its ring: %s", call,
                gr_last_error()->message);
         return;
     }
-    r->timeline = r->usual;
+    if (r->usual)
+        gl_timeline_drop(r->timeline);
+    r->timeline = usual;
     r->usual = NULL;
-    gl_timeline_drop(own);
 }
 
 static struct gl_timeline *make_own_pair(const struct gl_shared *r, const char *call)
@@ -199,8 +200,8 @@ static bool own_pair(gr_resource *const resources[], size_t n, const char *call)
         r->usual = r->timeline;
         r->timeline = gl_timeline_keep(own);
     }
-    gl_timeline_drop(own);
     bool done = own && taken == n;
+    gl_timeline_drop(own);
     while (!done && taken > 0)
         restore_pair(resources[--taken], call);
     gr_error_restore(&before);

@@ -15,7 +15,10 @@
 gr_status gr_ring_set_own_pair(gr_ring *ring, gr_resource *const resources[], size_t n,
                                const char *call);
 
-/* Switches a resource whose work is done back to the pair of the device. */
+/*
+ * Switches a resource whose work is done back to the pair that it had before the ring: that of the
+ * device, or that of the OpenGL context (own_pair() in struct gr_external_kind).
+ */
 void gr_ring_restore_pair(const gr_ring *ring, gr_resource *resource);
 
 /* Frees the pair of the ring, if it has one. */

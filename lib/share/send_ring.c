@@ -423,8 +423,23 @@ static void attach_link(const struct sending *s)
     pthread_mutex_unlock(&ring->lock);
 }
 
+/* After a failure: gives the resources the semaphores back that they had before the call. */
+static void restore_pairs(const struct sending *s)
+{
+    struct gr_error_record cause;
+    gr_error_save(&cause);
+    for (uint32_t i = 0; i < s->count && s->resources && s->resources[i]; i++) {
+        const struct gr_external_kind *kind = gr_external_kind_of(s->resources[i]);
+        if (kind && kind->restore_pair)
+            kind->restore_pair(s->resources[i], s->call);
+    }
+    gr_error_restore(&cause);
+}
+
 static void end_sending(struct sending *s)
 {
+    if (!s->link)
+        restore_pairs(s);
     if (s->began)
         attach_link(s);
     close_if(s->page_fd);

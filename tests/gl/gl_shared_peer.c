@@ -6,8 +6,10 @@
 #define _GNU_SOURCE
 #include "gl_shared.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <grinterop/share.h>
 
@@ -33,7 +35,8 @@ struct ends {
     unsigned long semaphores; /* in OpenGL, before the ring was sent */
 };
 
-static struct ends share(size_t n, gr_side producer, unsigned refused)
+/* Shares a ring, of which this process keeps `role`. OpenGL refuses `refused` semaphores. */
+static struct ends share_as(gr_ring_role role, size_t n, gr_side producer, unsigned refused)
 {
     int sockets[2];
     struct ends e = {.n = n};
@@ -44,11 +47,15 @@ static struct ends share(size_t n, gr_side producer, unsigned refused)
         must_make(gr_ring_create(e.resources, n, &GR_INIT(gr_ring_options, .producer = producer)));
     e.semaphores = pretend_counts.alive;
     pretend_refusals(0, refused);
-    assert_ok(gr_ring_send(sockets[0], e.here,
-                           producer == GR_SIDE_CUDA ? GR_RING_CONSUMER : GR_RING_PRODUCER, NULL, 0,
-                           SOON));
+    assert_ok(gr_ring_send(sockets[0], e.here, role, NULL, 0, SOON));
     e.there = must_make(gr_ring_receive(sockets[1], NULL, 0, NULL, SOON));
     return e;
+}
+
+static struct ends share(size_t n, gr_side producer, unsigned refused)
+{
+    return share_as(producer == GR_SIDE_CUDA ? GR_RING_CONSUMER : GR_RING_PRODUCER, n, producer,
+                    refused);
 }
 
 /* Ends the ring. This process then uses the resources alone. */
@@ -174,4 +181,35 @@ PEER_TEST(a_ring_is_sent_without_the_context, 1)
     opengl_reads(here, 5);
     gr_ring_free(there);
     gr_ring_free(here);
+}
+
+/* Later uses by OpenGL wait for CUDA of this process again, and not for the peer. */
+PEER_TEST(this_process_keeps_the_side_of_cuda, WAYS)
+{
+    const gr_slot *slot;
+    struct ends e = share_as(GR_RING_PRODUCER, 1, GR_SIDE_CUDA, 0);
+    cuda_writes_late(e.here, 6);
+    assert_ok(gr_ring_acquire_read(e.there, fx.stream, &slot, 1, SOON));
+    assert_ok(gr_ring_give_back(e.there, &slot, 1));
+    end(&e);
+}
+
+PEER_TEST(a_ring_is_sent_again_after_a_failure, 1)
+{
+    int sockets[2], closed[2];
+    struct ends e = {.n = 1, .resources = {must_share(SIZE, GR_READ_WRITE)}};
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, closed), 0);
+    e.here = must_make(gr_ring_create(e.resources, 1, NULL));
+    e.semaphores = pretend_counts.alive;
+    close(closed[1]);
+    assert_fails(gr_ring_send(closed[0], e.here, GR_RING_CONSUMER, NULL, 0, SOON), GR_ERR_SYSTEM,
+                 EPIPE, "closed its end");
+    close(closed[0]);
+    ck_assert_uint_eq(pretend_counts.alive, e.semaphores);
+    assert_ok(gr_ring_send(sockets[0], e.here, GR_RING_CONSUMER, NULL, 0, SOON));
+    e.there = must_make(gr_ring_receive(sockets[1], NULL, 0, NULL, SOON));
+    cuda_writes_late(e.there, 7);
+    opengl_reads(e.here, 7);
+    end(&e);
 }
