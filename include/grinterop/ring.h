@@ -243,11 +243,11 @@ GR_API gr_status gr_ring_acquire_read(gr_ring *ring, CUstream stream, const gr_s
  *
  * In GR_RING_LOSSLESS the slots may become free only some time after this call. If Vulkan reads, or
  * OpenGL reads by the shared transport, the slots become free together once half of all slots were
- * given back, so that the GPU switches less often. Vulkan slots become free earlier if the producer
- * needs them. If fewer than half of the OpenGL slots were given back, they may become free only at
- * the next call of the consumer. So a consumer that waits must do so in gr_ring_acquire_read(), or
- * by polling gr_ring_descriptor(): while it waits elsewhere, a producer that needs every slot gets
- * none.
+ * given back, so that the GPU switches less often. (If two processes share a ring of Vulkan slots,
+ * each becomes free at once.) Vulkan slots become free earlier if the producer needs them. If fewer
+ * than half of the OpenGL slots were given back, they may become free only at the next call of the
+ * consumer. So a consumer that waits must do so in gr_ring_acquire_read(), or by polling
+ * gr_ring_descriptor(): while it waits elsewhere, a producer that needs every slot gets none.
  *
  * Errors: as for gr_ring_hand_over(), and
  *     GR_ERR_STATE  a slot is not acquired for reading; its submit was not committed
@@ -276,7 +276,7 @@ typedef struct gr_ring_info {
 
     /*
      * The number of slots, and the number in each state. `free` includes all slots that were given
-     * back.
+     * back; in another process than the consumer's, only those that have become free.
      */
     unsigned slots, free, writing, ready, reading;
 } gr_ring_info;
@@ -301,7 +301,8 @@ GR_API const gr_ring_info *gr_ring_get_info(gr_ring *ring);
  *
  * After this call OpenGL slots that are given back become free one by one. Slots that were given
  * back before this call, and are not free yet, become free at the next acquire of the consumer on
- * the OpenGL thread. Until then the descriptor of the consumer is readable even without a frame.
+ * the OpenGL thread. Until then the descriptor of the consumer is readable even without a frame. If
+ * two processes share the ring, only a call in the process of the consumer has this effect.
  *
  * Owner    the ring; do not close it
  * Valid    until the ring is freed

@@ -133,9 +133,9 @@ GR_API gr_resource *gr_resource_receive(int socket, void *data, size_t room, siz
  *          more
  *
  * If the semaphores of the slots can be exported and no other resource uses them, both processes
- * use them directly. OpenGL slots get such semaphores if OpenGL has timelines and this is the
- * thread of their context. Otherwise grinterop forwards the signals in two streams of its own,
- * which is slower.
+ * use them directly. OpenGL slots get such semaphores if OpenGL has timelines, this process keeps
+ * the graphics side, and this is the thread of their context. Otherwise grinterop forwards the
+ * signals in two streams of its own, which is slower.
  *
  * Errors: as for gr_resource_send(), and
  *     GR_ERR_INVALID_VALUE  `role` is unknown; the ring has more than 1024 slots

@@ -60,13 +60,17 @@ static bool passes_within(CUevent event, double ms)
     return true;
 }
 
+/* Signals from a stream, or from the host if the CUDA context has failed. */
 static void signal_point(const gr_semaphore_point *point)
 {
-    CUstream stream;
-    if (gr_driver()->StreamCreate(&stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
-        return;
-    point->semaphore->ops->signal(point, 1, stream);
-    gr_driver()->StreamDestroy(stream);
+    const struct gr_semaphore_ops *ops = point->semaphore->ops;
+    CUstream stream = NULL;
+    CUresult result = gr_driver()->StreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+    bool done = result == CUDA_SUCCESS && ops->signal(point, 1, stream) == GR_OK;
+    if (stream)
+        gr_driver()->StreamDestroy(stream);
+    if (!done && ops->signal_in_place)
+        ops->signal_in_place(point->semaphore, point->value);
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */

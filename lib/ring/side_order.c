@@ -290,6 +290,8 @@ gr_status gr_ring_end_returned(gr_ring *ring, struct gr_ring_side *side, const c
         status = end_graphics(side->resources, n, call);
         if (status == GR_OK)
             status = gr_link_end_use(ring->link, side, n, call);
+        if (status == GR_ERR_DEVICE_LOST)
+            gr_link_after_failure(ring->link);
         pthread_mutex_lock(&ring->lock);
     }
     if (status == GR_OK) {
