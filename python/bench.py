@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Measures a map from Python against C and cuda.core, on one buffer, and publish().
 
-    PYTHONPATH=... python3 bench.py [--rounds N] [--repeats N] [--batch N] [--without-core]
-                                    [--maps] [--json FILE]
+    PYTHONPATH=... python3 bench.py [--rounds N] [--repeats N] [--batch N] [--plain] [--maps]
+                                    [--json FILE]
 
 Each value is the median of the repeats, in microseconds per round; the rows with many resources
 give the time per resource. The repeats of all rows are interleaved, so a machine that slows down
@@ -93,14 +93,10 @@ def own_rows(resources, stream):
     }
 
 
-def core_rows(names, stream):
-    """The same rows with cuda.core, which registers the same OpenGL buffers itself, and a row for
-    the Buffer alone, which a map of grinterop returns if cuda.core is loaded.
+def core_rows(core, resources, stream):
+    """The same rows with resources of cuda.core, and a row for its Buffer alone, which a map of
+    grinterop returns if cuda.core is loaded.
     """
-    from cuda.core import Buffer
-    from cuda.core import GraphicsResource as CoreResource
-
-    resources = [CoreResource.from_gl_buffer(name) for name in names]
     one, scope, singles = map_functions(resources, stream)
     first, count, handle = resources[0], len(resources), int(stream.handle)
 
@@ -110,7 +106,7 @@ def core_rows(names, stream):
         buffer.close()
 
     def alone():
-        Buffer.from_handle(SIZE, SIZE).close()
+        core.Buffer.from_handle(SIZE, SIZE).close()
 
     return {
         "cuda.core: Buffer without a map": lambda n: seconds_of(alone, n),
@@ -121,31 +117,22 @@ def core_rows(names, stream):
     }
 
 
-def torch_rows(resource, core, stream):
-    """Rows with a PyTorch tensor, if PyTorch is installed."""
+def torch_row(resource, stream):
+    """A row with a PyTorch tensor, if PyTorch is installed."""
     import torch
 
-    outer = torch.cuda.ExternalStream(int(stream.handle))
+    outer = torch.cuda.ExternalStream(stream.__cuda_stream__()[1])
 
-    def own():
+    def one():
         with resource.map(stream=stream) as buffer:
             torch.from_dlpack(buffer)
 
-    def theirs():
-        with core.map(stream=stream) as buffer:
-            torch.from_dlpack(buffer)
+    def row(n):
+        with torch.cuda.stream(outer):
+            return seconds_of(one, n)
 
-    def within(function):
-        def run(n):
-            with torch.cuda.stream(outer):
-                return seconds_of(function, n)
-
-        return run
-
-    return {
-        "grinterop: map, torch tensor, release": within(own),
-        "cuda.core: map, torch tensor, release": within(theirs),
-    }
+    row(1)
+    return row
 
 
 def framework_array(name, shape, dtype, handle):
@@ -251,34 +238,29 @@ def ring_rows(stream):
     return rows
 
 
-def all_rows(names, cuda, with_core, only_maps=False):
+def all_rows(names, cuda, plain, only_maps=False):
     """Returns the rows, the reasons for missing rows, and the stream."""
-    missing = []
-    stream, resources = cuda, [GraphicsResource.from_gl_buffer(name) for name in names]
+    missing, stream, theirs, core_resources = [], cuda, {}, []
     try:
-        if not with_core:
-            raise ImportError("--without-core")
-        from cuda.core import Device
+        import cuda.core as core
 
-        device = Device(0)
+        device = core.Device(0)
         device.set_current()
         stream = device.create_stream()
-        theirs = core_rows(names, stream)
+        core_resources = [core.GraphicsResource.from_gl_buffer(name) for name in names]
+        theirs = core_rows(core, core_resources, stream)
+        if plain:  # grinterop looks here for cuda.core
+            del sys.modules["cuda.core"]
     except Exception as error:
-        theirs = {}
         missing.append(f"cuda.core: {error}")
+    resources = [GraphicsResource.from_gl_buffer(name) for name in names]
     rows = own_rows(resources, stream) | theirs
-    if theirs:
-        try:
-            from cuda.core import GraphicsResource as CoreResource
-
-            core = CoreResource.from_gl_buffer(names[0])
-            extra = torch_rows(resources[0], core, stream)
-            for row in extra.values():
-                row(1)
-            rows |= extra
-        except Exception as error:
-            missing.append(f"PyTorch: {error}")
+    try:
+        rows["grinterop: map, torch tensor, release"] = torch_row(resources[0], stream)
+        if theirs:
+            rows["cuda.core: map, torch tensor, release"] = torch_row(core_resources[0], stream)
+    except Exception as error:
+        missing.append(f"PyTorch: {error}")
     if only_maps:
         return rows, missing, stream
     rows |= publish_rows(resources[0], stream, missing)
@@ -324,9 +306,9 @@ def main():
     parser.add_argument("--repeats", type=int, help="default: 200, on the software driver 15")
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument(
-        "--without-core",
+        "--plain",
         action="store_true",
-        help="don't load cuda.core: map() returns the plain Buffer, not cuda.core's",
+        help="hide cuda.core: map() returns the plain Buffer, not cuda.core's",
     )
     parser.add_argument("--maps", action="store_true", help="without the rows of publish()")
     parser.add_argument("--json", type=Path)
@@ -337,7 +319,7 @@ def main():
     print(egl.describe())
     print(f"driver {grinterop.driver_path()}, Python {sys.version.split()[0]}")
     names = [gl.buffer(SIZE) for _ in range(options.batch)]
-    rows, missing, stream = all_rows(names, cuda, not options.without_core, options.maps)
+    rows, missing, stream = all_rows(names, cuda, options.plain, options.maps)
     software = grinterop.is_software()
     rounds = options.rounds or (200 if software else 40)
     repeats = options.repeats or (15 if software else 200)

@@ -228,9 +228,9 @@ PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObjec
 }
 
 /*
- * Exports a mapping. Releases the GIL only once, since a loop may call this for each frame. An
- * export to the stream of the map makes no blocking call, so the destructor of such an export keeps
- * the GIL.
+ * Exports a mapping. A loop may call this for each frame, so the GIL is released at most once, and
+ * not for an export to the stream of the map, which makes no blocking call. Nor does the destructor
+ * of such an export.
  */
 PyObject *export_mapping(gr_buffer *buffer, CUstream own, const struct export *wanted)
 {
@@ -248,13 +248,14 @@ PyObject *export_mapping(gr_buffer *buffer, CUstream own, const struct export *w
     if (!consumer_of(wanted->stream, &consumer) ||
         !wants_versioned(wanted->max_version, &versioned))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
+    bool quick = versioned && consumer == own && own != GR_STREAM_PER_THREAD;
+    PyThreadState *thread = quick ? NULL : PyEval_SaveThread();
     tensor = gr_buffer_tensor(buffer, NULL);
     if (tensor)
         managed = export_as(tensor, versioned, consumer);
     gr_tensor_free(tensor);
-    Py_END_ALLOW_THREADS
-    bool quick = versioned && consumer == own && own != GR_STREAM_PER_THREAD;
+    if (thread)
+        PyEval_RestoreThread(thread);
     return capsule_of(managed, versioned, quick ? end_quick : end_of(versioned));
 }
 
