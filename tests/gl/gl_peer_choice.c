@@ -172,7 +172,7 @@ PEER_TEST(the_probe_names_both_gpus)
 
 GROUP("one device", add_image_case)
 
-TEST(peer_is_refused_if_one_gpu_draws_and_computes)
+ONE_DEVICE_TEST(peer_is_refused_if_one_gpu_draws_and_computes)
 {
     GLuint name = gl_buffer_pattern(LARGE, 1);
     assert_null(by(GR_TRANSPORT_PEER, name), GR_ERR_UNSUPPORTED, 0, "GR_TRANSPORT_INTEROP");
