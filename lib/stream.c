@@ -40,7 +40,7 @@ gr_status gr_stream_check_capture(CUstream stream, const char *call)
               "outside of the capture, and launch the graph between the map and the release.");
 }
 
-gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call)
+gr_status gr_stream_check_special(CUstream stream, bool of_map_allowed, const char *call)
 {
     if (!stream)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -55,7 +55,14 @@ gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
             "GR_STREAM_OF_MAP has no meaning before something is mapped: pass the stream itself.");
-    return stream == GR_STREAM_OF_MAP ? GR_OK : gr_stream_check_capture(stream, call);
+    return GR_OK;
+}
+
+gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call)
+{
+    gr_status status = gr_stream_check_given(stream, of_map_allowed, call);
+    return status != GR_OK || stream == GR_STREAM_OF_MAP ? status
+                                                         : gr_stream_check_capture(stream, call);
 }
 
 static gr_status get_device(const struct gr_context *context, CUdevice *device, const char *call)

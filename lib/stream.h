@@ -46,8 +46,22 @@ gr_status gr_stream_check_capture(CUstream stream, const char *call);
 gr_status gr_stream_refuse_user(const char *call);
 
 /*
- * Refuses NULL, a stream that captures a graph, and GR_STREAM_OF_MAP unless `of_map_allowed` is
- * set. The stream that GR_STREAM_OF_MAP means is not checked.
+ * Refuses NULL, GR_STREAM_NONE, and GR_STREAM_OF_MAP unless `of_map_allowed` is set. Calls no
+ * driver function, since the driver crashes if the stream and its context were destroyed:
+ * gr_context_enter() detects this before the stream is used.
+ */
+gr_status gr_stream_check_special(CUstream stream, bool of_map_allowed, const char *call)
+    __attribute__((cold));
+static inline gr_status gr_stream_check_given(CUstream stream, bool of_map_allowed,
+                                              const char *call)
+{
+    bool special = !stream || stream == GR_STREAM_NONE || stream == GR_STREAM_OF_MAP;
+    return special ? gr_stream_check_special(stream, of_map_allowed, call) : GR_OK;
+}
+
+/*
+ * Also refuses a stream that captures a graph. The stream that GR_STREAM_OF_MAP means is not
+ * checked.
  */
 gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call);
 

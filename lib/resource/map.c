@@ -286,13 +286,15 @@ static gr_status map_all(gr_resource *const resources[], size_t n, bool held, CU
                          const gr_map_options *options, gr_buffer *out[], const char *call)
 {
     bool pushed, grouped;
-    GR_TRY(gr_stream_check(stream, false, call));
+    GR_TRY(gr_stream_check_given(stream, false, call));
     GR_TRY(reserve_all(resources, n, held, &grouped, stream, options, call));
     gr_status status = check_runs(resources, n, grouped, call);
     if (status == GR_OK)
         status = gr_context_enter(&resources[0]->context, &pushed, call);
     if (status == GR_OK) {
-        status = gr_stream_check_context(resources[0], stream, call);
+        status = gr_stream_check_capture(stream, call);
+        if (status == GR_OK)
+            status = gr_stream_check_context(resources[0], stream, call);
         if (status == GR_OK)
             status = options ? map_with_events(resources, n, stream, options)
                              : map_runs(resources, n, stream);

@@ -355,7 +355,7 @@ gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream
     if (!buffers && n)
         return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`buffers` is NULL, but n is %zu.", n);
     gr_status status = GR_OK;
-    GR_TRY(gr_stream_check(stream, true, __func__));
+    GR_TRY(gr_stream_check_given(stream, true, __func__));
     if (options)
         GR_TRY(GR_TAKE(gr_release_options, &own, options, __func__));
     if (options && own.wait_event)
@@ -410,7 +410,7 @@ gr_status gr_resource_unmap(gr_resource *resource, CUstream stream)
     if (!resource->mapped)
         return gr_fail(GR_ERR_STATE, __func__, "The resource is not mapped.");
     GR_TRY(gr_resource_check_ring(resource, __func__));
-    GR_TRY(gr_stream_check(stream, true, __func__));
+    GR_TRY(gr_stream_check_given(stream, true, __func__));
     return unmap_on(resource, stream, __func__);
 }
 
@@ -418,7 +418,7 @@ gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const c
 {
     if (!resource->handle)
         return GR_OK;
-    gr_status status = gr_stream_check(stream, true, call);
+    gr_status status = gr_stream_check_given(stream, true, call);
     if (status == GR_OK)
         status = gr_resource_check_thread(resource, call);
     if (status == GR_OK && resource->mapped)

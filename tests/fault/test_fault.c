@@ -285,6 +285,34 @@ GROUP("contexts and names", add_fault_case)
 
 #define PUSH "cuCtxPushCurrent"
 
+/*
+ * Catches: NVIDIA's driver crashed in cuStreamIsCapturing if the stream was destroyed together with
+ * its context.
+ */
+TEST(a_destroyed_stream_of_a_destroyed_context_is_not_used, 4)
+{
+    CUstream stream = NULL;
+    CUcontext own = new_context(&stream);
+    gr_resource *other = must_register(gl_buffer_filled(SIZE, 1));
+    gr_buffer *buffer = _i < 2 ? must_map_on(other, stream) : NULL;
+    CU(StreamSynchronize(stream));
+    end_context(own);
+    fault->reset();
+    gr_clear_error();
+    gr_buffer *list[1] = {buffer};
+    gr_status status = _i == 0   ? gr_buffer_release_many(list, 1, stream, NULL)
+                       : _i == 1 ? gr_resource_unmap(other, stream)
+                       : _i == 2 ? gr_resource_close(other, stream)
+                                 : (gr_map(other, stream), gr_last_error()->status);
+    ck_assert_int_eq(status, _i == 3 ? GR_ERR_CUDA : GR_ERR_PARTIAL);
+    assert_error(status, CUDA_ERROR_CONTEXT_IS_DESTROYED, "was destroyed");
+    ck_assert_uint_eq(fault->calls("cuStreamIsCapturing"), 0);
+    ck_assert_uint_eq(fault->calls("cuStreamGetCtx"), 0);
+    if (_i == 1)
+        assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(other);
+}
+
 /* If another context is current, each call pushes the context of the resource. */
 TEST(a_call_that_cannot_push_its_context_is_refused)
 {
