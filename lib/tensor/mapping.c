@@ -170,11 +170,8 @@ gr_tensor *gr_buffer_tensor(gr_buffer *buffer, const gr_tensor_desc *desc)
         status = gr_shape_check_room(&shape, d.desc.offset, buffer->size, "buffer", __func__);
     if (status != GR_OK)
         return NULL;
-    /* Not in the default case: these calls may block, and Python makes that case with the GIL. */
-    if (desc) {
-        gr_tensor_end_deferred();
-        gr_resources_release_freed();
-    }
+    gr_tensor_end_deferred();
+    gr_resources_release_freed();
     gr_tensor *tensor = gr_tensor_make(&d.desc, &shape, __func__);
     size_t low = d.desc.offset - shape.before;
     return tensor ? gr_tensor_of_mapping(buffer, tensor, buffer->ptr + d.desc.offset,

@@ -228,9 +228,9 @@ PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObjec
 }
 
 /*
- * Exports a mapping. A loop may call this for each frame, so the GIL is released at most once, and
- * not for an export to the stream of the map, which makes no blocking call. Nor does the destructor
- * of such an export.
+ * Exports a mapping. Releases the GIL only once, since a loop may call this for each frame. An
+ * export to the stream of the map makes no blocking call, so the destructor of such an export keeps
+ * the GIL.
  */
 PyObject *export_mapping(gr_buffer *buffer, CUstream own, const struct export *wanted)
 {
@@ -248,14 +248,13 @@ PyObject *export_mapping(gr_buffer *buffer, CUstream own, const struct export *w
     if (!consumer_of(wanted->stream, &consumer) ||
         !wants_versioned(wanted->max_version, &versioned))
         return NULL;
-    bool quick = versioned && consumer == own && own != GR_STREAM_PER_THREAD;
-    PyThreadState *thread = quick ? NULL : PyEval_SaveThread();
+    Py_BEGIN_ALLOW_THREADS
     tensor = gr_buffer_tensor(buffer, NULL);
     if (tensor)
         managed = export_as(tensor, versioned, consumer);
     gr_tensor_free(tensor);
-    if (thread)
-        PyEval_RestoreThread(thread);
+    Py_END_ALLOW_THREADS
+    bool quick = versioned && consumer == own && own != GR_STREAM_PER_THREAD;
     return capsule_of(managed, versioned, quick ? end_quick : end_of(versioned));
 }
 
