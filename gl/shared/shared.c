@@ -163,18 +163,17 @@ static gr_semaphore *create_semaphore(const gr_resource *resource)
 static void restore_pair(gr_resource *resource, const char *call)
 {
     struct gl_shared *r = gl_shared_of(resource);
-    struct gl_timeline *usual = r->usual ? r->usual : r->timeline;
-    if (gr_sync_of(resource)->acquire == usual->acquire)
+    struct gl_timeline *own = r->timeline;
+    if (!r->usual)
         return;
-    if (gr_sync_set(resource, usual->acquire, usual->release, call) != GR_OK) {
+    if (gr_sync_set(resource, r->usual->acquire, r->usual->release, call) != GR_OK) {
         gr_log(GR_LOG_WARNING, "%s: a resource keeps the semaphores of its ring: %s", call,
                gr_last_error()->message);
         return;
     }
-    if (r->usual)
-        gl_timeline_drop(r->timeline);
-    r->timeline = usual;
+    r->timeline = r->usual;
     r->usual = NULL;
+    gl_timeline_drop(own);
 }
 
 static struct gl_timeline *make_own_pair(const struct gl_shared *r, const char *call)

@@ -122,7 +122,8 @@ GR_API gr_resource *gr_resource_receive(int socket, void *data, size_t room, siz
  * like an endless kernel. But no call on a ring blocks beyond its timeout. If OpenGL has no
  * semaphores (llvmpipe), the acquire itself waits for the frame, and returns GR_ERR_NOT_READY or
  * GR_ERR_TIMEOUT if the frame is not ready. gr_ring_free() waits at most 2 seconds for the peer and
- * the streams of the slots, then releases all work that still waits for the peer.
+ * the streams of the slots, then releases all work that still waits for the peer. If this process
+ * keeps CUDA's side, it also waits for the last release of slots that the application keeps.
  *
  * Owner    the caller still owns the ring. Unless the call fails, the ring owns the socket from now
  *          on, and closes it when the ring is freed

@@ -90,8 +90,7 @@ struct gr_external_kind {
      * For a graphics API with begin_use(), and a ring that another process shares. own_pair() gives
      * n resources with one pair of semaphores a pair of exported timelines that no other resource
      * uses. False if that is impossible; the resources then keep their pair, and no error is
-     * recorded. restore_pair() gives a resource its usual pair back after it
-     * had any other.
+     * recorded. restore_pair() undoes it, and does nothing for other resources.
      */
     bool (*own_pair)(gr_resource *const resources[], size_t n, const char *call);
     void (*restore_pair)(gr_resource *resource, const char *call);

@@ -25,20 +25,27 @@ void gr_ring_end_pair(gr_ring *ring)
     }
 }
 
+void gr_ring_keep_given(gr_ring *ring, const gr_resource *resource)
+{
+    const struct gr_sync *sync = gr_sync_of(resource);
+    if (ring->has_given)
+        return;
+    gr_semaphore_hold(ring->given[ACQUIRE] = sync->acquire);
+    gr_semaphore_hold(ring->given[RELEASE] = sync->release);
+    ring->has_given = true;
+}
+
 static gr_status make_pair(gr_ring *ring, const gr_resource *resource)
 {
     const struct gr_external_kind *kind = gr_external_of(resource)->kind;
-    const struct gr_sync *sync = gr_sync_of(resource);
-    gr_semaphore *given[] = {sync->acquire, sync->release};
     if (ring->own[ACQUIRE])
         return GR_OK;
     for (int i = ACQUIRE; i <= RELEASE; i++) {
         ring->own[i] = kind->create_semaphore(resource);
         if (!ring->own[i])
             return gr_last_error()->status;
-        gr_semaphore_hold(given[i]);
-        ring->given[i] = given[i];
     }
+    gr_ring_keep_given(ring, resource);
     return GR_OK;
 }
 
@@ -88,18 +95,37 @@ gr_status gr_ring_set_own_pair(gr_ring *ring, gr_resource *const resources[], si
     return status;
 }
 
-void gr_ring_restore_pair(const gr_ring *ring, gr_resource *resource)
+/*
+ * Switches a resource to the pair. After a failure no semaphore tells when its last work is done,
+ * so that no later use waits for it.
+ */
+static void switch_to(gr_resource *resource, gr_semaphore *const pair[2], const char *call)
+{
+    struct gr_sync *sync = gr_sync_of(resource);
+    if (sync->acquire == pair[ACQUIRE] && sync->release == pair[RELEASE])
+        return;
+    if (gr_sync_set(resource, pair[ACQUIRE], pair[RELEASE], call) == GR_OK)
+        return;
+    sync->computed = sync->drawn = 0;
+    gr_log(GR_LOG_WARNING,
+           "%s: cannot restore the semaphores of a resource, which keeps those of the ring: %s",
+           call, gr_last_error()->message);
+}
+
+void gr_ring_end_sharing(const gr_ring *ring, gr_resource *resource, const char *call)
 {
     const struct gr_external_kind *kind = gr_external_kind_of(resource);
     if (kind && kind->restore_pair)
-        kind->restore_pair(resource, "gr_ring_free");
-    if (!ring->own[ACQUIRE] || gr_sync_of(resource)->acquire != ring->own[ACQUIRE])
+        kind->restore_pair(resource, call);
+    if (ring->has_given)
+        switch_to(resource, ring->own[ACQUIRE] ? ring->own : ring->given, call);
+}
+
+void gr_ring_restore_pair(const gr_ring *ring, gr_resource *resource)
+{
+    gr_ring_end_sharing(ring, resource, "gr_ring_free");
+    if (!ring->has_given || !ring->own[ACQUIRE])
         return;
-    if (gr_sync_set(resource, ring->given[ACQUIRE], ring->given[RELEASE], "gr_ring_free") == GR_OK)
-        gr_sync_of(resource)->of_device = true;
-    else
-        gr_log(GR_LOG_WARNING,
-               "gr_ring_free: cannot restore the semaphores of a resource, which keeps those of "
-               "the ring: %s",
-               gr_last_error()->message);
+    switch_to(resource, ring->given, "gr_ring_free");
+    gr_sync_of(resource)->of_device = gr_sync_of(resource)->acquire == ring->given[ACQUIRE];
 }

@@ -15,10 +15,17 @@
 gr_status gr_ring_set_own_pair(gr_ring *ring, gr_resource *const resources[], size_t n,
                                const char *call);
 
-/*
- * Switches a resource whose work is done back to the pair that it had before the ring: that of the
- * device, or that of the OpenGL context (own_pair() in struct gr_external_kind).
+/* Remembers the pair of the resource, which is that of all slots, unless the ring has one already.
  */
+void gr_ring_keep_given(gr_ring *ring, const gr_resource *resource);
+
+/*
+ * Gives a resource the pair back that it had before the ring was sent. Waits for its last work, and
+ * logs a failure.
+ */
+void gr_ring_end_sharing(const gr_ring *ring, gr_resource *resource, const char *call);
+
+/* Also gives the resource the pair back that it had before the ring was created. */
 void gr_ring_restore_pair(const gr_ring *ring, gr_resource *resource);
 
 /* Frees the pair of the ring, if it has one. */

@@ -54,10 +54,11 @@ struct gr_ring {
     uint32_t left_count, left_room;
     struct gr_ring_side writer, reader; /* the producer's side, the consumer's side */
     /*
-     * The ring's own acquire and release semaphores, and the pair of the device that they replace.
-     * All may be NULL.
+     * The ring's own acquire and release semaphores, or NULL; and, if has_given is set, the pair
+     * that the resources had before the ring replaced it.
      */
     gr_semaphore *own[2], *given[2];
+    bool has_given;
     bool by_commands; /* the graphics API takes commands on the context's thread, as OpenGL does */
     /* the descriptors of the producer and of the consumer */
     struct gr_ring_descriptor descriptors[2];

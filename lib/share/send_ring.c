@@ -12,6 +12,7 @@
 #include "lib/import_handle.h"
 #include "lib/plural.h"
 #include "lib/ring/descriptor.h"
+#include "lib/ring/own_pair.h"
 #include "lib/ring/side_order.h"
 #include "lib/ring/peer_link.h"
 #include "lib/ring/peer_page.h"
@@ -336,6 +337,8 @@ static gr_status send_all(const struct sending *s)
         if (status == GR_OK)
             status = send_slot(s, i);
     }
+    if (!s->is_direct)
+        gr_ring_keep_given(s->ring, s->resources[0]);
     /*
      * From here on CUDA alternates with the peer instead of with the graphics API of this process.
      */
@@ -428,11 +431,8 @@ static void restore_pairs(const struct sending *s)
 {
     struct gr_error_record cause;
     gr_error_save(&cause);
-    for (uint32_t i = 0; i < s->count && s->resources && s->resources[i]; i++) {
-        const struct gr_external_kind *kind = gr_external_kind_of(s->resources[i]);
-        if (kind && kind->restore_pair)
-            kind->restore_pair(s->resources[i], s->call);
-    }
+    for (uint32_t i = 0; i < s->count && s->resources && s->resources[i]; i++)
+        gr_ring_end_sharing(s->ring, s->resources[i], s->call);
     gr_error_restore(&cause);
 }
 

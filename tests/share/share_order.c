@@ -252,3 +252,44 @@ VULKAN_TEST(a_frame_whose_vulkan_read_was_cancelled_can_be_read, 2)
     CU(StreamSynchronize(fx.stream));
     two_end(&two);
 }
+
+/*
+ * This process keeps CUDA's side, and uses the slot alone after the ring. The second variant has
+ * semaphores of the application.
+ */
+VULKAN_TEST(a_slot_gets_its_semaphores_back, 2)
+{
+    struct pair pair = pair_make();
+    gr_resource *resource = must_create(SLOT_SIZE, GR_READ_WRITE);
+    struct vulkan_host *host = vulkan_host(SLOT_SIZE);
+    if (_i == 1) {
+        gr_semaphore *acquire, *release;
+        acquire = must_make(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
+        release = must_make(gr_vk_semaphore_create(vk.wrap, VK_SEMAPHORE_TYPE_TIMELINE));
+        assert_ok(gr_resource_set_sync(resource, acquire, release));
+        gr_semaphore_free(acquire);
+        gr_semaphore_free(release);
+    }
+    gr_ring *here = must_make(gr_ring_create(&resource, 1, NULL));
+    assert_ok(gr_ring_send(pair.here, here, GR_RING_PRODUCER, NULL, 0, SOON));
+    gr_ring *there = must_make(gr_ring_receive(pair.there, NULL, 0, NULL, SOON));
+    for (uint64_t frame = 1; frame <= 3; frame++) {
+        assert_ok(cuda_writes(here));
+        ck_assert_uint_eq(cuda_reads(there), frame);
+    }
+    gr_ring_free(there);
+    gr_ring_free(here);
+    for (int value = 1; value <= 2; value++) {
+        gr_buffer *buffer = must_map(resource);
+        gate_open_after(gate_put(fx.stream), 60);
+        CU(MemsetD8Async(gr_buffer_ptr(buffer), (unsigned char)value, SLOT_SIZE, fx.stream));
+        assert_ok(gr_buffer_release(buffer));
+        gr_submit *submit = vulkan_begin_submit(&resource, 1);
+        VkCommandBuffer commands = vulkan_begin();
+        vulkan_cmd_read(commands, gr_vk_buffer(resource), host);
+        vulkan_submit_begun(commands, submit, NULL);
+        vulkan_finish();
+        assert_bytes(host->bytes, SLOT_SIZE, value);
+    }
+    gr_resource_free(resource);
+}
