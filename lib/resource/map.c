@@ -32,8 +32,9 @@ static gr_status refuse_mapped(const gr_resource *resource, const char *call)
 }
 
 /* Checks a resource that has a mapping, or had one whose release was deferred. */
-static gr_status check_used(const gr_resource *resource, const char *call)
+static gr_status check_used(const gr_resource *resource, CUstream stream, const char *call)
 {
+    GR_TRY(gr_stream_check_for(resource, stream, false, call)); /* a capture allows no release */
     gr_resource_collect(resource);
     /* Another thread may have freed the last tensor since the deferred buffers were checked. */
     if (resource->mapped && resource->mapped->later && !gr_users_count(resource->mapped))
@@ -46,11 +47,11 @@ static gr_status check_used(const gr_resource *resource, const char *call)
     return GR_OK;
 }
 
-static inline gr_status check_unused(const gr_resource *resource, const char *call)
+static inline gr_status check_unused(const gr_resource *resource, CUstream stream, const char *call)
 {
     uintptr_t used = (uintptr_t)__atomic_load_n(&resource->set_aside, __ATOMIC_ACQUIRE) |
                      (uintptr_t)resource->mapped | (uintptr_t)resource->pending;
-    return used ? check_used(resource, call) : GR_OK;
+    return used ? check_used(resource, stream, call) : GR_OK;
 }
 
 /* Also checks that the caller has not freed the resource, unless the library holds it (`held`). */
@@ -89,7 +90,7 @@ static gr_status check_part(const gr_resource *resource, const gr_map_options *o
 static inline gr_status reserve_one(gr_resource *resource, CUstream stream,
                                     const gr_map_options *options, const char *call)
 {
-    GR_TRY(check_unused(resource, call));
+    GR_TRY(check_unused(resource, stream, call));
     if (options)
         GR_TRY(check_part(resource, options, call));
     gr_buffer *buffer = gr_buffer_take(resource);

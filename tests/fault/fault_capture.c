@@ -124,6 +124,8 @@ TEST(release_on_a_capturing_stream_is_refused, TRANSPORTS)
     assert_state(gr_resource_unmap(resource, fx.other));
     ck_assert(gr_resource_get_info(resource)->mapped && gr_buffer_ptr(buffer));
     assert_ok(gr_buffer_release(buffer));
+    assert_state(gr_resource_close(resource, fx.other));
+    ck_assert(!gr_resource_get_info(resource)->closed);
     fault->capture(NULL);
     assert_resource_usable(resource, gr_gl_name(resource));
     CU(EventDestroy(event));
