@@ -60,7 +60,10 @@ static bool passes_within(CUevent event, double ms)
     return true;
 }
 
-/* Signals from a stream, or from the host if the CUDA context has failed. */
+/*
+ * Signals from a stream, and from the host if the CUDA context has failed, which the calls for the
+ * stream may report later.
+ */
 static void signal_point(const gr_semaphore_point *point)
 {
     const struct gr_semaphore_ops *ops = point->semaphore->ops;
@@ -69,7 +72,7 @@ static void signal_point(const gr_semaphore_point *point)
     bool done = result == CUDA_SUCCESS && ops->signal(point, 1, stream) == GR_OK;
     if (stream)
         gr_driver()->StreamDestroy(stream);
-    if (!done && ops->signal_in_place)
+    if (ops->signal_in_place && (!done || gr_context_has_failed(&point->semaphore->context)))
         ops->signal_in_place(point->semaphore, point->value);
 }
 
