@@ -249,10 +249,10 @@ def all_rows(names, cuda, plain, only_maps=False):
         stream = device.create_stream()
         core_resources = [core.GraphicsResource.from_gl_buffer(name) for name in names]
         theirs = core_rows(core, core_resources, stream)
-        if plain:  # grinterop looks here for cuda.core
-            del sys.modules["cuda.core"]
     except Exception as error:
         missing.append(f"cuda.core: {error}")
+    if plain:  # grinterop looks here for cuda.core
+        sys.modules.pop("cuda.core", None)
     resources = [GraphicsResource.from_gl_buffer(name) for name in names]
     rows = own_rows(resources, stream) | theirs
     try:
