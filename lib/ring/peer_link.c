@@ -302,6 +302,26 @@ static CUevent work_left(struct gr_link *link)
 }
 
 /*
+ * After the ring this process may signal the peer's semaphore itself, with values above those of
+ * the peer.
+ */
+static void raise_theirs(const struct gr_link *link)
+{
+    gr_semaphore *theirs = link->semaphores.theirs;
+    uint64_t last = link->semaphores.of_theirs.awaited;
+    for (uint32_t i = 0; i < link->view.count; i++) {
+        struct gr_page_slot *slot = &link->view.page->slots[i];
+        uint64_t value =
+            atomic_load(link->role == GR_RING_PRODUCER ? &slot->given_back : &slot->written);
+        last = value > last ? value : last;
+    }
+    pthread_mutex_lock(&theirs->lock);
+    if (theirs->signalled < last)
+        theirs->signalled = last;
+    pthread_mutex_unlock(&theirs->lock);
+}
+
+/*
  * Ends the link. The socket stays open and watched until this process has sent all its signals and
  * has received all signals that it waits for. To each process, the end of the socket means that the
  * other process signals no more.
@@ -315,6 +335,7 @@ void gr_link_end(struct gr_link *link)
     atomic_store(&link->view.page->ended[own(link)], 1);
     wake(link, true);
     gr_peer_watch_forget_ring(&link->watch);
+    raise_theirs(link);
     CUevent left = work_left(link);
     if (left) {
         link->retired =

@@ -60,16 +60,13 @@ static bool passes_within(CUevent event, double ms)
     return true;
 }
 
-/*
- * Signals from a stream, and from the host if the CUDA context has failed, which the calls for the
- * stream may report later.
- */
+/* Signals from a stream, and from the host if the CUDA context has failed meanwhile. */
 static void signal_point(const gr_semaphore_point *point)
 {
     const struct gr_semaphore_ops *ops = point->semaphore->ops;
     CUstream stream = NULL;
-    CUresult result = gr_driver()->StreamCreate(&stream, CU_STREAM_NON_BLOCKING);
-    bool done = result == CUDA_SUCCESS && ops->signal(point, 1, stream) == GR_OK;
+    bool done = gr_driver()->StreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS &&
+                ops->signal(point, 1, stream) == GR_OK;
     if (stream)
         gr_driver()->StreamDestroy(stream);
     if (ops->signal_in_place && (!done || gr_context_has_failed(&point->semaphore->context)))
@@ -290,12 +287,8 @@ static gr_status relay_in(struct gr_peer_semaphores *semaphores, gr_resource *co
 static void wait_directly(bool is_cuda, gr_resource *resource, uint64_t value)
 {
     struct gr_sync *sync = gr_sync_of(resource);
-    if (value == 0)
-        return;
-    if (is_cuda)
-        sync->drawn = value;
-    else
-        sync->computed = value;
+    if (value)
+        *(is_cuda ? &sync->drawn : &sync->computed) = value;
 }
 
 /* Returns the value that the use of n slots waits for; 0: none. */

@@ -286,6 +286,9 @@ VULKAN_TEST(a_slot_gets_its_semaphores_back, 2)
         assert_ok(gr_buffer_release(buffer));
         gr_submit *submit = vulkan_begin_submit(&resource, 1);
         VkCommandBuffer commands = vulkan_begin();
+        uint64_t now;
+        VK(GetSemaphoreCounterValue(vk.h->device, gr_vk_semaphore(signal_of(submit)), &now));
+        ck_assert_uint_gt(signal_value_of(submit), now);
         vulkan_cmd_read(commands, gr_vk_buffer(resource), host);
         vulkan_submit_begun(commands, submit, NULL);
         vulkan_finish();
