@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * Rings by copy: several frames are in flight, and only the consumer of a frame waits for it. The
- * slots are OpenGL buffers and textures of the application, or buffers that grinterop creates.
- */
+/* Rings by copy, of buffers and textures of the application or buffers of grinterop. */
 #include "gl_copy_tests.h"
 
 #include <grinterop/ring.h>

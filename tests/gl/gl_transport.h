@@ -12,6 +12,15 @@
 #include "tests/drivers/fault_driver.h"
 #include "tests/support/support_image.h"
 
+/* A case for one device that draws and computes. devices_differ(): why it is skipped, or NULL. */
+#define ONE_DEVICE_TEST(...) TEST_UNLESS(devices_differ(), __VA_ARGS__)
+static inline const char *devices_differ(void)
+{
+    return fixture_cuda_device() == fixture_drawing_device()
+               ? NULL
+               : "CUDA computes on another device than OpenGL draws on";
+}
+
 /* A driver call during a map of several resources. */
 struct map_call {
     const char *function;

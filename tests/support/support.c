@@ -295,13 +295,6 @@ int fixture_drawing_device(void)
     return drawing_device;
 }
 
-const char *devices_differ(void)
-{
-    return fixture_cuda_device() == fixture_drawing_device()
-               ? NULL
-               : "CUDA computes on another device than OpenGL draws on";
-}
-
 static char differences[3000]; /* Check cannot handle longer messages */
 
 void note_difference(const char *format, ...)

@@ -66,10 +66,6 @@ int fixture_cuda_device(void);
 void fixture_draw_on(int device);
 int fixture_drawing_device(void);
 
-/* A case for one device that draws and computes. devices_differ(): why it is skipped, or NULL. */
-#define ONE_DEVICE_TEST(...) TEST_UNLESS(devices_differ(), __VA_ARGS__)
-const char *devices_differ(void);
-
 /* Writes a UUID in the format of CUDA and its tools, "GPU-01234567-...". */
 void uuid_text(const void *uuid, char text[41]);
 
