@@ -61,7 +61,8 @@ static inline gr_status gr_stream_check_given(CUstream stream, bool of_map_allow
 
 /*
  * Also refuses a stream that captures a graph. The stream that GR_STREAM_OF_MAP means is not
- * checked, nor is any stream if the CUDA context of the resource was destroyed.
+ * checked, nor is any stream if the CUDA context of the resource was destroyed. gr_stream_check()
+ * knows no resource.
  */
 gr_status gr_stream_check_for(const gr_resource *resource, CUstream stream, bool of_map_allowed,
                               const char *call);

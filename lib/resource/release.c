@@ -419,7 +419,7 @@ gr_status gr_resource_unmap(gr_resource *resource, CUstream stream)
     if (!resource->mapped)
         return gr_fail(GR_ERR_STATE, __func__, "The resource is not mapped.");
     GR_TRY(gr_resource_check_ring(resource, __func__));
-    GR_TRY(gr_stream_check_for(resource, stream, true, __func__));
+    GR_TRY(gr_stream_check_given(stream, true, __func__));
     return unmap_on(resource, stream, __func__);
 }
 

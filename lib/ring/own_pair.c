@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The ring's own pair of semaphores, which replaces the pair of a device. */
+/* The ring's own pair of semaphores, and the pair that its resources had before. */
 #include "lib/ring/own_pair.h"
 
 #include "lib/driver.h"
@@ -96,8 +96,8 @@ gr_status gr_ring_set_own_pair(gr_ring *ring, gr_resource *const resources[], si
 }
 
 /*
- * Switches a resource to the pair. After a failure no semaphore tells when its last work is done,
- * so that no later use waits for it.
+ * Switches a resource to the pair. After a failure no later use waits for its last work, whose
+ * signal may never come.
  */
 static void switch_to(gr_resource *resource, gr_semaphore *const pair[2], const char *call)
 {

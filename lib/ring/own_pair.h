@@ -2,6 +2,7 @@
 /*
  * A ring's own pair of semaphores, for resources that use the pair of their device. All resources
  * of a device share the device's pair, so each side of the ring would also wait for unrelated work.
+ * A resource that leaves the ring gets the pair back that it had before.
  */
 #ifndef GR_LIB_RING_OWN_PAIR_H
 #define GR_LIB_RING_OWN_PAIR_H
@@ -15,8 +16,7 @@
 gr_status gr_ring_set_own_pair(gr_ring *ring, gr_resource *const resources[], size_t n,
                                const char *call);
 
-/* Remembers the pair of the resource, which is that of all slots, unless the ring has one already.
- */
+/* Remembers the pair of the resource, which all slots have. Does nothing the second time. */
 void gr_ring_keep_given(gr_ring *ring, const gr_resource *resource);
 
 /*
