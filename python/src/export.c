@@ -240,7 +240,7 @@ PyObject *export_mapping(gr_buffer *buffer, CUstream own, const struct export *w
     gr_tensor *tensor;
     void *managed = NULL;
     if (elsewhere || copy) {
-        tensor = gr_buffer_tensor(buffer, NULL);
+        tensor = mapping_tensor(buffer, NULL);
         PyObject *capsule = tensor ? export_capsule(tensor, wanted, NULL) : fail_as_buffer_error();
         tensor_free(tensor);
         return capsule;

@@ -376,7 +376,7 @@ static PyObject *tensor_of_buffer(PyObject *object)
     buffer_object *buffer = (buffer_object *)object;
     if (!buffer_usable(buffer) || !call_begin(object))
         return NULL;
-    PyObject *tensor = tensor_of_mapping(gr_buffer_tensor(buffer->buffer, NULL), object);
+    PyObject *tensor = tensor_of_mapping(mapping_tensor(buffer->buffer, NULL), object);
     call_end(object);
     return tensor;
 }

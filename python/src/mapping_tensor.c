@@ -26,7 +26,7 @@ static PyObject *call_tensor(PyObject *object, PyObject *args, PyObject *keyword
     desc.desc.offset = (size_t)offset;
     desc.desc.read_only = read_only;
     desc.desc.negative_strides = negative_strides;
-    return tensor_of_mapping(gr_buffer_tensor(buffer, as_it_is ? NULL : &desc.desc), object);
+    return tensor_of_mapping(mapping_tensor(buffer, as_it_is ? NULL : &desc.desc), object);
 }
 
 static PyObject *dlpack(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
@@ -40,7 +40,7 @@ static PyObject *dlpack(PyObject *self, PyObject *const *args, Py_ssize_t count,
 
 static PyObject *ask_device(gr_buffer *buffer)
 {
-    gr_tensor *tensor = gr_buffer_tensor(buffer, NULL);
+    gr_tensor *tensor = mapping_tensor(buffer, NULL);
     if (!tensor)
         return fail_as_buffer_error();
     PyObject *device = export_device(gr_tensor_get_info(tensor));
@@ -71,7 +71,7 @@ static PyObject *dlpack_device(PyObject *object, PyObject *none)
 PyObject *buffer_array_interface(PyObject *self, void *closure)
 {
     gr_buffer *buffer = mapping_of(self);
-    gr_tensor *tensor = buffer ? gr_buffer_tensor(buffer, NULL) : NULL;
+    gr_tensor *tensor = buffer ? mapping_tensor(buffer, NULL) : NULL;
     (void)closure;
     if (!tensor) {
         PyErr_Clear();
@@ -87,7 +87,7 @@ PyObject *buffer_array_interface(PyObject *self, void *closure)
 PyObject *buffer_device_id(PyObject *self, void *closure)
 {
     gr_buffer *buffer = mapping_of(self);
-    gr_tensor *tensor = buffer ? gr_buffer_tensor(buffer, NULL) : NULL;
+    gr_tensor *tensor = buffer ? mapping_tensor(buffer, NULL) : NULL;
     (void)closure;
     if (!tensor)
         return buffer ? fail() : NULL;

@@ -34,6 +34,15 @@ PyObject *tensor_new(gr_tensor *tensor, PyObject *stream)
     return (PyObject *)self;
 }
 
+gr_tensor *mapping_tensor(gr_buffer *buffer, const gr_tensor_desc *desc)
+{
+    gr_tensor *tensor;
+    Py_BEGIN_ALLOW_THREADS
+    tensor = gr_buffer_tensor(buffer, desc);
+    Py_END_ALLOW_THREADS
+    return tensor;
+}
+
 PyObject *tensor_of_mapping(gr_tensor *tensor, PyObject *mapping)
 {
     PyObject *made = tensor_new(tensor, ((buffer_object *)mapping)->stream);

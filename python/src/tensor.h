@@ -29,6 +29,9 @@ extern PyTypeObject *tensor_type;
 /* Wraps a gr_tensor. Takes ownership, even on failure; NULL counts as a failure. */
 PyObject *tensor_new(gr_tensor *tensor, PyObject *stream);
 
+/* gr_buffer_tensor() without the GIL, since ending deferred tensors and resources may block. */
+gr_tensor *mapping_tensor(gr_buffer *buffer, const gr_tensor_desc *desc);
+
 /*
  * Like tensor_new(), for a tensor in the memory of the Buffer `mapping`. Keeps the stream of that
  * Buffer.

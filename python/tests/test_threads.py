@@ -61,6 +61,33 @@ def test_blocking_calls_release_the_gil(vbo, cuda, launch_host):
     again.close()
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda buffer: buffer.tensor(),
+        lambda buffer: buffer.tensor((16,)),
+        lambda buffer: buffer.__dlpack_device__(),
+        lambda buffer: buffer.__cuda_array_interface__,
+        lambda buffer: buffer.device_id,
+        lambda buffer: np.from_dlpack(buffer, copy=True),
+    ],
+)
+def test_tensors_of_mappings_release_the_gil(use, resource, cuda, launch_host):
+    """Catches: with the GIL, a call ended an earlier tensor, whose end waits for the stream."""
+    done = []
+    pinned = grinterop.Tensor.alloc((4096,), memory="pinned", stream=cuda)
+    buffer = resource.map(stream=cuda)
+    launch_host(slow(done))
+    pinned.copy_from(buffer.tensor(), stream=cuda)
+    pinned.close()
+    cuda.sync()
+    launch_host(slow(done))
+    use(buffer)
+    cuda.sync()
+    assert len(done) == 2
+    buffer.close()
+
+
 def test_call_of_a_second_thread_is_refused(resource, cuda, launch_host):
     if not grinterop.is_software():
         pytest.skip("on a GPU a release does not wait")
