@@ -25,7 +25,7 @@ struct bench {
     const gr_cuda_api *cuda;
     struct bench_device on;
     size_t bytes;
-    unsigned names[BENCH_RESOURCES], sink, spare;
+    unsigned names[BENCH_RESOURCES], sink, spare, pipeline;
     gr_resource *resources[BENCH_RESOURCES];
     CUgraphicsResource handles[BENCH_RESOURCES];
     CUdeviceptr pointers[BENCH_RESOURCES];

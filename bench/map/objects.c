@@ -44,6 +44,8 @@ static bool open_buffers(struct bench *bench)
     bench->spare = make_buffer(bench);
     /* The last buffer stays bound as the target of the copies. */
     bench->sink = make_buffer(bench);
+    glGenProgramPipelines(1, &bench->pipeline);
+    glBindProgramPipeline(bench->pipeline);
     GLenum error = glGetError();
     if (error != GL_NO_ERROR) {
         fprintf(stderr, "bench_map: OpenGL error 0x%x while making %d buffers of %zu bytes\n",
@@ -67,6 +69,7 @@ void bench_close(struct bench *bench)
         glDeleteBuffers(BENCH_RESOURCES, bench->names);
         glDeleteBuffers(1, &bench->spare);
         glDeleteBuffers(1, &bench->sink);
+        glDeleteProgramPipelines(1, &bench->pipeline);
     }
     bench_device_close(&bench->on);
     *bench = (struct bench){.bytes = bench->bytes, .on.ordinal = bench->on.ordinal};

@@ -91,6 +91,29 @@ static bool grinterop_release_one(struct bench *bench, unsigned i)
            bench_grinterop_failed("gr_buffer_release");
 }
 
+/* ---- By raw calls that make the checks of grinterop ------------------------------------------ */
+
+/* Asks the drivers what grinterop asks them at each map, and again at each release. */
+static bool check(const struct bench *bench)
+{
+    CUcontext context;
+    CUstreamCaptureStatus capture;
+    return glIsProgramPipeline(bench->pipeline) &&
+           bench_cuda_ok(bench->cuda->CtxGetCurrent(&context), "cuCtxGetCurrent") &&
+           bench_cuda_ok(bench->cuda->StreamIsCapturing(bench->on.stream, &capture),
+                         "cuStreamIsCapturing");
+}
+
+static bool checked_map_one(struct bench *bench, unsigned i)
+{
+    return check(bench) && raw_map_one(bench, i);
+}
+
+static bool checked_release_one(struct bench *bench, unsigned i)
+{
+    return check(bench) && raw_release_one(bench, i);
+}
+
 /* ---- One call per resource ------------------------------------------------------------------- */
 
 typedef bool (*one_fn)(struct bench *bench, unsigned i);
@@ -131,6 +154,11 @@ static bool raw_pairs(struct bench *bench, unsigned resources, bool work)
 static bool grinterop_pairs(struct bench *bench, unsigned resources, bool work)
 {
     return pairs(bench, resources, work, grinterop_map_one, grinterop_release_one);
+}
+
+static bool checked_pairs(struct bench *bench, unsigned resources, bool work)
+{
+    return pairs(bench, resources, work, checked_map_one, checked_release_one);
 }
 
 static bool raw_singly(struct bench *bench, unsigned resources, bool work)
@@ -222,6 +250,7 @@ const char *const bench_part_titles[BENCH_PARTS] = {
  */
 const struct bench_kind bench_kinds[] = {
     {"room/one", "one resource", BENCH_ROOM, 1, 1, 16, 0, {raw_pairs, grinterop_pairs}},
+    {"room/checks", "raw with checks", BENCH_ROOM, 1, 1, 16, 0, {raw_pairs, checked_pairs}},
     {"room/pairs", "32 pairs", BENCH_ROOM, 32, 32, 1, 0, {raw_pairs, grinterop_pairs}},
     {"room/singly", "32 singly", BENCH_ROOM, 32, 32, 1, 0, {raw_singly, grinterop_singly}},
     {"room/batch", "32 in one batch", BENCH_ROOM, 32, 1, 4, 0, {raw_batch, grinterop_batch}},
