@@ -180,10 +180,10 @@ gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *sid
                 : GR_OK;
 }
 
-void gr_link_follow(struct gr_link *link, CUstream stream)
+void gr_link_follow(struct gr_link *link, CUstream stream, bool failed)
 {
     if (link)
-        gr_peer_semaphores_follow(&link->semaphores, stream);
+        gr_peer_semaphores_follow(&link->semaphores, stream, failed);
 }
 
 gr_status gr_link_peer_is_done(struct gr_link *link, const struct gr_ring_side *side, size_t n,

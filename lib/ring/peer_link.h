@@ -122,10 +122,10 @@ gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *sid
                             const char *call);
 
 /*
- * Call this function after each map or release in the stream, even a failed one. The link lives
+ * Call this function after each map or release in the stream, even a `failed` one. The link lives
  * until the stream has finished its work up to this call.
  */
-void gr_link_follow(struct gr_link *link, CUstream stream);
+void gr_link_follow(struct gr_link *link, CUstream stream, bool failed);
 
 gr_status gr_link_end_use(struct gr_link *link, const struct gr_ring_side *side, size_t n,
                           const char *call);

@@ -24,6 +24,7 @@
 #include "lib/platform/clock.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 #include "lib/external/external.h"
 #include "lib/sync/semaphore_points.h"
 
@@ -302,9 +303,8 @@ static uint64_t last_in(const struct gr_page_view *view, const struct gr_ring_si
 }
 
 /*
- * Makes the stream `passed` wait for the work so far in `stream`. Only an event in the stream
- * itself shows what work the stream has done. If recording fails, the device is lost and no work
- * waits.
+ * Makes the stream `passed` wait for the work so far in `stream`, which only an event in the stream
+ * itself shows. If recording fails, the device is lost and no work waits.
  */
 static void follow(const struct gr_peer_semaphores *semaphores, CUstream stream)
 {
@@ -370,12 +370,13 @@ gr_status gr_peer_semaphores_begin_use(struct gr_peer_semaphores *semaphores,
     return status;
 }
 
-void gr_peer_semaphores_follow(struct gr_peer_semaphores *semaphores, CUstream stream)
+void gr_peer_semaphores_follow(struct gr_peer_semaphores *semaphores, CUstream stream, bool failed)
 {
     bool pushed;
     if (gr_context_enter(semaphores->context, &pushed, __func__) != GR_OK)
         return;
-    follow(semaphores, stream);
+    if (!failed || gr_event_capture(stream) == CUDA_SUCCESS)
+        follow(semaphores, stream);
     gr_context_leave(pushed);
 }
 

@@ -74,10 +74,11 @@ gr_status gr_peer_semaphores_begin_use(struct gr_peer_semaphores *semaphores,
                                        const struct gr_ring_side *side, size_t n, const char *call);
 
 /*
- * Call this function after each map or release in the stream, even a failed one. The link ends only
- * after the stream has finished its work up to this call.
+ * Call this function after each map or release in the stream, even a `failed` one. The link ends
+ * only after the stream has finished its work up to this call. If the call failed because the
+ * stream captures a graph, adds nothing to the stream.
  */
-void gr_peer_semaphores_follow(struct gr_peer_semaphores *semaphores, CUstream stream);
+void gr_peer_semaphores_follow(struct gr_peer_semaphores *semaphores, CUstream stream, bool failed);
 
 gr_status gr_peer_semaphores_end_use(struct gr_peer_semaphores *semaphores,
                                      const struct gr_page_view *view,

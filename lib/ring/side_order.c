@@ -147,7 +147,7 @@ gr_status gr_ring_begin_use(gr_ring *ring, const struct gr_ring_side *side, size
     set_ring_maps(side->resources, n, true);
     gr_status status = gr_map_for(side->resources, n, stream, NULL, side->buffers, call);
     set_ring_maps(side->resources, n, false);
-    gr_link_follow(ring->link, stream);
+    gr_link_follow(ring->link, stream, status != GR_OK);
     return status;
 }
 
@@ -165,13 +165,13 @@ static void settle_submits(const struct gr_ring_side *side, size_t n)
 }
 
 /* For a shared ring: calls gr_link_follow() for each stream on which a resource was released. */
-static void follow_releases(gr_ring *ring, const struct gr_ring_side *side, size_t n)
+static void follow_releases(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool failed)
 {
     CUstream last = NULL;
     for (size_t i = 0; i < n && ring->link; i++) {
         CUstream stream = gr_sync_of(side->resources[i])->released_on;
         if (stream && stream != last)
-            gr_link_follow(ring->link, stream);
+            gr_link_follow(ring->link, stream, failed);
         last = stream;
     }
 }
@@ -181,7 +181,7 @@ static gr_status release(gr_ring *ring, const struct gr_ring_side *side, size_t 
     set_ring_maps(side->resources, n, true);
     gr_status status = gr_buffer_release_for(side->buffers, n, call);
     set_ring_maps(side->resources, n, false);
-    follow_releases(ring, side, n);
+    follow_releases(ring, side, n, status != GR_OK);
     return status;
 }
 

@@ -63,9 +63,9 @@ gr_status gr_link_begin_use(struct gr_link *link, const struct gr_ring_side *sid
     return GR_OK;
 }
 
-void gr_link_follow(struct gr_link *link, CUstream stream)
+void gr_link_follow(struct gr_link *link, CUstream stream, bool failed)
 {
-    (void)link, (void)stream;
+    (void)link, (void)stream, (void)failed;
 }
 
 gr_status gr_link_peer_is_done(struct gr_link *link, const struct gr_ring_side *side, size_t n,

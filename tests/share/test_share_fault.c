@@ -226,4 +226,34 @@ VULKAN_TEST(sharing_names_the_failed_step_and_leaks_nothing, sizeof(steps) / siz
     ck_assert_int_lt(number, MOST_TIMES);
 }
 
+GROUP("captures", add_vulkan_case)
+
+/*
+ * Catches: after a refused hand-over the link recorded an event in the capturing stream, which
+ * became part of the graph.
+ */
+VULKAN_TEST(refused_calls_of_a_shared_ring_add_nothing_to_a_graph)
+{
+    struct two two = two_begin(GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    const gr_slot *slot, *other;
+    for (unsigned i = 1; i <= SLOTS_OF_TWO; i++) {
+        assert_ok(cuda_writes(two.received));
+        ck_assert_uint_eq(vulkan_reads(&two.sent), i);
+    }
+    assert_ok(gr_ring_acquire_write(two.received, fx.stream, &slot, 1, SOON));
+    CU(MemsetD8Async(gr_buffer_ptr(slot->buffer), SLOTS_OF_TWO + 1, SLOT_SIZE, fx.stream));
+    fault->reset();
+    fault->capture(fx.stream);
+    assert_fails(gr_ring_hand_over(two.received, &slot, 1), GR_ERR_STATE,
+                 CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "is capturing a graph");
+    assert_fails(gr_ring_acquire_write(two.received, fx.stream, &other, 1, SOON), GR_ERR_STATE,
+                 CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "is capturing a graph");
+    ck_assert_uint_eq(fault->calls("cuEventRecord"), 0);
+    ck_assert_uint_eq(fault->calls("cuStreamWaitEvent"), 0);
+    fault->reset();
+    assert_ok(gr_ring_hand_over(two.received, &slot, 1));
+    ck_assert_uint_eq(vulkan_reads(&two.sent), SLOTS_OF_TWO + 1);
+    two_end(&two);
+}
+
 START(fault_control_start())
