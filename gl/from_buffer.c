@@ -86,7 +86,7 @@ gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags)
 
 gr_buffer *gr_map_gl_buffer(unsigned int name, unsigned flags, CUstream stream)
 {
-    if (gr_stream_check(stream, false, __func__) != GR_OK)
+    if (gr_stream_check(NULL, stream, false, __func__) != GR_OK)
         return NULL;
     gr_resource *resource = make_resource(name, flags, __func__);
     gr_buffer *buffer = NULL;

@@ -58,18 +58,13 @@ gr_status gr_stream_check_special(CUstream stream, bool of_map_allowed, const ch
     return GR_OK;
 }
 
-gr_status gr_stream_check_for(const gr_resource *resource, CUstream stream, bool of_map_allowed,
-                              const char *call)
+gr_status gr_stream_check(const struct gr_context *context, CUstream stream, bool of_map_allowed,
+                          const char *call)
 {
     GR_TRY(gr_stream_check_given(stream, of_map_allowed, call));
-    if (stream == GR_STREAM_OF_MAP || (resource && gr_context_is_gone(&resource->context)))
+    if (stream == GR_STREAM_OF_MAP || (context && gr_context_is_gone(context)))
         return GR_OK;
     return gr_stream_check_capture(stream, call);
-}
-
-gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call)
-{
-    return gr_stream_check_for(NULL, stream, of_map_allowed, call);
 }
 
 static gr_status get_device(const struct gr_context *context, CUdevice *device, const char *call)

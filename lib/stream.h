@@ -61,11 +61,10 @@ static inline gr_status gr_stream_check_given(CUstream stream, bool of_map_allow
 
 /*
  * Also refuses a stream that captures a graph. The stream that GR_STREAM_OF_MAP means is not
- * checked, nor is any stream if the CUDA context of the resource was destroyed. gr_stream_check()
- * knows no resource.
+ * checked, nor is any stream if the context in which the stream will be used was destroyed. The
+ * context is NULL if it is not known yet.
  */
-gr_status gr_stream_check_for(const gr_resource *resource, CUstream stream, bool of_map_allowed,
-                              const char *call);
-gr_status gr_stream_check(CUstream stream, bool of_map_allowed, const char *call);
+gr_status gr_stream_check(const struct gr_context *context, CUstream stream, bool of_map_allowed,
+                          const char *call);
 
 #endif

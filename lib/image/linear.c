@@ -129,11 +129,13 @@ static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
         return gr_fail(
             GR_ERR_STATE, call,
             "The image was registered read_only: register it without read_only to write to it.");
-    GR_TRY(gr_stream_check(stream, true, call));
+    GR_TRY(gr_stream_check_given(stream, true, call));
     if (stream == GR_STREAM_OF_MAP)
-        GR_TRY(gr_stream_check_capture(stream = buffer->stream, call));
+        stream = buffer->stream;
     GR_TRY(gr_context_enter(&buffer->resource->context, &pushed, call));
-    gr_status status = find_part(buffer, level, layer, &part, call);
+    gr_status status = gr_stream_check_capture(stream, call);
+    if (status == GR_OK)
+        status = find_part(buffer, level, layer, &part, call);
     if (status == GR_OK)
         status = copy_part(&part, &memory, out, stream, call);
     gr_context_leave(pushed);

@@ -98,7 +98,9 @@ static gr_status check_before_map(struct work *w, gr_resource *resource)
     if (status != GR_OK || !known)
         return status;
     GR_TRY(gr_context_enter(&resource->context, &pushed, w->call));
-    status = check_plan(w, resource);
+    status = gr_stream_check_capture(w->stream, w->call);
+    if (status == GR_OK)
+        status = check_plan(w, resource);
     if (status == GR_OK)
         status = gr_event_wait(w->stream, w->options.wait_event);
     gr_context_leave(pushed);
@@ -241,9 +243,9 @@ static gr_status with_buffer(struct work *w, const gr_publish_options *options)
     if (!gr_buffer_is_live(w->buffer))
         return gr_fail(GR_ERR_STATE, w->call, "The resource is no longer mapped: map it again.");
     GR_TRY(take(w, options));
-    GR_TRY(gr_stream_check(w->stream, true, w->call));
+    GR_TRY(gr_stream_check_given(w->stream, true, w->call));
     if (w->stream == GR_STREAM_OF_MAP)
-        GR_TRY(gr_stream_check_capture(w->stream = w->buffer->stream, w->call));
+        w->stream = w->buffer->stream;
     return run(w);
 }
 
@@ -297,7 +299,7 @@ static gr_status with_resource(struct work *w, gr_resource *resource,
     GR_TRY(take(w, options));
     GR_TRY(check_flags(w, resource));
     GR_TRY(check_readable(w, resource));
-    GR_TRY(gr_stream_check(w->stream, false, w->call));
+    GR_TRY(gr_stream_check_given(w->stream, false, w->call));
     if (resource->flags & GR_WRITE_DISCARD)
         GR_TRY(check_before_map(w, resource));
     GR_TRY(gr_map_for(&resource, 1, w->stream, NULL, &w->buffer, w->call));
@@ -354,7 +356,7 @@ static gr_status with_ring(struct work *w, gr_ring *ring, const gr_publish_optio
             GR_ERR_INVALID_VALUE, w->call,
             "The ring is NULL: did gr_ring_create() fail? Call gr_last_error() right after "
             "that call for the reason.");
-    GR_TRY(gr_stream_check(w->stream, false, w->call));
+    GR_TRY(gr_stream_check_given(w->stream, false, w->call));
     GR_TRY(take(w, options));
     GR_TRY(w->fetch ? gr_ring_acquire_read(ring, w->stream, &slot, 1, timeout_ms)
                     : gr_ring_acquire_write(ring, w->stream, &slot, 1, timeout_ms));

@@ -34,7 +34,8 @@ static gr_status refuse_mapped(const gr_resource *resource, const char *call)
 /* Checks a resource that has a mapping, or had one whose release was deferred. */
 static gr_status check_used(const gr_resource *resource, CUstream stream, const char *call)
 {
-    GR_TRY(gr_stream_check_for(resource, stream, false, call)); /* a capture allows no release */
+    /* a capture allows no release */
+    GR_TRY(gr_stream_check(&resource->context, stream, false, call));
     gr_resource_collect(resource);
     /* Another thread may have freed the last tensor since the deferred buffers were checked. */
     if (resource->mapped && resource->mapped->later && !gr_users_count(resource->mapped))

@@ -348,12 +348,12 @@ gr_status gr_buffer_release_for(gr_buffer *buffers[], size_t n, const char *call
     return release_buffers(buffers, n, GR_STREAM_OF_MAP, call);
 }
 
-/* Returns the resource of the first buffer whose release enqueues work, or NULL. */
-static const gr_resource *first_releasable(gr_buffer *const buffers[], size_t n)
+/* Returns the CUDA context of the first buffer whose release enqueues work, or NULL. */
+static const struct gr_context *first_context(gr_buffer *const buffers[], size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (is_releasable(buffers[i]))
-            return buffers[i]->resource;
+            return &buffers[i]->resource->context;
     return NULL;
 }
 
@@ -364,7 +364,7 @@ gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream
     if (!buffers && n)
         return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`buffers` is NULL, but n is %zu.", n);
     gr_status status = GR_OK;
-    GR_TRY(gr_stream_check_for(first_releasable(buffers, n), stream, true, __func__));
+    GR_TRY(gr_stream_check(first_context(buffers, n), stream, true, __func__));
     if (options)
         GR_TRY(GR_TAKE(gr_release_options, &own, options, __func__));
     if (options && own.wait_event)
@@ -427,7 +427,7 @@ gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const c
 {
     if (!resource->handle)
         return GR_OK;
-    gr_status status = gr_stream_check_for(resource, stream, true, call);
+    gr_status status = gr_stream_check(&resource->context, stream, true, call);
     if (status == GR_OK)
         status = gr_resource_check_thread(resource, call);
     if (status == GR_OK && resource->mapped)

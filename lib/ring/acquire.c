@@ -253,7 +253,7 @@ static gr_status check_stream(const struct gr_ring_side *side, CUstream stream, 
                        "In this ring CUDA %s and needs a stream, but the stream is %s. For a "
                        "default stream pass GR_STREAM_LEGACY or GR_STREAM_PER_THREAD.",
                        does, stream ? "none (GR_STREAM_NONE)" : "NULL");
-    return gr_stream_check(stream, false, call);
+    return gr_stream_check_given(stream, false, call); /* the map checks the rest */
 }
 
 /* Commits a claim, or undoes it. The lock is held. */

@@ -228,7 +228,7 @@ static gr_status check_points(const gr_semaphore_point points[], size_t n, bool 
         if (status == GR_OK && !is_wait)
             status = check_value_grows(points, i, &own, call);
     }
-    return status == GR_OK ? gr_stream_check(stream, false, call) : status;
+    return status == GR_OK ? gr_stream_check_given(stream, false, call) : status;
 }
 
 static void note_signals(const gr_semaphore_point points[], size_t n, CUstream stream)
@@ -285,7 +285,9 @@ static gr_status enqueue_by_hand(const gr_semaphore_point points[], size_t n, bo
     gr_semaphore_point first = {0};
     GR_TRY(check_points(points, n, is_wait, &first, stream, call));
     GR_TRY(gr_context_enter(&first.semaphore->context, &pushed, call));
-    gr_status status = enqueue_given(points, n, is_wait, stream, call);
+    gr_status status = gr_stream_check_capture(stream, call);
+    if (status == GR_OK)
+        status = enqueue_given(points, n, is_wait, stream, call);
     gr_context_leave(pushed);
     return status;
 }

@@ -160,7 +160,7 @@ gr_tensor *gr_tensor_alloc_taken(const gr_tensor_desc *desc, const struct gr_con
     if (status == GR_OK)
         status = check_strides(desc, &shape, call);
     if (status == GR_OK && stream != GR_STREAM_NONE)
-        status = gr_stream_check(stream, false, call);
+        status = gr_stream_check(like, stream, false, call);
     if (status != GR_OK || !gr_driver_load())
         return NULL;
     gr_tensor_end_deferred(); /* free memory before new memory is allocated */

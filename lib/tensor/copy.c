@@ -276,7 +276,7 @@ gr_status gr_tensor_copy(gr_tensor *to, const gr_tensor *from, CUstream stream)
 gr_tensor *gr_tensor_clone(gr_tensor *tensor, gr_memory memory, CUstream stream)
 {
     if (gr_tensor_check(tensor, __func__) != GR_OK ||
-        gr_stream_check(stream, false, __func__) != GR_OK)
+        gr_stream_check_given(stream, false, __func__) != GR_OK)
         return NULL;
     gr_tensor_desc desc =
         GR_INIT(gr_tensor_desc, .dtype = tensor->info.dtype, .ndim = tensor->info.ndim,

@@ -46,12 +46,22 @@ static gr_status wait_for_uses(const gr_tensor *tensor, CUstream stream,
                         call);
 }
 
-/* Begins a use of a tensor that was checked. */
+/* Checks a stream that is used in the context `at`, after checking that the context exists. */
+static gr_status check_stream(CUstream stream, const struct gr_context *at, const char *call)
+{
+    bool pushed;
+    GR_TRY(gr_stream_check_given(stream, false, call));
+    GR_TRY(gr_context_enter(at, &pushed, call));
+    gr_status status = gr_stream_check_capture(stream, call);
+    gr_context_leave(pushed);
+    return status;
+}
+
+/* Begins a use of a tensor. Tensor and stream were checked. */
 static gr_status begin_checked(const gr_tensor *tensor, CUstream stream,
                                const struct gr_context *at, bool write, const char *call)
 {
     bool pushed;
-    GR_TRY(gr_stream_check(stream, false, call));
     if (write && tensor->info.read_only)
         return gr_fail(GR_ERR_STATE, call,
                        "The tensor is read-only: its creator does not permit writes.");
@@ -65,6 +75,7 @@ static gr_status begin(const gr_tensor *tensor, CUstream stream, const struct gr
                        bool write, const char *call)
 {
     GR_TRY(gr_tensor_check(tensor, call));
+    GR_TRY(check_stream(stream, at, call));
     return begin_checked(tensor, stream, at, write, call);
 }
 
@@ -73,9 +84,9 @@ static gr_status begin_kernel(const gr_tensor *tensor, CUstream stream, const st
                               bool write, const char *call)
 {
     GR_TRY(gr_tensor_check(tensor, call));
-    GR_TRY(gr_stream_check(stream, false, call));
+    GR_TRY(check_stream(stream, at, call));
     GR_TRY(gr_tensor_check_reach(tensor, stream, at, call));
-    return begin(tensor, stream, at, write, call);
+    return begin_checked(tensor, stream, at, write, call);
 }
 
 static void end(const gr_tensor *tensor, CUstream stream, const struct gr_context *at, bool wrote)
@@ -132,7 +143,7 @@ gr_status gr_tensor_used_on(gr_tensor *tensor, CUstream stream)
 {
     gr_status status = gr_tensor_check(tensor, __func__);
     if (status == GR_OK)
-        status = gr_stream_check(stream, false, __func__);
+        status = check_stream(stream, &tensor->context, __func__);
     if (status == GR_OK)
         end(tensor, stream, &tensor->context, true);
     return status;
@@ -145,7 +156,7 @@ gr_status gr_tensor_begin_export(gr_tensor *tensor, CUstream consumer, const cha
     bool own = consumer != GR_STREAM_NONE && is_own(tensor, consumer, &tensor->context);
     bool ordered = consumer == GR_STREAM_NONE || (own && gr_told_none(uses_of(tensor)));
     if (!ordered)
-        GR_TRY(begin_checked(tensor, consumer, &tensor->context, false, call));
+        GR_TRY(begin(tensor, consumer, &tensor->context, false, call));
     if (!ordered && !own &&
         !gr_told_open(uses_of(tensor), consumer, tensor->context.handle, !tensor->info.read_only))
         return gr_fail_memory(call);

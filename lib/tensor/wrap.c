@@ -54,7 +54,7 @@ static gr_status check(const gr_tensor_desc *desc, const struct gr_shape *shape,
             "The shape %s with strides of %s bytes from %p on exceeds the address space.",
             gr_shape_format(shape->ndim, shape->shape).text,
             gr_shape_format(shape->ndim, shape->strides).text, data);
-    return ready_on == GR_STREAM_NONE ? GR_OK : gr_stream_check(ready_on, false, call);
+    return ready_on == GR_STREAM_NONE ? GR_OK : gr_stream_check(NULL, ready_on, false, call);
 }
 
 gr_tensor *gr_tensor_wrap_as(const gr_tensor_desc *desc, void *data, int device, CUstream ready_on,

@@ -236,6 +236,27 @@ VULKAN_TEST(a_failed_manual_signal_uses_up_no_value)
     end_resource();
 }
 
+/* Catches: NVIDIA's driver crashed in cuStreamIsCapturing. */
+VULKAN_TEST(points_check_the_context_before_the_stream)
+{
+    CUstream stream = NULL;
+    CUcontext own = new_context(&stream);
+    gr_vk_device *device = vulkan_wrap();
+    gr_semaphore *semaphore = gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE);
+    assert_made(semaphore);
+    const gr_semaphore_point point =
+        GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = 1);
+    end_context(own);
+    fault->reset();
+    assert_fails(gr_semaphore_signal(&point, 1, stream), GR_ERR_CUDA,
+                 CUDA_ERROR_CONTEXT_IS_DESTROYED, "was destroyed");
+    assert_fails(gr_semaphore_wait(&point, 1, stream), GR_ERR_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED,
+                 "was destroyed");
+    ck_assert_uint_eq(fault->calls("cuStreamIsCapturing"), 0);
+    gr_semaphore_free(semaphore);
+    gr_vk_device_free(device);
+}
+
 /*
  * Catches: each poll recorded its own event, which completes slightly after the work. On a GPU with
  * other users, a caller that polls never saw such an event complete. If the host signals the
