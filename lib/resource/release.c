@@ -427,7 +427,8 @@ gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const c
 {
     if (!resource->handle)
         return GR_OK;
-    gr_status status = gr_stream_check(&resource->context, stream, true, call);
+    gr_status status = resource->mapped ? gr_stream_check_given(stream, true, call)
+                                        : gr_stream_check(&resource->context, stream, true, call);
     if (status == GR_OK)
         status = gr_resource_check_thread(resource, call);
     if (status == GR_OK && resource->mapped)

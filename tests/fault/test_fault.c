@@ -258,6 +258,15 @@ TEST(a_close_that_fails_to_unregister_closes_and_reports_the_error)
     CU(GraphicsUnregisterResource(handle));
 }
 
+TEST(a_close_of_a_mapped_resource_queries_the_capture_once)
+{
+    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
+    fault->reset();
+    assert_ok(gr_resource_close(resource, fx.stream));
+    ck_assert_uint_eq(fault->calls("cuStreamIsCapturing"), 1);
+    assert_ok(gr_buffer_release(buffer));
+}
+
 static int warnings;
 
 static void count_warning(void *user, gr_log_level level, const char *line)
