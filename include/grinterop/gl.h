@@ -237,9 +237,9 @@ GR_API const gr_transport_info *gr_gl_probe(gr_transport transport);
  * Use this function instead of gr_from_gl_buffer() for several frames in flight (ring.h) or another
  * process (share.h). Semaphores order maps and releases (GL_NV_timeline_semaphore, otherwise
  * GL_EXT_semaphore_fd); if OpenGL has neither, the thread waits. If storage cannot be shared, the
- * buffer is an ordinary OpenGL buffer, registered or copied as `options` allow. A copied buffer
- * that CUDA writes is in host memory, so draw it only once per frame. Do not delete the OpenGL
- * buffer: CUDA may still use it.
+ * buffer is an ordinary OpenGL buffer, registered or copied as `options` allow. A copied buffer of
+ * at most 1 MiB that CUDA writes is in host memory, so draw it only once per frame. Do not delete
+ * the OpenGL buffer: CUDA may still use it.
  *
  * CUDA may use another GPU than OpenGL if the CUDA GPU has peer access to the OpenGL GPU
  * (cuDeviceCanAccessPeer). The storage is on the OpenGL GPU. gr_resource_describe() names both
