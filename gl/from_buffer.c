@@ -76,7 +76,7 @@ struct gl_resource *gl_buffer_object(unsigned int name, unsigned flags, const ch
 static gr_resource *make_resource(unsigned int name, unsigned flags, const char *call)
 {
     struct gl_resource *r = gl_buffer_object(name, flags, call);
-    return r ? gl_interop_register(r, flags, call) : NULL;
+    return r ? gl_interop_register(r, flags, NULL, 0, call) : NULL;
 }
 
 gr_resource *gr_from_gl_buffer(unsigned int name, unsigned flags)

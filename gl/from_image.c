@@ -169,5 +169,5 @@ struct gl_resource *gl_image_object(unsigned int name, unsigned int target, unsi
 gr_resource *gr_from_gl_image(unsigned int name, unsigned int target, unsigned flags)
 {
     struct gl_resource *r = gl_image_object(name, target, flags, GR_TRANSPORT_INTEROP, __func__);
-    return r ? gl_interop_register(r, flags, __func__) : NULL;
+    return r ? gl_interop_register(r, flags, NULL, 0, __func__) : NULL;
 }

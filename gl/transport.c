@@ -229,8 +229,8 @@ static gr_resource *try_interop(struct gl_resource *r, struct choice *choice, un
 {
     char reason[300] = "";
     if (last)
-        return gl_interop_register(r, flags, choice->call);
-    gr_resource *made = gl_interop_try(r, flags, reason, sizeof(reason), choice->call);
+        return gl_interop_register(r, flags, NULL, 0, choice->call);
+    gr_resource *made = gl_interop_register(r, flags, reason, sizeof(reason), choice->call);
     *ended = made || !reason[0];
     if (!*ended)
         keep_reason(choice, &by_interop, reason);

@@ -100,8 +100,8 @@ static bool has_no_device(char *reason, size_t size)
     return true;
 }
 
-static gr_resource *make(struct gl_resource *r, unsigned flags, char *reason, size_t size,
-                         const char *call)
+gr_resource *gl_interop_register(struct gl_resource *r, unsigned flags, char *reason, size_t size,
+                                 const char *call)
 {
     struct gr_context context;
     CUgraphicsResource handle = NULL;
@@ -123,15 +123,4 @@ fail:
     if (!reason || !*reason) /* if there is a reason, another transport uses `r` */
         free(r);
     return NULL;
-}
-
-gr_resource *gl_interop_register(struct gl_resource *r, unsigned flags, const char *call)
-{
-    return make(r, flags, NULL, 0, call);
-}
-
-gr_resource *gl_interop_try(struct gl_resource *r, unsigned flags, char *reason, size_t size,
-                            const char *call)
-{
-    return make(r, flags, reason, size, call);
 }

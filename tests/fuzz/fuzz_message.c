@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <grinterop/ring.h>
@@ -24,6 +23,7 @@
 #include <grinterop/submit.h>
 
 #include "lib/ring/peer_page.h"
+#include "tests/support/fd_message.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
@@ -116,29 +116,6 @@ static int make_descriptor(struct fuzz_input *in)
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-union control {
-    char bytes[CMSG_SPACE(MOST_SENT_FDS * sizeof(int))];
-    struct cmsghdr align;
-};
-
-/* Sends a message. A message without bytes cannot carry descriptors. */
-static void send_all(const void *bytes, size_t size, const int fds[], unsigned count)
-{
-    union control control = {{0}};
-    struct iovec part = {(void *)bytes, size};
-    struct msghdr sent = {.msg_iov = &part, .msg_iovlen = 1};
-    if (count) {
-        sent.msg_control = control.bytes;
-        sent.msg_controllen = CMSG_SPACE(count * sizeof(int));
-        struct cmsghdr *header = CMSG_FIRSTHDR(&sent);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(count * sizeof(int));
-        memcpy(CMSG_DATA(header), fds, count * sizeof(int));
-    }
-    FUZZ_CHECK(sendmsg(sender.socket, &sent, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)size);
-}
-
 static void send_message(struct fuzz_input *in)
 {
     int fds[MOST_SENT_FDS];
@@ -150,7 +127,8 @@ static void send_message(struct fuzz_input *in)
     size_t size, wanted = (size_t)fuzz_number(in, 2);
     const unsigned char *bytes = fuzz_bytes(in, wanted, &size);
     if (size)
-        send_all(bytes, size, fds, count);
+        FUZZ_CHECK(fd_send(sender.socket, bytes, size, fds, count, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+                   (ssize_t)size);
     for (unsigned i = 0; i < count; i++)
         close(fds[i]);
 }

@@ -49,10 +49,6 @@ bool peer_start(int server, const struct peer_job *job, int socket);
 /* Sends the server the messages that peers modify. */
 bool peer_teach(int server, const struct peer_messages *messages);
 
-/* Receives a message with its descriptors. Returns the number of descriptors, or -1. */
-int peer_receive(int socket, void *bytes, size_t room, size_t *size, int fds[], int most_fds);
-bool peer_send(int socket, const void *bytes, size_t size, const int fds[], int count);
-
 /* The code of a peer, in the process of that peer. */
 void peer_attack(int socket, const struct peer_job *job, const struct peer_messages *model);
 

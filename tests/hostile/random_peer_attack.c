@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
+#include "tests/support/fd_message.h"
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -94,9 +94,9 @@ static int copy_of(int fd)
 static bool take_ring(struct peer *peer)
 {
     unsigned char bytes[PEER_ROOM];
-    size_t size;
+    size_t count = PEER_FDS;
     int fds[PEER_FDS];
-    if (peer_receive(peer->socket, bytes, sizeof(bytes), &size, fds, PEER_FDS) != 3)
+    if (fd_receive(peer->socket, bytes, sizeof(bytes), fds, &count, 0) <= 0 || count != 3)
         return false;
     open_files(peer, fds, false);
     return true;
@@ -119,7 +119,7 @@ static void send_message(struct peer *peer, const struct peer_messages *model, i
         bytes[below(peer, (uint32_t)size)] ^= (unsigned char)(1 + below(peer, 255));
     else if (what == 5)
         pause_us(peer, 50000);
-    peer_send(peer->socket, bytes, size, fds, count);
+    fd_send(peer->socket, bytes, size, fds, (size_t)count, MSG_NOSIGNAL);
 }
 
 static void send_ring(struct peer *peer, const struct peer_messages *model)
@@ -225,7 +225,7 @@ static void send_anything(struct peer *peer)
         sendmsg(peer->socket, &sent, MSG_NOSIGNAL | MSG_DONTWAIT);
     }
     if (below(peer, 4) == 0)
-        peer_send(peer->socket, bytes, 1, &fd, 1);
+        fd_send(peer->socket, bytes, 1, &fd, 1, MSG_NOSIGNAL);
     close(fd);
 }
 

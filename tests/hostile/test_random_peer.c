@@ -24,7 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
+#include "tests/support/fd_message.h"
 #include <time.h>
 #include <unistd.h>
 
@@ -387,14 +387,18 @@ static void run_all(void)
 static void teach(void)
 {
     struct peer_messages messages;
-    int ends[2], taken = 0;
+    int ends[2];
+    size_t taken = 0;
     must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, "socketpair()");
     gr_ring *ring = make_ring(false);
     must(gr_ring_send(ends[0], ring, GR_RING_CONSUMER, NULL, 0, SEND_MS) == GR_OK,
          "gr_ring_send()");
-    for (int i = 0; i < PEER_MESSAGES; i++)
-        taken += peer_receive(ends[1], messages.bytes[i], PEER_ROOM, &messages.sizes[i],
-                              messages.fds + taken, PEER_FDS - taken);
+    for (int i = 0; i < PEER_MESSAGES; i++) {
+        size_t count = PEER_FDS - taken;
+        messages.sizes[i] = (size_t)fd_receive(ends[1], messages.bytes[i], PEER_ROOM,
+                                               messages.fds + taken, &count, 0);
+        taken += count;
+    }
     must(taken == PEER_FDS && peer_teach(server, &messages), "teaching the peers");
     for (int i = 0; i < PEER_FDS; i++)
         close(messages.fds[i]);

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
+#include "tests/support/fd_message.h"
 #include <unistd.h>
 
 #define SLOTS SLOTS_OF_TWO
@@ -284,23 +284,13 @@ GROUP("an overwritten page", add_vulkan_case)
  */
 static struct two two_begin_with_page(gr_side producer, void **page, size_t *size)
 {
-    union {
-        char bytes[CMSG_SPACE(3 * sizeof(int))];
-        struct cmsghdr align;
-    } control;
     static unsigned char bytes[65536];
     struct pair pair = pair_make();
     struct two two = {.sent = send_ring(&pair, producer, GR_RING_NEWEST)};
-    struct iovec part = {bytes, sizeof(bytes)};
-    struct msghdr got = {.msg_iov = &part,
-                         .msg_iovlen = 1,
-                         .msg_control = control.bytes,
-                         .msg_controllen = sizeof(control)};
-    ck_assert_int_gt(recvmsg(pair.there, &got, MSG_PEEK | MSG_CMSG_CLOEXEC), 0);
     int fds[3];
-    struct cmsghdr *header = CMSG_FIRSTHDR(&got);
-    ck_assert(header && header->cmsg_len == CMSG_LEN(sizeof(fds)));
-    memcpy(fds, CMSG_DATA(header), sizeof(fds));
+    size_t count = 3;
+    ck_assert_int_gt(fd_receive(pair.there, bytes, sizeof(bytes), fds, &count, MSG_PEEK), 0);
+    ck_assert_uint_eq(count, 3);
     *size = (size_t)lseek(fds[0], 0, SEEK_END);
     *page = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
     ck_assert_ptr_ne(*page, MAP_FAILED);

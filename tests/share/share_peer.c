@@ -18,9 +18,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "tests/support/fd_message.h"
 
 #define NAME_SIZE 64
 
@@ -47,46 +48,20 @@ void hear(int socket)
 
 /* ---- Passing jobs ---------------------------------------------------------------------------- */
 
-union control {
-    char bytes[CMSG_SPACE(sizeof(int))];
-    struct cmsghdr align;
-};
-
 static void send_job(int to, const char *name, int socket)
 {
     char text[NAME_SIZE] = "";
-    union control control = {.bytes = ""};
     snprintf(text, sizeof(text), "%s", name);
-    struct iovec part = {text, sizeof(text)};
-    struct msghdr sent = {.msg_iov = &part,
-                          .msg_iovlen = 1,
-                          .msg_control = control.bytes,
-                          .msg_controllen = sizeof(control.bytes)};
-    struct cmsghdr *header = CMSG_FIRSTHDR(&sent);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(header), &socket, sizeof(socket));
-    ck_assert_int_eq(sendmsg(to, &sent, MSG_NOSIGNAL), NAME_SIZE);
+    ck_assert_int_eq(fd_send(to, text, sizeof(text), &socket, 1, MSG_NOSIGNAL), NAME_SIZE);
 }
 
 /* Receives the socket of the next job, or -1 when there are no more jobs. */
 static int receive_job(int from, char name[NAME_SIZE])
 {
-    union control control;
     int socket = -1;
-    struct iovec part = {name, NAME_SIZE};
-    struct msghdr got = {.msg_iov = &part,
-                         .msg_iovlen = 1,
-                         .msg_control = control.bytes,
-                         .msg_controllen = sizeof(control.bytes)};
-    ssize_t size = recvmsg(from, &got, MSG_CMSG_CLOEXEC | MSG_WAITALL);
-    if (size == 0)
-        return -1;
-    ck_assert_int_eq(size, NAME_SIZE);
-    struct cmsghdr *header = CMSG_FIRSTHDR(&got);
-    ck_assert_ptr_nonnull(header);
-    memcpy(&socket, CMSG_DATA(header), sizeof(socket));
+    size_t count = 1;
+    ssize_t size = fd_receive(from, name, NAME_SIZE, &socket, &count, MSG_WAITALL);
+    ck_assert(size == 0 || (size == NAME_SIZE && count == 1));
     return socket;
 }
 

@@ -6,49 +6,24 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-union control {
-    char bytes[CMSG_SPACE(WIRE_MOST_FDS * sizeof(int))];
-    struct cmsghdr align;
-};
+#include "tests/support/fd_message.h"
 
 struct wire wire_take(int socket)
 {
-    struct wire wire = {.size = 0};
-    union control control;
-    struct iovec part = {wire.bytes, sizeof(wire.bytes)};
-    struct msghdr got = {.msg_iov = &part,
-                         .msg_iovlen = 1,
-                         .msg_control = control.bytes,
-                         .msg_controllen = sizeof(control)};
-    ssize_t size = recvmsg(socket, &got, MSG_CMSG_CLOEXEC);
+    struct wire wire = {.fd_count = WIRE_MOST_FDS};
+    ssize_t size = fd_receive(socket, wire.bytes, sizeof(wire.bytes), wire.fds, &wire.fd_count, 0);
     ck_assert_int_gt(size, WIRE_HEADER);
-    struct cmsghdr *header = CMSG_FIRSTHDR(&got);
-    ck_assert_ptr_nonnull(header);
+    ck_assert_uint_gt(wire.fd_count, 0);
     wire.size = (size_t)size;
-    wire.fd_count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    memcpy(wire.fds, CMSG_DATA(header), wire.fd_count * sizeof(int));
     return wire;
 }
 
 bool wire_try(int socket, const struct wire *wire, int flags)
 {
-    union control control;
-    struct iovec part = {(void *)wire->bytes, wire->size};
-    struct msghdr sent = {.msg_iov = &part, .msg_iovlen = 1};
-    if (wire->fd_count > 0) {
-        memset(&control, 0, sizeof(control));
-        sent.msg_control = control.bytes;
-        sent.msg_controllen = CMSG_SPACE(wire->fd_count * sizeof(int));
-        struct cmsghdr *header = CMSG_FIRSTHDR(&sent);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(wire->fd_count * sizeof(int));
-        memcpy(CMSG_DATA(header), wire->fds, wire->fd_count * sizeof(int));
-    }
-    return sendmsg(socket, &sent, flags) == (ssize_t)wire->size;
+    return fd_send(socket, wire->bytes, wire->size, wire->fds, wire->fd_count, flags) ==
+           (ssize_t)wire->size;
 }
 
 void wire_put(int socket, const struct wire *wire)

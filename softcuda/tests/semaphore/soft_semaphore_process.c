@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
+#include "tests/support/fd_message.h"
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,48 +27,13 @@ enum { HERE, THERE, MEMORY };
 
 /* ---- Passing descriptors --------------------------------------------------------------------- */
 
-union control {
-    char bytes[CMSG_SPACE(FDS * sizeof(int))];
-    struct cmsghdr align;
-};
-
-/* Prepares a message of one byte with room for the descriptors. */
-static struct msghdr message(struct iovec *iov, union control *control)
-{
-    static char byte;
-    *iov = (struct iovec){.iov_base = &byte, .iov_len = 1};
-    memset(control, 0, sizeof(*control));
-    return (struct msghdr){.msg_iov = iov,
-                           .msg_iovlen = 1,
-                           .msg_control = control->bytes,
-                           .msg_controllen = sizeof(control->bytes)};
-}
-
-static void send_fds(int socket, const int fds[FDS])
-{
-    struct iovec iov;
-    union control control;
-    struct msghdr sent = message(&iov, &control);
-    struct cmsghdr *header = CMSG_FIRSTHDR(&sent);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(FDS * sizeof(int));
-    memcpy(CMSG_DATA(header), fds, FDS * sizeof(int));
-    ck_assert_int_eq(sendmsg(socket, &sent, 0), 1);
-}
-
 static void receive_fds(int fds[FDS])
 {
     const char *number = getenv("CHILD_FD");
     child_check(number);
-    struct iovec iov;
-    union control control;
-    struct msghdr got = message(&iov, &control);
-    child_check(recvmsg(atoi(number), &got, MSG_CMSG_CLOEXEC) == 1);
-    struct cmsghdr *header = CMSG_FIRSTHDR(&got);
-    child_check(header && header->cmsg_type == SCM_RIGHTS &&
-                header->cmsg_len == CMSG_LEN(FDS * sizeof(int)));
-    memcpy(fds, CMSG_DATA(header), FDS * sizeof(int));
+    char byte;
+    size_t count = FDS;
+    child_check(fd_receive(atoi(number), &byte, 1, fds, &count, 0) == 1 && count == FDS);
     close(atoi(number));
 }
 
@@ -84,7 +49,7 @@ static int run_with(const char *child, const int fds[FDS], char *text, size_t si
     ck_assert_int_eq(fcntl(ends[1], F_SETFD, 0), 0);
     snprintf(number, sizeof(number), "%d", ends[1]);
     setenv("CHILD_FD", number, 1);
-    send_fds(ends[0], fds);
+    ck_assert_int_eq(fd_send(ends[0], "", 1, fds, FDS, 0), 1);
     int status = child_run(child, text, size);
     unsetenv("CHILD_FD");
     close(ends[0]);
