@@ -6,25 +6,14 @@
 #include "gl/egl_device.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "lib/driver.h"
 
 #define DEVICES_MAX 32
 
-static bool has_word(const char *list, const char *word)
+static bool has(const char *extension)
 {
-    size_t length = strlen(word);
-    for (const char *at = list; at && (at = strstr(at, word)); at += length)
-        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
-            return true;
-    return false;
-}
-
-static const char *client_extensions(void)
-{
-    const char *list = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
-    return list ? list : "";
+    return epoxy_has_egl_extension(EGL_NO_DISPLAY, extension);
 }
 
 static void add(struct egl_candidate candidates[], size_t *count, EGLenum platform, void *native,
@@ -43,7 +32,7 @@ static int cuda_ordinal(EGLDeviceEXT device)
 {
     EGLAttrib ordinal = -1;
     const char *extensions = eglQueryDeviceStringEXT(device, EGL_EXTENSIONS);
-    if (!has_word(extensions, "EGL_NV_device_cuda") ||
+    if (!epoxy_extension_in_string(extensions, "EGL_NV_device_cuda") ||
         !eglQueryDeviceAttribEXT(device, EGL_CUDA_DEVICE_NV, &ordinal))
         return -1;
     return (int)ordinal;
@@ -59,10 +48,8 @@ static EGLint list_devices(struct device devices[DEVICES_MAX])
 {
     EGLDeviceEXT handles[DEVICES_MAX];
     EGLint n = 0;
-    const char *extensions = client_extensions();
-    bool can_list = has_word(extensions, "EGL_EXT_platform_device") &&
-                    (has_word(extensions, "EGL_EXT_device_enumeration") ||
-                     has_word(extensions, "EGL_EXT_device_base"));
+    bool can_list = has("EGL_EXT_platform_device") &&
+                    (has("EGL_EXT_device_enumeration") || has("EGL_EXT_device_base"));
     if (!can_list || !eglQueryDevicesEXT(DEVICES_MAX, handles, &n))
         return 0;
     for (EGLint i = 0; i < n; i++) {
@@ -83,8 +70,7 @@ size_t egl_find_candidates(int cuda_device, struct egl_candidate candidates[EGL_
     size_t count = 0, used = 0;
     const bool mesa_draws = gr_driver_traits()->mesa_draws;
     struct device devices[DEVICES_MAX];
-    const char *extensions = client_extensions();
-    if (!has_word(extensions, "EGL_EXT_platform_base")) {
+    if (!has("EGL_EXT_platform_base")) {
         snprintf(found, found_size, "no driver, or an EGL without EGL_EXT_platform_base");
         return 0;
     }
@@ -94,7 +80,7 @@ size_t egl_find_candidates(int cuda_device, struct egl_candidate candidates[EGL_
         used += (size_t)snprintf(found + used, found_size - used, "%s%s", i ? ", " : "",
                                  devices[i].text);
 
-    if (mesa_draws && has_word(extensions, "EGL_MESA_platform_surfaceless"))
+    if (mesa_draws && has("EGL_MESA_platform_surfaceless"))
         add(candidates, &count, EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY,
             "Mesa's surfaceless platform");
     for (EGLint i = 0; i < n; i++)

@@ -14,7 +14,6 @@
 
 #include "lib/backend.h"
 #include "lib/error.h"
-#include "lib/log.h"
 #include "lib/retire.h"
 #include "lib/resource/set_aside.h"
 #include "lib/plural.h"
@@ -173,12 +172,11 @@ gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, c
 bool gl_object_intact(const gr_resource *resource)
 {
     gr_resource *const one = (gr_resource *)resource;
-    struct gr_error_record before, why;
+    struct gr_error_record before;
     gr_error_save(&before);
     if (resource->backend->check_storage(&one, 1, "release") == GR_OK)
         return true;
-    gr_error_save(&why);
-    gr_log(GR_LOG_WARNING, "release: the bytes that CUDA wrote are lost: %s", why.message);
+    gr_error_warn("release: the bytes that CUDA wrote are lost");
     gr_error_restore(&before);
     return false;
 }

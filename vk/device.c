@@ -436,10 +436,5 @@ gr_status vk_check_crosses(const gr_vk_device *device, const char *what, const c
 
 const gr_vk_device_info *gr_vk_device_get_info(const gr_vk_device *device)
 {
-    if (device)
-        return &device->info;
-    gr_fail(GR_ERR_INVALID_VALUE, __func__,
-            "The device is NULL: did gr_vk_device_wrap() fail? Call gr_last_error() right after "
-            "that call for the reason.");
-    return NULL;
+    return vk_check_device(device, __func__) == GR_OK ? &device->info : NULL;
 }

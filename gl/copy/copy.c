@@ -13,8 +13,6 @@
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "lib/event.h"
-#include "lib/log.h"
 #include "lib/stream.h"
 #include "gl/copy/image.h"
 #include "gl/copy/memory.h"
@@ -302,12 +300,10 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
  */
 static void settle(gr_resource *resource)
 {
-    struct gr_error_record before, why;
+    struct gr_error_record before;
     gr_error_save(&before);
-    if (gl_copy_begin_use(&resource, 1) != GR_OK) {
-        gr_error_save(&why);
-        gr_log(GR_LOG_WARNING, "close: the bytes that CUDA wrote are lost: %s", why.message);
-    }
+    if (gl_copy_begin_use(&resource, 1) != GR_OK)
+        gr_error_warn("close: the bytes that CUDA wrote are lost");
     gr_error_restore(&before);
 }
 

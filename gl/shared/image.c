@@ -13,6 +13,7 @@
 #include "lib/plural.h"
 #include "lib/external/make_resource.h"
 #include "lib/external/memory_part.h"
+#include "lib/image/image.h"
 #include "lib/live.h"
 #include "lib/resource/release.h"
 #include "gl/saved_state.h"
@@ -151,12 +152,6 @@ static gr_status import_into_cuda(struct gl_shared *r, const struct gr_context *
 
 /* ---- OpenGL ---------------------------------------------------------------------------------- */
 
-static unsigned int halved(unsigned int extent, unsigned int level)
-{
-    extent = level < 32 ? extent >> level : 0;
-    return extent > 0 ? extent : 1;
-}
-
 /*
  * Whether the texture has its last level. If the memory is too small, llvmpipe reports no error,
  * and the texture has no levels.
@@ -167,11 +162,12 @@ static bool has_last_level(GLuint texture, const gr_gl_image_desc *info)
     glGetTextureLevelParameteriv(texture, level, GL_TEXTURE_WIDTH, &width);
     glGetTextureLevelParameteriv(texture, level, GL_TEXTURE_HEIGHT, &height);
     glGetTextureLevelParameteriv(texture, level, GL_TEXTURE_DEPTH, &depth);
-    unsigned int slices = is_3d(info)      ? halved(info->depth, (unsigned)level)
+    unsigned int slices = is_3d(info)      ? gr_level_extent(info->depth, (unsigned)level)
                           : is_array(info) ? info->depth
                                            : 1;
-    return (unsigned)width == halved(info->width, (unsigned)level) &&
-           (unsigned)height == halved(info->height, (unsigned)level) && (unsigned)depth == slices;
+    return (unsigned)width == gr_level_extent(info->width, (unsigned)level) &&
+           (unsigned)height == gr_level_extent(info->height, (unsigned)level) &&
+           (unsigned)depth == slices;
 }
 
 static gr_status make_storage(struct gl_shared *r, const gr_gl_image_desc *info, const char *call)

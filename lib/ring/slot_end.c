@@ -6,7 +6,6 @@
 #include "lib/error.h"
 #include "lib/event.h"
 #include "lib/external/external.h"
-#include "lib/log.h"
 #include "lib/resource/release.h"
 #include "lib/resource/resource.h"
 #include "lib/ring/own_pair.h"
@@ -150,14 +149,11 @@ void gr_ring_end_left(gr_ring *ring)
 static void end_use(const struct gr_ring_slot *slot)
 {
     gr_resource *resource = slot->resource;
-    struct gr_error_record error;
     if (slot->submit)
         gr_submit_settle(slot->submit, resource);
     resource->ring_maps = true;
-    if (resource->mapped && gr_resource_unmap_anyhow(resource, "gr_ring_free") != GR_OK) {
-        gr_error_save(&error);
-        gr_log(GR_LOG_WARNING, "gr_ring_free: %s", error.message);
-    }
+    if (resource->mapped && gr_resource_unmap_anyhow(resource, "gr_ring_free") != GR_OK)
+        gr_error_warn("gr_ring_free");
     resource->ring_maps = false;
 }
 

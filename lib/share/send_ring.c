@@ -7,7 +7,6 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "lib/event.h"
 #include "lib/external/external.h"
 #include "lib/import_handle.h"
 #include "lib/plural.h"
@@ -150,9 +149,7 @@ static gr_status wait_for(CUevent event, const struct sending *s)
 static gr_status wait_on(CUstream stream, const struct sending *s)
 {
     CUevent event = NULL;
-    gr_status status = gr_event_create(&event);
-    if (status == GR_OK)
-        status = gr_sync_acquire(s->resources, s->count, stream);
+    gr_status status = gr_sync_acquire(s->resources, s->count, stream);
     if (status == GR_OK)
         status = gr_sync_mark(&event, stream);
     if (status == GR_OK)
