@@ -187,22 +187,18 @@ static gr_status enqueue(struct work *w)
 static gr_status begin(const struct work *w)
 {
     const struct gr_context *at = &w->buffer->resource->context;
-    GR_TRY(w->fetch ? gr_tensor_begin_write(w->tensor, w->stream, at, w->call)
-                    : gr_tensor_begin_use(w->tensor, w->stream, at, w->call));
+    GR_TRY(gr_tensor_begin_use(w->tensor, w->stream, at, w->fetch, w->call));
     if (w->options.chroma)
-        GR_TRY(gr_tensor_begin_use(w->options.chroma, w->stream, at, w->call));
+        GR_TRY(gr_tensor_begin_use(w->options.chroma, w->stream, at, false, w->call));
     return gr_event_wait(w->stream, w->options.wait_event);
 }
 
 static void end(const struct work *w)
 {
     const struct gr_context *at = &w->buffer->resource->context;
-    if (w->fetch)
-        gr_tensor_end_write(w->tensor, w->stream, at);
-    else
-        gr_tensor_end_use(w->tensor, w->stream, at);
+    gr_tensor_end_use(w->tensor, w->stream, at, w->fetch);
     if (w->options.chroma)
-        gr_tensor_end_use(w->options.chroma, w->stream, at);
+        gr_tensor_end_use(w->options.chroma, w->stream, at, false);
 }
 
 static gr_status move_planned(struct work *w)

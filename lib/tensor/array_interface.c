@@ -23,7 +23,7 @@ static gr_status begin(gr_tensor *tensor, CUstream consumer, const char *call)
     CUstream reader = consumer == GR_STREAM_NONE ? tensor->stream : consumer;
     if (reader == GR_STREAM_NONE)
         return gr_tensor_await(tensor, call);
-    return gr_tensor_begin_use(tensor, reader, &tensor->context, call);
+    return gr_tensor_begin_use(tensor, reader, &tensor->context, false, call);
 }
 
 const gr_array_interface *gr_tensor_array_interface(gr_tensor *tensor, CUstream consumer)

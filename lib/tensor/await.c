@@ -9,7 +9,7 @@ gr_status gr_tensor_await(const gr_tensor *tensor, const char *call)
 {
     CUstream stream = tensor->stream == GR_STREAM_NONE ? CU_STREAM_PER_THREAD : tensor->stream;
     bool pushed;
-    gr_status status = gr_tensor_begin_read_copy(tensor, stream, &tensor->context, call);
+    gr_status status = gr_tensor_begin_copy(tensor, stream, &tensor->context, false, call);
     if (status == GR_OK)
         status = gr_context_enter(&tensor->context, &pushed, call);
     if (status != GR_OK)

@@ -259,12 +259,12 @@ static gr_status copy(gr_tensor *to, const gr_tensor *from, CUstream stream, con
     GR_TRY(check_same(to, from, call));
     GR_TRY(check_target(to, call));
     const struct gr_context *at = is_on_host(to) ? &from->context : &to->context;
-    GR_TRY(gr_tensor_begin_write_copy(to, stream, at, call));
-    GR_TRY(gr_tensor_begin_read_copy(from, stream, at, call));
+    GR_TRY(gr_tensor_begin_copy(to, stream, at, true, call));
+    GR_TRY(gr_tensor_begin_copy(from, stream, at, false, call));
     struct side target = side_of(to), source = side_of(from);
     gr_status status = copy_sides(to, &target, &source, at, stream, call);
-    gr_tensor_end_write(to, stream, at);
-    gr_tensor_end_use(from, stream, at);
+    gr_tensor_end_use(to, stream, at, true);
+    gr_tensor_end_use(from, stream, at, false);
     return status;
 }
 
@@ -319,10 +319,10 @@ gr_status gr_tensor_copy_to_host(const gr_tensor *tensor, void *to, size_t bytes
 {
     int64_t strides[GR_TENSOR_DIMS];
     GR_TRY(check_host(tensor, to, bytes, __func__));
-    GR_TRY(gr_tensor_begin_read_copy(tensor, stream, &tensor->context, __func__));
+    GR_TRY(gr_tensor_begin_copy(tensor, stream, &tensor->context, false, __func__));
     struct side target = host_side(tensor, to, strides), source = side_of(tensor);
     gr_status status = copy_sides(tensor, &target, &source, &tensor->context, stream, __func__);
-    gr_tensor_end_use(tensor, stream, &tensor->context);
+    gr_tensor_end_use(tensor, stream, &tensor->context, false);
     return status;
 }
 
@@ -332,9 +332,9 @@ gr_status gr_tensor_copy_from_host(gr_tensor *tensor, const void *from, size_t b
     int64_t strides[GR_TENSOR_DIMS];
     GR_TRY(check_host(tensor, from, bytes, __func__));
     GR_TRY(check_target(tensor, __func__));
-    GR_TRY(gr_tensor_begin_write_copy(tensor, stream, &tensor->context, __func__));
+    GR_TRY(gr_tensor_begin_copy(tensor, stream, &tensor->context, true, __func__));
     struct side target = side_of(tensor), source = host_side(tensor, from, strides);
     gr_status status = copy_sides(tensor, &target, &source, &tensor->context, stream, __func__);
-    gr_tensor_end_write(tensor, stream, &tensor->context);
+    gr_tensor_end_use(tensor, stream, &tensor->context, true);
     return status;
 }

@@ -71,16 +71,15 @@ static gr_status begin_checked(const gr_tensor *tensor, CUstream stream,
     return status;
 }
 
-static gr_status begin(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
-                       bool write, const char *call)
+gr_status gr_tensor_begin_copy(const gr_tensor *tensor, CUstream stream,
+                               const struct gr_context *at, bool write, const char *call)
 {
     GR_TRY(gr_tensor_check(tensor, call));
     GR_TRY(check_stream(stream, at, call));
     return begin_checked(tensor, stream, at, write, call);
 }
 
-/* Begins a use by a kernel: also checks that kernels can access the tensor. */
-static gr_status begin_kernel(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
+gr_status gr_tensor_begin_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
                               bool write, const char *call)
 {
     GR_TRY(gr_tensor_check(tensor, call));
@@ -89,7 +88,8 @@ static gr_status begin_kernel(const gr_tensor *tensor, CUstream stream, const st
     return begin_checked(tensor, stream, at, write, call);
 }
 
-static void end(const gr_tensor *tensor, CUstream stream, const struct gr_context *at, bool wrote)
+void gr_tensor_end_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
+                       bool wrote)
 {
     bool pushed;
     if (is_own(tensor, stream, at))
@@ -99,43 +99,9 @@ static void end(const gr_tensor *tensor, CUstream stream, const struct gr_contex
     gr_context_leave(pushed);
 }
 
-gr_status gr_tensor_begin_read_copy(const gr_tensor *tensor, CUstream stream,
-                                    const struct gr_context *at, const char *call)
-{
-    return begin(tensor, stream, at, false, call);
-}
-
-gr_status gr_tensor_begin_write_copy(const gr_tensor *tensor, CUstream stream,
-                                     const struct gr_context *at, const char *call)
-{
-    return begin(tensor, stream, at, true, call);
-}
-
-gr_status gr_tensor_begin_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
-                              const char *call)
-{
-    return begin_kernel(tensor, stream, at, false, call);
-}
-
-gr_status gr_tensor_begin_write(const gr_tensor *tensor, CUstream stream,
-                                const struct gr_context *at, const char *call)
-{
-    return begin_kernel(tensor, stream, at, true, call);
-}
-
-void gr_tensor_end_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at)
-{
-    end(tensor, stream, at, false);
-}
-
-void gr_tensor_end_write(const gr_tensor *tensor, CUstream stream, const struct gr_context *at)
-{
-    end(tensor, stream, at, true);
-}
-
 gr_status gr_tensor_wait(const gr_tensor *tensor, CUstream stream)
 {
-    return begin(tensor, stream, tensor ? &tensor->context : NULL, false, __func__);
+    return gr_tensor_begin_copy(tensor, stream, tensor ? &tensor->context : NULL, false, __func__);
 }
 
 /* The registered use counts as a write. */
@@ -145,7 +111,7 @@ gr_status gr_tensor_used_on(gr_tensor *tensor, CUstream stream)
     if (status == GR_OK)
         status = check_stream(stream, &tensor->context, __func__);
     if (status == GR_OK)
-        end(tensor, stream, &tensor->context, true);
+        gr_tensor_end_use(tensor, stream, &tensor->context, true);
     return status;
 }
 
@@ -156,7 +122,7 @@ gr_status gr_tensor_begin_export(gr_tensor *tensor, CUstream consumer, const cha
     bool own = consumer != GR_STREAM_NONE && is_own(tensor, consumer, &tensor->context);
     bool ordered = consumer == GR_STREAM_NONE || (own && gr_told_none(uses_of(tensor)));
     if (!ordered)
-        GR_TRY(begin(tensor, consumer, &tensor->context, false, call));
+        GR_TRY(gr_tensor_begin_copy(tensor, consumer, &tensor->context, false, call));
     if (!ordered && !own &&
         !gr_told_open(uses_of(tensor), consumer, tensor->context.handle, !tensor->info.read_only))
         return gr_fail_memory(call);

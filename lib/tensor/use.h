@@ -12,26 +12,19 @@
  * because each context has its own default streams.
  */
 gr_status gr_tensor_begin_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
-                              const char *call);
-gr_status gr_tensor_begin_write(const gr_tensor *tensor, CUstream stream,
-                                const struct gr_context *at, const char *call);
+                              bool write, const char *call);
+
+/* Like gr_tensor_begin_use(), for copies by the driver, which can access every device. */
+gr_status gr_tensor_begin_copy(const gr_tensor *tensor, CUstream stream,
+                               const struct gr_context *at, bool write, const char *call);
 
 /*
  * Ends a use, after the work with the tensor was enqueued in the stream. The end of the tensor
- * waits for that work; after gr_tensor_end_write(), later uses wait for it, too. These functions
- * cannot fail: if no event can be recorded, they block.
+ * waits for that work; after a write, later uses wait for it, too. This function cannot fail: if no
+ * event can be recorded, it blocks.
  */
-void gr_tensor_end_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at);
-void gr_tensor_end_write(const gr_tensor *tensor, CUstream stream, const struct gr_context *at);
-
-/*
- * Like gr_tensor_begin_use() and gr_tensor_begin_write(), for copies by the driver, which can
- * access every device.
- */
-gr_status gr_tensor_begin_read_copy(const gr_tensor *tensor, CUstream stream,
-                                    const struct gr_context *at, const char *call);
-gr_status gr_tensor_begin_write_copy(const gr_tensor *tensor, CUstream stream,
-                                     const struct gr_context *at, const char *call);
+void gr_tensor_end_use(const gr_tensor *tensor, CUstream stream, const struct gr_context *at,
+                       bool wrote);
 
 /*
  * Begins an export to a consumer that uses the stream `consumer`. With GR_STREAM_NONE, nothing
