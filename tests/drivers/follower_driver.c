@@ -19,8 +19,6 @@
 
 #include <windows.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* ---- The record ------------------------------------------------------------------------------ */
 
 #define MOST_CALLS 256
@@ -314,26 +312,6 @@ static CUresult CUDAAPI describe_array(CUDA_ARRAY3D_DESCRIPTOR *descriptor, CUar
 
 /* ---- Other functions that grinterop calls ---------------------------------------------------- */
 
-static CUresult CUDAAPI error_name(CUresult code, const char **name)
-{
-    switch (code) {
-    case CUDA_ERROR_INVALID_VALUE:
-        *name = "CUDA_ERROR_INVALID_VALUE";
-        return CUDA_SUCCESS;
-    case CUDA_ERROR_NO_DEVICE:
-        *name = "CUDA_ERROR_NO_DEVICE";
-        return CUDA_SUCCESS;
-    case CUDA_ERROR_OPERATING_SYSTEM:
-        *name = "CUDA_ERROR_OPERATING_SYSTEM";
-        return CUDA_SUCCESS;
-    case CUDA_ERROR_UNKNOWN:
-        *name = "CUDA_ERROR_UNKNOWN";
-        return CUDA_SUCCESS;
-    default:
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-}
-
 /* If FOLLOWER_INIT is set, cuInit fails with that error code. */
 static CUresult CUDAAPI init(unsigned flags)
 {
@@ -358,12 +336,6 @@ static CUresult CUDAAPI context_of_stream(CUstream stream, CUcontext *context)
 {
     (void)stream;
     return one_handle((void **)context);
-}
-
-static CUresult CUDAAPI device_zero(CUdevice *device)
-{
-    *device = 0;
-    return CUDA_SUCCESS;
 }
 
 static CUresult CUDAAPI device_of_number(CUdevice *device, int number)
@@ -398,25 +370,9 @@ static CUresult CUDAAPI device_attribute(int *value, CUdevice_attribute attribut
     return CUDA_SUCCESS;
 }
 
-/* Stands in for every other function. On all 64-bit systems the caller removes the arguments. */
-static CUresult CUDAAPI do_nothing(void)
-{
-    return CUDA_SUCCESS;
-}
-
 /* ---- The look-up ----------------------------------------------------------------------------- */
 
-typedef CUresult(CUDAAPI *any_function)(void);
-
-#define ROW(name, function)                                                                        \
-    {                                                                                              \
-        name, (any_function)(uintptr_t)(function)                                                  \
-    }
-
-static const struct {
-    const char *name;
-    any_function function;
-} table[] = {
+static const struct driver_row table[] = {
     ROW("cuArray3DGetDescriptor", describe_array),
     ROW("cuCtxGetCurrent", one_handle),
     ROW("cuCtxGetDevice", device_zero),
@@ -446,29 +402,4 @@ static const struct {
     ROW("cuStreamGetCtx", context_of_stream),
 };
 
-/* cuda.h defines one of the two names as a macro; which one depends on its version. */
-#undef cuGetProcAddress
-__declspec(dllexport) CUresult CUDAAPI
-    follower_look_up(const char *name, void **found, int version, cuuint64_t flags,
-                     CUdriverProcAddressQueryResult *status) __asm__("cuGetProcAddress_v2");
-
-CUresult CUDAAPI follower_look_up(const char *name, void **found, int version, cuuint64_t flags,
-                                  CUdriverProcAddressQueryResult *status)
-{
-    (void)version, (void)flags;
-    if (status)
-        *status = CU_GET_PROC_ADDRESS_SUCCESS;
-    if (strcmp(name, "follower_api") == 0) {
-        const void *api = &follower_api;
-        memcpy(found, &api, sizeof(api));
-        return CUDA_SUCCESS;
-    }
-    any_function function = strcmp(name, "cuGetProcAddress") == 0
-                                ? (any_function)(uintptr_t)follower_look_up
-                                : do_nothing;
-    for (size_t i = 0; i < COUNT(table); i++)
-        if (strcmp(table[i].name, name) == 0)
-            function = table[i].function;
-    memcpy(found, &function, sizeof(function));
-    return CUDA_SUCCESS;
-}
+DEFINE_LOOK_UP(table, follower_api)

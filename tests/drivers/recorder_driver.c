@@ -12,11 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifdef _WIN32
-#define EXPORTED __declspec(dllexport)
-#else
+#ifndef _WIN32
 #include <unistd.h>
-#define EXPORTED __attribute__((visibility("default")))
 #endif
 
 /* ---- The record ------------------------------------------------------------------------------ */
@@ -250,38 +247,9 @@ static CUresult CUDAAPI batch_mem_op(CUstream stream, unsigned count,
 
 /* ---- Other functions that grinterop calls ---------------------------------------------------- */
 
-static CUresult CUDAAPI error_name(CUresult code, const char **name)
-{
-    static const struct {
-        CUresult code;
-        const char *name;
-    } names[] = {
-        {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE"},
-        {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
-        {CUDA_ERROR_OPERATING_SYSTEM, "CUDA_ERROR_OPERATING_SYSTEM"},
-        {CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE"},
-        {CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS"},
-        {CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED"},
-        {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN"},
-    };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (names[i].code == code) {
-            *name = names[i].name;
-            return CUDA_SUCCESS;
-        }
-    }
-    return CUDA_ERROR_INVALID_VALUE;
-}
-
 static CUresult CUDAAPI current_context(CUcontext *context)
 {
     *context = (CUcontext)(uintptr_t)0x10;
-    return CUDA_SUCCESS;
-}
-
-static CUresult CUDAAPI device_zero(CUdevice *device)
-{
-    *device = 0;
     return CUDA_SUCCESS;
 }
 
@@ -292,65 +260,24 @@ static CUresult CUDAAPI make_event(CUevent *event, unsigned flags)
     return CUDA_SUCCESS;
 }
 
-/* Stands in for every other function. On all 64-bit systems the caller removes the arguments. */
-static CUresult CUDAAPI do_nothing(void)
-{
-    return CUDA_SUCCESS;
-}
-
 /* ---- The look-up ----------------------------------------------------------------------------- */
 
-/* X(name, function) */
-#define FUNCTIONS(X)                                                                               \
-    X(cuImportExternalMemory, import_memory)                                                       \
-    X(cuExternalMemoryGetMappedBuffer, map_buffer)                                                 \
-    X(cuExternalMemoryGetMappedMipmappedArray, map_array)                                          \
-    X(cuDestroyExternalMemory, destroy_memory)                                                     \
-    X(cuMemFree, free_pointer)                                                                     \
-    X(cuMipmappedArrayDestroy, destroy_array)                                                      \
-    X(cuImportExternalSemaphore, import_semaphore)                                                 \
-    X(cuDestroyExternalSemaphore, destroy_semaphore)                                               \
-    X(cuSignalExternalSemaphoresAsync, signal_semaphores)                                          \
-    X(cuWaitExternalSemaphoresAsync, wait_semaphores)                                              \
-    X(cuStreamBatchMemOp, batch_mem_op)                                                            \
-    X(cuGetErrorName, error_name)                                                                  \
-    X(cuCtxGetCurrent, current_context)                                                            \
-    X(cuCtxGetDevice, device_zero)                                                                 \
-    X(cuEventCreate, make_event)
+static const struct driver_row table[] = {
+    ROW("cuImportExternalMemory", import_memory),
+    ROW("cuExternalMemoryGetMappedBuffer", map_buffer),
+    ROW("cuExternalMemoryGetMappedMipmappedArray", map_array),
+    ROW("cuDestroyExternalMemory", destroy_memory),
+    ROW("cuMemFree", free_pointer),
+    ROW("cuMipmappedArrayDestroy", destroy_array),
+    ROW("cuImportExternalSemaphore", import_semaphore),
+    ROW("cuDestroyExternalSemaphore", destroy_semaphore),
+    ROW("cuSignalExternalSemaphoresAsync", signal_semaphores),
+    ROW("cuWaitExternalSemaphoresAsync", wait_semaphores),
+    ROW("cuStreamBatchMemOp", batch_mem_op),
+    ROW("cuGetErrorName", error_name),
+    ROW("cuCtxGetCurrent", current_context),
+    ROW("cuCtxGetDevice", device_zero),
+    ROW("cuEventCreate", make_event),
+};
 
-typedef CUresult(CUDAAPI *any_function)(void);
-
-#define ROW(name, function) {#name, (any_function)(uintptr_t)function},
-
-static const struct {
-    const char *name;
-    any_function function;
-} table[] = {FUNCTIONS(ROW)};
-
-/* cuda.h defines one of the two names as a macro; which one depends on its version. */
-#undef cuGetProcAddress
-EXPORTED CUresult CUDAAPI
-recorder_look_up(const char *name, void **found, int version, cuuint64_t flags,
-                 CUdriverProcAddressQueryResult *status) __asm__("cuGetProcAddress_v2");
-
-CUresult CUDAAPI recorder_look_up(const char *name, void **found, int version, cuuint64_t flags,
-                                  CUdriverProcAddressQueryResult *status)
-{
-    (void)version;
-    (void)flags;
-    if (status)
-        *status = CU_GET_PROC_ADDRESS_SUCCESS;
-    if (strcmp(name, "recorder_api") == 0) {
-        const void *api = &recorder_api;
-        memcpy(found, &api, sizeof(api));
-        return CUDA_SUCCESS;
-    }
-    any_function function = strcmp(name, "cuGetProcAddress") == 0
-                                ? (any_function)(uintptr_t)recorder_look_up
-                                : do_nothing;
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-        if (strcmp(table[i].name, name) == 0)
-            function = table[i].function;
-    memcpy(found, &function, sizeof(function));
-    return CUDA_SUCCESS;
-}
+DEFINE_LOOK_UP(table, recorder_api)
