@@ -27,25 +27,11 @@ AC_DEFUN([GR_FLAG], [
     CFLAGS=$gr_saved
 ])
 
-WARN_CFLAGS=
-GR_FLAG([WARN_CFLAGS], [-Wall])
-GR_FLAG([WARN_CFLAGS], [-Wextra])
-GR_FLAG([WARN_CFLAGS], [-Wpedantic])
-
+WARN_CFLAGS='-Wall -Wextra -Wpedantic'
 AC_ARG_ENABLE([werror],
     [AS_HELP_STRING([--enable-werror], [treat compiler warnings as errors])])
 AS_IF([test "x$enable_werror" = xyes], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
 AC_SUBST([WARN_CFLAGS])
-dnl Flags of the libraries. They warn about functions that no header declares, which should be
-dnl static.
-PROTOTYPE_CFLAGS=
-GR_FLAG([PROTOTYPE_CFLAGS], [-Wmissing-prototypes])
-AC_SUBST([PROTOTYPE_CFLAGS])
-
-VISIBILITY_CFLAGS=
-GR_FLAG([VISIBILITY_CFLAGS], [-fvisibility=hidden])
-AC_SUBST([VISIBILITY_CFLAGS])
-
 AC_ARG_ENABLE([sanitizer],
     [AS_HELP_STRING([--enable-sanitizer=LIST],
         [build everything with the compiler's sanitizers: address,undefined or thread])])
@@ -83,15 +69,3 @@ dnl the program defines the symbols of the sanitizer.
 SHARED_LDFLAGS=
 AS_IF([test "$enable_sanitizer" = no], [GR_FLAG([SHARED_LDFLAGS], [-Wl,-z,defs])])
 AC_SUBST([SHARED_LDFLAGS])
-
-dnl Exported symbols have versions, so that a later library can also keep the old variant of a
-dnl function.
-AC_MSG_CHECKING([whether the linker supports symbol versions])
-gr_saved=$LDFLAGS
-LDFLAGS="$LDFLAGS -shared -Wl,--version-script=$srcdir/lib/grinterop.map"
-AC_LINK_IFELSE([AC_LANG_SOURCE([[int gr_probe;]])], [gr_symbol_versions=yes], [gr_symbol_versions=no])
-LDFLAGS=$gr_saved
-dnl DLLs have no symbol versions.
-AS_IF([test $gr_windows = yes], [gr_symbol_versions=no])
-AC_MSG_RESULT([$gr_symbol_versions])
-AM_CONDITIONAL([HAVE_SYMBOL_VERSIONS], [test $gr_symbol_versions = yes])

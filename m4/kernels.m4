@@ -44,16 +44,10 @@ AM_CONDITIONAL([HAVE_GLSLANG], [test "x$GLSLANG" != xno])
 
 AS_IF([test $gr_everything = yes], [
 AC_LANG_PUSH([C++])
-AC_MSG_CHECKING([whether $CXX compiles C++17])
 gr_saved=$CXXFLAGS
-CXXFLAGS="$CXXFLAGS -std=c++17"
-AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <tuple>
-#if __cplusplus < 201703L
-#error
-#endif]])],
-    [AC_MSG_RESULT([yes])],
-    [AC_MSG_RESULT([no])
-     AC_MSG_ERROR([the kernels of tests and examples need a C++17 compiler: install g++, or name one in CXX])])
+GR_CXX([CXX17], [201402L], [-std=c++17])
+AS_IF([test -z "$CXX17_FLAG"],
+    [AC_MSG_ERROR([the kernels of tests and examples need a C++17 compiler: install g++, or name one in CXX])])
 GR_CXX([CXX20], [201703L], [-std=c++20 -std=c++2a])
 GR_CXX([CXX23], [202002L], [-std=c++23 -std=c++2b])
 CXXFLAGS=$gr_saved
