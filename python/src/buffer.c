@@ -264,7 +264,5 @@ bool add_buffer(PyObject *module)
     gather(buffer_methods, buffer_copy_methods);
     gather(buffer_methods, image_methods);
     gather(buffer_methods, mapping_tensor_methods);
-    buffer_type =
-        add_type(module, "grinterop.Buffer", sizeof(buffer_object), Py_TPFLAGS_DEFAULT, slots);
-    return buffer_type;
+    return add_type(module, &buffer_type, "grinterop.Buffer", sizeof(buffer_object), 0, slots);
 }

@@ -237,7 +237,6 @@ static PyType_Slot slots[] = {
 
 bool add_cuda_context(PyObject *module)
 {
-    context_type = add_type(module, "grinterop.CudaContext", sizeof(context_object),
-                            Py_TPFLAGS_DEFAULT, slots);
-    return context_type;
+    return add_type(module, &context_type, "grinterop.CudaContext", sizeof(context_object), 0,
+                    slots);
 }

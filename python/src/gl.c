@@ -287,7 +287,5 @@ static PyType_Slot slots[] = {
 
 bool add_egl(PyObject *module)
 {
-    egl_type =
-        add_type(module, "grinterop.EglContext", sizeof(egl_object), Py_TPFLAGS_DEFAULT, slots);
-    return egl_type;
+    return add_type(module, &egl_type, "grinterop.EglContext", sizeof(egl_object), 0, slots);
 }

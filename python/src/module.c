@@ -8,14 +8,13 @@
 
 #include <string.h>
 
-PyTypeObject *add_type(PyObject *module, const char *name, size_t size, unsigned flags,
-                       PyType_Slot *slots)
+bool add_type(PyObject *module, PyTypeObject **type, const char *name, size_t size, unsigned flags,
+              PyType_Slot *slots)
 {
-    PyType_Spec spec = {.name = name, .basicsize = (int)size, .flags = flags, .slots = slots};
-    PyTypeObject *type = (PyTypeObject *)PyType_FromSpec(&spec);
-    if (type && PyModule_AddType(module, type))
-        Py_CLEAR(type);
-    return type;
+    PyType_Spec spec = {
+        .name = name, .basicsize = (int)size, .flags = Py_TPFLAGS_DEFAULT | flags, .slots = slots};
+    *type = (PyTypeObject *)PyType_FromSpec(&spec);
+    return *type && !PyModule_AddType(module, *type);
 }
 
 void gather(PyMethodDef *methods, const PyMethodDef *some)

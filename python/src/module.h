@@ -260,11 +260,11 @@ bool wait_in_slices(wait_call *wait, void *user, unsigned timeout_ms);
 /* ---- Types (module.c) ------------------------------------------------------------------------ */
 
 /*
- * Creates a type and adds it to the module. `name` includes the name of the module; `size` is the
- * size of the object struct. NULL on failure.
+ * Creates *type and adds it to the module. `name` includes the name of the module; `size` is the
+ * size of the object struct; `flags` are added to Py_TPFLAGS_DEFAULT. False on failure.
  */
-PyTypeObject *add_type(PyObject *module, const char *name, size_t size, unsigned flags,
-                       PyType_Slot *slots);
+bool add_type(PyObject *module, PyTypeObject **type, const char *name, size_t size, unsigned flags,
+              PyType_Slot *slots);
 
 /*
  * Appends methods to the method array of a type. The array has MOST_METHODS entries and ends with

@@ -339,7 +339,6 @@ bool add_resource(PyObject *module)
     gather(methods, external_methods);
     gather(methods, order_methods);
     gather(methods, share_methods);
-    resource_type = add_type(module, "grinterop.GraphicsResource", sizeof(resource_object),
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots);
-    return resource_type;
+    return add_type(module, &resource_type, "grinterop.GraphicsResource", sizeof(resource_object),
+                    Py_TPFLAGS_BASETYPE, slots);
 }

@@ -350,6 +350,6 @@ static PyType_Slot slots[] = {
 
 bool add_ring(PyObject *module)
 {
-    ring_type = add_type(module, "grinterop.Ring", sizeof(ring_object), Py_TPFLAGS_DEFAULT, slots);
-    return ring_type && add_slots(module);
+    return add_type(module, &ring_type, "grinterop.Ring", sizeof(ring_object), 0, slots) &&
+           add_slots(module);
 }

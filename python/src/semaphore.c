@@ -298,7 +298,6 @@ static PyType_Slot slots[] = {
 
 bool add_semaphore(PyObject *module)
 {
-    semaphore_type = add_type(module, "grinterop.Semaphore", sizeof(semaphore_object),
-                              Py_TPFLAGS_DEFAULT, slots);
-    return semaphore_type;
+    return add_type(module, &semaphore_type, "grinterop.Semaphore", sizeof(semaphore_object), 0,
+                    slots);
 }

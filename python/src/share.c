@@ -36,13 +36,6 @@ static bool wait_ready(int socket, short events, unsigned *timeout_ms)
     return true;
 }
 
-/* Reads a socket: a descriptor or an object with fileno(). */
-static bool socket_of(PyObject *object, int *socket)
-{
-    *socket = PyObject_AsFileDescriptor(object);
-    return *socket >= 0;
-}
-
 /* ---- The methods ----------------------------------------------------------------------------- */
 
 static PyObject *send(PyObject *object, PyObject *args, PyObject *keywords)
@@ -57,7 +50,7 @@ static PyObject *send(PyObject *object, PyObject *args, PyObject *keywords)
     gr_status status;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|y#$O:send", names, &given, &data, &size,
                                      &time) ||
-        !socket_of(given, &socket) || !timeout_of(time, &timeout_ms) ||
+        (socket = PyObject_AsFileDescriptor(given)) < 0 || !timeout_of(time, &timeout_ms) ||
         !wait_ready(socket, POLLOUT, &timeout_ms) || !resource_usable(self) ||
         !exclusive_begin(object))
         return NULL;
@@ -87,7 +80,7 @@ static PyObject *receive(PyObject *type, PyObject *args, PyObject *keywords)
     unsigned timeout_ms;
     int socket;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O:receive", names, &given, &time) ||
-        !socket_of(given, &socket) || !timeout_of(time, &timeout_ms) ||
+        (socket = PyObject_AsFileDescriptor(given)) < 0 || !timeout_of(time, &timeout_ms) ||
         !wait_ready(socket, POLLIN, &timeout_ms))
         return NULL;
     char *bytes = PyMem_Malloc(GR_SHARE_MOST_DATA);

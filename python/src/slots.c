@@ -295,7 +295,5 @@ static PyType_Slot slots[] = {
 
 bool add_slots(PyObject *module)
 {
-    slots_type =
-        add_type(module, "grinterop.Slots", sizeof(slots_object), Py_TPFLAGS_DEFAULT, slots);
-    return slots_type;
+    return add_type(module, &slots_type, "grinterop.Slots", sizeof(slots_object), 0, slots);
 }

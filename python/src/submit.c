@@ -155,7 +155,8 @@ static PyType_Slot slots[] = {
 
 bool add_submit(PyObject *module)
 {
-    return add_type(module, "grinterop.Submit", sizeof(submit_object), Py_TPFLAGS_DEFAULT, slots);
+    static PyTypeObject *type;
+    return add_type(module, &type, "grinterop.Submit", sizeof(submit_object), 0, slots);
 }
 
 /* ---- VulkanDevice.submit() ------------------------------------------------------------------- */

@@ -426,9 +426,8 @@ static PyType_Slot slots[] = {
 
 bool add_tensor(PyObject *module)
 {
-    tensor_type =
-        add_type(module, "grinterop.Tensor", sizeof(tensor_object), Py_TPFLAGS_DEFAULT, slots);
-    return tensor_type && import_ready();
+    return add_type(module, &tensor_type, "grinterop.Tensor", sizeof(tensor_object), 0, slots) &&
+           import_ready();
 }
 
 /* ---- Functions ------------------------------------------------------------------------------- */

@@ -360,7 +360,6 @@ static PyType_Slot slots[] = {
 
 bool add_vulkan(PyObject *module)
 {
-    vulkan_type = add_type(module, "grinterop.VulkanDevice", sizeof(vulkan_object),
-                           Py_TPFLAGS_DEFAULT, slots);
-    return vulkan_type;
+    return add_type(module, &vulkan_type, "grinterop.VulkanDevice", sizeof(vulkan_object), 0,
+                    slots);
 }
