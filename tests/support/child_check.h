@@ -8,6 +8,9 @@
 
 #include "support.h"
 
+/* If a child sets this, LeakSanitizer ignores the objects that the child leaves open. */
+extern bool leaves_all_open;
+
 /* A failed check also shows this thread's last error, which is often the reason. */
 #define child_check(condition) ck_assert_msg(condition, "not so: %s; %s", #condition, error_text())
 

@@ -189,6 +189,14 @@ static void end_gates(void)
     gate_count = 0;
 }
 
+/* LeakSanitizer calls this when the process ends. */
+bool leaves_all_open;
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void)
+{
+    return leaves_all_open;
+}
+
 /* ---- The fixture ----------------------------------------------------------------------------- */
 
 /* The file behind a descriptor, as a path or as "/memfd:NAME (deleted)". */

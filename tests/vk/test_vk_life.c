@@ -78,17 +78,6 @@ VULKAN_TEST(closing_a_mapped_resource_does_not_wait_for_the_stream)
     assert_vulkan_bytes(own.buffer, SIZE, 0x42);
 }
 
-/*
- * LeakSanitizer calls this when the process ends. Children, or drivers, leave objects open on
- * purpose.
- */
-static bool leaves_all_open;
-__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
-int __lsan_is_turned_off(void)
-{
-    return leaves_all_open;
-}
-
 static unsigned complaints; /* the number of messages of the validation layer */
 
 static void complain(void *user, const char *text)
