@@ -161,6 +161,6 @@ void find_vulkan(const struct find *find)
         "%s", info->description);
     say_fact("path", "vulkan");
     say_fact("cuda_device", "%d", find->device);
-    say_fact("info->has_semaphores", "%s", info->has_semaphores ? "yes" : "no");
+    say_fact("semaphores", "%s", info->has_semaphores ? "yes" : "no");
     say_extensions(id, &desc);
 }
