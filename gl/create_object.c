@@ -22,7 +22,6 @@
 #include "gl/copy/cpu_or_gpu.h"
 #include "gl/copy/staging.h"
 #include "gl/interop/interop.h"
-#include "gl/interop/register.h"
 #include "gl/peer/peer.h"
 #include "gl/shared/shared.h"
 #include "gl/transport.h"

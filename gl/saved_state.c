@@ -3,7 +3,6 @@
 #include "gl/saved_state.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include <epoxy/gl.h>
 

@@ -3,7 +3,6 @@
 #include "lib/kernel_module.h"
 
 #include <pthread.h>
-#include <string.h>
 
 #include "lib/driver.h"
 #include "lib/error.h"

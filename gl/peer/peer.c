@@ -12,7 +12,6 @@
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "lib/event.h"
 #include "lib/stream.h"
 
 static struct gl_peer *peer_of(const gr_resource *resource)

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/platform/foreign_fd.h"
 #include "lib/retire.h"

@@ -8,11 +8,9 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
-#include "lib/flags.h"
 #include "lib/platform/fork.h"
 #include "lib/live.h"
 #include "lib/log.h"
-#include "lib/plural.h"
 #include "lib/stream.h"
 #include "lib/struct_size.h"
 #include "lib/sync/semaphore_points.h"

@@ -2,7 +2,6 @@
 /* Tensors of a mapping: they refer to the mapped bytes, and are revoked when the mapping ends. */
 #include "lib/tensor/tensor.h"
 
-#include "lib/driver.h"
 #include "lib/error.h"
 #include "lib/image/image.h"
 #include "lib/live.h"

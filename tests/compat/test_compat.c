@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <grinterop/image.h>
 
 const struct compat_side *side;
 

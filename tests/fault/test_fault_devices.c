@@ -2,7 +2,6 @@
 /* Operations between two devices, in which every call fails once (see fault_walk.c). */
 #include "fault_walk.h"
 
-#include "tests/support/support_vulkan.h"
 
 GROUP("devices", add_case)
 

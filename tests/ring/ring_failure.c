@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #include "ring_vulkan.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "tests/support/child_check.h"

@@ -7,8 +7,6 @@
 #define _GNU_SOURCE
 #include "calls.h"
 
-#include "outside.h"
-
 #include <fcntl.h>
 #include <grinterop/external.h>
 #include <grinterop/share.h>

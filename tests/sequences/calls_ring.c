@@ -6,7 +6,6 @@
  */
 #include "calls.h"
 
-#include "outside.h"
 
 struct ring *ring_at(struct world *w, int place)
 {

@@ -2,8 +2,6 @@
 /* Vulkan buffers, their semaphores, and submits with these. */
 #include "calls.h"
 
-#include "outside.h"
-
 #include <string.h>
 
 /* ---- Resources ------------------------------------------------------------------------------- */

@@ -6,8 +6,6 @@
  */
 #define _GNU_SOURCE
 #include <grinterop/cuda.h>
-#include <grinterop/egl.h>
-#include <grinterop/gl.h>
 
 #include "share.h"
 

@@ -7,7 +7,6 @@
 #include "share_ring.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #define SLOTS 3

@@ -5,7 +5,6 @@
  */
 #include "dlpack.h"
 
-#include <limits.h>
 
 #define LATE_MS 60
 

@@ -5,8 +5,6 @@
  */
 #include "vk_submit.h"
 
-#include <stdlib.h>
-
 #include <grinterop/image.h>
 
 #include "tests/support/child_check.h"

@@ -4,7 +4,6 @@
  * that of GR_CUDA_DRIVER, otherwise libcuda.so.1, otherwise the software driver. All other finders
  * use the driver found.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

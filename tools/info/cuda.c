@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The CUDA driver selected by GR_CUDA_DRIVER, its devices, and peer access between them. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
