@@ -36,8 +36,9 @@ gr_status gr_stream_check_capture(CUstream stream, const char *call)
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return refuse_capture(
-        call, "the stream is capturing a graph, and this call cannot be part of a graph. Map "
-              "outside of the capture, and launch the graph between the map and the release.");
+        call, "the stream is capturing a graph, and this call cannot be part of a graph. Call it "
+              "before or after the capture. Launch a graph that uses mapped memory between the map "
+              "and the release.");
 }
 
 gr_status gr_stream_check_special(CUstream stream, bool of_map_allowed, const char *call)
@@ -102,14 +103,19 @@ static gr_status refuse_context(CUresult result, const char *call)
                         call);
 }
 
-static gr_status refuse_unknown(CUresult result, const char *call)
+static gr_status refuse_unknown(const gr_resource *resource, CUresult result, const char *call)
 {
-    return gr_fail_cuda(
-        result, "cuStreamGetCtx",
-        "%s: the stream's CUDA context could not be queried. Was the stream destroyed? Pass an "
-        "existing one. A mapping can be ended on any stream of its context: "
-        "gr_buffer_release_many(), gr_resource_unmap() and gr_resource_close() take one.",
-        call);
+    const char *remedy = "Pass an existing stream.";
+    if (resource->mapped && resource->in_a_ring)
+        remedy = "The slot cannot be returned to its ring any more: free the ring, which ends the "
+                 "mapping, and create another.";
+    else if (resource->mapped)
+        remedy = "A mapping can be ended on any stream of its context: gr_buffer_release_many(), "
+                 "gr_resource_unmap() and gr_resource_close() take one.";
+    return gr_fail_cuda(result, "cuStreamGetCtx",
+                        "%s: the stream's CUDA context could not be queried. Was the stream or its "
+                        "context destroyed? %s",
+                        call, remedy);
 }
 
 /*
@@ -146,7 +152,7 @@ gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const 
     if (result == CUDA_ERROR_NOT_SUPPORTED)
         return GR_OK;
     if (result != CUDA_SUCCESS)
-        return refuse_unknown(result, call);
+        return refuse_unknown(resource, result, call);
     gr_status status = GR_OK;
     if (context.handle != resource->context.handle)
         status = check_other(resource, stream, &context, call);

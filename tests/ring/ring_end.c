@@ -274,6 +274,34 @@ TEST(a_ring_and_its_resources_can_be_freed_in_any_order, RING_TRANSPORTS)
     write_frame(ring, GR_SIDE_CUDA, 2);
 }
 
+/* No call can return the slot, so the message names the one that ends the mapping. */
+TEST(freeing_a_ring_ends_the_mapping_of_a_destroyed_stream, 2 * RING_TRANSPORTS)
+{
+    const bool writes = _i % 2;
+    const gr_slot *slot;
+    CUstream stream;
+    need_transport(_i / 2);
+    if (!gr_cuda_is_software())
+        skip("a GPU's driver dereferences the handle of a destroyed stream");
+    GR_AUTO(gr_resource) *resource = ring_resource(RING_SIZE);
+    gr_ring *ring = must_make(gr_ring_create(
+        &resource, 1,
+        &GR_INIT(gr_ring_options, .producer = writes ? GR_SIDE_CUDA : GR_SIDE_GRAPHICS)));
+    CU(StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    if (!writes)
+        write_frame(ring, GR_SIDE_GRAPHICS, 1);
+    assert_ok((writes ? gr_ring_acquire_write : gr_ring_acquire_read)(ring, stream, &slot, 1, 0));
+    CU(StreamDestroy(stream));
+    assert_fails((writes ? gr_ring_hand_over : gr_ring_give_back)(ring, &slot, 1), GR_ERR_CUDA,
+                 CUDA_ERROR_INVALID_HANDLE, "free the ring, which ends the mapping");
+    assert_fails((writes ? gr_ring_cancel_write : gr_ring_cancel_read)(ring, &slot, 1), GR_ERR_CUDA,
+                 CUDA_ERROR_INVALID_HANDLE, "free the ring, which ends the mapping");
+    ck_assert(gr_resource_get_info(resource)->mapped);
+    gr_ring_free(ring);
+    ck_assert(!gr_resource_get_info(resource)->mapped);
+    assert_ok(gr_buffer_release(must_map(resource)));
+}
+
 /* OpenGL sees the bytes that CUDA wrote last, as after gr_buffer_release(). */
 TEST(a_resource_of_a_freed_ring_can_be_mapped_by_gr_map, 2 * RING_TRANSPORTS)
 {
