@@ -35,6 +35,7 @@ static const struct advice real_only = {
     "Install NVIDIA's current driver, or name another file in GR_CUDA_DRIVER.", ""};
 static const struct advice for_named = {
     "Name another file in GR_CUDA_DRIVER, or unset it for " GR_REAL_DRIVER ".", ""};
+#define for_named_real real_only
 #else
 #define SOFTWARE_INSTEAD " GR_CUDA_DRIVER=soft selects the software CUDA driver."
 static const struct advice real_only = {
@@ -44,6 +45,10 @@ static const struct advice real_only = {
 static const struct advice for_named = {
     "Name another file in GR_CUDA_DRIVER, unset it for " GR_REAL_DRIVER
     ", or set it to soft for the software CUDA driver.",
+    SOFTWARE_INSTEAD};
+static const struct advice for_named_real = {
+    "Install NVIDIA's current driver, name another file in GR_CUDA_DRIVER, or set it to soft for "
+    "the software CUDA driver.",
     SOFTWARE_INSTEAD};
 #endif
 
@@ -257,8 +262,11 @@ static gr_status choose(bool allow_software)
 {
     char path[GR_PATH_SIZE];
     const char *wanted = gr_machine_setting("GR_CUDA_DRIVER");
+    if (wanted && strcmp(wanted, "soft") == 0)
+        return load_software();
     if (wanted && *wanted)
-        return strcmp(wanted, "soft") == 0 ? load_software() : load_file(wanted, &for_named);
+        return load_file(wanted,
+                         strcmp(wanted, GR_REAL_DRIVER) == 0 ? &for_named_real : &for_named);
     if (software_is_loaded(path, sizeof(path)))
         return load_file(path, &for_software);
     return allow_software ? load_any() : load_file(GR_REAL_DRIVER, &real_only);

@@ -28,8 +28,8 @@ extern "C" {
  * grinterop; any other value is the file to load. Set-uid programs ignore the variable. The default
  * is libcuda.so.1.
  *
- * If the selected driver cannot start and `allow_software` is true, the software driver is loaded
- * instead, and a line on the standard error stream says so.
+ * If GR_CUDA_DRIVER is not set, libcuda.so.1 cannot start, and `allow_software` is true, the
+ * software driver is loaded instead, and a line on the standard error stream says so.
  *
  * The choice lasts until the process ends. Creating a resource, a semaphore or a context also loads
  * the driver, like gr_cuda_load(false).

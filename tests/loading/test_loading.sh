@@ -71,6 +71,9 @@ else
     says err "Install grinterop again"
     export GR_CUDA_DRIVER="$work/none.so"
     check_alone "the advice for a missing GR_CUDA_DRIVER is to unset it" "unset it for libcuda"
+    export GR_CUDA_DRIVER=libcuda.so.1
+    check_alone "a libcuda.so.1 named by GR_CUDA_DRIVER fails" "The CUDA driver libcuda.so.1"
+    if grep -qF 'unset it' err; then fail "it recommends the file that failed"; fi
     export GR_CUDA_DRIVER=soft
     check_alone "the advice for a damaged software driver" "Install grinterop again"
 fi

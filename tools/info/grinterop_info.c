@@ -28,10 +28,10 @@ static const struct option_section sections[] = {
                     "line is wrong, 3 if --probe found a way that should work but does not."},
     {"Environment",
      "GR_CUDA_DRIVER selects the CUDA driver, as in every program that uses grinterop: soft is the "
-     "software CUDA driver, anything else is a file. By default, it is libcuda.so.1, or the "
-     "software driver if libcuda.so.1 does not start; GR_CUDA_DRIVER=libcuda.so.1 disables this "
-     "fallback, as in programs that do not call gr_cuda_load(true). --verbose lists the drivers' "
-     "own variables that are set."},
+     "software CUDA driver, anything else is a file. If it is not set, grinterop-info loads "
+     "libcuda.so.1, or the software driver if libcuda.so.1 does not start, like programs that call "
+     "gr_cuda_load(true). GR_CUDA_DRIVER=libcuda.so.1 disables this fallback. --verbose lists the "
+     "drivers' own variables that are set."},
     {"Examples", "grinterop-info --probe tests whether bytes arrive. GR_CUDA_DRIVER=soft "
                  "grinterop-info examines the software driver even if there is a GPU. "
                  "grinterop-info --probe --verbose is the output to include in a bug report."},
