@@ -127,6 +127,10 @@ void gl_diagnose(CUresult code, char *text, size_t size)
 {
     const char *vendor = gl_string(GL_VENDOR), *renderer = gl_string(GL_RENDERER);
     char drawing[64], computing[220];
+    if (code == CUDA_ERROR_CONTEXT_IS_DESTROYED) {
+        snprintf(text, size, "The current CUDA context was destroyed or reset: create it again.");
+        return;
+    }
     write_drawing_uuid(drawing, sizeof(drawing));
     write_computing_device(computing, sizeof(computing));
     snprintf(text, size, "OpenGL draws on %.80s (%.40s%s); CUDA computes on %s. %s", renderer,

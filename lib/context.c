@@ -198,7 +198,8 @@ gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const
                         call,
                         result == CUDA_ERROR_CONTEXT_IS_DESTROYED
                             ? ": it was destroyed."
-                            : ". Was it destroyed? It must outlive the resource.");
+                            : ". Was it destroyed? It must outlive the resource: free the "
+                              "resource, and create it again in another context.");
 }
 
 void gr_context_leave(bool pushed)

@@ -100,7 +100,8 @@ const char *gr_cuda_advice(CUresult code)
         return " Is the GPU memory full, or has the process reached its limit of pinned memory? "
                "nvidia-smi shows which processes use the GPU memory.";
     if (code == CUDA_ERROR_CONTEXT_IS_DESTROYED)
-        return " The CUDA context must outlive the objects created in it.";
+        return " The CUDA context must outlive the objects created in it: free them, and create "
+               "them again in another context.";
     if (gr_cuda_is_sticky(code))
         return " This error persists from earlier work in the CUDA context, such as a kernel. "
                "Check that work (compute-sanitizer), and create the context again.";

@@ -123,6 +123,16 @@ TEST(refused_registrations_name_the_remedy)
     }
 }
 
+/* Catches: the advice was to use the device that draws. */
+TEST(a_registration_in_a_destroyed_context_gets_no_advice_about_devices)
+{
+    let_fail(REGISTER, CUDA_ERROR_CONTEXT_IS_DESTROYED, 0);
+    ck_assert_ptr_null(gr_from_gl_buffer(name, 0));
+    assert_says("The current CUDA context was destroyed or reset: ");
+    ck_assert_ptr_null(strstr(gr_last_error()->message, "OpenGL draws on"));
+    fault->reset();
+}
+
 TEST(messages_of_some_codes_name_the_remedy)
 {
     static const struct {
@@ -131,7 +141,7 @@ TEST(messages_of_some_codes_name_the_remedy)
     } codes[] = {
         {CUDA_ERROR_OUT_OF_MEMORY, "nvidia-smi"},
         {CUDA_ERROR_ILLEGAL_ADDRESS, "compute-sanitizer"},
-        {CUDA_ERROR_CONTEXT_IS_DESTROYED, "must outlive"},
+        {CUDA_ERROR_CONTEXT_IS_DESTROYED, "create them again in another context"},
     };
     for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
         let_fail(MAP, codes[i].code, 0);
