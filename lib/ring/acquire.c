@@ -238,21 +238,29 @@ static gr_status claim(gr_ring *ring, struct gr_ring_side *side, size_t n,
 
 /* ---- Acquire --------------------------------------------------------------------------------- */
 
-static gr_status check_stream(const struct gr_ring_side *side, CUstream stream, const char *call)
+static gr_status refuse_stream(const struct gr_ring_side *side, CUstream stream, const char *call)
 {
     const char *does = side->writes ? "writes" : "reads";
+    const char *instead = side->writes == side->is_cuda ? "GR_SIDE_GRAPHICS" : "GR_SIDE_CUDA";
     if (!side->is_cuda)
-        return stream == GR_STREAM_NONE
-                   ? GR_OK
-                   : gr_fail(GR_ERR_INVALID_VALUE, call,
-                             "In this ring the graphics API %s and takes no stream, but the stream "
-                             "is %s: pass GR_STREAM_NONE.",
-                             does, stream ? "a CUDA stream" : "NULL");
-    if (!stream || stream == GR_STREAM_NONE)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "In this ring CUDA %s and needs a stream, but the stream is %s. For a "
-                       "default stream pass GR_STREAM_LEGACY or GR_STREAM_PER_THREAD.",
-                       does, stream ? "none (GR_STREAM_NONE)" : "NULL");
+                       "In this ring the graphics API %s and takes no stream, but the stream is "
+                       "%s: pass GR_STREAM_NONE. If CUDA %s, set gr_ring_options.producer to %s "
+                       "when you create the ring.",
+                       does, stream ? "a CUDA stream" : "NULL", does, instead);
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "In this ring CUDA %s and needs a stream, but the stream is %s. For a default "
+                   "stream pass GR_STREAM_LEGACY or GR_STREAM_PER_THREAD. If the graphics API %s, "
+                   "set gr_ring_options.producer to %s when you create the ring.",
+                   does, stream ? "none (GR_STREAM_NONE)" : "NULL", does, instead);
+}
+
+static gr_status check_stream(const struct gr_ring_side *side, CUstream stream, const char *call)
+{
+    if (!side->is_cuda)
+        return stream == GR_STREAM_NONE ? GR_OK : refuse_stream(side, stream, call);
+    if (!stream || stream == GR_STREAM_NONE)
+        return refuse_stream(side, stream, call);
     return gr_stream_check_given(stream, false, call); /* the map checks the rest */
 }
 

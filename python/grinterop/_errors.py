@@ -188,7 +188,7 @@ _FUNCTIONS = {
 _TYPES = {"U": "uint", "I": "int", "F": "float", "C": "complex", "BF": "bfloat"}
 
 _FUNCTION = re.compile(r"\b(gr_\w+)(\(\))?( of grinterop/\w+\.h)?")
-_CHOICE = re.compile(r"\bGR_(?:TRANSPORT|LAYOUT|FILTER|ADDRESS|MEMORY)_([A-Z0-9]+)\b")
+_CHOICE = re.compile(r"\bGR_(?:TRANSPORT|LAYOUT|FILTER|ADDRESS|MEMORY|SIDE)_([A-Z0-9]+)\b")
 _FLAG = re.compile(r"\bGR_(READ_ONLY|READ_WRITE|WRITE_DISCARD|SURFACE_LOAD_STORE|TEXTURE_GATHER)\b")
 _DTYPE = re.compile(r"\bGR_DTYPE_(U|I|F|C|BF)([0-9]+)\b")
 
@@ -205,6 +205,10 @@ def _python_names(text: str) -> str:
     """Replaces the C names of functions and values in a library message by those of Python."""
     text = text.replace(" in gr_gl_options.transports", " in transports")
     text = text.replace(" in gr_vk_device_desc.transports", " in transports")
+    text = text.replace("gr_ring_options.producer", "producer")
+    text = text.replace("pass GR_STREAM_NONE", "omit `stream`").replace(" (GR_STREAM_NONE)", "")
+    text = text.replace("GR_STREAM_LEGACY", "1 (legacy)")
+    text = text.replace("GR_STREAM_PER_THREAD", "2 (per thread)")
     text = _DTYPE.sub(lambda match: f'"{_TYPES[match[1]]}{match[2]}"', text)
     for names in (_CHOICE, _FLAG):
         text = names.sub(lambda match: f'"{match[1].lower()}"', text)

@@ -54,6 +54,16 @@ def test_frame_passes_from_cuda_to_opengl_and_back(ring, resources, cuda):
     }
 
 
+def test_messages_about_the_stream_use_python_names(ring, cuda):
+    with pytest.raises(ValueError, match="1 .legacy. or 2 .per thread.. If the graphics") as wrong:
+        ring.acquire_write()
+    assert 'set producer to "graphics"' in str(wrong.value)
+    assert "GR_" not in str(wrong.value)
+    with pytest.raises(ValueError, match="a CUDA stream: omit `stream`. ") as wrong:
+        ring.acquire_read(stream=cuda)
+    assert "GR_" not in str(wrong.value)
+
+
 def test_several_slots_are_acquired_at_once(ring, cuda):
     with ring.acquire_write(3, stream=cuda) as slots:
         assert slots.frames == (1, 2, 3) and len(set(slots.indices)) == 3

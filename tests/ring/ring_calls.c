@@ -314,14 +314,14 @@ TEST(the_cuda_side_needs_a_stream_and_graphics_takes_none)
     GR_AUTO(gr_ring) *to_gl = must_make_ring_of(2, GR_SIDE_CUDA, GR_RING_LOSSLESS);
     GR_AUTO(gr_ring) *to_cuda = must_make_ring_of(2, GR_SIDE_GRAPHICS, GR_RING_LOSSLESS);
     assert_invalid(gr_ring_acquire_write(to_gl, GR_STREAM_NONE, &slot, 1, 0),
-                   "In this ring CUDA writes and needs a stream, but the stream is none");
+                   "graphics API writes, set gr_ring_options.producer to GR_SIDE_GRAPHICS");
     assert_invalid(gr_ring_acquire_write(to_gl, GR_STREAM_OF_MAP, &slot, 1, 0), "GR_STREAM_OF_MAP");
     assert_invalid(gr_ring_acquire_read(to_gl, fx.stream, &slot, 1, 0),
-                   "the graphics API reads and takes no stream");
+                   "If CUDA reads, set gr_ring_options.producer to GR_SIDE_GRAPHICS");
     assert_invalid(gr_ring_acquire_write(to_cuda, fx.stream, &slot, 1, 0),
-                   "the graphics API writes and takes no stream");
+                   "If CUDA writes, set gr_ring_options.producer to GR_SIDE_CUDA");
     assert_invalid(gr_ring_acquire_read(to_cuda, GR_STREAM_NONE, &slot, 1, 0),
-                   "In this ring CUDA reads");
+                   "graphics API reads, set gr_ring_options.producer to GR_SIDE_CUDA");
     ck_assert_ptr_null(slot);
     assert_slots(to_gl, 2, 0, 0, 0);
     assert_slots(to_cuda, 2, 0, 0, 0);
