@@ -23,12 +23,14 @@ static gr_status refuse_mapped(const gr_resource *resource, const char *call)
     unsigned users = gr_users_count(resource->mapped);
     if (resource->mapped->later && users)
         return gr_fail(GR_ERR_STATE, call,
-                       "%u tensor%s still hold%s the resource's mapping, whose buffer was passed "
-                       "to gr_buffer_release_later(): free the tensors, or call "
-                       "gr_resource_unmap(), which ends the mapping and revokes them.",
-                       users, gr_s(users), users == 1 ? "s" : "");
+                       "%u tensor%s or export%s still hold%s the resource's mapping, whose buffer "
+                       "was passed to gr_buffer_release_later(): free the tensors and call the "
+                       "deleters of their DLPack exports, or call gr_resource_unmap(), which ends "
+                       "the mapping and revokes them.",
+                       users, gr_s(users), gr_s(users), users == 1 ? "s" : "");
     return gr_fail(GR_ERR_STATE, call,
-                   "The resource is already mapped. Release its buffer before it is mapped again.");
+                   "The resource is already mapped. Release its buffer before it is mapped again, "
+                   "or use that buffer: gr_buffer_publish() and gr_buffer_fetch() take one.");
 }
 
 /* Checks a resource that has a mapping, or had one whose release was deferred. */
@@ -337,7 +339,8 @@ gr_status gr_map_many(gr_resource *const resources[], size_t n, CUstream stream,
         return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`%s` is NULL.",
                        resources ? "out" : "resources");
     if (n == 0)
-        return gr_fail(GR_ERR_INVALID_VALUE, __func__, "There is nothing to map: n is 0.");
+        return gr_fail(GR_ERR_INVALID_VALUE, __func__,
+                       "There is nothing to map: n is 0. Pass the length of `resources`.");
     gr_status status = options ? GR_TAKE(gr_map_options, &own, options, __func__) : GR_OK;
     if (status != GR_OK)
         return status;

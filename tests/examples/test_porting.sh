@@ -201,7 +201,7 @@ else
     mistake stream 's/shared.tiles}, stream)/shared.tiles}, NULL)/' \
         'The stream is NULL. Pass GR_STREAM_LEGACY or GR_STREAM_PER_THREAD'
     mistake kept 's/grinterop::release_many(mapped);/for (auto \&m : mapped) m.detach();/' \
-        'The resource is already mapped. Release its buffer before it is mapped again.'
+        'The resource is already mapped. Release its buffer before it is mapped again'
     mistake name 's/gr_from_gl_buffer(vbo,/gr_from_gl_buffer(99,/' \
         'There is no OpenGL buffer 99 in the current context'
     wrong no_egl 4-headless 'No EGL device belongs to CUDA device 0; found:' \

@@ -352,7 +352,7 @@ TEST(publish_and_fetch_in_an_invalid_state_are_refused)
     gr_buffer *buffer = must_map_image(write);
     ck_assert_int_eq(gr_publish(write, tensor, NULL, fx.stream), GR_ERR_STATE);
     ck_assert_str_eq(gr_last_error()->call, "gr_publish");
-    assert_error(GR_ERR_STATE, 0, "already mapped");
+    assert_error(GR_ERR_STATE, 0, "gr_buffer_publish()");
     assert_ok(gr_resource_unmap(write, fx.stream));
     assert_fails(gr_buffer_publish(buffer, tensor, NULL, fx.stream), GR_ERR_STATE, 0,
                  "no longer mapped");

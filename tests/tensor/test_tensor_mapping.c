@@ -302,7 +302,7 @@ TEST(gr_buffer_release_later_waits_for_the_tensors, SORTS)
     assert_ok(gr_tensor_copy(tensor, source, fx.stream));
     ck_assert(gr_resource_get_info(m.resource)->mapped);
     assert_null(gr_map(m.resource, fx.stream), GR_ERR_STATE, 0,
-                "1 tensor still holds the resource's mapping");
+                "1 tensor or export still holds the resource's mapping");
     assert_invalid(gr_buffer_release(buffer), "released already");
     assert_null_invalid(gr_buffer_tensor(buffer, NULL), "released already");
     elsewhere(free_tensor, tensor);
@@ -348,7 +348,8 @@ TEST(a_mapping_stays_owned_while_its_last_tensor_is_freed, SORTS)
     if (m.buffer)
         assert_ok(gr_buffer_release(must_map(m.resource)));
     else
-        assert_null(gr_map(m.resource, fx.stream), GR_ERR_STATE, 0, "1 tensor still holds");
+        assert_null(gr_map(m.resource, fx.stream), GR_ERR_STATE, 0,
+                    "1 tensor or export still holds");
     pthread_barrier_wait(&letting_go.go_on);
     pthread_join(thread, NULL);
     assert_ok(gr_buffer_release(must_map(m.resource)));
