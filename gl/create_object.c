@@ -17,11 +17,14 @@
 #include "lib/struct_size.h"
 #include "gl/saved_state.h"
 #include "gl/format.h"
+#include "gl/from_buffer.h"
+#include "gl/from_image.h"
 #include "gl/context_check.h"
 #include "gl/copy/copy.h"
 #include "gl/copy/cpu_or_gpu.h"
 #include "gl/copy/staging.h"
 #include "gl/interop/interop.h"
+#include "gl/interop/register.h"
 #include "gl/peer/peer.h"
 #include "gl/shared/shared.h"
 #include "gl/transport.h"
@@ -125,8 +128,10 @@ static gr_resource *share_plain(struct gl_names *names, const struct wish *wish,
     if (transport == GR_TRANSPORT_COPY)
         return target ? gl_copy_image(names, target, wish->flags, wish->call)
                       : gl_copy_buffer(names, wish->flags, wish->call);
-    return target ? gr_from_gl_image(names->texture, target, wish->flags)
-                  : gr_from_gl_buffer(names->buffer, wish->flags);
+    struct gl_resource *r = target ? gl_image_object(names->texture, target, wish->flags,
+                                                     GR_TRANSPORT_INTEROP, wish->call)
+                                   : gl_buffer_object(names->buffer, wish->flags, wish->call);
+    return r ? gl_interop_register(r, wish->flags, NULL, 0, wish->call) : NULL;
 }
 
 static gr_resource *create_plain(const struct wish *wish, gr_transport transport)
@@ -290,7 +295,7 @@ static gr_status check_image(const gr_gl_image_desc *info, unsigned flags, const
     default:
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The target 0x%x is none of GL_TEXTURE_2D, GL_TEXTURE_3D, "
-                       "GL_TEXTURE_2D_ARRAY and GL_TEXTURE_CUBE_MAP.",
+                       "GL_TEXTURE_2D_ARRAY and GL_TEXTURE_CUBE_MAP: pass one of them.",
                        info->target);
     }
 }
@@ -333,7 +338,8 @@ static bool is_opengl(const gr_resource *resource, const char *call)
     if (resource && resource->api == GR_GRAPHICS_OPENGL)
         return true;
     gr_fail(resource ? GR_ERR_STATE : GR_ERR_INVALID_VALUE, call,
-            resource ? "The resource was not made from an OpenGL object."
+            resource ? "The resource was not made from an OpenGL object. For Vulkan use "
+                       "gr_vk_buffer() or gr_vk_image()."
                      : "The resource is NULL: did its creation fail?");
     return false;
 }

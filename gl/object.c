@@ -127,6 +127,14 @@ static gr_status check_buffer(const gr_resource *resource, const char *call)
         end_registration());
 }
 
+/* The name of an OpenGL format. Unknown formats are written to `text` as a number. */
+static const char *format_text(GLint internal, char *text, size_t size)
+{
+    const struct gl_format *known = gl_format_of((unsigned)internal);
+    snprintf(text, size, "0x%x", (unsigned)internal);
+    return known ? known->name : text;
+}
+
 static gr_status check_image(const gr_resource *resource, const char *call)
 {
     const struct gl_resource *r = gl_of(resource);
@@ -138,13 +146,14 @@ static gr_status check_image(const gr_resource *resource, const char *call)
     if (memcmp(&now, then, sizeof(now)) == 0)
         return GR_OK;
     GR_TRY(gl_errors_check_lost(call));
+    char was[16], is[16];
     return gr_fail(GR_ERR_STATE, call,
-                   "%s was %dx%dx%d of format 0x%x when it was registered, but its storage has "
-                   "since been replaced by one of %dx%dx%d, format 0x%x. End the registration by "
-                   "%s, and register it again.",
+                   "%s was %dx%dx%d of format %s when it was registered, but its storage has since "
+                   "been replaced by one of %dx%dx%d, format %s. End the registration by %s, and "
+                   "register it again.",
                    gl_object_text(resource).text, then->width, then->height, then->depth,
-                   (unsigned)then->internal, now.width, now.height, now.depth,
-                   (unsigned)now.internal, end_registration());
+                   format_text(then->internal, was, sizeof(was)), now.width, now.height, now.depth,
+                   format_text(now.internal, is, sizeof(is)), end_registration());
 }
 
 static gr_status check_one(const gr_resource *resource, const char *call)

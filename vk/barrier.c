@@ -100,9 +100,10 @@ static gr_status check(VkCommandBuffer commands, gr_resource *const resources[],
 {
     if (!commands || !resources || n == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "%s.",
-                       !commands    ? "`commands` is NULL: pass a command buffer that is recording"
-                       : !resources ? "`resources` is NULL"
-                                    : "There are no resources: n is 0");
+                       !commands ? "`commands` is NULL: pass a command buffer that is recording"
+                       : !resources
+                           ? "`resources` is NULL"
+                           : "There are no resources: n is 0. Pass the length of `resources`");
     gr_status status = check_resource(resources[0], 0, NULL, call);
     for (size_t i = 1; i < n && status == GR_OK; i++)
         status =

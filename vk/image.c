@@ -96,6 +96,14 @@ static gr_status check_transfers(const gr_vk_device *device, const VkImageCreate
                    info->usage, vk_device_copies_since(device), missing);
 }
 
+static const gr_vk_format_info *find_format(VkFormat format, const char *call)
+{
+    const gr_vk_format_info *info = gr_vk_format(format);
+    if (!info)
+        gr_error_set_call(call);
+    return info;
+}
+
 /* Copies and checks the application's description of its image. */
 static const gr_vk_format_info *take_image(const gr_vk_device *device,
                                            const gr_vk_image_desc *given, gr_vk_image_desc *info,
@@ -115,7 +123,7 @@ static const gr_vk_format_info *take_image(const gr_vk_device *device,
     }
     return vk_image_check(info->create_info, call) == GR_OK &&
                    check_transfers(device, info->create_info, flags, call) == GR_OK
-               ? gr_vk_format(info->create_info->format)
+               ? find_format(info->create_info->format, call)
                : NULL;
 }
 
@@ -307,7 +315,7 @@ gr_resource *gr_vk_image_create(gr_vk_device *device, const VkImageCreateInfo *i
     VkExternalMemoryFeatureFlags features;
     if (check_wish(device, info, flags, call) != GR_OK)
         return NULL;
-    const gr_vk_format_info *format = gr_vk_format(info->format);
+    const gr_vk_format_info *format = find_format(info->format, call);
     if (!format || check_exportable(device, info, format->name, &features, call) != GR_OK)
         return NULL;
     struct vk_resource *r = vk_resource_begin(device, false, call);

@@ -216,7 +216,7 @@ static gr_status check_points(const gr_semaphore_point points[], size_t n, bool 
 {
     if (!points || n == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "There are no points: %s.",
-                       points ? "n is 0" : "`points` is NULL");
+                       points ? "n is 0. Pass the length of `points`" : "`points` is NULL");
     gr_status status = gr_fork_check(call);
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         gr_semaphore_point own;

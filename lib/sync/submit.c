@@ -263,7 +263,9 @@ static gr_status check_all(gr_resource *const resources[], size_t n, const char 
     size_t checked = 0;
     if (!resources || n == 0)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "%s.",
-                       resources ? "There is nothing to submit: n is 0" : "`resources` is NULL");
+                       resources
+                           ? "There is nothing to submit: n is 0. Pass the length of `resources`"
+                           : "`resources` is NULL");
     bool grouped = n > 1 && resources[0] && gr_group_has(resources, n); /* so each is listed once */
     for (; checked < n && status == GR_OK; checked++) {
         status = check_one(resources[checked], grouped, call);

@@ -226,6 +226,8 @@ COPY_TEST(depth_is_created_if_copying_is_allowed)
                 .width = WIDTH, .height = HEIGHT);
     assert_null(gr_gl_image_create(&desc, GR_READ_WRITE, NULL), GR_ERR_UNSUPPORTED, 0,
                 "GR_TRANSPORT_COPY");
+    ck_assert_ptr_null(gr_gl_image_create(&desc, GR_READ_WRITE, NULL));
+    ck_assert_str_eq(gr_last_error()->call, "gr_gl_image_create");
     GR_AUTO(gr_resource) *resource = must_make(gr_gl_image_create(&desc, GR_READ_WRITE, &by_any));
     ck_assert_int_eq(gr_resource_get_info(resource)->transport, GR_TRANSPORT_COPY);
     assert_ok(gr_buffer_release(must_map_image(resource)));

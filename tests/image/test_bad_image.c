@@ -257,7 +257,7 @@ static int check_if_changed(gr_resource *resource, bool changed)
     glGetError();
     if (!changed)
         return 0;
-    assert_not_mappable(resource, "storage");
+    assert_not_mappable(resource, "of format GL_RGBA8 when");
     return 1;
 }
 

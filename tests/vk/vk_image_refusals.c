@@ -72,6 +72,7 @@ VULKAN_TEST(images_of_unsupported_formats_are_refused, sizeof(refused) / sizeof(
     assert_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE), GR_ERR_UNSUPPORTED, 0,
                 refused[_i].name);
     ck_assert_ptr_null(gr_vk_image_create(vk.wrap, &info, GR_READ_WRITE));
+    ck_assert_str_eq(gr_last_error()->call, "gr_vk_image_create");
     assert_error(GR_ERR_UNSUPPORTED, 0, refused[_i].instead);
 }
 
