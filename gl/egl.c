@@ -351,7 +351,7 @@ gr_status gr_egl_make_current(const gr_egl *egl)
                         "The context could not be made current%s.",
                         code == EGL_BAD_ACCESS
                             ? ": it is current on another thread. Call gr_egl_make_current(NULL) "
-                              "there first"
+                              "there first. If that thread has ended, create another context"
                             : "");
 }
 

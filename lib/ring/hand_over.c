@@ -61,7 +61,7 @@ static gr_status check_list(const gr_ring *ring, const gr_slot *const slots[], s
     return gr_fail(GR_ERR_INVALID_VALUE, call, "%s.",
                    !slots ? "`slots` is NULL: pass the slots that the acquire returned"
                    : n == 0
-                       ? "n is 0: there is nothing to hand over"
+                       ? "n is 0: there is nothing to hand over. Pass the number that was acquired"
                        : "n is larger than the number of slots: pass the number that was acquired");
 }
 

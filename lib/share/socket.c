@@ -327,7 +327,8 @@ static gr_status check_header(const struct header *header, enum gr_message_kind 
 {
     if (header->magic != MAGIC)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The received data is not a grinterop message (it begins with 0x%08x).",
+                       "The received data is not a grinterop message (it begins with 0x%08x): does "
+                       "the other process send by grinterop, and nothing else, on this socket?",
                        header->magic);
     if (header->version != GR_MESSAGE_VERSION)
         return gr_fail(GR_ERR_INVALID_VALUE, call,

@@ -299,9 +299,11 @@ static gr_status check_host(const gr_tensor *tensor, const void *memory, size_t 
     GR_TRY(gr_tensor_check(tensor, call));
     if (bytes != tensor->info.bytes)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "`bytes` is %zu, but the elements of shape %s and type %s have %zu.", bytes,
-                       gr_shape_format(tensor->info.ndim, tensor->shape).text,
-                       gr_dtype_get_info(tensor->info.dtype)->name, tensor->info.bytes);
+                       "`bytes` is %zu, but the elements of shape %s and type %s have %zu: pass "
+                       "%zu.",
+                       bytes, gr_shape_format(tensor->info.ndim, tensor->shape).text,
+                       gr_dtype_get_info(tensor->info.dtype)->name, tensor->info.bytes,
+                       tensor->info.bytes);
     if (!memory && bytes)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "The pointer to host memory is NULL.");
     return GR_OK;

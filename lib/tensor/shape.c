@@ -41,8 +41,9 @@ static gr_status check_fields(const gr_tensor_desc *desc, const char *call)
                        (int)desc->memory);
     for (unsigned i = 0; i < desc->ndim; i++)
         if (desc->shape[i] < 0)
-            return gr_fail(GR_ERR_INVALID_VALUE, call, "Dimension %u of the shape %s is negative.",
-                           i, gr_shape_format(desc->ndim, desc->shape).text);
+            return gr_fail(GR_ERR_INVALID_VALUE, call,
+                           "Dimension %u of the shape %s is negative: pass 0 or more.", i,
+                           gr_shape_format(desc->ndim, desc->shape).text);
     return GR_OK;
 }
 
@@ -139,13 +140,15 @@ gr_status gr_shape_check_room(const struct gr_shape *s, size_t offset, size_t ro
     if (!s->before)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The shape %s with strides of %s bytes does not fit in the %s, which has "
-                       "%zu byte%s: the shape needs %zu from byte %zu on.",
+                       "%zu byte%s: the shape needs %zu from byte %zu on. Pass a smaller shape, "
+                       "smaller strides or a smaller offset.",
                        gr_shape_format(s->ndim, s->shape).text, strides.text, what, room,
                        gr_s(room), s->span, offset);
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
         "The shape %s with strides of %s bytes does not fit in the %s, which has %zu byte%s: "
-        "element 0 is at byte %zu, and the shape spans %zu byte%s before it and %zu from there on.",
+        "element 0 is at byte %zu, and the shape spans %zu byte%s before it and %zu from there on. "
+        "Pass a smaller shape, smaller strides or another offset.",
         gr_shape_format(s->ndim, s->shape).text, strides.text, what, room, gr_s(room), offset,
         s->before, gr_s(s->before), s->span - s->before);
 }
