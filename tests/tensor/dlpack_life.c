@@ -290,8 +290,7 @@ TEST(gr_buffer_release_later_waits_until_the_export_is_deleted)
     gr_tensor_free(tensor);
     gr_buffer_release_later(buffer);
     ck_assert(gr_resource_get_info(fx.resource)->mapped);
-    assert_null(gr_map(fx.resource, fx.stream), GR_ERR_STATE, 0,
-                "1 tensor or export still holds");
+    assert_null(gr_map(fx.resource, fx.stream), GR_ERR_STATE, 0, "1 tensor or export still holds");
     CU(MemsetD8Async((CUdeviceptr)(uintptr_t) export->dl_tensor.data, 0x61, SIZE, fx.other));
     elsewhere(delete_export, export);
     assert_ok(gr_buffer_release(must_map(fx.resource)));
