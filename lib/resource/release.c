@@ -425,9 +425,10 @@ gr_status gr_resource_unmap(gr_resource *resource, CUstream stream)
 
 gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const char *call)
 {
+    GR_TRY(gr_stream_check_given(stream, true, call));
     if (!resource->handle)
         return GR_OK;
-    gr_status status = resource->mapped ? gr_stream_check_given(stream, true, call)
+    gr_status status = resource->mapped ? GR_OK /* the unmap checks the stream */
                                         : gr_stream_check(&resource->context, stream, true, call);
     if (status == GR_OK)
         status = gr_resource_check_thread(resource, call);

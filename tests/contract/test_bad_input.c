@@ -302,6 +302,7 @@ TEST(calls_on_a_closed_resource_are_refused)
     assert_ok(gr_resource_close(resource, fx.stream));
     assert_ok(gr_resource_close(resource, fx.other));
     assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    assert_invalid(gr_resource_close(resource, NULL), "The stream is NULL");
     ck_assert(gr_resource_get_info(resource)->closed && !gr_resource_get_info(resource)->mapped);
     ck_assert_ptr_eq(driver_handle(resource), NULL);
     ck_assert_int_gt(gr_resource_describe(resource, NULL, 0), 0);

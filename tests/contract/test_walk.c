@@ -325,7 +325,7 @@ static void step_close(void)
     CUstream stream = pick_stream(true);
     if (!r || (stream == GR_STREAM_OF_MAP && !r->mapped))
         return;
-    unsigned may = r->closed ? 0 : stream_may(stream, true) | context_may(r);
+    unsigned may = stream_may(stream, true) | (r->closed ? 0 : context_may(r));
     if (!expect(gr_resource_close(r->it, stream), may))
         return;
     is_unmapped_now(r);

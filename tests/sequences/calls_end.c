@@ -143,9 +143,11 @@ static unsigned close_may(const struct world *w, const struct resource *r, int c
 {
     bool none = choice == STREAM_NULL || choice == STREAM_NONE;
     unsigned may = resource_may(r);
-    if (may || r->closed)
+    if (may)
         return may;
     may = none ? MAY(GR_ERR_INVALID_VALUE) : 0;
+    if (r->closed)
+        return may;
     may |= r->ring ? MAY(GR_ERR_STATE) : 0;
     if (r->mapped)
         return may | end_may(w, r, choice);
