@@ -21,6 +21,8 @@
 static gr_status refuse_mapped(const gr_resource *resource, const char *call)
 {
     unsigned users = gr_users_count(resource->mapped);
+    /* where the resource cannot be used, the buffer cannot be released either */
+    GR_TRY(gr_resource_check_thread(resource, call));
     if (resource->mapped->later && users)
         return gr_fail(GR_ERR_STATE, call,
                        "%u tensor%s or export%s still hold%s the resource's mapping, whose buffer "

@@ -240,6 +240,8 @@ TEST(calls_after_the_context_was_destroyed_are_refused)
     gr_egl *gone = gr_egl_create(NULL), *later;
     assert_made(gone);
     gr_resource *orphan = must_register(gl_buffer_filled(SIZE, 1));
+    gr_resource *mapped = must_register(gl_buffer_filled(SIZE, 1));
+    gr_buffer *buffer = must_map(mapped);
     assert_ok(gr_egl_make_current(NULL));
     assert_null(gr_map(orphan, fx.stream), GR_ERR_GL, 0, "No OpenGL context is current");
     gr_egl_free(gone);
@@ -249,10 +251,14 @@ TEST(calls_after_the_context_was_destroyed_are_refused)
             assert_ok(gr_egl_make_current(i ? fx.egl : NULL));
         assert_null(gr_map(orphan, fx.stream), GR_ERR_GL, 0, "which has been destroyed");
         assert_fails(gr_resource_close(orphan, fx.stream), GR_ERR_GL, 0, "Free the resource");
+        /* Catches: the advice was to release the buffer, which always fails. */
+        assert_null(gr_map(mapped, fx.stream), GR_ERR_GL, 0, "which has been destroyed");
+        assert_fails(gr_buffer_release(buffer), GR_ERR_GL, 0, "which has been destroyed");
         gr_egl_free(later);
     }
     leave();
     gr_resource_free(orphan);
+    gr_resource_free(mapped);
 }
 
 /* A new context may get the handle of the destroyed one, but is not the context of the resource. */
