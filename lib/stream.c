@@ -41,7 +41,7 @@ gr_status gr_stream_check_capture(CUstream stream, const char *call)
               "and the release.");
 }
 
-gr_status gr_stream_check_special(CUstream stream, bool of_map_allowed, const char *call)
+gr_status gr_stream_refuse(CUstream stream, bool of_map_allowed, const char *call)
 {
     if (!stream)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
@@ -52,11 +52,9 @@ gr_status gr_stream_check_special(CUstream stream, bool of_map_allowed, const ch
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "GR_STREAM_NONE is only for the graphics side of a ring: CUDA's work needs "
                        "a stream, so pass one.");
-    if (stream == GR_STREAM_OF_MAP && !of_map_allowed)
-        return gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "GR_STREAM_OF_MAP has no meaning before something is mapped: pass the stream itself.");
-    return GR_OK;
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "GR_STREAM_OF_MAP has no meaning before something is mapped: pass the stream itself.");
 }
 
 gr_status gr_stream_check(const struct gr_context *context, CUstream stream, bool of_map_allowed,

@@ -50,13 +50,14 @@ gr_status gr_stream_refuse_user(const char *call);
  * driver function, since the driver crashes if the stream and its context were destroyed:
  * gr_context_enter() detects this before the stream is used.
  */
-gr_status gr_stream_check_special(CUstream stream, bool of_map_allowed, const char *call)
+gr_status gr_stream_refuse(CUstream stream, bool of_map_allowed, const char *call)
     __attribute__((cold));
 static inline gr_status gr_stream_check_given(CUstream stream, bool of_map_allowed,
                                               const char *call)
 {
-    bool special = !stream || stream == GR_STREAM_NONE || stream == GR_STREAM_OF_MAP;
-    return special ? gr_stream_check_special(stream, of_map_allowed, call) : GR_OK;
+    bool refused =
+        !stream || stream == GR_STREAM_NONE || (stream == GR_STREAM_OF_MAP && !of_map_allowed);
+    return refused ? gr_stream_refuse(stream, of_map_allowed, call) : GR_OK;
 }
 
 /*

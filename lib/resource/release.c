@@ -348,10 +348,13 @@ gr_status gr_buffer_release_for(gr_buffer *buffers[], size_t n, const char *call
     return release_buffers(buffers, n, GR_STREAM_OF_MAP, call);
 }
 
-/* Returns the CUDA context of the first buffer whose release enqueues work, or NULL. */
-static const struct gr_context *first_context(gr_buffer *const buffers[], size_t n)
+/*
+ * Returns the CUDA context of the first buffer whose release enqueues work in `stream`. NULL if
+ * there is none, or if each buffer is released in the stream of its map.
+ */
+static const struct gr_context *first_context(gr_buffer *const buffers[], size_t n, CUstream stream)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && stream != GR_STREAM_OF_MAP; i++)
         if (is_releasable(buffers[i]))
             return &buffers[i]->resource->context;
     return NULL;
@@ -364,7 +367,7 @@ gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream
     if (!buffers && n)
         return gr_fail(GR_ERR_INVALID_VALUE, __func__, "`buffers` is NULL, but n is %zu.", n);
     gr_status status = GR_OK;
-    GR_TRY(gr_stream_check(first_context(buffers, n), stream, true, __func__));
+    GR_TRY(gr_stream_check(first_context(buffers, n, stream), stream, true, __func__));
     if (options)
         GR_TRY(GR_TAKE(gr_release_options, &own, options, __func__));
     if (options && own.wait_event)
