@@ -109,11 +109,11 @@ typedef struct gr_gl_options {
     size_t struct_size;
 
     /*
-     * The allowed transports: gr_transport bits, or GR_TRANSPORT_ANY. 0: the transports without a
-     * copy. The first allowed transport that works is used, in this order: shared, interop, peer,
-     * copy. If OpenGL and CUDA use two GPUs, the order is by speed. Buffers: copy, interop, peer,
-     * and from 8 MiB on copy, peer, interop. Images: peer, copy, interop. gr_resource_describe()
-     * reports which transport is used, and why.
+     * The allowed transports: gr_transport bits, or GR_TRANSPORT_ANY. 0: shared and interop, which
+     * do not copy. The first allowed transport that works is used, in this order: shared (only for
+     * objects that grinterop creates), interop, peer, copy. If OpenGL and CUDA use two GPUs, the
+     * order is by speed. Buffers: copy, interop, peer, and from 8 MiB on copy, peer, interop.
+     * Images: peer, copy, interop. gr_resource_describe() reports which transport is used, and why.
      */
     unsigned transports;
 
