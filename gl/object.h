@@ -39,17 +39,6 @@ static inline const struct gl_resource *gl_of(const gr_resource *resource)
     return (const struct gl_resource *)resource;
 }
 
-/* Whether CUDA reads or writes the resource. */
-static inline bool gl_object_reads(const gr_resource *resource)
-{
-    return !(resource->flags & GR_WRITE_DISCARD);
-}
-
-static inline bool gl_object_writes(const gr_resource *resource)
-{
-    return !(resource->flags & GR_READ_ONLY);
-}
-
 /*
  * The first step for buffers and images: loads the driver, remembers the current OpenGL context,
  * and allocates a zeroed struct. NULL after an error, which names the object by `kind` and `name`.

@@ -137,6 +137,17 @@ struct gr_resource {
     gr_resource_info info; /* filled by gr_resource_get_info() */
 };
 
+/* Whether CUDA reads or writes the resource. */
+static inline bool gr_resource_reads(const gr_resource *resource)
+{
+    return !(resource->flags & GR_WRITE_DISCARD);
+}
+
+static inline bool gr_resource_writes(const gr_resource *resource)
+{
+    return !(resource->flags & GR_READ_ONLY);
+}
+
 /* Whether the buffer is the current mapping of its resource. */
 static inline bool gr_buffer_is_live(const gr_buffer *buffer)
 {

@@ -289,7 +289,6 @@ static gr_vk_device *new_device(const gr_vk_device_desc *info)
         return NULL;
     }
     device->holds = device->pins = 1;
-    device->instance = info->instance;
     device->physical_device = info->physical_device;
     device->device = info->device;
     device->headless = vk_headless_hold(info->device);

@@ -42,7 +42,6 @@ struct gr_vk_device {
     struct vk_functions vk;
     /* a reference to the owner of the VkDevice; NULL: the application owns it */
     gr_vk_headless *headless;
-    VkInstance instance;
     VkPhysicalDevice physical_device;
     VkDevice device;
     VkQueue queue; /* the default queue; may be VK_NULL_HANDLE */

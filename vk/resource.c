@@ -148,7 +148,8 @@ static void begin_order(struct vk_resource *r, gr_semaphore *acquire, gr_semapho
     sync->of_device = true;
     sync->decided = true;
     /* A new buffer of the application may have contents, and only a submit copies them. */
-    sync->is_new = r->binding.image || (sync->copies && !r->owned && vk_copy_reads(&r->external));
+    sync->is_new =
+        r->binding.image || (sync->copies && !r->owned && gr_resource_reads(&r->external.base));
 }
 
 static gr_status make_copied(struct vk_resource *r, const struct gr_context *context,

@@ -58,7 +58,7 @@ static gr_status mark_passed(const struct gl_resource *r, CUstream stream)
 
 static gr_status upload(const struct gl_resource *r, CUstream stream)
 {
-    if (!gl_object_reads(&r->base))
+    if (!gr_resource_reads(&r->base))
         return GR_OK;
     GR_TRY(r->base.is_image ? gl_copy_image_upload(r, host_of(r, r->copy->half), stream)
                             : piece_up(r, 0, gl_copy_part(r)->part, stream));
@@ -109,7 +109,7 @@ static gr_status prepare(const struct gl_resource *r, CUstream stream)
                                   "cuStreamWaitEvent", &r->base);
     if (status == GR_OK && gl_copy_writes_first(r))
         status = gl_copy_wait(copy->done, &r->base);
-    return status == GR_OK && gl_object_reads(&r->base) ? select_half(r) : status;
+    return status == GR_OK && gr_resource_reads(&r->base) ? select_half(r) : status;
 }
 
 static bool mark_undone(const struct gl_copy *copy, CUstream stream)
@@ -140,7 +140,7 @@ static void expose(gr_resource *resource)
 static bool in_pieces(const gr_resource *resource)
 {
     const struct gl_resource *r = gl_of(resource);
-    return gl_object_reads(resource) && r->copy->staging.bytes && !r->copy->fetched &&
+    return gr_resource_reads(resource) && r->copy->staging.bytes && !r->copy->fetched &&
            !resource->is_image && gl_pieces_of(r->copy, gl_copy_part(r)->part).count > 1;
 }
 
@@ -237,7 +237,7 @@ static gr_status download_all(gr_resource *const resources[], size_t n, CUstream
 {
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (gl_object_writes(resources[i])) {
+        if (gr_resource_writes(resources[i])) {
             select_next_part(gl_of(resources[i]));
             status = copy_down(gl_of(resources[i]), stream);
         }
@@ -253,7 +253,7 @@ static gr_status check_download(gr_resource *const resources[], size_t n)
 {
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (gl_object_writes(resources[i]))
+        if (gr_resource_writes(resources[i]))
             status = gl_copy_check_unlocked(resources[i], "gr_buffer_release");
     return status == GR_OK ? gl_copy_wait_writable(resources, n, "gr_buffer_release") : status;
 }
@@ -266,7 +266,7 @@ static gr_status await_all(gr_resource *const resources[], size_t n)
 {
     const gr_resource *last = NULL;
     for (size_t i = 0; i < n; i++)
-        if (gl_object_writes(resources[i]))
+        if (gr_resource_writes(resources[i]))
             last = resources[i];
     if (!last)
         return GR_OK;
@@ -285,7 +285,7 @@ static gr_status unmap(gr_resource *const resources[], size_t n, CUstream stream
     GR_TRY(download_all(resources, n, stream));
     if (resources[0]->ring_maps) {
         for (size_t i = 0; i < n; i++)
-            gl_of(resources[i])->copy->owed = gl_object_writes(resources[i]);
+            gl_of(resources[i])->copy->owed = gr_resource_writes(resources[i]);
         return GR_OK;
     }
     GR_TRY(await_all(resources, n));

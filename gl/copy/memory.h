@@ -78,7 +78,7 @@ void gl_copy_end(struct gr_retired *retired, bool alive);
  */
 static inline bool gl_copy_writes_first(const struct gl_resource *r)
 {
-    return r->copy->owed && (gl_object_reads(&r->base) || !r->base.ring_maps);
+    return r->copy->owed && (gr_resource_reads(&r->base) || !r->base.ring_maps);
 }
 
 /* Returns the mapped part of a buffer, also while the map is in progress. */

@@ -181,7 +181,7 @@ gr_status gl_copy_write_objects(gr_resource *const resources[], size_t n)
     visit_begin(&visit, resources, n);
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         const struct gl_resource *r = gl_of(resources[i]);
-        if (r->base.mapped && gl_object_writes(resources[i]))
+        if (r->base.mapped && gr_resource_writes(resources[i]))
             status = write_object(r, gl_copy_part(r)->offset, gl_copy_part(r)->part);
         else if (r->copy->owed)
             status = write_object(r, 0, r->base.size); /* a ring maps whole buffers */
@@ -197,7 +197,7 @@ gr_status gl_copy_write_objects(gr_resource *const resources[], size_t n)
 
 static bool needs_read(const gr_resource *resource)
 {
-    return gl_object_reads(resource) && !gl_of(resource)->copy->fetched;
+    return gr_resource_reads(resource) && !gl_of(resource)->copy->fetched;
 }
 
 gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, const char *call)
@@ -241,7 +241,7 @@ static gr_status wait_for_reads(gr_resource *const resources[], size_t n)
 {
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (gl_object_reads(resources[i]))
+        if (gr_resource_reads(resources[i]))
             status = gl_fence_wait(gl_of(resources[i])->copy->scratch, resources[i], "gr_map");
     for (size_t i = 0; i < n; i++)
         gl_of(resources[i])->copy->fetched = false;
@@ -306,7 +306,7 @@ gr_status gl_copy_wait_writable(gr_resource *const resources[], size_t n, const 
         gl_fence_put(last);
     }
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (gl_object_writes(resources[i]))
+        if (gr_resource_writes(resources[i]))
             status = await_part(gl_of(resources[i]), call);
     return status;
 }
@@ -315,7 +315,7 @@ gr_status gl_copy_wait_writable(gr_resource *const resources[], size_t n, const 
 static bool fetch_ahead(const struct gl_resource *r)
 {
     struct gl_copy *copy = r->copy;
-    if (!copy->staging.bytes || (gl_object_writes(&r->base) && !copy->staging.is_object))
+    if (!copy->staging.bytes || (gr_resource_writes(&r->base) && !copy->staging.is_object))
         return false;
     read_object(r, 0, r->base.size);
     copy->fetched = !copy->staging.is_object;

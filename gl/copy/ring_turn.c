@@ -56,7 +56,7 @@ gr_status gl_copy_begin_use(gr_resource *const resources[], size_t n)
 
 static bool is_fetched_ahead(const gr_resource *resource)
 {
-    return !gl_object_writes(resource) && copy_of(resource)->staging.bytes;
+    return !gr_resource_writes(resource) && copy_of(resource)->staging.bytes;
 }
 
 /* Makes the same checks as a map that reads. */

@@ -54,7 +54,7 @@ static bool all(const gr_resource *resource)
 
 static bool reads_only(const gr_resource *resource)
 {
-    return !gl_object_writes(resource);
+    return !gr_resource_writes(resource);
 }
 
 /*
@@ -115,9 +115,9 @@ static gr_status wait_for_last(gr_resource *const resources[], size_t n, CUstrea
 
 static gr_status map_batch(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_status status = map_chosen(resources, n, gl_object_reads, stream);
+    gr_status status = map_chosen(resources, n, gr_resource_reads, stream);
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (gl_object_reads(resources[i]))
+        if (gr_resource_reads(resources[i]))
             status = copy(resources[i], resources[i]->pending, false, stream);
     if (status == GR_OK)
         status = unmap_chosen(resources, n, reads_only, stream);
@@ -183,7 +183,7 @@ static gr_status map(gr_resource *const resources[], size_t n, CUstream stream)
  */
 static bool needs_write(const gr_resource *resource)
 {
-    return gl_object_writes(resource) &&
+    return gr_resource_writes(resource) &&
            (peer_of(resource)->drawing->ptr || gl_object_intact(resource));
 }
 
@@ -192,7 +192,7 @@ static gr_status copy_back(gr_resource *const resources[], size_t n, CUstream st
 {
     gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
-        if (gl_object_writes(resources[i]) && peer_of(resources[i])->drawing->ptr)
+        if (gr_resource_writes(resources[i]) && peer_of(resources[i])->drawing->ptr)
             status = copy(resources[i], resources[i]->mapped, true, stream);
     for (size_t i = 0; i < n && status == GR_OK; i++)
         status = check_cuda(gr_driver()->EventRecord(peer_of(resources[i])->done, stream),

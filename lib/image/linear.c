@@ -125,7 +125,7 @@ static gr_status copy_image(gr_buffer *buffer, unsigned level, unsigned layer,
     if (!given)
         return gr_fail(GR_ERR_INVALID_VALUE, call, "The description of the linear memory is NULL.");
     GR_TRY(GR_TAKE(gr_linear_desc, &memory, given, call));
-    if (!out && (buffer->resource->flags & GR_READ_ONLY))
+    if (!out && !gr_resource_writes(buffer->resource))
         return gr_fail(
             GR_ERR_STATE, call,
             "The image was registered read_only: register it without read_only to write to it.");
@@ -251,7 +251,7 @@ gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, cons
     gr_status status = gr_linear_borrow(resource, size, buffer->stream, &memory.device, call);
     if (status != GR_OK)
         return status;
-    if (!(resource->flags & GR_WRITE_DISCARD))
+    if (gr_resource_reads(resource))
         status = copy_part(&part, &memory, true, buffer->stream, call);
     if (status != GR_OK)
         return status;
@@ -268,9 +268,9 @@ gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *c
     struct part part;
     gr_status status = GR_OK;
     gr_linear_desc memory = staging_of(buffer);
-    if (!(buffer->resource->flags & GR_READ_ONLY))
+    if (gr_resource_writes(buffer->resource))
         status = find_part(buffer, buffer->level, buffer->layer, &part, call);
-    if (status == GR_OK && !(buffer->resource->flags & GR_READ_ONLY))
+    if (status == GR_OK && gr_resource_writes(buffer->resource))
         status = copy_part(&part, &memory, false, stream, call);
     if (status != GR_OK)
         return status;

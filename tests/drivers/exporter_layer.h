@@ -18,8 +18,6 @@
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
 
-#define EXPORTER_NAME "VK_LAYER_GR_exporter"
-
 /* X(name): functions that the layer calls on the device below it. */
 #define EXPORTER_DEVICE_FUNCTIONS(X)                                                               \
     X(CreateSemaphore)                                                                             \

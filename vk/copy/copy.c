@@ -91,7 +91,7 @@ gr_status vk_copy_in(gr_resource *resource, CUstream stream)
     struct vk_copy *copy = vk_copy_of(r);
     copy->owed.count = vk_copy_owed(r)->count;
     GR_TRY(reserve(&copy->owed, "gr_map"));
-    if (!vk_copy_reads(r))
+    if (!gr_resource_reads(&r->base))
         return GR_OK;
     GR_TRY(vk_staging_before_read(&copy->staging, stream));
     return move(resource, resource->pending, true, stream);
@@ -102,7 +102,7 @@ gr_status vk_copy_out(gr_resource *resource, CUstream stream)
     struct gr_external *r = gr_external_of(resource);
     struct vk_copy *copy = vk_copy_of(r);
     const gr_buffer *buffer = resource->mapped;
-    if (!vk_copy_writes(r))
+    if (!gr_resource_writes(&r->base))
         return GR_OK;
     GR_TRY(move(resource, buffer, false, stream));
     GR_TRY(vk_staging_after_write(&copy->staging, stream));

@@ -39,17 +39,6 @@ static inline struct vk_copy *vk_copy_of(const struct gr_external *r)
     return r->sync.copies ? (struct vk_copy *)r->memory : NULL;
 }
 
-/* Whether CUDA reads or writes the resource. */
-static inline bool vk_copy_reads(const struct gr_external *r)
-{
-    return !(r->base.flags & GR_WRITE_DISCARD);
-}
-
-static inline bool vk_copy_writes(const struct gr_external *r)
-{
-    return !(r->base.flags & GR_READ_ONLY);
-}
-
 /* Makes `r` a resource that is copied. Like gr_external_make(). */
 gr_status vk_copy_make(struct gr_external *r, gr_vk_device *device,
                        const struct gr_context *context, const gr_external_part_desc *part,

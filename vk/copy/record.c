@@ -82,7 +82,7 @@ void vk_copy_record_fetch(VkCommandBuffer commands, const struct vk_resource *co
 {
     bool some = false;
     for (size_t i = 0; i < n; i++) {
-        if (!vk_copy_reads(&list[i]->external))
+        if (!gr_resource_reads(&list[i]->external.base))
             continue;
         if (list[i]->binding.image)
             move_image(commands, list[i], true);
@@ -98,7 +98,7 @@ void vk_copy_record_fetch(VkCommandBuffer commands, const struct vk_resource *co
 
 static bool is_stored(const struct vk_resource *r, bool all)
 {
-    return vk_copy_writes(&r->external) && (all || vk_copy_owed(&r->external)->count > 0);
+    return gr_resource_writes(&r->external.base) && (all || vk_copy_owed(&r->external)->count > 0);
 }
 
 /*
