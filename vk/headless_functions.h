@@ -32,9 +32,4 @@ struct vk_headless_functions {
 };
 #undef GR_VK_HEADLESS_MEMBER
 
-/* Look up the global functions, and the instance functions. */
-void vk_headless_load_global(struct vk_headless_functions *vk, PFN_vkGetInstanceProcAddr get);
-void vk_headless_load_instance(struct vk_headless_functions *vk, PFN_vkGetInstanceProcAddr get,
-                               VkInstance instance);
-
 #endif

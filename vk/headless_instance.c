@@ -98,13 +98,15 @@ static gr_status make_instance(gr_vk_headless_options *options,
                    vk_driver_hint());
 }
 
+#define LOAD(name) vk->name = (PFN_##name)handles->get_instance_proc_addr(handles->instance, #name);
+
 gr_status vk_headless_create_instance(gr_vk_headless_options *options,
                                       struct vk_headless_functions *vk,
                                       gr_vk_headless_info *handles, uint32_t *version,
                                       const char *call)
 {
     uint32_t of_loader = VK_API_VERSION_1_0;
-    vk_headless_load_global(vk, handles->get_instance_proc_addr);
+    GR_VK_HEADLESS_GLOBAL(LOAD) /* the instance is still NULL */
     VkResult result = VK_SUCCESS;
     if (vk->vkEnumerateInstanceVersion) /* Vulkan 1.0 does not have this function */
         result = vk->vkEnumerateInstanceVersion(&of_loader);
@@ -121,9 +123,10 @@ gr_status vk_headless_create_instance(gr_vk_headless_options *options,
         status = check_layer(vk, call);
     if (status == GR_OK)
         status = make_instance(options, vk, *version, &handles->instance);
-    if (status == GR_OK)
-        vk_headless_load_instance(vk, handles->get_instance_proc_addr, handles->instance);
-    return status;
+    if (status != GR_OK)
+        return status;
+    GR_VK_HEADLESS_INSTANCE(LOAD)
+    return GR_OK;
 }
 
 gr_status vk_headless_create_messenger(gr_vk_headless_options *options,
