@@ -164,12 +164,16 @@ static void settle_submits(const struct gr_ring_side *side, size_t n)
     }
 }
 
-/* For a shared ring: calls gr_link_follow() for each stream on which a resource was released. */
+/*
+ * For a shared ring: calls gr_link_follow() for each stream on which a resource was released, or is
+ * still mapped after a failure.
+ */
 static void follow_releases(gr_ring *ring, const struct gr_ring_side *side, size_t n, bool failed)
 {
     CUstream last = NULL;
     for (size_t i = 0; i < n && ring->link; i++) {
-        CUstream stream = gr_sync_of(side->resources[i])->released_on;
+        const gr_buffer *mapped = side->resources[i]->mapped;
+        CUstream stream = mapped ? mapped->stream : gr_sync_of(side->resources[i])->released_on;
         if (stream && stream != last)
             gr_link_follow(ring->link, stream, failed);
         last = stream;
