@@ -63,7 +63,7 @@ static PyObject *dlpack_device(PyObject *object, PyObject *none)
     if (kept && *kept)
         return Py_NewRef(*kept);
     PyObject *device = ask_device(buffer);
-    if (kept && device)
+    if (kept && device && !*kept) /* another thread may have set it meanwhile */
         *kept = Py_NewRef(device);
     return device;
 }
