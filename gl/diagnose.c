@@ -128,7 +128,7 @@ void gl_diagnose(CUresult code, char *text, size_t size)
     const char *vendor = gl_string(GL_VENDOR), *renderer = gl_string(GL_RENDERER);
     char drawing[64], computing[220];
     if (code == CUDA_ERROR_CONTEXT_IS_DESTROYED) {
-        snprintf(text, size, "The current CUDA context was destroyed or reset: create it again.");
+        snprintf(text, size, "The current CUDA context was destroyed or reset.");
         return;
     }
     write_drawing_uuid(drawing, sizeof(drawing));

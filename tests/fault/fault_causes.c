@@ -128,7 +128,7 @@ TEST(a_registration_in_a_destroyed_context_gets_no_advice_about_devices)
 {
     let_fail(REGISTER, CUDA_ERROR_CONTEXT_IS_DESTROYED, 0);
     ck_assert_ptr_null(gr_from_gl_buffer(name, 0));
-    assert_says("The current CUDA context was destroyed or reset: ");
+    assert_says("The current CUDA context was destroyed or reset. ");
     ck_assert_ptr_null(strstr(gr_last_error()->message, "OpenGL draws on"));
     fault->reset();
 }
