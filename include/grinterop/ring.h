@@ -198,7 +198,8 @@ typedef struct gr_slot {
  *     GR_ERR_INVALID_VALUE  n is 0 or exceeds the number of slots; the stream is NULL, or the
  *                           stream and the side do not match: CUDA needs a stream, the graphics
  *                           side GR_STREAM_NONE
- *     GR_ERR_STATE          the other process has this role
+ *     GR_ERR_STATE          the other process has this role; or slots are free, but the stream
+ *                           captures a graph
  */
 GR_API gr_status gr_ring_acquire_write(gr_ring *ring, CUstream stream, const gr_slot *slots[],
                                        size_t n, unsigned timeout_ms);

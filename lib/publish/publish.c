@@ -354,10 +354,14 @@ static gr_status with_ring(struct work *w, gr_ring *ring, const gr_publish_optio
             "that call for the reason.");
     GR_TRY(gr_stream_check_given(w->stream, false, w->call));
     GR_TRY(take(w, options));
-    GR_TRY(w->fetch ? gr_ring_acquire_read(ring, w->stream, &slot, 1, timeout_ms)
-                    : gr_ring_acquire_write(ring, w->stream, &slot, 1, timeout_ms));
+    gr_status status = w->fetch ? gr_ring_acquire_read(ring, w->stream, &slot, 1, timeout_ms)
+                                : gr_ring_acquire_write(ring, w->stream, &slot, 1, timeout_ms);
+    if (status == GR_ERR_STATE)
+        gr_error_set_call(w->call);
+    if (status != GR_OK)
+        return status;
     w->buffer = slot->buffer;
-    gr_status status = run(w);
+    status = run(w);
     if (status == GR_OK)
         status = w->fetch ? gr_ring_give_back(ring, &slot, 1) : gr_ring_hand_over(ring, &slot, 1);
     return status == GR_OK ? GR_OK : give_up(ring, slot, w->fetch, status);
