@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 const struct compat_side *side;
 
 static CUresult map_by_name(unsigned n, CUgraphicsResource *resources, CUstream stream)

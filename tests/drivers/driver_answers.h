@@ -39,8 +39,7 @@ static CUresult answer_of(const char *call)
     return CUDA_SUCCESS;
 }
 
-/* ---- Functions of both drivers ----------------------------------------------------------------
- */
+/* ---- Functions of both drivers --------------------------------------------------------------- */
 
 static CUresult CUDAAPI error_name(CUresult code, const char **name)
 {

@@ -2,7 +2,6 @@
 /* Operations between two devices, in which every call fails once (see fault_walk.c). */
 #include "fault_walk.h"
 
-
 GROUP("devices", add_case)
 
 TEST_UNLESS(walk_missing(), operations_between_devices_survive_each_fault)

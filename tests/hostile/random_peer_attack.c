@@ -13,9 +13,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include "tests/support/fd_message.h"
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "tests/support/fd_message.h"
 
 #define PAGE_SIZE 4096
 #define STEPS     400

@@ -24,9 +24,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tests/support/fd_message.h"
 #include <time.h>
 #include <unistd.h>
+
+#include "tests/support/fd_message.h"
 
 #include <grinterop/share.h>
 

@@ -5,7 +5,6 @@
  */
 #include "calls.h"
 
-
 #if !defined(GR_WITHOUT_DLPACK)
 #include <dlpack/dlpack.h>
 

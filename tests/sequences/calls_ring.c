@@ -6,7 +6,6 @@
  */
 #include "calls.h"
 
-
 struct ring *ring_at(struct world *w, int place)
 {
     return place >= 0 && place < RINGS ? &w->rings[place] : NULL;

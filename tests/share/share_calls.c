@@ -10,8 +10,9 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
-#include "tests/support/fd_message.h"
 #include <unistd.h>
+
+#include "tests/support/fd_message.h"
 
 #define SLOTS SLOTS_OF_TWO
 
@@ -287,8 +288,8 @@ static struct two two_begin_with_page(gr_side producer, void **page, size_t *siz
     static unsigned char bytes[65536];
     struct pair pair = pair_make();
     struct two two = {.sent = send_ring(&pair, producer, GR_RING_NEWEST)};
-    int fds[3];
-    size_t count = 3;
+    int fds[4];
+    size_t count = 4;
     ck_assert_int_gt(fd_receive(pair.there, bytes, sizeof(bytes), fds, &count, MSG_PEEK), 0);
     ck_assert_uint_eq(count, 3);
     *size = (size_t)lseek(fds[0], 0, SEEK_END);

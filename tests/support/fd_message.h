@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Messages with file descriptors (SCM_RIGHTS). Each function returns what the system call returns.
+/* Messages with file descriptors (SCM_RIGHTS). The functions return what the system call returns.
  */
 #ifndef GR_TESTS_FD_MESSAGE_H
 #define GR_TESTS_FD_MESSAGE_H
@@ -42,6 +42,8 @@ static inline ssize_t fd_receive(int socket, void *bytes, size_t room, int fds[]
                          .msg_controllen = CMSG_LEN(*count * sizeof(int))};
     ssize_t size = recvmsg(socket, &got, flags | MSG_CMSG_CLOEXEC);
     struct cmsghdr *header = size > 0 ? CMSG_FIRSTHDR(&got) : NULL;
+    if (header && header->cmsg_type != SCM_RIGHTS)
+        header = NULL;
     *count = header ? (header->cmsg_len - CMSG_LEN(0)) / sizeof(int) : 0;
     if (header)
         memcpy(fds, CMSG_DATA(header), *count * sizeof(int));

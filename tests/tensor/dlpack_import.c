@@ -5,7 +5,6 @@
  */
 #include "dlpack.h"
 
-
 #define LATE_MS 60
 
 static TCase *add_taken_case(Suite *suite, const char *name)
