@@ -69,7 +69,7 @@ def test_blocking_calls_release_the_gil(vbo, cuda, launch_host):
         lambda buffer: buffer.__dlpack_device__(),
         lambda buffer: buffer.__cuda_array_interface__,
         lambda buffer: buffer.device_id,
-        lambda buffer: np.from_dlpack(buffer, copy=True),
+        lambda buffer: buffer.__dlpack__(copy=True),
     ],
 )
 def test_tensors_of_mappings_release_the_gil(use, resource, cuda, launch_host):
