@@ -32,10 +32,23 @@ class _TorchStream(Protocol):
 class _CupyStream(Protocol):
     @property
     def ptr(self) -> SupportsInt: ...
+    def wait_event(self, event: Any) -> Any: ...
 
-class _HasHandle(Protocol):
+class _NumbaStream(Protocol):
     @property
     def handle(self) -> Any: ...
+    def auto_synchronize(self) -> Any: ...
+
+class _CudaCoreEvent(Protocol):
+    @property
+    def handle(self) -> Any: ...
+    @property
+    def is_timing_enabled(self) -> bool: ...
+
+class _NumbaEvent(Protocol):
+    @property
+    def handle(self) -> Any: ...
+    def elapsed_time(self, evtend: Any) -> Any: ...
 
 class _TorchEvent(Protocol):
     @property
@@ -55,8 +68,10 @@ class _HasFileno(Protocol):
     def fileno(self) -> int: ...
 
 _Socket: TypeAlias = int | _HasFileno
-_Stream: TypeAlias = int | _CudaStream | _CudaStreamPair | _TorchStream | _CupyStream | _HasHandle
-_Event: TypeAlias = int | _HasHandle | _TorchEvent
+_Stream: TypeAlias = (
+    SupportsIndex | _CudaStream | _CudaStreamPair | _TorchStream | _CupyStream | _NumbaStream
+)
+_Event: TypeAlias = SupportsIndex | _CudaCoreEvent | _NumbaEvent | _TorchEvent
 _Flags: TypeAlias = str | int | Iterable[str]
 _Address: TypeAlias = SupportsInt | SupportsIndex
 _Plane: TypeAlias = _HasDlpack | _HasCudaArray | CapsuleType

@@ -5,14 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static PyObject *name_cuda_stream;
-
-bool arguments_ready(void)
-{
-    name_cuda_stream = PyUnicode_InternFromString("__cuda_stream__");
-    return name_cuda_stream;
-}
-
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
 /* Interns the first name last, which shows that all are interned. */
@@ -131,10 +123,12 @@ bool timeout_of(PyObject *object, unsigned *timeout_ms)
 
 static bool stream_from_number(PyObject *number, CUstream *stream)
 {
-    unsigned long long value = PyLong_AsUnsignedLongLong(number);
-    bool is_none = value == (unsigned long long)-1 && PyErr_Occurred();
+    uint64_t value = 0;
+    bool is_number = address_of(number, &value);
     CUstream handle = (CUstream)(uintptr_t)value;
-    if (is_none || handle == GR_STREAM_OF_MAP || handle == GR_STREAM_NONE) {
+    if (!is_number && !PyErr_ExceptionMatches(PyExc_OverflowError))
+        return false;
+    if (!is_number || handle == GR_STREAM_OF_MAP || handle == GR_STREAM_NONE) {
         PyErr_Format(PyExc_ValueError, "%R is not the handle of a CUDA stream", number);
         return false;
     }
@@ -159,39 +153,58 @@ static bool stream_from_pair(PyObject *pair, CUstream *stream)
     return stream_from_number(handle, stream);
 }
 
-/*
- * Reads the attribute cuda_stream, ptr or handle of PyTorch, CuPy and Numba streams, or a
- * __cuda_stream__ attribute that is not a method.
- */
-static bool stream_from_attribute(PyObject *object, CUstream *stream)
+/* The attribute. NULL if there is none, or, with an exception, if reading it failed. */
+static PyObject *attribute_of(PyObject *object, const char *name)
 {
-    static const char *const names[] = {"cuda_stream", "ptr", "handle"};
-    PyObject *value = PyObject_GetAttr(object, name_cuda_stream);
-    if (value && PyTuple_Check(value)) {
-        bool is_stream = stream_from_pair(value, stream);
-        Py_DECREF(value);
-        return is_stream;
-    }
-    Py_XDECREF(value);
-    PyErr_Clear();
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        uint64_t handle;
-        value = PyObject_GetAttrString(object, names[i]);
-        PyObject *number = value ? PyNumber_Long(value) : NULL;
-        bool is_stream = number && address_of(number, &handle);
-        if (is_stream)
-            is_stream = stream_from_number(number, stream);
-        Py_XDECREF(value);
-        Py_XDECREF(number);
-        if (is_stream)
-            return true;
+    PyObject *value = PyObject_GetAttrString(object, name);
+    if (!value && PyErr_ExceptionMatches(PyExc_AttributeError))
         PyErr_Clear();
+    return value;
+}
+
+/*
+ * Frameworks whose streams or events have no protocol: the attribute with the handle, and a member
+ * that only these classes have, since many other objects have a `handle` or a `ptr`.
+ */
+struct framework {
+    const char *handle, *member;
+};
+static const struct framework of_streams[] = {{"cuda_stream", "wait_event"},  /* PyTorch, Warp */
+                                              {"ptr", "wait_event"},          /* CuPy */
+                                              {"handle", "auto_synchronize"}, /* Numba */
+                                              {"handle", "wait_for_event"},   /* PyCUDA */
+                                              {0}};
+static const struct framework of_events[] = {{"cuda_event", "elapsed_time"},   /* PyTorch */
+                                             {"cuda_event", "is_complete"},    /* Warp */
+                                             {"handle", "is_timing_enabled"},  /* cuda.core */
+                                             {"handle", "is_timing_disabled"}, /* cuda.core 0 */
+                                             {"handle", "elapsed_time"},       /* Numba */
+                                             {"handle", "time_since"},         /* PyCUDA */
+                                             {0}};
+
+/* The handle of a stream or event. NULL, with an exception, if it is of none of the frameworks. */
+static PyObject *handle_of(PyObject *object, const struct framework *one, const char *expected)
+{
+    PyObject *type = (PyObject *)Py_TYPE(object);
+    for (; one->handle; one++) {
+        PyObject *handle =
+            PyObject_HasAttrString(type, one->member) ? attribute_of(object, one->handle) : NULL;
+        if (handle || PyErr_Occurred())
+            return handle;
     }
-    PyErr_Format(PyExc_TypeError,
-                 "expected a CUDA stream: a handle or an object with __cuda_stream__(), not an "
-                 "object of type %R",
-                 (PyObject *)Py_TYPE(object));
-    return false;
+    wrong_type(expected, object);
+    return NULL;
+}
+
+/* The result of __cuda_stream__(), which may also be an attribute. NULL if there is none. */
+static PyObject *pair_of(PyObject *object)
+{
+    PyObject *pair = attribute_of(object, "__cuda_stream__");
+    if (!pair || PyTuple_Check(pair))
+        return pair;
+    PyObject *result = PyObject_CallNoArgs(pair);
+    Py_DECREF(pair);
+    return result;
 }
 
 bool stream_of(PyObject *object, CUstream *stream)
@@ -200,18 +213,18 @@ bool stream_of(PyObject *object, CUstream *stream)
         return stream_from_number(object, stream);
     if (Py_TYPE(object) == context_type)
         return context_stream(object, stream);
-    if (Py_IsNone(object))
-        return stream_from_attribute(object, stream);
-    PyObject *pair = PyObject_CallMethodObjArgs(object, name_cuda_stream, NULL);
-    if (!pair) {
-        if (!PyErr_ExceptionMatches(PyExc_AttributeError) &&
-            !PyErr_ExceptionMatches(PyExc_TypeError))
-            return false;
-        PyErr_Clear();
-        return stream_from_attribute(object, stream);
-    }
-    bool is_stream = stream_from_pair(pair, stream);
-    Py_DECREF(pair);
+    PyObject *pair = pair_of(object), *handle = NULL;
+    if (!pair && !PyErr_Occurred())
+        handle = PyIndex_Check(object)
+                     ? Py_NewRef(object)
+                     : handle_of(object, of_streams,
+                                 "expected a CUDA stream: a handle or an object with "
+                                 "__cuda_stream__()");
+    bool is_stream = pair     ? stream_from_pair(pair, stream)
+                     : handle ? stream_from_number(handle, stream)
+                              : false;
+    Py_XDECREF(pair);
+    Py_XDECREF(handle);
     return is_stream;
 }
 
@@ -231,27 +244,20 @@ bool stream_or(PyObject *object, CUstream absent, CUstream *stream)
 
 bool event_of(PyObject *object, CUevent *event)
 {
-    *event = NULL;
-    if (!is_given(object))
-        return true;
-    uint64_t handle = 0;
-    PyObject *value =
-        PyLong_Check(object) ? Py_NewRef(object) : PyObject_GetAttrString(object, "handle");
-    if (!value) {
-        PyErr_Clear();
-        value = PyObject_GetAttrString(object, "cuda_event");
+    uint64_t number = 0;
+    if (is_given(object)) {
+        PyObject *handle = PyIndex_Check(object)
+                               ? Py_NewRef(object)
+                               : handle_of(object, of_events,
+                                           "expected a CUDA event: a handle or an event of "
+                                           "cuda.core, PyTorch or Numba");
+        bool is_event = handle && address_of(handle, &number);
+        Py_XDECREF(handle);
+        if (!is_event)
+            return false;
     }
-    bool is_event = value && address_of(value, &handle);
-    Py_XDECREF(value);
-    if (!is_event) {
-        PyErr_Clear();
-        PyErr_Format(PyExc_TypeError,
-                     "expected a CUDA event: a number or an object with `handle`, not an object "
-                     "of type %R",
-                     (PyObject *)Py_TYPE(object));
-    }
-    *event = (CUevent)(uintptr_t)handle;
-    return is_event;
+    *event = (CUevent)(uintptr_t)number;
+    return true;
 }
 
 /* ---- Names ----------------------------------------------------------------------------------- */

@@ -119,10 +119,9 @@ static int fill(PyObject *module)
 {
     if (module == only)
         return 0;
-    if (!arguments_ready() || !add_functions(module) || !add_resource(module) ||
-        !add_buffer(module) || !add_egl(module) || !add_cuda_context(module) ||
-        !add_tensor(module) || !add_ring(module) || !add_semaphore(module) || !add_submit(module) ||
-        !add_vulkan(module))
+    if (!add_functions(module) || !add_resource(module) || !add_buffer(module) ||
+        !add_egl(module) || !add_cuda_context(module) || !add_tensor(module) || !add_ring(module) ||
+        !add_semaphore(module) || !add_submit(module) || !add_vulkan(module))
         return -1;
     only = Py_NewRef(module);
     return 0;

@@ -59,8 +59,9 @@ extern PyMethodDef error_functions[];
 /* ---- Arguments (arguments.c) ----------------------------------------------------------------- */
 
 /*
- * The stream that a Python object represents: an integer or an object with __cuda_stream__(). 0 is
- * the legacy default stream, as in CUDA. false, with an exception, for anything else.
+ * The stream that a Python object represents: an integer, an object with __cuda_stream__(), or a
+ * stream of PyTorch, CuPy, Numba, Warp or PyCUDA. 0 is the legacy default stream, as in CUDA.
+ * false, with an exception, for anything else.
  */
 bool stream_of(PyObject *object, CUstream *stream);
 
@@ -77,7 +78,7 @@ bool stream_or(PyObject *object, CUstream absent, CUstream *stream);
 /* Keeps a stream alive until the process exits, as its last use is unknown (drop.c). */
 bool stream_stays(PyObject *stream);
 
-/* Reads an event: an integer or an object with a `handle`. None and NULL give a NULL event. */
+/* Reads an event: an integer or an event of a framework. None and NULL give a NULL event. */
 bool event_of(PyObject *object, CUevent *event);
 
 /* Whether an optional argument is there and not None. */
@@ -136,9 +137,6 @@ struct parameters {
  */
 bool arguments_of(const char *call, struct parameters *parameters, PyObject *const *args,
                   Py_ssize_t count, PyObject *keywords, PyObject **values);
-
-/* Creates the interned attribute names. */
-bool arguments_ready(void);
 
 extern PyMethodDef argument_functions[];
 

@@ -3,8 +3,11 @@
 
 import weakref
 
+import grinterop
+import numpy as np
 import pytest
-from grinterop import GraphicsResource
+from grinterop import GraphicsResource, Tensor
+
 
 class Stream:
     def __init__(self, answer):
@@ -18,12 +21,24 @@ class OldStream:
     __cuda_stream__ = (0, 1)
 
 
-class Pointer:
+class CupyStream:
     ptr = 2
+
+    def wait_event(self, event):
+        pass
+
+
+class NumbaStream:
+    handle = np.uint64(2)
+
+    def auto_synchronize(self):
+        pass
 
 
 @pytest.mark.parametrize(
-    "stream", [0, 1, 2, Stream((0, 0)), Stream((0, 1)), OldStream(), Pointer()]
+    "stream",
+    [0, 1, 2, np.int64(1), Stream((0, 0)), OldStream(), CupyStream(), NumbaStream()],
+    ids=repr,
 )
 def test_map_accepts_each_kind_of_stream(resource, stream):
     with resource.map(stream=stream) as buffer:
@@ -51,6 +66,43 @@ def test_map_accepts_each_kind_of_stream(resource, stream):
 def test_invalid_streams_are_refused(resource, stream, error):
     with pytest.raises(error):
         resource.map(stream=stream)
+    assert not resource.is_mapped
+
+
+class Allocation:
+    ptr = handle = 2
+
+
+def test_other_objects_with_a_handle_are_no_streams_or_events(resource, vbo, cuda):
+    """Catches: a resource was taken for the legacy stream, and an address reached the driver."""
+    tensor = Tensor.alloc(4)
+    with GraphicsResource.from_gl_buffer(vbo, flags="read_only") as other:
+        with other.map(stream=cuda) as buffer:
+            for wrong in (other, buffer, tensor, Allocation(), Allocation):
+                with pytest.raises(TypeError, match="expected a CUDA stream"):
+                    resource.map(stream=wrong)
+                with pytest.raises(TypeError, match="expected a CUDA event"):
+                    grinterop.map_many([resource], stream=cuda, wait_event=wrong)
+    assert not resource.is_mapped
+
+
+@pytest.mark.parametrize("error", [RuntimeError, AttributeError, TypeError, KeyboardInterrupt])
+def test_exceptions_of_streams_and_events_are_passed_on(resource, cuda, error):
+    class Failing:
+        def is_timing_enabled(self):
+            pass
+
+        def __cuda_stream__(self):
+            raise error("of the program")
+
+        @property
+        def handle(self):
+            raise (RuntimeError if error is AttributeError else error)("of the program")
+
+    with pytest.raises(error, match="of the program"):
+        resource.map(stream=Failing())
+    with pytest.raises((error, RuntimeError), match="of the program"):
+        grinterop.map_many([resource], stream=cuda, wait_event=Failing())
     assert not resource.is_mapped
 
 
