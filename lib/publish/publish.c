@@ -152,7 +152,9 @@ static gr_status launch_beside_array(struct work *w)
     struct gr_picture beside = w->sides.mapped;
     gr_resource *resource = w->buffer->resource;
     CUdeviceptr memory;
-    const size_t pitch = gr_linear_pitch((size_t)(beside.width * beside.pixel));
+    const size_t row = (size_t)(beside.width * beside.pixel);
+    /* gr_launch_copy() assumes that slices of one row are packed */
+    const size_t pitch = beside.height > 1 ? gr_linear_pitch(row) : row;
     const size_t slice = pitch * (size_t)beside.height, bytes = slice * (size_t)beside.depth;
     gr_status status = gr_linear_borrow(resource, bytes, w->stream, &memory, w->call);
     if (status != GR_OK)

@@ -205,10 +205,27 @@ static gr_tensor *make_floats(bool volume, unsigned slices, unsigned height, uns
     return tensor_of(GR_DTYPE_F32, GR_LAYOUT_CHW, volume ? 4 : 3, volume ? deep : flat, values);
 }
 
-/* Publishes different data to each level and layer. The next level and layer must not change. */
-static void check_levels(const char *target, unsigned flags)
+/* Fetches floats by a kernel, which must be the texels of the level in `texels`. */
+static void check_fetch(gr_resource *resource, gr_tensor *tensor, const gr_publish_options *o,
+                        size_t size)
 {
-    struct image image = image_filled("RGBA8", target, 12, 12, 3, 1);
+    static float values[16384];
+    const size_t count = size / 4;
+    CU(MemsetD8Async(gr_tensor_get_info(tensor)->ptr, 0xee, 4 * size, fx.stream));
+    assert_ok(gr_fetch(resource, tensor, o, fx.stream));
+    assert_ok(gr_tensor_copy_to_host(tensor, values, 4 * size, fx.stream));
+    CU(StreamSynchronize(fx.stream));
+    for (size_t i = 0; i < size; i++)
+        ck_assert_float_eq(values[i % 4 * count + i / 4], (float)texels[i] / 255);
+}
+
+/*
+ * Publishes different data to each level and layer, and fetches it. The next level and layer must
+ * not change.
+ */
+static void check_levels(const char *target, unsigned height, unsigned flags)
+{
+    struct image image = image_filled("RGBA8", target, 12, height, 3, 1);
     GR_AUTO(gr_resource) *resource = must_register_image(&image, flags);
     for (unsigned level = 0; level < image.levels; level++)
         for (unsigned layer = 0; layer < image.layers; layer++) {
@@ -221,6 +238,7 @@ static void check_levels(const char *target, unsigned flags)
             assert_ok(gr_publish(resource, tensor, &o, fx.stream));
             image_download(&image, level, layer, texels);
             ck_assert_mem_eq(texels, expected, size);
+            check_fetch(resource, tensor, &o, size);
             if (layer + 1 < image.layers)
                 assert_no_difference(image_level_differs(&image, level, layer + 1, 1));
             if (level + 1 < image.levels)
@@ -235,12 +253,14 @@ static void check_levels(const char *target, unsigned flags)
     image_delete(&image);
 }
 
-TEST(publish_writes_only_the_given_level_and_layer, 4)
+/* The last image consists of slices with one row. */
+TEST(publish_and_fetch_use_only_the_given_level_and_layer, 5)
 {
-    static const char *const targets[] = {"2D", "2D_ARRAY", "CUBE", "3D"};
+    static const char *const targets[] = {"2D", "2D_ARRAY", "CUBE", "3D", "3D"};
+    const unsigned height = _i == 4 ? 1 : 12;
     need_publish_kernels();
-    check_levels(targets[_i], GR_SURFACE_LOAD_STORE);
-    check_levels(targets[_i], GR_READ_WRITE);
+    check_levels(targets[_i], height, GR_SURFACE_LOAD_STORE);
+    check_levels(targets[_i], height, GR_READ_WRITE);
 }
 
 GROUP("linear", add_image_case)
