@@ -135,9 +135,9 @@ GR_API const char *gr_status_name(gr_status status);
 /* Log levels. Each level includes the levels before it. */
 typedef enum gr_log_level {
     GR_LOG_NONE = 0,
-    GR_LOG_ERROR = 1,   /* every error, when it is recorded */
+    GR_LOG_ERROR = 1,   /* every error but GR_ERR_NOT_READY, when it is recorded */
     GR_LOG_WARNING = 2, /* failures in destructors; the number of objects open at exit */
-    GR_LOG_INFO = 3,    /* decisions, such as the transport; the objects open at exit */
+    GR_LOG_INFO = 3,    /* the driver, fallbacks to other transports; the objects open at exit */
     GR_LOG_DEBUG = 4    /* each register, map, release and close */
 } gr_log_level;
 

@@ -272,8 +272,8 @@ typedef struct gr_gl_image_desc {
     unsigned int target;
 
     /*
-     * A sized colour format of 1, 2 or 4 channels: GL_RGBA8, GL_R32F, ... With GR_TRANSPORT_COPY
-     * also GL_DEPTH_COMPONENT16, 24 or 32F.
+     * A sized colour format: GL_RGBA8, GL_R32F, ... (docs/formats.md). With GR_TRANSPORT_COPY also
+     * GL_DEPTH_COMPONENT16, 24 or 32F.
      */
     unsigned int internal_format;
 

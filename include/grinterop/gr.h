@@ -41,9 +41,9 @@
  * Failure   A call that fails changes nothing, unless it returns GR_ERR_PARTIAL.
  * NULL      Freeing or releasing NULL does nothing. Everywhere else NULL is an error, unless a
  *           comment gives it a meaning.
- * Twice     Freeing or releasing an object twice does nothing and records GR_ERR_INVALID_VALUE. But
- *           a later map reuses the memory of a released gr_buffer: releasing the old pointer then
- *           releases the new buffer.
+ * Twice     Freeing or releasing an object twice does nothing and records GR_ERR_INVALID_VALUE.
+ *           Exception: the next map may return the pointer of a released gr_buffer again. Releasing
+ *           that pointer a second time then ends the new mapping.
  * Streams   Every call names its CUDA stream; NULL is an error. For a default stream pass
  *           GR_STREAM_LEGACY or GR_STREAM_PER_THREAD. The stream must belong to the CUDA context of
  *           the resource and live until everything mapped on it is released. The NVIDIA driver may

@@ -23,6 +23,8 @@
  * commands of the context. For Vulkan the waits and signals are in the slot's `submit`: pass
  * `submit` to gr_vk_submit() before you hand the slot on.
  *
+ * N frames in flight need N + 2 slots: one more is being written, and one is being read.
+ *
  * Batches: one call acquires or hands on n slots, with one wait and one signal. The GPU then
  * switches less often between graphics and CUDA.
  *
@@ -242,13 +244,14 @@ GR_API gr_status gr_ring_acquire_read(gr_ring *ring, CUstream stream, const gr_s
  * Gives n read slots back. A Vulkan submit must have been committed, and a CUDA stream may be
  * destroyed afterwards, as for gr_ring_hand_over().
  *
- * In GR_RING_LOSSLESS the slots may become free only some time after this call. If Vulkan reads, or
- * OpenGL reads by the shared transport, the slots become free together once half of all slots were
- * given back, so that the GPU switches less often. (If two processes share a ring of Vulkan slots,
- * each becomes free at once.) Vulkan slots become free earlier if the producer needs them. If fewer
- * than half of the OpenGL slots were given back, they may become free only at the next call of the
- * consumer. So a consumer that waits must do so in gr_ring_acquire_read(), or by polling
- * gr_ring_descriptor(): while it waits elsewhere, a producer that needs every slot gets none.
+ * In GR_RING_LOSSLESS, slots read by Vulkan, or by OpenGL with the shared transport, become free
+ * in groups, so that the GPU switches less often: when half of all slots were given back, those
+ * slots become free. Until then
+ *     - Vulkan slots become free when the producer has no other slot, and at once if two processes
+ *       share the ring;
+ *     - OpenGL slots become free at the next ring call of the consumer. So wait for frames in
+ *       gr_ring_acquire_read(), or poll gr_ring_descriptor(). During any other wait, the producer
+ *       may get no slot.
  *
  * Errors: as for gr_ring_hand_over(), and
  *     GR_ERR_STATE  a slot is not acquired for reading; its submit was not committed

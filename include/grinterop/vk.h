@@ -68,9 +68,10 @@ extern "C" {
  * mode. grinterop adds the structs for export if the chain lacks them.
  *
  * An image has the layout info->initialLayout until a submit hands it to CUDA
- * (gr_vk_submit_desc.last). Before that submit, or gr_vk_cmd_to_cuda(), gr_map() returns
- * GR_ERR_STATE, unless gr_resource_set_sync() set `acquire` to GR_SEMAPHORE_NONE. The same holds
- * for images of gr_from_vk_image(). A buffer needs no submit before its first map.
+ * (gr_vk_submit_desc.last). Before its first submit, or gr_vk_cmd_to_cuda(), gr_map() returns
+ * GR_ERR_STATE, unless gr_resource_set_sync() set `acquire` to GR_SEMAPHORE_NONE. gr_map() does not
+ * detect that this submit lacked `last`. The same holds for images of gr_from_vk_image(). A buffer
+ * needs no submit before its first map.
  *
  * `flags` for buffers are GR_READ_WRITE, GR_READ_ONLY or GR_WRITE_DISCARD; images accept all flags
  * of gr.h. Kernels may write to an image with GR_SURFACE_LOAD_STORE or VK_IMAGE_USAGE_STORAGE_BIT.

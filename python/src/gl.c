@@ -121,9 +121,9 @@ PyMethodDef gl_methods[] = {
     {"from_gl_buffer", METHOD(from_gl_buffer), KEYWORDS | METH_CLASS,
      "from_gl_buffer($type, gl_buffer, *, flags=None, stream=None, transports=None)\n--\n\n"
      "Shares an existing OpenGL buffer of the current context with CUDA.\n\n"
-     "As a context manager, the resource maps on entry if it has a stream, and closes on exit\n"
-     "otherwise. transports: None or 'without copy', 'interop', 'shared',\n"
-     "'peer', 'copy' or 'any'."},
+     "'with from_gl_buffer(name, stream=s) as buffer:' maps the buffer on entry. Without stream,\n"
+     "the with statement returns the resource. Both close the resource on exit.\n"
+     "transports: None or 'without copy', 'interop', 'shared', 'peer', 'copy' or 'any'."},
     {"from_gl_image", METHOD(from_gl_image), KEYWORDS | METH_CLASS,
      "from_gl_image($type, image, target, *, flags=None, transports=None)\n--\n\n"
      "Shares an existing OpenGL texture or renderbuffer with CUDA. target: GL_TEXTURE_2D etc., as\n"
