@@ -104,7 +104,7 @@ int main(void)
             cuda->LaunchKernel(wave, BLOCKS, BLOCKS, 1, 16, 16, 1, 0, stream, args, NULL);
         check_cuda(started, "the launch");
     }
-    /* The end of the scope released the buffer in stream order. The CPU did not wait. */
+    /* The end of the scope released the buffer in stream order. */
     draw(name, "hello.png");
     return EXIT_SUCCESS;
 }
