@@ -84,17 +84,63 @@ bool is_given(PyObject *object)
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-bool address_of(PyObject *object, uint64_t *address)
+bool integer_of(PyObject *object, unsigned bits, bool with_sign, uint64_t *value)
 {
-    PyObject *number = PyLong_Check(object) ? Py_NewRef(object) : PyNumber_Long(object);
+    int overflow;
+    PyObject *number = PyNumber_Index(object);
     if (!number)
         return false;
-    unsigned long long value = PyLong_AsUnsignedLongLong(number);
+    const long long low = PyLong_AsLongLongAndOverflow(number, &overflow);
+    *value = overflow > 0 ? PyLong_AsUnsignedLongLong(number) : (uint64_t)low;
+    const bool is_huge = overflow < 0 || PyErr_Occurred();
+    const bool is_negative = overflow ? overflow < 0 : low < 0;
+    const uint64_t magnitude = is_negative ? ~*value : *value;
+    PyErr_Clear();
+    if (is_negative && !with_sign)
+        PyErr_Format(PyExc_OverflowError, "%R is negative, but must be 0 or more", number);
+    else if (is_huge || magnitude > UINT64_MAX >> (64 - bits + with_sign))
+        PyErr_Format(PyExc_OverflowError, "%R does not fit into %u bits", number, bits);
     Py_DECREF(number);
-    if (value == (unsigned long long)-1 && PyErr_Occurred())
-        return false;
-    *address = value;
-    return true;
+    return !PyErr_Occurred();
+}
+
+int unsigned_of(PyObject *object, void *place)
+{
+    uint64_t value;
+    if (!integer_of(object, 32, false, &value))
+        return 0;
+    *(unsigned *)place = (unsigned)value;
+    return 1;
+}
+
+int size_of(PyObject *object, void *place)
+{
+    uint64_t value;
+    if (!integer_of(object, 64, true, &value))
+        return 0;
+    *(size_t *)place = (size_t)value;
+    return (int64_t)value >= 0 || wrong_value("a size or an offset is negative: %R", object);
+}
+
+int uint64_of(PyObject *object, void *place)
+{
+    return integer_of(object, 64, false, place);
+}
+
+/* Whether the object is a handle of cuda.bindings, for example: an integer without __index__. */
+static bool is_handle(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    return !PyIndex_Check(object) && PyType_GetSlot(type, Py_nb_int) &&
+           !PyType_GetSlot(type, Py_nb_float);
+}
+
+bool address_of(PyObject *object, uint64_t *address)
+{
+    PyObject *number = is_handle(object) ? PyNumber_Long(object) : Py_NewRef(object);
+    bool is_address = number && uint64_of(number, address);
+    Py_XDECREF(number);
+    return is_address;
 }
 
 /* The largest timeout below GR_WAIT_FOREVER, in milliseconds. */
@@ -297,11 +343,8 @@ bool flags_of(PyObject *object, unsigned *flags)
         return true;
     if (PyUnicode_Check(object))
         return flags_from_text(object, flags);
-    if (PyLong_Check(object)) {
-        unsigned long value = PyLong_AsUnsignedLong(object);
-        *flags = (unsigned)value;
-        return !PyErr_Occurred();
-    }
+    if (PyIndex_Check(object))
+        return unsigned_of(object, flags);
     PyObject *name, *names = PyObject_GetIter(object);
     bool are_flags = names;
     while (are_flags && (name = PyIter_Next(names))) {

@@ -28,13 +28,10 @@ bool layout_of(PyObject *object, gr_layout *layout)
 
 static bool number_of(PyObject *object, int64_t *number)
 {
-    PyObject *index = PyNumber_Index(object);
-    if (!index)
-        return false;
-    long long value = PyLong_AsLongLong(index);
-    Py_DECREF(index);
-    *number = value;
-    return value != -1 || !PyErr_Occurred();
+    uint64_t value;
+    bool is_number = integer_of(object, 64, true, &value);
+    *number = (int64_t)value;
+    return is_number;
 }
 
 static bool numbers_of(PyObject *sequence, const char *what, int64_t *values, unsigned *count)

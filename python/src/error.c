@@ -79,6 +79,15 @@ bool wrong_type(const char *expected, PyObject *object)
     return false;
 }
 
+bool wrong_value(const char *format, PyObject *object)
+{
+    PyObject *message = PyUnicode_FromFormat(format, object);
+    raise_parts(message ? Py_BuildValue("(siissN)", gr_status_name(GR_ERR_INVALID_VALUE), 0, 0, "",
+                                        "", message)
+                        : NULL);
+    return false;
+}
+
 PyObject *driver_fail(int result, const char *call)
 {
     const gr_cuda_api *cuda = gr_cuda();

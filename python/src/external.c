@@ -18,7 +18,7 @@ struct external {
 /* The Python arguments that all these methods accept. */
 struct given {
     PyObject *image, *flags;
-    unsigned long long offset, length;
+    size_t offset, length;
 };
 
 const struct named formats[] = {{"u8", GR_FORMAT_UNSIGNED_INT8},
@@ -52,23 +52,20 @@ static bool read_image(PyObject *none, PyObject *given, gr_external_image_desc *
     static char *names[] = {"width",         "height", "depth",      "levels",   "placed_levels",
                             "layers",        "cube",   "format",     "channels", "color_attachment",
                             "depth_texture", "srgb",   "normalized", NULL};
-    unsigned long long width = 0, height = 0, depth = 0;
     int cube = 0, color_attachment = 0, depth_texture = 0, srgb = 0, normalized = 0;
     PyObject *format = NULL;
     *image = GR_INIT(gr_external_image_desc);
-    if (!PyArg_ParseTupleAndKeywords(none, given, "|$KKKIIIpOIpppp:image", names, &width, &height,
-                                     &depth, &image->levels, &image->placed_levels, &image->layers,
-                                     &cube, &format, &image->channels, &color_attachment,
-                                     &depth_texture, &srgb, &normalized) ||
+    if (!PyArg_ParseTupleAndKeywords(
+            none, given, "|$O&O&O&O&O&O&pOO&pppp:image", names, SIZE(&image->width),
+            SIZE(&image->height), SIZE(&image->depth), UNSIGNED(&image->levels),
+            UNSIGNED(&image->placed_levels), UNSIGNED(&image->layers), &cube, &format,
+            UNSIGNED(&image->channels), &color_attachment, &depth_texture, &srgb, &normalized) ||
         !value_of(format, "format", formats, &image->format))
         return false;
     if (!format) {
         PyErr_SetString(PyExc_ValueError, "image has no format, such as \"u8\" or \"f32\"");
         return false;
     }
-    image->width = width;
-    image->height = height;
-    image->depth = depth;
     image->cube = cube;
     image->color_attachment = color_attachment;
     image->depth_texture = depth_texture;
@@ -142,15 +139,14 @@ static PyObject *from_fd(PyObject *type, PyObject *args, PyObject *keywords)
     struct external external = {.memory = GR_INIT(gr_external_memory_desc)};
     struct given given = {0};
     PyObject *kind = NULL;
-    unsigned long long size;
     int dedicated = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "iK|$OpKKOO:from_fd", names,
-                                     &external.memory.fd, &size, &kind, &dedicated, &given.offset,
-                                     &given.length, &given.image, &given.flags) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "iO&|$OpO&O&OO:from_fd", names,
+                                     &external.memory.fd, SIZE(&external.memory.size), &kind,
+                                     &dedicated, SIZE(&given.offset), SIZE(&given.length),
+                                     &given.image, &given.flags) ||
         !value_of(kind, "kind of descriptor", kinds, &external.memory.type) ||
         !part_of(&given, &external))
         return NULL;
-    external.memory.size = size;
     external.memory.dedicated = dedicated;
     return import(type, &external);
 }
@@ -170,15 +166,14 @@ static PyObject *from_win32(PyObject *type, PyObject *args, PyObject *keywords)
     struct external external = {.memory = GR_INIT(gr_external_memory_desc)};
     struct given given = {0};
     PyObject *handle, *name, *kind = NULL;
-    unsigned long long size;
     int dedicated = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OK|$OpKKOO:from_win32", names, &handle, &size,
-                                     &kind, &dedicated, &given.offset, &given.length, &given.image,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO&|$OpO&O&OO:from_win32", names, &handle,
+                                     SIZE(&external.memory.size), &kind, &dedicated,
+                                     SIZE(&given.offset), SIZE(&given.length), &given.image,
                                      &given.flags) ||
         !value_of(kind, "kind of handle", kinds, &external.memory.type) ||
         !part_of(&given, &external) || !win32_of(handle, &external.memory.win32_handle, &name))
         return NULL;
-    external.memory.size = size;
     external.memory.dedicated = dedicated;
     external.memory.win32_name = name ? PyBytes_AsString(name) : NULL;
     PyObject *self = import(type, &external);
@@ -194,16 +189,14 @@ static PyObject *from_nvscibuf(PyObject *type, PyObject *args, PyObject *keyword
     struct given given = {0};
     PyObject *object;
     uint64_t address;
-    unsigned long long size;
     int dedicated = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OK|$pKKOO:from_nvscibuf", names, &object,
-                                     &size, &dedicated, &given.offset, &given.length, &given.image,
-                                     &given.flags) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO&|$pO&O&OO:from_nvscibuf", names, &object,
+                                     SIZE(&external.memory.size), &dedicated, SIZE(&given.offset),
+                                     SIZE(&given.length), &given.image, &given.flags) ||
         !part_of(&given, &external) || !address_of(object, &address))
         return NULL;
     external.memory.type = GR_EXTERNAL_MEMORY_NVSCIBUF;
     external.memory.nvscibuf = (const void *)(uintptr_t)address;
-    external.memory.size = size;
     external.memory.dedicated = dedicated;
     return import(type, &external);
 }
@@ -215,8 +208,9 @@ static PyObject *from_same_memory(PyObject *type, PyObject *args, PyObject *keyw
     struct given given = {0};
     PyObject *object;
     gr_resource *resource;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$KKOO:from_same_memory", names, &object,
-                                     &given.offset, &given.length, &given.image, &given.flags) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O&O&OO:from_same_memory", names, &object,
+                                     SIZE(&given.offset), SIZE(&given.length), &given.image,
+                                     &given.flags) ||
         !part_of(&given, &external))
         return NULL;
     resource_object *other = resource_of(object);

@@ -5,27 +5,6 @@
 #include <grinterop/egl.h>
 #include <grinterop/gl.h>
 
-/* Reads an OpenGL name or constant. PyOpenGL returns NumPy integers. */
-static bool gl_number(PyObject *object, unsigned *number)
-{
-    if (!PyIndex_Check(object))
-        return wrong_type("an OpenGL name must be an integer", object);
-    PyObject *integer = PyNumber_Index(object);
-    if (!integer)
-        return false;
-    unsigned long value = PyLong_AsUnsignedLong(integer);
-    Py_DECREF(integer);
-    if (PyErr_Occurred())
-        return false;
-    if (value > UINT32_MAX) {
-        PyErr_Format(PyExc_OverflowError, "%R does not fit into the 32 bits of an OpenGL name",
-                     object);
-        return false;
-    }
-    *number = (unsigned)value;
-    return true;
-}
-
 static const struct named transports[] = {{"without copy", 0},
                                           {"interop", GR_TRANSPORT_INTEROP},
                                           {"shared", GR_TRANSPORT_SHARED},
@@ -37,15 +16,14 @@ static const struct named transports[] = {{"without copy", 0},
 static PyObject *from_gl_buffer(PyObject *type, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"gl_buffer", "flags", "stream", "transports", NULL};
-    PyObject *name, *flag = NULL, *stream = NULL, *transport = NULL;
+    PyObject *flag = NULL, *stream = NULL, *transport = NULL;
     gr_gl_options options = GR_INIT(gr_gl_options);
     unsigned gl_name, flags;
     CUstream checked;
     gr_resource *resource;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OOO:from_gl_buffer", names, &name, &flag,
-                                     &stream, &transport) ||
-        !gl_number(name, &gl_name) || !flags_of(flag, &flags) ||
-        !stream_or(stream, NULL, &checked) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|$OOO:from_gl_buffer", names,
+                                     UNSIGNED(&gl_name), &flag, &stream, &transport) ||
+        !flags_of(flag, &flags) || !stream_or(stream, NULL, &checked) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
@@ -60,13 +38,13 @@ static PyObject *from_gl_buffer(PyObject *type, PyObject *args, PyObject *keywor
 static PyObject *from_gl_image(PyObject *type, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"image", "target", "flags", "transports", NULL};
-    PyObject *name, *target, *flag = NULL, *transport = NULL;
+    PyObject *flag = NULL, *transport = NULL;
     gr_gl_options options = GR_INIT(gr_gl_options);
     unsigned gl_name, gl_target, flags;
     gr_resource *resource;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|$OO:from_gl_image", names, &name, &target,
-                                     &flag, &transport) ||
-        !gl_number(name, &gl_name) || !gl_number(target, &gl_target) || !flags_of(flag, &flags) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&O&|$OO:from_gl_image", names,
+                                     UNSIGNED(&gl_name), UNSIGNED(&gl_target), &flag, &transport) ||
+        !flags_of(flag, &flags) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
@@ -80,18 +58,18 @@ static PyObject *create_gl_buffer(PyObject *type, PyObject *args, PyObject *keyw
     static char *names[] = {"size", "flags", "transports", "packed", NULL};
     PyObject *flag = NULL, *transport = NULL;
     gr_gl_options options = GR_INIT(gr_gl_options);
-    Py_ssize_t size;
+    size_t size;
     unsigned flags;
     int packed = 0;
     gr_resource *resource;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "n|$OOp:create_gl_buffer", names, &size, &flag,
-                                     &transport, &packed) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|$OOp:create_gl_buffer", names, SIZE(&size),
+                                     &flag, &transport, &packed) ||
         !flags_of(flag, &flags) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;
     options.packed = packed;
     Py_BEGIN_ALLOW_THREADS
-    resource = gr_gl_buffer_create(size < 0 ? 0 : (size_t)size, flags, &options);
+    resource = gr_gl_buffer_create(size, flags, &options);
     Py_END_ALLOW_THREADS
     return resource_new((PyTypeObject *)type, resource);
 }
@@ -105,9 +83,10 @@ static PyObject *create_gl_image(PyObject *type, PyObject *args, PyObject *keywo
     gr_gl_options options = GR_INIT(gr_gl_options);
     unsigned flags;
     gr_resource *resource;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "IIII|II$OO:create_gl_image", names,
-                                     &desc.target, &desc.internal_format, &desc.width, &desc.height,
-                                     &desc.depth, &desc.levels, &flag, &transport) ||
+    if (!PyArg_ParseTupleAndKeywords(
+            args, keywords, "O&O&O&O&|O&O&$OO:create_gl_image", names, UNSIGNED(&desc.target),
+            UNSIGNED(&desc.internal_format), UNSIGNED(&desc.width), UNSIGNED(&desc.height),
+            UNSIGNED(&desc.depth), UNSIGNED(&desc.levels), &flag, &transport) ||
         !flags_of(flag, &flags) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;

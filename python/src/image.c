@@ -13,7 +13,8 @@ static bool place_of(PyObject *args, PyObject *keywords, unsigned *level, unsign
 {
     static char *names[] = {"level", "layer", NULL};
     *level = *layer = 0;
-    return PyArg_ParseTupleAndKeywords(args, keywords, "|II", names, level, layer);
+    return PyArg_ParseTupleAndKeywords(args, keywords, "|O&O&", names, UNSIGNED(level),
+                                       UNSIGNED(layer));
 }
 
 static PyObject *array(PyObject *self, PyObject *args, PyObject *keywords)
@@ -101,10 +102,10 @@ static PyObject *texture(PyObject *self, PyObject *args, PyObject *keywords)
     gr_buffer *buffer = mapping_of(self);
     if (!buffer ||
         !PyArg_ParseTupleAndKeywords(
-            args, keywords, "|II$OOOOO(ffff)pOffII:texture", names, &options.level, &options.layer,
-            &address, &filter, &normalized, &as_float, &srgb, &border[0], &border[1], &border[2],
-            &border[3], &whole, &mip_filter, &options.mip_bias, &options.min_level,
-            &options.level_count, &options.anisotropy) ||
+            args, keywords, "|O&O&$OOOOO(ffff)pOffO&O&:texture", names, UNSIGNED(&options.level),
+            UNSIGNED(&options.layer), &address, &filter, &normalized, &as_float, &srgb, &border[0],
+            &border[1], &border[2], &border[3], &whole, &mip_filter, &options.mip_bias,
+            &options.min_level, UNSIGNED(&options.level_count), UNSIGNED(&options.anisotropy)) ||
         !address_modes_of(address, options.address) || !filter_of(filter, &options.filter) ||
         !yes_or_no(normalized, &options.normalized_coordinates) ||
         !yes_or_no(as_float, &options.as_float) || !yes_or_no(srgb, &options.srgb) ||
@@ -125,20 +126,18 @@ static PyObject *copy(PyObject *object, PyObject *args, PyObject *keywords, copy
     gr_linear_desc linear = GR_INIT(gr_linear_desc);
     PyObject *address, *given = NULL;
     unsigned level = 0, layer = 0;
-    unsigned long long pitch = 0, slice = 0;
     uint64_t pointer;
     CUstream stream;
     gr_status status;
     int host = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|II$KKpO", names, &address, &level, &layer,
-                                     &pitch, &slice, &host, &given) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O&O&$O&O&pO", names, &address,
+                                     UNSIGNED(&level), UNSIGNED(&layer), SIZE(&linear.pitch),
+                                     SIZE(&linear.slice), &host, &given) ||
         !address_of(address, &pointer) || !stream_or(given, GR_STREAM_OF_MAP, &stream) ||
         !buffer_usable(self) || !exclusive_begin(object))
         return NULL;
     linear.device = host ? 0 : pointer;
     linear.host = host ? (void *)(uintptr_t)pointer : NULL;
-    linear.pitch = pitch;
-    linear.slice = slice;
     Py_BEGIN_ALLOW_THREADS
     status = call(self->buffer, level, layer, &linear, stream);
     Py_END_ALLOW_THREADS

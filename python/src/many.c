@@ -155,15 +155,13 @@ static PyObject *map_many(PyObject *module, PyObject *args, PyObject *keywords)
     PyObject *resources, *given, *wait = NULL, *ready = NULL, *list = NULL;
     struct batch batch = {0};
     CUstream stream;
-    Py_ssize_t offset = 0, size = 0;
     (void)module;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|OOnn:map_many", names, &resources, &given,
-                                     &wait, &ready, &offset, &size) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|OOO&O&:map_many", names, &resources,
+                                     &given, &wait, &ready, SIZE(&options.offset),
+                                     SIZE(&options.size)) ||
         !stream_of(given, &stream) || !event_of(wait, &options.wait_event) ||
         !event_of(ready, &options.ready_event))
         return NULL;
-    options.offset = (size_t)offset;
-    options.size = (size_t)size;
     if (begin(resources, &batch) && take_resources(&batch))
         list = map_batch(&batch, given, stream, &options);
     end(&batch);

@@ -8,14 +8,14 @@ static PyObject *call_tensor(PyObject *object, PyObject *args, PyObject *keyword
                             "layout", "read_only", "negative_strides", "memory",
                             NULL};
     PyObject *shape = NULL, *dtype = NULL, *strides = NULL, *layout = NULL, *memory = NULL;
-    Py_ssize_t offset = 0;
+    size_t offset = 0;
     int read_only = 0, negative_strides = 0;
     struct desc desc;
     gr_buffer *buffer = mapping_of(object);
     if (!buffer ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "|OOOn$OppO:tensor", names, &shape, &dtype,
-                                     &strides, &offset, &layout, &read_only, &negative_strides,
-                                     &memory) ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "|OOOO&$OppO:tensor", names, &shape, &dtype,
+                                     &strides, SIZE(&offset), &layout, &read_only,
+                                     &negative_strides, &memory) ||
         !desc_of(&desc, shape, dtype, strides, layout, memory))
         return NULL;
     bool as_it_is = !is_given(shape) && desc.desc.memory != GR_MEMORY_ARRAY;
@@ -23,7 +23,7 @@ static PyObject *call_tensor(PyObject *object, PyObject *args, PyObject *keyword
         PyErr_SetString(PyExc_TypeError, "tensor() needs a shape if any other argument is given");
         return NULL;
     }
-    desc.desc.offset = (size_t)offset;
+    desc.desc.offset = offset;
     desc.desc.read_only = read_only;
     desc.desc.negative_strides = negative_strides;
     return tensor_of_mapping(mapping_tensor(buffer, as_it_is ? NULL : &desc.desc), object);

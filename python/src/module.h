@@ -36,6 +36,9 @@ PyObject *fail_after(unsigned slice_ms, unsigned timeout_ms);
 /* Raises a TypeError: `expected`, and what the object is instead. Returns false. */
 bool wrong_type(const char *expected, PyObject *object);
 
+/* Raises an InvalidValueError: `format` with the object. Returns false. */
+bool wrong_value(const char *format, PyObject *object);
+
 /* Raises the error that a driver function returned. Returns NULL. */
 PyObject *driver_fail(int result, const char *call);
 
@@ -93,7 +96,21 @@ bool flags_of(PyObject *object, unsigned *flags);
  */
 const char *plain_text(PyObject *object);
 
-/* Reads a handle or an address: a number, or an object that int() accepts. */
+/*
+ * Reads an integer, or an object with __index__ such as a NumPy integer. OverflowError if it does
+ * not fit into that many bits. A negative *value is in two's complement.
+ */
+bool integer_of(PyObject *object, unsigned bits, bool with_sign, uint64_t *value);
+
+/* Read an integer of 0 or more, as converters for "O&" of PyArg_ParseTuple(). */
+int unsigned_of(PyObject *object, void *place);
+int size_of(PyObject *object, void *place);
+int uint64_of(PyObject *object, void *place);
+#define UNSIGNED(place) unsigned_of, (1 ? (place) : (unsigned *)NULL)
+#define SIZE(place)     size_of, (1 ? (place) : (size_t *)NULL)
+#define UINT64(place)   uint64_of, (1 ? (place) : (uint64_t *)NULL)
+
+/* Reads a handle or an address: an integer, or an object with only __int__. */
 bool address_of(PyObject *object, uint64_t *address);
 
 /* Converts seconds to milliseconds. None waits forever. */

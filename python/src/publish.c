@@ -93,13 +93,10 @@ static bool flag_of(PyObject *object, bool *flag)
 
 static bool flags_of_options(const struct given *given, gr_publish_options *to)
 {
-    if (given->level)
-        to->level = (unsigned)PyLong_AsUnsignedLongMask(given->level);
-    if (given->layer)
-        to->layer = (unsigned)PyLong_AsUnsignedLongMask(given->layer);
-    if (given->offset)
-        to->offset = (size_t)PyNumber_AsSsize_t(given->offset, PyExc_OverflowError);
-    return !PyErr_Occurred() && flag_of(given->bgr, &to->bgr) && flag_of(given->flip, &to->flip) &&
+    return (!given->level || unsigned_of(given->level, &to->level)) &&
+           (!given->layer || unsigned_of(given->layer, &to->layer)) &&
+           (!given->offset || size_of(given->offset, &to->offset)) &&
+           flag_of(given->bgr, &to->bgr) && flag_of(given->flip, &to->flip) &&
            flag_of(given->srgb, &to->srgb) && flag_of(given->full_range, &to->full_range);
 }
 
@@ -331,10 +328,8 @@ static bool attachment_of(PyObject *object, unsigned *attachment)
     int choice;
     if (!is_given(object))
         return true;
-    if (PyLong_Check(object)) {
-        *attachment = (unsigned)PyLong_AsUnsignedLongMask(object);
-        return !PyErr_Occurred();
-    }
+    if (PyIndex_Check(object))
+        return unsigned_of(object, attachment);
     if (!choice_of(object, "attachment", names, &choice))
         return false;
     *attachment = choice == 0   ? DEPTH
@@ -350,7 +345,8 @@ static bool rectangle_of(PyObject *object, gr_framebuffer_options *to)
         return true;
     PyObject *tuple = PySequence_Tuple(object);
     bool good =
-        tuple && PyArg_ParseTuple(tuple, "IIII:rectangle", &to->x, &to->y, &to->width, &to->height);
+        tuple && PyArg_ParseTuple(tuple, "O&O&O&O&:rectangle", UNSIGNED(&to->x), UNSIGNED(&to->y),
+                                  UNSIGNED(&to->width), UNSIGNED(&to->height));
     Py_XDECREF(tuple);
     return good;
 }
@@ -410,11 +406,11 @@ static PyObject *fetch_framebuffer(PyObject *module, PyObject *args, PyObject *k
     int reverse_z = 0, bgr = 0, flip = 0, srgb = 0;
     unsigned framebuffer;
     (void)module;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "IO|$OOOffpOppOOOpOO", names, &framebuffer,
-                                     &object, &given.stream, &attachment, &rectangle,
-                                     &options.z_near, &options.z_far, &reverse_z, &given.layout,
-                                     &bgr, &flip, &given.scale, &given.bias, &given.alpha, &srgb,
-                                     &given.wait_event, &staging) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&O|$OOOffpOppOOOpOO", names,
+                                     UNSIGNED(&framebuffer), &object, &given.stream, &attachment,
+                                     &rectangle, &options.z_near, &options.z_far, &reverse_z,
+                                     &given.layout, &bgr, &flip, &given.scale, &given.bias,
+                                     &given.alpha, &srgb, &given.wait_event, &staging) ||
         !attachment_of(attachment, &options.attachment) || !rectangle_of(rectangle, &options) ||
         !names_of_options(&given, &conversion) || !numbers_of_options(&given, &conversion))
         return NULL;

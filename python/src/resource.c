@@ -174,8 +174,8 @@ static PyObject *map_linear(PyObject *object, PyObject *args, PyObject *keywords
     PyObject *given = NULL;
     CUstream stream;
     gr_buffer *buffer;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|II$O:map_linear", names, &level, &layer,
-                                     &given) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O&O&$O:map_linear", names, UNSIGNED(&level),
+                                     UNSIGNED(&layer), &given) ||
         !stream_given(given, "map_linear", &stream) || !mappable(self) || !exclusive_begin(object))
         return NULL;
     Py_BEGIN_ALLOW_THREADS

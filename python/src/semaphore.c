@@ -37,12 +37,10 @@ static PyObject *from_fd(PyObject *type, PyObject *args, PyObject *keywords)
                                          {0}};
     gr_semaphore_desc desc = GR_INIT(gr_semaphore_desc);
     PyObject *kind = NULL;
-    unsigned long long value = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "i|$OK:from_fd", names, &desc.fd, &kind,
-                                     &value) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "i|$OO&:from_fd", names, &desc.fd, &kind,
+                                     UINT64(&desc.value)) ||
         !value_of(kind, "kind of semaphore", kinds, &desc.type))
         return NULL;
-    desc.value = value;
     return import(type, &desc);
 }
 
@@ -60,14 +58,12 @@ static PyObject *from_win32(PyObject *type, PyObject *args, PyObject *keywords)
         {0}};
     gr_semaphore_desc desc = GR_INIT(gr_semaphore_desc);
     PyObject *handle, *name, *kind = NULL;
-    unsigned long long value = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OK:from_win32", names, &handle, &kind,
-                                     &value) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OO&:from_win32", names, &handle, &kind,
+                                     UINT64(&desc.value)) ||
         !value_of(kind, "kind of semaphore", kinds, &desc.type) ||
         !win32_of(handle, &desc.win32_handle, &name))
         return NULL;
     desc.win32_name = name ? PyBytes_AsString(name) : NULL;
-    desc.value = value;
     PyObject *self = import(type, &desc);
     Py_XDECREF(name);
     return self;
@@ -112,7 +108,7 @@ typedef gr_status point_call(const gr_semaphore_point[], size_t, CUstream);
 
 struct given {
     PyObject *stream;
-    unsigned long long value, key, fence;
+    uint64_t value, key, fence;
     unsigned timeout_ms;
     int skip;
 };
@@ -139,9 +135,9 @@ static PyObject *wait(PyObject *self, PyObject *args, PyObject *keywords)
     static char *names[] = {"stream", "value", "key", "timeout", "fence", "skip_nvscibuf", NULL};
     struct given given = {0};
     PyObject *timeout = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|K$KOKp:wait", names, &given.stream,
-                                     &given.value, &given.key, &timeout, &given.fence,
-                                     &given.skip) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O&$O&OO&p:wait", names, &given.stream,
+                                     UINT64(&given.value), UINT64(&given.key), &timeout,
+                                     UINT64(&given.fence), &given.skip) ||
         (timeout && !timeout_of(timeout, &given.timeout_ms)))
         return NULL;
     return run(gr_semaphore_wait, self, &given);
@@ -151,8 +147,9 @@ static PyObject *signal(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"stream", "value", "key", "fence", "skip_nvscibuf", NULL};
     struct given given = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|K$KKp:signal", names, &given.stream,
-                                     &given.value, &given.key, &given.fence, &given.skip))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O&$O&O&p:signal", names, &given.stream,
+                                     UINT64(&given.value), UINT64(&given.key), UINT64(&given.fence),
+                                     &given.skip))
         return NULL;
     return run(gr_semaphore_signal, self, &given);
 }

@@ -256,16 +256,16 @@ PyObject *vulkan_submit(PyObject *object, PyObject *args, PyObject *keywords)
                             "first",     "last",     "fence",  "queue",  NULL};
     struct batch batch = {0};
     PyObject *resources, *commands = NULL;
-    unsigned long long fence = 0, queue = 0;
+    uint64_t fence = 0, queue = 0;
     gr_vk_use use = GR_INIT(gr_vk_use);
-    unsigned long long stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
-    unsigned long long access = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT;
+    uint64_t stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
+    uint64_t access = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT;
     unsigned layout = VK_IMAGE_LAYOUT_GENERAL;
     int first = -1, last = 1;
     PyObject *none = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O$KKIppKK:submit", names, &resources,
-                                     &commands, &stages, &access, &layout, &first, &last, &fence,
-                                     &queue))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O$O&O&O&ppO&O&:submit", names, &resources,
+                                     &commands, UINT64(&stages), UINT64(&access), UNSIGNED(&layout),
+                                     &first, &last, UINT64(&fence), UINT64(&queue)))
         return NULL;
     bool read = each(resources, "resources", &batch, &batch.resource_count, add_one) &&
                 (!commands ||

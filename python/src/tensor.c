@@ -177,13 +177,13 @@ static PyObject *call_view(PyObject *object, PyObject *args, PyObject *keywords)
                             "layout", "read_only", "negative_strides", NULL};
     tensor_object *self = (tensor_object *)object;
     PyObject *shape = NULL, *dtype = NULL, *strides = NULL, *layout = NULL;
-    Py_ssize_t offset = 0;
+    size_t offset = 0;
     int read_only = 0, negative_strides = 0;
     const gr_tensor_info *info = tensor_info_of(object);
     struct desc desc;
-    if (!info ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "|OOOn$Opp:view", names, &shape, &dtype,
-                                     &strides, &offset, &layout, &read_only, &negative_strides))
+    if (!info || !PyArg_ParseTupleAndKeywords(args, keywords, "|OOOO&$Opp:view", names, &shape,
+                                              &dtype, &strides, SIZE(&offset), &layout, &read_only,
+                                              &negative_strides))
         return NULL;
     if (!describe_view(&desc, info, shape, dtype, strides, layout))
         return NULL;

@@ -83,11 +83,12 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
                             "transports",
                             NULL};
     PyObject *transport = NULL;
-    unsigned long long instance, physical_device, device, queue, function = 0;
+    uint64_t instance, physical_device, device, queue, function = 0;
     unsigned family, transports;
     int synchronization2 = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "KKKKI|$KpO:VulkanDevice", names, &instance,
-                                     &physical_device, &device, &queue, &family, &function,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&O&O&O&O&|$O&pO:VulkanDevice", names,
+                                     UINT64(&instance), UINT64(&physical_device), UINT64(&device),
+                                     UINT64(&queue), UNSIGNED(&family), UINT64(&function),
                                      &synchronization2, &transport) ||
         !value_of(transport, "transport", transport_names, &transports))
         return NULL;
@@ -147,17 +148,15 @@ static PyObject *create_buffer(PyObject *object, PyObject *args, PyObject *keywo
 {
     static char *names[] = {"size", "usage", "flags", NULL};
     VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
-    unsigned long long size;
     PyObject *flag = NULL;
     unsigned flags;
     gr_resource *resource;
     vulkan_object *self = open_of(object);
     if (!self ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "KI|$O:create_buffer", names, &size,
-                                     &info.usage, &flag) ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "O&O&|$O:create_buffer", names,
+                                     UINT64(&info.size), UNSIGNED(&info.usage), &flag) ||
         !flags_of(flag, &flags))
         return NULL;
-    info.size = size;
     Py_BEGIN_ALLOW_THREADS
     resource = gr_vk_buffer_create(self->device, &info, flags);
     Py_END_ALLOW_THREADS
@@ -188,8 +187,10 @@ static PyObject *create_image(PyObject *object, PyObject *args, PyObject *keywor
     gr_resource *resource;
     vulkan_object *self = open_of(object);
     if (!self ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "IIII|$IIIO:create_image", names, &format,
-                                     &width, &height, &usage, &depth, &levels, &layers, &flag) ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "O&O&O&O&|$O&O&O&O:create_image", names,
+                                     UNSIGNED(&format), UNSIGNED(&width), UNSIGNED(&height),
+                                     UNSIGNED(&usage), UNSIGNED(&depth), UNSIGNED(&levels),
+                                     UNSIGNED(&layers), &flag) ||
         !flags_of(flag, &flags))
         return NULL;
     VkImageCreateInfo info = image_info(format, width, height, depth, usage, levels, layers);
@@ -203,15 +204,16 @@ static PyObject *from_vk_buffer(PyObject *object, PyObject *args, PyObject *keyw
 {
     static char *names[] = {"buffer", "memory",    "memory_size", "size",
                             "offset", "dedicated", "flags",       NULL};
-    unsigned long long buffer, memory, memory_size, size, offset = 0;
+    uint64_t buffer, memory, memory_size, size, offset = 0;
     int dedicated = 0;
     unsigned flags;
     PyObject *flag = NULL;
     gr_resource *resource;
     vulkan_object *self = open_of(object);
     if (!self ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "KKKK|$KpO:from_vk_buffer", names, &buffer,
-                                     &memory, &memory_size, &size, &offset, &dedicated, &flag) ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "O&O&O&O&|$O&pO:from_vk_buffer", names,
+                                     UINT64(&buffer), UINT64(&memory), UINT64(&memory_size),
+                                     UINT64(&size), UINT64(&offset), &dedicated, &flag) ||
         !flags_of(flag, &flags))
         return NULL;
     gr_vk_buffer_desc desc =
@@ -229,16 +231,18 @@ static PyObject *from_vk_image(PyObject *object, PyObject *args, PyObject *keywo
     static char *names[] = {"image",  "memory",    "memory_size", "format", "width",
                             "height", "usage",     "depth",       "levels", "layers",
                             "offset", "dedicated", "flags",       NULL};
-    unsigned long long image, memory, memory_size, offset = 0;
+    uint64_t image, memory, memory_size, offset = 0;
     unsigned format, width, height, usage, depth = 1, levels = 1, layers = 1, flags;
     int dedicated = 0;
     PyObject *flag = NULL;
     gr_resource *resource;
     vulkan_object *self = open_of(object);
     if (!self ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "KKKIIII|$IIIKpO:from_vk_image", names, &image,
-                                     &memory, &memory_size, &format, &width, &height, &usage,
-                                     &depth, &levels, &layers, &offset, &dedicated, &flag) ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "O&O&O&O&O&O&O&|$O&O&O&O&pO:from_vk_image",
+                                     names, UINT64(&image), UINT64(&memory), UINT64(&memory_size),
+                                     UNSIGNED(&format), UNSIGNED(&width), UNSIGNED(&height),
+                                     UNSIGNED(&usage), UNSIGNED(&depth), UNSIGNED(&levels),
+                                     UNSIGNED(&layers), UINT64(&offset), &dedicated, &flag) ||
         !flags_of(flag, &flags))
         return NULL;
     VkImageCreateInfo info = image_info(format, width, height, depth, usage, levels, layers);
