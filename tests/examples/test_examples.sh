@@ -136,11 +136,6 @@ else
     check hello_ring_drawn 1 "$compare" --mean 1.0 hello_ring.png hello.png
 fi
 
-# ---- engine: its own submits and semaphores ----
-
-check engine 0 "$(built engine)" && says out 'frame 1: green is 0' 'frame 2: green is 85' \
-    'frame 3: green is 170'
-
 # ---- sinewave ----
 
 check sinewave 0 "$sinewave" $wave -o wave.png &&

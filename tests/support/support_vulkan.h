@@ -59,7 +59,8 @@
     X(QueueSubmit)                                                                                 \
     X(QueueWaitIdle)                                                                               \
     X(SignalSemaphore)                                                                             \
-    X(WaitForFences)
+    X(WaitForFences)                                                                               \
+    X(WaitSemaphores)
 
 #define VULKAN_MEMBER(name) PFN_vk##name name;
 

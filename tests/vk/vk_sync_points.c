@@ -66,6 +66,16 @@ static VkSemaphore own_timeline(bool exported, uint64_t value)
     return semaphore;
 }
 
+/* Waits in the thread of the application for a release, which signals the value. */
+static void wait_on_host(VkSemaphore semaphore, uint64_t value)
+{
+    const VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                      .semaphoreCount = 1,
+                                      .pSemaphores = &semaphore,
+                                      .pValues = &value};
+    VK(WaitSemaphores(vk.h->device, &info, UINT64_C(10000000000)));
+}
+
 static void check_own(bool through_host)
 {
     VkSemaphore own[2] = {own_timeline(!through_host, 10), own_timeline(!through_host, 20)};
@@ -90,6 +100,8 @@ static void check_own(bool through_host)
     submit = begin_submit(resource);
     ck_assert_uint_eq(wait_value_of(submit), 21);
     check_read_after(resource, submit, 0x72);
+    fill_late(resource, 0x73, fx.stream);
+    wait_on_host(own[1], 22);
     CU(StreamSynchronize(fx.stream));
     gr_resource_free(resource);
     for (int i = 0; i < 2; i++) {
