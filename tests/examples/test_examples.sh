@@ -26,7 +26,6 @@ hello=$(built hello)
 sinewave=$(built sinewave)
 heightmap=$(built heightmap)
 postprocess=$(built postprocess)
-gallery=$(built gallery)
 publish=$(built publish)
 port=$(built port)
 pingpong=$(built pingpong)
@@ -35,7 +34,7 @@ twoproc=$(built twoproc)
 compare=$(built compare_png)
 
 for program in "$hello" \
-    "$sinewave" "$heightmap" "$postprocess" "$gallery" "$publish" "$port" "$pingpong" "$particles" \
+    "$sinewave" "$heightmap" "$postprocess" "$publish" "$port" "$pingpong" "$particles" \
     "$twoproc" "$compare" "$make_png"; do
     if [ -z "$program" ]; then cannot "the examples were not built (is libpng missing?)"; fi
 done
@@ -45,7 +44,6 @@ wave='--size 192x120 --mesh 96'
 hill='--size 192x120 --mesh 96'
 # More pixels than the input picture has, so that the minification filter of OpenGL does not matter.
 easel='--size 192x120 --radius 5'
-thumb='--shrink 5'
 sheet='--size 192x120'
 # Enough frames to use both images several times.
 tiles='--frames 12'
@@ -55,8 +53,7 @@ if [ "${1-}" = --reference ]; then
         "$make_png" coloured "$2/input.png" &&
         "$postprocess" $easel "$2/input.png" "$2/postprocess.png" &&
         "$postprocess" $easel -f sobel "$2/input.png" "$2/sobel.png" &&
-        rm "$2/input.png" && "$gallery" $thumb -o "$2/gallery.png" &&
-        "$port" $sheet -o "$2/port.png" && "$pingpong" $tiles -o "$2/pingpong.png"
+        rm "$2/input.png" && "$port" $sheet -o "$2/port.png" && "$pingpong" $tiles -o "$2/pingpong.png"
     exit
 fi
 
@@ -243,17 +240,6 @@ check easel_odd 0 "$postprocess" --size 33x17 --radius 64 coloured.png odd.png
 check easel_odd_kept 0 test "$(size odd.png)" = 33x17
 check lake 0 "$postprocess" "$lake" lake.png && says out 480x320 'lake.png, 1280x720'
 
-# ---- gallery ----
-
-check gallery 0 "$gallery" $thumb -o gallery.png &&
-    says out CUDA OpenGL 'cube map' '9 levels' 'renderbuffer' "$(pwd -P)/gallery.png, 256x144"
-# gallery stretches and rotates nothing, so its picture differs from the reference only by the last
-# bit of a sine.
-check gallery_picture 0 "$compare" --max 6 --mean 0.5 gallery.png "$references/gallery.png"
-check gallery_whole 0 "$gallery" --output whole.png && says out 'whole.png, 1280x720'
-check gallery_again 0 "$gallery" --shrink 1 -o again.png
-check gallery_steady 0 "$compare" --max 0 whole.png again.png
-
 # ---- publish ----
 
 panel='--size 192x120 --tensor 93x61'
@@ -393,9 +379,7 @@ check heightmap_help 0 "$heightmap" -h && says out Usage --height-scale GR_CUDA_
 check sinewave_version 0 "$sinewave" --version && says out 'sinewave (grinterop) '
 check heightmap_version 0 "$heightmap" -V && says out 'heightmap (grinterop) '
 check postprocess_help 0 "$postprocess" --help && says out Usage --split GR_CUDA_DRIVER
-check gallery_help 0 "$gallery" -h && says out Usage --shrink GR_CUDA_DRIVER
 check postprocess_version 0 "$postprocess" -V && says out 'postprocess (grinterop) '
-check gallery_version 0 "$gallery" --version && says out 'gallery (grinterop) '
 check port_help 0 "$port" --help && says out Usage --backend GR_CUDA_DRIVER
 check pingpong_help 0 "$pingpong" -h && says out Usage --queue GR_CUDA_DRIVER
 check port_version 0 "$port" -V && says out 'port (grinterop) '
@@ -421,8 +405,6 @@ check split_huge 2 "$postprocess" --split 101 grey.png new.png && says err --spl
 check rotate_huge 2 "$postprocess" --rotate 90 grey.png new.png && says err --rotate
 check easel_size 2 "$postprocess" --size small grey.png new.png && says err '"small"'
 check easel_overwrite 2 "$postprocess" grey.png ./grey.png && says err 'overwrite the input'
-check shrink_none 2 "$gallery" --shrink 0 && says err 'from 1 to 16'
-check gallery_argument 2 "$gallery" what && says err '"what"' --help
 check no_argument 2 "$heightmap" && says err Usage
 check two_arguments 2 "$heightmap" grey.png flat.png && says err Usage
 check extra_argument 2 "$sinewave" what && says err '"what"' --help
@@ -458,7 +440,6 @@ check easel_folder 1 "$postprocess" . new.png && says err 'cannot be'
 check easel_nothing_new 1 test -e new.png
 check easel_nowhere 1 "$postprocess" $easel grey.png nowhere/new.png &&
     says err nowhere/new.png 'No such file'
-check gallery_nowhere 1 "$gallery" -o nowhere/new.png && says err nowhere/new.png 'No such file'
 check output_nowhere 1 "$sinewave" $wave -o nowhere/wave.png &&
     says err nowhere/wave.png 'No such file'
 mkdir folder
@@ -480,8 +461,6 @@ check no_driver 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$sinewave" $wave
     says err no_such_driver.so
 check no_driver_postprocess 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" \
     "$postprocess" $easel grey.png none.png && says err no_such_driver.so
-check no_driver_gallery 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$gallery" -o none.png &&
-    says err no_such_driver.so
 check no_driver_port 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$port" -o none.png &&
     says err no_such_driver.so
 check no_driver_pingpong 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$pingpong" -o none.png &&
