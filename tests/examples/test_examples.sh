@@ -4,7 +4,7 @@
 # test_examples.sh: runs the examples as a user would and checks their pictures, exit statuses and
 # messages. It uses the CUDA driver that the environment names; run-test sets it.
 #
-# GR_EXAMPLE_DATA  the folder of island.png, lake.png and the reference pictures; default: beside
+# GR_EXAMPLE_DATA  the folder of lake.png and of the reference pictures; default: beside
 #                  this script and in ../examples
 #
 # It is a shell script because it tests what a shell sees. `test_examples.sh --reference FOLDER`
@@ -19,12 +19,10 @@ suite=examples
 here=$(cd "$(dirname "$0")" && pwd) || exit 99
 make_png=$(built make_png)
 references=${GR_EXAMPLE_DATA:-$here/reference}
-island=${GR_EXAMPLE_DATA:-$here/../../examples}/island.png
 lake=${GR_EXAMPLE_DATA:-$here/../../examples/postprocess}/lake.png
 kernels=${GR_EXAMPLE_DATA:-$PWD/kernels}
 hello=$(built hello)
 sinewave=$(built sinewave)
-heightmap=$(built heightmap)
 postprocess=$(built postprocess)
 publish=$(built publish)
 port=$(built port)
@@ -34,14 +32,13 @@ twoproc=$(built twoproc)
 compare=$(built compare_png)
 
 for program in "$hello" \
-    "$sinewave" "$heightmap" "$postprocess" "$publish" "$port" "$pingpong" "$particles" \
+    "$sinewave" "$postprocess" "$publish" "$port" "$pingpong" "$particles" \
     "$twoproc" "$compare" "$make_png"; do
     if [ -z "$program" ]; then cannot "the examples were not built (is libpng missing?)"; fi
 done
 
 # Small pictures with few vertices: sanitizers and software OpenGL are slow.
 wave='--size 192x120 --mesh 96'
-hill='--size 192x120 --mesh 96'
 # More pixels than the input picture has, so that the minification filter of OpenGL does not matter.
 easel='--size 192x120 --radius 5'
 sheet='--size 192x120'
@@ -49,7 +46,7 @@ sheet='--size 192x120'
 tiles='--frames 12'
 
 if [ "${1-}" = --reference ]; then
-    "$sinewave" $wave -o "$2/sinewave.png" && "$heightmap" "$island" $hill -o "$2/heightmap.png" &&
+    "$sinewave" $wave -o "$2/sinewave.png" &&
         "$make_png" coloured "$2/input.png" &&
         "$postprocess" $easel "$2/input.png" "$2/postprocess.png" &&
         "$postprocess" $easel -f sobel "$2/input.png" "$2/sobel.png" &&
@@ -163,37 +160,9 @@ check no_suffix 0 "$sinewave" $wave --frames 1 -o plain &&
 check odd_size 0 "$sinewave" --size 33x17 --mesh 2 -o odd.png
 check odd_size_kept 0 test "$(size odd.png)" = 33x17
 
-# ---- heightmap ----
-
-check heightmap 0 "$heightmap" "$island" $hill -o terrain.png &&
-    says out 'coloured by height' 256x256 "$(pwd -P)/terrain.png, 192x120"
-check heightmap_picture 0 "$compare" $limits terrain.png "$references/heightmap.png"
-check heightmap_default 0 "$heightmap" $hill flat.png && says out terrain.png
-"$make_png" grey grey.png || exit 99
-check hill 0 "$heightmap" $hill grey.png -o hill.png
-check hill_is_no_plain 1 "$compare" --share 5 hill.png terrain.png
-for kind in grey16 grey-alpha rgb rgba palette interlaced; do
-    "$make_png" $kind kind.png || exit 99
-    check "read_$kind" 0 "$heightmap" $hill kind.png -o kind_hill.png
-    check "same_$kind" 0 "$compare" --max 0 hill.png kind_hill.png
-done
-for kind in coloured transparent; do "$make_png" $kind $kind.png || exit 99; done
-check own_colours 0 "$heightmap" $hill coloured.png -o green.png &&
-    says out 'drawn in its own colours'
-check own_colours_seen 1 "$compare" --share 5 hill.png green.png
-check transparent 0 "$heightmap" $hill transparent.png -o nothing.png
-check transparent_is_low 0 "$compare" --max 0 nothing.png terrain.png
-for kind in one-pixel one-row; do
-    "$make_png" $kind small.png || exit 99
-    check "$kind" 0 "$heightmap" $hill small.png -o small_hill.png
-done
-check rotate 0 "$heightmap" $hill --rotate 120 grey.png -o turned.png
-check rotate_seen 1 "$compare" --share 2 hill.png turned.png
-check height_scale 0 "$heightmap" $hill --height-scale 0 grey.png -o low.png
-check height_scale_seen 1 "$compare" --share 2 hill.png low.png
-
 # ---- postprocess ----
 
+for kind in grey coloured transparent; do "$make_png" $kind $kind.png || exit 99; done
 check postprocess 0 "$postprocess" $easel coloured.png soft.png &&
     says out CUDA OpenGL 48x32 'blur over 5 pixels' "$(pwd -P)/soft.png, 192x120"
 check postprocess_size 0 test "$(size soft.png)" = 192x120
@@ -375,9 +344,7 @@ check twoproc_nowhere 1 "$twoproc" $wave --frames 2 -o nowhere/two.png && says e
 
 check sinewave_help 0 "$sinewave" --help &&
     says out Usage --mesh '(2 to 2048, default 512)' GR_CUDA_DRIVER
-check heightmap_help 0 "$heightmap" -h && says out Usage --height-scale GR_CUDA_DRIVER
 check sinewave_version 0 "$sinewave" --version && says out 'sinewave (grinterop) '
-check heightmap_version 0 "$heightmap" -V && says out 'heightmap (grinterop) '
 check postprocess_help 0 "$postprocess" --help && says out Usage --split GR_CUDA_DRIVER
 check postprocess_version 0 "$postprocess" -V && says out 'postprocess (grinterop) '
 check port_help 0 "$port" --help && says out Usage --backend GR_CUDA_DRIVER
@@ -405,31 +372,25 @@ check split_huge 2 "$postprocess" --split 101 grey.png new.png && says err --spl
 check rotate_huge 2 "$postprocess" --rotate 90 grey.png new.png && says err --rotate
 check easel_size 2 "$postprocess" --size small grey.png new.png && says err '"small"'
 check easel_overwrite 2 "$postprocess" grey.png ./grey.png && says err 'overwrite the input'
-check no_argument 2 "$heightmap" && says err Usage
-check two_arguments 2 "$heightmap" grey.png flat.png && says err Usage
+check no_argument 2 "$postprocess" && says err Usage
+check three_arguments 2 "$postprocess" grey.png new.png flat.png && says err Usage
 check extra_argument 2 "$sinewave" what && says err '"what"' --help
 check unknown_option 2 "$sinewave" --colour && says err --help
 check size_word 2 "$sinewave" --size large && says err '"large"' 1280x720
 check size_rest 2 "$sinewave" --size 64x64x && says err '"64x64x"'
-check size_zero 2 "$heightmap" --size 0x100 grey.png && says err '"0x100"'
-check size_huge 2 "$heightmap" --size 99999999999999999999x100 grey.png && says err --size
+check size_zero 2 "$sinewave" --size 0x100 && says err '"0x100"'
+check size_huge 2 "$sinewave" --size 99999999999999999999x100 && says err --size
 check mesh_small 2 "$sinewave" --mesh 1 && says err 'from 2 to 2048'
-check mesh_rest 2 "$heightmap" --mesh 64k grey.png && says err '"64k"'
+check mesh_rest 2 "$sinewave" --mesh 64k && says err '"64k"'
 check frames_none 2 "$sinewave" --frames 0 && says err --frames
 check time_word 2 "$sinewave" --time nan && says err '"nan"'
-check scale_huge 2 "$heightmap" --height-scale 1e9 grey.png && says err --height-scale
-check overwrite 2 "$heightmap" grey.png -o ./grey.png && says err 'overwrite the input'
+check time_huge 2 "$sinewave" --time 1e9 && says err --time
 
 # ---- Files that can't be read or written ----
 
-check missing_input 1 "$heightmap" missing.png && says err missing.png 'No such file'
 echo 'This is no picture.' >text.png
-check no_png 1 "$heightmap" text.png && says err text.png 'cannot be read as a PNG file'
-head -c 20000 "$island" >half.png
-check half_png 1 "$heightmap" half.png && says err half.png 'cannot be read as a PNG file'
 : >empty.png
-check empty_png 1 "$heightmap" empty.png && says err empty.png
-check folder_input 1 "$heightmap" . && says err 'cannot be'
+check easel_empty 1 "$postprocess" empty.png new.png && says err empty.png
 check easel_missing 1 "$postprocess" missing.png new.png && says err missing.png 'No such file'
 check easel_no_png 1 "$postprocess" text.png new.png &&
     says err text.png 'cannot be read as a PNG file'
@@ -443,7 +404,7 @@ check easel_nowhere 1 "$postprocess" $easel grey.png nowhere/new.png &&
 check output_nowhere 1 "$sinewave" $wave -o nowhere/wave.png &&
     says err nowhere/wave.png 'No such file'
 mkdir folder
-check output_folder 1 "$heightmap" $hill grey.png -o folder && says err folder 'cannot be written'
+check output_folder 1 "$sinewave" $wave -o folder && says err folder 'cannot be written'
 if [ -c /dev/full ]; then
     check disk_full 1 "$sinewave" $wave -o /dev/full && says err 'No space left'
     check device_stays 0 test -c /dev/full
