@@ -26,14 +26,13 @@ sinewave=$(built sinewave)
 postprocess=$(built postprocess)
 publish=$(built publish)
 port=$(built port)
-pingpong=$(built pingpong)
 particles=$(built particles)
 twoproc=$(built twoproc)
 compare=$(built compare_png)
 
 for program in "$hello" \
-    "$sinewave" "$postprocess" "$publish" "$port" "$pingpong" "$particles" \
-    "$twoproc" "$compare" "$make_png"; do
+    "$sinewave" "$postprocess" "$publish" "$port" "$particles" "$twoproc" \
+    "$compare" "$make_png"; do
     if [ -z "$program" ]; then cannot "the examples were not built (is libpng missing?)"; fi
 done
 
@@ -42,15 +41,13 @@ wave='--size 192x120 --mesh 96'
 # More pixels than the input picture has, so that the minification filter of OpenGL does not matter.
 easel='--size 192x120 --radius 5'
 sheet='--size 192x120'
-# Enough frames to use both images several times.
-tiles='--frames 12'
 
 if [ "${1-}" = --reference ]; then
     "$sinewave" $wave -o "$2/sinewave.png" &&
         "$make_png" coloured "$2/input.png" &&
         "$postprocess" $easel "$2/input.png" "$2/postprocess.png" &&
         "$postprocess" $easel -f sobel "$2/input.png" "$2/sobel.png" &&
-        rm "$2/input.png" && "$port" $sheet -o "$2/port.png" && "$pingpong" $tiles -o "$2/pingpong.png"
+        rm "$2/input.png" && "$port" $sheet -o "$2/port.png"
     exit
 fi
 
@@ -239,7 +236,7 @@ check port_time 0 "$compare" $limits later.png port-0003.png
 check port_gl_copied 0 "$port" --transport copy $sheet -o copied.png
 check port_gl_copied_same 0 "$compare" --max 0 port.png copied.png
 
-# ---- port and pingpong on Vulkan ----
+# ---- port on Vulkan ----
 
 # vulkan OPTION: whether Vulkan can be opened; if not, $missing is the reason. Other failures show
 # in the checks below.
@@ -259,14 +256,6 @@ fi
 # compilers may round the last bit of a colour differently.
 same='--max 0'
 if [ "${GR_CUDA_DRIVER-}" != soft ]; then same='--max 2 --share 1'; fi
-
-# All three kinds of queue draw the same picture. The program itself also checks each frame.
-pingpong_on() {
-    check "pingpong_$1" 0 "$pingpong" $validate --queue "$1" $tiles -o "$1.png" &&
-        says out CUDA 'queue ' 'frames   12' \
-            '10 frames went to Vulkan and back, 0 texels of them wrong' \
-            '0 of 12 tiles wrong' "$(pwd -P)/$1.png, 1920x1080"
-}
 
 if vulkan ''; then
     # Mesa's Vulkan driver is unloaded with its last instance. The leak check reports the memory
@@ -290,23 +279,9 @@ if vulkan ''; then
     check port_vk_odd_kept 0 test "$(size odd.png)" = 33x17
     check port_vk_nowhere 1 "$port" -b vk $sheet -o nowhere/new.png &&
         says err nowhere/new.png 'No such file'
-    pingpong_on graphics
-    like pingpong_picture '--mean 1.0 --tolerance 8 --share 2.5' graphics.png pingpong.png
-    for queue in compute transfer; do
-        pingpong_on $queue
-        check "pingpong_same_$queue" 0 "$compare" --max 0 graphics.png $queue.png
-    done
-    # More frames than tiles, so that tiles are reused, and fewer frames than images.
-    check pingpong_many 0 "$pingpong" $validate --frames 60 -o many.png &&
-        says out '58 frames went to Vulkan and back, 0 texels' '0 of 48 tiles wrong'
-    check pingpong_one 0 "$pingpong" $validate --frames 1 -o one.png &&
-        says out '0 of 1 tiles wrong'
-    check pingpong_nowhere 1 "$pingpong" --frames 1 -o nowhere/new.png &&
-        says err nowhere/new.png 'No such file'
     export ASAN_OPTIONS="$asan"
 else
     skip port_vulkan "$missing"
-    skip pingpong "$missing"
 fi
 check no_vulkan 1 env VK_DRIVER_FILES="$work/none.json" VK_ICD_FILENAMES="$work/none.json" \
     "$port" --backend vk $sheet -o none.png && says err 'Cannot open Vulkan'
@@ -348,12 +323,8 @@ check sinewave_version 0 "$sinewave" --version && says out 'sinewave (grinterop)
 check postprocess_help 0 "$postprocess" --help && says out Usage --split GR_CUDA_DRIVER
 check postprocess_version 0 "$postprocess" -V && says out 'postprocess (grinterop) '
 check port_help 0 "$port" --help && says out Usage --backend GR_CUDA_DRIVER
-check pingpong_help 0 "$pingpong" -h && says out Usage --queue GR_CUDA_DRIVER
 check port_version 0 "$port" -V && says out 'port (grinterop) '
-check pingpong_version 0 "$pingpong" --version && says out 'pingpong (grinterop) '
 check backend_unknown 2 "$port" --backend metal && says err '"metal"' 'gl or vk'
-check queue_unknown 2 "$pingpong" --queue video && says err '"video"' transfer
-check pingpong_none 2 "$pingpong" --frames 0 && says err 'from 1 to 100000'
 check twoproc_help 0 "$twoproc" --help && says out Usage --kill GR_CUDA_DRIVER
 check twoproc_version 0 "$twoproc" -V && says out 'twoproc (grinterop) '
 check particles_help 0 "$particles" --help && says out Usage --in-flight GR_CUDA_DRIVER
@@ -362,7 +333,6 @@ check particles_none 2 "$particles" --particles 0 && says err 'from 1 to 4194304
 check particles_many 2 "$particles" --in-flight 65 && says err 'from 1 to 64'
 check particles_argument 2 "$particles" what && says err '"what"' --help
 check port_argument 2 "$port" what && says err '"what"' --help
-check pingpong_argument 2 "$pingpong" what && says err '"what"' --help
 check no_output 2 "$postprocess" grey.png && says err Usage
 check filter_unknown 2 "$postprocess" --filter sharp grey.png new.png &&
     says err '"sharp"' 'blur or sobel'
@@ -423,8 +393,6 @@ check no_driver 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$sinewave" $wave
 check no_driver_postprocess 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" \
     "$postprocess" $easel grey.png none.png && says err no_such_driver.so
 check no_driver_port 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$port" -o none.png &&
-    says err no_such_driver.so
-check no_driver_pingpong 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$pingpong" -o none.png &&
     says err no_such_driver.so
 check no_driver_particles 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$particles" -o none &&
     says err no_such_driver.so

@@ -109,6 +109,22 @@ VULKAN_TEST(images_of_each_usage_pass_both_ways)
     }
 }
 
+/* The case runs for each kind of queue that the device may have. */
+VULKAN_TEST(images_pass_both_ways_on_each_kind_of_queue, 3)
+{
+    const VkQueue queues[] = {vk.h->graphics, vk.h->compute, vk.h->transfer};
+    const uint32_t families[] = {vk.h->graphics_family, vk.h->compute_family,
+                                 vk.h->transfer_family};
+    if (queues[_i] == VK_NULL_HANDLE)
+        skip("the device has no such queue of its own");
+    vulkan_use_queue(queues[_i], families[_i]);
+    struct vulkan_image image =
+        vulkan_image(VK_FORMAT_R8G8B8A8_UNORM, "2D", 128, 64, 1, 0, GR_READ_WRITE);
+    for (int frame = 0; frame < 3; frame++)
+        check_bytes(&image);
+    gr_resource_free(image.resource);
+}
+
 /* ---- From the application -------------------------------------------------------------------- */
 
 VULKAN_TEST(application_images_pass_both_ways, 2)
