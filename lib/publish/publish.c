@@ -87,7 +87,10 @@ static gr_status check_plan(const struct work *w, gr_resource *resource)
     return gr_launch_prepare(&w->plan, &resource->kernels, w->call);
 }
 
-/* Checks everything before the map, because a map with write_discard loses the contents. */
+/*
+ * Checks everything before the map, because a map with write_discard loses the contents. If the
+ * storage was replaced, this is the reason why a tensor does not fit.
+ */
 static gr_status check_before_map(struct work *w, gr_resource *resource)
 {
     bool known, pushed;
@@ -95,6 +98,8 @@ static gr_status check_before_map(struct work *w, gr_resource *resource)
         gr_publish_foresee(resource, w->tensor, &w->options, &w->sides, &known, w->call);
     if (status == GR_OK && known)
         status = plan_sides(w);
+    if (status != GR_OK)
+        GR_TRY(gr_map_check(resource, w->stream, w->call));
     if (status != GR_OK || !known)
         return status;
     GR_TRY(gr_context_enter(&resource->context, &pushed, w->call));

@@ -74,7 +74,16 @@ static gr_status check_mappable(const gr_resource *resource, const gr_resource *
                    "one: map the resources of each context in a separate call.");
 }
 
-static gr_status check_part(const gr_resource *resource, const gr_map_options *o, const char *call)
+gr_status gr_map_check(gr_resource *resource, CUstream stream, const char *call)
+{
+    GR_TRY(check_mappable(resource, resource, true, call));
+    GR_TRY(check_unused(resource, stream, call));
+    GR_TRY(gr_resource_check_thread(resource, call));
+    return resource->backend->check_storage(&resource, 1, call);
+}
+
+static gr_status check_part(gr_resource *resource, const gr_map_options *o, CUstream stream,
+                            const char *call)
 {
     if (!o->offset && !o->size)
         return GR_OK;
@@ -85,6 +94,7 @@ static gr_status check_part(const gr_resource *resource, const gr_map_options *o
                        o->offset, o->size);
     if (o->offset < resource->size && o->size <= resource->size - o->offset)
         return GR_OK;
+    GR_TRY(gr_map_check(resource, stream, call)); /* the storage may have grown */
     return gr_fail(
         GR_ERR_INVALID_VALUE, call,
         "The part of %zu byte%s at offset %zu is not within the buffer, whose size is %zu.",
@@ -97,7 +107,7 @@ static inline gr_status reserve_one(gr_resource *resource, CUstream stream,
 {
     GR_TRY(check_unused(resource, stream, call));
     if (options)
-        GR_TRY(check_part(resource, options, call));
+        GR_TRY(check_part(resource, options, stream, call));
     gr_buffer *buffer = gr_buffer_take(resource);
     if (!buffer)
         return gr_fail_memory(call);
@@ -399,7 +409,7 @@ static gr_buffer *undo(gr_buffer *buffer)
 
 /* Makes the checks before the map, because a map with write_discard loses the contents. */
 static gr_status check_linear(gr_resource *resource, unsigned level, unsigned layer,
-                              const char *call)
+                              CUstream stream, const char *call)
 {
     if (!resource) /* check_mappable() reports it */
         return GR_OK;
@@ -410,13 +420,16 @@ static gr_status check_linear(gr_resource *resource, unsigned level, unsigned la
     if (!resource->is_image || !resource->handle || resource->mapped)
         return GR_OK;
     gr_status status = gr_image_check_range(resource, level, layer, call);
-    return status == GR_OK ? gr_linear_prepare(resource, level, call) : status;
+    if (status == GR_OK)
+        return gr_linear_prepare(resource, level, call);
+    GR_TRY(gr_map_check(resource, stream, call)); /* the levels may have changed */
+    return status;
 }
 
 gr_buffer *gr_map_linear(gr_resource *resource, unsigned level, unsigned layer, CUstream stream)
 {
     bool pushed;
-    gr_status status = check_linear(resource, level, layer, __func__);
+    gr_status status = check_linear(resource, level, layer, stream, __func__);
     if (status == GR_ERR_DEVICE_LOST)
         gr_resources_after_failure(&resource, 1);
     if (status != GR_OK)

@@ -204,6 +204,9 @@ static inline void gr_resource_log_each(const char *call, gr_resource *const res
         gr_resource_write_each(call, resources, n);
 }
 
+/* Makes the checks of a map of a resource that the library holds, except those by the driver. */
+gr_status gr_map_check(gr_resource *resource, CUstream stream, const char *call);
+
 /*
  * Like gr_map_many(), for options that were copied or are NULL, and n of at least 1. Does not check
  * whether callers have freed the resources, because the library may hold them.

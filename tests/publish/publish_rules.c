@@ -455,6 +455,24 @@ TEST(a_refused_publish_keeps_the_bytes_of_the_buffer)
     tensors_end();
 }
 
+/* The tensor fits the new storage, but the registration is that of the old one. */
+TEST(publish_to_replaced_storage_names_it, 2)
+{
+    static const int64_t shape[] = {50};
+    const GLuint name = gl_buffer_filled(100, 9);
+    GR_AUTO(gr_resource) *resource = must_register_as(name, _i ? GR_WRITE_DISCARD : 0);
+    gr_buffer *buffer = NULL;
+    glBindBuffer(GL_ARRAY_BUFFER, name);
+    glBufferData(GL_ARRAY_BUFFER, 200, NULL, GL_STATIC_DRAW);
+    assert_fails(gr_publish(resource, tensor_of(GR_DTYPE_F32, GR_LAYOUT_SHAPE, 1, shape, NULL),
+                            NULL, fx.stream),
+                 GR_ERR_STATE, 0, "replaced by one of 200 bytes");
+    assert_fails(
+        gr_map_many(&resource, 1, fx.stream, &GR_INIT(gr_map_options, .offset = 150), &buffer),
+        GR_ERR_STATE, 0, "replaced by one of 200 bytes");
+    tensors_end();
+}
+
 GROUP("strides", add_image_case)
 
 /* A dimension of size 1 never uses its stride, so any stride is accepted. */
