@@ -13,21 +13,25 @@
 #include "lib/error.h"
 #include "lib/plural.h"
 #include "lib/publish/publish.h"
-#include "lib/resource_types.h"
+#include "lib/resource/resource.h"
 #include "lib/struct_size.h"
 #include "lib/tensor/tensor.h"
 #include "gl/attachment.h"
 #include "gl/context_check.h"
+#include "gl/object.h"
 #include "gl/saved_state.h"
+#include "gl/shared/shared.h"
 
 /* The state of one fetch. */
 struct fetch {
     unsigned int framebuffer;
     gr_framebuffer_options options;
     gr_publish_options conversion;
+    CUstream stream;
     struct gl_attachment attachment;
-    int64_t shape[3]; /* the shape of the pixels in the staging buffer */
-    size_t bytes;     /* the size of all pixels in bytes */
+    gr_resource *staging; /* that of the options, or a temporary one */
+    int64_t shape[3];     /* the shape of the pixels in the staging buffer */
+    size_t bytes;         /* the size of all pixels in bytes */
     bool is_distance;
     struct gr_inverse inverse;
     const char *call;
@@ -69,9 +73,10 @@ static gr_status check_planes(struct fetch *f)
     return GR_OK;
 }
 
+/* Also checks immutable storage: its registration stays valid, but its name may be reused. */
 static gr_status check_staging(const struct fetch *f)
 {
-    const gr_resource *staging = f->options.staging;
+    gr_resource *staging = f->options.staging;
     if (!staging)
         return GR_OK;
     if (staging->api != GR_GRAPHICS_OPENGL || staging->is_image)
@@ -85,7 +90,8 @@ static gr_status check_staging(const struct fetch *f)
         return gr_fail(GR_ERR_STATE, f->call,
                        "`staging` is mapped: release its buffer first, because OpenGL has to "
                        "write to it.");
-    return GR_OK;
+    GR_TRY(gr_map_check(staging, f->stream, f->call));
+    return gl_shared_of(staging) ? GR_OK : gl_object_check_storage(&staging, 1, f->call);
 }
 
 static gr_status take(struct fetch *f, const gr_tensor *tensor,
@@ -252,21 +258,37 @@ static gr_status bind(const struct fetch *f)
                         f->call);
 }
 
-static gr_status read_into(struct fetch *f, const gr_resource *staging)
+static gr_status fill_staging(void *of)
 {
-    const size_t size = gr_resource_get_info(staging)->size;
-    if (f->options.staging && size < f->bytes)
-        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
-                       "The size of `staging` is %zu, but %u x %u pixels need %zu byte%s.", size,
-                       f->options.width, f->options.height, f->bytes, gr_s(f->bytes));
-    read_pixels(f, gr_gl_name(staging));
+    const struct fetch *f = of;
+    read_pixels(f, gr_gl_name(f->staging));
     return check_opengl(f, "glReadPixels");
 }
 
 /* ---- The fetch ------------------------------------------------------------------------------- */
 
-/* Reads the attachment, between begin_reading() and end_reading(). May create *staging. */
-static gr_status read_attachment(struct fetch *f, bool direct, gr_resource **staging)
+/* Lets OpenGL write the attachment to the staging buffer, and converts it to the tensor. */
+static gr_status convert(struct fetch *f, gr_tensor *tensor)
+{
+    const gr_tensor_desc pixels =
+        GR_INIT(gr_tensor_desc, .dtype = f->attachment.dtype,
+                .ndim = f->attachment.channels == 1 ? 2 : 3, .shape = f->shape);
+    const struct gr_staged staged = {.numbers = f->attachment.numbers,
+                                     .inverse = f->is_distance ? &f->inverse : NULL,
+                                     .fill = fill_staging,
+                                     .of = f};
+    const size_t size = gr_resource_get_info(f->staging)->size;
+    if (size < f->bytes)
+        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+                       "The size of `staging` is %zu, but %u x %u pixels need %zu byte%s.", size,
+                       f->options.width, f->options.height, f->bytes, gr_s(f->bytes));
+    f->conversion.struct_size = sizeof(f->conversion);
+    f->conversion.target = &pixels;
+    return gr_fetch_staged(f->staging, tensor, &f->conversion, &staged, f->stream, f->call);
+}
+
+/* Fetches between begin_reading() and end_reading(). May create f->staging. */
+static gr_status fetch_attachment(struct fetch *f, bool direct, gr_tensor *tensor)
 {
     GR_TRY(bind(f));
     GR_TRY(gl_attachment_describe(f->framebuffer, f->options.attachment, direct, &f->attachment,
@@ -276,42 +298,27 @@ static gr_status read_attachment(struct fetch *f, bool direct, gr_resource **sta
                        "`z_near` and `z_far` are for depth, but the attachment has no depth: leave "
                        "them 0, or set `attachment` to GL_DEPTH_ATTACHMENT.");
     GR_TRY(settle_rectangle(f));
-    *staging = f->options.staging;
-    if (!*staging)
-        *staging = gr_gl_buffer_create(f->bytes, GR_READ_ONLY, NULL);
-    return *staging ? read_into(f, *staging) : gr_last_error()->status;
-}
-
-static gr_status convert(struct fetch *f, gr_resource *staging, gr_tensor *tensor, CUstream stream)
-{
-    const gr_tensor_desc pixels =
-        GR_INIT(gr_tensor_desc, .dtype = f->attachment.dtype,
-                .ndim = f->attachment.channels == 1 ? 2 : 3, .shape = f->shape);
-    const struct gr_staged staged = {.numbers = f->attachment.numbers,
-                                     .inverse = f->is_distance ? &f->inverse : NULL};
-    f->conversion.struct_size = sizeof(f->conversion);
-    f->conversion.target = &pixels;
-    return gr_fetch_staged(staging, tensor, &f->conversion, &staged, stream, f->call);
+    if (!f->staging)
+        f->staging = gr_gl_buffer_create(f->bytes, GR_READ_ONLY, NULL);
+    return f->staging ? convert(f, tensor) : gr_last_error()->status;
 }
 
 gr_status gr_fetch_framebuffer(unsigned int framebuffer, gr_tensor *tensor,
                                const gr_framebuffer_options *options, CUstream stream)
 {
-    struct fetch f = {.framebuffer = framebuffer, .call = __func__};
+    struct fetch f = {.framebuffer = framebuffer, .stream = stream, .call = __func__};
     struct gl_context context;
     struct read_state before;
-    gr_resource *staging = NULL;
     GR_TRY(gl_context_begin(&context, "has the framebuffer", __func__));
     GR_TRY(take(&f, tensor, options));
+    f.staging = f.options.staging;
     begin_reading(&before);
-    gr_status status = read_attachment(&f, context.direct, &staging);
+    gr_status status = fetch_attachment(&f, context.direct, tensor);
     end_reading(&before);
-    if (status == GR_OK)
-        status = convert(&f, staging, tensor, stream);
-    if (staging && !f.options.staging) {
+    if (f.staging != f.options.staging) {
         struct gr_error_record cause;
         gr_error_save(&cause);
-        gr_resource_free(staging);
+        gr_resource_free(f.staging);
         gr_error_restore(&cause);
     }
     return status;

@@ -21,8 +21,7 @@ struct work {
     gr_publish_options options;
     CUstream stream;
     bool fetch;
-    bool numbers; /* integers are numbers, not fractions of the largest integer */
-    const struct gr_inverse *inverse;
+    const struct gr_staged *staged; /* NULL: the resource has its data */
     const char *call;
     struct gr_publish_sides sides;
     struct gr_plan plan;
@@ -67,11 +66,14 @@ static gr_status check_flags(const struct work *w, const gr_resource *resource)
 static gr_status plan_sides(struct work *w)
 {
     struct gr_publish_sides *s = &w->sides;
+    if (w->staged && w->staged->numbers)
+        s->tensor.is_number = s->mapped.is_number = true;
     if (w->options.flip)
         GR_TRY(gr_tensor_refuse_array(w->tensor, "which cannot be flipped", w->call));
     GR_TRY(w->options.flip ? gr_picture_flip(&s->tensor, w->call) : GR_OK);
     return gr_plan_make(w->fetch ? &s->mapped : &s->tensor, w->fetch ? &s->tensor : &s->mapped,
-                        &w->options, w->inverse, w->fetch, &w->plan, w->call);
+                        &w->options, w->staged ? w->staged->inverse : NULL, w->fetch, &w->plan,
+                        w->call);
 }
 
 /* Whether the needed kernels exist and can access the tensors. The CUDA context is current. */
@@ -225,8 +227,6 @@ static gr_status run(struct work *w)
     GR_TRY(check_flags(w, w->buffer->resource));
     GR_TRY(gr_context_enter(&w->buffer->resource->context, &pushed, w->call));
     gr_status status = gr_publish_look(w->buffer, w->tensor, &w->options, &w->sides, w->call);
-    if (w->numbers)
-        w->sides.tensor.is_number = w->sides.mapped.is_number = true;
     if (status == GR_OK)
         status = plan_sides(w);
     if (status == GR_OK && w->plan.bytes > 0)
@@ -303,8 +303,9 @@ static gr_status with_resource(struct work *w, gr_resource *resource,
     GR_TRY(check_flags(w, resource));
     GR_TRY(check_readable(w, resource));
     GR_TRY(gr_stream_check_given(w->stream, false, w->call));
-    if (resource->flags & GR_WRITE_DISCARD)
+    if (w->staged || resource->flags & GR_WRITE_DISCARD)
         GR_TRY(check_before_map(w, resource));
+    GR_TRY(w->staged ? w->staged->fill(w->staged->of) : GR_OK);
     GR_TRY(gr_map_for(&resource, 1, w->stream, NULL, &w->buffer, w->call));
     return release(w, run(w));
 }
@@ -327,12 +328,8 @@ gr_status gr_fetch_staged(gr_resource *staging, gr_tensor *tensor,
                           const gr_publish_options *options, const struct gr_staged *staged,
                           CUstream stream, const char *call)
 {
-    struct work w = {.tensor = tensor,
-                     .stream = stream,
-                     .fetch = true,
-                     .numbers = staged->numbers,
-                     .inverse = staged->inverse,
-                     .call = call};
+    struct work w = {
+        .tensor = tensor, .stream = stream, .fetch = true, .staged = staged, .call = call};
     return with_resource(&w, staging, options);
 }
 

@@ -5,13 +5,15 @@
 
 #include "lib/publish/plan.h"
 
-/* Properties of the data in the staging buffer that gr_publish_options.target does not contain. */
+/* The data in the staging buffer, as far as gr_publish_options.target does not describe it. */
 struct gr_staged {
     bool numbers;                     /* integers are numbers, not fractions */
     const struct gr_inverse *inverse; /* NULL: the values are used as they are */
+    gr_status (*fill)(void *of);      /* writes the data; called after the checks */
+    void *of;
 };
 
-/* Like gr_fetch(), with `call` in errors. */
+/* Like gr_fetch() of the data that staged->fill() writes, with `call` in errors. */
 gr_status gr_fetch_staged(gr_resource *staging, gr_tensor *tensor,
                           const gr_publish_options *options, const struct gr_staged *staged,
                           CUstream stream, const char *call);

@@ -107,6 +107,78 @@ TEST(wrong_staging_buffers_are_refused)
     assert_ok(gr_buffer_release(buffer));
 }
 
+static void assert_unwritten(GLuint framebuffer, gr_tensor *to, gr_resource *staging,
+                             CUstream stream, gr_status status, const char *text)
+{
+    const gr_framebuffer_options options = GR_INIT(gr_framebuffer_options, .staging = staging);
+    assert_fails(gr_fetch_framebuffer(framebuffer, to, &options, stream), status, 0, text);
+    if (glIsBuffer(gr_gl_name(staging)))
+        assert_gl_pattern(gr_gl_name(staging), MOST_BYTES, 5);
+}
+
+TEST(a_refused_fetch_does_not_write_the_staging_buffer)
+{
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    GR_AUTO(gr_resource) *staging = must_register(gl_buffer_pattern(MOST_BYTES, 5));
+    GR_AUTO(gr_resource) *slot = must_register(gl_buffer_pattern(MOST_BYTES, 5));
+    GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(&slot, 1, NULL));
+    gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
+    gr_tensor *small = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH - 1, 4);
+    gr_tensor *doubles = new_tensor(GR_DTYPE_F64, HEIGHT, WIDTH, 4);
+    assert_unwritten(framebuffer, small, staging, fx.stream, GR_ERR_INVALID_VALUE, "(7, 18, 4)");
+    assert_unwritten(framebuffer, doubles, staging, fx.stream, GR_ERR_UNSUPPORTED, "only uint8");
+    assert_unwritten(framebuffer, to, staging, NULL, GR_ERR_INVALID_VALUE, "stream");
+    assert_unwritten(framebuffer, to, slot, fx.stream, GR_ERR_STATE, "is a slot of a ring");
+}
+
+/* Replaces fx.egl as the current context. Compatibility contexts accept any name. */
+static gr_egl *enter_other(void)
+{
+    return must_make(gr_egl_create(&GR_INIT(gr_egl_options, .compatibility = true)));
+}
+
+static void leave_other(gr_egl *other)
+{
+    gr_egl_free(other);
+    assert_ok(gr_egl_make_current(fx.egl));
+}
+
+static void store(GLuint name, size_t size)
+{
+    pattern_fill(expected, size, 5);
+    glBindBuffer(GL_ARRAY_BUFFER, name);
+    glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)size, expected, GL_STATIC_DRAW);
+}
+
+/* The registration of immutable storage stays valid, but its name is that of another buffer. */
+TEST(a_buffer_that_reuses_the_name_of_the_staging_buffer_is_not_written, 2)
+{
+    gr_egl *other = enter_other();
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0), name = 77;
+    store(name, MOST_BYTES - 16);
+    if (_i)
+        glBufferStorage(GL_ARRAY_BUFFER, MOST_BYTES - 16, NULL, 0);
+    gr_resource *staging = must_register(name);
+    gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
+    glDeleteBuffers(1, &name);
+    assert_unwritten(framebuffer, to, staging, fx.stream, GR_ERR_STATE, "has been deleted");
+    store(name, MOST_BYTES);
+    assert_unwritten(framebuffer, to, staging, fx.stream, GR_ERR_STATE, "has since been replaced");
+    gr_resource_free(staging);
+    leave_other(other);
+}
+
+TEST(a_buffer_of_another_context_is_not_written)
+{
+    GR_AUTO(gr_resource) *staging = must_register(gl_buffer_filled(MOST_BYTES, 1));
+    gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
+    gr_egl *other = enter_other();
+    store(gr_gl_name(staging), MOST_BYTES);
+    assert_unwritten(make_framebuffer(attachment_rgba8, 0), to, staging, fx.stream, GR_ERR_GL,
+                     "another context");
+    leave_other(other);
+}
+
 /* The message names the attachment, also if `attachment` is 0. */
 TEST(a_staging_buffer_mapped_by_the_application_is_refused)
 {
