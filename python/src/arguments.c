@@ -203,8 +203,8 @@ static bool stream_from_pair(PyObject *pair, CUstream *stream)
 static PyObject *attribute_of(PyObject *object, const char *name)
 {
     PyObject *value = PyObject_GetAttrString(object, name);
-    if (!value && PyErr_ExceptionMatches(PyExc_AttributeError))
-        PyErr_Clear();
+    if (!value)
+        is_absent(PyExc_AttributeError);
     return value;
 }
 

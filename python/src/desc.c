@@ -85,17 +85,12 @@ static bool strides_of(struct desc *desc, PyObject *strides)
  */
 static bool dtype_of(PyObject *object, gr_dtype *dtype)
 {
-    PyObject *name = PyUnicode_Check(object) ? Py_NewRef(object) : NULL;
-    if (!name)
-        name = PyObject_GetAttrString(object, "name");
-    if (!name) {
-        PyErr_Clear();
+    PyObject *name =
+        PyUnicode_Check(object) ? Py_NewRef(object) : PyObject_GetAttrString(object, "name");
+    if (!name && is_absent(PyExc_AttributeError))
         name = PyObject_GetAttrString(object, "__name__");
-    }
-    if (!name) {
-        PyErr_Clear();
+    if (!name && is_absent(PyExc_AttributeError))
         name = PyObject_Str(object);
-    }
     const char *text = name ? plain_text(name) : NULL;
     const char *point = text ? strrchr(text, '.') : NULL;
     *dtype = text ? gr_dtype_parse(point ? point + 1 : text) : 0;

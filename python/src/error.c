@@ -88,6 +88,14 @@ bool wrong_value(const char *format, PyObject *object)
     return false;
 }
 
+bool is_absent(PyObject *type)
+{
+    bool absent = PyErr_ExceptionMatches(type);
+    if (absent)
+        PyErr_Clear();
+    return absent;
+}
+
 PyObject *driver_fail(int result, const char *call)
 {
     const gr_cuda_api *cuda = gr_cuda();

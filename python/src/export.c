@@ -208,10 +208,11 @@ PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObjec
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     CUstream consumer;
     bool versioned, on_cpu;
-    int copy = is_given(wanted->copy) ? PyObject_IsTrue(wanted->copy) : -1;
+    int copy = -1;
     if (!info)
         return fail_as_buffer_error();
-    if (!consumer_of(wanted->stream, &consumer) ||
+    if ((is_given(wanted->copy) && (copy = PyObject_IsTrue(wanted->copy)) < 0) ||
+        !consumer_of(wanted->stream, &consumer) ||
         !wants_versioned(wanted->max_version, &versioned) ||
         !elsewhere(wanted->dl_device, info, &on_cpu) || !stream_stays(stream))
         return NULL;

@@ -158,13 +158,18 @@ struct exchange {
     int (*current_stream)(int32_t type, int32_t device, CUstream *stream);
 };
 
-/* The functions of the object's type, which remain valid; NULL if it has none. */
+/*
+ * The functions of the object's type, which remain valid. NULL if it has none, or with an
+ * exception.
+ */
 static const struct exchange *exchange_of(PyObject *object)
 {
     PyObject *type = (PyObject *)Py_TYPE(object);
     if (type == last.type)
         return last.functions;
     PyObject *capsule = PyObject_GetAttr(type, name_exchange);
+    if (!capsule && !is_absent(PyExc_AttributeError))
+        return NULL;
     const struct exchange *functions =
         capsule ? PyCapsule_GetPointer(capsule, "dlpack_exchange_api") : NULL;
     PyErr_Clear();
@@ -178,16 +183,16 @@ static const struct exchange *exchange_of(PyObject *object)
 }
 
 /*
- * Whether the functions omit a check of __dlpack__(): PyTorch ignores requires_grad and the
- * conjugate bit there.
+ * Whether __dlpack__() may refuse the object: PyTorch's functions do not check requires_grad. -1,
+ * with an exception, on failure.
  */
-static bool needs_checks(PyObject *object, const struct managed *managed)
+static int needs_grad(PyObject *object)
 {
     PyObject *grad = PyObject_GetAttr(object, name_grad);
-    bool needs = grad && grad != Py_False;
-    PyErr_Clear();
-    Py_XDECREF(grad);
-    return needs || managed->type_code == 5; /* kDLComplex */
+    if (!grad)
+        return is_absent(PyExc_AttributeError) ? 0 : -1;
+    Py_DECREF(grad);
+    return grad != Py_False;
 }
 
 /*
@@ -199,10 +204,10 @@ static PyObject *from_exchange(PyObject *object, PyObject *stream)
     const struct exchange *functions = exchange_of(object);
     struct managed *managed = NULL;
     CUstream current = NULL, ready_on;
-    if (!functions || !stream_or(stream, GR_STREAM_LEGACY, &ready_on))
+    if (!functions || !stream_or(stream, GR_STREAM_LEGACY, &ready_on) || needs_grad(object))
         return NULL;
     if (functions->from_object(object, &managed)) {
-        PyErr_Clear();
+        is_absent(PyExc_Exception);
         return NULL;
     }
     bool cpu = is_host(managed->device[0]);
@@ -210,11 +215,12 @@ static PyObject *from_exchange(PyObject *object, PyObject *stream)
         cpu || (!functions->current_stream(managed->device[0], managed->device[1], &current) &&
                 (current ? current : GR_STREAM_LEGACY) == ready_on);
     gr_tensor *tensor = NULL;
-    if (ordered && !needs_checks(object, managed))
+    /* PyTorch's functions do not check the conjugate bit of complex tensors either. */
+    if (ordered && managed->type_code != 5 /* kDLComplex */)
         tensor = gr_tensor_from_dlpack((void *)managed, cpu ? GR_STREAM_NONE : ready_on);
+    PyErr_Clear();
     if (!tensor)
         managed->deleter(managed);
-    PyErr_Clear();
     return tensor ? tensor_new(tensor, cpu ? NULL : stream) : NULL;
 }
 
@@ -330,7 +336,11 @@ static PyObject *from_interface(PyObject *object)
 {
     PyObject *interface = PyObject_GetAttrString(object, "__cuda_array_interface__");
     PyObject *tensor = NULL;
-    if (interface && PyDict_Check(interface))
+    if (!interface && is_absent(PyExc_AttributeError))
+        PyErr_Format(PyExc_TypeError,
+                     "not a tensor: %R has neither __dlpack__() nor __cuda_array_interface__",
+                     (PyObject *)Py_TYPE(object));
+    else if (interface && PyDict_Check(interface))
         tensor = wrap_interface(interface, object);
     else if (interface)
         PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__ is not a dict");
@@ -398,19 +408,10 @@ static PyObject *one_plane(PyObject *object, PyObject *stream)
     if (tensor || PyErr_Occurred())
         return tensor;
     PyObject *method = PyObject_GetAttr(object, name_dlpack);
-    if (method) {
-        tensor = from_dlpack(object, method, stream);
-        Py_DECREF(method);
-        return tensor;
-    }
-    PyErr_Clear();
-    tensor = from_interface(object);
-    if (!tensor && PyErr_ExceptionMatches(PyExc_AttributeError)) {
-        PyErr_Clear();
-        PyErr_Format(PyExc_TypeError,
-                     "not a tensor: %R has neither __dlpack__() nor __cuda_array_interface__",
-                     (PyObject *)Py_TYPE(object));
-    }
+    if (!method)
+        return is_absent(PyExc_AttributeError) ? from_interface(object) : NULL;
+    tensor = from_dlpack(object, method, stream);
+    Py_DECREF(method);
     return tensor;
 }
 

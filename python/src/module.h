@@ -39,6 +39,12 @@ bool wrong_type(const char *expected, PyObject *object);
 /* Raises an InvalidValueError: `format` with the object. Returns false. */
 bool wrong_value(const char *format, PyObject *object);
 
+/*
+ * Whether the exception that is set says only that something is absent: it is of `type`. Clears it
+ * then. Any other exception comes from the program and stays.
+ */
+bool is_absent(PyObject *type);
+
 /* Raises the error that a driver function returned. Returns NULL. */
 PyObject *driver_fail(int result, const char *call);
 

@@ -137,3 +137,88 @@ def test_map_fails_if_its_stream_closes_the_resource(vbo):
 
     with pytest.raises(RuntimeError, match="has been closed"):
         resource.map(stream=Closing())
+
+
+# ---- Exceptions of the program -------------------------------------------------------------------
+
+
+class Raises:
+    """Raises `error` when one attribute is read or, if that is __cuda_stream__, called."""
+
+    wait_event = auto_synchronize = elapsed_time = is_timing_enabled = None
+
+    def __init__(self, attribute, error):
+        self.attribute, self.error = attribute, error
+
+    def __getattr__(self, name):
+        if name != self.attribute:
+            raise AttributeError(name)
+        if name == "__cuda_stream__":
+            return self.fail
+        raise self.error
+
+    def fail(self):
+        raise self.error
+
+
+class Number:
+    def __init__(self, error):
+        self.error = error
+
+    def __int__(self):
+        raise self.error
+
+    __index__ = __int__
+
+
+class Handle:
+    auto_synchronize = elapsed_time = None
+
+    def __init__(self, error):
+        self.handle = Number(error)
+
+
+class Later:
+    def __index__(self):
+        return int("0")
+
+
+def test_exceptions_of_a_stream_or_event_propagate(resource):
+    """Catches: each of them became "expected a CUDA stream"."""
+    tensor = Tensor.alloc((4,), memory="host")
+    for error in (RuntimeError("mine"), KeyboardInterrupt("mine"), AttributeError("mine")):
+        # An AttributeError of the attribute itself says that there is none.
+        names = () if type(error) is AttributeError else ("cuda_stream", "cuda_event", "handle")
+        raising = [Handle(error), *(Raises(name, error) for name in names)]
+        for one in [Raises("__cuda_stream__", error), *raising[:2], *raising[3:]]:
+            with pytest.raises(type(error), match="mine"):
+                resource.map(stream=one)
+            with pytest.raises(type(error), match="mine"):
+                tensor.__dlpack__(stream=one)
+        for one in [*raising[:1], *raising[2:]]:
+            with pytest.raises(type(error), match="mine"):
+                grinterop.map_many([resource], stream=1, wait_event=one)
+    with pytest.raises(TypeError, match="mine"):
+        resource.map(stream=Raises("__cuda_stream__", TypeError("mine")))
+    assert not resource.is_mapped
+
+
+def test_exceptions_of_a_tensor_propagate():
+    """Catches: each of them became "not a tensor" or "not a dtype"."""
+    error = KeyboardInterrupt("mine")
+    for name in ("__dlpack__", "__cuda_array_interface__"):
+        with pytest.raises(KeyboardInterrupt, match="mine"):
+            Tensor.from_dlpack(Raises(name, error))
+    for name in ("name", "__name__"):
+        with pytest.raises(KeyboardInterrupt, match="mine"):
+            Tensor.alloc((4,), Raises(name, error))
+    with pytest.raises(ValueError, match="ambiguous"):
+        Tensor.alloc((4,)).__dlpack__(copy=np.array([1, 2]))
+
+
+def test_first_exception_of_a_call_propagates(resource):
+    """Catches: a later argument was read while the exception was set."""
+    later = Later()
+    for first in ({"level": "x"}, {"level": 0, "layer": "x"}):
+        with pytest.raises(TypeError):
+            grinterop.publish(resource, np.zeros(4, "u1"), stream=1, offset=later, **first)
