@@ -219,6 +219,13 @@ def _python_names(text: str) -> str:
 _shared: dict[type, type] = {}
 
 
+def _restore(own: type, args: tuple, fields: dict) -> BaseException:
+    """An exception that was pickled, for the cuda.core of this process."""
+    error = _shared_with_cuda_core(own)(*args)
+    error.__dict__.update(fields)
+    return error
+
+
 def _shared_with_cuda_core(own: type) -> type:
     """The class `own`. If cuda.core is loaded, a subclass of `own` that also derives from
     cuda.core's CUDAError or CUDAWarning.
@@ -230,7 +237,11 @@ def _shared_with_cuda_core(own: type) -> type:
     if theirs is None:
         return own
     if own not in _shared:
-        body = {"__module__": own.__module__, "__doc__": own.__doc__}
+        body = {
+            "__module__": own.__module__,
+            "__doc__": own.__doc__,
+            "__reduce__": lambda self: (_restore, (own, self.args, self.__dict__)),
+        }
         _shared[own] = type(own.__name__, (own, theirs), body)
     return _shared[own]
 

@@ -174,7 +174,7 @@ del first
 
 # Simulates the names of cuda.core 1.3. In 1.2 they are not public.
 PUBLIC = """
-import threading, types
+import pickle, threading, types
 core = sys.modules["cuda.core"] = types.ModuleType("cuda.core")
 class CUDAError(Exception): pass
 class CUDAWarning(Warning): pass
@@ -185,6 +185,8 @@ except grinterop.InvalidValueError as error:
     raise SystemExit("another error was expected")
 except CUDAError as error:
     assert isinstance(error, grinterop.CUDAError)
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error) and vars(again) == vars(error) and str(again) == str(error)
 held, found = [], []
 thread = threading.Thread(target=lambda: held.append(CudaContext(0)))
 thread.start()
@@ -193,6 +195,7 @@ sys.unraisablehook = lambda args: found.append(args.exc_value)
 held.clear()
 assert len(found) == 1 and isinstance(found[0], CUDAWarning), found
 assert isinstance(found[0], grinterop.CUDAWarning)
+assert type(pickle.loads(pickle.dumps(found[0]))) is type(found[0])
 """
 
 
