@@ -105,30 +105,36 @@ static PyObject *copy_from(PyObject *self, PyObject *args, PyObject *keywords)
 
 /* ---- Fills ----------------------------------------------------------------------------------- */
 
-/* Reads a pattern: a number from 0 to 255, or 1, 2 or 4 bytes. Returns its size, 0 on failure. */
+/* The bytes of an object with the buffer protocol. NULL, with an exception, for another object. */
+static PyObject *bytes_of(PyObject *value)
+{
+    PyObject *view = PyMemoryView_FromObject(value);
+    if (!view && PyErr_ExceptionMatches(PyExc_TypeError))
+        wrong_type("a fill value must be an int, or 1, 2 or 4 bytes", value);
+    PyObject *bytes = view ? PyObject_CallMethod(view, "tobytes", NULL) : NULL;
+    Py_XDECREF(view);
+    return bytes;
+}
+
+/*
+ * Reads a pattern as cuda.core does: an int from 0 to 255 is one byte, and any other value, even a
+ * NumPy integer, is the 1, 2 or 4 bytes of its buffer. Returns the size, 0 on failure.
+ */
 static size_t pattern_of(PyObject *value, unsigned *pattern)
 {
-    PyObject *bytes;
     *pattern = 0;
-    if (PyIndex_Check(value) && !PyBytes_Check(value)) {
-        PyObject *index = PyNumber_Index(value);
-        long number = index ? PyLong_AsLong(index) : -1;
-        Py_XDECREF(index);
-        if (number >= 0 && number < 256) {
-            *pattern = (unsigned)number;
+    if (PyLong_Check(value)) {
+        int overflow;
+        long number = PyLong_AsLongAndOverflow(value, &overflow);
+        *pattern = (unsigned)number;
+        if (!overflow && number >= 0 && number < 256)
             return 1;
-        }
-        if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_OverflowError))
-            PyErr_SetString(PyExc_OverflowError, "a fill value must be from 0 to 255");
+        PyErr_Format(PyExc_OverflowError, "a fill value must be from 0 to 255, not %R", value);
         return 0;
     }
-    bytes = PyBytes_Check(value) ? Py_NewRef(value) : PyObject_CallMethod(value, "tobytes", NULL);
-    if (!bytes || !PyBytes_Check(bytes)) {
-        PyErr_Clear();
-        PyErr_SetString(PyExc_TypeError, "a fill value must be a number, or 1, 2 or 4 bytes");
-        Py_XDECREF(bytes);
+    PyObject *bytes = bytes_of(value);
+    if (!bytes)
         return 0;
-    }
     size_t size = (size_t)PyBytes_Size(bytes);
     if (size == 1 || size == 2 || size == 4)
         memcpy(pattern, PyBytes_AsString(bytes), size);
@@ -189,6 +195,7 @@ PyMethodDef buffer_copy_methods[] = {
      "size."},
     {"fill", METHOD(guarded_fill), KEYWORDS,
      "fill($self, value, *, stream)\n--\n\n"
-     "Fills it with a number from 0 to 255, or with a pattern of 1, 2 or 4 bytes."},
+     "Fills it with an int from 0 to 255, or with 1, 2 or 4 bytes of any object with the buffer\n"
+     "protocol, such as bytes or a NumPy scalar."},
     {0},
 };

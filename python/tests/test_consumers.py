@@ -2,6 +2,7 @@
 """Unmodified cuda.core and numba-cuda on the same driver as grinterop, and cuda.core programs whose
 import is changed to grinterop."""
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -66,6 +67,32 @@ def test_cuda_core_memory_is_published(resource, vbo, stream):
         assert buffer.copy_to(memory, stream=stream) is memory
     stream.sync()
     assert Tensor.from_dlpack(memory, stream=stream).tobytes(stream=stream) == b"\5\6" * 2048
+
+
+def filled(buffer, value, stream):
+    """The first bytes after a fill, or the class of the exception."""
+    try:
+        buffer.fill(0xEE, stream=stream)
+        buffer.fill(value, stream=stream)
+    except (TypeError, ValueError, OverflowError) as error:
+        return type(error)
+    return Tensor.from_dlpack(buffer, stream=stream).tobytes(stream=stream)[:8]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [7, 255, 256, -1, 2**70, True, b"", b"a", b"ab", b"abc", b"abcd", b"abcdefgh", bytearray(b"ab")]
+    + [kind(3) for kind in (np.uint8, np.int8, np.uint16, np.int32, np.int64, np.bool_)]
+    + [np.float16(1), np.float32(1), np.float64(1), np.array(5, "u2"), np.array([1, 2], "u1")]
+    + [np.array([1, 2], ">u2"), memoryview(b"abcd"), ctypes.c_uint16(5), (ctypes.c_ubyte * 4)(1, 2)]
+    + ["a", "", None, 1.0, [1], object()],
+    ids=repr,
+)
+def test_fill_writes_the_bytes_of_cuda_core(resource, stream, value):
+    """Catches: of a NumPy integer only the low byte was written."""
+    memory = core.Device(0).allocate(4096, stream=stream)
+    with resource.map(stream=stream) as buffer:
+        assert filled(buffer, value, stream) == filled(memory, value, stream)
 
 
 def test_mapping_is_a_cuda_core_buffer(resource, vbo, stream):

@@ -254,7 +254,6 @@ def test_argument_that_ends_the_mapping_does_no_harm(resource, cuda):
     other = Tensor.alloc((4096,), stream=cuda)
     for use in (
         lambda buffer, acts: buffer.tensor((acts,)),
-        lambda buffer, acts: buffer.fill(acts, stream=cuda),
         lambda buffer, acts: buffer.fill(1, stream=acts),
         lambda buffer, acts: buffer.copy_from(buffer, stream=acts),
         lambda buffer, acts: buffer.copy_to_image(acts, stream=cuda),
