@@ -31,7 +31,7 @@ PyObject *core_own(PyObject *object)
     if (Py_TYPE(object) != core_type)
         return object;
     PyObject *own = *place_in(object);
-    return own && Py_TYPE(own) == buffer_type ? own : core_closed;
+    return own ? own : core_closed;
 }
 
 /* ---- The type -------------------------------------------------------------------------------- */
@@ -68,6 +68,7 @@ static PyMethodDef methods[MOST_METHODS + 1] = {
 /* cuda.core's own `handle` and `size` are faster. */
 static PyGetSetDef properties[MOST_METHODS + 1] = {{"__class__", class_of, NULL, NULL, NULL}};
 
+/* Python releases a writable member with its object. make_type() hides it from the program. */
 static PyMemberDef members[] = {{"_mapping", T_OBJECT_EX, 0, 0, NULL}, {0}};
 
 static PyType_Slot slots[] = {
@@ -106,7 +107,8 @@ static bool make_type(PyObject *base)
     PyObject *type = bases ? PyType_FromSpecWithBases(&spec, bases) : NULL;
     Py_XDECREF(bases);
     Py_XDECREF(size);
-    core_end = type ? PyObject_GetAttrString(base, "close") : NULL;
+    bool hidden = type && !PyObject_DelAttrString(type, members[0].name);
+    core_end = hidden ? PyObject_GetAttrString(base, "close") : NULL;
     core_closed = core_end ? new_object(buffer_type) : NULL;
     core_make = core_closed ? PyObject_GetAttrString(type, "_init") : NULL;
     core_type = (PyTypeObject *)type;

@@ -95,6 +95,22 @@ def test_fill_writes_the_bytes_of_cuda_core(resource, stream, value):
         assert filled(buffer, value, stream) == filled(memory, value, stream)
 
 
+def test_stream_cannot_end_the_mapping_of_a_cuda_core_buffer(resource, vbo, stream):
+    """Catches: publish() read the freed Buffer after a stream had deleted a member."""
+
+    class Deleting:
+        def __cuda_stream__(self):
+            with pytest.raises((AttributeError, TypeError)):
+                del buffer._mapping
+            with pytest.raises((AttributeError, TypeError)):
+                buffer._mapping = None
+            return stream.__cuda_stream__()
+
+    with resource.map(stream=stream) as buffer:
+        grinterop.publish(buffer, np.full(4096, 9, "u1"), stream=Deleting())
+    assert gl.read_buffer(vbo, 4096) == b"\x09" * 4096
+
+
 def test_mapping_is_a_cuda_core_buffer(resource, vbo, stream):
     """Catches: launch() and copies of cuda.core refused the result of map()."""
     holder = pytest.importorskip("cuda.core._kernel_arg_handler").ParamHolder
@@ -122,7 +138,8 @@ def test_buffer_without_a_mapping_is_closed(resource, stream):
     assert empty.is_closed and empty.resource is None and "closed" in repr(empty)
     with pytest.raises(RuntimeError, match="closed"):
         empty.tensor()
-    empty._mapping = 5
+    with pytest.raises(AttributeError):
+        empty._mapping = 5
     assert empty.is_closed and empty.close() is None
 
 
