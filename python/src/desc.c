@@ -79,18 +79,30 @@ static bool strides_of(struct desc *desc, PyObject *strides)
 }
 
 /*
- * Reads a dtype from a name or typestr, or from an object: from its `name` (NumPy dtypes), else its
- * `__name__` (NumPy scalar types), else its str() (PyTorch dtypes: "torch.float32"). Of a dotted
- * name only the last part counts.
+ * The name of a dtype: its `name` (NumPy dtypes), else its `__name__` (NumPy scalar types), else
+ * its str() (PyTorch dtypes: "torch.float32"). Only the `str` of a NumPy dtype has the byte order.
  */
-static bool dtype_of(PyObject *object, gr_dtype *dtype)
+static PyObject *name_of_dtype(PyObject *object)
 {
-    PyObject *name =
-        PyUnicode_Check(object) ? Py_NewRef(object) : PyObject_GetAttrString(object, "name");
+    PyObject *native = PyObject_GetAttrString(object, "isnative");
+    if (!native && !is_absent(PyExc_AttributeError))
+        return NULL;
+    PyObject *name = PyObject_GetAttrString(object, native == Py_False ? "str" : "name");
+    Py_XDECREF(native);
     if (!name && is_absent(PyExc_AttributeError))
         name = PyObject_GetAttrString(object, "__name__");
     if (!name && is_absent(PyExc_AttributeError))
         name = PyObject_Str(object);
+    return name;
+}
+
+/*
+ * Reads a dtype from a name or typestr, or from an object. Of a dotted name only the last part
+ * counts.
+ */
+static bool dtype_of(PyObject *object, gr_dtype *dtype)
+{
+    PyObject *name = PyUnicode_Check(object) ? Py_NewRef(object) : name_of_dtype(object);
     const char *text = name ? plain_text(name) : NULL;
     const char *point = text ? strrchr(text, '.') : NULL;
     *dtype = text ? gr_dtype_parse(point ? point + 1 : text) : 0;

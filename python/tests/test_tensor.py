@@ -3,6 +3,7 @@
 
 import ctypes
 import gc
+import types
 import weakref
 
 import grinterop
@@ -53,6 +54,29 @@ def test_dtype_names_are_accepted(cuda, dtype):
 def test_invalid_dtypes_are_refused(cuda, dtype):
     with pytest.raises(grinterop.CUDAError):
         Tensor.alloc((2,), dtype, stream=cuda)
+
+
+@pytest.mark.parametrize("dtype", [">f4", np.dtype(">f4"), np.dtype(">i8"), np.dtype(">c8")])
+def test_big_endian_dtypes_are_refused(resource, cuda, dtype):
+    """Catches: np.dtype(">f4") was taken for float32."""
+    tensor, array = Tensor.alloc((4, 4), stream=cuda), np.zeros(64, "u1")
+    interface = {"shape": (2,), "typestr": dtype, "data": (array.ctypes.data, False), "version": 3}
+    imported = types.SimpleNamespace(__cuda_array_interface__=interface)
+    with resource.map(stream=cuda) as buffer:
+        for call in (
+            lambda: Tensor.alloc((2,), dtype, stream=cuda),
+            lambda: Tensor.wrap(array.ctypes.data, (2,), dtype, memory="host"),
+            lambda: Tensor.from_dlpack(imported),
+            lambda: tensor.view((2,), dtype),
+            lambda: buffer.tensor((2,), dtype),
+            lambda: grinterop.publish(buffer, tensor, dtype=dtype),
+            lambda: grinterop.fetch(buffer, tensor, dtype=dtype),
+        ):
+            with pytest.raises(grinterop.UnsupportedError, match="big-endian"):
+                call()
+        with pytest.raises(BufferError):
+            grinterop.publish(buffer, np.zeros(4, dtype))
+    assert Tensor.alloc((2,), np.dtype(">u1"), stream=cuda).dtype == "uint8"
 
 
 @pytest.mark.parametrize("dtype", ["<f4\0x", "float32\0", "\0f4"])
