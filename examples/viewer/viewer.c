@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * viewer: shows what CUDA computes live in a GLFW window, on X11 or Wayland. OpenGL draws the
- * result in a GLX or EGL context, or Vulkan draws it in a swapchain. The title shows the frame time
- * and the transport; keys change the scene and write stills, the mouse rotates and zooms.
+ * result in a GLX or EGL context. The title shows the frame time and the transport; keys change the
+ * scene and write stills, the mouse rotates and zooms.
  *
- *     build/examples/viewer/viewer --vulkan draws with Vulkan; --help lists the keys
+ *     build/examples/viewer/viewer   --help lists the keys
  */
 #define _GNU_SOURCE
 #include <limits.h>
@@ -18,15 +18,14 @@
 #include "examples/support/output.h"
 #include "examples/support/png_file.h"
 #include "tools/options.h"
-#include "viewer_renderer.h"
+#include "viewer_gl.h"
 
 /* With --frames, the time from one frame to the next, in seconds. */
 static const double STEP = 1.0 / 60.0;
 
 struct show {
     const struct viewer_options *options;
-    const struct viewer_renderer *renderer;
-    void *drawing; /* the state of the renderer */
+    struct viewer_gl *gl;
     struct viewer_window window;
     struct viewer_frame frame;
     double time;  /* the time in the scene, in seconds */
@@ -42,7 +41,7 @@ struct show {
 static void choose_scene(struct show *show)
 {
     const unsigned number = show->window.number;
-    for (unsigned i = 0; show->renderer->scenes[i]; i++)
+    for (unsigned i = 0; viewer_scenes[i]; i++)
         if (i + 1 == number)
             show->frame.scene = (int)i;
 }
@@ -86,7 +85,7 @@ static bool end_frame(struct show *show, bool last)
     return write_still(show);
 }
 
-static enum viewer_drawn draw_frame(struct show *show)
+static bool draw_frame(struct show *show)
 {
     struct viewer_frame *frame = &show->frame;
     const bool last = show->frames + 1 == show->options->frames;
@@ -95,13 +94,10 @@ static enum viewer_drawn draw_frame(struct show *show)
     frame->height = show->window.height;
     frame->orbit = show->window.orbit;
     frame->pixels = still ? output_pixels(frame->width, frame->height) : NULL;
-    enum viewer_drawn drawn = VIEWER_FAILED;
-    if (frame->pixels || !still)
-        drawn = show->renderer->draw(show->drawing, frame);
-    if (drawn == VIEWER_SHOWN && !end_frame(show, last))
-        drawn = VIEWER_FAILED;
+    const bool done =
+        (frame->pixels || !still) && viewer_gl_draw(show->gl, frame) && end_frame(show, last);
     free(frame->pixels);
-    return drawn;
+    return done;
 }
 
 /* Writes the title, twice a second: the mean frame time since the last title. */
@@ -114,9 +110,8 @@ static void write_title(struct show *show)
         return;
     if (!show->window.paused)
         snprintf(pace, sizeof(pace), "%.1f ms per frame", 1000.0 * passed / show->counted);
-    show->renderer->describe(show->drawing, how, sizeof(how));
-    snprintf(title, sizeof(title), "%s, %s, %s", show->renderer->scenes[show->frame.scene], pace,
-             how);
+    viewer_gl_describe(show->gl, how, sizeof(how));
+    snprintf(title, sizeof(title), "%s, %s, %s", viewer_scenes[show->frame.scene], pace, how);
     glfwSetWindowTitle(show->window.glfw, title);
     show->titled = show->clock;
     show->counted = 0;
@@ -128,11 +123,9 @@ static bool run(struct show *show)
     while (viewer_window_poll(&show->window), !show->window.ended) {
         choose_scene(show);
         move_time(show);
-        const enum viewer_drawn drawn = draw_frame(show);
-        if (drawn == VIEWER_FAILED)
+        if (!draw_frame(show))
             return false;
-        if (drawn == VIEWER_SHOWN)
-            write_title(show);
+        write_title(show);
     }
     if (show->frames >= show->options->frames)
         return true;
@@ -144,30 +137,24 @@ static bool run(struct show *show)
 static bool open_show(struct show *show)
 {
     const struct viewer_options *o = show->options;
-    const enum viewer_api gl = o->api < 0 ? VIEWER_NATIVE : (enum viewer_api)o->api;
-    if (!viewer_window_open(&show->window, o->vulkan ? VIEWER_VULKAN : gl, o->width, o->height,
+    if (!viewer_window_open(&show->window, (enum viewer_api)o->api, o->width, o->height,
                             o->borderless))
         return false;
     show->window.paused = o->paused;
     show->time = o->time;
-    show->frame.scene = o->scene < 0 ? 0 : o->scene;
-    show->drawing = show->renderer->open(&show->window, o);
-    return show->drawing;
+    show->frame.scene = o->scene;
+    show->gl = viewer_gl_open(&show->window, o);
+    return show->gl;
 }
 
 static void read_options(int argc, char **argv, struct viewer_options *o)
 {
-    static const char *const apis[] = {
-        [VIEWER_NATIVE] = "native", [VIEWER_EGL] = "egl", [VIEWER_VULKAN] = NULL};
-    static const char *const transports[] = {"any", "copy", NULL};
+    static const char *const apis[] = {[VIEWER_NATIVE] = "native", [VIEWER_EGL] = "egl", NULL};
     const struct option_row rows[] = {
         {"scene", 0, "NAME", "initial scene: surface (default), particles, filter or tensor",
-         .choice = {&o->scene, viewer_gl.scenes}},
+         .choice = {&o->scene, viewer_scenes}},
         {"context", 'c', "NAME", "OpenGL context: native (default) or egl; on X11 native is GLX",
          .choice = {&o->api, apis}},
-        {"vulkan", 'v', NULL, "draw with Vulkan, which has its own scene", .flag = &o->vulkan},
-        {"transport", 0, "NAME", "with --vulkan: any (default), or copy, through host memory",
-         .choice = {&o->transport, transports}},
         {"size", 's', "WxH", "of the window", .size = {&o->width, &o->height}},
         {"borderless", 'b', NULL, "a window without a frame", .flag = &o->borderless},
         {"mesh", 'm', "N", "vertices along each side of the surface", .whole = {&o->mesh, 2, 2048}},
@@ -189,27 +176,9 @@ static void read_options(int argc, char **argv, struct viewer_options *o)
                  "GR_CUDA_DRIVER=soft in the environment, it uses the software CUDA driver.");
 }
 
-/* Checks that the options can be combined. */
-static bool is_sound(const struct viewer_options *o)
-{
-    if (o->vulkan && (o->scene >= 0 || o->api >= 0)) {
-        fprintf(stderr, "--vulkan has its own scene and no OpenGL: leave out --%s.\n",
-                o->scene >= 0 ? "scene" : "context");
-        return false;
-    }
-    if (o->transport >= 0 && !o->vulkan) {
-        fprintf(stderr, "--transport is for Vulkan: add --vulkan.\n");
-        return false;
-    }
-    return true;
-}
-
 int main(int argc, char **argv)
 {
-    struct viewer_options options = {.scene = -1,
-                                     .api = -1,
-                                     .transport = -1,
-                                     .width = 1280,
+    struct viewer_options options = {.width = 1280,
                                      .height = 720,
                                      .mesh = 512,
                                      .particles = 131072,
@@ -218,15 +187,13 @@ int main(int argc, char **argv)
                                      .still = "viewer.png"};
     const char *still = options.still;
     read_options(argc, argv, &options);
-    if (!is_sound(&options))
-        return 2;
     /* Without --frames the user may never request a still, so the default output is not checked. */
     if ((options.frames > 0 || options.still != still) && !output_is_writable(options.still))
         return EXIT_FAILURE;
 
-    struct show show = {.options = &options, .renderer = options.vulkan ? &viewer_vk : &viewer_gl};
+    struct show show = {.options = &options};
     const bool done = open_show(&show) && run(&show);
-    const bool silent = show.renderer->close(show.drawing);
+    viewer_gl_close(show.gl);
     viewer_window_close(&show.window);
-    return done && silent ? EXIT_SUCCESS : EXIT_FAILURE;
+    return done ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * The OpenGL renderer of viewer. The window has a GLX or EGL context, and CUDA computes on the
- * device that draws to the window.
- */
-#include "viewer_renderer.h"
+/* The window has a GLX or EGL context, and CUDA computes on the device that draws to the window. */
+#include "viewer_gl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +18,7 @@ static const struct viewer_scene *const scenes[] = {&viewer_surface, &viewer_par
 
 enum { SCENES = sizeof(scenes) / sizeof(scenes[0]) };
 
-struct renderer {
+struct viewer_gl {
     GLFWwindow *glfw;
     struct viewer_stage stage;
     void *opened[SCENES]; /* the state of each scene; NULL until the scene is first shown */
@@ -49,21 +46,20 @@ static void *open_scene(const struct viewer_scene *scene, struct viewer_stage *s
     return NULL;
 }
 
-static enum viewer_drawn draw(void *renderer, const struct viewer_frame *frame)
+bool viewer_gl_draw(struct viewer_gl *r, const struct viewer_frame *frame)
 {
-    struct renderer *r = renderer;
     const struct viewer_scene *scene = scenes[frame->scene];
     void **opened = &r->opened[frame->scene];
     r->last = frame->scene;
     if (!fit_target(&r->stage.target, frame->width, frame->height))
-        return VIEWER_FAILED;
+        return false;
     const bool moved = !*opened || r->times[frame->scene] != frame->time;
     if (!*opened)
         *opened = open_scene(scene, &r->stage);
     const struct offscreen *drawn = *opened ? scene->draw(*opened, frame, moved) : NULL;
     r->times[frame->scene] = frame->time;
     if (!drawn)
-        return VIEWER_FAILED;
+        return false;
     if (frame->pixels)
         offscreen_read(drawn, frame->pixels);
     offscreen_show(drawn);
@@ -71,24 +67,21 @@ static enum viewer_drawn draw(void *renderer, const struct viewer_frame *frame)
 
     /* Reports kernels that failed. Kernels that still run are no error. */
     const CUresult result = r->stage.session.cuda->StreamQuery(r->stage.session.stream);
-    const bool fine = result == CUDA_ERROR_NOT_READY || cuda_ok(result, "run the kernels");
-    return fine ? VIEWER_SHOWN : VIEWER_FAILED;
+    return result == CUDA_ERROR_NOT_READY || cuda_ok(result, "run the kernels");
 }
 
-static void describe(const void *renderer, char *text, size_t size)
+void viewer_gl_describe(const struct viewer_gl *r, char *text, size_t size)
 {
-    const struct renderer *r = renderer;
     const gr_resource *shared = scenes[r->last]->shared(r->opened[r->last]);
     snprintf(text, size, "%s, OpenGL by %s",
              transport_name(gr_resource_get_info(shared)->transport), r->interface);
 }
 
 /* Frees everything in reverse order. The OpenGL context ends with the window. */
-static bool close_renderer(void *renderer)
+void viewer_gl_close(struct viewer_gl *r)
 {
-    struct renderer *r = renderer;
     if (!r)
-        return true;
+        return;
     for (int i = 0; i < SCENES; i++)
         if (r->opened[i]) {
             scenes[i]->close(r->opened[i]);
@@ -98,18 +91,18 @@ static bool close_renderer(void *renderer)
     offscreen_free(&r->stage.target);
     session_close(&r->stage.session);
     free(r);
-    return true;
 }
 
-static void introduce(const struct renderer *r)
+static void introduce(const struct viewer_gl *r)
 {
     printf("OpenGL   %s by %s, on %s\n", (const char *)glGetString(GL_VERSION), r->interface,
            (const char *)glGetString(GL_RENDERER));
 }
 
-static void *open_renderer(const struct viewer_window *window, const struct viewer_options *options)
+struct viewer_gl *viewer_gl_open(const struct viewer_window *window,
+                                 const struct viewer_options *options)
 {
-    struct renderer *r = calloc(1, sizeof(*r));
+    struct viewer_gl *r = calloc(1, sizeof(*r));
     if (!r)
         return NULL;
     r->glfw = window->glfw;
@@ -119,10 +112,8 @@ static void *open_renderer(const struct viewer_window *window, const struct view
         introduce(r);
         return r;
     }
-    close_renderer(r);
+    viewer_gl_close(r);
     return NULL;
 }
 
-static const char *const names[] = {"surface", "particles", "filter", "tensor", NULL};
-
-const struct viewer_renderer viewer_gl = {names, open_renderer, draw, describe, close_renderer};
+const char *const viewer_scenes[] = {"surface", "particles", "filter", "tensor", NULL};

@@ -11,7 +11,7 @@
 #include "examples/support/offscreen.h"
 #include "examples/support/screen.h"
 #include "examples/support/session.h"
-#include "viewer_renderer.h"
+#include "viewer_gl.h"
 
 /* The objects that all scenes share. */
 struct viewer_stage {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* libepoxy provides the OpenGL functions. Vulkan functions are looked up by name. */
+/* libepoxy provides the OpenGL functions. */
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
@@ -65,10 +65,6 @@ static void on_wheel(GLFWwindow *glfw, double across, double along)
 
 static void set_hints(enum viewer_api api)
 {
-    if (api == VIEWER_VULKAN) {
-        glfwWindowHint(GLFW_CLIENT_API, GLFW_NO_API);
-        return;
-    }
     glfwWindowHint(GLFW_CONTEXT_CREATION_API,
                    api == VIEWER_EGL ? GLFW_EGL_CONTEXT_API : GLFW_NATIVE_CONTEXT_API);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
@@ -95,8 +91,7 @@ static const char *const remedies[] = {
     [VIEWER_NATIVE] = " with OpenGL 3.3: on X11 this needs the GLX extension. Use an X server with "
                       "GLX and a depth of 24 bits, or add --context egl",
     [VIEWER_EGL] = " with OpenGL 3.3: the EGL driver does not support this display. Use --context "
-                   "native, which on X11 is GLX",
-    [VIEWER_VULKAN] = ""};
+                   "native, which on X11 is GLX"};
 
 bool viewer_window_open(struct viewer_window *w, enum viewer_api api, int width, int height,
                         bool borderless)
@@ -120,10 +115,8 @@ bool viewer_window_open(struct viewer_window *w, enum viewer_api api, int width,
     glfwSetCursorPosCallback(w->glfw, on_pointer);
     glfwSetScrollCallback(w->glfw, on_wheel);
     w->by_clock = is_on_wayland();
-    if (api != VIEWER_VULKAN) {
-        glfwMakeContextCurrent(w->glfw);
-        glfwSwapInterval(w->by_clock ? 0 : 1);
-    }
+    glfwMakeContextCurrent(w->glfw);
+    glfwSwapInterval(w->by_clock ? 0 : 1);
     return true;
 }
 

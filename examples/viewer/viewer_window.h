@@ -9,15 +9,8 @@
 
 struct GLFWwindow;
 
-/* The renderer, and the API that creates its OpenGL context. */
-enum viewer_api { VIEWER_NATIVE, VIEWER_EGL, VIEWER_VULKAN };
-
-/* The result of drawing a frame. */
-enum viewer_drawn {
-    VIEWER_FAILED,  /* drawing failed; the error has been printed */
-    VIEWER_NOT_NOW, /* the window can't be presented to, for example because it is hidden */
-    VIEWER_SHOWN
-};
+/* The API that creates the OpenGL context. */
+enum viewer_api { VIEWER_NATIVE, VIEWER_EGL };
 
 struct viewer_window {
     struct GLFWwindow *glfw;
@@ -34,8 +27,8 @@ struct viewer_window {
 };
 
 /*
- * Opens the window, with a current OpenGL context unless Vulkan draws. False after an error, which
- * has been printed; viewer_window_close() cleans up in any case. The struct must not move before
+ * Opens the window, with a current OpenGL context. False after an error, which has been printed;
+ * viewer_window_close() cleans up in any case. The struct must not move before
  * viewer_window_close().
  */
 bool viewer_window_open(struct viewer_window *window, enum viewer_api api, int width, int height,

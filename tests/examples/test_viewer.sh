@@ -187,7 +187,7 @@ closed() {
     code=$? shown=
     [ $code = 1 ] || fail "the viewer ended with status $code instead of 1"
     says live.err 'The window was closed after ' ' of 1000000 frames: no still was written.'
-    check "freed_$case_name" 1 grep -e 'the process ends with' -e VUID live.out live.err
+    check "freed_$case_name" 1 grep -e 'the process ends with' live.out live.err
 }
 
 # ended: checks that the key q ends the program with status 0.
@@ -280,58 +280,6 @@ for context in native egl; do
 done
 closed filter press_q --scene filter
 
-# ---- Vulkan ----
-
-# The validation layer prints its messages to the standard output.
-validated() { env VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation "$viewer" $small --vulkan "$@"; }
-"$viewer" $small --vulkan --frames 1 -o sheet.png >out 2>err
-missing=$(grep -E '^Cannot open Vulkan|cannot present to this window' err)
-if [ -n "$missing" ]; then
-    skip vulkan "$missing"
-else
-    check sheet 0 validated --frames 3 -o sheet.png && says out CUDA 'Vulkan device' sheet.png
-    cp out sheet.out
-    check sheet_silent 1 grep -F 'VUID' sheet.out
-    VK_LOADER_DEBUG=layer validated --frames 1 -o sheet.png >out 2>layers
-    if ! grep -F VK_LAYER_KHRONOS_validation layers >/dev/null; then
-        skip sheet_layer "the validation layer is missing (vulkan-validationlayers)"
-    fi
-    check sheet_first 0 "$viewer" $small --vulkan --frames 1 -o sheet.png
-    # The port scene draws each pixel as the mean of four.
-    check sheet_picture 0 "$compare" --mean 4 sheet.png "$references/port.png"
-    check sheet_copied 0 validated --transport copy --frames 1 -o copied.png &&
-        says out 'by copies through host memory'
-    check sheet_copied_same 0 "$compare" --max 0 sheet.png copied.png
-    check sheet_other 1 "$compare" --mean 4 sheet.png "$references/sinewave.png"
-    export VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation
-    check show_vulkan 0 show --vulkan
-    check title_vulkan 0 named '^sheet, paused, external, Vulkan$'
-    still first
-    check first_vulkan 0 "$compare" --max 0 sheet.png first.png
-    screen first 192 120
-    check drag_vulkan 0 xdotool mousedown 1 mousemove 130 66 mouseup 1
-    still turned
-    check turned_seen_vulkan 1 "$compare" --share 20 first.png turned.png
-    screen turned 192 120
-    for shape in 240x150 100x180 57x41 320x200; do
-        check "resize_vulkan_$shape" 0 \
-            xdotool windowsize --sync "$window" "${shape%x*}" "${shape#*x}"
-        still $shape
-        check "size_vulkan_$shape" 0 test "$(size $shape.png)" = $shape
-        screen $shape "${shape%x*}" "${shape#*x}"
-    done
-    check run_vulkan 0 xdotool key space
-    check runs_vulkan 0 soon named '^sheet, [0-9.]* ms per frame, external, Vulkan$'
-    check storm_vulkan 0 storm 320 200 && xdotool key space
-    still later
-    check later_vulkan 1 "$compare" --share 5 320x200.png later.png
-    screen later 320 200
-    ended
-    closed vulkan close_button --vulkan
-    unset VK_INSTANCE_LAYERS
-    check shown_silent 1 grep -F 'VUID' live.out
-fi
-
 # ---- Wayland ----
 
 # wayland OPTION...: runs the viewer without an X server.
@@ -410,23 +358,11 @@ else
     still moved
     check wayland_moved 1 "$compare" --share 1 wide.png moved.png
     ended
-    if [ -z "$missing" ]; then
-        export VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation
-        check wayland_x11_sheet 0 "$viewer" $small --vulkan --size 240x150 --frames 1 -o sheet.png
-        check wayland_vulkan 0 wayland --vulkan --size 240x150 -b --frames 3 --paused -o wayland.png
-        cp out sheet.out
-        check wayland_silent 1 grep -F 'VUID' sheet.out
-        check wayland_sheet 0 "$compare" --max 0 sheet.png wayland.png
-        unset VK_INSTANCE_LAYERS
-    fi
     dismiss
     # Catches: the wait for the next frame of an invisible window never ended.
     if compose --backend=headless-backend.so $pixman --idle-time=1 && [ -S run/viewer ]; then
         sleep 2
         check unseen 0 wayland --frames 20 -o wayland.png
-        if [ -z "$missing" ]; then
-            check unseen_vulkan 0 wayland --vulkan --frames 3 -o wayland.png
-        fi
         dismiss
     else
         skip unseen "Weston does not start without a screen"
@@ -443,12 +379,11 @@ if command -v blackbox >/dev/null; then
     for context in $contexts; do
         closed managed_$context close_button --context $context --scene particles
     done
-    if [ -z "$missing" ]; then closed managed_vulkan close_button --vulkan; fi
 else
     skip managed "blackbox was not found (Debian: blackbox)"
 fi
 
-# ---- A display without GLX, and on which neither EGL nor Vulkan can draw ----
+# ---- A display without GLX, and on which EGL cannot draw ----
 
 Xvfb -displayfd 3 -noreset -screen 0 64x64x8 -nolisten tcp 3>poor >poor.out 2>&1 &
 poor=$!
@@ -456,11 +391,6 @@ check poor_server 0 soon test -s poor
 on_poor() { env DISPLAY=":$(cat poor)" "$viewer" $small "$@"; }
 check poor_glx 1 on_poor && says err 'GLX extension not found' 'add --context egl'
 check poor_egl 1 on_poor --context egl && says err 'GLFW: EGL: ' 'Use --context native'
-if [ -z "$missing" ]; then
-    check poor_vulkan 1 on_poor --vulkan && says err 'cannot present' 'leave out --vulkan'
-    check no_vulkan 1 env VK_DRIVER_FILES=/dev/null VK_ICD_FILENAMES=/dev/null \
-        "$viewer" --vulkan && says err 'no driver has VK_KHR_surface' mesa-vulkan-drivers
-fi
 kill $poor
 wait $poor
 poor=
@@ -485,8 +415,6 @@ check argument 2 "$viewer" what && says err '"what"' --help
 check scene_unknown 2 "$viewer" --scene moon && says err '"moon"' surface
 check context_unknown 2 "$viewer" --context wgl && says err '"wgl"' 'native or egl'
 check no_display 1 env DISPLAY= "$viewer" && says err DISPLAY xvfb-run
-check vulkan_scene 2 "$viewer" --vulkan --scene tensor && says err --scene --vulkan
-check vulkan_context 2 "$viewer" --vulkan --context egl && says err --context --vulkan
 # The viewer must fail before it opens a window.
 check no_folder 1 env DISPLAY= "$viewer" --frames 1 -o nowhere/new.png &&
     says err nowhere/new.png 'No such file'
