@@ -117,6 +117,8 @@ TEST(invalid_handles_are_refused)
 TEST(a_second_free_of_a_submit_is_refused)
 {
     gr_submit *submit = must_make(gr_submit_begin(&fx.resource, 1));
+    ck_assert_uint_eq(submit->wait_count, 0); /* OpenGL resources need no semaphores */
+    ck_assert_uint_eq(submit->signal_count, 0);
     assert_ok(gr_submit_commit(submit));
     gr_submit_free(submit);
     assert_refused(gr_submit_free(submit), "gr_submit_free was given");

@@ -25,14 +25,13 @@ hello=$(built hello)
 sinewave=$(built sinewave)
 postprocess=$(built postprocess)
 publish=$(built publish)
-port=$(built port)
 particles=$(built particles)
 twoproc=$(built twoproc)
 compare=$(built compare_png)
 
 for program in "$hello" \
-    "$sinewave" "$postprocess" "$publish" "$port" "$particles" "$twoproc" \
-    "$compare" "$make_png"; do
+    "$sinewave" "$postprocess" "$publish" "$particles" "$twoproc" "$compare" \
+    "$make_png"; do
     if [ -z "$program" ]; then cannot "the examples were not built (is libpng missing?)"; fi
 done
 
@@ -40,14 +39,13 @@ done
 wave='--size 192x120 --mesh 96'
 # More pixels than the input picture has, so that the minification filter of OpenGL does not matter.
 easel='--size 192x120 --radius 5'
-sheet='--size 192x120'
 
 if [ "${1-}" = --reference ]; then
     "$sinewave" $wave -o "$2/sinewave.png" &&
         "$make_png" coloured "$2/input.png" &&
         "$postprocess" $easel "$2/input.png" "$2/postprocess.png" &&
         "$postprocess" $easel -f sobel "$2/input.png" "$2/sobel.png" &&
-        rm "$2/input.png" && "$port" $sheet -o "$2/port.png"
+        rm "$2/input.png"
     exit
 fi
 
@@ -220,73 +218,6 @@ check publish_same 0 "$compare" --mean 4 panel.png large.png
 check publish_later 0 "$publish" $panel --time 20 -o later.png
 check publish_seen 1 "$compare" --mean 4 panel.png later.png
 
-# ---- port ----
-
-check port 0 "$port" $sheet -o port.png && says out CUDA OpenGL "$(pwd -P)/port.png, 192x120"
-check port_size 0 test "$(size port.png)" = 192x120
-like port_picture "$limits" port.png port.png
-check port_again 0 "$port" --backend gl $sheet -o again.png
-check port_steady 0 "$compare" --max 0 port.png again.png
-check port_film 0 "$port" $sheet --frames 3 -o port.png && says out port-0001.png port-0003.png
-check port_start 0 "$compare" --max 0 port.png port-0001.png
-check port_moves 1 "$compare" --share 5 port-0001.png port-0003.png
-check port_later 0 "$port" $sheet --time 0.0666667 -o later.png
-check port_time 0 "$compare" $limits later.png port-0003.png
-
-check port_gl_copied 0 "$port" --transport copy $sheet -o copied.png
-check port_gl_copied_same 0 "$compare" --max 0 port.png copied.png
-
-# ---- port on Vulkan ----
-
-# vulkan OPTION: whether Vulkan can be opened; if not, $missing is the reason. Other failures show
-# in the checks below.
-vulkan() {
-    ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0" \
-        "$port" --backend vk $1 --size 16x16 -o probe.png >out 2>err && return
-    missing=$(sed -n -e 's/^Cannot open Vulkan: //p' -e '/was not built for Vulkan/p' err)
-    [ -z "$missing" ]
-}
-validate=--validate
-if ! vulkan --validate; then
-    skip vulkan_validation "$missing"
-    validate=
-fi
-
-# OpenGL and Vulkan draw the same bytes if one software renderer draws both. On a GPU their shader
-# compilers may round the last bit of a colour differently.
-same='--max 0'
-if [ "${GR_CUDA_DRIVER-}" != soft ]; then same='--max 2 --share 1'; fi
-
-if vulkan ''; then
-    # Mesa's Vulkan driver is unloaded with its last instance. The leak check reports the memory
-    # that the driver still holds at that time, and no suppression can match an unloaded driver.
-    asan=${ASAN_OPTIONS-}
-    export ASAN_OPTIONS="$asan:detect_leaks=0"
-    check port_vk 0 "$port" --backend vk $validate $sheet -o vulkan.png &&
-        says out CUDA 'Vulkan device' "$(pwd -P)/vulkan.png, 192x120"
-    check port_same 0 "$compare" $same port.png vulkan.png
-    check port_copied 0 "$port" --backend vk --transport copy $validate $sheet -o copied.png &&
-        says out 'by copies through host memory'
-    check port_copied_same 0 "$compare" --max 0 vulkan.png copied.png
-    check port_copied_film 0 "$port" --backend vk --transport copy $validate $sheet --frames 3 \
-        -o copied.png
-    check port_vk_film 0 "$port" --backend vk $validate $sheet --frames 3 -o vulkan.png
-    for i in 1 2 3; do
-        check "port_same_$i" 0 "$compare" $same "port-000$i.png" "vulkan-000$i.png"
-        check "port_copied_$i" 0 "$compare" --max 0 "vulkan-000$i.png" "copied-000$i.png"
-    done
-    check port_vk_odd 0 "$port" --backend vk $validate --size 33x17 -o odd.png
-    check port_vk_odd_kept 0 test "$(size odd.png)" = 33x17
-    check port_vk_nowhere 1 "$port" -b vk $sheet -o nowhere/new.png &&
-        says err nowhere/new.png 'No such file'
-    export ASAN_OPTIONS="$asan"
-else
-    skip port_vulkan "$missing"
-fi
-check no_vulkan 1 env VK_DRIVER_FILES="$work/none.json" VK_ICD_FILENAMES="$work/none.json" \
-    "$port" --backend vk $sheet -o none.png && says err 'Cannot open Vulkan'
-check no_vulkan_no_file 1 test -e none.png
-
 # ---- particles ----
 
 sparks='--size 96x64 --particles 4096 --measure 0'
@@ -322,9 +253,6 @@ check sinewave_help 0 "$sinewave" --help &&
 check sinewave_version 0 "$sinewave" --version && says out 'sinewave (grinterop) '
 check postprocess_help 0 "$postprocess" --help && says out Usage --split GR_CUDA_DRIVER
 check postprocess_version 0 "$postprocess" -V && says out 'postprocess (grinterop) '
-check port_help 0 "$port" --help && says out Usage --backend GR_CUDA_DRIVER
-check port_version 0 "$port" -V && says out 'port (grinterop) '
-check backend_unknown 2 "$port" --backend metal && says err '"metal"' 'gl or vk'
 check twoproc_help 0 "$twoproc" --help && says out Usage --kill GR_CUDA_DRIVER
 check twoproc_version 0 "$twoproc" -V && says out 'twoproc (grinterop) '
 check particles_help 0 "$particles" --help && says out Usage --in-flight GR_CUDA_DRIVER
@@ -332,7 +260,6 @@ check particles_version 0 "$particles" -V && says out 'particles (grinterop) '
 check particles_none 2 "$particles" --particles 0 && says err 'from 1 to 4194304'
 check particles_many 2 "$particles" --in-flight 65 && says err 'from 1 to 64'
 check particles_argument 2 "$particles" what && says err '"what"' --help
-check port_argument 2 "$port" what && says err '"what"' --help
 check no_output 2 "$postprocess" grey.png && says err Usage
 check filter_unknown 2 "$postprocess" --filter sharp grey.png new.png &&
     says err '"sharp"' 'blur or sobel'
@@ -392,8 +319,6 @@ check no_driver 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$sinewave" $wave
     says err no_such_driver.so
 check no_driver_postprocess 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" \
     "$postprocess" $easel grey.png none.png && says err no_such_driver.so
-check no_driver_port 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$port" -o none.png &&
-    says err no_such_driver.so
 check no_driver_particles 1 env GR_CUDA_DRIVER="$work/no_such_driver.so" "$particles" -o none &&
     says err no_such_driver.so
 check no_driver_no_file 1 test -e none.png
