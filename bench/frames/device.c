@@ -12,7 +12,7 @@
 
 #include <epoxy/gl.h>
 
-#include "examples/support/glsl.h"
+#include "bench/frames/glsl.h"
 #include "examples/support/kernel_image.h"
 #include "examples/support/shader.h"
 

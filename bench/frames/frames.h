@@ -17,7 +17,7 @@
 #include <grinterop/ring.h>
 #include <grinterop/vk.h>
 
-#include "examples/support/glsl.h"
+#include "bench/frames/glsl.h"
 #include "bench/bench.h"
 #include "tests/support/own_egl.h"
 

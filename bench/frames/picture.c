@@ -9,7 +9,7 @@
 
 #include <epoxy/gl.h>
 
-#include "examples/support/glsl.h"
+#include "bench/frames/glsl.h"
 #include "examples/support/shader.h"
 #include "bench/frames/frames.h"
 

@@ -3,7 +3,7 @@
 #ifndef FRAMES_VULKAN_H
 #define FRAMES_VULKAN_H
 
-#include "examples/support/vulkan_memory.h"
+#include "bench/frames/vulkan_memory.h"
 #include "bench/frames/frames.h"
 
 /* The shaders and the target. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Vulkan buffers and images that are not shared. */
-#include "vulkan_memory.h"
+#include "bench/frames/vulkan_memory.h"
 
 #include <stdio.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A Vulkan device that CUDA shares, its functions, and submits. */
-#include "vulkan.h"
+#include "bench/frames/vulkan_device.h"
 
 #include <stdint.h>
 #include <stdio.h>
 
-#include "session.h"
+#include "examples/support/session.h"
 
 #define RESULT_NAMES(X)                                                                            \
     X(VK_TIMEOUT)                                                                                  \

@@ -3,7 +3,7 @@
 #ifndef VULKAN_MEMORY_H
 #define VULKAN_MEMORY_H
 
-#include "vulkan.h"
+#include "bench/frames/vulkan_device.h"
 
 /* A buffer that the host can access. */
 struct vulkan_buffer {
