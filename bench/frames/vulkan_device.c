@@ -15,10 +15,7 @@
     X(VK_ERROR_DEVICE_LOST)                                                                        \
     X(VK_ERROR_MEMORY_MAP_FAILED)                                                                  \
     X(VK_ERROR_FORMAT_NOT_SUPPORTED)                                                               \
-    X(VK_ERROR_UNKNOWN)                                                                            \
-    X(VK_ERROR_SURFACE_LOST_KHR)                                                                   \
-    X(VK_ERROR_NATIVE_WINDOW_IN_USE_KHR)                                                           \
-    X(VK_ERROR_OUT_OF_DATE_KHR)
+    X(VK_ERROR_UNKNOWN)
 
 static const char *name_of(VkResult result)
 {
@@ -40,19 +37,15 @@ bool vulkan_ok(VkResult result, const char *doing)
     return result == VK_SUCCESS;
 }
 
-static void print_message(void *user, const char *text)
-{
-    struct vulkan *vulkan = user;
-    vulkan->messages++;
-    fprintf(stderr, "Vulkan validation layer: %s\n", text);
-}
-
-bool vulkan_found(PFN_vkVoidFunction function, const char *name)
+static bool found_one(PFN_vkVoidFunction function, const char *name)
 {
     if (!function)
         fprintf(stderr, "This Vulkan has no %s.\n", name);
     return function;
 }
+
+#define FIND(object, name, function)                                                               \
+    found_one((PFN_vkVoidFunction)((object)->name = (PFN_vk##name)(function)), "vk" #name)
 
 /* Loads the functions. Device functions are called directly, without the dispatch of the loader. */
 static bool find_functions(struct vulkan *v, const gr_vk_device_desc *on)
@@ -60,44 +53,16 @@ static bool find_functions(struct vulkan *v, const gr_vk_device_desc *on)
     const PFN_vkGetInstanceProcAddr of_instance = on->get_instance_proc_addr;
     const PFN_vkGetDeviceProcAddr of_device =
         (PFN_vkGetDeviceProcAddr)of_instance(on->instance, "vkGetDeviceProcAddr");
-    bool found = vulkan_found((PFN_vkVoidFunction)of_device, "vkGetDeviceProcAddr");
+    bool found = found_one((PFN_vkVoidFunction)of_device, "vkGetDeviceProcAddr");
     if (!found)
         return false;
-#define VULKAN_FIND(name)                                                                          \
-    found = VULKAN_FIND_ONE(v, name, of_device(on->device, "vk" #name)) && found;
+#define VULKAN_FIND(name) found = FIND(v, name, of_device(on->device, "vk" #name)) && found;
     VULKAN_FUNCTIONS(VULKAN_FIND)
 #undef VULKAN_FIND
-#define VULKAN_FIND(name)                                                                          \
-    found = VULKAN_FIND_ONE(v, name, of_instance(on->instance, "vk" #name)) && found;
+#define VULKAN_FIND(name) found = FIND(v, name, of_instance(on->instance, "vk" #name)) && found;
     VULKAN_INSTANCE_FUNCTIONS(VULKAN_FIND)
 #undef VULKAN_FIND
     return found;
-}
-
-/*
- * Chooses a queue family for `kind`. False if the device has no dedicated family: the graphics
- * queue is then used.
- */
-static bool choose_queue(struct vulkan *v, const gr_vk_headless_info *on, enum vulkan_queue kind)
-{
-    const VkQueue queues[] = {on->graphics, on->compute, on->transfer};
-    const uint32_t families[] = {on->graphics_family, on->compute_family, on->transfer_family};
-    const bool own = queues[kind] != VK_NULL_HANDLE;
-    v->queue = own ? queues[kind] : on->graphics;
-    v->family = own ? families[kind] : on->graphics_family;
-    return own;
-}
-
-static void introduce(const struct vulkan *v, enum vulkan_queue kind, bool own, bool validate)
-{
-    static const char *const names[] = {"graphics", "compute", "transfer"};
-    printf("device   %s%s\n", gr_vk_device_get_info(v->shared)->description,
-           validate ? "; under the validation layer" : "");
-    printf("queue    %s, of family %u", own ? names[kind] : "graphics", v->family);
-    if (own)
-        printf("\n");
-    else
-        printf(": the device has no family for %s alone\n", names[kind]);
 }
 
 /* Creates the objects of a device. The caller may have created the device in any way. */
@@ -115,49 +80,37 @@ static bool begin(struct vulkan *v, const gr_vk_device_desc *device)
                                           .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
                                           .queueFamilyIndex = v->family};
     const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    printf("device   %s\nqueue    of family %u\n", gr_vk_device_get_info(v->shared)->description,
+           v->family);
     return vulkan_ok(v->CreateCommandPool(v->device, &pool, NULL, &v->pool),
                      "make command buffers") &&
            vulkan_ok(v->CreateFence(v->device, &fence, NULL, &v->fence), "make a fence");
 }
 
-bool vulkan_open(struct vulkan *v, enum vulkan_queue kind, bool validate, unsigned transports)
-{
-    return vulkan_open_on(v, 0, kind, validate, transports);
-}
-
-bool vulkan_open_on(struct vulkan *v, int cuda_device, enum vulkan_queue kind, bool validate,
-                    unsigned transports)
+bool vulkan_open_on(struct vulkan *v, int cuda_device)
 {
     *v = (struct vulkan){0};
-    const gr_vk_headless_options options =
-        GR_INIT(gr_vk_headless_options, .cuda_device = cuda_device, .validation = validate,
-                .message = print_message, .user = v);
-    v->headless = gr_vk_headless_create(&options);
+    v->headless =
+        gr_vk_headless_create(&GR_INIT(gr_vk_headless_options, .cuda_device = cuda_device));
     if (!v->headless)
         return failed_to("open Vulkan");
     const gr_vk_headless_info *on = gr_vk_headless_get(v->headless);
-    const bool own = choose_queue(v, on, kind);
-    const gr_vk_device_desc device =
-        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = on->get_instance_proc_addr,
-                .instance = on->instance, .physical_device = on->physical_device,
-                .device = on->device, .queue = v->queue, .queue_family = v->family,
-                .synchronization2 = on->synchronization2, .transports = transports);
-    if (!begin(v, &device))
-        return false;
-    introduce(v, kind, own, validate);
-    return true;
+    v->queue = on->graphics;
+    v->family = on->graphics_family;
+    return begin(v,
+                 &GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = on->get_instance_proc_addr,
+                          .instance = on->instance, .physical_device = on->physical_device,
+                          .device = on->device, .queue = v->queue, .queue_family = v->family,
+                          .synchronization2 = on->synchronization2));
 }
 
 bool vulkan_open_own(struct vulkan *v, const gr_vk_device_desc *device)
 {
     *v = (struct vulkan){.queue = device->queue, .family = device->queue_family};
-    if (!begin(v, device))
-        return false;
-    introduce(v, VULKAN_GRAPHICS, true, false);
-    return true;
+    return begin(v, device);
 }
 
-bool vulkan_close(struct vulkan *v)
+void vulkan_close(struct vulkan *v)
 {
     if (v->fence != VK_NULL_HANDLE)
         v->DestroyFence(v->device, v->fence, NULL);
@@ -165,7 +118,6 @@ bool vulkan_close(struct vulkan *v)
         v->DestroyCommandPool(v->device, v->pool, NULL);
     gr_vk_device_free(v->shared);
     gr_vk_headless_free(v->headless);
-    return v->messages == 0;
 }
 
 VkCommandBuffer vulkan_record(const struct vulkan *v, VkCommandBufferUsageFlags usage)
@@ -186,7 +138,7 @@ VkCommandBuffer vulkan_record(const struct vulkan *v, VkCommandBufferUsageFlags 
     return commands;
 }
 
-bool vulkan_wait(const struct vulkan *v)
+static bool wait_for(const struct vulkan *v)
 {
     const uint64_t long_enough = UINT64_C(60000000000);
     return vulkan_ok(v->WaitForFences(v->device, 1, &v->fence, VK_TRUE, long_enough),
@@ -202,5 +154,5 @@ bool vulkan_run(const struct vulkan *v, VkCommandBuffer commands)
         .pCommandBuffers = &commands,
     };
     return vulkan_ok(v->QueueSubmit(v->queue, 1, &info, v->fence), "submit commands") &&
-           vulkan_wait(v);
+           wait_for(v);
 }

@@ -4,8 +4,6 @@
 
 #include <stdio.h>
 
-enum { DEPTH = VK_FORMAT_D32_SFLOAT };
-
 /* Allocates memory of a type that the resource supports and that has all the `properties`. */
 static VkDeviceMemory allocate(const struct vulkan *v, const VkMemoryRequirements *needs,
                                VkMemoryPropertyFlags properties)
@@ -52,42 +50,17 @@ void vulkan_buffer_free(const struct vulkan *v, struct vulkan_buffer *b)
     *b = (struct vulkan_buffer){0};
 }
 
-VkImageView vulkan_view(const struct vulkan *v, VkImage image, VkFormat format)
-{
-    const VkImageViewCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
-        .image = image,
-        .viewType = VK_IMAGE_VIEW_TYPE_2D,
-        .format = format,
-        .subresourceRange = {.aspectMask = format == (VkFormat)DEPTH ? VK_IMAGE_ASPECT_DEPTH_BIT
-                                                                     : VK_IMAGE_ASPECT_COLOR_BIT,
-                             .levelCount = 1,
-                             .layerCount = 1},
-    };
-    VkImageView view = VK_NULL_HANDLE;
-    vulkan_ok(v->CreateImageView(v->device, &info, NULL, &view), "view an image");
-    return view;
-}
-
-VkImageCreateInfo vulkan_image_info(VkFormat format, int width, int height, VkImageUsageFlags usage)
-{
-    return (VkImageCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-        .imageType = VK_IMAGE_TYPE_2D,
-        .format = format,
-        .extent = {(uint32_t)width, (uint32_t)height, 1},
-        .mipLevels = 1,
-        .arrayLayers = 1,
-        .samples = VK_SAMPLE_COUNT_1_BIT,
-        .tiling = VK_IMAGE_TILING_OPTIMAL,
-        .usage = usage,
-    };
-}
-
 bool vulkan_image_init(const struct vulkan *v, VkFormat format, int width, int height,
                        VkImageUsageFlags usage, struct vulkan_image *image)
 {
-    const VkImageCreateInfo info = vulkan_image_info(format, width, height, usage);
+    const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                                    .imageType = VK_IMAGE_TYPE_2D,
+                                    .format = format,
+                                    .extent = {(uint32_t)width, (uint32_t)height, 1},
+                                    .mipLevels = 1,
+                                    .arrayLayers = 1,
+                                    .samples = VK_SAMPLE_COUNT_1_BIT,
+                                    .usage = usage};
     if (!vulkan_ok(v->CreateImage(v->device, &info, NULL, &image->image), "make an image"))
         return false;
     VkMemoryRequirements needs;
@@ -96,13 +69,14 @@ bool vulkan_image_init(const struct vulkan *v, VkFormat format, int width, int h
     if (image->memory == VK_NULL_HANDLE ||
         !vulkan_ok(v->BindImageMemory(v->device, image->image, image->memory, 0), "use memory"))
         return false;
-    const VkImageUsageFlags viewed = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT |
-                                     VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT |
-                                     VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
-    if (!(usage & viewed))
-        return true;
-    image->view = vulkan_view(v, image->image, format);
-    return image->view != VK_NULL_HANDLE;
+    const VkImageViewCreateInfo view = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+        .image = image->image,
+        .viewType = VK_IMAGE_VIEW_TYPE_2D,
+        .format = format,
+        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
+    };
+    return vulkan_ok(v->CreateImageView(v->device, &view, NULL, &image->view), "view an image");
 }
 
 void vulkan_image_free(const struct vulkan *v, struct vulkan_image *image)
@@ -119,26 +93,6 @@ void vulkan_image_free(const struct vulkan *v, struct vulkan_image *image)
 VkImageSubresourceLayers vulkan_colour_layer(void)
 {
     return (VkImageSubresourceLayers){.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .layerCount = 1};
-}
-
-void vulkan_change_layout(const struct vulkan *v, VkCommandBuffer commands, VkImage image,
-                          VkImageLayout from, VkImageLayout to)
-{
-    const VkImageMemoryBarrier barrier = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
-        .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
-        .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT,
-        .oldLayout = from,
-        .newLayout = to,
-        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .image = image,
-        .subresourceRange = {.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT,
-                             .levelCount = 1,
-                             .layerCount = 1},
-    };
-    v->CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
-                          VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
 }
 
 void vulkan_show_host(const struct vulkan *v, VkCommandBuffer commands)

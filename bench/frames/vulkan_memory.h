@@ -26,26 +26,13 @@ bool vulkan_buffer_init(const struct vulkan *vulkan, VkDeviceSize size, VkBuffer
                         struct vulkan_buffer *buffer);
 void vulkan_buffer_free(const struct vulkan *vulkan, struct vulkan_buffer *buffer);
 
-/* The create info of an image with one level and layer. */
-VkImageCreateInfo vulkan_image_info(VkFormat format, int width, int height,
-                                    VkImageUsageFlags usage);
-
-/*
- * Creates an image with one level and layer, in device memory. The format selects colour or depth.
- */
+/* Creates a colour image with one level and layer, in device memory. */
 bool vulkan_image_init(const struct vulkan *vulkan, VkFormat format, int width, int height,
                        VkImageUsageFlags usage, struct vulkan_image *image);
 void vulkan_image_free(const struct vulkan *vulkan, struct vulkan_image *image);
 
-/* A view of an image of one level and layer; VK_NULL_HANDLE after an error. */
-VkImageView vulkan_view(const struct vulkan *vulkan, VkImage image, VkFormat format);
-
 /* The colour aspect of an image with one level and layer. */
 VkImageSubresourceLayers vulkan_colour_layer(void);
-
-/* Records a layout transition, ordered after and before all other commands. */
-void vulkan_change_layout(const struct vulkan *vulkan, VkCommandBuffer commands, VkImage image,
-                          VkImageLayout from, VkImageLayout to);
 
 /* Records a barrier that makes the writes of previous commands visible to the host. */
 void vulkan_show_host(const struct vulkan *vulkan, VkCommandBuffer commands);

@@ -45,7 +45,7 @@ static bool open_device(const struct frames *f, struct frames_vulkan *k)
 {
     if (f->gl_ordinal == FRAMES_SOFTWARE_GL)
         return frames_software_vulkan_open(&k->on) && vulkan_open_own(&k->vulkan, &k->on);
-    if (!vulkan_open_on(&k->vulkan, f->gl_ordinal, VULKAN_GRAPHICS, false, 0))
+    if (!vulkan_open_on(&k->vulkan, f->gl_ordinal))
         return false;
     const gr_vk_headless_info *on = gr_vk_headless_get(k->vulkan.headless);
     k->on = GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = on->get_instance_proc_addr,
