@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "lib/tensor/element_types.h"
+
 /* The number of consecutive pixels per thread. */
 #define GR_JOB_PIXELS 4u
 
@@ -30,12 +32,11 @@ enum gr_job_access {
     GR_JOB_PLANAR = 2   /* adjacent pixels within the plane of each channel */
 };
 
+/* The types that kernels convert: GR_JOB_U8 and so on. */
 enum gr_job_element {
-    GR_JOB_U8 = 0,
-    GR_JOB_U16 = 1,
-    GR_JOB_F16 = 2,
-    GR_JOB_BF16 = 3,
-    GR_JOB_F32 = 4
+#define ELEMENT(constant, kernel, size, name, typestr, code) GR_JOB_##constant,
+    GR_CONVERTED_TYPES(ELEMENT) GR_JOB_ELEMENTS
+#undef ELEMENT
 };
 
 /* The conversion steps, in this order. */

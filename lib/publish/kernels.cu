@@ -109,15 +109,13 @@ INLINE bits round_to_integer(float value, float unit, float most)
 #endif
 }
 
-enum { U8 = GR_JOB_U8, U16 = GR_JOB_U16, F16 = GR_JOB_F16, BF16 = GR_JOB_BF16, F32 = GR_JOB_F32 };
-
 template <int E> INLINE float to_value(bits element, float unit)
 {
-    if (E == U8 || E == U16)
+    if (E == GR_JOB_U8 || E == GR_JOB_U16)
         return divide(element, unit);
-    if (E == F16)
+    if (E == GR_JOB_F16)
         return half_to_float(element);
-    if (E == BF16)
+    if (E == GR_JOB_BF16)
         return __uint_as_float(element << 16);
     return __uint_as_float(element);
 }
@@ -329,13 +327,10 @@ INLINE bool is_wide(const gr_job &job)
     extern "C" __global__ void __launch_bounds__(GR_JOB_BLOCK_WIDTH *GR_JOB_BLOCK_HEIGHT, BLOCKS)  \
         name(const gr_job job){FOR_PIXELS(job, four, one)} GR_KERNEL(name)
 
-#define CONVERT(name, E, S)                                                                        \
-    KERNEL(gr_convert_##name, (convert_pixels<E, S, PIXELS>), (convert_pixels<E, S, 1>))
-CONVERT(u8, U8, 1)
-CONVERT(u16, U16, 2)
-CONVERT(f16, F16, 2)
-CONVERT(bf16, BF16, 2)
-CONVERT(f32, F32, 4)
+#define CONVERT(constant, kernel, size, name, typestr, code)                                       \
+    KERNEL(gr_convert_##kernel, (convert_pixels<GR_JOB_##constant, size, PIXELS>),                 \
+           (convert_pixels<GR_JOB_##constant, size, 1>))
+GR_CONVERTED_TYPES(CONVERT)
 
 #define MOVE(S) KERNEL(gr_move_##S, (move_pixels<S, PIXELS>), (move_pixels<S, 1>))
 MOVE(1)

@@ -87,17 +87,15 @@ gr_status gr_launch_copy(const struct gr_picture *from, const struct gr_array_pl
 
 static const char *name_of(enum gr_kernel kernel)
 {
-    static const char *const names[GR_KERNELS] = {
-        [GR_KERNEL_CONVERT_U8] = "gr_convert_u8",
-        [GR_KERNEL_CONVERT_U16] = "gr_convert_u16",
-        [GR_KERNEL_CONVERT_F16] = "gr_convert_f16",
-        [GR_KERNEL_CONVERT_F32] = "gr_convert_f32",
-        [GR_KERNEL_CONVERT_BF16] = "gr_convert_bf16",
-        [GR_KERNEL_MOVE_1] = "gr_move_1",
-        [GR_KERNEL_MOVE_2] = "gr_move_2",
-        [GR_KERNEL_MOVE_4] = "gr_move_4",
-        [GR_KERNEL_YUV_U8] = "gr_yuv_u8",
-        [GR_KERNEL_YUV_U16] = "gr_yuv_u16",
+    static const char *const names[GR_KERNELS] = {[GR_KERNEL_MOVE_1] = "gr_move_1",
+                                                  [GR_KERNEL_MOVE_2] = "gr_move_2",
+                                                  [GR_KERNEL_MOVE_4] = "gr_move_4",
+                                                  [GR_KERNEL_YUV_U8] = "gr_yuv_u8",
+                                                  [GR_KERNEL_YUV_U16] = "gr_yuv_u16",
+#define NAME(constant, kernel, size, name, typestr, code)                                          \
+    [GR_KERNEL_CONVERT + GR_JOB_##constant] = "gr_convert_" #kernel,
+                                                  GR_CONVERTED_TYPES(NAME)
+#undef NAME
     };
     return names[kernel];
 }

@@ -10,17 +10,16 @@
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-/* The types that kernels can convert, in the order of enum gr_job_element. */
-static const gr_dtype element_types[] = {[GR_JOB_U8] = GR_DTYPE_U8,
-                                         [GR_JOB_U16] = GR_DTYPE_U16,
-                                         [GR_JOB_F16] = GR_DTYPE_F16,
-                                         [GR_JOB_BF16] = GR_DTYPE_BF16,
-                                         [GR_JOB_F32] = GR_DTYPE_F32};
+static const gr_dtype element_types[] = {
+#define DTYPE(constant, kernel, size, name, typestr, code)                                         \
+    [GR_JOB_##constant] = GR_DTYPE_##constant,
+    GR_CONVERTED_TYPES(DTYPE)};
+#undef DTYPE
 
 /* Returns the element type; GR_JOB_U8 for a type that no kernel converts. */
 static uint32_t element_of(gr_dtype dtype)
 {
-    uint32_t element = sizeof(element_types) / sizeof(element_types[0]) - 1;
+    uint32_t element = GR_JOB_ELEMENTS - 1;
     while (element > GR_JOB_U8 && element_types[element] != dtype)
         element--;
     return element;
@@ -385,7 +384,7 @@ static void choose_kernel(struct gr_plan *plan, const struct gr_picture *from, b
     if (from->colour.there)
         plan->kernel = from->dtype == GR_DTYPE_U8 ? GR_KERNEL_YUV_U8 : GR_KERNEL_YUV_U16;
     else if (!same)
-        plan->kernel = (enum gr_kernel)(GR_KERNEL_CONVERT_U8 + job->from.element);
+        plan->kernel = (enum gr_kernel)(GR_KERNEL_CONVERT + job->from.element);
     else
         plan->kernel = job->from.bytes == 1   ? GR_KERNEL_MOVE_1
                        : job->from.bytes == 2 ? GR_KERNEL_MOVE_2

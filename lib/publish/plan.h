@@ -8,13 +8,10 @@
 
 #include "lib/publish/picture.h"
 
+/* The kernels that convert come first, in the order of enum gr_job_element. */
 enum gr_kernel {
-    GR_KERNEL_CONVERT_U8,
-    GR_KERNEL_CONVERT_U16,
-    GR_KERNEL_CONVERT_F16,
-    GR_KERNEL_CONVERT_BF16,
-    GR_KERNEL_CONVERT_F32,
-    GR_KERNEL_MOVE_1,
+    GR_KERNEL_CONVERT = 0,
+    GR_KERNEL_MOVE_1 = GR_JOB_ELEMENTS,
     GR_KERNEL_MOVE_2,
     GR_KERNEL_MOVE_4,
     GR_KERNEL_YUV_U8,

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 #include "lib/tensor/dlpack_type.h"
 
+#include "lib/tensor/element_types.h"
+
 static const struct {
     uint8_t code, bits;
 } types[] = {
-    [GR_DTYPE_U8] = {kDLUInt, 8},        [GR_DTYPE_U16] = {kDLUInt, 16},
-    [GR_DTYPE_U32] = {kDLUInt, 32},      [GR_DTYPE_U64] = {kDLUInt, 64},
-    [GR_DTYPE_I8] = {kDLInt, 8},         [GR_DTYPE_I16] = {kDLInt, 16},
-    [GR_DTYPE_I32] = {kDLInt, 32},       [GR_DTYPE_I64] = {kDLInt, 64},
-    [GR_DTYPE_F16] = {kDLFloat, 16},     [GR_DTYPE_BF16] = {kDLBfloat, 16},
-    [GR_DTYPE_F32] = {kDLFloat, 32},     [GR_DTYPE_F64] = {kDLFloat, 64},
-    [GR_DTYPE_BOOL] = {kDLBool, 8},      [GR_DTYPE_C64] = {kDLComplex, 64},
-    [GR_DTYPE_C128] = {kDLComplex, 128},
-};
+#define ROW(constant, kernel, size, name, typestr, code) [GR_DTYPE_##constant] = {code, 8 * (size)},
+    GR_CONVERTED_TYPES(ROW) GR_OTHER_TYPES(ROW)};
+#undef ROW
 
 DLDataType gr_dlpack_type(gr_dtype dtype)
 {

@@ -5,17 +5,13 @@
 #include <grinterop/tensor.h>
 
 #include "lib/error.h"
+#include "lib/tensor/element_types.h"
 
 static const gr_dtype_info dtypes[] = {
-    [GR_DTYPE_U8] = {1, "uint8", "|u1"},          [GR_DTYPE_U16] = {2, "uint16", "<u2"},
-    [GR_DTYPE_U32] = {4, "uint32", "<u4"},        [GR_DTYPE_U64] = {8, "uint64", "<u8"},
-    [GR_DTYPE_I8] = {1, "int8", "|i1"},           [GR_DTYPE_I16] = {2, "int16", "<i2"},
-    [GR_DTYPE_I32] = {4, "int32", "<i4"},         [GR_DTYPE_I64] = {8, "int64", "<i8"},
-    [GR_DTYPE_F16] = {2, "float16", "<f2"},       [GR_DTYPE_BF16] = {2, "bfloat16", "<V2"},
-    [GR_DTYPE_F32] = {4, "float32", "<f4"},       [GR_DTYPE_F64] = {8, "float64", "<f8"},
-    [GR_DTYPE_BOOL] = {1, "bool", "|b1"},         [GR_DTYPE_C64] = {8, "complex64", "<c8"},
-    [GR_DTYPE_C128] = {16, "complex128", "<c16"},
-};
+#define ROW(constant, kernel, size, name, typestr, code)                                           \
+    [GR_DTYPE_##constant] = {size, name, typestr},
+    GR_CONVERTED_TYPES(ROW) GR_OTHER_TYPES(ROW)};
+#undef ROW
 enum { DTYPES = sizeof(dtypes) / sizeof(dtypes[0]) };
 
 const gr_dtype_info *gr_dtype_get_info(gr_dtype dtype)
