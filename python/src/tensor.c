@@ -135,6 +135,19 @@ static PyObject *call_wrap(PyObject *type, PyObject *args, PyObject *keywords)
     return self;
 }
 
+/* Makes the stream wait until the planes are ready. */
+static bool order(PyObject *tensor, PyObject *given)
+{
+    CUstream stream;
+    for (; tensor; tensor = ((tensor_object *)tensor)->chroma) {
+        if (!stream_of(given, &stream) || !tensor_of(tensor))
+            return false;
+        if (gr_tensor_wait(tensor_of(tensor), stream) != GR_OK)
+            return fail();
+    }
+    return true;
+}
+
 static PyObject *call_from_dlpack(PyObject *type, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"object", "stream", "layout", NULL};
@@ -145,7 +158,10 @@ static PyObject *call_from_dlpack(PyObject *type, PyObject *args, PyObject *keyw
                                      &name) ||
         !layout_of(name, &layout))
         return NULL;
-    return import_any(object, given, layout);
+    PyObject *tensor = import_any(object, given, layout);
+    if (tensor && is_given(given) && !order(tensor, given))
+        Py_CLEAR(tensor);
+    return tensor;
 }
 
 /* Reads the arguments of call_view(), which change a copy of the tensor's own description. */

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """The streams that calls accept, and how long they are kept."""
 
+import ctypes
+import types
 import weakref
 
 import grinterop
 import numpy as np
 import pytest
 from grinterop import GraphicsResource, Tensor
+
+from test_threads import launch_host, slow  # noqa: F401
 
 
 class Stream:
@@ -222,3 +226,50 @@ def test_first_exception_of_a_call_propagates(resource):
     for first in ({"level": "x"}, {"level": 0, "layer": "x"}):
         with pytest.raises(TypeError):
             grinterop.publish(resource, np.zeros(4, "u1"), stream=1, offset=later, **first)
+
+
+@pytest.fixture
+def other_stream(cuda):
+    """A stream that does not wait for any other, as an int."""
+    library, stream = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
+    assert library.cuStreamCreate(ctypes.byref(stream), 1) == 0
+    yield stream.value
+    assert library.cuStreamDestroy_v2(stream) == 0
+
+
+@pytest.mark.parametrize("kind", ["tensor", "buffer", "interface", "chroma", "dlpack"])
+def test_import_orders_the_stream(resource, cuda, other_stream, launch_host, kind):  # noqa: F811
+    """Catches: work on the stream of from_dlpack() read what was there before the producer's."""
+    library = ctypes.CDLL("libcuda.so.1")
+    seen = (ctypes.c_ubyte * 64)()
+    with resource.map(stream=cuda) as buffer:
+        tensor = Tensor.alloc((8, 8), stream=cuda) if kind != "buffer" else buffer.tensor()
+        address, size = (ctypes.c_uint64(n) for n in (tensor.handle, 64))
+        library.cuMemsetD8Async(address, 0, size, ctypes.c_void_p(cuda.stream))
+        cuda.sync()
+        launch_host(slow([], 0.1))
+        library.cuMemsetD8Async(address, 7, size, ctypes.c_void_p(cuda.stream))
+        plane = types.SimpleNamespace(
+            __cuda_array_interface__={
+                "shape": (8, 8),
+                "typestr": "|u1",
+                "data": (tensor.handle, False),
+                "stream": cuda.stream,
+                "version": 3,
+            }
+        )
+        objects = {
+            "tensor": tensor,
+            "buffer": buffer,
+            "interface": plane,
+            "chroma": [np.zeros((16, 8), "u1"), plane],
+            "dlpack": types.SimpleNamespace(
+                __dlpack__=tensor.__dlpack__, __dlpack_device__=tensor.__dlpack_device__
+            ),
+        }
+        made = Tensor.from_dlpack(objects[kind], stream=other_stream)
+        stream = ctypes.c_void_p(other_stream)
+        assert library.cuMemcpyDtoHAsync_v2(seen, address, size, stream) == 0
+        assert library.cuStreamSynchronize(stream) == 0
+        assert bytes(seen) == b"\7" * 64
+        del made, tensor, objects
