@@ -10,6 +10,8 @@
 #include <epoxy/gl.h>
 
 #include "lib/error.h"
+#include "gl/format.h"
+#include "gl/image_storage.h"
 #include "gl/saved_state.h"
 
 /* ---- Names ----------------------------------------------------------------------------------- */
@@ -191,28 +193,27 @@ static bool describe_depth(struct gl_attachment *a)
 
 /* ---- Size ------------------------------------------------------------------------------------ */
 
-static void query_renderbuffer(struct gl_attachment *a, unsigned int name)
+/* Returns false if the texture or renderbuffer was deleted. */
+static bool query_size(struct gl_attachment *a, int object, bool direct)
 {
-    GLint before = 0;
-    glGetIntegerv(GL_RENDERBUFFER_BINDING, &before);
-    glBindRenderbuffer(GL_RENDERBUFFER, name);
-    glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_WIDTH, &a->width);
-    glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_HEIGHT, &a->height);
-    glBindRenderbuffer(GL_RENDERBUFFER, (GLuint)before);
-}
-
-static void query_size(struct gl_attachment *a, int object, bool direct)
-{
+    const struct gl_target *target = NULL;
     if (object != GL_RENDERBUFFER && object != GL_TEXTURE)
-        return;
+        return true;
     const GLuint name = (GLuint)query(a, GL_FRAMEBUFFER_ATTACHMENT_OBJECT_NAME);
-    if (object == GL_RENDERBUFFER) {
-        query_renderbuffer(a, name);
-    } else if (direct) {
-        const GLint level = query(a, GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LEVEL);
-        glGetTextureLevelParameteriv(name, level, GL_TEXTURE_WIDTH, &a->width);
-        glGetTextureLevelParameteriv(name, level, GL_TEXTURE_HEIGHT, &a->height);
-    }
+    if (object == GL_RENDERBUFFER ? !glIsRenderbuffer(name) : !glIsTexture(name))
+        return false;
+    if (object == GL_RENDERBUFFER)
+        target = gl_target_of(GL_RENDERBUFFER);
+    else if (direct)
+        target = gl_texture_target(name);
+    if (!target)
+        return true;
+    const int level = object == GL_TEXTURE ? query(a, GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LEVEL) : 0;
+    const struct gl_level size = gl_image_level(name, target->target, level);
+    a->width = size.width;
+    /* the layers of a 1D array have one row each, but its height is their number */
+    a->height = target->target == GL_TEXTURE_1D_ARRAY ? 1 : size.height;
+    return true;
 }
 
 gr_status gl_attachment_fail(unsigned int framebuffer, unsigned int attachment, unsigned int error,
@@ -251,17 +252,19 @@ gr_status gl_attachment_describe(unsigned int framebuffer, unsigned int attachme
         return refuse_name(framebuffer, a, call);
     const bool is_colour = !is_depth(a->name) && !is_stencil(a->name);
     const bool found = object != GL_NONE && (is_colour ? describe_colour(a) : describe_depth(a));
-    if (found) {
-        query_size(a, object, direct);
-        glGetIntegerv(GL_SAMPLES, &a->samples);
-    }
+    const bool deleted = found && !query_size(a, object, direct);
+    glGetIntegerv(GL_SAMPLES, &a->samples);
     if (error == GL_NO_ERROR)
         error = gl_errors_take();
     if (error != GL_NO_ERROR)
         return gl_attachment_fail(framebuffer, a->name, error,
                                   "glGetFramebufferAttachmentParameteriv", call);
-    if (found)
+    if (found && !deleted)
         return GR_OK;
+    if (deleted)
+        return gr_fail(GR_ERR_INVALID_VALUE, call,
+                       "The texture or renderbuffer of the %s was deleted: attach another one.",
+                       gl_attachment_text(framebuffer, a->name).text);
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The %s has nothing to read: attach a texture or a renderbuffer with a format "
                    "for this attachment.",

@@ -58,14 +58,14 @@ static GLenum first_part(GLenum target)
     return target == GL_TEXTURE_CUBE_MAP ? GL_TEXTURE_CUBE_MAP_POSITIVE_X : target;
 }
 
-struct gl_level gl_image_base(unsigned int name, unsigned int target)
+struct gl_level gl_image_level(unsigned int name, unsigned int target, int level)
 {
     if (target == GL_RENDERBUFFER)
         return renderbuffer_base(name);
     GLuint before;
     struct gl_level l = {0, 0, 0, 0, 0};
     if (bind(target, name, &before))
-        l = bound_level(first_part(target), 0);
+        l = bound_level(first_part(target), level);
     glBindTexture(target, before);
     return l;
 }
@@ -140,7 +140,7 @@ static void count_levels(GLenum target, struct gl_image_storage *storage)
 void gl_image_storage(unsigned int name, unsigned int target, struct gl_image_storage *storage)
 {
     memset(storage, 0, sizeof(*storage));
-    storage->base = gl_image_base(name, target);
+    storage->base = gl_image_level(name, target, 0);
     if (storage->base.width == 0 || target == GL_RENDERBUFFER) {
         storage->levels = storage->base.width ? 1 : 0;
         return;

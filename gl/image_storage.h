@@ -25,7 +25,7 @@ struct gl_image_storage {
  */
 void gl_image_storage(unsigned int name, unsigned int target, struct gl_image_storage *storage);
 
-/* Queries level 0 only, which is enough to detect that the storage was replaced. */
-struct gl_level gl_image_base(unsigned int name, unsigned int target);
+/* Queries one level. Level 0 is enough to detect that the storage was replaced. */
+struct gl_level gl_image_level(unsigned int name, unsigned int target, int level);
 
 #endif

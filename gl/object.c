@@ -141,7 +141,7 @@ static gr_status check_image(const gr_resource *resource, const char *call)
     GLenum target = r->target->target;
     if (target == GL_RENDERBUFFER ? !glIsRenderbuffer(r->name) : !glIsTexture(r->name))
         return fail_deleted(resource, call);
-    struct gl_level now = gl_image_base(r->name, target);
+    struct gl_level now = gl_image_level(r->name, target, 0);
     const struct gl_level *then = &r->level;
     if (memcmp(&now, then, sizeof(now)) == 0)
         return GR_OK;

@@ -48,6 +48,30 @@ TEST(wrong_options_are_refused)
     assert_bytes(fetched, (size_t)WIDTH * HEIGHT * 4, 0xee);
 }
 
+/* A framebuffer that is not bound keeps a deleted attachment. */
+TEST(deleted_attachments_are_refused, 2)
+{
+    GLint name = 0;
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    if (_i) {
+        GLuint texture;
+        glCreateTextures(GL_TEXTURE_2D, 1, &texture);
+        glTextureStorage2D(texture, 1, GL_RGBA8, WIDTH, HEIGHT);
+        glFramebufferTexture(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, texture, 0);
+    }
+    glGetFramebufferAttachmentParameteriv(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0,
+                                          GL_FRAMEBUFFER_ATTACHMENT_OBJECT_NAME, &name);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    if (_i)
+        glDeleteTextures(1, (GLuint[]){(GLuint)name});
+    else
+        glDeleteRenderbuffers(1, (GLuint[]){(GLuint)name});
+    assert_invalid(gr_fetch_framebuffer(framebuffer, new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4),
+                                        NULL, fx.stream),
+                   "was deleted");
+    assert_gl_clean();
+}
+
 TEST(a_framebuffer_without_a_read_buffer_is_refused)
 {
     const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);

@@ -56,6 +56,27 @@ TEST(an_attached_texture_level_is_read)
     ck_assert_mem_eq(fetched, expected, sizeof(expected) / 4);
 }
 
+/* Each layer has one row. */
+TEST(an_attached_layer_of_a_1d_array_is_read, 2)
+{
+    const GLsizei layers = _i ? HEIGHT : 1;
+    const gr_framebuffer_options two = GR_INIT(gr_framebuffer_options, .height = 2);
+    GLuint framebuffer, texture;
+    glGenFramebuffers(1, &framebuffer);
+    glCreateTextures(GL_TEXTURE_1D_ARRAY, 1, &texture);
+    glTextureStorage2D(texture, 1, GL_RGBA8, WIDTH, layers);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    for (GLsizei layer = 0; layer < layers; layer++) {
+        glFramebufferTextureLayer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, texture, 0, layer);
+        clear_framebuffer(attachment_rgba8, 100 + (unsigned)layer);
+        must_fetch(framebuffer, new_tensor(GR_DTYPE_U8, 1, WIDTH, 4), NULL);
+        ck_assert_int_eq(fetched[4 * (WIDTH - 1)], 100 + layer);
+    }
+    assert_invalid(
+        gr_fetch_framebuffer(framebuffer, new_tensor(GR_DTYPE_U8, 2, WIDTH, 4), &two, fx.stream),
+        "which has 19 x 1");
+}
+
 /* The read buffer of the framebuffer is a different attachment. */
 TEST(the_attachment_in_the_options_is_read)
 {
