@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Creates resources of the copy transport. All CUDA objects are created here, so that maps do not
- * allocate.
+ * Creates resources of the copy transport, and frees their memory and events. All CUDA objects are
+ * created here, so that maps do not allocate.
  */
 #include "gl/copy/copy.h"
 
@@ -12,12 +12,40 @@
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/external/import.h"
 #include "lib/plural.h"
 #include "lib/resource/resource.h"
 #include "gl/copy/image.h"
 #include "gl/copy/memory.h"
 #include "gl/copy/pieces.h"
 #include "gl/copy/staging.h"
+
+void gl_copy_end(struct gr_retired *retired, bool alive)
+{
+    const gr_cuda_api *cu = gr_driver();
+    struct gl_copy *copy = (struct gl_copy *)retired;
+    for (unsigned i = 0; alive && i < copy->layer_count; i++)
+        if (copy->layers[i])
+            cu->MipmappedArrayDestroy(copy->layers[i]);
+    if (alive && copy->whole)
+        cu->MipmappedArrayDestroy(copy->whole);
+    if (alive && copy->ptr)
+        cu->MemFree(copy->ptr);
+    if (copy->staging.shared)
+        gr_import_drop(copy->staging.shared, alive);
+    else if (alive && copy->staging.bytes)
+        cu->MemHostUnregister(copy->staging.bytes);
+    for (int i = 0; alive && i < GL_COPY_MOST_PIECES && copy->piece_ends[i]; i++)
+        cu->EventDestroy(copy->piece_ends[i]);
+    for (int i = 0; alive && i < 2; i++) {
+        if (copy->host[i] && !copy->staging.bytes)
+            cu->MemFreeHost(copy->host[i]);
+        if (copy->passed[i])
+            cu->EventDestroy(copy->passed[i]);
+    }
+    gl_names_end(copy->scratch); /* the OpenGL objects, which CUDA no longer uses */
+    free(copy);
+}
 
 static CUresult make_events(struct gl_copy *copy, bool two)
 {

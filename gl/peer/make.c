@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Creates resources of the peer transport. Memory and events are allocated here, so that maps do
- * not allocate.
+ * Creates resources of the peer transport, and frees their memory on the GPU that computes. Memory
+ * and events are allocated here, so that maps do not allocate.
  */
 #include "gl/peer/peer.h"
 
@@ -16,6 +16,14 @@
 #include "lib/resource/resource.h"
 #include "gl/copy/copy.h"
 #include "gl/copy/image.h"
+
+void gl_peer_end(struct gr_retired *retired, bool alive)
+{
+    struct gl_peer *peer = (struct gl_peer *)retired;
+    if (alive && peer->ptr)
+        gr_driver()->MemFree(peer->ptr);
+    free(peer);
+}
 
 static gr_status allocate(struct gl_peer *peer, const struct gl_resource *r, const char *call)
 {
