@@ -268,28 +268,26 @@ static gr_status stream_part(const struct gl_resource *r, unsigned level, unsign
                              unsigned char *host, bool up, CUstream stream)
 {
     const CUmemorytype type = r->copy->staging.shared ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
-    struct extent e = extent_of(r, level);
-    CUDA_MEMCPY3D copy = {.WidthInBytes = e.row, .Height = e.height, .Depth = e.depth};
+    const struct extent e = extent_of(r, level);
     CUarray array;
     GR_TRY(level_of(r->copy->layers[layer], level, &array));
     host += r->copy->offsets[level] + layer * e.bytes;
-    if (up) {
-        copy.srcMemoryType = type;
-        copy.srcHost = host;
-        copy.srcDevice = (CUdeviceptr)(uintptr_t)host;
-        copy.srcPitch = e.row;
-        copy.srcHeight = e.height;
-        copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
-        copy.dstArray = array;
-    } else {
-        copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-        copy.srcArray = array;
-        copy.dstMemoryType = type;
-        copy.dstHost = host;
-        copy.dstDevice = (CUdeviceptr)(uintptr_t)host;
-        copy.dstPitch = e.row;
-        copy.dstHeight = e.height;
-    }
+    /* the driver ignores the fields that do not belong to the memory type */
+    const CUDA_MEMCPY3D copy = {.srcMemoryType = up ? type : CU_MEMORYTYPE_ARRAY,
+                                .srcHost = host,
+                                .srcDevice = (CUdeviceptr)(uintptr_t)host,
+                                .srcPitch = e.row,
+                                .srcHeight = e.height,
+                                .srcArray = array,
+                                .dstMemoryType = up ? CU_MEMORYTYPE_ARRAY : type,
+                                .dstHost = host,
+                                .dstDevice = (CUdeviceptr)(uintptr_t)host,
+                                .dstPitch = e.row,
+                                .dstHeight = e.height,
+                                .dstArray = array,
+                                .WidthInBytes = e.row,
+                                .Height = e.height,
+                                .Depth = e.depth};
     return copy_part(&copy, stream, r);
 }
 

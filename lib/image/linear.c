@@ -76,28 +76,24 @@ static CUDA_MEMCPY3D describe_copy(const gr_linear_desc *memory, const struct pa
     size_t pitch = memory->pitch ? memory->pitch : part->row_bytes;
     size_t rows = memory->slice ? memory->slice / pitch : part->rows;
     CUmemorytype linear = memory->host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-    CUDA_MEMCPY3D copy = {
-        .WidthInBytes = part->row_bytes, .Height = part->rows, .Depth = part->slices};
-    if (out) {
-        copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-        copy.srcArray = part->array;
-        copy.srcZ = part->first_slice;
-        copy.dstMemoryType = linear;
-        copy.dstHost = memory->host;
-        copy.dstDevice = memory->device;
-        copy.dstPitch = pitch;
-        copy.dstHeight = rows;
-    } else {
-        copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
-        copy.dstArray = part->array;
-        copy.dstZ = part->first_slice;
-        copy.srcMemoryType = linear;
-        copy.srcHost = memory->host;
-        copy.srcDevice = memory->device;
-        copy.srcPitch = pitch;
-        copy.srcHeight = rows;
-    }
-    return copy;
+    /* the driver ignores the fields that do not belong to the memory type */
+    return (CUDA_MEMCPY3D){.srcMemoryType = out ? CU_MEMORYTYPE_ARRAY : linear,
+                           .srcZ = out ? part->first_slice : 0,
+                           .srcHost = memory->host,
+                           .srcDevice = memory->device,
+                           .srcPitch = pitch,
+                           .srcHeight = rows,
+                           .srcArray = part->array,
+                           .dstMemoryType = out ? linear : CU_MEMORYTYPE_ARRAY,
+                           .dstZ = out ? 0 : part->first_slice,
+                           .dstHost = memory->host,
+                           .dstDevice = memory->device,
+                           .dstPitch = pitch,
+                           .dstHeight = rows,
+                           .dstArray = part->array,
+                           .WidthInBytes = part->row_bytes,
+                           .Height = part->rows,
+                           .Depth = part->slices};
 }
 
 static gr_status copy_part(const struct part *part, const gr_linear_desc *memory, bool out,
