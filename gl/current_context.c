@@ -78,6 +78,7 @@ static void query_context(struct gl_context *context)
         desktop && (context->version >= 45 || epoxy_has_gl_extension("GL_ARB_direct_state_access"));
     context->storage =
         desktop && (context->version >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage"));
+    context->inverts = epoxy_has_gl_extension("GL_MESA_pack_invert");
 }
 
 /*

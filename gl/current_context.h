@@ -20,6 +20,7 @@ struct gl_context {
     int version;       /* the version, such as 45 for OpenGL 4.5; 0 for OpenGL ES */
     bool direct;       /* the context has direct state access */
     bool storage;      /* the context has immutable buffer storage */
+    bool inverts;      /* the context has GL_PACK_INVERT_MESA */
 };
 
 /* Marks the current context, or finds its mark. False if no context is current. Thread-safe. */

@@ -148,10 +148,10 @@ struct read_state {
     GLint read, draw, clamp;
 };
 
-static void begin_reading(struct read_state *before)
+static void begin_reading(struct read_state *before, const struct gl_context *context)
 {
     gl_errors_begin(&before->errors);
-    gl_pixel_state_begin(&before->pixels);
+    gl_pixel_state_begin(&before->pixels, context);
     glGetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &before->read);
     glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &before->draw);
     glGetIntegerv(GL_CLAMP_READ_COLOR, &before->clamp);
@@ -188,6 +188,7 @@ static void resolve(const struct fetch *f, struct resolved *to)
     const GLint x = (GLint)o->x, y = (GLint)o->y;
     const GLsizei width = (GLsizei)o->width, height = (GLsizei)o->height;
     const GLboolean scissor = glIsEnabled(GL_SCISSOR_TEST);
+    const GLboolean discard = glIsEnabled(GL_RASTERIZER_DISCARD);
     GLint before = 0;
     glGetIntegerv(GL_RENDERBUFFER_BINDING, &before);
     glGenFramebuffers(1, &to->framebuffer);
@@ -199,10 +200,13 @@ static void resolve(const struct fetch *f, struct resolved *to)
                               GL_RENDERBUFFER, to->renderbuffer);
     glBindRenderbuffer(GL_RENDERBUFFER, (GLuint)before);
     glDisable(GL_SCISSOR_TEST);
+    glDisable(GL_RASTERIZER_DISCARD);
     glBlitFramebuffer(x, y, x + width, y + height, 0, 0, width, height, f->attachment.mask,
                       GL_NEAREST);
     if (scissor)
         glEnable(GL_SCISSOR_TEST);
+    if (discard)
+        glEnable(GL_RASTERIZER_DISCARD);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, to->framebuffer);
 }
 
@@ -312,7 +316,7 @@ gr_status gr_fetch_framebuffer(unsigned int framebuffer, gr_tensor *tensor,
     GR_TRY(gl_context_begin(&context, "has the framebuffer", __func__));
     GR_TRY(take(&f, tensor, options));
     f.staging = f.options.staging;
-    begin_reading(&before);
+    begin_reading(&before, &context);
     gr_status status = fetch_attachment(&f, context.direct, tensor);
     end_reading(&before);
     if (f.staging != f.options.staging) {

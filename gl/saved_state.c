@@ -141,7 +141,7 @@ static const struct {
     {GL_PACK_SKIP_PIXELS, 0},  {GL_UNPACK_SKIP_PIXELS, 0}, {GL_PACK_SKIP_ROWS, 0},
     {GL_UNPACK_SKIP_ROWS, 0},  {GL_PACK_SKIP_IMAGES, 0},   {GL_UNPACK_SKIP_IMAGES, 0},
     {GL_PACK_SWAP_BYTES, 0},   {GL_UNPACK_SWAP_BYTES, 0},  {GL_PACK_LSB_FIRST, 0},
-    {GL_UNPACK_LSB_FIRST, 0},
+    {GL_UNPACK_LSB_FIRST, 0},  {GL_PACK_INVERT_MESA, 0}, /* the last one: gl_context.inverts */
 };
 
 /* The pixel transfer parameters of compatibility contexts, which change texels by arithmetic. */
@@ -155,14 +155,15 @@ static const struct {
     {GL_DEPTH_SCALE, 1}, {GL_DEPTH_BIAS, 0},
 };
 
-void gl_pixel_state_begin(struct gl_pixel_state *before)
+void gl_pixel_state_begin(struct gl_pixel_state *before, const struct gl_context *context)
 {
     GLint profile = 0;
     before->pack_buffer =
         (int)gl_bind_buffer(GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING, 0);
     before->unpack_buffer =
         (int)gl_bind_buffer(GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING, 0);
-    for (size_t i = 0; i < GL_STORE_PARAMETERS; i++) {
+    before->stored = GL_STORE_PARAMETERS - !context->inverts;
+    for (size_t i = 0; i < before->stored; i++) {
         glGetIntegerv(store_parameters[i].name, &before->store[i]);
         if (before->store[i] != store_parameters[i].neutral)
             glPixelStorei(store_parameters[i].name, store_parameters[i].neutral);
@@ -181,7 +182,7 @@ void gl_pixel_state_end(const struct gl_pixel_state *before)
     for (size_t i = 0; before->compatibility && i < GL_TRANSFER_PARAMETERS; i++)
         if (before->transfer[i] != transfer_parameters[i].neutral)
             glPixelTransferf(transfer_parameters[i].name, before->transfer[i]);
-    for (size_t i = 0; i < GL_STORE_PARAMETERS; i++)
+    for (size_t i = 0; i < before->stored; i++)
         if (before->store[i] != store_parameters[i].neutral)
             glPixelStorei(store_parameters[i].name, before->store[i]);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, (GLuint)before->pack_buffer);

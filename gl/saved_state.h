@@ -7,6 +7,8 @@
 
 #include <grinterop/gr.h>
 
+#include "gl/current_context.h"
+
 /* ---- Bindings -------------------------------------------------------------------------------- */
 
 /*
@@ -41,13 +43,14 @@ const char *gl_error_name(unsigned int error);
 
 /* ---- State that affects texel transfers ------------------------------------------------------ */
 
-#define GL_STORE_PARAMETERS    16
+#define GL_STORE_PARAMETERS    17
 #define GL_TRANSFER_PARAMETERS 14
 
 /* The pixel transfer state of the application. */
 struct gl_pixel_state {
     int pack_buffer, unpack_buffer;
     int store[GL_STORE_PARAMETERS];
+    size_t stored; /* the number of `store` parameters of the context */
     /* whether the context is a compatibility context, the only kind with `transfer` */
     bool compatibility;
     float transfer[GL_TRANSFER_PARAMETERS];
@@ -57,7 +60,7 @@ struct gl_pixel_state {
  * Between gl_pixel_state_begin() and gl_pixel_state_end() texels are transferred unchanged and
  * tightly packed, to and from host memory.
  */
-void gl_pixel_state_begin(struct gl_pixel_state *before);
+void gl_pixel_state_begin(struct gl_pixel_state *before, const struct gl_context *context);
 void gl_pixel_state_end(const struct gl_pixel_state *before);
 
 #endif

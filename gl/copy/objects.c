@@ -28,13 +28,14 @@ static void make_shader_writes_visible(const struct gl_context *context)
 
 static void visit_begin(struct visit *visit, gr_resource *const resources[], size_t n)
 {
+    const struct gl_context *context = &gl_of(resources[0])->context;
     *visit = (struct visit){.images = false};
     for (size_t i = 0; i < n; i++)
         visit->images = visit->images || resources[i]->is_image;
     gl_errors_begin(&visit->before);
     if (visit->images)
-        gl_pixel_state_begin(&visit->pixels);
-    make_shader_writes_visible(&gl_of(resources[0])->context);
+        gl_pixel_state_begin(&visit->pixels, context);
+    make_shader_writes_visible(context);
 }
 
 /* Ends the visit. Returns GL_NO_ERROR, or the error that OpenGL reported. */

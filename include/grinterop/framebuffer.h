@@ -74,7 +74,9 @@ typedef struct gr_framebuffer_options {
  * from 0 to 1, stencil is an integer. Multisampled attachments are resolved as by
  * glBlitFramebuffer(): for depth, stencil and integers the result is one of the samples. To read
  * each sample, first draw the samples to the layers of an image with one sample, by texelFetch().
- * Only the first layer of a layered attachment is read.
+ * Only the first layer of a layered attachment is read. While conditional rendering is active,
+ * OpenGL may discard the resolve, so that the tensor receives undefined values: OpenGL does not say
+ * whether it is active.
  *
  * Owner    the call creates no object. gr_tensor_free() may be called at once: the memory of the
  *          tensor is freed in stream order

@@ -34,11 +34,18 @@ static void read_settings(GLint values[SETTING_COUNT])
         glGetIntegerv(settings[i], &values[i]);
 }
 
+static void invert_rows(GLboolean on)
+{
+    if (epoxy_has_gl_extension("GL_MESA_pack_invert"))
+        glPixelStorei(GL_PACK_INVERT_MESA, on);
+}
+
 /* Sets pixel parameters that would change the texels, and binds an object to each binding point. */
 static void disturb(void)
 {
     for (size_t i = 0; i < 9; i++)
         glPixelStorei(settings[i], settings[i] == GL_PACK_ALIGNMENT ? 8 : 2);
+    invert_rows(GL_TRUE);
     static const GLenum buffers[] = {GL_PIXEL_PACK_BUFFER, GL_PIXEL_UNPACK_BUFFER,
                                      GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER};
     static const GLenum textures[] = {GL_TEXTURE_2D, GL_TEXTURE_3D, GL_TEXTURE_CUBE_MAP};
@@ -60,6 +67,7 @@ static void calm(void)
         glPixelStorei(settings[i],
                       settings[i] == GL_PACK_ALIGNMENT || settings[i] == GL_UNPACK_ALIGNMENT ? 4
                                                                                              : 0);
+    invert_rows(GL_FALSE);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
 }

@@ -237,6 +237,7 @@ TEST(fetching_preserves_the_opengl_state)
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, pack);
     glPixelStorei(GL_PACK_ROW_LENGTH, 33);
+    glEnable(GL_RASTERIZER_DISCARD);
     glClampColor(GL_CLAMP_READ_COLOR, GL_TRUE);
     glEnable(GL_SCISSOR_TEST);
     glScissor(0, 0, 1, 1);
@@ -253,13 +254,30 @@ TEST(fetching_preserves_the_opengl_state)
     ck_assert_int_eq(value, 33);
     glGetIntegerv(GL_CLAMP_READ_COLOR, &value);
     ck_assert_int_eq(value, GL_TRUE);
-    ck_assert(glIsEnabled(GL_SCISSOR_TEST));
+    ck_assert(glIsEnabled(GL_SCISSOR_TEST) && glIsEnabled(GL_RASTERIZER_DISCARD));
+    glDisable(GL_RASTERIZER_DISCARD);
     glDisable(GL_SCISSOR_TEST);
     glPixelStorei(GL_PACK_ROW_LENGTH, 0);
     glClampColor(GL_CLAMP_READ_COLOR, GL_FIXED_ONLY);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-    download_tensor(to); /* the scissor test did not limit the read */
+    download_tensor(to); /* neither the scissor test nor the discard limited the read */
+    ck_assert_int_eq(fetched[0], 9);
     ck_assert_int_eq(fetched[4 * (WIDTH * HEIGHT - 1)], 9);
+}
+
+TEST(rows_are_not_inverted)
+{
+    GLint inverted = 0;
+    if (!epoxy_has_gl_extension("GL_MESA_pack_invert"))
+        skip("OpenGL has no GL_MESA_pack_invert");
+    const GLuint framebuffer = make_framebuffer(attachment_rgba8, 0);
+    draw_pattern(attachment_rgba8);
+    read_reference(attachment_rgba8, expected);
+    glPixelStorei(GL_PACK_INVERT_MESA, GL_TRUE);
+    must_fetch(framebuffer, new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4), NULL);
+    glGetIntegerv(GL_PACK_INVERT_MESA, &inverted);
+    ck_assert_int_eq(inverted, GL_TRUE);
+    ck_assert_mem_eq(fetched, expected, sizeof(expected) / 4);
 }
 
 GROUP("the default framebuffer", add_fetch_case)
