@@ -7,6 +7,7 @@
 
 #include <grinterop/gl.h>
 
+#include "lib/retire.h"
 #include "gl/object.h"
 
 extern const struct gr_backend gl_copy;
@@ -22,5 +23,11 @@ gr_status gl_peer_image_make_side(struct gl_resource *r, unsigned flags, const c
  * keeps `r`.
  */
 gr_resource *gl_copy_make(struct gl_resource *r, unsigned flags, const char *call);
+
+/*
+ * Frees everything except the event `done`. Without the CUDA context (`alive` is false) frees only
+ * OpenGL objects and memory.
+ */
+void gl_copy_end(struct gr_retired *retired, bool alive);
 
 #endif

@@ -67,12 +67,6 @@ struct gl_copy {
 };
 
 /*
- * Frees everything except the event `done`. Without the CUDA context (`alive` is false) frees only
- * OpenGL objects and memory.
- */
-void gl_copy_end(struct gr_retired *retired, bool alive);
-
-/*
  * Whether a map must first write the data of the last ring release to the object. This is not
  * needed with write_discard in a ring, because the next release overwrites all of the data.
  */
