@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# Checks of the Vulkan steps of examples/porting, in addition to the pictures that the steps draw
-# without a window. A step reports missing features, shows the same picture in its window, and
-# causes no message of the validation layer. test_porting.sh sources this file.
-#
+# Checks of the Vulkan step of examples/porting, in addition to the picture that it draws without a
+# window. The step reports missing features, shows the same picture in its window, and causes no
+# message of the validation layer. test_porting.sh sources this file.
 
 : "${tools:?}" "${compare:?}" "${work:?}"
 screen_png=$(built screen_png)

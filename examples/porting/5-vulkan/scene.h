@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* The scene of the Vulkan steps, and the submits that order its drawing with CUDA. */
+/* The scene, and the submits that order its drawing with CUDA. */
 #pragma once
 
 #include <stdio.h>
