@@ -20,6 +20,19 @@ static void release_later(gr_buffer *buffer)
     END_ENDING
 }
 
+/* Like gr_buffer_release(), but keeps the last error. Whether the buffer has been released. */
+static bool release_quietly(const buffer_object *self)
+{
+    gr_status status;
+    bool failed_before = gr_last_error()->status != GR_OK;
+    Py_BEGIN_ALLOW_THREADS
+    status = gr_buffer_release(self->buffer);
+    Py_END_ALLOW_THREADS
+    if (!failed_before)
+        gr_clear_error();
+    return status == GR_OK || status == GR_ERR_PARTIAL;
+}
+
 PyObject *buffer_new(resource_object *resource, gr_buffer *buffer, PyObject *stream)
 {
     buffer_object *self = new_object(buffer_type);
@@ -112,17 +125,44 @@ bool buffer_close(buffer_object *self, CUstream stream)
     return buffer_release(self, stream, &tensors) && buffer_warn(tensors);
 }
 
-/* If the mapping can't be ended now, the stream object must stay alive until the process exits. */
-static void end(PyObject *object)
+/*
+ * Ends the mapping of a dropped Buffer. All Tensors of the mapping are dropped, too, but not the
+ * exports of other frameworks. If the mapping can't end now, the stream object must stay alive
+ * until the process exits.
+ */
+static void finalize(PyObject *object)
 {
     buffer_object *self = (buffer_object *)object;
-    if (self->weak)
-        PyObject_ClearWeakRefs(object);
-    if (self->buffer && !self->of_ring) {
+    PyObject *type, *value, *traceback;
+    if (!self->buffer || self->of_ring || self->use.calls) /* __del__() may be called in a call */
+        return;
+    PyErr_Fetch(&type, &value, &traceback);
+    const gr_buffer_info *info = gr_buffer_get_info(self->buffer);
+    bool exported = self->exported && info->tensors;
+    if (exported || info->stream == GR_STREAM_PER_THREAD || python_ends() ||
+        !release_quietly(self)) {
         release_later(self->buffer);
         if (!stream_stays(self->stream))
             PyErr_Clear();
     }
+    buffer_ended(self);
+    PyErr_Restore(type, value, traceback);
+}
+
+static int traverse(PyObject *object, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(((buffer_object *)object)->stream);
+    return 0;
+}
+
+static void end(PyObject *object)
+{
+    buffer_object *self = (buffer_object *)object;
+    PyObject_GC_UnTrack(object);
+    if (self->weak)
+        PyObject_ClearWeakRefs(object);
+    finalize(object);
     Py_XDECREF(self->stream);
     end_object(object);
 }
@@ -251,6 +291,8 @@ static PyType_Slot slots[] = {
      "or until unmap() or close() of the resource."},
     {Py_tp_new, (void *)refuse_new},
     {Py_tp_dealloc, (void *)end},
+    {Py_tp_finalize, (void *)finalize},
+    {Py_tp_traverse, (void *)traverse},
     {Py_tp_repr, (void *)buffer_represent},
     {Py_tp_methods, buffer_methods},
     {Py_tp_getset, buffer_properties},
@@ -264,5 +306,6 @@ bool add_buffer(PyObject *module)
     gather(buffer_methods, buffer_copy_methods);
     gather(buffer_methods, image_methods);
     gather(buffer_methods, mapping_tensor_methods);
-    return add_type(module, &buffer_type, "grinterop.Buffer", sizeof(buffer_object), 0, slots);
+    return add_type(module, &buffer_type, "grinterop.Buffer", sizeof(buffer_object),
+                    Py_TPFLAGS_HAVE_GC, slots);
 }

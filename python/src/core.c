@@ -43,6 +43,15 @@ static void finalize(PyObject *shown)
         own->shown = NULL;
 }
 
+static traverseproc traverse_base;
+
+/* The base visits the type. */
+static int traverse(PyObject *shown, visitproc visit, void *arg)
+{
+    Py_VISIT(*place_in(shown));
+    return traverse_base ? traverse_base(shown, visit, arg) : 0;
+}
+
 static PyObject *no_stream(PyObject *self, PyObject *stream)
 {
     (void)self;
@@ -77,6 +86,7 @@ static PyType_Slot slots[] = {
      "Closing the Buffer ends the mapping. To cuda.core, it is memory of another owner."},
     {Py_tp_repr, (void *)buffer_represent},
     {Py_tp_finalize, (void *)finalize},
+    {Py_tp_traverse, (void *)traverse},
     {Py_tp_methods, methods},
     {Py_tp_getset, properties},
     {Py_tp_members, members},
@@ -96,13 +106,14 @@ static bool make_type(PyObject *base)
 {
     PyObject *size = PyObject_GetAttrString(base, "__basicsize__");
     PyObject *bases = size ? PyTuple_Pack(1, base) : NULL;
+    traverse_base = (traverseproc)PyType_GetSlot((PyTypeObject *)base, Py_tp_traverse);
     core_place = size ? PyLong_AsSsize_t(size) : -1;
     members[0].offset = core_place;
     gather(methods, buffer_methods);
     gather_properties();
     PyType_Spec spec = {.name = "grinterop._core.Buffer",
                         .basicsize = (int)(core_place + (Py_ssize_t)sizeof(PyObject *)),
-                        .flags = Py_TPFLAGS_DEFAULT,
+                        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
                         .slots = slots};
     PyObject *type = bases ? PyType_FromSpecWithBases(&spec, bases) : NULL;
     Py_XDECREF(bases);

@@ -11,6 +11,7 @@
 
 struct kept {
     PyObject *object;
+    unsigned tensors; /* the number of Tensor objects that hold a reference each */
     struct kept *next;
 };
 
@@ -19,11 +20,28 @@ static struct kept *_Atomic ended;
 struct kept *keep(PyObject *object)
 {
     struct kept *kept = malloc(sizeof(*kept));
-    if (kept)
-        kept->object = Py_NewRef(object);
-    else
+    if (!kept)
         PyErr_NoMemory();
+    else
+        *kept = (struct kept){.object = Py_NewRef(object)};
     return kept;
+}
+
+PyObject *kept_object(const struct kept *kept)
+{
+    return kept ? kept->object : NULL;
+}
+
+void kept_share(struct kept *kept)
+{
+    if (kept && kept->tensors++)
+        Py_INCREF(kept->object);
+}
+
+void kept_leave(struct kept *kept)
+{
+    if (kept && --kept->tensors)
+        Py_DECREF(kept->object);
 }
 
 static int drop_pending(void *nothing)

@@ -2,6 +2,8 @@
 /* Exports tensors to other frameworks: DLPack, the CUDA array interface and NumPy. */
 #include "tensor.h"
 
+#include <stdlib.h>
+
 #include <grinterop/driver.h>
 
 /* DLPack device types, which Python sees as numbers. */
@@ -101,6 +103,52 @@ void export_end(void *managed)
     deleter(managed);
 }
 
+/* What an export keeps alive, and its original context and deleter. */
+struct keeping {
+    struct kept *kept;
+    void *context;
+    void (*deleter)(void *);
+};
+
+/* Runs without the GIL, on any thread. The context is before the deleter in both structs. */
+static void end_keeping(void **managed, size_t place)
+{
+    struct keeping keeping = *(struct keeping *)managed[place - 1];
+    free(managed[place - 1]);
+    managed[place - 1] = keeping.context;
+    keeping.deleter(managed);
+    kept_end(keeping.kept);
+}
+
+static void end_keeping_versioned(void *managed)
+{
+    end_keeping(managed, VERSIONED_DELETER);
+}
+
+static void end_keeping_legacy(void *managed)
+{
+    end_keeping(managed, LEGACY_DELETER);
+}
+
+/* Makes the export keep the object. false, with an exception, if memory runs out. */
+static bool keep_for(void *managed, bool versioned, PyObject *needs)
+{
+    size_t place = versioned ? VERSIONED_DELETER : LEGACY_DELETER;
+    void (**deleter)(void *) = &((void (**)(void *))managed)[place];
+    void **context = &((void **)managed)[place - 1];
+    struct keeping *keeping = malloc(sizeof(*keeping));
+    struct kept *kept = keeping ? keep(needs) : NULL;
+    if (!kept) {
+        free(keeping);
+        PyErr_NoMemory();
+        return false;
+    }
+    *keeping = (struct keeping){kept, *context, *deleter};
+    *context = keeping;
+    *deleter = versioned ? end_keeping_versioned : end_keeping_legacy;
+    return true;
+}
+
 /*
  * Destructor of a capsule: frees the export if no consumer took it. Consumers rename the capsule.
  */
@@ -144,12 +192,18 @@ static PyObject *capsule_of(void *managed, bool versioned, PyCapsule_Destructor 
     return capsule;
 }
 
-static PyObject *capsule_for(gr_tensor *tensor, bool versioned, CUstream consumer)
+static PyObject *capsule_for(gr_tensor *tensor, bool versioned, CUstream consumer, PyObject *needs)
 {
     void *managed;
     Py_BEGIN_ALLOW_THREADS
     managed = export_as(tensor, versioned, consumer);
     Py_END_ALLOW_THREADS
+    /* The handle of a stream needs no reference. */
+    bool needless = Py_IsNone(needs) || PyLong_Check(needs);
+    if (managed && !needless && !keep_for(managed, versioned, needs)) {
+        end_export(managed, versioned ? VERSIONED_DELETER : LEGACY_DELETER);
+        return NULL;
+    }
     return capsule_of(managed, versioned, end_of(versioned));
 }
 
@@ -163,7 +217,7 @@ static PyObject *copy_of(gr_tensor *tensor, gr_memory memory, bool versioned, CU
     Py_END_ALLOW_THREADS
     if (!copy)
         return fail_as_buffer_error();
-    PyObject *capsule = capsule_for(copy, versioned, on);
+    PyObject *capsule = capsule_for(copy, versioned, on, Py_None);
     tensor_free(copy);
     return capsule;
 }
@@ -203,7 +257,7 @@ static bool elsewhere(PyObject *dl_device, const gr_tensor_info *info, bool *on_
     return *on_cpu;
 }
 
-PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObject *stream)
+PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObject *needs)
 {
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     CUstream consumer;
@@ -214,7 +268,7 @@ PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObjec
     if ((is_given(wanted->copy) && (copy = PyObject_IsTrue(wanted->copy)) < 0) ||
         !consumer_of(wanted->stream, &consumer) ||
         !wants_versioned(wanted->max_version, &versioned) ||
-        !elsewhere(wanted->dl_device, info, &on_cpu) || !stream_stays(stream))
+        !elsewhere(wanted->dl_device, info, &on_cpu))
         return NULL;
     if (on_cpu && copy == 0) {
         PyErr_SetString(PyExc_BufferError,
@@ -225,7 +279,7 @@ PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObjec
         return copy_of(tensor, GR_MEMORY_HOST, versioned, GR_STREAM_NONE);
     if (copy == 1)
         return copy_of(tensor, info->memory, versioned, consumer);
-    return capsule_for(tensor, versioned, consumer);
+    return capsule_for(tensor, versioned, consumer, needs);
 }
 
 /*
@@ -242,7 +296,8 @@ PyObject *export_mapping(gr_buffer *buffer, CUstream own, const struct export *w
     void *managed = NULL;
     if (elsewhere || copy) {
         tensor = mapping_tensor(buffer, NULL);
-        PyObject *capsule = tensor ? export_capsule(tensor, wanted, NULL) : fail_as_buffer_error();
+        PyObject *capsule =
+            tensor ? export_capsule(tensor, wanted, Py_None) : fail_as_buffer_error();
         tensor_free(tensor);
         return capsule;
     }

@@ -314,14 +314,7 @@ static PyObject *wrap_entries(const struct entries *entries, PyObject *owner)
         !stream_or(entries->stream, GR_STREAM_NONE, &ready_on))
         return NULL;
     desc.desc.read_only = read_only;
-    struct kept *kept = keep(owner);
-    if (!kept)
-        return NULL;
-    gr_tensor *tensor =
-        gr_tensor_wrap(&desc.desc, (void *)(uintptr_t)pointer, ready_on, kept_end, kept);
-    if (!tensor)
-        kept_end(kept);
-    return tensor ? tensor_new(tensor, NULL) : fail_as_buffer_error();
+    return tensor_wrap(&desc, pointer, ready_on, NULL, owner, fail_as_buffer_error);
 }
 
 static PyObject *wrap_interface(PyObject *interface, PyObject *owner)

@@ -35,6 +35,7 @@ static PyObject *dlpack(PyObject *self, PyObject *const *args, Py_ssize_t count,
     gr_buffer *buffer = mapping_of(self);
     if (!buffer || !export_of(&wanted, args, count, names))
         return NULL;
+    ((buffer_object *)self)->exported = true;
     return export_mapping(buffer, ((buffer_object *)self)->cuda_stream, &wanted);
 }
 

@@ -2,7 +2,10 @@
 /*
  * The module grinterop._grinterop, and what all types use. Its types are static variables, so that
  * map() needs no lookups. The module therefore supports only one interpreter per process, and
- * requires the GIL. No type supports garbage collection, since no cycles are possible.
+ * requires the GIL.
+ *
+ * The types that can be part of a cycle take part in garbage collection. Except for Ring, they end
+ * their C object in tp_finalize, while the streams and owners of the cycle are still intact.
  */
 #include "module.h"
 

@@ -75,11 +75,30 @@ static void close_dropped(const resource_object *self)
     }
 }
 
+static int traverse(PyObject *object, visitproc visit, void *arg)
+{
+    resource_object *self = (resource_object *)object;
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(self->mapped);
+    Py_VISIT(self->shown);
+    Py_VISIT(self->stream);
+    Py_VISIT(self->owner);
+    return 0;
+}
+
+/* The finalizer of the Buffer has ended the mapping. */
+static int clear(PyObject *object)
+{
+    Py_CLEAR(((resource_object *)object)->stream);
+    return 0;
+}
+
 static void end(PyObject *object)
 {
     resource_object *self = (resource_object *)object;
     gr_resource *resource = self->resource;
     PyObject *type, *value, *traceback;
+    PyObject_GC_UnTrack(object);
     if (self->weak)
         PyObject_ClearWeakRefs(object);
     PyErr_Fetch(&type, &value, &traceback);
@@ -325,6 +344,8 @@ static PyType_Slot slots[] = {
                 "        ... kernels on `stream` write to buffer.handle ...\n"},
     {Py_tp_new, (void *)refuse_new},
     {Py_tp_dealloc, (void *)end},
+    {Py_tp_traverse, (void *)traverse},
+    {Py_tp_clear, (void *)clear},
     {Py_tp_repr, (void *)resource_represent},
     {Py_tp_methods, methods},
     {Py_tp_getset, resource_properties},
@@ -340,5 +361,5 @@ bool add_resource(PyObject *module)
     gather(methods, order_methods);
     gather(methods, share_methods);
     return add_type(module, &resource_type, "grinterop.GraphicsResource", sizeof(resource_object),
-                    Py_TPFLAGS_BASETYPE, slots);
+                    Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots);
 }

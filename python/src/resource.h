@@ -58,6 +58,9 @@ struct buffer_object {
     bool of_ring;
 
     bool read_only, is_image;
+
+    /* Whether its bytes were exported: an export may outlive this object. */
+    bool exported;
 };
 
 extern PyTypeObject *resource_type, *buffer_type;

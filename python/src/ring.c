@@ -124,9 +124,24 @@ static void let_go(ring_object *self)
 /*
  * Acquired slots hold a reference to the ring, so no slot is acquired when the ring is destroyed.
  */
-static void end(PyObject *self)
+static int clear(PyObject *self)
 {
     let_go((ring_object *)self);
+    return 0;
+}
+
+static int traverse(PyObject *object, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(((ring_object *)object)->resources);
+    Py_VISIT(((ring_object *)object)->before);
+    return 0;
+}
+
+static void end(PyObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    clear(self);
     end_object(self);
 }
 
@@ -343,6 +358,8 @@ static PyType_Slot slots[] = {
      "        ... OpenGL draws slot.resource.gl_name ...\n"},
     {Py_tp_new, (void *)make},
     {Py_tp_dealloc, (void *)end},
+    {Py_tp_traverse, (void *)traverse},
+    {Py_tp_clear, (void *)clear},
     {Py_tp_methods, methods},
     {Py_tp_getset, properties},
     {0},
@@ -350,6 +367,7 @@ static PyType_Slot slots[] = {
 
 bool add_ring(PyObject *module)
 {
-    return add_type(module, &ring_type, "grinterop.Ring", sizeof(ring_object), 0, slots) &&
+    return add_type(module, &ring_type, "grinterop.Ring", sizeof(ring_object), Py_TPFLAGS_HAVE_GC,
+                    slots) &&
            add_slots(module);
 }

@@ -71,8 +71,11 @@ static void release_refs(slots_object *self)
     PyMem_Free(self->slots);
     self->buffers = NULL;
     self->slots = NULL;
-    for (size_t i = 0; buffers && i < self->n; i++)
+    for (size_t i = 0; buffers && i < self->n; i++) {
+        if (buffers[i])
+            Py_CLEAR(((buffer_object *)buffers[i])->stream);
         Py_XDECREF(buffers[i]);
+    }
     PyMem_Free(buffers);
     Py_CLEAR(self->stream);
 }
@@ -140,10 +143,12 @@ PyObject *slots_new(PyObject *ring, const gr_slot **slots, size_t n, PyObject *s
 }
 
 /* Slots that the program drops are cancelled, unless their ring is closed or in use. */
-static void end(PyObject *object)
+static void finalize(PyObject *object)
 {
     slots_object *self = (slots_object *)object;
     PyObject *type, *value, *traceback;
+    if (self->use.calls) /* the program called __del__() in a call */
+        return;
     PyErr_Fetch(&type, &value, &traceback);
     end_buffers(self);
     if (self->slots && !finish_begun(self, cancel_slots)) {
@@ -151,7 +156,24 @@ static void end(PyObject *object)
         release_refs(self);
     }
     PyErr_Restore(type, value, traceback);
-    Py_XDECREF(self->ring);
+}
+
+static int traverse(PyObject *object, visitproc visit, void *arg)
+{
+    slots_object *self = (slots_object *)object;
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(self->ring);
+    Py_VISIT(self->stream);
+    for (size_t i = 0; self->buffers && i < self->n; i++)
+        Py_VISIT(self->buffers[i]);
+    return 0;
+}
+
+static void end(PyObject *object)
+{
+    PyObject_GC_UnTrack(object);
+    finalize(object);
+    Py_XDECREF(((slots_object *)object)->ring);
     end_object(object);
 }
 
@@ -287,6 +309,8 @@ static PyType_Slot slots[] = {
      "or cancels them if an exception is in flight."},
     {Py_tp_new, (void *)refuse_new},
     {Py_tp_dealloc, (void *)end},
+    {Py_tp_finalize, (void *)finalize},
+    {Py_tp_traverse, (void *)traverse},
     {Py_tp_methods, methods},
     {Py_tp_getset, properties},
     {Py_sq_length, (void *)length},
@@ -295,5 +319,6 @@ static PyType_Slot slots[] = {
 
 bool add_slots(PyObject *module)
 {
-    return add_type(module, &slots_type, "grinterop.Slots", sizeof(slots_object), 0, slots);
+    return add_type(module, &slots_type, "grinterop.Slots", sizeof(slots_object),
+                    Py_TPFLAGS_HAVE_GC, slots);
 }

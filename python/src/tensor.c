@@ -55,7 +55,29 @@ PyObject *tensor_of_mapping(gr_tensor *tensor, PyObject *mapping)
 
 PyObject *tensor_view_of(tensor_object *from, gr_tensor *view)
 {
-    return from->mapping ? tensor_of_mapping(view, from->mapping) : tensor_new(view, from->stream);
+    if (from->mapping)
+        return tensor_of_mapping(view, from->mapping);
+    PyObject *made = tensor_new(view, from->stream);
+    if (made)
+        kept_share(((tensor_object *)made)->kept = from->kept);
+    return made;
+}
+
+PyObject *tensor_wrap(const struct desc *desc, uint64_t address, CUstream ready_on,
+                      PyObject *stream, PyObject *owner, PyObject *(*failed)(void))
+{
+    struct kept *kept = keep(owner);
+    if (!kept)
+        return NULL;
+    gr_tensor *tensor =
+        gr_tensor_wrap(&desc->desc, (void *)(uintptr_t)address, ready_on, kept_end, kept);
+    PyObject *made = tensor ? tensor_new(tensor, stream) : failed();
+    if (made)
+        kept_share(((tensor_object *)made)->kept = kept);
+    else if (!tensor)
+        kept_end(kept);
+    kept_release();
+    return made;
 }
 
 gr_tensor *tensor_of(PyObject *object)
@@ -63,10 +85,13 @@ gr_tensor *tensor_of(PyObject *object)
     return open_or_fail(((tensor_object *)object)->tensor, "Tensor");
 }
 
-static void let_go(tensor_object *self)
+static void let_go(PyObject *object)
 {
+    tensor_object *self = (tensor_object *)object;
     gr_tensor *tensor = self->tensor;
     self->tensor = NULL;
+    kept_leave(self->kept);
+    self->kept = NULL;
     tensor_free(tensor);
     self->use.whole = NULL;
     Py_CLEAR(self->mapping);
@@ -74,12 +99,30 @@ static void let_go(tensor_object *self)
     Py_CLEAR(self->stream);
 }
 
-static void end(PyObject *object)
+/* A program may call it as __del__(). */
+static void finalize(PyObject *object)
+{
+    if (!((tensor_object *)object)->use.calls)
+        let_go(object);
+}
+
+static int traverse(PyObject *object, visitproc visit, void *arg)
 {
     tensor_object *self = (tensor_object *)object;
-    if (self->weak)
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(kept_object(self->kept));
+    Py_VISIT(self->mapping);
+    Py_VISIT(self->chroma);
+    Py_VISIT(self->stream);
+    return 0;
+}
+
+static void end(PyObject *object)
+{
+    PyObject_GC_UnTrack(object);
+    if (((tensor_object *)object)->weak)
         PyObject_ClearWeakRefs(object);
-    let_go(self);
+    let_go(object);
     end_object(object);
 }
 
@@ -114,7 +157,6 @@ static PyObject *call_wrap(PyObject *type, PyObject *args, PyObject *keywords)
     PyObject *given = NULL, *owner = Py_None;
     int read_only = 0, negative_strides = 0;
     struct desc desc;
-    struct kept *kept;
     uint64_t address;
     CUstream ready_on;
     (void)type;
@@ -122,17 +164,11 @@ static PyObject *call_wrap(PyObject *type, PyObject *args, PyObject *keywords)
                                      &dtype, &strides, &layout, &memory, &given, &owner, &read_only,
                                      &negative_strides) ||
         !desc_of(&desc, shape, dtype, strides, layout, memory) || !address_of(pointer, &address) ||
-        !stream_or(given, GR_STREAM_NONE, &ready_on) || !(kept = keep(owner)))
+        !stream_or(given, GR_STREAM_NONE, &ready_on))
         return NULL;
     desc.desc.read_only = read_only;
     desc.desc.negative_strides = negative_strides;
-    gr_tensor *tensor =
-        gr_tensor_wrap(&desc.desc, (void *)(uintptr_t)address, ready_on, kept_end, kept);
-    PyObject *self = tensor_new(tensor, given);
-    if (!tensor)
-        kept_end(kept);
-    kept_release();
-    return self;
+    return tensor_wrap(&desc, address, ready_on, given, owner, fail);
 }
 
 /* Makes the stream wait until the planes are ready. */
@@ -347,13 +383,28 @@ static PyObject *call_used_on(PyObject *self, PyObject *given)
 
 /* ---- Exchange -------------------------------------------------------------------------------- */
 
+/* What the memory of the tensor needs: its mapping, or its stream and the owner. */
+static PyObject *needs_of(const tensor_object *self)
+{
+    PyObject *owner = kept_object(self->kept);
+    if (self->mapping)
+        return Py_NewRef(self->mapping);
+    if (owner && self->stream)
+        return PyTuple_Pack(2, owner, self->stream);
+    return Py_NewRef(owner ? owner : self->stream ? self->stream : Py_None);
+}
+
 static PyObject *dlpack(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     struct export wanted;
     gr_tensor *tensor = tensor_of(self);
-    if (!tensor || !export_of(&wanted, args, count, names))
+    PyObject *needs, *capsule;
+    if (!tensor || !export_of(&wanted, args, count, names) ||
+        !(needs = needs_of((tensor_object *)self)))
         return NULL;
-    return export_capsule(tensor, &wanted, ((tensor_object *)self)->stream);
+    capsule = export_capsule(tensor, &wanted, needs);
+    Py_DECREF(needs);
+    return capsule;
 }
 
 static PyObject *dlpack_device(PyObject *self, PyObject *none)
@@ -433,6 +484,8 @@ static PyType_Slot slots[] = {
     {Py_tp_doc, "Memory with a type and a shape, exchanged with frameworks without a copy."},
     {Py_tp_new, (void *)refuse_new},
     {Py_tp_dealloc, (void *)end},
+    {Py_tp_finalize, (void *)finalize},
+    {Py_tp_traverse, (void *)traverse},
     {Py_tp_repr, (void *)tensor_represent},
     {Py_tp_methods, methods},
     {Py_tp_getset, tensor_properties},
@@ -442,7 +495,8 @@ static PyType_Slot slots[] = {
 
 bool add_tensor(PyObject *module)
 {
-    return add_type(module, &tensor_type, "grinterop.Tensor", sizeof(tensor_object), 0, slots) &&
+    return add_type(module, &tensor_type, "grinterop.Tensor", sizeof(tensor_object),
+                    Py_TPFLAGS_HAVE_GC, slots) &&
            import_ready();
 }
 

@@ -17,6 +17,9 @@ typedef struct tensor_object {
     /* The stream, which must outlive the tensor; or NULL. */
     PyObject *stream;
 
+    /* The owner of wrapped memory, which the tensor shares with its views; or NULL. */
+    struct kept *kept;
+
     /* The chroma plane if the producer exports it separately, otherwise NULL. */
     PyObject *chroma;
 
@@ -25,6 +28,7 @@ typedef struct tensor_object {
 } tensor_object;
 
 extern PyTypeObject *tensor_type;
+struct desc;
 
 /* Wraps a gr_tensor. Takes ownership, even on failure; NULL counts as a failure. */
 PyObject *tensor_new(gr_tensor *tensor, PyObject *stream);
@@ -40,6 +44,13 @@ PyObject *tensor_of_mapping(gr_tensor *tensor, PyObject *mapping);
 
 /* Like tensor_new(), for a view of `from`. */
 PyObject *tensor_view_of(tensor_object *from, gr_tensor *view);
+
+/*
+ * Wraps memory that `owner` owns, whose bytes are ready after the work in `ready_on`. On failure of
+ * the library returns failed().
+ */
+PyObject *tensor_wrap(const struct desc *desc, uint64_t address, CUstream ready_on,
+                      PyObject *stream, PyObject *owner, PyObject *(*failed)(void));
 
 /* The gr_tensor of the object. NULL, with an exception, if it is closed. */
 gr_tensor *tensor_of(PyObject *object);
@@ -103,8 +114,11 @@ bool import_ready(void);
 
 bool export_of(struct export *wanted, PyObject *const *args, Py_ssize_t count, PyObject *names);
 
-/* A capsule of the tensor (export.c). `stream` is the stream of the tensor, or NULL. */
-PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObject *stream);
+/*
+ * A capsule of the tensor (export.c). The export keeps `needs` alive: what the tensor needs, or
+ * None.
+ */
+PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObject *needs);
 
 /*
  * A capsule of the bytes of a mapping. `own` is the stream of the map, or NULL if that is unknown.
@@ -131,6 +145,14 @@ struct kept;
 
 /* Holds a reference to `object` until kept_end(). NULL if memory runs out. */
 struct kept *keep(PyObject *object);
+
+/*
+ * While Tensor objects share the kept object, they hold the references, where the garbage collector
+ * sees them. The last one leaves its reference to kept_end(). All accept NULL.
+ */
+void kept_share(struct kept *kept);
+void kept_leave(struct kept *kept);
+PyObject *kept_object(const struct kept *kept);
 
 /* The deleter for gr_tensor_wrap(). Runs on any thread, with or without the GIL. */
 void kept_end(void *kept);

@@ -63,7 +63,7 @@ def test_stub_classes_match_the_extension():
     wrong = []
     for name, node in CLASSES.items():
         own, stubs = vars(getattr(_grinterop, name)), members(node)
-        hidden = {"__new__", "__doc__", "__module__", "__repr__", "__weakref__"}
+        hidden = {"__new__", "__doc__", "__module__", "__repr__", "__weakref__", "__del__"}
         wrong += [f"{name}.{member}" for member in (set(own) ^ set(stubs)) - hidden]
         if "__new__" in stubs:
             wrong += differences(name, stubs["__new__"], getattr(_grinterop, name), True)
