@@ -35,6 +35,21 @@ bool gr_context_is_gone(const struct gr_context *context)
     return check_alive(context) == CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
+static gr_status refuse(CUresult result, const char *driver_call, const char *call)
+{
+    return gr_fail_cuda(result, driver_call, "%s could not use the resource's CUDA context%s", call,
+                        result == CUDA_ERROR_CONTEXT_IS_DESTROYED
+                            ? ": it was destroyed or reset."
+                            : ". Was it destroyed? It must outlive the resource: free the "
+                              "resource, and create it again in another context.");
+}
+
+gr_status gr_context_check(const struct gr_context *context, const char *call)
+{
+    return gr_context_is_gone(context) ? refuse(CUDA_ERROR_CONTEXT_IS_DESTROYED, "cuCtxGetId", call)
+                                       : GR_OK;
+}
+
 /* Queries the context without invalidating a graph that this or another thread captures. */
 static CUresult query_in_capture(void)
 {
@@ -192,14 +207,7 @@ gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const
         result = cu->CtxPushCurrent(context->handle);
     }
     *pushed = result == CUDA_SUCCESS;
-    if (result == CUDA_SUCCESS)
-        return GR_OK;
-    return gr_fail_cuda(result, asked, "%s could not make the resource's CUDA context current%s",
-                        call,
-                        result == CUDA_ERROR_CONTEXT_IS_DESTROYED
-                            ? ": it was destroyed."
-                            : ". Was it destroyed? It must outlive the resource: free the "
-                              "resource, and create it again in another context.");
+    return result == CUDA_SUCCESS ? GR_OK : refuse(result, asked, call);
 }
 
 void gr_context_leave(bool pushed)

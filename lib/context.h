@@ -59,6 +59,9 @@ void gr_context_drop(struct gr_context *context);
  */
 bool gr_context_is_gone(const struct gr_context *context);
 
+/* GR_ERR_CUDA if the driver reports the context as destroyed. For calls that do not enter it. */
+gr_status gr_context_check(const struct gr_context *context, const char *call);
+
 /*
  * Whether earlier work in the context has failed, so that nothing that is enqueued in it runs.
  * Records no error.

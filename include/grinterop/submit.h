@@ -122,6 +122,7 @@ typedef struct gr_submit {
  *     GR_ERR_STATE          a resource is mapped, closed, in a ring (its slot has the submit), in
  *                           another open submit, or has no defined order (gr_resource_set_sync());
  *                           the last signal of a binary semaphore was not waited for
+ *     GR_ERR_CUDA           the CUDA context was destroyed
  *     GR_ERR_NO_MEMORY
  */
 GR_API gr_submit *gr_submit_begin(gr_resource *const resources[], size_t n);

@@ -285,6 +285,7 @@ typedef struct gr_vk_submit_desc {
  *                           resources of several VkDevices; there is no queue; a wrong sType; an
  *                           invalid use; a semaphore is not a Vulkan semaphore
  *     GR_ERR_STATE          the submit was committed before
+ *     GR_ERR_CUDA           the CUDA context was destroyed
  *     GR_ERR_UNSUPPORTED    a part of the submit needs synchronization2; the message names the part
  *     GR_ERR_NO_MEMORY      the process or the device is out of memory
  *     GR_ERR_DEVICE_LOST    the VkDevice is lost
@@ -317,6 +318,7 @@ GR_API gr_status gr_vk_submit(gr_submit *submit, const gr_vk_submit_desc *desc);
  *     GR_ERR_INVALID_VALUE  an argument is NULL, a wrong sType, or a semaphore is not a Vulkan
  *                           semaphore
  *     GR_ERR_STATE          the submit was committed before
+ *     GR_ERR_CUDA           the CUDA context was destroyed
  *     GR_ERR_NO_MEMORY
  */
 GR_API gr_status gr_vk_submit_fill(gr_submit *submit, const VkSubmitInfo2 *info,

@@ -99,6 +99,7 @@ static gr_status begin_graphics(gr_resource *const resources[], size_t n, gr_sub
                                 const char *call)
 {
     const struct gr_external_kind *kind = kind_with_hooks(resources[0]);
+    GR_TRY(gr_context_check(&resources[0]->context, call));
     if (!kind && gr_external_of(resources[0])) {
         *submit = gr_submit_make(resources, n, call);
         return *submit ? GR_OK : gr_last_error()->status;

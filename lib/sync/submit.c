@@ -257,6 +257,15 @@ static gr_status check_one(gr_resource *resource, bool grouped, const char *call
     return GR_OK;
 }
 
+/* Checks the CUDA context of a resource, unless the one before has the same context. */
+static gr_status check_context(const gr_resource *resource, const gr_resource *before,
+                               const char *call)
+{
+    return before && before->context.handle == resource->context.handle
+               ? GR_OK
+               : gr_context_check(&resource->context, call);
+}
+
 static gr_status check_all(gr_resource *const resources[], size_t n, const char *call)
 {
     gr_status status = GR_OK;
@@ -269,6 +278,9 @@ static gr_status check_all(gr_resource *const resources[], size_t n, const char 
     bool grouped = n > 1 && resources[0] && gr_group_has(resources, n); /* so each is listed once */
     for (; checked < n && status == GR_OK; checked++) {
         status = check_one(resources[checked], grouped, call);
+        if (status == GR_OK)
+            status =
+                check_context(resources[checked], checked ? resources[checked - 1] : NULL, call);
         if (status == GR_OK && !grouped)
             resources[checked]->visited = true;
     }
@@ -354,10 +366,13 @@ bool gr_submit_is_committed(gr_submit *submit)
 gr_status gr_submit_check_begun(gr_submit *submit, const char *call)
 {
     GR_TRY(check_alive(submit, call));
-    return gr_submit_is_committed(submit)
-               ? gr_fail(GR_ERR_STATE, call,
-                         "The submit has been committed already: begin another one.")
-               : GR_OK;
+    if (gr_submit_is_committed(submit))
+        return gr_fail(GR_ERR_STATE, call,
+                       "The submit has been committed already: begin another one.");
+    const gr_resource *before = NULL, *resource;
+    for (size_t place = 0; (resource = gr_submit_next(submit, &place)); before = resource)
+        GR_TRY(check_context(resource, before, call));
+    return GR_OK;
 }
 
 const gr_resource *gr_submit_next(gr_submit *submit, size_t *place)

@@ -47,10 +47,12 @@ static gr_resource *make_image(void)
 
 static gr_ring *make_ring(gr_side producer)
 {
-    gr_resource *resource = must_register(gl_buffer_filled(SIZE, 0));
+    gr_resource *list[] = {must_register(gl_buffer_filled(SIZE, 0)),
+                           must_register(gl_buffer_filled(SIZE, 0))};
     gr_ring *ring =
-        must_make(gr_ring_create(&resource, 1, &GR_INIT(gr_ring_options, .producer = producer)));
-    gr_resource_free(resource);
+        must_make(gr_ring_create(list, 2, &GR_INIT(gr_ring_options, .producer = producer)));
+    gr_resource_free(list[0]);
+    gr_resource_free(list[1]);
     return ring;
 }
 
@@ -126,10 +128,12 @@ TEST(ring_calls_check_the_context_before_the_stream)
     const gr_slot *slot;
     assert_destroyed(gr_ring_acquire_write(gone.ring, gone.stream, &slot, 1, 0));
     assert_destroyed(gr_ring_publish_tensor(gone.ring, gone.tensor, NULL, gone.stream, 0));
+    assert_destroyed(gr_ring_acquire_write(gone.of_graphics, GR_STREAM_NONE, &slot, 1, 0));
     assert_destroyed(gr_ring_acquire_read(gone.of_graphics, gone.stream, &slot, 1, 0));
     assert_destroyed(gr_ring_fetch_tensor(gone.of_graphics, gone.tensor, NULL, gone.stream, 0));
-    ck_assert_uint_eq(gr_ring_get_info(gone.ring)->free, 1);
+    ck_assert_uint_eq(gr_ring_get_info(gone.ring)->free, 2);
     ck_assert_uint_eq(gr_ring_get_info(gone.of_graphics)->ready, 1);
+    ck_assert_uint_eq(gr_ring_get_info(gone.of_graphics)->free, 1);
 }
 
 TEST(publish_and_fetch_check_the_context_before_the_stream)

@@ -84,6 +84,54 @@ VULKAN_TEST(a_failed_map_keeps_the_memory_of_pending_copies)
     end_copying();
 }
 
+static const gr_slot *hand_over_frame(gr_ring *ring, CUstream stream)
+{
+    const gr_slot *slot;
+    assert_ok(gr_ring_acquire_write(ring, stream, &slot, 1, GR_WAIT_FOREVER));
+    cuda_fill(slot->buffer, 8);
+    CU(StreamSynchronize(stream));
+    assert_ok(gr_ring_hand_over(ring, &slot, 1));
+    return slot;
+}
+
+#define assert_destroyed(call)                                                                     \
+    assert_fails(call, GR_ERR_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED, "was destroyed")
+
+/* Commands that were recorded before still copy the bytes of the last release. */
+WAY_TEST(_i, submits_after_the_destruction_of_the_context_are_refused, WAYS)
+{
+    const gr_vk_use use = transfers(VK_IMAGE_LAYOUT_UNDEFINED);
+    const gr_vk_submit_desc desc = GR_INIT(gr_vk_submit_desc, .first = &use, .last = &use);
+    CUstream stream = NULL;
+    CUcontext second = new_context(&stream);
+    begin_copying(_i);
+    gr_resource *resource = must_copy(SIZE, GR_READ_WRITE), *of_ring = must_copy(SIZE, 0);
+    gr_ring *ring = must_make(gr_ring_create(&of_ring, 1, NULL));
+    const gr_slot *slot = hand_over_frame(ring, stream);
+    gr_buffer *buffer = must_map_on(resource, stream);
+    cuda_fill(buffer, 7);
+    CU(StreamSynchronize(stream));
+    assert_ok(gr_buffer_release(buffer));
+    CU(StreamSynchronize(stream));
+    VkCommandBuffer commands = vulkan_begin();
+    assert_ok(gr_vk_cmd_from_cuda(commands, &resource, 1, &use));
+    gr_submit *submit = must_make(gr_submit_begin(&resource, 1));
+    end_context(second);
+    assert_destroyed(gr_vk_submit(submit, &desc));
+    assert_destroyed(gr_vk_submit_fill(submit, NULL, 0, &(VkSubmitInfo2){0}));
+    gr_submit_free(submit);
+    assert_null(gr_submit_begin(&resource, 1), GR_ERR_CUDA, CUDA_ERROR_CONTEXT_IS_DESTROYED,
+                "was destroyed");
+    assert_destroyed(gr_ring_acquire_read(ring, GR_STREAM_NONE, &slot, 1, 0));
+    vulkan_submit(commands, NULL, NULL);
+    vulkan_finish();
+    assert_vulkan_bytes(gr_vk_buffer(resource), SIZE, 7);
+    gr_ring_free(ring);
+    gr_resource_free(of_ring);
+    gr_resource_free(resource);
+    gr_vk_device_free(copying);
+}
+
 /* Makes a driver function fail in a release, then in a map. Both succeed when repeated. */
 static void check_refused(int way, const char *of_release, const char *of_map, const char *text)
 {
@@ -114,13 +162,13 @@ VULKAN_TEST(calls_can_be_repeated_after_a_failed_host_function)
     check_refused(BY_CPU, "cuLaunchHostFunc", "cuLaunchHostFunc", "CPU's copy");
 }
 
-/* If CUDA cannot allocate pinned memory, Vulkan allocates memory, which CUDA registers. */
-VULKAN_TEST(cuda_registers_vulkan_memory_if_pinned_memory_fails)
+/* If CUDA refuses memory of the process, Vulkan allocates memory, which CUDA registers. */
+VULKAN_TEST(cuda_registers_vulkan_memory_if_it_refuses_other_memory)
 {
     begin_copying(IMPORTED);
     const VkBufferCreateInfo info = vulkan_buffer_info(SIZE);
     gr_clear_error();
-    ck_assert(fault->set("cuMemAllocHost", CUDA_ERROR_OUT_OF_MEMORY, 0));
+    ck_assert(fault->set("cuMemHostRegister", CUDA_ERROR_OUT_OF_MEMORY, 0));
     GR_AUTO(gr_resource) *resource = gr_vk_buffer_create(copying, &info, GR_READ_WRITE);
     fault->reset();
     assert_made(resource);

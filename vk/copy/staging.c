@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Staging memory. If CUDA computes on another GPU that can access the memory of the Vulkan device,
- * such memory is tried first: nothing then passes through host memory. CUDA memory imported by
- * Vulkan comes next, because CUDA copies from and to it at full speed. Vulkan memory registered
- * with CUDA works without VK_EXT_external_memory_host.
+ * such memory is tried first: nothing then passes through host memory. Memory of the process comes
+ * next, registered with CUDA and imported by Vulkan: CUDA copies from and to it at full speed.
+ * Vulkan memory registered with CUDA works without VK_EXT_external_memory_host.
  */
 #include "vk/copy/staging.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/driver.h"
@@ -135,7 +136,7 @@ static gr_status share_memory(struct vk_staging *s, gr_vk_device *device, size_t
                               gr_s(size));
 }
 
-/* ---- Memory of CUDA -------------------------------------------------------------------------- */
+/* ---- Memory of the process ------------------------------------------------------------------- */
 
 static gr_status import_pages(struct vk_staging *s, const gr_vk_device *device, size_t size,
                               const char *call)
@@ -154,7 +155,7 @@ static gr_status import_pages(struct vk_staging *s, const gr_vk_device *device, 
                                                                      s->bytes, &pages);
     if (result != VK_SUCCESS)
         return vk_fail(result, "vkGetMemoryHostPointerPropertiesEXT",
-                       "Pinned memory of CUDA cannot be imported.");
+                       "Memory that is registered with CUDA cannot be imported.");
     GR_TRY(make_buffer(s, device, size, &external));
     device->vk.vkGetBufferMemoryRequirements(device->device, s->buffer, &need);
     if (need.size > size)
@@ -165,16 +166,18 @@ static gr_status import_pages(struct vk_staging *s, const gr_vk_device *device, 
                              call);
 }
 
-static gr_status allocate_pinned(struct vk_staging *s, size_t size, size_t alignment)
+/* CUDA would free its own memory with its context, when Vulkan may still use the memory. */
+static gr_status register_own(struct vk_staging *s, size_t size, size_t alignment, const char *call)
 {
-    CUresult result = gr_driver()->MemAllocHost(&s->allocated, size + alignment);
-    if (result != CUDA_SUCCESS) {
-        s->allocated = NULL;
-        return gr_fail_cuda(result, "cuMemAllocHost",
-                            "%zu byte%s of pinned host memory could not be allocated.", size,
-                            gr_s(size));
-    }
-    s->bytes = aligned(s->allocated, alignment);
+    s->allocated = gr_check_memory(malloc(size + alignment), call);
+    if (!s->allocated)
+        return GR_ERR_NO_MEMORY;
+    unsigned char *bytes = aligned(s->allocated, alignment);
+    CUresult result = gr_driver()->MemHostRegister(bytes, size, 0);
+    if (result != CUDA_SUCCESS)
+        return gr_fail_cuda(result, "cuMemHostRegister",
+                            "%zu byte%s of host memory could not be registered.", size, gr_s(size));
+    s->bytes = bytes;
     return GR_OK;
 }
 
@@ -184,11 +187,22 @@ static gr_status import_memory(struct vk_staging *s, gr_vk_device *device, size_
     size_t alignment = (size_t)device->host_alignment;
     size_t whole = rounded(size, alignment);
     s->way = VK_STAGING_IMPORTED;
-    GR_TRY(allocate_pinned(s, whole, alignment));
+    GR_TRY(register_own(s, whole, alignment, call));
     return import_pages(s, device, whole, call);
 }
 
 /* ---- Memory of Vulkan ------------------------------------------------------------------------ */
+
+static gr_status allocate_pinned(struct vk_staging *s, size_t size)
+{
+    CUresult result = gr_driver()->MemAllocHost(&s->allocated, size);
+    s->bytes = s->allocated = result == CUDA_SUCCESS ? s->allocated : NULL;
+    return result == CUDA_SUCCESS ? GR_OK
+                                  : gr_fail_cuda(result, "cuMemAllocHost",
+                                                 "%zu byte%s of pinned host memory could not be "
+                                                 "allocated.",
+                                                 size, gr_s(size));
+}
 
 /* Registers whole pages, so that no other allocation shares a page. */
 static gr_status register_memory(struct vk_staging *s, size_t whole, void *mapping)
@@ -205,7 +219,7 @@ static gr_status register_memory(struct vk_staging *s, size_t whole, void *mappi
     gr_driver()->GetErrorName(result, &name);
     gr_log(GR_LOG_INFO, "the CPU copies, since cuMemHostRegister refused memory of Vulkan: %s",
            name ? name : "");
-    return allocate_pinned(s, whole, 1);
+    return allocate_pinned(s, whole);
 }
 
 static gr_status map_memory(struct vk_staging *s, const gr_vk_device *device, size_t size,
@@ -265,14 +279,17 @@ gr_status vk_staging_after_write(struct vk_staging *s, CUstream stream)
 
 void vk_staging_end(struct vk_staging *s, const gr_vk_device *device, bool alive)
 {
-    if (alive && s->way == VK_STAGING_REGISTERED)
-        gr_driver()->MemHostUnregister(s->mapped);
+    const bool imported = s->way == VK_STAGING_IMPORTED;
+    if (alive && s->bytes && (imported || s->way == VK_STAGING_REGISTERED))
+        gr_driver()->MemHostUnregister(s->bytes);
     if (alive && s->way == VK_STAGING_PEER && s->bytes)
         gr_driver()->MemFree((CUdeviceptr)(uintptr_t)s->bytes);
     gr_import_drop(s->import, alive);
     device->vk.vkDestroyBuffer(device->device, s->buffer, NULL);
     device->vk.vkFreeMemory(device->device, s->memory, NULL);
-    if (alive && s->allocated)
+    if (imported)
+        free(s->allocated);
+    else if (alive && s->allocated)
         gr_driver()->MemFreeHost(s->allocated);
     *s = (struct vk_staging){.way = VK_STAGING_BY_CPU};
 }

@@ -11,7 +11,7 @@
 /* How both sides access the bytes. */
 enum vk_staging_way {
     VK_STAGING_PEER,       /* memory of the Vulkan device, imported by CUDA on another device */
-    VK_STAGING_IMPORTED,   /* allocated by CUDA, imported by Vulkan */
+    VK_STAGING_IMPORTED,   /* registered with CUDA, imported by Vulkan */
     VK_STAGING_REGISTERED, /* allocated by Vulkan, registered with CUDA */
     VK_STAGING_BY_CPU      /* two memories; the CPU copies between them, in stream order */
 };
@@ -26,7 +26,8 @@ struct vk_staging {
     unsigned char *bytes;
     /* the mapping of the Vulkan memory; for VK_STAGING_REGISTERED and VK_STAGING_BY_CPU */
     unsigned char *mapped;
-    void *allocated;          /* the host memory allocated by CUDA, or NULL */
+    /* NULL, or host memory: of the process for VK_STAGING_IMPORTED, otherwise of CUDA */
+    void *allocated;
     struct gr_import *import; /* for VK_STAGING_PEER */
 };
 
