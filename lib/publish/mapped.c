@@ -9,6 +9,7 @@
 #include "lib/error.h"
 #include "lib/image/image.h"
 #include "lib/struct_size.h"
+#include "lib/tensor/array.h"
 #include "lib/tensor/array_dtype.h"
 #include "lib/tensor/shape.h"
 #include "lib/tensor/tensor.h"
@@ -229,13 +230,17 @@ static gr_status look_at_buffer(gr_buffer *buffer, const struct gr_shaped *tenso
                    GR_SENTENCE(&sides->tensor));
 }
 
-static gr_status read_for_image(const struct gr_shaped *tensor, const gr_publish_options *o,
-                                struct gr_publish_sides *sides, const char *call)
+static gr_status read_for_image(const gr_tensor *tensor, const struct gr_shaped *shaped,
+                                const gr_publish_options *o, struct gr_publish_sides *sides,
+                                const char *call)
 {
-    gr_status status = read_tensor(tensor, o, sides->is_volume, sides, call);
+    if (sides->is_volume)
+        GR_TRY(
+            gr_tensor_refuse_array(tensor, "which a 3D image cannot be copied to or from", call));
+    GR_TRY(read_tensor(shaped, o, sides->is_volume, sides, call));
     /* Integers in the tensor have the same meaning as in the image. */
     sides->tensor.is_number = sides->mapped.is_number;
-    return status;
+    return GR_OK;
 }
 
 gr_status gr_publish_look(gr_buffer *buffer, const gr_tensor *tensor,
@@ -247,7 +252,7 @@ gr_status gr_publish_look(gr_buffer *buffer, const gr_tensor *tensor,
     if (!buffer->resource->is_image)
         return look_at_buffer(buffer, &shaped, options, sides, call);
     GR_TRY(look_at_image(buffer, options, sides, call));
-    return read_for_image(&shaped, options, sides, call);
+    return read_for_image(tensor, &shaped, options, sides, call);
 }
 
 gr_status gr_publish_foresee(gr_resource *resource, const gr_tensor *tensor,
@@ -270,5 +275,6 @@ gr_status gr_publish_foresee(gr_resource *resource, const gr_tensor *tensor,
     *known = gr_image_foresee(resource, &info);
     if (status == GR_OK && *known)
         status = read_image(resource, &info, options, sides, call);
-    return status == GR_OK && *known ? read_for_image(&shaped, options, sides, call) : status;
+    return status == GR_OK && *known ? read_for_image(tensor, &shaped, options, sides, call)
+                                     : status;
 }

@@ -250,6 +250,20 @@ TEST(an_array_is_published_to_a_buffer)
     CU(ArrayDestroy(array));
 }
 
+/* The shape of the array is that of a 3D image with one channel. */
+TEST(arrays_are_not_copied_to_or_from_3d_images)
+{
+    struct image image =
+        image_make_of(image_format("R8"), image_target("3D"), CHANNELS, WIDTH, HEIGHT, 1, 1);
+    GR_AUTO(gr_resource) *resource = must_register_image(&image, GR_READ_WRITE);
+    CUarray array = make_array(CU_AD_FORMAT_UNSIGNED_INT8, CHANNELS, HEIGHT, 0);
+    gr_tensor *tensor = must_wrap(array, false);
+    assert_fails(gr_publish(resource, tensor, NULL, fx.stream), GR_ERR_UNSUPPORTED, 0, "3D image");
+    assert_fails(gr_fetch(resource, tensor, NULL, fx.stream), GR_ERR_UNSUPPORTED, 0, "3D image");
+    gr_tensor_free(tensor);
+    CU(ArrayDestroy(array));
+}
+
 /* The tensor of a mapped image is zero-copy, and is revoked with the mapping. */
 TEST(the_tensor_of_a_mapped_image_is_an_array)
 {
