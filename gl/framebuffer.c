@@ -294,6 +294,7 @@ static gr_status convert(struct fetch *f, gr_tensor *tensor)
 /* Fetches between begin_reading() and end_reading(). May create f->staging. */
 static gr_status fetch_attachment(struct fetch *f, bool direct, gr_tensor *tensor)
 {
+    const gr_dtype dtype = tensor->info.dtype;
     GR_TRY(bind(f));
     GR_TRY(gl_attachment_describe(f->framebuffer, f->options.attachment, direct, &f->attachment,
                                   f->call));
@@ -301,6 +302,11 @@ static gr_status fetch_attachment(struct fetch *f, bool direct, gr_tensor *tenso
         return gr_fail(GR_ERR_INVALID_VALUE, f->call,
                        "`z_near` and `z_far` are for depth, but the attachment has no depth: leave "
                        "them 0, or set `attachment` to GL_DEPTH_ATTACHMENT.");
+    if (f->is_distance && (dtype == GR_DTYPE_U8 || dtype == GR_DTYPE_U16))
+        return gr_fail(GR_ERR_INVALID_VALUE, f->call,
+                       "`z_near` and `z_far` are set, but the tensor is %s, which would clamp "
+                       "distances to 1: use float32, float16 or bfloat16.",
+                       gr_dtype_get_info(dtype)->name);
     GR_TRY(settle_rectangle(f));
     if (!f->staging)
         f->staging = gr_gl_buffer_create(f->bytes, GR_READ_ONLY, NULL);

@@ -42,10 +42,10 @@ typedef struct gr_framebuffer_options {
     unsigned x, y, width, height;
 
     /*
-     * For depth: the near and far planes of the perspective projection. The tensor then receives
-     * distances from the camera plane, in the unit of `z_near`. `z_far` may be INFINITY. If the
-     * depth is 1 at `z_near` and 0 at `z_far`, set `reverse_z`. If both planes are 0, the tensor
-     * receives the depth values of the framebuffer, from 0 to 1.
+     * For depth: the near and far planes of the perspective projection. The tensor, which must have
+     * floats, then receives distances from the camera plane, in the unit of `z_near`. `z_far` may
+     * be INFINITY. If the depth is 1 at `z_near` and 0 at `z_far`, set `reverse_z`. If both planes
+     * are 0, the tensor receives the depth values of the framebuffer, from 0 to 1.
      */
     float z_near, z_far;
     bool reverse_z;
@@ -86,9 +86,10 @@ typedef struct gr_framebuffer_options {
  * Errors: as for gr_fetch() and gr_gl_buffer_create(), after which the tensor is unchanged, and
  *     GR_ERR_INVALID_VALUE  there is no such framebuffer or attachment; the rectangle is not inside
  *                           the attachment; `z_near` and `z_far` are not positive, are equal, or
- *                           are set for an attachment other than depth; an option of `conversion`
- *                           is not allowed; `staging` is too small or not an OpenGL buffer
- *     GR_ERR_STATE          `staging` is mapped or write_discard
+ *                           are set for an attachment other than depth or a tensor of integers; an
+ *                           option of `conversion` is not allowed; `staging` is too small or not an
+ *                           OpenGL buffer
+ *     GR_ERR_STATE          `staging` is mapped, write_discard or in a ring
  *     GR_ERR_GL             no OpenGL context is current, the framebuffer is incomplete, or OpenGL
  *                           refused
  *

@@ -81,6 +81,18 @@ TEST(a_framebuffer_without_a_read_buffer_is_refused)
                    "set `attachment`");
 }
 
+/* An integer would be clamped to its largest value. */
+TEST(distances_in_integers_are_refused, 2)
+{
+    const gr_dtype dtype = _i ? GR_DTYPE_U8 : GR_DTYPE_U16;
+    const gr_framebuffer_options options = GR_INIT(
+        gr_framebuffer_options, .attachment = GL_DEPTH_ATTACHMENT, .z_near = 0.1f, .z_far = 40);
+    const GLuint framebuffer = make_framebuffer(attachment_depth24, 0);
+    assert_invalid(
+        gr_fetch_framebuffer(framebuffer, new_tensor(dtype, HEIGHT, WIDTH, 1), &options, fx.stream),
+        _i ? "the tensor is uint8" : "the tensor is uint16");
+}
+
 TEST(wrong_arguments_are_refused)
 {
     const gr_framebuffer_options depth =
