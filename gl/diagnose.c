@@ -73,7 +73,7 @@ static bool is_hidden(const char *vendor)
            (gr_driver_traits()->mesa_draws || strstr(vendor, "NVIDIA")) && is_unseen();
 }
 
-static const char *advice(const char *vendor, const char *renderer, CUresult code)
+static const char *advice(const char *vendor, const char *renderer, bool same, CUresult code)
 {
     if (gr_machine_is_wsl())
         return "WSL does not support sharing between OpenGL and CUDA: " COPY_INSTEAD;
@@ -83,6 +83,9 @@ static const char *advice(const char *vendor, const char *renderer, CUresult cod
     if (is_hidden(vendor))
         return "CUDA_VISIBLE_DEVICES hides the drawing device from CUDA: add that device to the "
                "variable, or draw on one that CUDA sees (" GL_NATIVE_CHOICE "). Or " COPY_INSTEAD;
+    if (code == CUDA_ERROR_INVALID_VALUE && same)
+        return "Both use the same device, so CUDA refuses the object itself, such as its format: "
+               "docs/formats.md lists those that it accepts.";
     if (is_cpu_renderer(renderer))
         return "OpenGL draws on the CPU. " GL_NATIVE_USE_NVIDIA " Or " COPY_INSTEAD;
     if (!strstr(vendor, "NVIDIA"))
@@ -133,8 +136,9 @@ void gl_diagnose(CUresult code, char *text, size_t size)
     }
     write_drawing_uuid(drawing, sizeof(drawing));
     write_computing_device(computing, sizeof(computing));
+    const bool same = drawing[0] && strstr(computing, drawing); /* the UUIDs are equal */
     snprintf(text, size, "OpenGL draws on %.80s (%.40s%s); CUDA computes on %s. %s", renderer,
-             vendor, drawing, computing, advice(vendor, renderer, code));
+             vendor, drawing, computing, advice(vendor, renderer, same, code));
 }
 
 void gl_diagnose_devices(char *text, size_t size)

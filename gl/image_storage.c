@@ -134,7 +134,8 @@ static void count_levels(GLenum target, struct gl_image_storage *storage)
         level++;
     } while (!storage->incomplete);
     if (others && !storage->incomplete && storage->levels != level + 1)
-        storage->incomplete = "it has more than one level but not all down to 1 x 1";
+        storage->incomplete = "it has more than one level, and CUDA needs all of them down to "
+                              "1 x 1, whatever GL_TEXTURE_MAX_LEVEL is";
 }
 
 void gl_image_storage(unsigned int name, unsigned int target, struct gl_image_storage *storage)

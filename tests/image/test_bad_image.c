@@ -163,6 +163,18 @@ TEST(formats_that_cuda_refuses_are_refused)
     refused(depth.name, GL_RENDERBUFFER, GR_ERR_UNSUPPORTED, "GL_DEPTH_COMPONENT32F");
 }
 
+/* The format is not in the table. The message must not blame the device, which is the same. */
+TEST(formats_without_a_row_are_refused_by_the_driver)
+{
+    GLuint name = 0;
+    glGenTextures(1, &name);
+    glBindTexture(GL_TEXTURE_2D, name);
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGB4, 8, 8);
+    assert_gl_clean();
+    assert_null(gr_from_gl_image(name, GL_TEXTURE_2D, GR_READ_WRITE), GR_ERR_CUDA,
+                CUDA_ERROR_INVALID_VALUE, "CUDA refuses the object itself");
+}
+
 GROUP("storage", add_image_case)
 
 /* Creates and binds a texture without levels. The case adds the levels. */
@@ -208,7 +220,9 @@ TEST(incomplete_textures_are_refused)
     GLuint short_chain = bound_texture(GL_TEXTURE_2D);
     give_level(GL_TEXTURE_2D, 0, 8);
     give_level(GL_TEXTURE_2D, 1, 4);
-    refused(short_chain, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE, "not complete");
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 1); /* complete for OpenGL */
+    refused(short_chain, GL_TEXTURE_2D, GR_ERR_INVALID_VALUE,
+            "all of them down to 1 x 1, whatever GL_TEXTURE_MAX_LEVEL is");
     GLuint face = bound_texture(GL_TEXTURE_CUBE_MAP);
     for (GLenum i = 0; i < 5; i++)
         give_level(GL_TEXTURE_CUBE_MAP_POSITIVE_X + i, 0, 8);
