@@ -5,20 +5,19 @@ import datetime
 import textwrap
 
 PLACES = ("OpenGL buffer", "OpenGL image", "Vulkan buffer", "Vulkan image")
-WORDS = {0: "without a copy", 1: "one copy"}
 
 BEGIN = """\
 # Frameworks
 
-How each framework exchanges data with OpenGL and Vulkan, in both directions. `python/matrix.py` ran
-every cell, compared every byte, and wrote this page.
+The copies that each framework needs to exchange data with OpenGL and Vulkan: out of graphics, then
+into graphics. `python/matrix.py` ran every cell, compared every byte, and wrote this page.
 
-- **without a copy**: the framework's array is the mapping (same pointer), or its object is the CUDA
-  array of the image, and grinterop counted no copied bytes.
-- **one copy**: `publish()` or `fetch()` moved the bytes once between framework memory and the
-  graphics object, and converted them if necessary. An image has no address that a framework could
-  use, so it needs at least this copy.
-- **no**: not possible. The number refers to the reasons below.
+- **0**: the framework's array is the mapping (same pointer), or its object is the CUDA array of the
+  image, and grinterop counted no copied bytes.
+- **1**: `publish()` or `fetch()` moved the bytes once between framework memory and the graphics
+  object, and converted them if necessary. An image has no address that a framework could use, so it
+  needs at least this copy.
+- **no**: not possible, for the reason of that number.
 """
 
 
@@ -55,7 +54,7 @@ def cell(ways, notes):
         return "not run"
     found = best(ways)
     if found:
-        return WORDS[found["copies"]]
+        return str(found["copies"])
     reasons = "; ".join(f"{way['way']}: {way['reason']}" for way in ways)
     return f"no ({notes.number(reasons)})"
 
@@ -66,11 +65,14 @@ def table(heads, rows):
         yield "| " + " | ".join(text.ljust(width) for text, width in zip(row, widths)) + " |"
 
 
-def direction_table(rows, direction, notes):
+def matrix_table(rows, notes):
     lines = []
     for row in rows:
-        cells = [cell(row["cells"].get(f"{place} {direction}"), notes) for place in PLACES]
-        lines.append([row["name"], *cells])
+        cells = [
+            ", ".join(cell(row["cells"].get(f"{place} {way}"), notes) for way in ("out", "in"))
+            for place in PLACES
+        ]
+        lines.append([f"{row['name']} {row['version']}", *cells])
     return table(["", *PLACES], lines)
 
 
@@ -78,17 +80,12 @@ def about(rows):
     """The machine and the date."""
     machine = next((row["machine"] for row in rows if "machine" in row), {})
     vulkan = next((row["vulkan"] for row in rows if "vulkan" in row), "not run")
-    gpu = "none: grinterop's software driver" if machine.get("software") else machine.get("egl", "")
-    yield from table(
-        ["", ""],
-        [
-            ["date", datetime.date.today().isoformat()],
-            ["GPU", gpu],
-            ["OpenGL", machine.get("opengl", "")],
-            ["Vulkan", vulkan],
-            ["grinterop", machine.get("grinterop", "")],
-            ["Python", machine.get("python", "")],
-        ],
+    gpu = f"grinterop's software driver, {machine.get('opengl', '')}"
+    if not machine.get("software"):
+        gpu = machine.get("egl", "")
+    yield from wrapped(
+        f"{datetime.date.today().isoformat()}, {gpu}. Vulkan: {vulkan}. "
+        f"grinterop {machine.get('grinterop', '')}, Python {machine.get('python', '')}."
     )
 
 
@@ -117,19 +114,11 @@ def write(rows):
     notes = Notes()
     matrix = [row for row in rows if "steps" not in row and row["name"] not in ("JPEG", "H.264")]
     there = [row for row in matrix if row["cells"]]
-    lines = [*about(rows), ""]
-    for title, direction in (
-        ("Out: from graphics to the framework", "out"),
-        ("In: from the framework to graphics", "in"),
-    ):
-        lines += [f"## {title}", "", *direction_table(there, direction, notes), ""]
+    lines = [*about(rows), "", *matrix_table(there, notes), ""]
     if notes.texts:
         lines += ["Reasons:", "", *notes.lines(), ""]
     lines += pipeline_lines([row for row in rows if row not in matrix])
-    lines += ["## Versions", ""]
-    lines += table(["", "version"], [[row["name"], row["version"]] for row in there])
     absent = [row for row in matrix if not row["cells"]]
-    lines += [""] if absent else []
     for row in absent:
         lines += wrapped(f"- {row['name']} was not run: {row.get('absent', 'it ended')}", "  ")
     ended = list(troubles(there))
