@@ -14,30 +14,15 @@ static void refuse(const void *given, const char *call)
                 "--with-dlpack=DIR, the folder that contains dlpack/dlpack.h, or by ./bootstrap.");
 }
 
-struct DLManagedTensorVersioned *gr_tensor_dlpack(gr_tensor *tensor, CUstream consumer)
-{
-    (void)consumer;
-    refuse(tensor, "gr_tensor_dlpack");
-    return NULL;
-}
+#define REFUSED(made, call, given)                                                                 \
+    made *call(given *from, CUstream stream)                                                       \
+    {                                                                                              \
+        (void)stream;                                                                              \
+        refuse(from, #call);                                                                       \
+        return NULL;                                                                               \
+    }
 
-struct DLManagedTensor *gr_tensor_dlpack_legacy(gr_tensor *tensor, CUstream consumer)
-{
-    (void)consumer;
-    refuse(tensor, "gr_tensor_dlpack_legacy");
-    return NULL;
-}
-
-gr_tensor *gr_tensor_from_dlpack(struct DLManagedTensorVersioned *managed, CUstream ready_on)
-{
-    (void)ready_on;
-    refuse(managed, "gr_tensor_from_dlpack");
-    return NULL;
-}
-
-gr_tensor *gr_tensor_from_dlpack_legacy(struct DLManagedTensor *managed, CUstream ready_on)
-{
-    (void)ready_on;
-    refuse(managed, "gr_tensor_from_dlpack_legacy");
-    return NULL;
-}
+REFUSED(struct DLManagedTensorVersioned, gr_tensor_dlpack, gr_tensor)
+REFUSED(struct DLManagedTensor, gr_tensor_dlpack_legacy, gr_tensor)
+REFUSED(gr_tensor, gr_tensor_from_dlpack, struct DLManagedTensorVersioned)
+REFUSED(gr_tensor, gr_tensor_from_dlpack_legacy, struct DLManagedTensor)
