@@ -114,6 +114,15 @@ static gr_status check_shapes(const struct gr_picture *from, const struct gr_pic
                    GR_SENTENCE(from), GR_PHRASE(to));
 }
 
+static gr_status check_target(const struct gr_picture *to, const char *call)
+{
+    if (to->in_array || ((to->pixel || to->width == 1) && (to->row || to->height == 1) &&
+                         (to->slice || to->depth == 1) && (to->channel || to->channels == 1)))
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "%s, but a stride of it is 0: its elements share bytes.", GR_SENTENCE(to));
+}
+
 static gr_status check_options(const struct gr_picture *from, const struct gr_picture *to,
                                const gr_publish_options *o, bool fetch, const char *call)
 {
@@ -440,6 +449,7 @@ gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *t
                   gr_dtype_get_info(to->dtype)->size;
     if (plan->bytes == 0)
         return GR_OK;
+    GR_TRY(check_target(to, call));
     const uint32_t values = GR_JOB_DECODE | GR_JOB_SCALE | GR_JOB_ENCODE;
     const bool same =
         from->dtype == to->dtype && !from->colour.there && !(plan->job.steps & values);

@@ -213,6 +213,16 @@ def test_fetch_into_read_only_memory_is_refused(picture, cuda):
     assert (texels(picture) == array).all()
 
 
+@pytest.mark.parametrize("strides", [(0, 4, 1), (32, 0, 1), (32, 4, 0)])
+def test_fetch_into_elements_that_share_bytes_is_refused(picture, cuda, strides):
+    array = np.zeros(128, "u1")
+    shared = np.lib.stride_tricks.as_strided(array, (4, 8, 4), strides)
+    with pytest.raises(ValueError, match="share bytes"):
+        grinterop.fetch(picture, shared, stream=cuda)
+    cuda.sync()
+    assert not array.any()
+
+
 def test_array_may_be_dropped_after_publish(picture, cuda):
     for value in range(50):
         grinterop.publish(picture, np.full((4, 8, 4), value, "u1"), stream=cuda)

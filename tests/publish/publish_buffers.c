@@ -93,6 +93,28 @@ TEST(buffers_get_pictures_in_another_layout)
     tensors_end();
 }
 
+/* Catches: elements that share bytes were written in an undefined order. */
+TEST(targets_with_a_stride_of_0_are_refused, 3)
+{
+    need_publish_kernels();
+    static const int64_t shape[] = {4, 3}, wrong[][2] = {{0, 1}, {3, 0}, {0, 0}};
+    const GLuint name = gl_buffer_filled(16, 7);
+    GR_AUTO(gr_resource) *resource = must_register(name);
+    gr_tensor *all = tensor_of(GR_DTYPE_U8, GR_LAYOUT_SHAPE, 2, shape, expected);
+    const gr_tensor_desc desc = GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 2,
+                                        .shape = shape, .strides = wrong[_i]);
+    gr_tensor *shared = must_make(gr_tensor_view(all, &desc));
+    assert_fails(gr_fetch(resource, shared, NULL, fx.stream), GR_ERR_INVALID_VALUE, 0, "share");
+    assert_fails(
+        gr_publish(resource, all, &GR_INIT(gr_publish_options, .target = &desc), fx.stream),
+        GR_ERR_INVALID_VALUE, 0, "share");
+    gl_read(name, texels, 16);
+    assert_bytes(texels, 16, 7);
+    assert_ok(gr_publish(resource, shared, NULL, fx.stream));
+    gr_tensor_free(shared);
+    tensors_end();
+}
+
 TEST(tensors_of_large_elements_and_empty_tensors_are_published)
 {
     need_publish_kernels();
