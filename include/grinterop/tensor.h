@@ -435,7 +435,8 @@ GR_API struct DLManagedTensor *gr_tensor_dlpack_legacy(gr_tensor *tensor, CUstre
  *
  * An opaque handle (kDLOpaqueHandle) of kDLCUDA is a CUDA array, as in the render outputs of ovrtx.
  * NULL strides mean a compact tensor. Lanes become a dimension of their own. On the software CUDA
- * driver host memory counts as device memory.
+ * driver host memory counts as device memory. An export of a mapping by grinterop is revoked with
+ * that mapping.
  *
  * Owner    the caller frees the tensor. After a success the tensor owns `managed` and calls its
  *          deleter once, when it ends; after an error the caller still owns it
@@ -447,6 +448,7 @@ GR_API struct DLManagedTensor *gr_tensor_dlpack_legacy(gr_tensor *tensor, CUstre
  *     GR_ERR_UNSUPPORTED    an unknown type, device or version; more than GR_TENSOR_DIMS
  *                           dimensions; an address that is not a multiple of the element size;
  *                           grinterop was built without DLPack
+ *     GR_ERR_STATE          grinterop exported the tensor, and its mapping has ended
  *     GR_ERR_NO_DRIVER      there is no usable CUDA driver
  *     GR_ERR_CUDA           the driver refused
  *     GR_ERR_NO_MEMORY

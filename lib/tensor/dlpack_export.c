@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Exports tensors to other frameworks by DLPack. */
+#include "lib/tensor/dlpack_export.h"
+
 #include <stdlib.h>
 
 #include "lib/driver.h"
@@ -15,42 +17,44 @@
  */
 #define MINOR 3
 
-/* The references of an export, and the arrays that the consumer's struct points to. */
-struct held {
+/* An export: its references, the arrays of the consumer's struct, and that struct. */
+struct export
+{
     gr_tensor *tensor;
     CUstream consumer;
     int64_t shape[GR_TENSOR_DIMS], strides[GR_TENSOR_DIMS];
+    union {
+        DLManagedTensorVersioned managed;
+        DLManagedTensor legacy;
+    } as;
 };
 
-struct export
+gr_tensor *gr_dlpack_exported(const void *managed)
 {
-    DLManagedTensorVersioned managed;
-    struct held held;
-};
-
-struct export_legacy {
-    DLManagedTensor managed;
-    struct held held;
-};
+    const size_t place = offsetof(struct export, as);
+    if (!gr_live_is_listed(GR_LIVE_DLPACK, managed))
+        return NULL;
+    return ((const struct export *)((const char *)managed - place))->tensor;
+}
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
+static void end(struct export *export)
+{
+    gr_tensor_end_export(export->tensor, export->consumer);
+    free(export);
+}
+
 static void end_export(DLManagedTensorVersioned *managed)
 {
-    if (!managed || !gr_live_end(GR_LIVE_DLPACK, managed, "the deleter of gr_tensor_dlpack"))
-        return;
-    struct export *export = managed->manager_ctx;
-    gr_tensor_end_export(export->held.tensor, export->held.consumer);
-    free(export);
+    if (managed && gr_live_end(GR_LIVE_DLPACK, managed, "the deleter of gr_tensor_dlpack"))
+        end(managed->manager_ctx);
 }
 
 static void end_export_legacy(DLManagedTensor *managed)
 {
-    if (!managed || !gr_live_end(GR_LIVE_DLPACK, managed, "the deleter of gr_tensor_dlpack_legacy"))
-        return;
-    struct export_legacy *export = managed->manager_ctx;
-    gr_tensor_end_export(export->held.tensor, export->held.consumer);
-    free(export);
+    if (managed && gr_live_end(GR_LIVE_DLPACK, managed, "the deleter of gr_tensor_dlpack_legacy"))
+        end(managed->manager_ctx);
 }
 
 /* ---- The consumer's struct ------------------------------------------------------------------- */
@@ -124,22 +128,22 @@ static gr_status check_address(const gr_tensor *tensor, const char *call)
         (unsigned long long)tensor->ptr, gr_dtype_get_info(tensor->info.dtype)->name);
 }
 
-static gr_status describe(const gr_tensor *tensor, struct held *held, DLTensor *out,
+static gr_status describe(const gr_tensor *tensor, struct export *export, DLTensor *out,
                           const char *call)
 {
     GR_TRY(check_address(tensor, call));
     for (unsigned i = 0; i < tensor->info.ndim; i++)
-        held->shape[i] = tensor->shape[i];
+        export->shape[i] = tensor->shape[i];
     *out = (DLTensor){
         .data = tensor->info.bytes ? (void *)(uintptr_t)tensor->ptr : NULL,
         .device = device_of(tensor),
         .ndim = (int32_t)tensor->info.ndim,
         .dtype = gr_tensor_is_array(tensor) ? (DLDataType){kDLOpaqueHandle, 64, 1}
                                             : gr_dlpack_type(tensor->info.dtype),
-        .shape = held->shape,
-        .strides = held->strides,
+        .shape = export->shape,
+        .strides = export->strides,
     };
-    return elements_apart(tensor, held->strides, call);
+    return elements_apart(tensor, export->strides, call);
 }
 
 /* ---- Exports --------------------------------------------------------------------------------- */
@@ -156,54 +160,57 @@ static gr_status wait_for_bytes(const gr_tensor *tensor, CUstream consumer, cons
     return gr_tensor_await(tensor, call);
 }
 
-static gr_status begin(gr_tensor *tensor, CUstream consumer, bool legacy, struct held *held,
-                       DLTensor *out, const char *call)
+static gr_status begin(gr_tensor *tensor, CUstream consumer, bool legacy, struct export *export,
+                       const char *call)
 {
     GR_TRY(gr_tensor_check(tensor, call));
     if (legacy && tensor->info.read_only)
         return gr_fail(GR_ERR_STATE, call,
                        "The tensor is read-only, which the legacy form of DLPack cannot express: "
                        "use gr_tensor_dlpack(), or export a gr_tensor_clone().");
-    GR_TRY(describe(tensor, held, out, call));
+    DLTensor *out = legacy ? &export->as.legacy.dl_tensor : &export->as.managed.dl_tensor;
+    GR_TRY(describe(tensor, export, out, call));
     GR_TRY(gr_tensor_begin_export(tensor, consumer, call));
-    held->tensor = tensor;
-    held->consumer = consumer;
+    export->tensor = tensor;
+    export->consumer = consumer;
     gr_status status = wait_for_bytes(tensor, consumer, call);
     if (status != GR_OK)
         gr_tensor_end_export(tensor, consumer);
     return status;
 }
 
-DLManagedTensorVersioned *gr_tensor_dlpack(gr_tensor *tensor, CUstream consumer)
+static struct export *make(gr_tensor *tensor, CUstream consumer, bool legacy, const char *call)
 {
     /* Entries beyond `ndim` stay uninitialised. */
-    struct export *export = gr_check_memory(malloc(sizeof(*export)), __func__);
+    struct export *export = gr_check_memory(malloc(sizeof(*export)), call);
+    if (!export || begin(tensor, consumer, legacy, export, call) == GR_OK)
+        return export;
+    free(export);
+    return NULL;
+}
+
+DLManagedTensorVersioned *gr_tensor_dlpack(gr_tensor *tensor, CUstream consumer)
+{
+    struct export *export = make(tensor, consumer, false, __func__);
     if (!export)
         return NULL;
-    if (begin(tensor, consumer, false, &export->held, &export->managed.dl_tensor, __func__)) {
-        free(export);
-        return NULL;
-    }
-    export->managed.version = (DLPackVersion){DLPACK_MAJOR_VERSION, MINOR};
-    export->managed.manager_ctx = export;
-    export->managed.deleter = end_export;
-    export->managed.flags = (tensor->info.read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
-                            (tensor->copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0);
-    gr_live_add(GR_LIVE_DLPACK, &export->managed);
-    return &export->managed;
+    DLManagedTensorVersioned *managed = &export->as.managed;
+    managed->version = (DLPackVersion){DLPACK_MAJOR_VERSION, MINOR};
+    managed->manager_ctx = export;
+    managed->deleter = end_export;
+    managed->flags = (tensor->info.read_only ? DLPACK_FLAG_BITMASK_READ_ONLY : 0) |
+                     (tensor->copied ? DLPACK_FLAG_BITMASK_IS_COPIED : 0);
+    gr_live_add(GR_LIVE_DLPACK, managed);
+    return managed;
 }
 
 DLManagedTensor *gr_tensor_dlpack_legacy(gr_tensor *tensor, CUstream consumer)
 {
-    struct export_legacy *export = gr_check_memory(malloc(sizeof(*export)), __func__);
+    struct export *export = make(tensor, consumer, true, __func__);
     if (!export)
         return NULL;
-    if (begin(tensor, consumer, true, &export->held, &export->managed.dl_tensor, __func__)) {
-        free(export);
-        return NULL;
-    }
-    export->managed.manager_ctx = export;
-    export->managed.deleter = end_export_legacy;
-    gr_live_add(GR_LIVE_DLPACK, &export->managed);
-    return &export->managed;
+    export->as.legacy.manager_ctx = export;
+    export->as.legacy.deleter = end_export_legacy;
+    gr_live_add(GR_LIVE_DLPACK, &export->as.legacy);
+    return &export->as.legacy;
 }

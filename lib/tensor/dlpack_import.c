@@ -6,6 +6,7 @@
 #include "lib/error.h"
 #include "lib/live.h"
 #include "lib/plural.h"
+#include "lib/tensor/dlpack_export.h"
 #include "lib/tensor/dlpack_type.h"
 #include "lib/tensor/tensor.h"
 
@@ -230,22 +231,32 @@ static gr_status check_device(const struct parsed *parsed, const char *call)
                    parsed->device, parsed->data, ordinal);
 }
 
+static gr_status check_unused(const void *managed, const gr_tensor *exported, const char *call)
+{
+    if (exported && __atomic_load_n(&exported->revoked, __ATOMIC_ACQUIRE))
+        return gr_fail(GR_ERR_STATE, call, "The tensor is an export of a mapping that has ended.");
+    if (!gr_live_is_listed(GR_LIVE_DLPACK_TAKEN, managed))
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "This DLPack tensor has already been imported and is in use: the producer must "
+                   "create one for each consumer.");
+}
+
 static gr_tensor *import(const DLTensor *from, bool read_only, CUstream ready_on,
                          gr_tensor_end_fn end, void *managed, const char *call)
 {
     struct parsed parsed = {.desc = {.read_only = read_only}};
-    if (gr_live_is_listed(GR_LIVE_DLPACK_TAKEN, managed)) {
-        gr_fail(GR_ERR_INVALID_VALUE, call,
-                "This DLPack tensor has already been imported and is in use: the producer must "
-                "create one for each consumer.");
-        return NULL;
-    }
-    if (!gr_driver_load() || parse(from, &parsed, call) != GR_OK ||
-        check_device(&parsed, call) != GR_OK)
+    const gr_tensor *exported = gr_dlpack_exported(managed);
+    if (check_unused(managed, exported, call) != GR_OK || !gr_driver_load() ||
+        parse(from, &parsed, call) != GR_OK || check_device(&parsed, call) != GR_OK)
         return NULL;
     gr_tensor *tensor =
         gr_tensor_wrap_as(&parsed.desc, parsed.data, parsed.names_device ? parsed.device : -1,
                           ready_on, end, managed, call);
+    if (tensor && exported && exported->user.revoke) {
+        tensor->user.revoke = exported->user.revoke;
+        gr_users_add(exported->user.buffer, &tensor->user);
+    }
     if (tensor)
         gr_live_add(GR_LIVE_DLPACK_TAKEN, managed);
     return tensor;

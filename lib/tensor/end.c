@@ -186,7 +186,10 @@ void gr_tensor_end_deferred(void)
 static void end_of_mapping(gr_tensor *tensor)
 {
     gr_users_leave(&tensor->user, gr_buffer_set_aside);
-    finish(tensor, true, GR_STREAM_NONE);
+    if (nested <= MOST_NESTED)
+        finish(tensor, true, GR_STREAM_NONE);
+    else
+        defer(tensor);
 }
 
 /* Frees pool memory in stream order, if no other stream uses the tensor. */

@@ -148,6 +148,23 @@ def test_unmap_revokes_tensors(vbo, cuda, end):
     resource.close()
 
 
+@pytest.mark.parametrize("of", ["buffer", "tensor"])
+def test_unmap_revokes_imports_of_own_capsules(resource, cuda, of):
+    """Catches: they kept the address of the memory after the unmap."""
+    buffer = resource.map(stream=cuda)
+    exporter = buffer if of == "buffer" else buffer.tensor()
+    imported = Tensor.from_dlpack(exporter.__dlpack__(stream=cuda), stream=cuda)
+    late = exporter.__dlpack__(stream=cuda)
+    del exporter
+    with pytest.warns(ResourceWarning):
+        resource.unmap()
+    assert imported.is_revoked and imported.handle == 0
+    with pytest.raises(grinterop.StateError, match="mapping has ended"):
+        imported.tobytes()
+    with pytest.raises(BufferError, match="mapping that has ended"):
+        Tensor.from_dlpack(late)
+
+
 def test_unmap_warns_of_live_exports(resource, cuda):
     buffer = resource.map(stream=cuda)
     capsule = buffer.__dlpack__()

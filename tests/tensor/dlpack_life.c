@@ -131,20 +131,24 @@ TEST(memory_lives_until_the_last_export_of_a_chain_is_freed)
     ck_assert_uint_eq(wrapped.ends, 1);
 }
 
-/* Catches: each deleter ran inside the previous one, until the stack overflowed. */
-TEST(freeing_a_chain_of_50000_exports_does_not_recurse)
+static gr_tensor *last_of_50000(gr_tensor *last)
 {
-    enum { LINKS = 50000 };
-    struct wrapped wrapped;
-    wrap(&wrapped, GR_STREAM_NONE);
-    gr_tensor *last = wrapped.tensor;
-    for (int i = 0; i < LINKS; i++) {
+    for (int i = 0; i < 50000; i++) {
         DLManagedTensorVersioned *export = gr_tensor_dlpack(last, GR_STREAM_NONE);
         gr_tensor *next = export ? gr_tensor_from_dlpack(export, GR_STREAM_NONE) : NULL;
         assert_made(next);
         gr_tensor_free(last);
         last = next;
     }
+    return last;
+}
+
+/* Catches: each deleter ran inside the previous one, until the stack overflowed. */
+TEST(freeing_a_chain_of_50000_exports_does_not_recurse)
+{
+    struct wrapped wrapped;
+    wrap(&wrapped, GR_STREAM_NONE);
+    gr_tensor *last = last_of_50000(wrapped.tensor);
     ck_assert_uint_eq(wrapped.ends, 0);
     gr_tensor_free(last);
     settle();
@@ -280,6 +284,44 @@ TEST(a_release_revokes_the_exported_tensor)
     gr_tensor_free(tensor);
     assert_gl_bytes(fx.name, SIZE, 1);
     assert_ok(gr_buffer_release(must_map(fx.resource)));
+}
+
+static gr_tensor *import_own(gr_tensor *tensor, bool legacy)
+{
+    if (legacy)
+        return gr_tensor_from_dlpack_legacy(must_make(gr_tensor_dlpack_legacy(tensor, fx.stream)),
+                                            fx.stream);
+    return gr_tensor_from_dlpack(must_make(gr_tensor_dlpack(tensor, fx.stream)), fx.stream);
+}
+
+/* Catches: it kept the address of the memory after the mapping had ended. */
+TEST(a_release_revokes_imports_of_own_exports, 2)
+{
+    gr_buffer *buffer = must_map(fx.resource);
+    gr_tensor *tensor;
+    DLManagedTensorVersioned *late = export_mapping(buffer, &tensor);
+    gr_tensor *once = must_make(import_own(tensor, _i)), *again = must_make(import_own(once, !_i));
+    gr_tensor_free(must_make(import_own(again, _i)));
+    gr_tensor_free(tensor);
+    CU(MemsetD8Async(gr_tensor_get_info(again)->ptr, 0x55, SIZE, fx.stream));
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_bytes(fx.name, SIZE, 0x55);
+    ck_assert(gr_tensor_get_info(once)->revoked && !gr_tensor_get_info(once)->ptr);
+    ck_assert(gr_tensor_get_info(again)->revoked && !gr_tensor_get_info(again)->ptr);
+    assert_null(gr_tensor_from_dlpack(late, fx.other), GR_ERR_STATE, 0, "mapping that has ended");
+    late->deleter(late);
+    gr_tensor_free(once);
+    gr_tensor_free(again);
+    assert_ok(gr_buffer_release(must_map(fx.resource)));
+}
+
+TEST(freeing_a_chain_of_50000_exports_of_a_mapping_does_not_recurse)
+{
+    gr_buffer *buffer = must_map(fx.resource);
+    gr_tensor_free(last_of_50000(must_make(gr_buffer_tensor(buffer, NULL))));
+    settle();
+    ck_assert_uint_eq(gr_buffer_get_info(buffer)->tensors, 0);
+    assert_ok(gr_buffer_release(buffer));
 }
 
 TEST(gr_buffer_release_later_waits_until_the_export_is_deleted)
