@@ -3,10 +3,7 @@
  * Calls of gr_buffer_release_later() on a thread that cannot release the buffer, also during calls
  * on the resource.
  */
-#define _GNU_SOURCE
 #include "contract.h"
-
-#include <pthread.h>
 
 GROUP("deferred releases", add_sharing_case)
 
@@ -116,45 +113,10 @@ TEST(two_releases_for_one_resource_are_deferred)
 
 /* ---- Concurrent calls on the resource -------------------------------------------------------- */
 
-#define MEETINGS 200
-
 static struct {
-    pthread_barrier_t barrier;
     gr_resource *resource;
     gr_buffer *buffer;
-    void (*there)(void); /* runs on the other thread */
 } meeting;
-
-static void *do_there(void *unused)
-{
-    for (int i = 0; i < MEETINGS; i++) {
-        pthread_barrier_wait(&meeting.barrier);
-        meeting.there();
-        pthread_barrier_wait(&meeting.barrier);
-    }
-    return unused;
-}
-
-/*
- * Calls `here` on this thread and `there` on the other one at the same time, after `begin` has
- * created their objects.
- */
-static void meet(void (*begin)(void), void (*here)(void), void (*there)(void))
-{
-    pthread_t thread;
-    meeting.there = there;
-    ck_assert_int_eq(pthread_barrier_init(&meeting.barrier, NULL, 2), 0);
-    ck_assert_int_eq(pthread_create(&thread, NULL, do_there, NULL), 0);
-    for (int i = 0; i < MEETINGS; i++) {
-        begin();
-        pthread_barrier_wait(&meeting.barrier);
-        here();
-        pthread_barrier_wait(&meeting.barrier);
-    }
-    pthread_join(thread, NULL);
-    pthread_barrier_destroy(&meeting.barrier);
-    collect();
-}
 
 static int kind_of_meeting;
 static void *last_handle;
@@ -199,6 +161,7 @@ TEST(a_deferred_release_may_run_during_the_free_of_its_resource, 12)
     gr_resource_free(resource);
     meet(mapped ? make_mapped : make_unmapped, frees_here ? free_it : release_it,
          frees_here ? release_it : free_it);
+    collect();
     if (last_handle)
         assert_unregistered(last_handle);
 }
@@ -217,5 +180,6 @@ static void map_and_release(void)
 TEST(a_deferred_release_may_run_during_the_next_map)
 {
     meet(end_a_mapping, map_and_release, release_it);
+    collect();
     assert_not_mapped(fx.resource);
 }

@@ -257,6 +257,12 @@ void *elsewhere(void *(*body)(void *), void *object);
 void *free_elsewhere(void *resource);
 void *release_elsewhere(void *buffer); /* calls gr_buffer_release_later() */
 
+/*
+ * Calls `here` on this thread and `there` on another one at the same time, after `begin` has
+ * created their objects. Repeats this many times.
+ */
+void meet(void (*begin)(void), void (*here)(void), void (*there)(void));
+
 /* Waits until the flag of this condition is set, for at most `ms`. The caller holds the lock. */
 void wait_for_flag(pthread_mutex_t *lock, pthread_cond_t *changed, const bool *flag, unsigned ms);
 

@@ -2,6 +2,7 @@
 /*
  * The steps that most cases begin with, and checks of resources that are not mapped or are closed.
  */
+#define _GNU_SOURCE
 #include "support.h"
 
 #include <stdio.h>
@@ -160,6 +161,40 @@ void *release_elsewhere(void *buffer)
 {
     gr_buffer_release_later(buffer);
     return NULL;
+}
+
+#define MEETINGS 200
+
+struct meeting {
+    pthread_barrier_t barrier;
+    void (*there)(void); /* runs on the other thread */
+};
+
+static void *do_there(void *user)
+{
+    struct meeting *meeting = user;
+    for (int i = 0; i < MEETINGS; i++) {
+        pthread_barrier_wait(&meeting->barrier);
+        meeting->there();
+        pthread_barrier_wait(&meeting->barrier);
+    }
+    return NULL;
+}
+
+void meet(void (*begin)(void), void (*here)(void), void (*there)(void))
+{
+    pthread_t thread;
+    struct meeting meeting = {.there = there};
+    ck_assert_int_eq(pthread_barrier_init(&meeting.barrier, NULL, 2), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, do_there, &meeting), 0);
+    for (int i = 0; i < MEETINGS; i++) {
+        begin();
+        pthread_barrier_wait(&meeting.barrier);
+        here();
+        pthread_barrier_wait(&meeting.barrier);
+    }
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&meeting.barrier);
 }
 
 const char *description_lacks(const gr_resource *resource, const char *const texts[])
