@@ -145,10 +145,15 @@ static inline void gr_resources_after_failure(gr_resource *const resources[], si
             resources[i]->backend->signal_in_place(resources[i]);
 }
 
-/* Releases the deferred buffers of the resource if this thread may use the resource. */
+/*
+ * Releases the deferred buffers of the resource if this thread may use the resource. Waits for a
+ * thread that is releasing them.
+ */
 static inline void gr_resource_collect(const gr_resource *resource)
 {
-    if (__atomic_load_n(&resource->set_aside, __ATOMIC_ACQUIRE) &&
+    const gr_buffer *mapped = gr_resource_mapping(resource);
+    if (((mapped && gr_buffer_is_later(mapped)) ||
+         __atomic_load_n(&resource->set_aside, __ATOMIC_SEQ_CST)) &&
         resource->backend->on_thread(resource))
         resource->backend->collect(resource);
 }

@@ -74,7 +74,7 @@ struct gr_resource {
     void *handle; /* the driver's object, whose type depends on the backend; NULL once closed */
     /* The semaphore values of the resource; NULL if the driver's map and unmap order the work. */
     struct gr_sync *sync;
-    gr_buffer *mapped;        /* the current mapping, or NULL */
+    gr_buffer *mapped;        /* the current mapping, or NULL: gr_resource_mapping() */
     gr_buffer *set_aside;     /* buffers released by a thread that could not complete the release */
     size_t size;              /* the size in bytes */
     CUdeviceptr ptr;          /* for a buffer: its address, valid after map() of the backend */
@@ -88,13 +88,14 @@ struct gr_resource {
     bool visited;       /* temporary mark of calls over many resources */
     bool parked;        /* the end of the resource is deferred: backend->park() */
     bool claimed;       /* a thread is ending the resource: gr_resource_let_go() */
+    bool turn_is_taken; /* atomic: gr_resource_take_turn() */
     unsigned char lock; /* the index of the lock: gr_resource_lock() */
     /*
      * Reference counts. `holds` counts the reference of the caller, which lasts until
      * gr_resource_free(), and the references of the library.
      */
     unsigned holds;
-    unsigned buffers_out;
+    unsigned buffers_out;     /* atomic */
     unsigned turn;            /* the index of the next buffer in `first` */
     unsigned run;             /* temporary, during a map: the number of resources in its run */
     struct gr_told_list told; /* the streams of freed tensors, until the mapping ends */
@@ -148,10 +149,25 @@ static inline bool gr_resource_writes(const gr_resource *resource)
     return !(resource->flags & GR_READ_ONLY);
 }
 
+/*
+ * The current mapping, or NULL. gr_buffer_release_later() may end it on another thread at any time,
+ * if any thread may use the resource. The buffer stays valid memory.
+ */
+static inline gr_buffer *gr_resource_mapping(const gr_resource *resource)
+{
+    return __atomic_load_n(&resource->mapped, __ATOMIC_ACQUIRE);
+}
+
 /* Whether the buffer is the current mapping of its resource. */
 static inline bool gr_buffer_is_live(const gr_buffer *buffer)
 {
-    return __atomic_load_n(&buffer->resource->mapped, __ATOMIC_RELAXED) == buffer;
+    return gr_resource_mapping(buffer->resource) == buffer;
+}
+
+/* Whether gr_buffer_release_later() was called for the buffer. */
+static inline bool gr_buffer_is_later(const gr_buffer *buffer)
+{
+    return __atomic_load_n(&buffer->later, __ATOMIC_RELAXED);
 }
 
 #endif

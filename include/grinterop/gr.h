@@ -286,7 +286,8 @@ GR_API const gr_buffer_info *gr_buffer_get_info(const gr_buffer *buffer);
 GR_API gr_status gr_buffer_release(gr_buffer *buffer);
 
 /*
- * Releases a buffer from any thread, for finalizers of garbage collectors.
+ * Releases a buffer from any thread, for finalizers of garbage collectors, even while another
+ * thread uses the resource.
  *
  * If the OpenGL context of the resource is not current, the release is deferred: the next call in
  * that context that creates or frees a resource, or that uses this resource, performs the release.

@@ -18,12 +18,13 @@
 #include "lib/stream.h"
 #include "lib/struct_size.h"
 
-static gr_status refuse_mapped(const gr_resource *resource, const char *call)
+static gr_status refuse_mapped(const gr_resource *resource, const gr_buffer *mapped,
+                               const char *call)
 {
-    unsigned users = gr_users_count(resource->mapped);
+    unsigned users = gr_users_count(mapped);
     /* where the resource cannot be used, the buffer cannot be released either */
     GR_TRY(gr_resource_check_thread(resource, call));
-    if (resource->mapped->later && users)
+    if (gr_buffer_is_later(mapped) && users)
         return gr_fail(GR_ERR_STATE, call,
                        "%u tensor%s or export%s still hold%s the resource's mapping, whose buffer "
                        "was passed to gr_buffer_release_later(): free the tensors and call the "
@@ -41,11 +42,13 @@ static gr_status check_used(const gr_resource *resource, CUstream stream, const 
     /* a capture allows no release */
     GR_TRY(gr_stream_check(&resource->context, stream, false, call));
     gr_resource_collect(resource);
+    const gr_buffer *mapped = gr_resource_mapping(resource);
     /* Another thread may have freed the last tensor since the deferred buffers were checked. */
-    if (resource->mapped && resource->mapped->later && !gr_users_count(resource->mapped))
+    if (mapped && gr_buffer_is_later(mapped) && !gr_users_count(mapped))
         gr_resource_collect(resource);
-    if (resource->mapped)
-        return refuse_mapped(resource, call);
+    mapped = gr_resource_mapping(resource);
+    if (mapped)
+        return refuse_mapped(resource, mapped, call);
     if (resource->pending)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The same resource is listed twice: a resource has one mapping at a time.");
@@ -54,8 +57,8 @@ static gr_status check_used(const gr_resource *resource, CUstream stream, const 
 
 static inline gr_status check_unused(const gr_resource *resource, CUstream stream, const char *call)
 {
-    uintptr_t used = (uintptr_t)__atomic_load_n(&resource->set_aside, __ATOMIC_ACQUIRE) |
-                     (uintptr_t)resource->mapped | (uintptr_t)resource->pending;
+    uintptr_t used = (uintptr_t)gr_resource_mapping(resource) | (uintptr_t)resource->pending |
+                     (uintptr_t)__atomic_load_n(&resource->set_aside, __ATOMIC_ACQUIRE);
     return used ? check_used(resource, stream, call) : GR_OK;
 }
 
@@ -277,7 +280,7 @@ static void commit_reserved(gr_resource *const resources[], size_t n, bool group
             buffer->ptr = resource->ptr + buffer->offset;
             buffer->size = buffer->part;
         }
-        __atomic_store_n(&resource->mapped, buffer, __ATOMIC_RELAXED);
+        __atomic_store_n(&resource->mapped, buffer, __ATOMIC_RELEASE);
         out[i] = buffer;
         if (grouped && i > 0)
             out[i - 1]->after = buffer;
@@ -417,7 +420,8 @@ static gr_status check_linear(gr_resource *resource, unsigned level, unsigned la
     if (!resource->is_image && (level || layer))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The resource is a buffer, which has level 0 and layer 0 only.");
-    if (!resource->is_image || !resource->handle || resource->mapped)
+    gr_resource_collect(resource);
+    if (!resource->is_image || !resource->handle || gr_resource_mapping(resource))
         return GR_OK;
     gr_status status = gr_image_check_range(resource, level, layer, call);
     if (status == GR_OK)

@@ -71,13 +71,15 @@ static inline void end_one(gr_resource *resource, CUstream stream, bool alive, b
             gr_objects_retire(buffer, stream, alive);
         if (!gr_users_none(resource))
             gr_users_revoke(buffer, call);
-        buffer->pitch = 0;
+        __atomic_store_n(&buffer->pitch, 0, __ATOMIC_RELAXED);
     }
-    buffer->ptr = 0;
+    /* another thread may describe the resource */
+    __atomic_store_n(&buffer->ptr, 0, __ATOMIC_RELAXED);
     buffer->size = 0;
-    __atomic_store_n(&resource->mapped, NULL, __ATOMIC_RELAXED);
     resource->released_on = stream;
     resource->end_is_recorded = false;
+    /* another thread may map the resource now */
+    __atomic_store_n(&resource->mapped, NULL, __ATOMIC_RELEASE);
 }
 
 /* Ends mappings whose CUDA context was destroyed. Called after gr_context_enter() failed. */
@@ -250,7 +252,7 @@ gr_status gr_buffer_take_back(gr_buffer *buffer, const char *call)
     if (status == GR_OK && gr_buffer_is_live(buffer))
         status = gr_resource_check_ring(buffer->resource, call);
     if (status == GR_OK)
-        buffer->later = true;
+        __atomic_store_n(&buffer->later, true, __ATOMIC_RELAXED);
     return status;
 }
 
@@ -385,11 +387,16 @@ gr_status gr_buffer_release_many(gr_buffer *buffers[], size_t n, CUstream stream
  */
 static gr_status end_mapping(gr_resource *resource, CUstream stream, const char *call)
 {
-    gr_buffer *buffer = resource->mapped;
-    gr_status status = unmap_resources(&resource, 1, release_stream(buffer, stream), call);
+    gr_resource_take_turn(resource);
+    gr_buffer *buffer = resource->mapped; /* NULL: gr_buffer_release_later() ended the mapping */
+    gr_status status = GR_OK;
+    if (buffer)
+        status = unmap_resources(&resource, 1, release_stream(buffer, stream), call);
     /* The resource takes the buffer back, because no caller will release it. */
-    if (has_ended(status) && gr_users_unkeep(buffer))
+    if (buffer && has_ended(status) && gr_users_unkeep(buffer))
         gr_buffers_give(&buffer, 1);
+    gr_resource_give_turn(resource);
+    gr_resource_collect(resource);
     return status;
 }
 
@@ -419,7 +426,7 @@ gr_status gr_resource_unmap(gr_resource *resource, CUstream stream)
 {
     GR_TRY(check_not_freed(resource, __func__));
     GR_TRY(gr_resource_check_open(resource, __func__));
-    if (!resource->mapped)
+    if (!gr_resource_mapping(resource))
         return gr_fail(GR_ERR_STATE, __func__, "The resource is not mapped.");
     GR_TRY(gr_resource_check_ring(resource, __func__));
     GR_TRY(gr_stream_check_given(stream, true, __func__));
@@ -431,11 +438,12 @@ gr_status gr_resource_close_held(gr_resource *resource, CUstream stream, const c
     GR_TRY(gr_stream_check_given(stream, true, call));
     if (!resource->handle)
         return GR_OK;
-    gr_status status = resource->mapped ? GR_OK /* the unmap checks the stream */
-                                        : gr_stream_check(&resource->context, stream, true, call);
+    const bool mapped = gr_resource_mapping(resource);
+    gr_status status = mapped ? GR_OK /* the unmap checks the stream */
+                              : gr_stream_check(&resource->context, stream, true, call);
     if (status == GR_OK)
         status = gr_resource_check_thread(resource, call);
-    if (status == GR_OK && resource->mapped)
+    if (status == GR_OK && mapped)
         status = end_mapping(resource, stream, call);
     if (!has_ended(status) || gr_resource_unregister(resource, call) == GR_OK)
         return status;

@@ -41,6 +41,13 @@ void gr_resource_lock_wait(unsigned lock)
     }
 }
 
+void gr_resource_take_turn(gr_resource *resource)
+{
+    unsigned look = 0;
+    while (!gr_resource_try_turn(resource))
+        gr_host_pause(&look);
+}
+
 /*
  * In a forked child: unlocks, because other threads of the parent may have held the locks. Ends the
  * groups, so that calls with them are refused as well.
@@ -84,13 +91,15 @@ void gr_resource_init(gr_resource *resource, const struct gr_backend *backend,
 gr_buffer *gr_buffer_take_other(gr_resource *resource)
 {
     for (int i = 0; i < GR_BUFFERS_IN_TURN; i++)
-        if (!resource->first[i].out)
+        if (!__atomic_load_n(&resource->first[i].out, __ATOMIC_ACQUIRE))
             return &resource->first[i];
+    gr_resource_lock(resource->lock);
     gr_buffer *buffer = resource->spare;
-    if (buffer) {
+    if (buffer)
         resource->spare = buffer->next;
+    gr_resource_unlock(resource->lock);
+    if (buffer)
         return buffer;
-    }
     buffer = calloc(1, sizeof(*buffer));
     if (!buffer)
         return NULL;
@@ -173,7 +182,7 @@ void gr_resource_end(gr_resource *resource)
     /* If the caller has a buffer, the release of this buffer calls gr_resource_end() again. */
     const unsigned lock = resource->lock;
     gr_resource_lock(lock);
-    const bool last = resource->buffers_out == 0;
+    const bool last = !__atomic_load_n(&resource->buffers_out, __ATOMIC_RELAXED);
     resource->parked = last && !here;
     resource->claimed = false;
     gr_resource_unlock(lock);
@@ -243,7 +252,7 @@ const gr_resource_info *gr_resource_get_info(const gr_resource *resource)
                                .transport = resource->transport_bit,
                                .flags = resource->flags,
                                .size = resource->is_image ? 0 : resource->size,
-                               .mapped = resource->mapped,
+                               .mapped = gr_resource_mapping(resource),
                                .closed = !resource->handle};
     if (resource->handle && resource->transport_bit == GR_TRANSPORT_INTEROP)
         info->graphics = resource->handle;
@@ -261,19 +270,19 @@ int gr_resource_describe(const gr_resource *resource, char *text, size_t size)
     if (!resource)
         return snprintf(text, size, "no resource (NULL)");
     char what[160], flags[96], state[96], bytes[40] = "";
+    const gr_buffer *mapped = gr_resource_mapping(resource);
+    const CUdeviceptr ptr = mapped ? __atomic_load_n(&mapped->ptr, __ATOMIC_RELAXED) : 0;
     resource->backend->describe(resource, what, sizeof(what));
     gr_flags_format(resource->flags, flags, sizeof(flags));
     if (!resource->handle)
         snprintf(state, sizeof(state), "closed");
-    else if (resource->mapped && resource->mapped->pitch)
+    else if (mapped && __atomic_load_n(&mapped->pitch, __ATOMIC_RELAXED))
         snprintf(state, sizeof(state), "level %u, layer %u mapped as a copy at 0x%llx",
-                 resource->mapped->level, resource->mapped->layer,
-                 (unsigned long long)resource->mapped->ptr);
-    else if (resource->mapped && resource->is_image)
+                 mapped->level, mapped->layer, (unsigned long long)ptr);
+    else if (mapped && resource->is_image)
         snprintf(state, sizeof(state), "mapped");
-    else if (resource->mapped)
-        snprintf(state, sizeof(state), "mapped at 0x%llx",
-                 (unsigned long long)resource->mapped->ptr);
+    else if (mapped)
+        snprintf(state, sizeof(state), "mapped at 0x%llx", (unsigned long long)ptr);
     else
         snprintf(state, sizeof(state), "not mapped");
     if (!resource->is_image)

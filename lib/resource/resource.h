@@ -102,6 +102,25 @@ static inline gr_status gr_resource_check_open(const gr_resource *resource, cons
                                                       : gr_resource_refuse_closed(resource, call);
 }
 
+/*
+ * Turns of the threads that end a mapping, since gr_buffer_release_later() may do so on another
+ * thread at any time, if any thread may use the resource. A thread with the turn may not wait for
+ * another turn. After gr_resource_give_turn() call gr_resource_collect() for the buffers that were
+ * deferred meanwhile.
+ */
+static inline bool gr_resource_try_turn(gr_resource *resource)
+{
+    return !__atomic_exchange_n(&resource->turn_is_taken, true, __ATOMIC_SEQ_CST);
+}
+
+static inline void gr_resource_give_turn(gr_resource *resource)
+{
+    __atomic_store_n(&resource->turn_is_taken, false, __ATOMIC_SEQ_CST);
+}
+
+/* Waits for the turn. */
+void gr_resource_take_turn(gr_resource *resource);
+
 /* Whether the resource is in a ring and the current call is not a call of that ring. */
 static inline bool gr_resource_is_rings(const gr_resource *resource)
 {
@@ -152,16 +171,16 @@ static inline bool gr_group_has(gr_resource *const resources[], size_t n)
 /* Returns another buffer if the next buffer is in use. Allocates only if all buffers are in use. */
 gr_buffer *gr_buffer_take_other(gr_resource *resource) __attribute__((cold));
 
-/* Returns an unused buffer; NULL if out of memory. */
+/* Returns an unused buffer; NULL if out of memory. Another thread may give one at the same time. */
 static inline gr_buffer *gr_buffer_take(gr_resource *resource)
 {
     gr_buffer *buffer = &resource->first[resource->turn++ % GR_BUFFERS_IN_TURN];
-    if (buffer->out)
+    if (__atomic_load_n(&buffer->out, __ATOMIC_ACQUIRE))
         buffer = gr_buffer_take_other(resource);
     if (!buffer)
         return NULL;
-    buffer->out = true;
-    resource->buffers_out++;
+    __atomic_store_n(&buffer->out, true, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&resource->buffers_out, 1, __ATOMIC_RELAXED);
     return buffer;
 }
 
@@ -177,12 +196,13 @@ static inline void gr_buffers_give(gr_buffer *buffers[], size_t n)
         gr_buffer *buffer = buffers[i];
         gr_resource *resource = buffer->resource;
         buffers[i] = NULL;
-        buffer->out = buffer->later = false;
+        __atomic_store_n(&buffer->later, false, __ATOMIC_RELAXED);
+        __atomic_store_n(&buffer->out, false, __ATOMIC_RELEASE);
         if (buffer->is_spare) {
             buffer->next = resource->spare;
             resource->spare = buffer;
         }
-        resource->buffers_out--;
+        __atomic_fetch_sub(&resource->buffers_out, 1, __ATOMIC_RELAXED);
         if (!gr_resource_claim(resource))
             continue;
         gr_resource_unlock(lock);

@@ -51,27 +51,39 @@ static void leave_own_stream(gr_buffer *buffer)
     if (buffer->stream != CU_STREAM_PER_THREAD)
         return;
     gr_error_save(&before);
-    if (gr_context_enter(&buffer->resource->context, &pushed, __func__) == GR_OK)
+    gr_resource_take_turn(buffer->resource); /* closing the resource drops the context */
+    if (gr_buffer_is_live(buffer) &&
+        gr_context_enter(&buffer->resource->context, &pushed, __func__) == GR_OK) {
         gr_driver()->CtxSynchronize();
-    gr_context_leave(pushed);
+        gr_context_leave(pushed);
+    }
+    gr_resource_give_turn(buffer->resource);
     gr_error_restore(&before);
+}
+
+/* Adds the buffer to the list of its resource. Returns whether it is the first one. */
+static bool add_buffer(gr_buffer *buffer)
+{
+    gr_resource *resource = buffer->resource;
+    pthread_mutex_lock(&lock);
+    bool first = !resource->set_aside;
+    buffer->next = resource->set_aside;
+    __atomic_store_n(&resource->set_aside, buffer, __ATOMIC_SEQ_CST);
+    if (first)
+        gr_resource_hold(resource);
+    if (first && is_unbound(resource)) {
+        resource->next_unbound = unbound;
+        __atomic_store_n(&unbound, resource, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&lock);
+    return first;
 }
 
 void gr_buffer_set_aside(gr_buffer *buffer)
 {
     gr_resource *resource = buffer->resource;
     bool bound = !is_unbound(resource);
-    pthread_mutex_lock(&lock);
-    bool first = !resource->set_aside;
-    buffer->next = resource->set_aside;
-    __atomic_store_n(&resource->set_aside, buffer, __ATOMIC_RELEASE);
-    if (first)
-        gr_resource_hold(resource);
-    if (first && !bound) {
-        resource->next_unbound = unbound;
-        __atomic_store_n(&unbound, resource, __ATOMIC_RELAXED);
-    }
-    pthread_mutex_unlock(&lock);
+    bool first = add_buffer(buffer);
     gr_log(GR_LOG_INFO, "gr_buffer_release_later: the release is deferred until %s",
            bound ? "its OpenGL context is current again" : "the next call that uses the resource");
     if (first && bound)
@@ -126,32 +138,47 @@ void gr_resource_unpark(gr_resource *resource)
 
 void gr_resource_release_aside(gr_resource *resource)
 {
+    gr_resource_take_turn(resource);
     release_all(resource, take_all(resource));
+    gr_resource_give_turn(resource);
 }
 
-/*
- * Finds a resource in `unbound` that its caller has freed, and takes its deferred buffers. No other
- * thread can use a freed resource.
- */
-static gr_resource *take_freed(gr_buffer **buffers)
+/* Finds a resource in `unbound` that its caller has freed, and adds a reference. */
+static gr_resource *hold_freed(void)
 {
     pthread_mutex_lock(&lock);
     gr_resource *found = unbound;
     while (found && gr_live_has(GR_LIVE_RESOURCE, found))
         found = found->next_unbound;
-    *buffers = found ? take_buffers(found) : NULL;
+    if (found)
+        gr_resource_hold(found);
     pthread_mutex_unlock(&lock);
     return found;
 }
 
 void gr_resources_release_freed(void)
 {
-    gr_buffer *buffers;
     gr_resource *resource;
     if (!__atomic_load_n(&unbound, __ATOMIC_RELAXED))
         return;
-    while ((resource = take_freed(&buffers)))
-        release_all(resource, buffers);
+    while ((resource = hold_freed())) {
+        gr_resource_release_aside(resource);
+        gr_resource_drop(resource);
+    }
+}
+
+/* Releases a buffer now, unless another thread has the turn, which then releases it. */
+static void release_in_turn(gr_buffer *buffer)
+{
+    gr_resource *resource = buffer->resource;
+    gr_resource_hold(resource);
+    add_buffer(buffer);
+    while (__atomic_load_n(&resource->set_aside, __ATOMIC_SEQ_CST) &&
+           gr_resource_try_turn(resource)) {
+        release_all(resource, take_all(resource));
+        gr_resource_give_turn(resource);
+    }
+    gr_resource_drop(resource);
 }
 
 void gr_buffer_release_later(gr_buffer *buffer)
@@ -161,7 +188,9 @@ void gr_buffer_release_later(gr_buffer *buffer)
     leave_own_stream(buffer);
     if (gr_users_keep(buffer))
         return;
-    if (buffer->resource->backend->on_thread(buffer->resource))
+    if (is_unbound(buffer->resource))
+        release_in_turn(buffer);
+    else if (buffer->resource->backend->on_thread(buffer->resource))
         release_now(buffer);
     else
         gr_buffer_set_aside(buffer);

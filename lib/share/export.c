@@ -12,7 +12,7 @@ gr_status gr_share_check(const gr_resource *resource, const char *call)
 {
     GR_TRY(gr_resource_check_open(resource, call));
     gr_resource_collect(resource);
-    if (resource->mapped)
+    if (gr_resource_mapping(resource))
         return gr_fail(GR_ERR_STATE, call,
                        "The resource is mapped: release its buffer before sending it.");
     const struct gr_external_kind *kind = gr_external_kind_of(resource);

@@ -196,3 +196,96 @@ VULKAN_TEST(an_unmapped_buffer_must_still_be_released)
     ck_assert(gr_resource_get_info(resource)->mapped);
     assert_ok(gr_buffer_release(buffer));
 }
+
+/* ---- Releases by the finalizer of a garbage collector ---------------------------------------- */
+
+static struct {
+    gr_resource *resource;
+    gr_buffer *buffer, *ended; /* of a mapping, and of an earlier mapping that has ended */
+} meeting;
+
+/* Two buffers that the finalizer releases: the older one is freed only. */
+static void begin_meeting(void)
+{
+    meeting.ended = must_map(meeting.resource);
+    assert_ok(gr_resource_unmap(meeting.resource, GR_STREAM_OF_MAP));
+    meeting.buffer = must_map(meeting.resource);
+}
+
+static void finalize(void)
+{
+    gr_buffer_release_later(meeting.buffer);
+    gr_buffer_release_later(meeting.ended);
+}
+
+/* Fails only while the release has yet to begin. */
+static void map_or_refuse(void)
+{
+    gr_buffer *buffer = gr_map(meeting.resource, fx.stream);
+    if (buffer)
+        assert_ok(gr_buffer_release(buffer));
+    else
+        assert_error(GR_ERR_STATE, 0, "already mapped");
+}
+
+static void unmap_or_refuse(void)
+{
+    gr_status status = gr_resource_unmap(meeting.resource, GR_STREAM_OF_MAP);
+    if (status != GR_OK)
+        assert_error(GR_ERR_STATE, 0, "not mapped");
+}
+
+static void submit_or_refuse(void)
+{
+    gr_submit *submit = gr_submit_begin(&meeting.resource, 1);
+    if (submit)
+        gr_submit_free(submit);
+    else
+        assert_error(GR_ERR_STATE, 0, "is mapped");
+}
+
+static void wait_or_refuse(void)
+{
+    if (gr_resource_wait(meeting.resource, GR_WAIT_FOREVER) != GR_OK)
+        assert_error(GR_ERR_STATE, 0, "is mapped");
+}
+
+static void describe(void)
+{
+    char text[640];
+    gr_resource_describe(meeting.resource, text, sizeof(text));
+    gr_resource_get_info(meeting.resource);
+}
+
+static void close_and_free(void)
+{
+    assert_ok(gr_resource_close(meeting.resource, GR_STREAM_OF_MAP));
+    gr_resource_free(meeting.resource);
+}
+
+static void make_and_begin(void)
+{
+    meeting.resource = make_alone();
+    gr_semaphore *none = GR_SEMAPHORE_NONE;
+    assert_ok(gr_resource_set_sync(meeting.resource, none, none));
+    begin_meeting();
+}
+
+VULKAN_TEST(a_finalizer_may_release_during_any_call_on_the_resource, 5)
+{
+    static void (*const calls[])(void) = {map_or_refuse, unmap_or_refuse, submit_or_refuse,
+                                          wait_or_refuse, describe};
+    meeting.resource = must_create(SIZE, GR_READ_WRITE);
+    unordered(meeting.resource);
+    meet(begin_meeting, calls[_i], finalize);
+    gr_buffer *buffer = must_map(meeting.resource);
+    cuda_fill(buffer, 0x31);
+    assert_cuda_bytes(buffer, 0x31);
+    assert_ok(gr_buffer_release(buffer));
+    gr_resource_free(meeting.resource);
+}
+
+VULKAN_TEST(a_finalizer_may_release_during_the_close)
+{
+    meet(make_and_begin, close_and_free, finalize);
+}
