@@ -127,6 +127,15 @@ int uint64_of(PyObject *object, void *place)
     return integer_of(object, 64, false, place);
 }
 
+int truth_of(PyObject *object, void *place)
+{
+    if (!PyType_GetSlot(Py_TYPE(object), Py_nb_bool))
+        return wrong_type("expected True or False", object);
+    const int truth = PyObject_IsTrue(object);
+    *(bool *)place = truth == 1;
+    return truth >= 0;
+}
+
 /* Whether the object is a handle of cuda.bindings, for example: an integer without __index__. */
 static bool is_handle(PyObject *object)
 {
@@ -328,7 +337,7 @@ static bool flags_from_text(PyObject *object, unsigned *flags)
 {
     const char *text = plain_text(object);
     unsigned found;
-    if (!text || gr_flags_parse(text, &found) != GR_OK) {
+    if (!text || !text[strspn(text, " \t\r\n")] || gr_flags_parse(text, &found) != GR_OK) {
         PyErr_Clear();
         return flag_unknown(object);
     }

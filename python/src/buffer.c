@@ -134,7 +134,7 @@ static void finalize(PyObject *object)
 {
     buffer_object *self = (buffer_object *)object;
     PyObject *type, *value, *traceback;
-    if (!self->buffer || self->of_ring || self->use.calls) /* __del__() may be called in a call */
+    if (!self->buffer || self->of_ring || self->use.calls) /* called by the program, in a call */
         return;
     PyErr_Fetch(&type, &value, &traceback);
     const gr_buffer_info *info = gr_buffer_get_info(self->buffer);

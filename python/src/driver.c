@@ -9,10 +9,10 @@
 static PyObject *load(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"allow_software", NULL};
-    int allow_software = 0;
+    bool allow_software = false;
     gr_status status;
     (void)module;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|p:load", names, &allow_software))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O&:load", names, TRUTH(&allow_software)))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
     status = gr_cuda_load(allow_software);

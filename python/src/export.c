@@ -262,22 +262,22 @@ PyObject *export_capsule(gr_tensor *tensor, const struct export *wanted, PyObjec
     const gr_tensor_info *info = gr_tensor_get_info(tensor);
     CUstream consumer;
     bool versioned, on_cpu;
-    int copy = -1;
+    bool copy = false;
     if (!info)
         return fail_as_buffer_error();
-    if ((is_given(wanted->copy) && (copy = PyObject_IsTrue(wanted->copy)) < 0) ||
+    if ((is_given(wanted->copy) && !truth_of(wanted->copy, &copy)) ||
         !consumer_of(wanted->stream, &consumer) ||
         !wants_versioned(wanted->max_version, &versioned) ||
         !elsewhere(wanted->dl_device, info, &on_cpu))
         return NULL;
-    if (on_cpu && copy == 0) {
+    if (on_cpu && is_given(wanted->copy) && !copy) {
         PyErr_SetString(PyExc_BufferError,
                         "a GPU tensor can't be exported to the CPU without a copy");
         return NULL;
     }
     if (on_cpu)
         return copy_of(tensor, GR_MEMORY_HOST, versioned, GR_STREAM_NONE);
-    if (copy == 1)
+    if (copy)
         return copy_of(tensor, info->memory, versioned, consumer);
     return capsule_for(tensor, versioned, consumer, needs);
 }

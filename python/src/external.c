@@ -52,25 +52,20 @@ static bool read_image(PyObject *none, PyObject *given, gr_external_image_desc *
     static char *names[] = {"width",         "height", "depth",      "levels",   "placed_levels",
                             "layers",        "cube",   "format",     "channels", "color_attachment",
                             "depth_texture", "srgb",   "normalized", NULL};
-    int cube = 0, color_attachment = 0, depth_texture = 0, srgb = 0, normalized = 0;
     PyObject *format = NULL;
     *image = GR_INIT(gr_external_image_desc);
     if (!PyArg_ParseTupleAndKeywords(
-            none, given, "|$O&O&O&O&O&O&pOO&pppp:image", names, SIZE(&image->width),
+            none, given, "|$O&O&O&O&O&O&O&OO&O&O&O&O&:image", names, SIZE(&image->width),
             SIZE(&image->height), SIZE(&image->depth), UNSIGNED(&image->levels),
-            UNSIGNED(&image->placed_levels), UNSIGNED(&image->layers), &cube, &format,
-            UNSIGNED(&image->channels), &color_attachment, &depth_texture, &srgb, &normalized) ||
+            UNSIGNED(&image->placed_levels), UNSIGNED(&image->layers), TRUTH(&image->cube), &format,
+            UNSIGNED(&image->channels), TRUTH(&image->color_attachment),
+            TRUTH(&image->depth_texture), TRUTH(&image->srgb), TRUTH(&image->normalized)) ||
         !value_of(format, "format", formats, &image->format))
         return false;
     if (!format) {
         PyErr_SetString(PyExc_ValueError, "image has no format, such as \"u8\" or \"f32\"");
         return false;
     }
-    image->cube = cube;
-    image->color_attachment = color_attachment;
-    image->depth_texture = depth_texture;
-    image->srgb = srgb;
-    image->normalized = normalized;
     return true;
 }
 
@@ -139,15 +134,13 @@ static PyObject *from_fd(PyObject *type, PyObject *args, PyObject *keywords)
     struct external external = {.memory = GR_INIT(gr_external_memory_desc)};
     struct given given = {0};
     PyObject *kind = NULL;
-    int dedicated = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "iO&|$OpO&O&OO:from_fd", names,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "iO&|$OO&O&O&OO:from_fd", names,
                                      &external.memory.fd, SIZE(&external.memory.size), &kind,
-                                     &dedicated, SIZE(&given.offset), SIZE(&given.length),
-                                     &given.image, &given.flags) ||
+                                     TRUTH(&external.memory.dedicated), SIZE(&given.offset),
+                                     SIZE(&given.length), &given.image, &given.flags) ||
         !value_of(kind, "kind of descriptor", kinds, &external.memory.type) ||
         !part_of(&given, &external))
         return NULL;
-    external.memory.dedicated = dedicated;
     return import(type, &external);
 }
 
@@ -166,15 +159,13 @@ static PyObject *from_win32(PyObject *type, PyObject *args, PyObject *keywords)
     struct external external = {.memory = GR_INIT(gr_external_memory_desc)};
     struct given given = {0};
     PyObject *handle, *name, *kind = NULL;
-    int dedicated = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO&|$OpO&O&OO:from_win32", names, &handle,
-                                     SIZE(&external.memory.size), &kind, &dedicated,
-                                     SIZE(&given.offset), SIZE(&given.length), &given.image,
-                                     &given.flags) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO&|$OO&O&O&OO:from_win32", names, &handle,
+                                     SIZE(&external.memory.size), &kind,
+                                     TRUTH(&external.memory.dedicated), SIZE(&given.offset),
+                                     SIZE(&given.length), &given.image, &given.flags) ||
         !value_of(kind, "kind of handle", kinds, &external.memory.type) ||
         !part_of(&given, &external) || !win32_of(handle, &external.memory.win32_handle, &name))
         return NULL;
-    external.memory.dedicated = dedicated;
     external.memory.win32_name = name ? PyBytes_AsString(name) : NULL;
     PyObject *self = import(type, &external);
     Py_XDECREF(name);
@@ -189,15 +180,14 @@ static PyObject *from_nvscibuf(PyObject *type, PyObject *args, PyObject *keyword
     struct given given = {0};
     PyObject *object;
     uint64_t address;
-    int dedicated = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO&|$pO&O&OO:from_nvscibuf", names, &object,
-                                     SIZE(&external.memory.size), &dedicated, SIZE(&given.offset),
-                                     SIZE(&given.length), &given.image, &given.flags) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO&|$O&O&O&OO:from_nvscibuf", names, &object,
+                                     SIZE(&external.memory.size), TRUTH(&external.memory.dedicated),
+                                     SIZE(&given.offset), SIZE(&given.length), &given.image,
+                                     &given.flags) ||
         !part_of(&given, &external) || !address_of(object, &address))
         return NULL;
     external.memory.type = GR_EXTERNAL_MEMORY_NVSCIBUF;
     external.memory.nvscibuf = (const void *)(uintptr_t)address;
-    external.memory.dedicated = dedicated;
     return import(type, &external);
 }
 

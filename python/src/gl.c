@@ -60,14 +60,12 @@ static PyObject *create_gl_buffer(PyObject *type, PyObject *args, PyObject *keyw
     gr_gl_options options = GR_INIT(gr_gl_options);
     size_t size;
     unsigned flags;
-    int packed = 0;
     gr_resource *resource;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|$OOp:create_gl_buffer", names, SIZE(&size),
-                                     &flag, &transport, &packed) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|$OOO&:create_gl_buffer", names,
+                                     SIZE(&size), &flag, &transport, TRUTH(&options.packed)) ||
         !flags_of(flag, &flags) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;
-    options.packed = packed;
     Py_BEGIN_ALLOW_THREADS
     resource = gr_gl_buffer_create(size, flags, &options);
     Py_END_ALLOW_THREADS
@@ -150,16 +148,13 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
     static char *names[] = {"cuda_device", "major", "minor", "compatibility",
                             "debug",       "share", NULL};
     gr_egl_options options = GR_INIT(gr_egl_options);
-    int compatibility = 0, debug = 0;
     PyObject *share = NULL;
     gr_egl *egl;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|iii$ppO:EglContext", names,
-                                     &options.cuda_device, &options.major, &options.minor,
-                                     &compatibility, &debug, &share) ||
+    if (!PyArg_ParseTupleAndKeywords(
+            args, keywords, "|iii$O&O&O:EglContext", names, &options.cuda_device, &options.major,
+            &options.minor, TRUTH(&options.compatibility), TRUTH(&options.debug), &share) ||
         !shared_of(share, &options.share))
         return NULL;
-    options.compatibility = compatibility;
-    options.debug = debug;
     Py_BEGIN_ALLOW_THREADS
     egl = gr_egl_create(&options);
     Py_END_ALLOW_THREADS

@@ -84,9 +84,14 @@ static bool filter_of(PyObject *object, gr_filter *filter)
 /* Reads a bool. None is GR_CHOICE_DEFAULT. */
 static bool yes_or_no(PyObject *object, gr_choice *choice)
 {
-    int truth = !is_given(object) ? -1 : PyObject_IsTrue(object);
-    *choice = truth == 1 ? GR_CHOICE_YES : truth == 0 ? GR_CHOICE_NO : GR_CHOICE_DEFAULT;
-    return !PyErr_Occurred();
+    bool yes;
+    *choice = GR_CHOICE_DEFAULT;
+    if (!is_given(object))
+        return true;
+    if (!truth_of(object, &yes))
+        return false;
+    *choice = yes ? GR_CHOICE_YES : GR_CHOICE_NO;
+    return true;
 }
 
 static PyObject *texture(PyObject *self, PyObject *args, PyObject *keywords)
@@ -98,20 +103,19 @@ static PyObject *texture(PyObject *self, PyObject *args, PyObject *keywords)
     PyObject *address = NULL, *filter = NULL, *normalized = NULL, *as_float = NULL, *srgb = NULL;
     PyObject *mip_filter = NULL;
     float *border = options.border;
-    int whole = 0;
     gr_buffer *buffer = mapping_of(self);
     if (!buffer ||
         !PyArg_ParseTupleAndKeywords(
-            args, keywords, "|O&O&$OOOOO(ffff)pOffO&O&:texture", names, UNSIGNED(&options.level),
+            args, keywords, "|O&O&$OOOOO(ffff)O&OffO&O&:texture", names, UNSIGNED(&options.level),
             UNSIGNED(&options.layer), &address, &filter, &normalized, &as_float, &srgb, &border[0],
-            &border[1], &border[2], &border[3], &whole, &mip_filter, &options.mip_bias,
-            &options.min_level, UNSIGNED(&options.level_count), UNSIGNED(&options.anisotropy)) ||
+            &border[1], &border[2], &border[3], TRUTH(&options.whole), &mip_filter,
+            &options.mip_bias, &options.min_level, UNSIGNED(&options.level_count),
+            UNSIGNED(&options.anisotropy)) ||
         !address_modes_of(address, options.address) || !filter_of(filter, &options.filter) ||
         !yes_or_no(normalized, &options.normalized_coordinates) ||
         !yes_or_no(as_float, &options.as_float) || !yes_or_no(srgb, &options.srgb) ||
         !filter_of(mip_filter, &options.mip_filter))
         return NULL;
-    options.whole = whole;
     return handle_or_fail(gr_buffer_texture(buffer, &options));
 }
 
@@ -129,10 +133,10 @@ static PyObject *copy(PyObject *object, PyObject *args, PyObject *keywords, copy
     uint64_t pointer;
     CUstream stream;
     gr_status status;
-    int host = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O&O&$O&O&pO", names, &address,
+    bool host = false;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O&O&$O&O&O&O", names, &address,
                                      UNSIGNED(&level), UNSIGNED(&layer), SIZE(&linear.pitch),
-                                     SIZE(&linear.slice), &host, &given) ||
+                                     SIZE(&linear.slice), TRUTH(&host), &given) ||
         !address_of(address, &pointer) || !stream_or(given, GR_STREAM_OF_MAP, &stream) ||
         !buffer_usable(self) || !exclusive_begin(object))
         return NULL;

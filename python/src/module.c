@@ -58,10 +58,10 @@ void keep_as(PyObject **place, PyObject *object)
 
 PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    (void)args;
-    (void)keywords;
     PyObject *name = PyObject_GetAttrString((PyObject *)type, "__name__");
-    if (name)
+    if (name && (PyTuple_Size(args) || (keywords && PyDict_Size(keywords))))
+        PyErr_Format(PyExc_TypeError, "%U() takes no arguments: use its class methods", name);
+    else if (name)
         PyErr_Format(PyExc_RuntimeError,
                      "%U objects cannot be instantiated directly: use the class methods, or the "
                      "functions that return one",

@@ -116,6 +116,10 @@ int uint64_of(PyObject *object, void *place);
 #define SIZE(place)     size_of, (1 ? (place) : (size_t *)NULL)
 #define UINT64(place)   uint64_of, (1 ? (place) : (uint64_t *)NULL)
 
+/* Reads a bool, an integer or NumPy bool, as such a converter. None is false. */
+int truth_of(PyObject *object, void *place);
+#define TRUTH(place) truth_of, (1 ? (place) : (bool *)NULL)
+
 /* Reads a handle or an address: an integer, or an object with only __int__. */
 bool address_of(PyObject *object, uint64_t *address);
 

@@ -84,20 +84,15 @@ static bool numbers_of_options(const struct given *given, struct options *to)
     return true;
 }
 
-static bool flag_of(PyObject *object, bool *flag)
-{
-    int truth = object ? PyObject_IsTrue(object) : 0;
-    *flag = truth == 1;
-    return truth >= 0;
-}
-
 static bool flags_of_options(const struct given *given, gr_publish_options *to)
 {
     return (!given->level || unsigned_of(given->level, &to->level)) &&
            (!given->layer || unsigned_of(given->layer, &to->layer)) &&
            (!given->offset || size_of(given->offset, &to->offset)) &&
-           flag_of(given->bgr, &to->bgr) && flag_of(given->flip, &to->flip) &&
-           flag_of(given->srgb, &to->srgb) && flag_of(given->full_range, &to->full_range);
+           (!given->bgr || truth_of(given->bgr, &to->bgr)) &&
+           (!given->flip || truth_of(given->flip, &to->flip)) &&
+           (!given->srgb || truth_of(given->srgb, &to->srgb)) &&
+           (!given->full_range || truth_of(given->full_range, &to->full_range));
 }
 
 static bool names_of_options(const struct given *given, struct options *to)
@@ -403,14 +398,14 @@ static PyObject *fetch_framebuffer(PyObject *module, PyObject *args, PyObject *k
     struct options conversion = {.options = GR_INIT(gr_publish_options)};
     gr_framebuffer_options options =
         GR_INIT(gr_framebuffer_options, .conversion = &conversion.options);
-    int reverse_z = 0, bgr = 0, flip = 0, srgb = 0;
     unsigned framebuffer;
     (void)module;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&O|$OOOffpOppOOOpOO", names,
-                                     UNSIGNED(&framebuffer), &object, &given.stream, &attachment,
-                                     &rectangle, &options.z_near, &options.z_far, &reverse_z,
-                                     &given.layout, &bgr, &flip, &given.scale, &given.bias,
-                                     &given.alpha, &srgb, &given.wait_event, &staging) ||
+    if (!PyArg_ParseTupleAndKeywords(
+            args, keywords, "O&O|$OOOffO&OO&O&OOOO&OO", names, UNSIGNED(&framebuffer), &object,
+            &given.stream, &attachment, &rectangle, &options.z_near, &options.z_far,
+            TRUTH(&options.reverse_z), &given.layout, TRUTH(&conversion.options.bgr),
+            TRUTH(&conversion.options.flip), &given.scale, &given.bias, &given.alpha,
+            TRUTH(&conversion.options.srgb), &given.wait_event, &staging) ||
         !attachment_of(attachment, &options.attachment) || !rectangle_of(rectangle, &options) ||
         !names_of_options(&given, &conversion) || !numbers_of_options(&given, &conversion))
         return NULL;
@@ -418,10 +413,6 @@ static PyObject *fetch_framebuffer(PyObject *module, PyObject *args, PyObject *k
         PyErr_SetString(PyExc_TypeError, "missing keyword-only argument stream");
         return NULL;
     }
-    options.reverse_z = reverse_z;
-    conversion.options.bgr = bgr;
-    conversion.options.flip = flip;
-    conversion.options.srgb = srgb;
     return read_framebuffer(framebuffer, object, given.stream, &options, &conversion.options,
                             staging);
 }

@@ -110,7 +110,7 @@ struct given {
     PyObject *stream;
     uint64_t value, key, fence;
     unsigned timeout_ms;
-    int skip;
+    bool skip;
 };
 
 static PyObject *run(point_call *call, PyObject *self, const struct given *given)
@@ -135,9 +135,9 @@ static PyObject *wait(PyObject *self, PyObject *args, PyObject *keywords)
     static char *names[] = {"stream", "value", "key", "timeout", "fence", "skip_nvscibuf", NULL};
     struct given given = {0};
     PyObject *timeout = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O&$O&OO&p:wait", names, &given.stream,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O&$O&OO&O&:wait", names, &given.stream,
                                      UINT64(&given.value), UINT64(&given.key), &timeout,
-                                     UINT64(&given.fence), &given.skip) ||
+                                     UINT64(&given.fence), TRUTH(&given.skip)) ||
         (timeout && !timeout_of(timeout, &given.timeout_ms)))
         return NULL;
     return run(gr_semaphore_wait, self, &given);
@@ -147,9 +147,9 @@ static PyObject *signal(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"stream", "value", "key", "fence", "skip_nvscibuf", NULL};
     struct given given = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O&$O&O&p:signal", names, &given.stream,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O&$O&O&O&:signal", names, &given.stream,
                                      UINT64(&given.value), UINT64(&given.key), UINT64(&given.fence),
-                                     &given.skip))
+                                     TRUTH(&given.skip)))
         return NULL;
     return run(gr_semaphore_signal, self, &given);
 }

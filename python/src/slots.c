@@ -147,7 +147,7 @@ static void finalize(PyObject *object)
 {
     slots_object *self = (slots_object *)object;
     PyObject *type, *value, *traceback;
-    if (self->use.calls) /* the program called __del__() in a call */
+    if (self->use.calls) /* called by the program, in a call */
         return;
     PyErr_Fetch(&type, &value, &traceback);
     end_buffers(self);

@@ -255,17 +255,17 @@ PyObject *vulkan_submit(PyObject *object, PyObject *args, PyObject *keywords)
     static char *names[] = {"resources", "commands", "stages", "access", "layout",
                             "first",     "last",     "fence",  "queue",  NULL};
     struct batch batch = {0};
-    PyObject *resources, *commands = NULL;
+    PyObject *resources, *commands = NULL, *first = NULL;
     uint64_t fence = 0, queue = 0;
     gr_vk_use use = GR_INIT(gr_vk_use);
     uint64_t stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
     uint64_t access = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT;
     unsigned layout = VK_IMAGE_LAYOUT_GENERAL;
-    int first = -1, last = 1;
+    bool takes_back, last = true;
     PyObject *none = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O$O&O&O&ppO&O&:submit", names, &resources,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O$O&O&O&OO&O&O&:submit", names, &resources,
                                      &commands, UINT64(&stages), UINT64(&access), UNSIGNED(&layout),
-                                     &first, &last, UINT64(&fence), UINT64(&queue)))
+                                     &first, TRUTH(&last), UINT64(&fence), UINT64(&queue)))
         return NULL;
     bool read = each(resources, "resources", &batch, &batch.resource_count, add_one) &&
                 (!commands ||
@@ -276,7 +276,8 @@ PyObject *vulkan_submit(PyObject *object, PyObject *args, PyObject *keywords)
     const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
                                 .commandBufferInfoCount = batch.command_count,
                                 .pCommandBufferInfos = batch.commands};
-    bool takes_back = first == -1 ? batch.command_count > 0 : first;
+    takes_back = batch.command_count > 0;
+    read = read && (!first || truth_of(first, &takes_back));
     const gr_vk_submit_desc desc =
         GR_INIT(gr_vk_submit_desc, .queue = (VkQueue)(uintptr_t)queue, .info = &info,
                 .fence = (VkFence)(uintptr_t)fence, .first = takes_back ? &use : NULL,

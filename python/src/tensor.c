@@ -99,7 +99,7 @@ static void let_go(PyObject *object)
     Py_CLEAR(self->stream);
 }
 
-/* A program may call it as __del__(). */
+/* The program may call it, too, as a method. */
 static void finalize(PyObject *object)
 {
     if (!((tensor_object *)object)->use.calls)
@@ -155,14 +155,14 @@ static PyObject *call_wrap(PyObject *type, PyObject *args, PyObject *keywords)
                             "stream",  "owner", "read_only", "negative_strides", NULL};
     PyObject *pointer, *shape, *dtype = NULL, *strides = NULL, *layout = NULL, *memory = NULL;
     PyObject *given = NULL, *owner = Py_None;
-    int read_only = 0, negative_strides = 0;
+    bool read_only = false, negative_strides = false;
     struct desc desc;
     uint64_t address;
     CUstream ready_on;
     (void)type;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|O$OOOOOpp:wrap", names, &pointer, &shape,
-                                     &dtype, &strides, &layout, &memory, &given, &owner, &read_only,
-                                     &negative_strides) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|O$OOOOOO&O&:wrap", names, &pointer, &shape,
+                                     &dtype, &strides, &layout, &memory, &given, &owner,
+                                     TRUTH(&read_only), TRUTH(&negative_strides)) ||
         !desc_of(&desc, shape, dtype, strides, layout, memory) || !address_of(pointer, &address) ||
         !stream_or(given, GR_STREAM_NONE, &ready_on))
         return NULL;
@@ -230,12 +230,12 @@ static PyObject *call_view(PyObject *object, PyObject *args, PyObject *keywords)
     tensor_object *self = (tensor_object *)object;
     PyObject *shape = NULL, *dtype = NULL, *strides = NULL, *layout = NULL;
     size_t offset = 0;
-    int read_only = 0, negative_strides = 0;
+    bool read_only = false, negative_strides = false;
     const gr_tensor_info *info = tensor_info_of(object);
     struct desc desc;
-    if (!info || !PyArg_ParseTupleAndKeywords(args, keywords, "|OOOO&$Opp:view", names, &shape,
-                                              &dtype, &strides, SIZE(&offset), &layout, &read_only,
-                                              &negative_strides))
+    if (!info || !PyArg_ParseTupleAndKeywords(args, keywords, "|OOOO&$OO&O&:view", names, &shape,
+                                              &dtype, &strides, SIZE(&offset), &layout,
+                                              TRUTH(&read_only), TRUTH(&negative_strides)))
         return NULL;
     if (!describe_view(&desc, info, shape, dtype, strides, layout))
         return NULL;

@@ -85,11 +85,11 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
     PyObject *transport = NULL;
     uint64_t instance, physical_device, device, queue, function = 0;
     unsigned family, transports;
-    int synchronization2 = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&O&O&O&O&|$O&pO:VulkanDevice", names,
+    bool synchronization2 = false;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&O&O&O&O&|$O&O&O:VulkanDevice", names,
                                      UINT64(&instance), UINT64(&physical_device), UINT64(&device),
                                      UINT64(&queue), UNSIGNED(&family), UINT64(&function),
-                                     &synchronization2, &transport) ||
+                                     TRUTH(&synchronization2), &transport) ||
         !value_of(transport, "transport", transport_names, &transports))
         return NULL;
     gr_vk_device_desc desc = GR_INIT(
@@ -107,13 +107,11 @@ static PyObject *make_headless(PyObject *type, PyObject *args, PyObject *keyword
     PyObject *transport = NULL;
     unsigned transports;
     gr_vk_headless_options options = GR_INIT(gr_vk_headless_options);
-    int validation = 0;
     gr_vk_headless *headless;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|i$pO:headless", names, &options.cuda_device,
-                                     &validation, &transport) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|i$O&O:headless", names, &options.cuda_device,
+                                     TRUTH(&options.validation), &transport) ||
         !value_of(transport, "transport", transport_names, &transports))
         return NULL;
-    options.validation = validation;
     Py_BEGIN_ALLOW_THREADS
     headless = gr_vk_headless_create(&options);
     Py_END_ALLOW_THREADS
@@ -205,15 +203,15 @@ static PyObject *from_vk_buffer(PyObject *object, PyObject *args, PyObject *keyw
     static char *names[] = {"buffer", "memory",    "memory_size", "size",
                             "offset", "dedicated", "flags",       NULL};
     uint64_t buffer, memory, memory_size, size, offset = 0;
-    int dedicated = 0;
+    bool dedicated = false;
     unsigned flags;
     PyObject *flag = NULL;
     gr_resource *resource;
     vulkan_object *self = open_of(object);
     if (!self ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "O&O&O&O&|$O&pO:from_vk_buffer", names,
+        !PyArg_ParseTupleAndKeywords(args, keywords, "O&O&O&O&|$O&O&O:from_vk_buffer", names,
                                      UINT64(&buffer), UINT64(&memory), UINT64(&memory_size),
-                                     UINT64(&size), UINT64(&offset), &dedicated, &flag) ||
+                                     UINT64(&size), UINT64(&offset), TRUTH(&dedicated), &flag) ||
         !flags_of(flag, &flags))
         return NULL;
     gr_vk_buffer_desc desc =
@@ -233,16 +231,16 @@ static PyObject *from_vk_image(PyObject *object, PyObject *args, PyObject *keywo
                             "offset", "dedicated", "flags",       NULL};
     uint64_t image, memory, memory_size, offset = 0;
     unsigned format, width, height, usage, depth = 1, levels = 1, layers = 1, flags;
-    int dedicated = 0;
+    bool dedicated = false;
     PyObject *flag = NULL;
     gr_resource *resource;
     vulkan_object *self = open_of(object);
     if (!self ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "O&O&O&O&O&O&O&|$O&O&O&O&pO:from_vk_image",
-                                     names, UINT64(&image), UINT64(&memory), UINT64(&memory_size),
-                                     UNSIGNED(&format), UNSIGNED(&width), UNSIGNED(&height),
-                                     UNSIGNED(&usage), UNSIGNED(&depth), UNSIGNED(&levels),
-                                     UNSIGNED(&layers), UINT64(&offset), &dedicated, &flag) ||
+        !PyArg_ParseTupleAndKeywords(
+            args, keywords, "O&O&O&O&O&O&O&|$O&O&O&O&O&O:from_vk_image", names, UINT64(&image),
+            UINT64(&memory), UINT64(&memory_size), UNSIGNED(&format), UNSIGNED(&width),
+            UNSIGNED(&height), UNSIGNED(&usage), UNSIGNED(&depth), UNSIGNED(&levels),
+            UNSIGNED(&layers), UINT64(&offset), TRUTH(&dedicated), &flag) ||
         !flags_of(flag, &flags))
         return NULL;
     VkImageCreateInfo info = image_info(format, width, height, depth, usage, levels, layers);

@@ -53,7 +53,8 @@ def planes(owner):
 
 def with_stream(owner):
     owner.name = GraphicsResource.create_gl_buffer(64)
-    owner.made = GraphicsResource.from_gl_buffer(owner.name.gl_name, stream=owner, transports="copy")
+    name = owner.name.gl_name
+    owner.made = GraphicsResource.from_gl_buffer(name, stream=owner, transports="copy")
 
 
 def mapping(owner):
