@@ -18,8 +18,8 @@ case "${GR_CUDA_DRIVER-} $(uname -m)" in
 'soft x86_64') ;;
 *) cannot "the limits are for the software driver on x86-64" ;;
 esac
-case " ${CFLAGS-} ${GR_SANITIZER:+a sanitizer} " in
-*sanitizer*) cannot "the build has a sanitizer" ;;
+case "${GR_SANITIZER:-no} ${CFLAGS-} " in
+[!n]* | *sanitize*) cannot "the build has a sanitizer" ;;
 *' -O2 '* | *' -O3 '*) ;;
 *) cannot "the build is not optimized with -O2: CFLAGS is \"${CFLAGS-}\"" ;;
 esac
