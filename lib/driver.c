@@ -174,10 +174,9 @@ static gr_status load_file(const char *path, const struct advice *advice)
 }
 
 #ifdef GR_WITHOUT_SOFTCUDA
-static bool software_is_loaded(char *path, size_t size)
+static bool software_is_loaded(const void *except, char *path, size_t size)
 {
-    (void)path;
-    (void)size;
+    (void)except, (void)path, (void)size;
     return false;
 }
 
@@ -190,13 +189,12 @@ static gr_status load_software(void)
 }
 #else
 /*
- * Returns the path of the software driver if the program has already loaded the driver, because the
- * program is linked with the driver or with its runtime API. grinterop must use the same file,
- * because memory and streams of the program belong to that driver.
+ * Returns the path of the software driver if the process has already loaded it, under any name. If
+ * the program did, its memory and streams belong to that file. `except`: see gr_loader_loaded().
  */
-static bool software_is_loaded(char *path, size_t size)
+static bool software_is_loaded(const void *except, char *path, size_t size)
 {
-    return gr_loader_loaded(SOFT_DRIVER, SOFT_SYMBOL, path, size);
+    return gr_loader_loaded(SOFT_SYMBOL, except, path, size);
 }
 
 /*
@@ -206,7 +204,7 @@ static bool software_is_loaded(char *path, size_t size)
 static gr_status load_software(void)
 {
     char beside[GR_PATH_SIZE], path[GR_PATH_SIZE];
-    if (software_is_loaded(path, sizeof(path)))
+    if (software_is_loaded(NULL, path, sizeof(path)))
         return load_file(path, &for_software);
     gr_loader_own_folder(beside, sizeof(beside));
 
@@ -267,13 +265,27 @@ static gr_status choose(bool allow_software)
     if (wanted && *wanted)
         return load_file(wanted,
                          strcmp(wanted, GR_REAL_DRIVER) == 0 ? &for_named_real : &for_named);
-    if (software_is_loaded(path, sizeof(path)))
+    if (software_is_loaded(NULL, path, sizeof(path)))
         return load_file(path, &for_software);
     return allow_software ? load_any() : load_file(GR_REAL_DRIVER, &real_only);
 }
 
+void gr_driver_second_copy(char *text, size_t size)
+{
+    char path[GR_PATH_SIZE];
+    const void *used = gr_loader_symbol(library.handle, SOFT_SYMBOL);
+    text[0] = '\0';
+    if (used && software_is_loaded(used, path, sizeof(path)))
+        snprintf(text, size,
+                 " grinterop uses the software driver %.200s, but the process has loaded a second "
+                 "copy, %.200s. Neither knows the objects of the other: set GR_CUDA_DRIVER to the "
+                 "file that the program uses.",
+                 driver_path, path);
+}
+
 gr_status gr_cuda_load(bool allow_software)
 {
+    char copies[GR_COPIES_SIZE];
     gr_status status = gr_fork_check(__func__);
     if (status != GR_OK || gr_driver())
         return status;
@@ -283,6 +295,9 @@ gr_status gr_cuda_load(bool allow_software)
         if (status == GR_OK) {
             atomic_store_explicit(&gr_driver_table, &api, memory_order_release);
             gr_log(GR_LOG_INFO, "using the CUDA driver %s", driver_path);
+            gr_driver_second_copy(copies, sizeof(copies));
+            if (copies[0])
+                gr_log(GR_LOG_WARNING, "%s:%s", __func__, copies);
         }
     }
     pthread_mutex_unlock(&load_lock);

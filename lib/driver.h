@@ -78,6 +78,13 @@ static inline const struct gr_driver_traits *gr_driver_traits(void)
  */
 void *gr_driver_export(const char *name);
 
+/*
+ * Describes a second copy of the software driver in the process, whose objects the loaded driver
+ * does not know. The text begins with a space, or is empty if there is no such copy.
+ */
+#define GR_COPIES_SIZE 640
+void gr_driver_second_copy(char *text, size_t size);
+
 /* Like gr_fail(), for a driver error: records GR_ERR_CUDA and the driver's name of the code. */
 gr_status gr_fail_cuda(CUresult code, const char *call, const char *format, ...) GR_PRINTF(3, 4);
 

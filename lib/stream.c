@@ -103,7 +103,9 @@ static gr_status refuse_context(CUresult result, const char *call)
 
 static gr_status refuse_unknown(const gr_resource *resource, CUresult result, const char *call)
 {
+    char copies[GR_COPIES_SIZE];
     const char *remedy = "Pass an existing stream.";
+    gr_driver_second_copy(copies, sizeof(copies));
     if (resource->mapped && resource->in_a_ring)
         remedy = "The slot cannot be returned to its ring any more: free the ring, which ends the "
                  "mapping, and create another.";
@@ -112,8 +114,8 @@ static gr_status refuse_unknown(const gr_resource *resource, CUresult result, co
                  "gr_resource_unmap() and gr_resource_close() take one.";
     return gr_fail_cuda(result, "cuStreamGetCtx",
                         "%s: the stream's CUDA context could not be queried. Was the stream or its "
-                        "context destroyed? %s",
-                        call, remedy);
+                        "context destroyed? %s%s",
+                        call, remedy, copies);
 }
 
 /*

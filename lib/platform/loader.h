@@ -26,10 +26,10 @@ void *gr_loader_symbol(void *file, const char *name);
 void gr_loader_close(void *file);
 
 /*
- * Finds a loaded library that has `symbol`: first a library whose symbols are global in the
- * program, then the library `name`. Writes the path of the library; false if there is none.
+ * Finds a loaded library that defines `symbol`, whatever its name and scope, at another address
+ * than `except`. Writes the path of the library; false if there is none.
  */
-bool gr_loader_loaded(const char *name, const char *symbol, char *path, size_t size);
+bool gr_loader_loaded(const char *symbol, const void *except, char *path, size_t size);
 
 /* Returns the folder from which grinterop was loaded; "." if unknown. */
 void gr_loader_own_folder(char *folder, size_t size);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Loads shared objects with dlopen(). */
+#define _GNU_SOURCE /* dl_iterate_phdr() */
 #include "lib/platform/loader.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,19 +29,38 @@ void gr_loader_close(void *file)
     dlclose(file);
 }
 
-bool gr_loader_loaded(const char *name, const char *symbol, char *path, size_t size)
+struct nth_library {
+    size_t n;
+    char *path;
+    size_t size;
+};
+
+static int copy_nth(struct dl_phdr_info *info, size_t info_size, void *user)
+{
+    struct nth_library *nth = user;
+    (void)info_size;
+    if (nth->n-- > 0)
+        return 0;
+    snprintf(nth->path, nth->size, "%s", info->dlpi_name);
+    return 1;
+}
+
+/*
+ * Each library is opened outside of dl_iterate_phdr(), which holds a lock of the loader. The
+ * program itself has no name and is skipped.
+ */
+bool gr_loader_loaded(const char *symbol, const void *except, char *path, size_t size)
 {
     Dl_info info;
-    void *address = dlsym(RTLD_DEFAULT, symbol);
-    if (!address) {
-        void *file = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
-        if (!file)
-            return false;
-        address = dlsym(file, symbol);
-        dlclose(file);
+    for (size_t i = 0; dl_iterate_phdr(copy_nth, &(struct nth_library){i, path, size}); i++) {
+        void *file = *path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+        void *address = file ? dlsym(file, symbol) : NULL;
+        if (file)
+            dlclose(file);
+        if (address && address != except && dladdr(address, &info) && info.dli_fname)
+            return snprintf(path, size, "%s", info.dli_fname) < (int)size;
     }
-    return address && dladdr(address, &info) && info.dli_fname &&
-           snprintf(path, size, "%s", info.dli_fname) < (int)size;
+    return false;
 }
 
 /*

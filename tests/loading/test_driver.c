@@ -191,31 +191,114 @@ CHILD(works_without_look_up)
     return 0;
 }
 
-/*
- * Drivers before CUDA 11.3 have no cuGetProcAddress. This test creates such a driver from the
- * software driver by changing that name wherever it occurs in the file.
- */
-TEST(a_driver_without_cu_get_proc_address_is_used)
+static const char *copy_missing(void)
 {
-    static const char name[] = "cuGetProcAddress";
-    char text[4096], path[4096] = "";
-    if (sanitizer())
-        skip("a copied driver is missing from %s's tables", sanitizer());
+    return sanitizer() ? "a copied driver is missing from the sanitizer's tables" : NULL;
+}
+
+static const char *second_copy_missing(void)
+{
+    return gr_cuda_is_software() ? copy_missing() : "the software driver needs llvmpipe's OpenGL";
+}
+
+/*
+ * Returns a copy of the software driver that has a changed name wherever the file contains `name`,
+ * at least `least` times. Writes the path of the driver to `path`.
+ */
+static const char *copy_driver(const char *name, int least, char path[4096])
+{
+    char text[8192];
     set("GR_CUDA_DRIVER", "soft");
     ck_assert_int_eq(child_run("print_software_driver", text, sizeof(text)), 0);
     ck_assert_ptr_ne(strchr(text, '<'), NULL);
     ck_assert_int_eq(sscanf(strchr(text, '<'), "<%4095[^>]>", path), 1);
     size_t size;
     char *bytes = read_whole(path, &size), *end = bytes + size, *at = bytes;
-    int spoiled = 0;
-    while ((at = memmem(at, (size_t)(end - at), name, sizeof(name) - 1))) {
+    int changed = 0;
+    while ((at = memmem(at, (size_t)(end - at), name, strlen(name)))) {
         at[2] = 'X';
-        spoiled++;
+        changed++;
     }
-    ck_assert_int_gt(spoiled, 1);
-    set("GR_CUDA_DRIVER", make_file(bytes, size));
+    ck_assert_int_ge(changed, least);
+    const char *copy = make_file(bytes, size);
     free(bytes);
+    return copy;
+}
+
+/*
+ * Drivers before CUDA 11.3 have no cuGetProcAddress. This test creates such a driver from the
+ * software driver.
+ */
+TEST_UNLESS(copy_missing(), a_driver_without_cu_get_proc_address_is_used)
+{
+    char path[4096];
+    set("GR_CUDA_DRIVER", copy_driver("cuGetProcAddress", 2, path));
     expect_child("works_without_look_up");
+}
+
+CHILD(uses_the_copy_of_the_program)
+{
+    void *own = dlopen(getenv("TEST_FILE"), RTLD_NOW | RTLD_LOCAL);
+    child_check(own);
+    child_check(gr_cuda_load(false) == GR_OK);
+    ck_assert_str_eq(gr_cuda_driver_path(), getenv("TEST_FILE"));
+    void *allocate = dlsym(own, "cuMemAlloc_v2");
+    child_check(memcmp(&gr_cuda()->MemAlloc, &allocate, sizeof(allocate)) == 0);
+    return 0;
+}
+
+/* The copy has a SONAME of its own, so that the loader does not mistake it for the other file. */
+TEST_UNLESS(copy_missing(), a_software_driver_that_the_program_loaded_locally_is_used, 2)
+{
+    char path[4096];
+    const char *copy = copy_driver("libgrinterop-softcuda.so", 1, path);
+    set("TEST_FILE", copy);
+    set("GR_CUDA_DRIVER", _i ? "soft" : NULL);
+    expect_child("uses_the_copy_of_the_program");
+}
+
+/* Creates a stream in a copy of the driver that the other copy does not have: the 100th. */
+static CUstream stream_of_copy(void *copy)
+{
+    PFN_cuGetProcAddress_v11030 get;
+    PFN_cuInit_v2000 init;
+    PFN_cuCtxCreate_v3020 create;
+    PFN_cuStreamCreate_v2000 create_stream;
+    CUcontext context;
+    CUstream stream = NULL;
+    void *symbol = dlsym(copy, "cuGetProcAddress");
+    memcpy(&get, &symbol, sizeof(symbol));
+    child_check(get("cuInit", (void **)&init, 11030, 0) == CUDA_SUCCESS);
+    child_check(get("cuCtxCreate", (void **)&create, 11030, 0) == CUDA_SUCCESS);
+    child_check(get("cuStreamCreate", (void **)&create_stream, 11030, 0) == CUDA_SUCCESS);
+    child_check(init(0) == CUDA_SUCCESS && create(&context, 0, 0) == CUDA_SUCCESS);
+    for (int i = 0; i < 100; i++)
+        child_check(create_stream(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+    return stream;
+}
+
+CHILD(has_two_copies)
+{
+    void *copy = dlopen(getenv("TEST_FILE"), RTLD_NOW | RTLD_LOCAL);
+    child_check(copy);
+    fixture_setup();
+    gr_resource *resource = must_register(gl_buffer_filled(16, 0));
+    assert_null(gr_map(resource, stream_of_copy(copy)), GR_ERR_CUDA, -1, "a second copy, ");
+    gr_resource_free(resource);
+    fixture_teardown();
+    return 0;
+}
+
+TEST_UNLESS(second_copy_missing(), a_second_copy_of_the_software_driver_is_reported)
+{
+    char path[4096], text[8192];
+    set("TEST_FILE", copy_driver("libgrinterop-softcuda.so", 1, path));
+    set("GR_CUDA_DRIVER", path);
+    set("GR_LOG", "warning");
+    int status = child_run("has_two_copies", text, sizeof(text));
+    ck_assert_msg(status == 0, "%.3500s", text);
+    ck_assert_msg(strstr(text, "warning: gr_cuda_load: "), "%.3500s", text);
+    ck_assert_msg(strstr(text, getenv("TEST_FILE")) && strstr(text, path), "%.3500s", text);
 }
 
 /* ---- Choice of the driver -------------------------------------------------------------------- */
