@@ -93,12 +93,9 @@ static gr_status check_storage(struct gl_resource *r, struct gl_image_storage *s
     r->level = storage->base;
     r->immutable = storage->immutable;
     r->format = gl_format_of((unsigned int)storage->base.internal);
-    gr_status status = GR_OK;
     if (storage->base.width == 0 || storage->base.height == 0 || storage->base.internal == 0 ||
         storage->levels == 0)
-        status = gl_errors_check_lost(call);
-    if (status != GR_OK)
-        return status;
+        GR_TRY(gl_errors_check_lost(call));
     if (storage->base.width == 0 || storage->base.height == 0)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
@@ -111,14 +108,13 @@ static gr_status check_storage(struct gl_resource *r, struct gl_image_storage *s
                        "an image with one sample that glBlitFramebuffer resolves it into, or "
                        "gr_fetch_framebuffer(), which resolves it.",
                        r->name, storage->base.samples);
-    status = check_format(r, transports, call);
-    if (status == GR_OK && storage->incomplete)
-        status = gr_fail(
-            GR_ERR_INVALID_VALUE, call,
-            "OpenGL texture %u is not complete: %s. Give it all its levels and faces, level "
-            "0 alone, or storage by glTexStorage.",
-            r->name, storage->incomplete);
-    return status;
+    GR_TRY(check_format(r, transports, call));
+    if (!storage->incomplete)
+        return GR_OK;
+    return gr_fail(GR_ERR_INVALID_VALUE, call,
+                   "OpenGL texture %u is not complete: %s. Give it all its levels and faces, level "
+                   "0 alone, or storage by glTexStorage.",
+                   r->name, storage->incomplete);
 }
 
 static struct gr_image image_of(const struct gl_resource *r, const struct gl_image_storage *storage)

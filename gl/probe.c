@@ -18,6 +18,7 @@
 #include "gl/cuda_device.h"
 #include "gl/diagnose.h"
 #include "gl/peer/peer.h"
+#include "gl/saved_state.h"
 #include "gl/shared/check.h"
 
 #define TRIAL_BYTES 16
@@ -26,16 +27,14 @@ static CUresult try_to_register(void)
 {
     const gr_cuda_api *cu = gr_driver();
     CUgraphicsResource handle;
-    GLint before = 0;
     GLuint name = 0;
-    glGetIntegerv(GL_COPY_WRITE_BUFFER_BINDING, &before);
     glGenBuffers(1, &name);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, name);
+    GLuint before = gl_bind_buffer(GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING, name);
     glBufferData(GL_COPY_WRITE_BUFFER, TRIAL_BYTES, NULL, GL_STATIC_DRAW);
     CUresult result = cu->GraphicsGLRegisterBuffer(&handle, name, GR_READ_WRITE);
     if (result == CUDA_SUCCESS)
         result = cu->GraphicsUnregisterResource(handle);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, (GLuint)before);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, before);
     glDeleteBuffers(1, &name);
     return result;
 }

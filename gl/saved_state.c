@@ -106,24 +106,17 @@ gr_status gl_errors_check_lost(const char *call)
 
 const char *gl_error_name(unsigned int error)
 {
-    switch (error) {
-    case GL_NO_ERROR:
-        return "GL_NO_ERROR";
-    case GL_INVALID_ENUM:
-        return "GL_INVALID_ENUM";
-    case GL_INVALID_VALUE:
-        return "GL_INVALID_VALUE";
-    case GL_INVALID_OPERATION:
-        return "GL_INVALID_OPERATION";
-    case GL_INVALID_FRAMEBUFFER_OPERATION:
-        return "GL_INVALID_FRAMEBUFFER_OPERATION";
-    case GL_OUT_OF_MEMORY:
-        return "GL_OUT_OF_MEMORY";
-    case GL_CONTEXT_LOST:
-        return "GL_CONTEXT_LOST";
-    default:
-        return "an unknown OpenGL error";
-    }
+    static const char *const names[] = {"GL_INVALID_ENUM",
+                                        "GL_INVALID_VALUE",
+                                        "GL_INVALID_OPERATION",
+                                        "GL_STACK_OVERFLOW",
+                                        "GL_STACK_UNDERFLOW",
+                                        "GL_OUT_OF_MEMORY",
+                                        "GL_INVALID_FRAMEBUFFER_OPERATION",
+                                        "GL_CONTEXT_LOST"}; /* consecutive constants */
+    if (error - GL_INVALID_ENUM < sizeof(names) / sizeof(names[0]))
+        return names[error - GL_INVALID_ENUM];
+    return error ? "an unknown OpenGL error" : "GL_NO_ERROR";
 }
 
 /* ---- State that affects texel transfers ------------------------------------------------------ */
