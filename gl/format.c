@@ -11,13 +11,13 @@
 /* Rows for plain values, normalized integers, sRGB, depth and refused formats. */
 /* clang-format off */
 #define ROW(gl, type, channels, normalized, srgb) \
-    {GL_##gl, "GL_" #gl, NULL, NULL, type, channels, normalized, srgb, false}
+    {GL_##gl, "GL_" #gl, NULL, NULL, type, channels, normalized, srgb, false, 0}
 #define PLAIN(gl, type, channels) ROW(gl, type, channels, false, false)
 #define NORM(gl, type, channels)  ROW(gl, type, channels, true, false)
 #define SRGB(gl, type, channels)  ROW(gl, type, channels, true, true)
-#define DEPTH(gl) \
-    {GL_##gl, "GL_" #gl, NO_DEPTH, READ_DEPTH BY_COPY, F32, 1, false, false, true}
-#define NO(gl, why, instead) {GL_##gl, "GL_" #gl, why, instead, U8, 0, false, false, false}
+#define DEPTH(gl, integers) \
+    {GL_##gl, "GL_" #gl, NO_DEPTH, READ_DEPTH BY_COPY, F32, 1, false, false, true, integers}
+#define NO(gl, why, instead) {GL_##gl, "GL_" #gl, why, instead, U8, 0, false, false, false, 0}
 /* Rows for 1, 2, 3 and 4 channels. */
 #define EACH(row, bits, type) \
     row(R##bits, type, 1), row(RG##bits, type, 2), row(RGB##bits, type, 4), row(RGBA##bits, type, 4)
@@ -79,10 +79,10 @@ static const struct gl_format formats[] = {
     NO(RGB5_A1, PACKED, "GL_RGBA8"),
     NO(RGB565, PACKED, "GL_RGBA8"),
     NO(R3_G3_B2, PACKED, "GL_RGBA8"),
-    DEPTH(DEPTH_COMPONENT),
-    DEPTH(DEPTH_COMPONENT16),
-    DEPTH(DEPTH_COMPONENT24),
-    DEPTH(DEPTH_COMPONENT32F),
+    DEPTH(DEPTH_COMPONENT, 4),
+    DEPTH(DEPTH_COMPONENT16, 2),
+    DEPTH(DEPTH_COMPONENT24, 4),
+    DEPTH(DEPTH_COMPONENT32F, 0),
     NO(DEPTH_STENCIL, NO_STENCIL, READ_DEPTH "GL_DEPTH_COMPONENT24, and " BY_COPY),
     NO(DEPTH24_STENCIL8, NO_STENCIL, READ_DEPTH "GL_DEPTH_COMPONENT24, and " BY_COPY),
     NO(DEPTH32F_STENCIL8, NO_STENCIL, READ_DEPTH "GL_DEPTH_COMPONENT32F, and " BY_COPY),

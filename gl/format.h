@@ -20,7 +20,8 @@ struct gl_format {
     unsigned char channels; /* the number of channels in CUDA: 4 if OpenGL has 3 */
     bool normalized;        /* integers represent fractions */
     bool srgb;
-    bool depth; /* `refused`, but the copy transport accepts it */
+    bool depth;             /* `refused`, but the copy transport accepts it */
+    unsigned char integers; /* for depth: the size of the integers that OpenGL stores, or 0 */
 };
 
 /* Returns the row of a format; NULL if the table does not list the format. */

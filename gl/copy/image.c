@@ -15,6 +15,7 @@
 #include "lib/error.h"
 #include "lib/image/image.h"
 #include "lib/plural.h"
+#include "lib/publish/launch.h"
 #include "lib/stream.h"
 #include "gl/copy/staging.h"
 #include "gl/copy/texels.h"
@@ -22,7 +23,7 @@
 /* The alignment of levels in host memory, for efficient copies between host and device. */
 #define LEVEL_ALIGNMENT ((size_t)256)
 
-/* The size of one layer of a level, in texels and bytes. */
+/* The size of one layer of a level: in texels, and in bytes of a row in CUDA and in OpenGL. */
 struct extent {
     size_t width, height, depth, row, bytes;
 };
@@ -35,8 +36,9 @@ static struct extent extent_of(const struct gl_resource *r, unsigned level)
         .height = gr_level_extent(image->height, level),
         .depth = gr_level_extent(image->depth, level),
     };
+    const unsigned integers = gl_transfer_of(r->format).integers;
     e.row = e.width * r->format->channels * gr_channel_bytes(r->format->format);
-    e.bytes = e.row * e.height * e.depth;
+    e.bytes = (integers ? e.width * integers : e.row) * e.height * e.depth;
     return e;
 }
 
@@ -98,13 +100,24 @@ static gr_status make_array(const CUDA_ARRAY3D_DESCRIPTOR *described, unsigned l
                         described->Depth, levels, gr_s(levels));
 }
 
-gr_status gl_copy_image_allocate(struct gl_resource *r, struct gl_copy *copy, unsigned flags)
+size_t gl_copy_image_memory(const struct gl_resource *r)
+{
+    const struct extent e = extent_of(r, 0);
+    return gl_transfer_of(r->format).integers ? e.row * e.height : 0;
+}
+
+gr_status gl_copy_image_allocate(struct gl_resource *r, struct gl_copy *copy, unsigned flags,
+                                 const char *call)
 {
     CUDA_ARRAY3D_DESCRIPTOR described = describe_layer(r, flags);
+    struct gr_plan plan;
     gr_status status = GR_OK;
     for (unsigned i = 0; i < copy->layer_count && status == GR_OK; i++)
         status = make_array(&described, r->base.image.levels, &copy->layers[i], r);
-    return status;
+    if (status != GR_OK || !copy->ptr)
+        return status;
+    gr_plan_depth(&plan, 0, r->format->integers, 0, 0, true);
+    return gr_launch_prepare(&plan, &r->base.kernels, call);
 }
 
 static gr_status level_of(CUmipmappedArray mipmapped, unsigned level, CUarray *array)
@@ -260,6 +273,17 @@ void gl_copy_image_write(const struct gl_resource *r)
     move_all(r, r->copy->turn, false);
 }
 
+/* Converts the depth of one layer between integers in host memory and floats on the device. */
+static gr_status convert(const struct gl_resource *r, const struct extent *e,
+                         const unsigned char *host, bool up, CUstream stream)
+{
+    struct gr_plan plan;
+    CUmodule *kernels = &((struct gl_resource *)r)->base.kernels; /* no resource is const */
+    gr_plan_depth(&plan, (CUdeviceptr)(uintptr_t)host, r->format->integers, r->copy->ptr,
+                  e->width * e->height, up);
+    return gr_launch_kernel(&plan, kernels, stream, "The copy of depth");
+}
+
 /*
  * Copies one layer of a level between its array and host memory, or memory of the GPU that draws.
  * Addresses are unified: both have the same value for CUDA and as a pointer.
@@ -267,28 +291,33 @@ void gl_copy_image_write(const struct gl_resource *r)
 static gr_status stream_part(const struct gl_resource *r, unsigned level, unsigned layer,
                              unsigned char *host, bool up, CUstream stream)
 {
-    const CUmemorytype type = r->copy->staging.shared ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+    const CUdeviceptr depth = r->copy->ptr; /* 0: there is nothing to convert */
+    const bool on_device = depth || r->copy->staging.shared;
+    const CUmemorytype type = on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
     const struct extent e = extent_of(r, level);
     CUarray array;
     GR_TRY(level_of(r->copy->layers[layer], level, &array));
     host += r->copy->offsets[level] + layer * e.bytes;
+    const CUdeviceptr linear = depth ? depth : (CUdeviceptr)(uintptr_t)host;
     /* the driver ignores the fields that do not belong to the memory type */
     const CUDA_MEMCPY3D copy = {.srcMemoryType = up ? type : CU_MEMORYTYPE_ARRAY,
                                 .srcHost = host,
-                                .srcDevice = (CUdeviceptr)(uintptr_t)host,
+                                .srcDevice = linear,
                                 .srcPitch = e.row,
                                 .srcHeight = e.height,
                                 .srcArray = array,
                                 .dstMemoryType = up ? CU_MEMORYTYPE_ARRAY : type,
                                 .dstHost = host,
-                                .dstDevice = (CUdeviceptr)(uintptr_t)host,
+                                .dstDevice = linear,
                                 .dstPitch = e.row,
                                 .dstHeight = e.height,
                                 .dstArray = array,
                                 .WidthInBytes = e.row,
                                 .Height = e.height,
                                 .Depth = e.depth};
-    return copy_part(&copy, stream, r);
+    GR_TRY(depth && up ? convert(r, &e, host, up, stream) : GR_OK);
+    GR_TRY(copy_part(&copy, stream, r));
+    return depth && !up ? convert(r, &e, host, up, stream) : GR_OK;
 }
 
 static gr_status stream_all(const struct gl_resource *r, unsigned char *host, bool up,

@@ -11,11 +11,15 @@ gr_status gl_copy_image_check(const struct gl_resource *r, const char *call);
 /* Sets the offset of each level and returns the total size. */
 size_t gl_copy_image_layout(const struct gl_resource *r, size_t offsets[GL_COPY_MOST_LEVELS]);
 
+/* Returns the size of the device memory for depth that CUDA converts; 0 for other images. */
+size_t gl_copy_image_memory(const struct gl_resource *r);
+
 /*
- * Creates the arrays. After an error the arrays created so far stay in `copy`. The CUDA context is
- * current.
+ * Creates the arrays, and loads the kernels for depth. After an error the arrays created so far
+ * stay in `copy`. The CUDA context is current.
  */
-gr_status gl_copy_image_allocate(struct gl_resource *r, struct gl_copy *copy, unsigned flags);
+gr_status gl_copy_image_allocate(struct gl_resource *r, struct gl_copy *copy, unsigned flags,
+                                 const char *call);
 
 /*
  * Copy all levels and layers between OpenGL and host memory. Call these functions between

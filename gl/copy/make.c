@@ -69,13 +69,14 @@ static CUresult make_host_memory(struct gl_copy *copy, int half)
 static gr_status make_device_memory(const struct gl_resource *r, struct gl_copy *copy,
                                     const char *call)
 {
-    CUresult result = gr_driver()->MemAlloc(&copy->ptr, copy->size);
+    const size_t size = r->base.is_image ? gl_copy_image_memory(r) : copy->size;
+    CUresult result = size ? gr_driver()->MemAlloc(&copy->ptr, size) : CUDA_SUCCESS;
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_cuda(
         result, "cuMemAlloc",
-        "%s: %zu byte%s of device memory for the copy of %s could not be allocated.", call,
-        copy->size, gr_s(copy->size), gl_object_text(&r->base).text);
+        "%s: %zu byte%s of device memory for the copy of %s could not be allocated.", call, size,
+        gr_s(size), gl_object_text(&r->base).text);
 }
 
 static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, bool by_peer, unsigned flags,
@@ -102,8 +103,8 @@ static gr_status allocate(struct gl_resource *r, struct gl_copy *copy, bool by_p
             "%s: %zu byte%s of pinned host memory for the copy of %s could not be allocated.", call,
             two ? 2 * copy->size : copy->size, gr_s(two ? 2 : copy->size),
             gl_object_text(&r->base).text);
-    return r->base.is_image ? gl_copy_image_allocate(r, copy, flags)
-                            : make_device_memory(r, copy, call);
+    GR_TRY(make_device_memory(r, copy, call));
+    return r->base.is_image ? gl_copy_image_allocate(r, copy, flags, call) : GR_OK;
 }
 
 static struct gl_copy *begin_copy(const struct gl_resource *r, const char *call)

@@ -35,7 +35,7 @@ struct gl_staging {
 struct gl_copy {
     struct gr_retired retired; /* allows closing a resource while a stream still uses it */
     size_t size;               /* the size of the object in CUDA, in bytes */
-    CUdeviceptr ptr;           /* for buffers only */
+    CUdeviceptr ptr;           /* for buffers, and for depth that CUDA converts */
     /*
      * The memory for the bytes in transit. read_only resources have two halves, so that maps
      * can run ahead of the stream. The other resources need only one, because their releases wait

@@ -8,38 +8,30 @@
 
 #include <epoxy/gl.h>
 
+#include "lib/kernel_module.h"
+
 static bool is_integer(const struct gl_format *format)
 {
     return !format->normalized && format->format != CU_AD_FORMAT_HALF &&
            format->format != CU_AD_FORMAT_FLOAT;
 }
 
-static GLenum type_of(CUarray_format format)
-{
-    switch (format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-        return GL_UNSIGNED_BYTE;
-    case CU_AD_FORMAT_SIGNED_INT8:
-        return GL_BYTE;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-        return GL_UNSIGNED_SHORT;
-    case CU_AD_FORMAT_SIGNED_INT16:
-        return GL_SHORT;
-    case CU_AD_FORMAT_UNSIGNED_INT32:
-        return GL_UNSIGNED_INT;
-    case CU_AD_FORMAT_SIGNED_INT32:
-        return GL_INT;
-    case CU_AD_FORMAT_HALF:
-        return GL_HALF_FLOAT;
-    default:
-        return GL_FLOAT;
-    }
-}
-
 struct gl_transfer gl_transfer_of(const struct gl_format *format)
 {
-    struct gl_transfer transfer = {.type = type_of(format->format)};
+    static const GLenum types[] = {[CU_AD_FORMAT_UNSIGNED_INT8] = GL_UNSIGNED_BYTE,
+                                   [CU_AD_FORMAT_SIGNED_INT8] = GL_BYTE,
+                                   [CU_AD_FORMAT_UNSIGNED_INT16] = GL_UNSIGNED_SHORT,
+                                   [CU_AD_FORMAT_SIGNED_INT16] = GL_SHORT,
+                                   [CU_AD_FORMAT_UNSIGNED_INT32] = GL_UNSIGNED_INT,
+                                   [CU_AD_FORMAT_SIGNED_INT32] = GL_INT,
+                                   [CU_AD_FORMAT_HALF] = GL_HALF_FLOAT,
+                                   [CU_AD_FORMAT_FLOAT] = GL_FLOAT};
+    struct gl_transfer transfer = {.type = types[format->format]};
     bool integer = is_integer(format);
+    if (gr_kernels_are_built())
+        transfer.integers = format->integers;
+    if (transfer.integers)
+        transfer.type = transfer.integers == 2 ? GL_UNSIGNED_SHORT : GL_UNSIGNED_INT;
     if (format->internal == GL_STENCIL_INDEX8)
         transfer.format = GL_STENCIL_INDEX;
     else if (format->depth)
@@ -73,8 +65,9 @@ unsigned int gl_texels_scratch(unsigned int internal, struct gl_transfer transfe
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    /* the type selects the bits of an unsized format, as for a renderbuffer */
     glTexImage2D(GL_TEXTURE_2D, 0, (GLint)internal, width, height, 0, transfer.format,
-                 transfer.type, NULL);
+                 transfer.integers ? GL_FLOAT : transfer.type, NULL);
     glBindTexture(GL_TEXTURE_2D, (GLuint)bound);
     return name;
 }

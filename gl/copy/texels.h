@@ -10,9 +10,13 @@
 
 #include "gl/format.h"
 
-/* The format and type with which OpenGL transfers texels unchanged in the layout of CUDA. */
+/*
+ * The format and type with which OpenGL transfers texels unchanged. Their layout is that of CUDA,
+ * unless CUDA converts depth from and to integers of so many bytes.
+ */
 struct gl_transfer {
     unsigned int format, type;
+    unsigned integers; /* 0: no conversion, also if grinterop was built without kernels */
 };
 
 struct gl_transfer gl_transfer_of(const struct gl_format *format);

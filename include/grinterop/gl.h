@@ -175,8 +175,8 @@ typedef struct gr_gl_options {
  *     deletion  deleting a mapped object loses its data, with a warning in the log
  *     images    the mipmapped array of several layers needs a read_only resource
  *     depth     GL_DEPTH_COMPONENT16, 24 and 32F textures and renderbuffers are accepted, in both
- *               directions. CUDA sees one float per texel. When OpenGL stores the texels that CUDA
- *               wrote, it clamps them to 0 to 1, and rounds them to 16 or 24 bits. Depth with
+ *               directions. CUDA sees one float per texel. A release clamps written texels to 0
+ *               to 1, and rounds them to 16 or 24 bits; other texels keep their bits. Depth with
  *               stencil is refused: OpenGL cannot write its depth without changing the stencil
  *     Needs     OpenGL 4.3 for renderbuffers
  *

@@ -35,8 +35,10 @@ enum gr_job_access {
 /* The types that kernels convert: GR_JOB_U8 and so on. */
 enum gr_job_element {
 #define ELEMENT(constant, kernel, size, name, typestr, code) GR_JOB_##constant,
-    GR_CONVERTED_TYPES(ELEMENT) GR_JOB_ELEMENTS
+    GR_CONVERTED_TYPES(ELEMENT) GR_JOB_ELEMENTS,
 #undef ELEMENT
+    /* not a type of tensors: depth of 24 bits, as fractions of the largest integer of 32 bits */
+    GR_JOB_D24 = GR_JOB_ELEMENTS
 };
 
 /* The conversion steps, in this order. */

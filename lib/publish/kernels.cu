@@ -109,8 +109,26 @@ INLINE bits round_to_integer(float value, float unit, float most)
 #endif
 }
 
+/*
+ * Depth of 24 bits as a fraction of the largest integer of 32 bits. The nearest fraction plus 16
+ * has the same 24 bits if OpenGL rounds it, truncates it, or converts it by a float.
+ */
+INLINE bits depth_to_24_bits(bits element)
+{
+    return (element - (element >> 24) + 128u) >> 8;
+}
+
+INLINE bits round_to_depth(float value)
+{
+    const float clamped = value > 0.0f ? (value < 1.0f ? value : 1.0f) : 0.0f;
+    const bits depth = __float2uint_rn(clamped * 16777215.0f);
+    return depth << 8 | min((depth >> 16) + 16u, 255u);
+}
+
 template <int E> INLINE float to_value(bits element, float unit)
 {
+    if (E == GR_JOB_D24)
+        return divide(depth_to_24_bits(element), unit);
     if (E == GR_JOB_U8 || E == GR_JOB_U16)
         return divide(element, unit);
     if (E == GR_JOB_F16)
@@ -136,6 +154,10 @@ template <int N> INLINE void to_bits(const side &s, const float *values, bits *t
         UNROLL
         for (int i = 0; i < count; i++)
             to[i] = float_to_bfloat(values[i]);
+    } else if (s.element == GR_JOB_D24) {
+        UNROLL
+        for (int i = 0; i < count; i++)
+            to[i] = round_to_depth(values[i]);
     } else {
         UNROLL
         for (int i = 0; i < count; i++)
@@ -331,6 +353,7 @@ INLINE bool is_wide(const gr_job &job)
     KERNEL(gr_convert_##kernel, (convert_pixels<GR_JOB_##constant, size, PIXELS>),                 \
            (convert_pixels<GR_JOB_##constant, size, 1>))
 GR_CONVERTED_TYPES(CONVERT)
+CONVERT(D24, d24, 4, , , )
 
 #define MOVE(S) KERNEL(gr_move_##S, (move_pixels<S, PIXELS>), (move_pixels<S, 1>))
 MOVE(1)

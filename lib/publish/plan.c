@@ -459,3 +459,20 @@ gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *t
         return GR_OK;
     return plan_kernel(from, to, same, options, plan, call);
 }
+
+void gr_plan_depth(struct gr_plan *plan, CUdeviceptr integers, unsigned bytes, CUdeviceptr floats,
+                   size_t count, bool to_floats)
+{
+    struct gr_job_side depth = {.element = bytes == 2 ? GR_JOB_U16 : GR_JOB_D24,
+                                .bytes = bytes,
+                                .channels = 1,
+                                .unit = bytes == 2 ? 65535 : 16777215};
+    struct gr_job_side values = {.element = GR_JOB_F32, .bytes = 4, .channels = 1, .unit = 1};
+    gr_plan_use_memory(&depth, integers, 0, 0);
+    gr_plan_use_memory(&values, floats, 0, 0);
+    struct gr_job *job = &plan->job;
+    *plan = (struct gr_plan){.job = {.width = (uint32_t)count, .height = 1, .depth = 1}};
+    job->from = to_floats ? depth : values;
+    job->to = to_floats ? values : depth;
+    plan->kernel = (enum gr_kernel)(GR_KERNEL_CONVERT + job->from.element);
+}

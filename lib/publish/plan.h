@@ -11,7 +11,7 @@
 /* The kernels that convert come first, in the order of enum gr_job_element. */
 enum gr_kernel {
     GR_KERNEL_CONVERT = 0,
-    GR_KERNEL_MOVE_1 = GR_JOB_ELEMENTS,
+    GR_KERNEL_MOVE_1 = GR_JOB_D24 + 1,
     GR_KERNEL_MOVE_2,
     GR_KERNEL_MOVE_4,
     GR_KERNEL_YUV_U8,
@@ -48,5 +48,12 @@ gr_status gr_plan_make(const struct gr_picture *from, const struct gr_picture *t
 void gr_plan_use_surface(struct gr_job_side *side, CUsurfObject surface, enum gr_job_place place,
                          unsigned layer);
 void gr_plan_use_memory(struct gr_job_side *side, CUdeviceptr memory, size_t pitch, size_t slice);
+
+/*
+ * Plans the conversion of `count` depths between floats and integers of 2 or 4 bytes as OpenGL
+ * transfers them; the latter have 24 significant bits. Depths that do not change keep their bits.
+ */
+void gr_plan_depth(struct gr_plan *plan, CUdeviceptr integers, unsigned bytes, CUdeviceptr floats,
+                   size_t count, bool to_floats);
 
 #endif

@@ -42,14 +42,24 @@ static bool use_image(gr_resource *resource, bool surface)
     return good;
 }
 
-bool walk_an_image(void)
+static bool walk_format(const char *format)
 {
-    struct image image = image_make("RGBA8", scenario->target, SIDE, SIDE, 2);
+    struct image image = image_make(format, scenario->target, SIDE, SIDE, 2);
     bool good = use_image(
         gr_from_gl_image_with(image.name, image.target->target, scenario->flags, scenario->options),
         scenario->flags & GR_SURFACE_LOAD_STORE);
     image_delete(&image);
     return good;
+}
+
+bool walk_an_image(void)
+{
+    return walk_format("RGBA8");
+}
+
+static bool walk_depth(void)
+{
+    return walk_format("DEPTH_COMPONENT24");
 }
 
 static bool create_image_of(GLenum target, unsigned depth, const gr_gl_options *options)
@@ -96,6 +106,7 @@ const struct scenario walk_gl_images[] = {
     {"a renderbuffer by copies", .run = walk_an_image, .options = &by_copy,
      .target = "RENDERBUFFER"},
     {"a cube map by copies", .run = walk_an_image, .options = &by_copy, .target = "CUBE"},
+    {"depth by copies", .run = walk_depth, .options = &by_copy, .target = "2D"},
     {"a created image", .run = create_image},
     {"a created image with slices", .run = run_create_slices},
     {"an image created for interop", .run = create_image, .options = &by_interop},

@@ -78,6 +78,64 @@ COPY_TEST(depth_passes_both_ways, FORMAT_COUNT)
     }
 }
 
+#define SIDE 256
+
+/* All values of 16 bits, and as many of more bits. */
+static void fill_depths(GLuint *values, bool all_bits)
+{
+    for (GLuint i = 0; i < SIDE * SIDE; i++)
+        values[i] = i * 65537u + (all_bits ? i * 7919u % 65536u : 0);
+}
+
+static void read_depths(const struct image *image, float *values)
+{
+    GLint bound = 0;
+    glGetIntegerv(GL_TEXTURE_BINDING_2D_ARRAY, &bound);
+    glBindTexture(GL_TEXTURE_2D_ARRAY, image->name);
+    glGetTexImage(GL_TEXTURE_2D_ARRAY, 0, GL_DEPTH_COMPONENT, GL_FLOAT, values);
+    glBindTexture(GL_TEXTURE_2D_ARRAY, (GLuint)bound);
+}
+
+/* Maps three layers, writes texel 0 of the second one, and expects no other texel to change. */
+COPY_TEST(depth_that_cuda_does_not_write_keeps_its_bits, FORMAT_COUNT)
+{
+    enum { LAYERS = 3, ALL = LAYERS * SIDE * SIDE };
+    GLuint *values = must_allocate(ALL * sizeof(*values));
+    float *before = must_allocate(ALL * sizeof(*before)),
+          *after = must_allocate(ALL * sizeof(*after));
+    struct image image = image_make(formats[_i].name, "2D_ARRAY", SIDE, SIDE, 1);
+    const gr_linear_desc first = GR_INIT(gr_linear_desc, .host = after);
+    GR_AUTO(gr_resource) *resource = must_copy_image(&image, GR_READ_WRITE);
+    char text[900];
+    gr_resource_describe(resource, text, sizeof(text));
+    if (strstr(text, "publishing only copies"))
+        skip("without kernels OpenGL converts the floats");
+    for (int layer = 0; layer < LAYERS; layer++)
+        fill_depths(values + layer * SIDE * SIDE, formats[_i].step < 1e-6);
+    glBindTexture(GL_TEXTURE_2D_ARRAY, image.name);
+    glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, 0, SIDE, SIDE, LAYERS, GL_DEPTH_COMPONENT,
+                    GL_UNSIGNED_INT, values);
+    read_depths(&image, before);
+    for (int turn = 0; turn < 8; turn++) {
+        gr_buffer *buffer = must_map_image(resource);
+        assert_ok(gr_buffer_copy_to_linear(buffer, 0, 1, &first, fx.stream));
+        CU(StreamSynchronize(fx.stream));
+        after[0] = (float)turn / 8;
+        assert_ok(gr_buffer_copy_from_linear(buffer, 0, 1, &first, fx.stream));
+        assert_ok(gr_buffer_release(buffer));
+    }
+    read_depths(&image, after);
+    before[SIDE * SIDE] = after[SIDE * SIDE];
+    for (int i = 0; i < ALL; i++)
+        ck_assert_msg(after[i] == before[i], "%s: texel %d is %.9g, not %.9g", formats[_i].name, i,
+                      (double)after[i], (double)before[i]);
+    ck_assert_double_le(fabs((double)after[SIDE * SIDE] - 0.875), formats[_i].step);
+    free(values);
+    free(before);
+    free(after);
+    image_delete(&image);
+}
+
 COPY_TEST(opengl_clamps_depth_to_0_and_1, FORMAT_COUNT)
 {
     static const float written[4] = {-0.5f, 2, 0, 1};
