@@ -3,7 +3,9 @@
 #include "resource.h"
 
 #include <poll.h>
+#include <sys/socket.h>
 
+#include <grinterop/cuda.h>
 #include <grinterop/share.h>
 
 /* poll() waits at most this long before Python handles signals such as Ctrl-C. */
@@ -36,68 +38,159 @@ static bool wait_ready(int socket, short events, unsigned *timeout_ms)
     return true;
 }
 
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+/* A call of the library that sends or receives a message. */
+struct message {
+    int socket;
+    unsigned timeout_ms;
+    gr_resource *resource;
+    char *bytes;
+    size_t size;
+
+    /* The call. False on failure. */
+    bool (*run)(struct message *message);
+
+    /* For the thread of the call: the caller's context, a lock that it releases, and its error. */
+    CUcontext context;
+    PyThread_type_lock running;
+    PyObject *type, *value, *traceback;
+};
+
+static void run(void *user)
+{
+    struct message *message = user;
+    if (message->context)
+        gr_cuda()->CtxSetCurrent(message->context);
+    bool done = message->run(message);
+    PyGILState_STATE state = PyGILState_Ensure();
+    if (!done) {
+        fail();
+        PyErr_Fetch(&message->type, &message->value, &message->traceback);
+    }
+    /* The caller frees the lock after it has taken the GIL. */
+    PyThread_release_lock(message->running);
+    PyGILState_Release(state);
+}
+
+/* Waits for the thread. Ctrl-C ends the connection, because it would be within a message. */
+static bool await(struct message *message)
+{
+    bool stopped = false;
+    PyLockStatus status;
+    do {
+        Py_BEGIN_ALLOW_THREADS
+        status = PyThread_acquire_lock_timed(message->running, SLICE_MS * 1000, 0);
+        Py_END_ALLOW_THREADS
+        if (status != PY_LOCK_ACQUIRED && !stopped && PyErr_CheckSignals()) {
+            stopped = true;
+            shutdown(message->socket, SHUT_RDWR);
+        }
+    } while (status != PY_LOCK_ACQUIRED);
+    return !stopped;
+}
+
+/* Runs the call in a thread of its own, while this one handles signals such as Ctrl-C. */
+static bool transfer(struct message *message)
+{
+    const gr_cuda_api *cuda = gr_cuda();
+    if (cuda)
+        cuda->CtxGetCurrent(&message->context);
+    message->running = PyThread_allocate_lock();
+    if (!message->running)
+        return PyErr_NoMemory();
+    PyThread_acquire_lock(message->running, WAIT_LOCK);
+    bool started = PyThread_start_new_thread(run, message) != (unsigned long)-1;
+    bool done = started && await(message);
+    PyThread_free_lock(message->running);
+    if (!started)
+        PyErr_SetString(PyExc_RuntimeError, "can't start a thread");
+    if (done && message->type) {
+        PyErr_Restore(message->type, message->value, message->traceback);
+        return false;
+    }
+    Py_XDECREF(message->type);
+    Py_XDECREF(message->value);
+    Py_XDECREF(message->traceback);
+    return done;
+}
+
 /* ---- The methods ----------------------------------------------------------------------------- */
 
-static PyObject *send(PyObject *object, PyObject *args, PyObject *keywords)
+static bool send_now(struct message *message)
+{
+    return gr_resource_send(message->socket, message->resource, message->bytes, message->size,
+                            message->timeout_ms) == GR_OK;
+}
+
+static PyObject *call_send(PyObject *object, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"socket", "data", "timeout", NULL};
     resource_object *self = (resource_object *)object;
     PyObject *given, *time = NULL;
-    const char *data = NULL;
     Py_ssize_t size = 0;
-    unsigned timeout_ms;
-    int socket;
-    gr_status status;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|y#$O:send", names, &given, &data, &size,
-                                     &time) ||
-        (socket = PyObject_AsFileDescriptor(given)) < 0 || !timeout_of(time, &timeout_ms) ||
-        !wait_ready(socket, POLLOUT, &timeout_ms) || !resource_usable(self) ||
+    struct message message = {.resource = self->resource, .run = send_now};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|y#$O:send", names, &given, &message.bytes,
+                                     &size, &time) ||
+        (message.socket = PyObject_AsFileDescriptor(given)) < 0 ||
+        !timeout_of(time, &message.timeout_ms) ||
+        !wait_ready(message.socket, POLLOUT, &message.timeout_ms) || !resource_usable(self) ||
         !exclusive_begin(object))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = gr_resource_send(socket, self->resource, data, (size_t)size, timeout_ms);
-    Py_END_ALLOW_THREADS
-    PyObject *none = none_or_fail(status);
+    message.size = (size_t)size;
+    bool sent = transfer(&message);
     exclusive_end(object);
-    return none;
+    return sent ? Py_NewRef(Py_None) : NULL;
 }
 
-static PyObject *receive_into(PyObject *type, int socket, char *bytes, unsigned timeout_ms)
+static bool receive_now(struct message *message)
 {
-    size_t size = 0;
-    gr_resource *resource;
-    Py_BEGIN_ALLOW_THREADS
-    resource = gr_resource_receive(socket, bytes, GR_SHARE_MOST_DATA, &size, timeout_ms);
-    Py_END_ALLOW_THREADS
-    PyObject *made = resource_new((PyTypeObject *)type, resource);
-    return made ? Py_BuildValue("(Ny#)", made, bytes, (Py_ssize_t)size) : NULL;
+    message->resource = gr_resource_receive(message->socket, message->bytes, GR_SHARE_MOST_DATA,
+                                            &message->size, message->timeout_ms);
+    return message->resource;
 }
 
-static PyObject *receive(PyObject *type, PyObject *args, PyObject *keywords)
+static PyObject *receive_into(PyObject *type, struct message *message)
+{
+    if (transfer(message)) {
+        PyObject *made = resource_new((PyTypeObject *)type, message->resource);
+        return made ? Py_BuildValue("(Ny#)", made, message->bytes, (Py_ssize_t)message->size)
+                    : NULL;
+    }
+    BEGIN_ENDING
+    gr_resource_free(message->resource);
+    END_ENDING
+    return NULL;
+}
+
+static PyObject *call_receive(PyObject *type, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"socket", "timeout", NULL};
     PyObject *given, *time = NULL;
-    unsigned timeout_ms;
-    int socket;
+    struct message message = {.run = receive_now};
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O:receive", names, &given, &time) ||
-        (socket = PyObject_AsFileDescriptor(given)) < 0 || !timeout_of(time, &timeout_ms) ||
-        !wait_ready(socket, POLLIN, &timeout_ms))
+        (message.socket = PyObject_AsFileDescriptor(given)) < 0 ||
+        !timeout_of(time, &message.timeout_ms) ||
+        !wait_ready(message.socket, POLLIN, &message.timeout_ms))
         return NULL;
-    char *bytes = PyMem_Malloc(GR_SHARE_MOST_DATA);
-    PyObject *pair = bytes ? receive_into(type, socket, bytes, timeout_ms) : PyErr_NoMemory();
-    PyMem_Free(bytes);
+    message.bytes = PyMem_Malloc(GR_SHARE_MOST_DATA);
+    PyObject *pair = message.bytes ? receive_into(type, &message) : PyErr_NoMemory();
+    PyMem_Free(message.bytes);
     return pair;
 }
 
 PyMethodDef share_methods[] = {
-    {"send", METHOD(send), KEYWORDS,
+    {"send", METHOD(call_send), KEYWORDS,
      "send($self, socket, data=b'', *, timeout=None)\n--\n\n"
      "Sends the resource to another process over a connected Unix socket, with up to 64 KiB of\n"
      "your bytes. The resource stays yours, and both use the same memory. Semaphores of\n"
-     "set_sync() are sent along. timeout: seconds to wait for room in the socket."},
-    {"receive", METHOD(receive), KEYWORDS | METH_CLASS,
+     "set_sync() are sent along. timeout: seconds to wait for room in the socket. Ctrl-C within a\n"
+     "message shuts the socket down."},
+    {"receive", METHOD(call_receive), KEYWORDS | METH_CLASS,
      "receive($type, socket, *, timeout=None)\n--\n\n"
      "Receives a resource that another process sent. Returns it and the sender's bytes. It needs\n"
-     "set_sync() before the first map if no semaphores came along."},
+     "set_sync() before the first map if no semaphores came along. Ctrl-C within a message shuts "
+     "the\n"
+     "socket down."},
     {0},
 };

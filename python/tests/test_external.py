@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 
 import numpy
 import pytest
@@ -404,11 +405,55 @@ def test_wait_for_a_peer_times_out(drawn, cuda):
         drawn.send(12345)
 
 
-def test_control_c_interrupts_a_wait(cuda):
+@pytest.mark.parametrize("where", ["before", "in a header", "in a send", "in a full send"])
+def test_control_c_interrupts_a_wait(drawn, where):
+    """Catches: within a message nothing ended the wait."""
     here, there = socket.socketpair()
     with here, there:
+        there.settimeout(10)
+        if where == "in a header":
+            there.send(b"g")
+        if where == "in a full send":
+            here.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
         timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
         timer.start()
+        began = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
-            GraphicsResource.receive(here)
+            while "send" in where:
+                drawn.send(here, bytes(60000), timeout=10)
+            GraphicsResource.receive(here, timeout=10)
         timer.join()
+        assert time.monotonic() - began < 5
+        if where == "before":  # the socket is still usable
+            drawn.send(there)
+            GraphicsResource.receive(here)[0].close()
+        elif where == "in a header":
+            assert there.recv(1) == b""
+
+
+def test_other_signals_do_not_interrupt_a_message(drawn, cuda):
+    here, there = socket.socketpair()
+    calls, handler = [], signal.signal(signal.SIGALRM, lambda *_: calls.append(1))
+    with here, there:
+        relay, source = socket.socketpair()
+        drawn.send(source, b"mesh")
+        data, fds, _, _ = socket.recv_fds(relay, 65536, 10)
+        data += relay.recv(65536)
+
+        def send_in_parts():
+            socket.send_fds(there, [data[:9]], fds)
+            time.sleep(0.3)
+            there.send(data[9:])
+
+        thread = threading.Thread(target=send_in_parts)
+        signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+        thread.start()
+        memory, mesh = GraphicsResource.receive(here, timeout=10)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        thread.join()
+    signal.signal(signal.SIGALRM, handler)
+    assert mesh == b"mesh" and len(calls) > 2
+    for one in (memory, relay, source):
+        one.close()
+    for fd in fds:
+        os.close(fd)
