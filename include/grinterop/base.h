@@ -49,6 +49,18 @@ extern "C" {
     }())
 #endif
 
+/*
+ * Declares a field that a release adds to a struct: GR_NEW_FIELD(bool) more. The field begins after
+ * the padding of the older struct, because programs compiled for it leave the padding undefined.
+ */
+#ifdef __cplusplus
+#define GR_NEW_FIELD(type) alignas(unsigned long long) type
+#elif defined(__GNUC__)
+#define GR_NEW_FIELD(type) __attribute__((aligned(sizeof(unsigned long long)))) type
+#else
+#define GR_NEW_FIELD(type) _Alignas(unsigned long long) type
+#endif
+
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
 /*
