@@ -123,6 +123,7 @@ static struct fault {
     FAULTS(FAULT_NAME)};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const char *refused; /* the function that the driver refused last */
 
 /* Values that no driver uses as a code. */
 enum { CODE_CRASH = 1 << 20, CODE_HANG };
@@ -160,9 +161,10 @@ static bool is_due(struct fault *fault, CUresult *code)
 
 static CUresult count_refusal(struct fault *fault, CUresult code)
 {
-    if (code != CUDA_SUCCESS) {
+    if (code != CUDA_SUCCESS && code != CUDA_ERROR_NOT_READY) {
         pthread_mutex_lock(&lock);
         fault->refusals++;
+        refused = fault->name;
         pthread_mutex_unlock(&lock);
     }
     return code;
@@ -417,6 +419,14 @@ static unsigned long all_refusals(void)
     return refusals(NULL);
 }
 
+static const char *last_refusal(void)
+{
+    pthread_mutex_lock(&lock);
+    const char *name = refused;
+    pthread_mutex_unlock(&lock);
+    return name;
+}
+
 static CUcontext context(const char *name)
 {
     const struct fault *fault = find_fault(name);
@@ -451,6 +461,7 @@ EXPORTED const struct fault_api fault_api = {
     .calls = calls,
     .refusals = refusals,
     .all_refusals = all_refusals,
+    .last_refusal = last_refusal,
     .context = context,
     .capture = capture,
     .reset = reset,

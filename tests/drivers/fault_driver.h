@@ -23,8 +23,12 @@ struct fault_api {
      */
     unsigned long (*calls)(const char *name);
     unsigned long (*refusals)(const char *name);
-    /* The number of errors that the driver returned, for all functions together. */
+    /*
+     * The number of errors that the driver returned, for all functions together, and the function
+     * that returned the last one. CUDA_ERROR_NOT_READY is no error.
+     */
     unsigned long (*all_refusals)(void);
+    const char *(*last_refusal)(void);
     /*
      * The context that was current at the last call of the function. Default streams belong to it.
      */

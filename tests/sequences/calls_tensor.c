@@ -103,6 +103,7 @@ static bool run_gr_tensor_wrap(struct world *w, const int *a)
     is_made(w, t, made, BYTES);
     t->memory = GR_MEMORY_HOST;
     t->read_only = desc.read_only;
+    t->wraps = true;
     w->wraps++;
     return true;
 }

@@ -3,6 +3,7 @@
 #include "model.h"
 
 #include "run.h"
+#include "tests/drivers/fault_driver.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -99,8 +100,34 @@ static void check_buffer(struct world *w, const struct buffer *b)
     must(w, info->tensors == (b->resource->mapped == b ? tensors_of(w, b->resource) : 0));
 }
 
+/*
+ * grinterop must detect each mistake before the CUDA driver sees it. But only the driver knows
+ * whether a stream has ended or belongs to another context, and it refuses to look at a special
+ * stream while no context is current.
+ */
+static void check_driver(struct world *w)
+{
+    for (int i = 0; i < STREAMS; i++)
+        w->driver_checks = w->driver_checks || w->streams[i].life == ENDED;
+    if (!w->alone || w->driver_checks || w->second_made || w->cuda == CUDA_CONTEXTS)
+        fault->reset();
+    else if (fault->all_refusals() > 0)
+        fail(w, "the CUDA driver refused a call of %s", fault->last_refusal());
+}
+
+/* The deleter of wrapped memory must not be called before its last user has ended. */
+static void check_wraps(struct world *w)
+{
+    int live = 0;
+    for (int i = 0; i < TENSORS; i++)
+        live += w->tensors[i].used && w->tensors[i].wraps;
+    must(w, __atomic_load_n(&w->wraps_ended, __ATOMIC_RELAXED) <= w->wraps - live);
+}
+
 void check_world(struct world *w)
 {
+    check_driver(w);
+    check_wraps(w);
     for (int i = 0; i < RESOURCES; i++)
         if (w->resources[i].life == LIVE)
             check_resource(w, &w->resources[i]);

@@ -177,6 +177,7 @@ struct tensor {
     gr_memory memory;
     bool read_only, revoked, whole;
     bool used;                /* the tensor, a view or an export of it is live */
+    bool wraps;               /* wraps memory of the world, whose deleter is note_end() */
     struct export *import_of; /* NULL: not an import */
 };
 
@@ -213,7 +214,8 @@ struct world {
     int theme;  /* the theme of the sequence, see table.c */
     bool loose; /* the next call may use objects of the wrong context */
     const char *doing;
-    bool refused; /* the current call was refused */
+    bool refused;       /* the current call was refused */
+    bool driver_checks; /* a stream has ended, which only the driver detects */
     const gr_cuda_api *cu;
     gr_egl *egl[GL_CONTEXTS];
     int gl; /* the number of the current OpenGL context; GL_CONTEXTS: none */

@@ -190,7 +190,7 @@ static void make_objects(struct world *w, int context)
 
 void outside_make(struct world *w)
 {
-    w->second_made = w->second_ended = false;
+    w->second_made = w->second_ended = w->driver_checks = false;
     memset(w->resources, 0, sizeof(w->resources));
     memset(w->buffers, 0, sizeof(w->buffers));
     memset(w->streams, 0, sizeof(w->streams));

@@ -4,6 +4,7 @@
 
 #include "calls.h"
 #include "outside.h"
+#include "tests/drivers/fault_driver.h"
 #include "tests/support/descriptors.h"
 
 #include <pthread.h>
@@ -174,6 +175,7 @@ static unsigned leaked_descriptors(struct world *w, struct script *script, unsig
 {
     unsigned before = w->alone ? open_descriptors() : 0;
     outside_make(w);
+    fault->reset();
     if (length)
         generate(w, script, length);
     else

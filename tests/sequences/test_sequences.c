@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include "calls.h"
 #include "shrink.h"
+#include "tests/drivers/fault_driver.h"
 
 #include <getopt.h>
 #include <glob.h>
@@ -199,6 +200,7 @@ int main(int argc, char **argv)
     struct run run = {.seed = 1, .length = LENGTH, .threads = 1};
     const char *file = NULL;
     entries_collect();
+    fault_control_start();
     if (!read_options(argc, argv, &run, &file)) {
         fputs(usage, stderr);
         return 2;
