@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * The harness of the benchmarks: main() and shared options, the CUDA device, machine facts, clocks,
- * order statistics, and output files.
+ * The harness of the benchmarks. A program defines a table of rows; the harness has main() and the
+ * shared options, runs the rows, prints the results and the goals, and writes the JSON file and the
+ * chart.
  */
 #ifndef BENCH_H
 #define BENCH_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -25,7 +27,7 @@ struct bench_device {
     gr_egl *egl; /* OpenGL on the same device, opened by bench_device_open_gl() */
 };
 
-/* The quartiles of a set of samples. */
+/* The quartiles of a set of samples. A single number has NaN as quartiles. */
 struct bench_spread {
     double q1, median, q3;
 };
@@ -40,72 +42,139 @@ struct bench_fact {
 struct bench_machine {
     char driver[256], device[128], date[32];
     bool software;
-    struct bench_fact facts[4];
+    struct bench_fact facts[12];
     size_t fact_count;
 };
 
-/* ---- bench_main.c ---------------------------------------------------------------------------- */
+/* ---- The table of rows ----------------------------------------------------------------------- */
 
-struct json;
+/* The first member of each row of a program's table. */
+struct bench_row {
+    const char *name; /* for scripts and --only */
+    const char *what;
+    const char *part; /* the title of the part of the table; --only accepts it, too */
+    /*
+     * Measures the row at one size and adds its results. After an error it prints the cause and
+     * returns false, and no further row is measured.
+     */
+    bool (*run)(const struct bench_row *row, size_t size);
+};
+
+enum { BENCH_VALUES = 8, BENCH_RESULTS = 512 };
+
+/* The result of a row at one size. */
+struct bench_result {
+    char name[64], what[64];
+    const char *part;
+    char size[48]; /* such as "64 x 64"; "" if the program has one size */
+    struct {
+        char name[32];
+        struct bench_spread of;
+    } values[BENCH_VALUES]; /* the first one is drawn in the chart */
+    size_t count;
+    bool measured; /* if not, the note is the reason */
+    bool wrong;    /* the measured work was wrong, which is the exit status, too */
+    char note[500];
+};
+
+/* A goal for a value of a row. Goals are printed, not tested: a busy machine would miss them. */
+struct bench_goal {
+    const char *rows;  /* names, separated by |; one that ends with / is for all that begin so */
+    const char *size;  /* NULL: each size */
+    const char *value; /* the name of the value */
+    const char *of;    /* names: the goal is for value / the largest value of these; or NULL */
+    bool at_least;     /* otherwise at most */
+    double wanted;
+};
+
+/* What the chart shows: a panel for each size, a bar for each row. */
+struct bench_chart {
+    const char *title, *axis;
+    const char *beside; /* the value in brackets beside the bar, or NULL */
+    const char *line;   /* the row whose value is a dashed line, or NULL */
+};
 
 struct option_row;
-
-/*
- * The steps of a program, in order. A NULL step is skipped. A step that returns false has printed
- * an error, and the following steps are skipped. `close` always runs, and accepts partly opened
- * data.
- */
-struct bench_steps {
-    bool (*open)(void);
-    void (*add_facts)(struct bench_machine *machine);
-    void (*print_facts)(void);
-    bool (*measure)(void); /* measures, and prints the results */
-    void (*write_json)(struct json *json);
-    bool (*draw)(const char *path, const struct bench_machine *machine); /* writes the SVG chart */
-    bool (*check)(void); /* whether the measured work was correct */
-    void (*close)(void);
-};
 
 struct bench_setup {
     const char *title;                /* printed in the first line of the report; may be NULL */
     const char *about;                /* printed in the help */
     const struct option_row *options; /* the last row has no name */
-    struct bench_steps steps;
+    const void *rows; /* structs that begin with a struct bench_row; the last has no name */
+    size_t row_size;
+    struct bench_chart chart;
+    /*
+     * Optional functions. close() always runs, and accepts partly opened data. begin() and end()
+     * enclose the rows of a size. A function that returns false has printed an error.
+     */
+    bool (*open)(void);
+    void (*add_facts)(struct bench_machine *machine);
+    size_t (*sizes)(void);
+    bool (*begin)(size_t size);
+    bool (*end)(size_t size);
+    bool (*wants)(const struct bench_row *row, size_t size);
+    const struct bench_goal *(*goals)(void); /* the last goal has no rows */
+    void (*close)(void);
 };
 
 /* Each program defines its setup. main() is in bench_main.c. */
 extern const struct bench_setup bench_setup;
 
-/* The paths of the output files. NULL: the file is not written. */
-extern const char *bench_json_path, *bench_svg_path;
+extern const char *bench_only; /* the value of --only; NULL if there is none */
 
-/* Rows for the option table of a program. */
-#define BENCH_OPTION_DEVICE(ordinal)                                                               \
-    {                                                                                              \
-        "device", 0, "N", "the CUDA device to use, as CUDA counts", .whole = { ordinal, 0, 1000 }  \
-    }
-#define BENCH_OPTION_JSON                                                                          \
-    {                                                                                              \
-        "json", 0, "FILE", "also write the numbers as JSON", .text = &bench_json_path              \
-    }
-#define BENCH_OPTION_SVG                                                                           \
-    {                                                                                              \
-        "svg", 0, "FILE", "also draw a chart", .text = &bench_svg_path                             \
-    }
+/* Adds a result of the row; `size` may be "". The harness prints it when the row has run. */
+struct bench_result *bench_add(const struct bench_row *row, const char *size);
 
-/* Parses a device number. False after printing an error. */
-bool bench_parse_device(const char *option, const char *text, int *ordinal);
+/* The same for a result with its own name. */
+struct bench_result *bench_add_as(const struct bench_row *row, const char *name, const char *part,
+                                  const char *size);
 
-/* Parses comma-separated numbers and returns their count, or 0 after printing an error. */
-size_t bench_parse_numbers(const char *option, const char *text, double least, double most,
-                           double *numbers, size_t room);
+void bench_set(struct bench_result *result, const char *name, struct bench_spread value);
+static inline void bench_set_number(struct bench_result *result, const char *name, double value)
+{
+    bench_set(result, name, (struct bench_spread){NAN, value, NAN});
+}
+
+/* The results so far. */
+extern struct bench_result bench_results[BENCH_RESULTS];
+extern size_t bench_result_count;
 
 /* Whether the key of a row begins with one of the comma-separated prefixes. */
 bool bench_is_selected(const char *key, const char *beginnings);
 
+/* Option rows and parsers; the parsers print errors. */
+#define BENCH_OPTION_DEVICE(ordinal)                                                               \
+    {                                                                                              \
+        "device", 0, "N", "the CUDA device to use, as CUDA counts", .whole = { ordinal, 0, 1000 }  \
+    }
+bool bench_parse_device(const char *option, const char *text, int *ordinal);
+
+/* Parses comma-separated numbers and returns their count, or 0 after an error. */
+size_t bench_parse_numbers(const char *option, const char *text, double least, double most,
+                           double *numbers, size_t room);
+
 /* Prints a progress line to stderr if that is a terminal. The next progress line replaces it. */
 void bench_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void bench_progress_end(void);
+
+/* ---- bench_report.c, bench_json.c, bench_chart.c --------------------------------------------- */
+
+void bench_print_results(size_t from); /* those from this index on */
+void bench_print_goals(void);
+
+/* The value of a result; NaN if it was not measured. */
+struct bench_spread bench_value(const struct bench_result *result, const char *name);
+
+/*
+ * Calls take() for each goal and each result that it is for, with the figure that was reached.
+ */
+void bench_each_goal(void (*take)(const struct bench_goal *goal, const struct bench_result *result,
+                                  double reached, bool good, void *to),
+                     void *to);
+
+/* False after an error, which has been printed. */
+bool bench_write_json(const char *path, const struct bench_machine *machine);
+bool bench_write_chart(const char *path, const struct bench_machine *machine);
 
 /* ---- bench_machine.c: errors are printed ----------------------------------------------------- */
 
@@ -138,22 +207,8 @@ struct bench_spread bench_spread_of(double *values, size_t count); /* sorts the 
 const char *bench_number(char text[32], double value);
 const char *bench_spread_text(char text[128], struct bench_spread value);
 
-/* ---- bench_output.c: NULL or false after an error, which has been printed -------------------- */
-
+/* Open and close an output file. NULL or false after an error, which has been printed. */
 FILE *bench_create(const char *path);
 bool bench_finish(FILE *file, const char *path);
-
-/* ---- bench_python.c: false after an error, which has been printed ---------------------------- */
-
-/* Finds the Python script that is named after the program. NULL if there is none. */
-const char *bench_find_script(void);
-
-/*
- * Runs a script and passes each line of its output to `take`. `arguments` has the interpreter, the
- * script and its first arguments, and ends with NULL. `more` has the other arguments, separated by
- * spaces.
- */
-bool bench_run_script(const char *const arguments[], const char *more,
-                      bool (*take)(char *line, void *of), void *of);
 
 #endif

@@ -1,166 +1,121 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Writes JSON. Numbers that are not finite become null, since JSON has no NaN. */
+/*
+ * Writes the results as JSON, for scripts that compare runs. Numbers that are not finite become
+ * null, since JSON has no NaN. Each row of the results is a line.
+ */
 #define _GNU_SOURCE
-#include "bench/bench_json.h"
+#include "bench/bench.h"
 
-#include <math.h>
-#include <stdarg.h>
-
-static void begin_line(const struct json *json)
+static void put_text(FILE *file, const char *name, const char *value)
 {
-    fprintf(json->file, "\n%*s", 2 * json->depth, "");
-}
-
-/* Writes the comma, line break and name that precede a value. */
-static void begin(struct json *json, const char *name)
-{
-    const bool new_line = json->depth == 1 || (json->depth > 1 && !name);
-    if (json->follows)
-        fputs(new_line ? "," : ", ", json->file);
-    if (new_line)
-        begin_line(json);
-    if (name)
-        fprintf(json->file, "\"%s\": ", name);
-    json->follows = true;
-}
-
-static void open(struct json *json, const char *name, char bracket)
-{
-    begin(json, name);
-    fputc(bracket, json->file);
-    json->follows = false;
-    json->depth++;
-}
-
-static void end(struct json *json, char bracket)
-{
-    json->depth--;
-    if (bracket == ']' || json->depth == 0)
-        begin_line(json);
-    fputc(bracket, json->file);
-    json->follows = true;
-}
-
-static void write_text(struct json *json, const char *value)
-{
-    fputc('"', json->file);
+    fprintf(file, "\"%s\": \"", name);
     for (; *value != '\0'; value++) {
         if (*value == '"' || *value == '\\')
-            fputc('\\', json->file);
+            fputc('\\', file);
         if ((unsigned char)*value >= ' ')
-            fputc(*value, json->file);
+            fputc(*value, file);
     }
-    fputc('"', json->file);
+    fputc('"', file);
 }
 
-static void write_machine(struct json *json, const struct bench_machine *machine)
+static void put_number(FILE *file, const char *name, double value)
 {
-    json_members(json, "date %s driver %s", machine->date, machine->driver);
-    json_truth(json, "software_driver", machine->software);
-    json_members(json, "device %s", machine->device);
+    fprintf(file, "\"%s\": ", name);
+    if (isfinite(value))
+        fprintf(file, "%.6g", value);
+    else
+        fputs("null", file);
+}
+
+static void put_value(FILE *file, const char *name, struct bench_spread value)
+{
+    if (isnan(value.q1)) {
+        put_number(file, name, value.median);
+        return;
+    }
+    fprintf(file, "\"%s\": {", name);
+    put_number(file, "median", value.median);
+    fputs(", ", file);
+    put_number(file, "q1", value.q1);
+    fputs(", ", file);
+    put_number(file, "q3", value.q3);
+    fputc('}', file);
+}
+
+static void put_result(FILE *file, const struct bench_result *result)
+{
+    fputs("{", file);
+    put_text(file, "row", result->name);
+    fputs(", ", file);
+    put_text(file, "size", result->size);
+    fprintf(file, ", \"measured\": %s, \"wrong\": %s", result->measured ? "true" : "false",
+            result->wrong ? "true" : "false");
+    for (size_t i = 0; i < result->count; i++) {
+        fputs(", ", file);
+        put_value(file, result->values[i].name, result->values[i].of);
+    }
+    fputs(", ", file);
+    put_text(file, "what", result->what);
+    fputs(", ", file);
+    put_text(file, "part", result->part);
+    fputs(", ", file);
+    put_text(file, "note", result->note);
+    fputs("}", file);
+}
+
+struct writing {
+    FILE *file;
+    bool follows; /* whether the list already has a goal */
+};
+
+static void put_goal(const struct bench_goal *goal, const struct bench_result *result,
+                     double reached, bool good, void *to)
+{
+    struct writing *writing = to;
+    fprintf(writing->file, "%s\n    {", writing->follows ? "," : "");
+    writing->follows = true;
+    put_text(writing->file, "row", result->name);
+    fputs(", ", writing->file);
+    put_text(writing->file, "size", result->size);
+    fputs(", ", writing->file);
+    put_text(writing->file, "value", goal->value);
+    fputs(", ", writing->file);
+    put_text(writing->file, "of", goal->of ? goal->of : "");
+    fputs(", ", writing->file);
+    put_number(writing->file, goal->at_least ? "at_least" : "at_most", goal->wanted);
+    fputs(", ", writing->file);
+    put_number(writing->file, "reached", reached);
+    fprintf(writing->file, ", \"good\": %s}", good ? "true" : "false");
+}
+
+static void put_machine(FILE *file, const struct bench_machine *machine)
+{
+    fputs("{\n  ", file);
+    put_text(file, "date", machine->date);
+    fputs(",\n  ", file);
+    put_text(file, "driver", machine->driver);
+    fprintf(file, ",\n  \"software_driver\": %s,\n  ", machine->software ? "true" : "false");
+    put_text(file, "device", machine->device);
     for (size_t i = 0; i < machine->fact_count; i++)
         if (machine->facts[i].key) {
-            begin(json, machine->facts[i].key);
-            write_text(json, machine->facts[i].text);
+            fputs(",\n  ", file);
+            put_text(file, machine->facts[i].key, machine->facts[i].text);
         }
 }
 
-bool json_create(struct json *json, const char *path, const struct bench_machine *machine)
+bool bench_write_json(const char *path, const struct bench_machine *machine)
 {
-    *json = (struct json){.file = bench_create(path), .path = path};
-    if (!json->file)
+    FILE *file = bench_create(path);
+    if (!file)
         return false;
-    json_object(json, NULL);
-    write_machine(json, machine);
-    return true;
-}
-
-bool json_finish(struct json *json)
-{
-    json_end_object(json);
-    fputc('\n', json->file);
-    return bench_finish(json->file, json->path);
-}
-
-void json_object(struct json *json, const char *name)
-{
-    open(json, name, '{');
-}
-
-void json_end_object(struct json *json)
-{
-    end(json, '}');
-}
-
-void json_list(struct json *json, const char *name)
-{
-    open(json, name, '[');
-}
-
-void json_end_list(struct json *json)
-{
-    end(json, ']');
-}
-
-void json_truth(struct json *json, const char *name, bool value)
-{
-    begin(json, name);
-    fputs(value ? "true" : "false", json->file);
-}
-
-static void write_number(struct json *json, double value)
-{
-    if (isfinite(value))
-        fprintf(json->file, "%.6g", value);
-    else
-        fputs("null", json->file);
-}
-
-void json_number(struct json *json, const char *name, double value)
-{
-    begin(json, name);
-    write_number(json, value);
-}
-
-static void write_value(struct json *json, char type, va_list *values)
-{
-    switch (type) {
-    case 's':
-        write_text(json, va_arg(*values, const char *));
-        break;
-    case 'g':
-        write_number(json, va_arg(*values, double));
-        break;
-    case 'd':
-        fprintf(json->file, "%d", va_arg(*values, int));
-        break;
-    case 'u':
-        fprintf(json->file, "%u", va_arg(*values, unsigned));
-        break;
-    case 'z':
-        fprintf(json->file, "%zu", va_arg(*values, size_t));
-        break;
-    default:
-        fprintf(json->file, "%lld", va_arg(*values, long long));
+    put_machine(file, machine);
+    fputs(",\n  \"rows\": [", file);
+    for (size_t i = 0; i < bench_result_count; i++) {
+        fputs(i ? ",\n    " : "\n    ", file);
+        put_result(file, &bench_results[i]);
     }
-}
-
-void json_members(struct json *json, const char *members, ...)
-{
-    char name[64], type[8];
-    int length;
-    va_list values;
-    va_start(values, members);
-    for (; sscanf(members, "%63s %%%7s%n", name, type, &length) == 2; members += length) {
-        begin(json, name);
-        write_value(json, type[0], &values);
-    }
-    va_end(values);
-}
-
-void json_spread(struct json *json, const char *name, struct bench_spread value)
-{
-    json_object(json, name);
-    json_members(json, "median %g q1 %g q3 %g", value.median, value.q1, value.q3);
-    json_end_object(json);
+    fputs("\n  ],\n  \"goals\": [", file);
+    bench_each_goal(put_goal, &(struct writing){.file = file});
+    fputs("\n  ]\n}\n", file);
+    return bench_finish(file, path);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* main(), the header of the report, and option parsers. */
+/* main(), the shared options, and the loop over the rows. */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stdlib.h>
@@ -8,11 +8,15 @@
 
 #include <grinterop/gr.h>
 
-#include "bench/bench_json.h"
+#include "bench/bench.h"
 #include "tools/options.h"
 
-const char *bench_json_path, *bench_svg_path;
+const char *bench_only;
+static const char *json_path, *svg_path;
 static struct bench_machine machine;
+
+struct bench_result bench_results[BENCH_RESULTS];
+size_t bench_result_count;
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
@@ -59,6 +63,54 @@ bool bench_is_selected(const char *key, const char *beginnings)
     }
 }
 
+static void read_options(int argc, char *argv[])
+{
+    static const struct option_row shared[] = {
+        {"only", 0, "A,B", "only rows whose name or part begins with A or B", .text = &bench_only},
+        {"json", 0, "FILE", "also write the numbers as JSON", .text = &json_path},
+        {"svg", 0, "FILE", "also draw a chart", .text = &svg_path},
+        {0}};
+    static struct option_row all[24];
+    size_t count = 0;
+    while (bench_setup.options[count].name) {
+        all[count] = bench_setup.options[count];
+        count++;
+    }
+    memcpy(&all[count], shared, sizeof(shared));
+    options_read(argc, argv, bench_program, all, bench_setup.about,
+                 "GR_CUDA_DRIVER=soft measures the software CUDA driver: a test of this program, "
+                 "nothing more.");
+}
+
+/* ---- Results --------------------------------------------------------------------------------- */
+
+struct bench_result *bench_add_as(const struct bench_row *row, const char *name, const char *part,
+                                  const char *size)
+{
+    if (bench_result_count == BENCH_RESULTS) {
+        fprintf(stderr, "%s: more than %d results\n", bench_program, BENCH_RESULTS);
+        exit(EXIT_FAILURE);
+    }
+    struct bench_result *result = &bench_results[bench_result_count++];
+    result->part = part;
+    result->measured = true;
+    snprintf(result->name, sizeof(result->name), "%s", name);
+    snprintf(result->what, sizeof(result->what), "%s", row->what);
+    snprintf(result->size, sizeof(result->size), "%s", size);
+    return result;
+}
+
+struct bench_result *bench_add(const struct bench_row *row, const char *size)
+{
+    return bench_add_as(row, row->name, row->part, size);
+}
+
+void bench_set(struct bench_result *result, const char *name, struct bench_spread value)
+{
+    snprintf(result->values[result->count].name, sizeof(result->values[0].name), "%s", name);
+    result->values[result->count++].of = value;
+}
+
 /* ---- The run --------------------------------------------------------------------------------- */
 
 void bench_progress(const char *format, ...)
@@ -81,7 +133,7 @@ void bench_progress_end(void)
 static void print_head(void)
 {
     const char *title = bench_setup.title;
-    printf("%s: %s%sgrinterop %s\n", bench_program, title ? title : "", title ? " " : "",
+    printf("%s: %s%sgrinterop %s\n", bench_program, title ? title : "", title ? ", " : "",
            gr_library_version());
     if (machine.software)
         printf("SOFTWARE CUDA DRIVER: these numbers say nothing about a GPU.\n");
@@ -90,39 +142,72 @@ static void print_head(void)
         if (machine.facts[i].label)
             printf("  %-8s %s\n", machine.facts[i].label, machine.facts[i].text);
     printf("  date     %s\n", machine.date);
+    fflush(stdout);
 }
 
-static bool write_json(void)
+static bool wants(const struct bench_row *row, size_t size)
 {
-    struct json json;
-    if (!json_create(&json, bench_json_path, &machine))
+    if (bench_only && !bench_is_selected(row->name, bench_only) &&
+        !bench_is_selected(row->part, bench_only))
         return false;
-    bench_setup.steps.write_json(&json);
-    return json_finish(&json);
+    return !bench_setup.wants || bench_setup.wants(row, size);
 }
 
-static bool run(const struct bench_steps *steps)
+static bool run_row(const struct bench_row *row, size_t size)
 {
-    if (!steps->open())
+    const size_t from = bench_result_count;
+    if (!wants(row, size))
+        return true;
+    bench_progress("%s", row->name);
+    const bool good = row->run(row, size);
+    bench_progress_end();
+    bench_print_results(from);
+    return good;
+}
+
+static bool run_size(size_t size)
+{
+    bool good = !bench_setup.begin || bench_setup.begin(size);
+    const char *at = bench_setup.rows;
+    for (const struct bench_row *row; good; at += bench_setup.row_size) {
+        row = (const struct bench_row *)(const void *)at;
+        if (!row->name)
+            break;
+        good = run_row(row, size);
+    }
+    return (!bench_setup.end || bench_setup.end(size)) && good;
+}
+
+static bool run(void)
+{
+    const size_t sizes = bench_setup.sizes ? bench_setup.sizes() : 1;
+    bool good = true;
+    for (size_t size = 0; good && size < sizes; size++)
+        good = run_size(size);
+    if (good)
+        bench_print_goals();
+    for (size_t i = 0; i < bench_result_count; i++)
+        good = good && !bench_results[i].wrong;
+    return good;
+}
+
+static bool open_and_run(void)
+{
+    if (!bench_setup.open())
         return false;
     bench_describe_machine(&machine);
-    if (steps->add_facts)
-        steps->add_facts(&machine);
+    if (bench_setup.add_facts)
+        bench_setup.add_facts(&machine);
     print_head();
-    if (steps->print_facts)
-        steps->print_facts();
-    fflush(stdout);
-    return steps->measure() && (!bench_json_path || write_json()) &&
-           (!bench_svg_path || steps->draw(bench_svg_path, &machine)) &&
-           (!steps->check || steps->check());
+    const bool good = run();
+    return (!json_path || bench_write_json(json_path, &machine)) &&
+           (!svg_path || bench_write_chart(svg_path, &machine)) && good;
 }
 
 int main(int argc, char *argv[])
 {
-    options_read(argc, argv, bench_program, bench_setup.options, bench_setup.about,
-                 "GR_CUDA_DRIVER=soft measures the software CUDA driver: a test of this program, "
-                 "nothing more.");
-    const bool good = run(&bench_setup.steps);
-    bench_setup.steps.close();
+    read_options(argc, argv);
+    const bool good = open_and_run();
+    bench_setup.close();
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* Measures and prints rows of two subjects. */
+/* Measures rows of two subjects. */
 #define _GNU_SOURCE
 #include "bench/bench_pairs.h"
 
@@ -54,8 +54,7 @@ static bool take_blocks(const struct bench_pairs *pairs, struct samples *samples
         const unsigned block = *blocks;
         if (block >= LEAST_BLOCKS && block % 2 == 0 && bench_now_us() > end)
             break;
-        bench_progress("row %zu of %zu, %s: block %u of %u", pairs->row, pairs->rows, pairs->key,
-                       block + 1, pairs->blocks);
+        bench_progress("%s: block %u of %u", pairs->key, block + 1, pairs->blocks);
         for (unsigned turn = 0; turn < pairs->subjects; turn++) {
             const unsigned subject = (block + turn) % pairs->subjects;
             if (!pairs->block(pairs->of, subject, &pair[subject]))
@@ -86,41 +85,24 @@ bool bench_compare(const struct bench_pairs *pairs, struct bench_comparison *res
     result->ratio = bench_spread_of(samples.ratio, result->blocks);
     result->halves = bench_spread_of(samples.halves, result->blocks).median;
     free(m);
-    bench_progress_end();
     return good;
 }
 
-double bench_ratio_of_medians(const struct bench_comparison *result)
+void bench_set_comparison(struct bench_result *result, const struct bench_comparison *of,
+                          const char *const subjects[BENCH_SUBJECTS])
 {
-    return result->wall[1].median / result->wall[0].median;
-}
-
-/* ---- Printing -------------------------------------------------------------------------------- */
-
-void bench_print_comparison_head(const char *title, const char *counts,
-                                 const char *const subjects[BENCH_SUBJECTS], bool added)
-{
-    printf("\n%s; us per frame, median [quartiles]\n", title);
-    printf("  %-15s %s %21s %21s %7s %21s %8s %17s  %squeues\n", "", counts, subjects[0],
-           subjects[1], "ratio", "of block pairs", "to reach", "thread CPU, both",
-           added ? "added (difference of medians); " : "");
-}
-
-void bench_print_comparison(const struct bench_comparison *result, const char *goal)
-{
-    char a[128], b[128], c[32], d[128], e[32], f[32];
-    printf(" %21s %21s %7s %21s %8s %8s %8s ", bench_spread_text(a, result->wall[0]),
-           bench_spread_text(b, result->wall[1]), bench_number(c, bench_ratio_of_medians(result)),
-           bench_spread_text(d, result->ratio), goal, bench_number(e, result->thread_cpu[0]),
-           bench_number(f, result->thread_cpu[1]));
-}
-
-void bench_print_speedup(const char *label, const struct bench_comparison *many,
-                         const struct bench_comparison *batch, const char *goal)
-{
-    char a[32], b[32];
-    if (many && batch)
-        printf("    %-34s %14s %14s%s\n", label,
-               bench_number(a, many->wall[0].median / batch->wall[0].median),
-               bench_number(b, many->wall[1].median / batch->wall[1].median), goal);
+    static const char *const texts[] = {"%s_us", "%s_cpu_us"};
+    char name[32];
+    for (unsigned s = BENCH_SUBJECTS; s-- > 0;)
+        if (!isnan(of->wall[s].median)) {
+            snprintf(name, sizeof(name), texts[0], subjects[s]);
+            bench_set(result, name, of->wall[s]);
+        }
+    if (!isnan(of->ratio.median))
+        bench_set(result, "ratio", of->ratio);
+    for (unsigned s = BENCH_SUBJECTS; s-- > 0;)
+        if (!isnan(of->thread_cpu[s])) {
+            snprintf(name, sizeof(name), texts[1], subjects[s]);
+            bench_set_number(result, name, of->thread_cpu[s]);
+        }
 }

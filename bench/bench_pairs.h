@@ -22,9 +22,7 @@ struct bench_block {
 
 /* The measurement of a row. */
 struct bench_pairs {
-    /* for the progress line: the key of the row, its number, and the number of rows */
-    const char *key;
-    size_t row, rows;
+    const char *key;   /* the name of the row, for the progress line */
     unsigned subjects; /* 2, or 1 to measure only the first subject */
     unsigned warm_ups; /* the number of untimed blocks of each subject before the timed ones */
     unsigned blocks;   /* the maximum number of timed blocks of each subject */
@@ -53,16 +51,11 @@ bool bench_time_block(const struct bench_pairs *pairs, unsigned subject, unsigne
                       struct bench_block *block);
 bool bench_compare(const struct bench_pairs *pairs, struct bench_comparison *result);
 
-/* the median time of the second subject / that of the first */
-double bench_ratio_of_medians(const struct bench_comparison *result);
-
-/* Print the columns of the table after `counts` and before the notes on the queues. */
-void bench_print_comparison_head(const char *title, const char *counts,
-                                 const char *const subjects[BENCH_SUBJECTS], bool added);
-void bench_print_comparison(const struct bench_comparison *result, const char *goal);
-
-/* Prints the time of `many` / that of `batch` for both subjects. NULL prints nothing. */
-void bench_print_speedup(const char *label, const struct bench_comparison *many,
-                         const struct bench_comparison *batch, const char *goal);
+/*
+ * Adds the values of the comparison to the result: microseconds per frame of both subjects, the
+ * subject of interest first, their ratio and CPU times.
+ */
+void bench_set_comparison(struct bench_result *result, const struct bench_comparison *of,
+                          const char *const subjects[BENCH_SUBJECTS]);
 
 #endif

@@ -20,14 +20,6 @@ KERNEL_IMAGE(mesh);
 GLSL(mesh, vert);
 GLSL(mesh, frag);
 
-const unsigned char *frames_kernel(size_t *size)
-{
-    const bool software = gr_cuda() && gr_cuda_is_software();
-    const unsigned char *start = software ? mesh_image.host : mesh_image.gpu;
-    *size = (size_t)((software ? mesh_image.host_end : mesh_image.gpu_end) - start);
-    return start;
-}
-
 /* ---- Errors: kept as the reason why a row was not measured ----------------------------------- */
 
 static char last_words[500];
@@ -93,15 +85,6 @@ bool frames_is_across(const struct frames *f)
     return f->gl_ordinal != FRAMES_SOFTWARE_GL && f->gl_ordinal != f->on.ordinal;
 }
 
-void frames_print_devices(const struct frames *f)
-{
-    if (f->gl_ordinal == FRAMES_SOFTWARE_GL)
-        printf("  OPENGL ON THE CPU: CUDA computes on device %d\n", f->on.ordinal);
-    else if (frames_is_across(f))
-        printf("  TWO DEVICES: CUDA computes on device %d, OpenGL and Vulkan draw on device %d\n",
-               f->on.ordinal, f->gl_ordinal);
-}
-
 /* ---- A frame --------------------------------------------------------------------------------- */
 
 /*
@@ -130,21 +113,9 @@ float frames_next_phase(struct frames *f)
     return phase_of(f->frames_left);
 }
 
-bool frames_stamp(struct frames *f, CUdeviceptr at)
-{
-    void *arguments[] = {&at};
-    return frames_cuda_ok(
-        f, f->cuda->LaunchKernel(f->stamp, 1, 1, 1, 1, 1, 1, 0, f->on.stream, arguments, NULL),
-        "cuLaunchKernel");
-}
-
 bool frames_launch(struct frames *f, CUdeviceptr vertices)
 {
-    if (f->stamps == 0)
-        return launch(f, vertices, frames_next_phase(f));
-    const CUdeviceptr at = f->stamps + 16 * (CUdeviceptr)f->launched++;
-    return frames_stamp(f, at) && launch(f, vertices, frames_next_phase(f)) &&
-           frames_stamp(f, at + 8);
+    return launch(f, vertices, frames_next_phase(f));
 }
 
 void frames_draw(struct frames *f, unsigned name)
@@ -233,21 +204,22 @@ bool frames_set_mesh(struct frames *f, int mesh)
     return make_reference(f) && frames_picture_set_mesh(f);
 }
 
+const char *frames_size(const struct frames *f, char text[48])
+{
+    const bool small = f->bytes < 1 << 20;
+    snprintf(text, 48, "%d x %d points (%g %s)", f->mesh, f->mesh,
+             (double)f->bytes / (small ? 1 << 10 : 1 << 20), small ? "KiB" : "MiB");
+    return text;
+}
+
 /* ---- Devices --------------------------------------------------------------------------------- */
 
 static bool find_kernels(struct frames *f)
 {
-    const struct {
-        CUfunction *kernel;
-        const char *name;
-    } kernels[] = {
-        {&f->kernel, "mesh"}, {&f->filter, "filter"}, {&f->stamp, "stamp"}, {&f->answer, "answer"}};
-    for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++)
-        if (!frames_cuda_ok(
-                f, f->cuda->ModuleGetFunction(kernels[i].kernel, f->module, kernels[i].name),
-                "cuModuleGetFunction"))
-            return false;
-    return true;
+    return frames_cuda_ok(f, f->cuda->ModuleGetFunction(&f->kernel, f->module, "mesh"),
+                          "cuModuleGetFunction") &&
+           frames_cuda_ok(f, f->cuda->ModuleGetFunction(&f->filter, f->module, "filter"),
+                          "cuModuleGetFunction");
 }
 
 static bool open_cuda(struct frames *f)
@@ -337,6 +309,12 @@ void frames_add_facts(const struct frames *f, struct bench_machine *machine)
     frames_vulkan_describe(f, vulkan, sizeof(vulkan));
     bench_add_opengl(machine);
     bench_add_fact(machine, NULL, "vulkan", "%s", vulkan);
+    if (f->gl_ordinal == FRAMES_SOFTWARE_GL || frames_is_across(f))
+        bench_add_fact(machine, "devices", "devices", "CUDA computes on device %d, %s %d",
+                       f->on.ordinal,
+                       frames_is_across(f) ? "OpenGL and Vulkan draw on device"
+                                           : "OpenGL and Vulkan draw on the CPU, not a device:",
+                       f->gl_ordinal);
     bench_add_fact(machine, "shared", "shared", "%s",
                    shared ? shared->reason : frames_last_error());
 }

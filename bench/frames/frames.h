@@ -32,7 +32,7 @@ enum {
     FRAMES_MOST_COPIES = 6,  /* the maximum number of ring slots with the copy transport */
     FRAMES_PHASES = 61,      /* the number of different meshes, and of different pictures */
     FRAMES_SOFTWARE_GL = -1, /* the device number that means OpenGL on the CPU */
-    FRAMES_ROWS = 96
+    FRAMES_ROWS = 56
 };
 
 struct frames_vulkan;
@@ -52,7 +52,7 @@ struct frames {
     struct bench_device on; /* the device on which CUDA computes */
     int gl_ordinal; /* the CUDA device on which OpenGL and Vulkan draw, or FRAMES_SOFTWARE_GL */
     CUmodule module;
-    CUfunction kernel, filter, stamp, answer;
+    CUfunction kernel, filter;
     gr_egl *egl; /* the OpenGL context is either `egl` or `software_gl` */
     struct own_egl software_gl;
     bool has_target;
@@ -74,14 +74,10 @@ struct frames {
     unsigned char *reference, *pixels; /* the expected and the actual pixels of the last frame */
     unsigned *queries;                 /* if not NULL, an OpenGL timer for each frame */
     unsigned drawn;                    /* the frames drawn since `queries` was set */
-    /* if not 0, receives the start and end time of each kernel */
-    CUdeviceptr stamps;
-    unsigned launched; /* the kernels launched since `stamps` was set */
 };
 
 struct frames_kind;
 struct frames_hand;
-struct frames_hand_copy;
 
 /* The state of a row during its measurement. */
 struct frames_run {
@@ -93,90 +89,31 @@ struct frames_run {
     unsigned names[FRAMES_MOST_COPIES]; /* the OpenGL buffers of the ring, if OpenGL owns them */
     VkCommandBuffer *commands;          /* the command buffers, one per slot */
     struct frames_hand *hand;           /* for rows by hand */
-    struct frames_hand_copy *hand_copy; /* for copies by hand */
     void *host;                         /* the destination of copies */
     const gr_slot *slots[FRAMES_MOST_GROUP];
 };
 
 typedef bool (*frames_fn)(struct frames *, struct frames_run *);
 
-enum frames_part {
-    FRAMES_BOUND,
-    FRAMES_IN_ORDER,
-    FRAMES_IN_FLIGHT,
-    FRAMES_HAND,
-    FRAMES_VULKAN,
-    FRAMES_READ,
-    FRAMES_VULKAN_READ,
-    FRAMES_WHY,
-    FRAMES_WHY_COPY,
-    FRAMES_PARTS
-};
-
-/* How often by_hand.c synchronises: each member n means every n frames, and 0 means never. */
-struct frames_hand_kind {
-    bool kernel, draw;
-    unsigned cuda_waits, cuda_signals, gl_waits, gl_signals, flushes;
-    bool barriers;  /* whether the OpenGL waits and signals name the buffer */
-    bool satisfied; /* whether waits use a value that was signalled long ago */
-};
-
-/* When OpenGL flushes during a copy in pieces. */
-enum frames_flush { FRAMES_FLUSH_NEVER, FRAMES_FLUSH_WAITING, FRAMES_FLUSH_EACH };
-
-/* How hand_copy.c copies frames; the row cycles through `slots` buffers. */
-struct frames_hand_copy_kind {
-    /* ahead: the number of frames written before the first one is drawn; 0 means 1 */
-    unsigned pieces, ahead;
-    /* copy with the CPU, instead of through memory that OpenGL keeps mapped */
-    bool by_cpu;
-    enum frames_flush flush;
-    bool until_drawn; /* reuse a buffer after its frame was drawn, not after it was copied */
-    bool waits_early; /* wait for a free buffer before the kernel, not before the copy */
-};
-
 /* The description of one row of the table. */
 struct frames_kind {
-    const char *key; /* the name of the row for scripts */
-    const char *label;
-    enum frames_part part;
+    struct bench_row row;
     unsigned slots, group;
     /* frame: passes `group` frames; close: is called even if open failed */
     frames_fn open, frame, close;
     bool unchecked;  /* whether the picture does not come from CUDA, so it can't be checked */
     bool reads;      /* whether OpenGL draws a picture and CUDA filters it */
+    bool vulkan;     /* whether Vulkan draws the mesh */
     bool across;     /* whether the row needs CUDA and OpenGL on different devices */
     unsigned copied; /* the transport by which Vulkan resources are copied; 0: not copied */
     bool image;      /* whether the slots of a Vulkan ring are images */
-    struct frames_hand_kind hand;
-    struct frames_hand_copy_kind copy;
 };
 
 /* How long and how often to measure. Blocks of raw interop last half of block_seconds. */
 struct frames_effort {
     unsigned rounds, frames, most_frames;
     double block_seconds, most_seconds; /* the minimum and the maximum time of a block */
-};
-
-/* The result of one row for one mesh; times are in microseconds per frame. */
-struct frames_result {
-    bool measured;
-    char reason[500]; /* why the row was not measured, or "" */
-    unsigned frames;  /* the frames in a block; 0 if unknown */
-    /* times: the speed-up (time of a frame in order / in this row), from adjacent blocks */
-    struct bench_spread wall, times;
-    double cpu;     /* the CPU time of the thread */
-    double waiting; /* the frames unfinished when the thread had enqueued the last one */
-    bool full;      /* whether the GPU was the bottleneck, not the thread */
-    int wrong;      /* the largest number of differing pixels in a checked frame; -1: not checked */
-    char gaps[160]; /* the distribution of draws over time, if requested */
-};
-
-struct frames_table {
-    size_t rows, meshes;
-    int mesh[FRAMES_MESHES];
-    const struct frames_kind *kinds[FRAMES_ROWS];
-    struct frames_result results[FRAMES_ROWS][FRAMES_MESHES];
+    double latency_hz;                  /* the frames per second of latency.c; 0: not measured */
 };
 
 /* Rows for the option table: the device of all APIs, and the device of CUDA. */
@@ -199,8 +136,7 @@ void frames_close(struct frames *frames);
  * available.
  */
 void frames_add_facts(const struct frames *frames, struct bench_machine *machine);
-bool frames_is_across(const struct frames *frames);     /* whether CUDA and OpenGL use two GPUs */
-void frames_print_devices(const struct frames *frames); /* prints nothing if there is one GPU */
+bool frames_is_across(const struct frames *frames); /* whether CUDA and OpenGL use two GPUs */
 /* prints the error if not `good`; returns `good` */
 bool frames_print_error(bool good);
 bool frames_set_mesh(struct frames *frames, int mesh);
@@ -210,8 +146,6 @@ bool frames_cuda_ok(const struct frames *frames, CUresult result, const char *ca
 bool frames_grinterop_failed(const char *call);
 bool frames_gl_ok(const char *doing);
 float frames_next_phase(struct frames *frames);
-/* writes the CUDA device time, in ns */
-bool frames_stamp(struct frames *frames, CUdeviceptr at);
 bool frames_launch(struct frames *frames, CUdeviceptr vertices); /* computes the next frame */
 void frames_draw(struct frames *frames, unsigned name);
 int frames_count_wrong(struct frames *frames, unsigned tolerance);
@@ -221,9 +155,6 @@ void frames_set_error(const char *format, ...) __attribute__((format(printf, 1, 
 
 /* The shaders of the points and the picture, for OpenGL and Vulkan. */
 extern const struct glsl mesh_vert, mesh_frag, picture_vert, picture_frag;
-
-/* The kernels in the format that the CUDA driver in use loads. */
-const unsigned char *frames_kernel(size_t *size);
 
 /* rows.c: maps the resource, writes one mesh, releases it. */
 bool frames_write_mapped(struct frames *frames, gr_resource *resource);
@@ -235,13 +166,9 @@ bool frames_write_mapped(struct frames *frames, gr_resource *resource);
 bool frames_ring_write(struct frames *frames, struct frames_run *run);
 bool frames_ring_give_back(struct frames_run *run);
 
-extern const char *const frames_part_titles[FRAMES_PARTS];
 extern const struct frames_kind frames_kinds[];
-extern const size_t frames_kind_count;
 extern const struct frames_kind *const frames_base;      /* raw interop in order, CUDA writes */
 extern const struct frames_kind *const frames_read_base; /* raw interop in order, CUDA reads */
-/* the row that the Python script measures */
-extern const struct frames_kind frames_core;
 
 /* copy_rows.c */
 bool frames_copy_open(struct frames *, struct frames_run *);
@@ -326,48 +253,31 @@ bool frames_hand_frame(struct frames *, struct frames_run *);
 bool frames_hand_read_frame(struct frames *, struct frames_run *);
 bool frames_hand_close(struct frames *, struct frames_run *);
 
-/* hand_copy.c: the copy transport by raw calls */
-bool frames_hand_copy_open(struct frames *, struct frames_run *);
-bool frames_hand_copy_frame(struct frames *, struct frames_run *);
-bool frames_hand_copy_close(struct frames *, struct frames_run *);
+/*
+ * latency.c: adds the latencies of the frames of a row in which OpenGL draws. False after an error,
+ * which has been set.
+ */
+bool frames_latency(struct frames *frames, struct frames_run *run, double hz,
+                    struct bench_result *result);
 
-/* gaps.c: describes how the draws of a row are spread over time. */
-bool frames_gaps(struct frames *frames, struct frames_run *run, char text[160]);
+/*
+ * measure.c: measures a row; without Vulkan, for example, the result has a reason. The other
+ * functions open and close the rows that it is compared with.
+ */
+bool frames_measure(const struct bench_row *row, size_t mesh);
+bool frames_open_base(void);
+bool frames_close_base(void);
 
-/* measure.c: `base` is the row to compare with, or NULL */
-void frames_measure(struct frames *frames, struct frames_run *base, const struct frames_kind *kind,
-                    const struct frames_effort *effort, bool gaps, struct frames_result *result);
-
-/* frames_python.c: measures the cuda.core row. `version` receives the name of the interpreter. */
-#define FRAMES_PYTHON 300
-bool frames_python(const char *python, const char *script, int ordinal,
-                   const struct frames_effort *effort, struct frames_table *table,
-                   char version[FRAMES_PYTHON]);
-
-/* report.c */
-enum frames_measure_of {
-    FRAMES_MIN_SPEEDUP,  /* at least this speed-up over raw interop in order */
-    FRAMES_MAX_OF_BOUND, /* at most this multiple of the time of the bound */
-    FRAMES_MAX_OF_LONGER /* at most this multiple of the longer time of draw and transfer */
+/* What bench_frames measures, and how. */
+struct frames_bench {
+    struct frames f;
+    struct frames_effort effort;
+    size_t meshes;
+    int mesh[FRAMES_MESHES];
 };
-struct frames_goal {
-    const char *key;
-    int mesh;
-    enum frames_measure_of of;
-    double wanted;
-};
-const struct frames_goal *frames_goals(const struct frames *frames, size_t *count);
-double frames_reached(const struct frames_table *table, const struct frames_goal *goal);
-bool frames_is_reached(const struct frames_goal *goal, double reached);
-bool frames_pictures_right(const struct frames_table *table);
-bool frames_is_wrong(const struct frames_kind *kind, const struct frames_result *result);
-void frames_print(const struct frames_table *table);
-void frames_print_goals(const struct frames_table *table, const struct frames *frames);
+extern struct frames_bench frames_bench;
 
-/* frames_json.c, frames_chart.c */
-void frames_write_json(struct json *json, const struct frames *frames, const char *python,
-                       const struct frames_effort *effort, const struct frames_table *table);
-bool frames_write_svg(const char *path, const struct bench_machine *machine,
-                      const struct frames *frames, const struct frames_table *table);
+/* The text of the size of the mesh, for the results. */
+const char *frames_size(const struct frames *frames, char text[48]);
 
 #endif

@@ -55,9 +55,8 @@ int hand_timeline_export(struct frames *frames, struct frames_hand *hand,
 bool hand_import_into_cuda(const struct frames *frames, int fd, CUexternalSemaphore *semaphore);
 bool hand_cuda_signal(struct frames *frames, const struct frames_hand *hand, uint64_t value);
 bool hand_cuda_wait(struct frames *frames, const struct frames_hand *hand, uint64_t value);
-void hand_gl_signal(const struct frames_hand *hand, uint64_t value, unsigned count,
-                    const unsigned *buffer);
-void hand_gl_wait(const struct frames_hand *hand, uint64_t value, unsigned count,
-                  const unsigned *buffer);
+/* The signal and the wait name the buffer, unless it is NULL. */
+void hand_gl_signal(const struct frames_hand *hand, uint64_t value, const unsigned *buffer);
+void hand_gl_wait(const struct frames_hand *hand, uint64_t value, const unsigned *buffer);
 
 #endif

@@ -192,22 +192,20 @@ bool hand_cuda_wait(struct frames *f, const struct frames_hand *h, uint64_t valu
                "cuWaitExternalSemaphoresAsync");
 }
 
-void hand_gl_signal(const struct frames_hand *h, uint64_t value, unsigned count,
-                    const unsigned *buffer)
+void hand_gl_signal(const struct frames_hand *h, uint64_t value, const unsigned *buffer)
 {
     if (h->by_thread) {
         glFinish();
         return;
     }
     glSemaphoreParameterui64vEXT(h->drawn.gl, VALUE_NV, &value);
-    glSignalSemaphoreEXT(h->drawn.gl, count, buffer, 0, NULL, NULL);
+    glSignalSemaphoreEXT(h->drawn.gl, buffer != NULL, buffer, 0, NULL, NULL);
 }
 
-void hand_gl_wait(const struct frames_hand *h, uint64_t value, unsigned count,
-                  const unsigned *buffer)
+void hand_gl_wait(const struct frames_hand *h, uint64_t value, const unsigned *buffer)
 {
     if (h->by_thread)
         return;
     glSemaphoreParameterui64vEXT(h->computed.gl, VALUE_NV, &value);
-    glWaitSemaphoreEXT(h->computed.gl, count, buffer, 0, NULL, NULL);
+    glWaitSemaphoreEXT(h->computed.gl, buffer != NULL, buffer, 0, NULL, NULL);
 }

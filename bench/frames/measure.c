@@ -7,18 +7,25 @@
  * The last picture of the block is compared with a picture made without sharing.
  */
 #define _GNU_SOURCE
-#include <math.h>
 #include <stdlib.h>
 
 #include "bench/frames/frames.h"
 
-enum { LEAST_FRAMES = 32, MOST_ROUNDS = 64, HAND_UNIT = 64 };
+struct frames_bench frames_bench = {.effort = {.rounds = 3,
+                                               .frames = 1200,
+                                               .most_frames = 20000,
+                                               .block_seconds = 0.25,
+                                               .most_seconds = 0.45},
+                                    .meshes = 3,
+                                    .mesh = {64, 256, 1024}};
+
+enum { LEAST_FRAMES = 32, MOST_ROUNDS = 64 };
 
 /*
- * The difference allowed: the Vulkan and OpenGL compilers may round the last bit of a colour
- * differently.
+ * The differences allowed: the Vulkan and OpenGL compilers may round the last bit of a colour
+ * differently, and may place single points a pixel apart.
  */
-enum { VULKAN_TOLERANCE = 2 };
+enum { VULKAN_TOLERANCE = 2, VULKAN_PIXELS = FRAMES_TARGET * FRAMES_TARGET / 200 };
 
 /*
  * The queues were full if at least FULL_IF_WAITING frames were waiting at the end, and the thread
@@ -49,25 +56,16 @@ static bool block(struct frames *f, struct frames_run *run, unsigned frames, str
 
 /* ---- How long -------------------------------------------------------------------------------- */
 
+/* Blocks and warm-ups are multiples of the number of frames that one call passes. */
 static unsigned round_up(double frames, unsigned unit)
 {
     return ((unsigned)ceil(frames) + unit - 1) / unit * unit;
 }
 
-/*
- * Blocks and warm-ups are multiples of this number of frames: the number that one call passes. Rows
- * of raw calls may signal, wait or flush only every n-th frame; their number is HAND_UNIT, a
- * multiple of each n.
- */
-static unsigned unit_of(const struct frames_kind *kind)
-{
-    return kind->part == FRAMES_WHY ? HAND_UNIT : kind->group;
-}
-
 static unsigned warm_up_frames(const struct frames_kind *kind)
 {
     unsigned frames = 2 * kind->slots > LEAST_FRAMES ? 2 * kind->slots : LEAST_FRAMES;
-    return round_up(frames, unit_of(kind));
+    return round_up(frames, kind->group);
 }
 
 static unsigned frames_of_block(const struct frames_kind *kind, const struct frames_effort *effort,
@@ -77,12 +75,13 @@ static unsigned frames_of_block(const struct frames_kind *kind, const struct fra
     double least = fmin(effort->frames, effort->most_seconds * 1e6 / frame_us);
     double frames = fmin(fmax(wanted, least), effort->most_frames);
     unsigned warm = kind->group > 1 ? 2 * kind->group : 8;
-    return round_up(fmax(frames, warm), unit_of(kind));
+    return round_up(fmax(frames, warm), kind->group);
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-static bool check(struct frames *f, const struct frames_kind *kind, struct frames_result *result)
+/* Sets the pixels of the last picture that are wrong, if there are more than before. */
+static bool check(struct frames *f, const struct frames_kind *kind, int *most)
 {
     int wrong;
     if (kind->unchecked)
@@ -90,37 +89,35 @@ static bool check(struct frames *f, const struct frames_kind *kind, struct frame
     if (kind->reads) {
         if (!frames_picture_wrong(f, &wrong))
             return false;
-        result->wrong = wrong > result->wrong ? wrong : result->wrong;
-        return true;
+    } else {
+        if (!kind->vulkan)
+            frames_read(f);
+        else if (!frames_vulkan_read(f))
+            return false;
+        wrong = frames_count_wrong(f, kind->vulkan ? VULKAN_TOLERANCE : 0);
     }
-    if (kind->part != FRAMES_VULKAN)
-        frames_read(f);
-    else if (!frames_vulkan_read(f))
-        return false;
-    wrong = frames_count_wrong(f, kind->part == FRAMES_VULKAN ? VULKAN_TOLERANCE : 0);
-    result->wrong = wrong > result->wrong ? wrong : result->wrong;
+    *most = wrong > *most ? wrong : *most;
     return true;
 }
 
-/* The samples of a row, one per round. */
+/* The samples of a row, one per round, and the pixels that were wrong. */
 struct samples {
     double wall[MOST_ROUNDS], cpu[MOST_ROUNDS], waiting[MOST_ROUNDS], times[MOST_ROUNDS];
+    int wrong;
 };
 
 static bool take_rounds(struct frames *f, struct frames_run *base, struct frames_run *run,
-                        const struct frames_effort *effort, unsigned base_frames,
-                        struct frames_result *result, struct samples *samples)
+                        unsigned base_frames, unsigned frames, struct samples *samples)
 {
-    for (unsigned i = 0; i < effort->rounds; i++) {
+    for (unsigned i = 0; i < frames_bench.effort.rounds; i++) {
         struct sample in_order = {.wall = NAN}, this;
         struct frames_run *turn[2] = {i % 2 ? run : base, i % 2 ? base : run};
         for (unsigned t = 0; t < 2; t++) {
             bool is_base = turn[t] == base;
             if (!turn[t])
                 continue;
-            if (!block(f, turn[t], is_base ? base_frames : result->frames,
-                       is_base ? &in_order : &this) ||
-                (!is_base && !check(f, run->kind, result)))
+            if (!block(f, turn[t], is_base ? base_frames : frames, is_base ? &in_order : &this) ||
+                (!is_base && !check(f, run->kind, &samples->wrong)))
                 return false;
         }
         samples->wall[i] = this.wall;
@@ -131,60 +128,98 @@ static bool take_rounds(struct frames *f, struct frames_run *base, struct frames
     return true;
 }
 
-static void summarise(struct samples *samples, unsigned rounds, bool based,
-                      struct frames_result *result)
+static void report(struct samples *samples, bool based, const struct frames_kind *kind,
+                   struct bench_result *result)
 {
-    result->wall = bench_spread_of(samples->wall, rounds);
-    result->times =
-        based ? bench_spread_of(samples->times, rounds) : (struct bench_spread){NAN, NAN, NAN};
-    result->cpu = bench_spread_of(samples->cpu, rounds).median;
-    result->waiting = bench_spread_of(samples->waiting, rounds).median;
-    result->full = result->waiting >= FULL_IF_WAITING &&
-                   result->cpu < FULL_IF_THREAD_USED * result->wall.median;
-    result->measured = true;
+    const unsigned rounds = frames_bench.effort.rounds;
+    const struct bench_spread wall = bench_spread_of(samples->wall, rounds);
+    const double cpu = bench_spread_of(samples->cpu, rounds).median;
+    const double waiting = bench_spread_of(samples->waiting, rounds).median;
+    bench_set(result, "us_a_frame", wall);
+    bench_set(result, "times_in_order",
+              based ? bench_spread_of(samples->times, rounds)
+                    : (struct bench_spread){NAN, NAN, NAN});
+    bench_set_number(result, "cpu_us", cpu);
+    bench_set_number(result, "waiting", waiting);
+    bench_set_number(result, "wrong_pixels", kind->unchecked ? NAN : samples->wrong);
+    result->wrong = samples->wrong > (kind->vulkan ? VULKAN_PIXELS : 0);
+    snprintf(result->note, sizeof(result->note), "%s",
+             waiting >= FULL_IF_WAITING && cpu < FULL_IF_THREAD_USED * wall.median ? "full"
+                                                                                   : "NOT full");
 }
 
 static bool measure(struct frames *f, struct frames_run *base, struct frames_run *run,
-                    const struct frames_effort *effort, bool gaps, struct frames_result *result)
+                    struct bench_result *result)
 {
+    const struct frames_effort *effort = &frames_bench.effort;
+    const struct frames_kind *kind = run->kind;
     struct sample warm, in_order = {.wall = INFINITY};
-    struct samples samples;
-    unsigned frames = warm_up_frames(run->kind);
+    struct samples samples = {.wrong = 0};
     for (unsigned i = 0; i < 2; i++)
-        if (!block(f, run, frames, &warm) || (base && !block(f, base, LEAST_FRAMES, &in_order)))
+        if (!block(f, run, warm_up_frames(kind), &warm) ||
+            (base && !block(f, base, LEAST_FRAMES, &in_order)))
             return false;
-    result->frames = frames_of_block(run->kind, effort, warm.wall);
     unsigned base_frames =
         round_up(fmin(fmax(effort->block_seconds / 2 * 1e6 / in_order.wall, LEAST_FRAMES),
                       effort->most_frames),
                  1);
-    if (!take_rounds(f, base, run, effort, base_frames, result, &samples))
+    if (!take_rounds(f, base, run, base_frames, frames_of_block(kind, effort, warm.wall), &samples))
         return false;
-    summarise(&samples, effort->rounds, base, result);
-    return !gaps || frames_gaps(f, run, result->gaps);
+    report(&samples, base, kind, result);
+    return effort->latency_hz <= 0 || kind->vulkan || kind->reads || kind->group > 1 ||
+           !kind->open || frames_latency(f, run, effort->latency_hz, result);
 }
 
-void frames_measure(struct frames *f, struct frames_run *base, const struct frames_kind *kind,
-                    const struct frames_effort *effort, bool gaps, struct frames_result *result)
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+/* Raw interop in order, in both directions; Mesa on the CPU has no interop. */
+static struct frames_run base, read_base;
+
+static bool has_base(const struct frames *f)
 {
-    *result = (struct frames_result){.wrong = kind->unchecked ? -1 : 0};
+    return f->gl_ordinal != FRAMES_SOFTWARE_GL;
+}
+
+bool frames_open_base(void)
+{
+    struct frames *f = &frames_bench.f;
+    base = (struct frames_run){.kind = frames_base};
+    read_base = (struct frames_run){.kind = frames_read_base};
+    return !has_base(f) || (frames_base->open(f, &base) && frames_read_base->open(f, &read_base));
+}
+
+bool frames_close_base(void)
+{
+    struct frames *f = &frames_bench.f;
+    const bool good = !has_base(f) || frames_read_base->close(f, &read_base);
+    return (!has_base(f) || frames_base->close(f, &base)) && good;
+}
+
+bool frames_measure(const struct bench_row *row, size_t mesh)
+{
+    struct frames *f = &frames_bench.f;
+    const struct frames_kind *kind = (const struct frames_kind *)(const void *)row;
+    char size[48];
     struct frames_run *run = calloc(1, sizeof(*run));
-    if (!run) {
-        snprintf(result->reason, sizeof(result->reason), "out of memory");
-        return;
-    }
+    (void)mesh;
+    if (!run)
+        return bench_out_of_memory();
+    struct bench_result *result = bench_add(row, frames_size(f, size));
     run->kind = kind;
-    bool good = !kind->open || kind->open(f, run);
-    if (good)
-        good = measure(f, base, run, effort, gaps, result);
-    if (!good) {
-        result->measured = false;
-        snprintf(result->reason, sizeof(result->reason), "%s", frames_last_error());
-    }
+    bool good = (!kind->open || kind->open(f, run)) && measure(f,
+                                                               !has_base(f)  ? NULL
+                                                               : kind->reads ? &read_base
+                                                                             : &base,
+                                                               run, result);
+    const char *reason = good ? NULL : frames_last_error();
+    if (reason)
+        snprintf(result->note, sizeof(result->note), "%s", reason);
+    result->measured = good;
     /* Pending work must end before its objects are freed. */
-    if (!frames_drain(f) && good)
-        snprintf(result->reason, sizeof(result->reason), "%s", frames_last_error());
-    if (kind->close && !kind->close(f, run) && good)
-        snprintf(result->reason, sizeof(result->reason), "%s", frames_last_error());
+    good = frames_drain(f) && good;
+    good = (!kind->close || kind->close(f, run)) && good;
+    if (result->measured && !good)
+        snprintf(result->note, sizeof(result->note), "%s", frames_last_error());
     free(run);
+    return true;
 }

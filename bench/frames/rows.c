@@ -206,93 +206,50 @@ static bool close_ring(struct frames *f, struct frames_run *run)
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
+#define ROW(part, key, label)                                                                      \
+    {                                                                                              \
+        key, label, part, frames_measure                                                           \
+    }
 #define BOUND(key, label, frame)                                                                   \
     {                                                                                              \
-        key, label, FRAMES_BOUND, 1, 1, NULL, frame, NULL, .unchecked = true                       \
+        ROW("Unsynchronised", key, label), 1, 1, NULL, frame, NULL, .unchecked = true              \
     }
-#define IN_ORDER(key, label, open, frame, close)                                                   \
+#define IN_ORDER(key, label, ...)                                                                  \
     {                                                                                              \
-        key, label, FRAMES_IN_ORDER, 1, 1, open, frame, close, .unchecked = false                  \
+        ROW("OpenGL, in order", key, label), 1, 1, __VA_ARGS__                                     \
     }
 #define RING(key, label, slots, group)                                                             \
     {                                                                                              \
-        key, label, FRAMES_IN_FLIGHT, slots, group, open_ring, ring, close_ring,                   \
-            .unchecked = false                                                                     \
+        ROW("OpenGL, gr_ring", key, label), slots, group, open_ring, ring, close_ring              \
     }
 #define COPY(key, label, slots, open)                                                              \
     {                                                                                              \
-        key, label, FRAMES_IN_FLIGHT, slots, 1, open, frames_copy_ring, frames_copy_close_ring,    \
-            .unchecked = false                                                                     \
+        ROW("OpenGL, gr_ring", key, label), slots, 1, open, frames_copy_ring,                      \
+            frames_copy_close_ring                                                                 \
     }
-#define VULKAN(key, label, slots, group)                                                           \
+#define BY_HAND(key, label, slots)                                                                 \
     {                                                                                              \
-        key, label, FRAMES_VULKAN, slots, group, frames_vulkan_open_ring, frames_vulkan_frame,     \
-            frames_vulkan_close_ring, .unchecked = false                                           \
+        ROW("OpenGL, raw calls", key, label), slots, 1, frames_hand_open, frames_hand_frame,       \
+            frames_hand_close                                                                      \
     }
-#define VULKAN_COPY(key, label, slots, ...)                                                        \
+#define VULKAN_BY(key, label, slots, group, ...)                                                   \
     {                                                                                              \
-        key, label, FRAMES_VULKAN, slots, 1, frames_vulkan_open_ring, frames_vulkan_frame,         \
-            frames_vulkan_close_ring, .copied = __VA_ARGS__                                        \
+        ROW("Vulkan, gr_ring", key, label), slots, group, __VA_ARGS__, .vulkan = true              \
     }
-#define VULKAN_IMAGE(key, label, ...)                                                              \
+#define VULKAN_RING  frames_vulkan_open_ring, frames_vulkan_frame, frames_vulkan_close_ring
+#define VULKAN_IMAGE frames_vulkan_image_open, frames_vulkan_frame, frames_vulkan_image_close
+#define READ(key, label, slots, group, ...)                                                        \
     {                                                                                              \
-        key, label, FRAMES_VULKAN, 3, 1, frames_vulkan_image_open, frames_vulkan_frame,            \
-            frames_vulkan_image_close, .image = true, .copied = __VA_ARGS__                        \
+        ROW("OpenGL draws, CUDA reads", key, label), slots, group, __VA_ARGS__, .reads = true      \
     }
-#define READ_GROUPS(key, label, slots, group, ...)                                                 \
-    {                                                                                              \
-        key, label, FRAMES_READ, slots, group, __VA_ARGS__, .reads = true                          \
-    }
-#define READ(key, label, slots, ...) READ_GROUPS(key, label, slots, 1, __VA_ARGS__)
-
 #define READ_COPIES frames_copy_open_ring, frames_copy_read_ring, frames_copy_close_ring
 #define READ_RING   frames_read_open_ring, frames_read_ring, close_ring
 #define READ_HAND   frames_hand_open, frames_hand_read_frame, frames_hand_close
-#define BY_HAND(key, label, slots)                                                                 \
-    {                                                                                              \
-        key, label, FRAMES_HAND, slots, 1, frames_hand_open, frames_hand_frame, frames_hand_close, \
-            .unchecked = false, .hand = {                                                          \
-                BOTH,                                                                              \
-                EACH,                                                                              \
-                .barriers = true                                                                   \
-            }                                                                                      \
-    }
 #define VULKAN_READ(key, label, slots, group, frame, loose)                                        \
     {                                                                                              \
-        key, label, FRAMES_VULKAN_READ, slots, group, frames_vulkan_read_open, frame,              \
+        ROW("Vulkan draws, CUDA reads", key, label), slots, group, frames_vulkan_read_open, frame, \
             frames_vulkan_read_close, .unchecked = loose, .reads = true                            \
     }
-/* A row of raw calls (by_hand.c). Members that are left out are 0, which means never. */
-#define HAND(key, label, slots, ...)                                                               \
-    {                                                                                              \
-        key, label, FRAMES_WHY, slots, 1, frames_hand_open, frames_hand_frame, frames_hand_close,  \
-            .unchecked = true, .hand = {                                                           \
-                __VA_ARGS__                                                                        \
-            }                                                                                      \
-    }
-#define HAND_COPY(key, label, slots, ...)                                                          \
-    {                                                                                              \
-        key, label, FRAMES_WHY_COPY, slots, 1, frames_hand_copy_open, frames_hand_copy_frame,      \
-            frames_hand_copy_close, .unchecked = false, .copy = {                                  \
-                __VA_ARGS__                                                                        \
-            }                                                                                      \
-    }
-#define WAITING .flush = FRAMES_FLUSH_WAITING
-#define EARLY   .until_drawn = true, .waits_early = true
-#define BOTH    .kernel = true, .draw = true
-#define EACH    .cuda_waits = 1, .cuda_signals = 1, .gl_waits = 1, .gl_signals = 1, .flushes = 1
-
-const char *const frames_part_titles[FRAMES_PARTS] = {
-    [FRAMES_BOUND] = "Unsynchronised",
-    [FRAMES_IN_ORDER] = "OpenGL, in order",
-    [FRAMES_IN_FLIGHT] = "OpenGL, gr_ring",
-    [FRAMES_HAND] = "OpenGL, raw calls",
-    [FRAMES_VULKAN] = "Vulkan, gr_ring",
-    [FRAMES_READ] = "OpenGL draws, CUDA reads",
-    [FRAMES_VULKAN_READ] = "Vulkan draws, CUDA reads",
-    [FRAMES_WHY] = "Shared by hand",
-    [FRAMES_WHY_COPY] = "Copies by hand",
-};
 
 /* The indices of the rows used as the baseline. */
 enum { BASE = 4, READ_BASE = 40 };
@@ -305,21 +262,20 @@ const struct frames_kind frames_kinds[] = {
     BOUND("kernel", "kernel alone", kernel_alone),
     BOUND("draw", "draw alone", draw_alone),
     BOUND("bound", "both, unsynchronised", unsynchronised),
-    {"transfer", "kernel and transfer", FRAMES_BOUND, 1, 1, frames_transfer_open, frames_transfer,
-     frames_transfer_close, .unchecked = true},
+    {ROW("Unsynchronised", "transfer", "kernel and transfer"), 1, 1, frames_transfer_open,
+     frames_transfer, frames_transfer_close, .unchecked = true},
     [BASE] = IN_ORDER("raw", "interop, raw calls", open_raw, raw, close_raw),
     IN_ORDER("grinterop", "interop, grinterop", open_grinterop, grinterop, close_grinterop),
     IN_ORDER("copy", "copy, grinterop", frames_copy_open, grinterop, close_grinterop),
     IN_ORDER("copy/created", "copy, created", frames_copy_open_created, grinterop, close_grinterop),
     IN_ORDER("shared", "shared, grinterop", open_shared, grinterop, close_grinterop),
-    {"peer", "peer, grinterop", FRAMES_IN_ORDER, 1, 1, open_peer, grinterop, close_grinterop,
-     .across = true},
+    IN_ORDER("peer", "peer, grinterop", open_peer, grinterop, close_grinterop, .across = true),
     IN_ORDER("image/interop", "texture, interop", frames_image_open, frames_image_frame,
              frames_image_close),
     IN_ORDER("image/copy", "texture, copy", frames_image_open_copy, frames_image_frame,
              frames_image_close),
-    {"image/peer", "texture, peer", FRAMES_IN_ORDER, 1, 1, frames_image_open_peer,
-     frames_image_frame, frames_image_close, .across = true},
+    IN_ORDER("image/peer", "texture, peer", frames_image_open_peer, frames_image_frame,
+             frames_image_close, .across = true),
     RING("ring/1", "1 in flight", 3, 1),
     RING("ring/2", "2 in flight", 4, 1),
     RING("ring/4", "4 in flight", 6, 1),
@@ -335,113 +291,46 @@ const struct frames_kind frames_kinds[] = {
     COPY("copy/created/4", "copy, created, 4 in flight", 6, frames_copy_open_created_ring),
     BY_HAND("hand/1", "shared, 1 in flight", 3),
     BY_HAND("hand/16", "shared, 16 in flight", 18),
-    {"vulkan/draw", "draw alone", FRAMES_VULKAN, 1, 1, frames_vulkan_open_ring,
-     frames_vulkan_draw_only, frames_vulkan_close_ring, .unchecked = true},
-    VULKAN("vulkan/1", "1 in flight", 3, 1),
-    VULKAN("vulkan/16", "16 in flight", 18, 1),
-    VULKAN("vulkan/64", "groups of 64", 128, 64),
-    VULKAN_COPY("vulkan/copy/1", "copy, 1 in flight", 3, GR_TRANSPORT_COPY),
-    VULKAN_COPY("vulkan/copy/4", "copy, 4 in flight", 6, GR_TRANSPORT_COPY),
-    VULKAN_COPY("vulkan/peer/1", "peer, 1 in flight", 3, GR_TRANSPORT_PEER, .across = true),
-    VULKAN_COPY("vulkan/peer/4", "peer, 4 in flight", 6, GR_TRANSPORT_PEER, .across = true),
-    VULKAN_IMAGE("vulkan/image/copy", "image, copy, 1 in flight", GR_TRANSPORT_COPY),
-    VULKAN_IMAGE("vulkan/image/peer", "image, peer, 1 in flight", GR_TRANSPORT_PEER,
-                 .across = true),
-    {"vulkan/copy/queue", "copy on the transfer queue, 4", FRAMES_VULKAN, 6, 1,
-     frames_transfer_queue_open_ring, frames_transfer_queue_frame, frames_vulkan_close_ring,
-     .copied = GR_TRANSPORT_COPY},
-    READ("read/bound", "both, unsynchronised", 1, NULL, frames_read_alone, NULL, .unchecked = true),
-    [READ_BASE] =
-        READ("read/raw", "interop, raw calls", 1, frames_read_open_raw, frames_read_raw, close_raw),
-    READ("read/grinterop", "interop, grinterop", 1, frames_read_open, frames_read_frame,
+    VULKAN_BY("vulkan/draw", "draw alone", 1, 1, frames_vulkan_open_ring, frames_vulkan_draw_only,
+              frames_vulkan_close_ring, .unchecked = true),
+    VULKAN_BY("vulkan/1", "1 in flight", 3, 1, VULKAN_RING),
+    VULKAN_BY("vulkan/16", "16 in flight", 18, 1, VULKAN_RING),
+    VULKAN_BY("vulkan/64", "groups of 64", 128, 64, VULKAN_RING),
+    VULKAN_BY("vulkan/copy/1", "copy, 1 in flight", 3, 1, VULKAN_RING, .copied = GR_TRANSPORT_COPY),
+    VULKAN_BY("vulkan/copy/4", "copy, 4 in flight", 6, 1, VULKAN_RING, .copied = GR_TRANSPORT_COPY),
+    VULKAN_BY("vulkan/peer/1", "peer, 1 in flight", 3, 1, VULKAN_RING, .copied = GR_TRANSPORT_PEER,
+              .across = true),
+    VULKAN_BY("vulkan/peer/4", "peer, 4 in flight", 6, 1, VULKAN_RING, .copied = GR_TRANSPORT_PEER,
+              .across = true),
+    VULKAN_BY("vulkan/image/copy", "image, copy, 1 in flight", 3, 1, VULKAN_IMAGE, .image = true,
+              .copied = GR_TRANSPORT_COPY),
+    VULKAN_BY("vulkan/image/peer", "image, peer, 1 in flight", 3, 1, VULKAN_IMAGE, .image = true,
+              .copied = GR_TRANSPORT_PEER, .across = true),
+    VULKAN_BY("vulkan/copy/queue", "copy on the transfer queue, 4", 6, 1,
+              frames_transfer_queue_open_ring, frames_transfer_queue_frame,
+              frames_vulkan_close_ring, .copied = GR_TRANSPORT_COPY),
+    READ("read/bound", "both, unsynchronised", 1, 1, NULL, frames_read_alone, NULL,
+         .unchecked = true),
+    [READ_BASE] = READ("read/raw", "interop, raw calls", 1, 1, frames_read_open_raw,
+                       frames_read_raw, close_raw),
+    READ("read/grinterop", "interop, grinterop", 1, 1, frames_read_open, frames_read_frame,
          close_grinterop),
-    READ("read/peer", "peer, grinterop", 1, frames_read_open_peer, frames_read_frame,
+    READ("read/peer", "peer, grinterop", 1, 1, frames_read_open_peer, frames_read_frame,
          close_grinterop, .across = true),
-    READ("read/copy", "copy, grinterop", 1, frames_copy_open, frames_read_frame, close_grinterop),
-    READ("read/copy/1", "copy, 1 in flight", 3, READ_COPIES),
-    READ("read/copy/4", "copy, 4 in flight", 6, READ_COPIES),
-    READ("read/ring/1", "ring, 1 in flight", 3, READ_RING),
-    READ("read/ring/16", "ring, 16 in flight", 18, READ_RING),
-    READ_GROUPS("read/ring/64", "ring, groups of 64", 128, 64, READ_RING),
-    READ("read/hand/1", "raw shared, 1 in flight", 3, READ_HAND),
-    READ("read/hand/16", "raw shared, 16 in flight", 18, READ_HAND),
+    READ("read/copy", "copy, grinterop", 1, 1, frames_copy_open, frames_read_frame,
+         close_grinterop),
+    READ("read/copy/1", "copy, 1 in flight", 3, 1, READ_COPIES),
+    READ("read/copy/4", "copy, 4 in flight", 6, 1, READ_COPIES),
+    READ("read/ring/1", "ring, 1 in flight", 3, 1, READ_RING),
+    READ("read/ring/16", "ring, 16 in flight", 18, 1, READ_RING),
+    READ("read/ring/64", "ring, groups of 64", 128, 64, READ_RING),
+    READ("read/hand/1", "raw shared, 1 in flight", 3, 1, READ_HAND),
+    READ("read/hand/16", "raw shared, 16 in flight", 18, 1, READ_HAND),
     VULKAN_READ("vulkan/read/bound", "both, unsynchronised", 1, 1, frames_vulkan_read_alone, true),
     VULKAN_READ("vulkan/read/1", "1 in flight", 3, 1, frames_vulkan_read_frame, false),
     VULKAN_READ("vulkan/read/16", "16 in flight", 18, 1, frames_vulkan_read_frame, false),
     VULKAN_READ("vulkan/read/64", "groups of 64", 128, 64, frames_vulkan_read_frame, false),
-
-    HAND("why/kernel", "kernel, no semaphore", 1, .kernel = true),
-    HAND("why/kernel-signal", "kernel, signal", 1, .kernel = true, .cuda_signals = 1),
-    HAND("why/kernel-wait", "kernel, wait satisfied", 1, .kernel = true, .cuda_waits = 1,
-         .satisfied = true),
-    HAND("why/draw", "draw, no semaphore", 16, .draw = true),
-    HAND("why/draw-flush", "draw, flush", 16, .draw = true, .flushes = 1),
-    HAND("why/draw-signal", "draw, signal", 16, .draw = true, .gl_signals = 1, .flushes = 64),
-    HAND("why/draw-signal-flush", "draw, signal, flush", 16, .draw = true, .gl_signals = 1,
-         .flushes = 1),
-    HAND("why/draw-wait", "draw, wait satisfied", 16, .draw = true, .gl_waits = 1, .flushes = 64,
-         .satisfied = true),
-    HAND("why/draw-barriers", "draw, wait and signal name the buffer", 16, .draw = true,
-         .gl_waits = 1, .gl_signals = 1, .flushes = 1, .satisfied = true, .barriers = true),
-    HAND("why/both", "both, no semaphore", 16, BOTH),
-    HAND("why/16", "16 slots, each by each", 16, BOTH, EACH),
-    HAND("why/64", "64 slots, each by each", 64, BOTH, EACH),
-    HAND("why/128", "128 slots, each by each", 128, BOTH, EACH),
-    HAND("why/128-barriers", "128, each by each, buffer named", 128, BOTH, EACH, .barriers = true),
-    HAND("why/128-flush16", "128, flush every 16", 128, BOTH, .cuda_waits = 1, .cuda_signals = 1,
-         .gl_waits = 1, .gl_signals = 1, .flushes = 16),
-    HAND("why/128-gl-signal64", "128, OpenGL signals every 64", 128, BOTH, .cuda_waits = 1,
-         .cuda_signals = 1, .gl_waits = 1, .gl_signals = 64, .flushes = 1),
-    HAND("why/16-cuda-wait8", "16, CUDA waits every 8", 16, BOTH, .cuda_waits = 8,
-         .cuda_signals = 1, .gl_waits = 1, .gl_signals = 1, .flushes = 1),
-    HAND("why/128-cuda-wait64", "128, CUDA waits every 64", 128, BOTH, .cuda_waits = 64,
-         .cuda_signals = 1, .gl_waits = 1, .gl_signals = 1, .flushes = 1),
-    HAND("why/128-cuda-wait16", "128, CUDA waits every 16", 128, BOTH, .cuda_waits = 16,
-         .cuda_signals = 1, .gl_waits = 1, .gl_signals = 1, .flushes = 1),
-    HAND("why/128-gl-wait64", "128, OpenGL waits every 64", 128, BOTH, .cuda_waits = 1,
-         .cuda_signals = 1, .gl_waits = 64, .gl_signals = 1, .flushes = 1),
-    HAND("why/128-cuda-only", "128, only CUDA waits", 128, BOTH, .cuda_waits = 1, .gl_signals = 1,
-         .flushes = 1),
-    HAND("why/128-gl-only", "128, only OpenGL waits", 128, BOTH, .cuda_signals = 1, .gl_waits = 1,
-         .flushes = 1),
-    HAND("why/16-all8", "16, all every 8", 16, BOTH, .cuda_waits = 8, .cuda_signals = 8,
-         .gl_waits = 8, .gl_signals = 8, .flushes = 8),
-    HAND("why/32-all8", "32, all every 8", 32, BOTH, .cuda_waits = 8, .cuda_signals = 8,
-         .gl_waits = 8, .gl_signals = 8, .flushes = 8),
-    HAND("why/128-all64", "128, all every 64", 128, BOTH, .cuda_waits = 64, .cuda_signals = 64,
-         .gl_waits = 64, .gl_signals = 64, .flushes = 64),
-
-    HAND_COPY("why-copy/processor", "by the CPU", 1, .pieces = 1, .by_cpu = true),
-    HAND_COPY("why-copy/processor-flush", "by the CPU, flush", 1, .pieces = 1, .by_cpu = true,
-              WAITING),
-    HAND_COPY("why-copy/processor-4", "by the CPU, 4 ahead", 6, .pieces = 1, .ahead = 4,
-              .by_cpu = true),
-    HAND_COPY("why-copy/1", "1 piece", 1, .pieces = 1, WAITING),
-    HAND_COPY("why-copy/2", "2 pieces", 1, .pieces = 2, WAITING),
-    HAND_COPY("why-copy/4", "4 pieces", 1, .pieces = 4, WAITING),
-    HAND_COPY("why-copy/8", "8 pieces (grinterop's at 16 MiB)", 1, .pieces = 8, WAITING),
-    HAND_COPY("why-copy/16", "16 pieces", 1, .pieces = 16, WAITING),
-    HAND_COPY("why-copy/32", "32 pieces", 1, .pieces = 32, WAITING),
-    HAND_COPY("why-copy/8-quiet", "8, no flush", 1, .pieces = 8),
-    HAND_COPY("why-copy/8-flush", "8, flush each", 1, .pieces = 8, .flush = FRAMES_FLUSH_EACH),
-    HAND_COPY("why-copy/two-1", "two buffers in turn, 1 piece", 2, .pieces = 1, WAITING),
-    HAND_COPY("why-copy/two-8", "two buffers in turn, 8", 2, .pieces = 8, WAITING),
-    HAND_COPY("why-copy/three-1", "three buffers in turn, 1 piece", 3, .pieces = 1, WAITING),
-    HAND_COPY("why-copy/three-8", "three buffers in turn, 8", 3, .pieces = 8, WAITING),
-    HAND_COPY("why-copy/two-early", "two, 8, kernel after a drawing", 2, .pieces = 8, WAITING,
-              EARLY),
-    HAND_COPY("why-copy/three-early", "three, 8, kernel after a drawing", 3, .pieces = 8, WAITING,
-              EARLY),
-    HAND_COPY("why-copy/ahead-2", "2 ahead, 8", 4, .pieces = 8, .ahead = 2, WAITING),
-    HAND_COPY("why-copy/ahead-4", "4 ahead, 8", 6, .pieces = 8, .ahead = 4, WAITING),
-    HAND_COPY("why-copy/ahead-4-1", "4 ahead, 1 piece", 6, .pieces = 1, .ahead = 4, WAITING),
-    HAND_COPY("why-copy/ahead-2-early", "2 ahead, 8, kernel after a drawing", 4, .pieces = 8,
-              .ahead = 2, WAITING, EARLY),
-    HAND_COPY("why-copy/ahead-4-early", "4 ahead, 8, kernel after a drawing", 6, .pieces = 8,
-              .ahead = 4, WAITING, EARLY),
-    HAND_COPY("why-copy/ahead-4-quiet", "4 ahead, 8, no flush", 6, .pieces = 8, .ahead = 4),
+    {.slots = 0},
 };
-const size_t frames_kind_count = sizeof(frames_kinds) / sizeof(frames_kinds[0]);
 const struct frames_kind *const frames_base = &frames_kinds[BASE];
 const struct frames_kind *const frames_read_base = &frames_kinds[READ_BASE];
-const struct frames_kind frames_core = IN_ORDER("core", "interop, cuda.core", NULL, NULL, NULL);

@@ -39,7 +39,6 @@ struct frames_vulkan {
     struct frames_vulkan_draw draw;    /* draws the points */
     struct frames_vulkan_draw picture; /* draws the picture, for the rows that have one */
     struct vulkan_buffer pixels;
-    const VkCommandBuffer *stamps; /* if not NULL, a command buffer to submit after each frame */
 };
 
 /*

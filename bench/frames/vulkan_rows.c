@@ -301,19 +301,15 @@ bool frames_vulkan_draw_only(struct frames *f, struct frames_run *run)
 bool frames_vulkan_frame(struct frames *f, struct frames_run *run)
 {
     const unsigned n = run->kind->group;
-    unsigned count = n;
-    VkCommandBuffer commands[FRAMES_MOST_GROUP + 1];
+    VkCommandBuffer commands[FRAMES_MOST_GROUP];
     if (!frames_ring_write(f, run))
         return false;
     for (unsigned i = 0; i < n; i++)
         commands[i] = run->commands[run->slots[i]->index];
-    if (f->vulkan->stamps)
-        commands[count++] = f->vulkan->stamps[f->drawn++];
     gr_submit *points = run->slots[0]->submit;
     const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_VERTEX_INPUT_BIT |
                                         (run->kind->copied ? VK_PIPELINE_STAGE_TRANSFER_BIT : 0);
-    if (frames_vulkan_submit(f, commands, count, points, stages) &&
-        gr_submit_commit(points) == GR_OK)
+    if (frames_vulkan_submit(f, commands, n, points, stages) && gr_submit_commit(points) == GR_OK)
         return frames_ring_give_back(run);
     gr_ring_cancel_read(run->ring, run->slots, n);
     return false;

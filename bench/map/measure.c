@@ -6,7 +6,6 @@
  * its own subject.
  */
 #define _GNU_SOURCE
-#include <math.h>
 #include <unistd.h>
 
 #include "bench/map/map.h"
@@ -20,11 +19,18 @@ static const double FULL_IF_SLOWER = 1.1, FULL_IF_QUEUED = 2;
 
 enum { WARM_UP_BLOCKS = 3, CHUNK_FRAMES = 50 };
 
+/* The result of a row. */
+struct row {
+    struct bench_comparison of; /* `halves` is from drained blocks only */
+    double queued;              /* with full queues: the frames left after the last block */
+    bool full; /* whether the queues were full, so that the GPU was the bottleneck */
+};
+
 /* The state of a row during its measurement. */
 struct run {
-    struct bench *bench;
-    const struct bench_kind *kind;
-    const struct bench_effort *effort;
+    struct map_bench *bench;
+    const struct map_kind *kind;
+    const struct map_effort *effort;
     struct bench_pairs pairs;
     /* with full queues: frames per block, frames in the queues, and the subject of those frames */
     unsigned frames, depth, last;
@@ -33,7 +39,7 @@ struct run {
 static bool enqueue(void *of, unsigned subject, unsigned frames)
 {
     const struct run *run = of;
-    const bool work = run->kind->part == BENCH_FRAME;
+    const bool work = run->kind->part == MAP_FRAME;
     for (unsigned i = 0; i < frames; i++)
         if (!run->kind->frame[subject](run->bench, run->kind->resources, work))
             return false;
@@ -43,7 +49,7 @@ static bool enqueue(void *of, unsigned subject, unsigned frames)
 static bool drained_block(void *of, unsigned subject, struct bench_block *block)
 {
     const struct run *run = of;
-    return bench_drain(run->bench) &&
+    return map_drain(run->bench) &&
            bench_time_block(&run->pairs, subject, run->kind->room_frames, block);
 }
 
@@ -59,10 +65,10 @@ static bool full_block(void *of, unsigned subject, struct bench_block *block)
 /*
  * Drains the queues and computes the number of frames that they held, from the duration of a frame.
  */
-static bool count_queued(struct bench *bench, double frame_us, double *frames)
+static bool count_queued(struct map_bench *bench, double frame_us, double *frames)
 {
     double start = bench_now_us();
-    if (!bench_drain(bench))
+    if (!map_drain(bench))
         return false;
     *frames = (bench_now_us() - start) / frame_us;
     return true;
@@ -71,7 +77,7 @@ static bool count_queued(struct bench *bench, double frame_us, double *frames)
 /* Fills the queues to determine how many frames they hold, and then fills them again. */
 static bool fill_queues(struct run *run)
 {
-    const struct bench_effort *effort = run->effort;
+    const struct map_effort *effort = run->effort;
     const unsigned full = run->kind->full_frames;
     const unsigned frames = full < CHUNK_FRAMES ? full : CHUNK_FRAMES;
     double start = bench_now_us(), pace = 0, queued = 0;
@@ -89,13 +95,13 @@ static bool fill_queues(struct run *run)
     return enqueue(run, 0, run->depth + run->depth / 4);
 }
 
-static bool measure_drained(struct run *run, struct bench_row *row)
+static bool measure_drained(struct run *run, struct row *row)
 {
     run->pairs.block = drained_block;
     run->pairs.warm_ups = WARM_UP_BLOCKS;
     run->pairs.blocks = run->effort->blocks;
     run->pairs.seconds = run->effort->room_seconds;
-    return bench_compare(&run->pairs, &row->of) && bench_drain(run->bench);
+    return bench_compare(&run->pairs, &row->of) && map_drain(run->bench);
 }
 
 static bool enqueueing_alone(struct run *run, double *least)
@@ -110,7 +116,7 @@ static bool enqueueing_alone(struct run *run, double *least)
     return true;
 }
 
-static bool measure_full(struct run *run, struct bench_row *row)
+static bool measure_full(struct run *run, struct row *row)
 {
     const unsigned frames = run->kind->full_frames;
     double alone;
@@ -126,21 +132,36 @@ static bool measure_full(struct run *run, struct bench_row *row)
     if (!count_queued(run->bench, pace, &row->queued))
         return false;
     row->full = pace > alone * FULL_IF_SLOWER && row->queued >= FULL_IF_QUEUED;
-    return run->kind->part != BENCH_FRAME || bench_check_work(run->bench);
+    return run->kind->part != MAP_FRAME || map_check_work(run->bench);
 }
 
-bool bench_measure(struct bench *bench, const struct bench_kind *kind,
-                   const struct bench_effort *effort, struct bench_row *row)
+/* Adds the values and the notes on the queues. */
+static void report(const struct run *run, const struct row *row)
 {
-    struct run run = {.bench = bench,
-                      .kind = kind,
-                      .effort = effort,
-                      .pairs = {.key = kind->key,
-                                .row = (size_t)(kind - bench_kinds) + 1,
-                                .rows = bench_kind_count,
-                                .subjects = BENCH_SUBJECTS,
-                                .enqueue = enqueue,
-                                .of = &run}};
-    *row = (struct bench_row){.kind = kind, .queued = NAN, .full = NAN};
-    return bench_is_full(kind) ? measure_full(&run, row) : measure_drained(&run, row);
+    static const char *const subjects[] = {"raw", "grinterop"};
+    struct bench_result *result = bench_add(&run->kind->row, "");
+    bench_set_comparison(result, &row->of, subjects);
+    if (run->kind->full_frames == 0 && !isnan(row->of.halves))
+        snprintf(result->note, sizeof(result->note), "2nd half of a block x%.2f", row->of.halves);
+    else if (run->kind->full_frames)
+        snprintf(result->note, sizeof(result->note),
+                 row->full ? "full (%.0f frames waiting)"
+                           : "NOT full: enqueueing is the bottleneck",
+                 row->queued);
+}
+
+bool map_measure(const struct bench_row *of, size_t size)
+{
+    const struct map_kind *kind = (const struct map_kind *)(const void *)of;
+    struct run run = {
+        .bench = &map_bench,
+        .kind = kind,
+        .effort = &map_bench.effort,
+        .pairs = {.key = of->name, .subjects = BENCH_SUBJECTS, .enqueue = enqueue, .of = &run}};
+    struct row row = {0};
+    (void)size;
+    if (!(kind->full_frames ? measure_full(&run, &row) : measure_drained(&run, &row)))
+        return false;
+    report(&run, &row);
+    return true;
 }

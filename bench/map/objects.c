@@ -18,68 +18,66 @@ static bool have_buffer_storage(void)
     return false;
 }
 
-static unsigned make_buffer(const struct bench *bench)
+static unsigned make_buffer(void)
 {
     GLuint name = 0;
-    GLsizeiptr bytes = (GLsizeiptr)bench->bytes;
-    void *zeros = calloc(1, bench->bytes);
+    void *zeros = calloc(1, MAP_BYTES);
     glGenBuffers(1, &name);
     glBindBuffer(GL_COPY_WRITE_BUFFER, name);
-    glBufferStorage(GL_COPY_WRITE_BUFFER, bytes, zeros, 0);
+    glBufferStorage(GL_COPY_WRITE_BUFFER, MAP_BYTES, zeros, 0);
     free(zeros);
     return name;
 }
 
-static bool open_buffers(struct bench *bench)
+static bool open_buffers(struct map_bench *bench)
 {
     if (!have_buffer_storage())
         return false;
-    for (unsigned i = 0; i < BENCH_RESOURCES; i++) {
-        bench->names[i] = make_buffer(bench);
+    for (unsigned i = 0; i < MAP_RESOURCES; i++) {
+        bench->names[i] = make_buffer();
         bench->resources[i] = gr_from_gl_buffer(bench->names[i], GR_WRITE_DISCARD);
         if (!bench->resources[i])
             return bench_grinterop_failed("gr_from_gl_buffer");
         bench->handles[i] = gr_resource_get_info(bench->resources[i])->graphics;
     }
-    bench->spare = make_buffer(bench);
+    bench->spare = make_buffer();
     /* The last buffer stays bound as the target of the copies. */
-    bench->sink = make_buffer(bench);
+    bench->sink = make_buffer();
     glGenProgramPipelines(1, &bench->pipeline);
     glBindProgramPipeline(bench->pipeline);
     GLenum error = glGetError();
     if (error != GL_NO_ERROR) {
-        fprintf(stderr, "bench_map: OpenGL error 0x%x while making %d buffers of %zu bytes\n",
-                error, BENCH_RESOURCES + 2, bench->bytes);
+        fprintf(stderr, "bench_map: OpenGL error 0x%x while making %d buffers of %d bytes\n", error,
+                MAP_RESOURCES + 2, MAP_BYTES);
         return false;
     }
     return true;
 }
 
-bool bench_open(struct bench *bench)
+bool map_open(struct map_bench *bench)
 {
     bench->cuda = gr_cuda();
     return bench_device_open_gl(&bench->on) && open_buffers(bench);
 }
 
-void bench_close(struct bench *bench)
+void map_close(struct map_bench *bench)
 {
-    for (unsigned i = 0; i < BENCH_RESOURCES; i++)
+    for (unsigned i = 0; i < MAP_RESOURCES; i++)
         gr_resource_free(bench->resources[i]);
     if (bench->on.egl) {
-        glDeleteBuffers(BENCH_RESOURCES, bench->names);
+        glDeleteBuffers(MAP_RESOURCES, bench->names);
         glDeleteBuffers(1, &bench->spare);
         glDeleteBuffers(1, &bench->sink);
         glDeleteProgramPipelines(1, &bench->pipeline);
     }
     bench_device_close(&bench->on);
-    *bench = (struct bench){.bytes = bench->bytes, .on.ordinal = bench->on.ordinal};
 }
 
-bool bench_check_work(struct bench *bench)
+bool map_check_work(struct map_bench *bench)
 {
     float words[2] = {0, 0};
-    GLintptr last = (GLintptr)(bench->bytes / 4 * 4 - 4);
-    if (!bench_drain(bench))
+    GLintptr last = MAP_BYTES - 4;
+    if (!map_drain(bench))
         return false;
     glGetBufferSubData(GL_COPY_WRITE_BUFFER, 0, 4, &words[0]);
     glGetBufferSubData(GL_COPY_WRITE_BUFFER, last, 4, &words[1]);

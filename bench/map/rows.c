@@ -18,7 +18,7 @@
 
 static const unsigned FILL_VALUE = 0x3f800000u;
 
-bool bench_drain(struct bench *bench)
+bool map_drain(struct map_bench *bench)
 {
     if (!bench_cuda_ok(bench->cuda->StreamSynchronize(bench->on.stream), "cuStreamSynchronize"))
         return false;
@@ -26,14 +26,14 @@ bool bench_drain(struct bench *bench)
     return true;
 }
 
-static bool fill_one(struct bench *bench, unsigned i)
+static bool fill_one(struct map_bench *bench, unsigned i)
 {
-    return bench_cuda_ok(bench->cuda->MemsetD32Async(bench->pointers[i], FILL_VALUE,
-                                                     bench->bytes / 4, bench->on.stream),
+    return bench_cuda_ok(bench->cuda->MemsetD32Async(bench->pointers[i], FILL_VALUE, MAP_BYTES / 4,
+                                                     bench->on.stream),
                          "cuMemsetD32Async");
 }
 
-static bool fill(struct bench *bench, unsigned resources)
+static bool fill(struct map_bench *bench, unsigned resources)
 {
     for (unsigned i = 0; i < resources; i++)
         if (!fill_one(bench, i))
@@ -41,19 +41,19 @@ static bool fill(struct bench *bench, unsigned resources)
     return true;
 }
 
-static void copy_one(const struct bench *bench, unsigned i)
+static void copy_one(const struct map_bench *bench, unsigned i)
 {
     glBindBuffer(GL_COPY_READ_BUFFER, bench->names[i]);
-    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, (GLsizeiptr)bench->bytes);
+    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0, MAP_BYTES);
 }
 
-static void copy(const struct bench *bench, unsigned resources)
+static void copy(const struct map_bench *bench, unsigned resources)
 {
     for (unsigned i = 0; i < resources; i++)
         copy_one(bench, i);
 }
 
-static bool raw_pointer(struct bench *bench, unsigned i)
+static bool raw_pointer(struct map_bench *bench, unsigned i)
 {
     size_t size;
     return bench_cuda_ok(bench->cuda->GraphicsResourceGetMappedPointer(&bench->pointers[i], &size,
@@ -61,7 +61,7 @@ static bool raw_pointer(struct bench *bench, unsigned i)
                          "cuGraphicsResourceGetMappedPointer");
 }
 
-static bool raw_map_one(struct bench *bench, unsigned i)
+static bool raw_map_one(struct map_bench *bench, unsigned i)
 {
     if (!bench_cuda_ok(bench->cuda->GraphicsMapResources(1, &bench->handles[i], bench->on.stream),
                        "cuGraphicsMapResources"))
@@ -69,14 +69,14 @@ static bool raw_map_one(struct bench *bench, unsigned i)
     return raw_pointer(bench, i);
 }
 
-static bool raw_release_one(struct bench *bench, unsigned i)
+static bool raw_release_one(struct map_bench *bench, unsigned i)
 {
     return bench_cuda_ok(
         bench->cuda->GraphicsUnmapResources(1, &bench->handles[i], bench->on.stream),
         "cuGraphicsUnmapResources");
 }
 
-static bool grinterop_map_one(struct bench *bench, unsigned i)
+static bool grinterop_map_one(struct map_bench *bench, unsigned i)
 {
     bench->buffers[i] = gr_map(bench->resources[i], bench->on.stream);
     if (!bench->buffers[i])
@@ -85,7 +85,7 @@ static bool grinterop_map_one(struct bench *bench, unsigned i)
     return true;
 }
 
-static bool grinterop_release_one(struct bench *bench, unsigned i)
+static bool grinterop_release_one(struct map_bench *bench, unsigned i)
 {
     return gr_buffer_release(bench->buffers[i]) == GR_OK ||
            bench_grinterop_failed("gr_buffer_release");
@@ -94,7 +94,7 @@ static bool grinterop_release_one(struct bench *bench, unsigned i)
 /* ---- By raw calls that make the checks of grinterop ------------------------------------------ */
 
 /* Asks the drivers what grinterop asks them at each map, and again at each release. */
-static bool check(const struct bench *bench)
+static bool check(const struct map_bench *bench)
 {
     CUcontext context;
     CUstreamCaptureStatus capture;
@@ -104,21 +104,21 @@ static bool check(const struct bench *bench)
                          "cuStreamIsCapturing");
 }
 
-static bool checked_map_one(struct bench *bench, unsigned i)
+static bool checked_map_one(struct map_bench *bench, unsigned i)
 {
     return check(bench) && raw_map_one(bench, i);
 }
 
-static bool checked_release_one(struct bench *bench, unsigned i)
+static bool checked_release_one(struct map_bench *bench, unsigned i)
 {
     return check(bench) && raw_release_one(bench, i);
 }
 
 /* ---- One call per resource ------------------------------------------------------------------- */
 
-typedef bool (*one_fn)(struct bench *bench, unsigned i);
+typedef bool (*one_fn)(struct map_bench *bench, unsigned i);
 
-static inline bool pairs(struct bench *bench, unsigned resources, bool work, one_fn map,
+static inline bool pairs(struct map_bench *bench, unsigned resources, bool work, one_fn map,
                          one_fn release)
 {
     for (unsigned i = 0; i < resources; i++) {
@@ -130,7 +130,7 @@ static inline bool pairs(struct bench *bench, unsigned resources, bool work, one
     return true;
 }
 
-static inline bool singly(struct bench *bench, unsigned resources, bool work, one_fn map,
+static inline bool singly(struct map_bench *bench, unsigned resources, bool work, one_fn map,
                           one_fn release)
 {
     for (unsigned i = 0; i < resources; i++)
@@ -146,34 +146,34 @@ static inline bool singly(struct bench *bench, unsigned resources, bool work, on
     return true;
 }
 
-static bool raw_pairs(struct bench *bench, unsigned resources, bool work)
+static bool raw_pairs(struct map_bench *bench, unsigned resources, bool work)
 {
     return pairs(bench, resources, work, raw_map_one, raw_release_one);
 }
 
-static bool grinterop_pairs(struct bench *bench, unsigned resources, bool work)
+static bool grinterop_pairs(struct map_bench *bench, unsigned resources, bool work)
 {
     return pairs(bench, resources, work, grinterop_map_one, grinterop_release_one);
 }
 
-static bool checked_pairs(struct bench *bench, unsigned resources, bool work)
+static bool checked_pairs(struct map_bench *bench, unsigned resources, bool work)
 {
     return pairs(bench, resources, work, checked_map_one, checked_release_one);
 }
 
-static bool raw_singly(struct bench *bench, unsigned resources, bool work)
+static bool raw_singly(struct map_bench *bench, unsigned resources, bool work)
 {
     return singly(bench, resources, work, raw_map_one, raw_release_one);
 }
 
-static bool grinterop_singly(struct bench *bench, unsigned resources, bool work)
+static bool grinterop_singly(struct map_bench *bench, unsigned resources, bool work)
 {
     return singly(bench, resources, work, grinterop_map_one, grinterop_release_one);
 }
 
 /* ---- One call for all ------------------------------------------------------------------------ */
 
-static bool raw_batch(struct bench *bench, unsigned resources, bool work)
+static bool raw_batch(struct map_bench *bench, unsigned resources, bool work)
 {
     if (!bench_cuda_ok(
             bench->cuda->GraphicsMapResources(resources, bench->handles, bench->on.stream),
@@ -193,7 +193,7 @@ static bool raw_batch(struct bench *bench, unsigned resources, bool work)
     return true;
 }
 
-static bool grinterop_batch(struct bench *bench, unsigned resources, bool work)
+static bool grinterop_batch(struct map_bench *bench, unsigned resources, bool work)
 {
     if (gr_map_many(bench->resources, resources, bench->on.stream, NULL, bench->buffers) != GR_OK)
         return bench_grinterop_failed("gr_map_many");
@@ -210,7 +210,7 @@ static bool grinterop_batch(struct bench *bench, unsigned resources, bool work)
 
 /* ---- Registration ---------------------------------------------------------------------------- */
 
-static bool raw_register(struct bench *bench, unsigned resources, bool work)
+static bool raw_register(struct map_bench *bench, unsigned resources, bool work)
 {
     (void)resources, (void)work;
     CUgraphicsResource handle;
@@ -222,7 +222,7 @@ static bool raw_register(struct bench *bench, unsigned resources, bool work)
                          "cuGraphicsUnregisterResource");
 }
 
-static bool grinterop_register(struct bench *bench, unsigned resources, bool work)
+static bool grinterop_register(struct map_bench *bench, unsigned resources, bool work)
 {
     (void)resources, (void)work;
     gr_resource *resource = gr_from_gl_buffer(bench->spare, GR_WRITE_DISCARD);
@@ -235,12 +235,21 @@ static bool grinterop_register(struct bench *bench, unsigned resources, bool wor
     return true;
 }
 
-const char *const bench_part_titles[BENCH_PARTS] = {
-    [BENCH_ROOM] = "Map and release, room in the queues (drained before each block): CPU time",
-    [BENCH_MAP] = "Map and release, queues full: sustained time",
-    [BENCH_FRAME] = "Map, CUDA fills, release, OpenGL copies, queues full: sustained time",
-    [BENCH_REGISTER] = "Register and unregister (drained before each block)",
-};
+#define ROW(name, what, part, title, ...)                                                          \
+    {                                                                                              \
+        {name, what, title, map_measure}, part, __VA_ARGS__                                        \
+    }
+#define ROOM(name, what, ...)                                                                      \
+    ROW(name, what, MAP_ROOM, "Map and release, room in the queues: CPU time", __VA_ARGS__)
+#define ONLY(name, what, ...)                                                                      \
+    ROW(name, what, MAP_ONLY, "Map and release, queues full: sustained time", __VA_ARGS__)
+#define FRAME(name, what, ...)                                                                     \
+    ROW(name, what, MAP_FRAME, "Map, fill, release, copy, queues full: sustained time", __VA_ARGS__)
+
+#define MANY(name)                                                                                 \
+    {                                                                                              \
+        .row = {name, "buffers", "Many resources, each", map_many}, .part = MAP_MANY               \
+    }
 
 /*
  * Drained blocks are short: on an H200, the second half of a block of 96 pairs took 1.9 times as
@@ -248,33 +257,26 @@ const char *const bench_part_titles[BENCH_PARTS] = {
  * thousandth. With 32 pairs they need the fewest frames, because each pair makes the GPU switch
  * between OpenGL and CUDA.
  */
-const struct bench_kind bench_kinds[] = {
-    {"room/one", "one resource", BENCH_ROOM, 1, 1, 16, 0, {raw_pairs, grinterop_pairs}},
-    {"room/checks", "raw with checks", BENCH_ROOM, 1, 1, 16, 0, {raw_pairs, checked_pairs}},
-    {"room/pairs", "32 pairs", BENCH_ROOM, 32, 32, 1, 0, {raw_pairs, grinterop_pairs}},
-    {"room/singly", "32 singly", BENCH_ROOM, 32, 32, 1, 0, {raw_singly, grinterop_singly}},
-    {"room/batch", "32 in one batch", BENCH_ROOM, 32, 1, 4, 0, {raw_batch, grinterop_batch}},
-    {"map/one", "one resource", BENCH_MAP, 1, 1, 16, 100, {raw_pairs, grinterop_pairs}},
-    {"map/pairs", "32 pairs", BENCH_MAP, 32, 32, 1, 5, {raw_pairs, grinterop_pairs}},
-    {"map/singly", "32 singly", BENCH_MAP, 32, 32, 1, 50, {raw_singly, grinterop_singly}},
-    {"map/batch", "32 in one batch", BENCH_MAP, 32, 1, 4, 100, {raw_batch, grinterop_batch}},
-    {"frame/one", "one resource", BENCH_FRAME, 1, 1, 16, 100, {raw_pairs, grinterop_pairs}},
-    {"frame/pairs", "32 pairs", BENCH_FRAME, 32, 32, 1, 5, {raw_pairs, grinterop_pairs}},
-    {"frame/singly", "32 singly", BENCH_FRAME, 32, 32, 1, 50, {raw_singly, grinterop_singly}},
-    {"frame/batch", "32 in one batch", BENCH_FRAME, 32, 1, 2, 50, {raw_batch, grinterop_batch}},
-    {"register/one",
-     "one resource",
-     BENCH_REGISTER,
-     1,
-     1,
-     8,
-     0,
-     {raw_register, grinterop_register}},
+const struct map_kind map_kinds[] = {
+    ROOM("room/one", "one resource", 1, 1, 16, 0, {raw_pairs, grinterop_pairs}),
+    ROOM("room/checks", "raw with checks", 1, 1, 16, 0, {raw_pairs, checked_pairs}),
+    ROOM("room/pairs", "32 pairs", 32, 32, 1, 0, {raw_pairs, grinterop_pairs}),
+    ROOM("room/singly", "32 singly", 32, 32, 1, 0, {raw_singly, grinterop_singly}),
+    ROOM("room/batch", "32 in one batch", 32, 1, 4, 0, {raw_batch, grinterop_batch}),
+    ONLY("map/one", "one resource", 1, 1, 16, 100, {raw_pairs, grinterop_pairs}),
+    ONLY("map/pairs", "32 pairs", 32, 32, 1, 5, {raw_pairs, grinterop_pairs}),
+    ONLY("map/singly", "32 singly", 32, 32, 1, 50, {raw_singly, grinterop_singly}),
+    ONLY("map/batch", "32 in one batch", 32, 1, 4, 100, {raw_batch, grinterop_batch}),
+    FRAME("frame/one", "one resource", 1, 1, 16, 100, {raw_pairs, grinterop_pairs}),
+    FRAME("frame/pairs", "32 pairs", 32, 32, 1, 5, {raw_pairs, grinterop_pairs}),
+    FRAME("frame/singly", "32 singly", 32, 32, 1, 50, {raw_singly, grinterop_singly}),
+    FRAME("frame/batch", "32 in one batch", 32, 1, 2, 50, {raw_batch, grinterop_batch}),
+    ROW("register/one", "one resource", MAP_REGISTER, "Register and unregister", 1, 1, 8, 0,
+        {raw_register, grinterop_register}),
+    MANY("many/interop"),
+    MANY("many/copy"),
+    MANY("many/vulkan"),
+    MANY("many/shared"),
+    MANY("many/packed"),
+    {.resources = 0},
 };
-
-const size_t bench_kind_count = sizeof(bench_kinds) / sizeof(bench_kinds[0]);
-
-bool bench_is_full(const struct bench_kind *kind)
-{
-    return kind->part == BENCH_MAP || kind->part == BENCH_FRAME;
-}

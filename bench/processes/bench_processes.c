@@ -5,35 +5,19 @@
  */
 #include <epoxy/gl.h>
 
-#include "bench/bench_json.h"
 #include "bench/processes/processes.h"
 #include "tools/options.h"
 
 const char bench_program[] = "bench_processes";
 
-static const struct processes_kind kinds[] = {
-    {"raw/threads", "raw calls, two threads", true, false},
-    {"raw/processes", "raw calls, two processes", true, true},
-    {"ring/threads", "ring, two threads", false, false},
-    {"ring/processes", "ring, two processes", false, true}};
-
-enum { KINDS = sizeof(kinds) / sizeof(*kinds), MOST_BLOCKS = 64 };
+enum { MOST_BLOCKS = 64 };
 
 static struct options {
     struct processes p;
-    const char *only, *child;
+    const char *child;
     double meshes[FRAMES_MESHES];
     size_t mesh_count;
-    struct {
-        const struct processes_kind *kind;
-        size_t bytes;
-        struct bench_spread us;
-    } rows[KINDS * FRAMES_MESHES];
-    size_t count;
-} o = {.p = {.slots = 6, .frames = 1000, .blocks = 5},
-       .only = "",
-       .meshes = {64, 256},
-       .mesh_count = 2};
+} o = {.p = {.slots = 6, .frames = 1000, .blocks = 5}, .meshes = {64, 256}, .mesh_count = 2};
 
 static bool parse_meshes(const char *text, void *into)
 {
@@ -61,13 +45,59 @@ static const struct option_row options[] = {
     {"blocks", 0, "N", "blocks of a row", .whole = {&o.p.blocks, 1, MOST_BLOCKS}},
     {"meshes", 0, "A,B", "frames have A * A * 16 bytes (default 64,256)",
      .own = {parse_meshes, NULL}},
-    {"only", 0, "A,B", "only rows whose key begins with A or B, for example ring/",
-     .text = &o.only},
     {"quick", 0, NULL, "a few small frames: a test of this program", .own = {be_quick, NULL}},
     {"child", 0, "FDS", NULL, .text = &o.child},
-    BENCH_OPTION_JSON,
     {0},
 };
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+/* The last frame of a row that failed was wrong, too: consumer.c has printed the cause. */
+static bool measure(const struct bench_row *row, size_t mesh)
+{
+    double us[MOST_BLOCKS];
+    char size[32];
+    (void)mesh;
+    o.p.kind = (const struct processes_kind *)(const void *)row;
+    if (!processes_consume(&o.p, us))
+        return false;
+    snprintf(size, sizeof(size), "%zu KiB", o.p.f.bytes >> 10);
+    bench_set(bench_add(row, size), "frame_us", bench_spread_of(us, (size_t)o.p.blocks));
+    return true;
+}
+
+#define ROW(name, what)                                                                            \
+    {                                                                                              \
+        name, what, "Frames that CUDA fills and OpenGL copies", measure                            \
+    }
+
+static const struct processes_kind kinds[] = {
+    {ROW("raw/threads", "raw calls, two threads"), true, false},
+    {ROW("raw/processes", "raw calls, two processes"), true, true},
+    {ROW("ring/threads", "ring, two threads"), false, false},
+    {ROW("ring/processes", "ring, two processes"), false, true},
+    {.raw = false}};
+
+enum { KINDS = sizeof(kinds) / sizeof(*kinds) - 1 };
+
+/* The raw calls need timelines. */
+static bool wants(const struct bench_row *row, size_t mesh)
+{
+    (void)mesh;
+    return !((const struct processes_kind *)(const void *)row)->raw ||
+           epoxy_has_gl_extension("GL_NV_timeline_semaphore");
+}
+
+static const struct bench_goal *goals(void)
+{
+    static const struct bench_goal all[] = {
+        {"ring/processes", NULL, "frame_us", "ring/threads", false, 1.1},
+        {"ring/processes", NULL, "frame_us", "raw/processes", false, 1.1},
+        {0}};
+    return all;
+}
+
+/* ---- The run --------------------------------------------------------------------------------- */
 
 /* The process of the other side does all its work here, and exits. */
 static bool open(void)
@@ -75,7 +105,7 @@ static bool open(void)
     if (!o.child)
         return frames_print_error(frames_open(&o.p.f));
     for (size_t i = 0; i < KINDS; i++)
-        if (bench_is_selected(kinds[i].key, o.only))
+        if (bench_is_selected(kinds[i].row.name, bench_only))
             o.p.kind = &kinds[i];
     o.p.f.mesh = (int)o.meshes[0];
     o.p.f.bytes = (size_t)o.p.f.mesh * (size_t)o.p.f.mesh * 16;
@@ -85,61 +115,20 @@ static bool open(void)
 static void add_facts(struct bench_machine *machine)
 {
     frames_add_facts(&o.p.f, machine);
+    bench_add_fact(machine, "frames", "frames", "%d slots; %d blocks of %d frames", o.p.slots,
+                   o.p.blocks, o.p.frames);
+    if (!epoxy_has_gl_extension("GL_NV_timeline_semaphore"))
+        bench_add_fact(machine, "raw", "raw", "this OpenGL has no GL_NV_timeline_semaphore");
 }
 
-static void print_facts(void)
+static size_t sizes(void)
 {
-    frames_print_devices(&o.p.f);
-    printf("  frames   CUDA fills, OpenGL copies; %d slots; %d blocks of %d frames\n"
-           "\nus per frame, median [quartiles]\n",
-           o.p.slots, o.p.blocks, o.p.frames);
+    return o.mesh_count;
 }
 
-static bool measure_one(const struct processes_kind *kind)
+static bool begin(size_t mesh)
 {
-    double us[MOST_BLOCKS];
-    char text[128];
-    o.p.kind = kind;
-    if (!processes_consume(&o.p, us))
-        return false;
-    o.rows[o.count].kind = kind;
-    o.rows[o.count].bytes = o.p.f.bytes;
-    o.rows[o.count].us = bench_spread_of(us, (size_t)o.p.blocks);
-    printf("  %-26s %7zu bytes %24s\n", kind->label, o.p.f.bytes,
-           bench_spread_text(text, o.rows[o.count].us));
-    fflush(stdout);
-    o.count++;
-    return true;
-}
-
-static bool measure(void)
-{
-    const bool timelines = epoxy_has_gl_extension("GL_NV_timeline_semaphore");
-    for (size_t m = 0; m < o.mesh_count; m++) {
-        if (!frames_print_error(frames_set_mesh(&o.p.f, (int)o.meshes[m])))
-            return false;
-        for (size_t i = 0; i < KINDS; i++)
-            if (bench_is_selected(kinds[i].key, o.only) && (timelines || !kinds[i].raw) &&
-                !measure_one(&kinds[i]))
-                return false;
-    }
-    if (!timelines)
-        printf("  Raw calls: this OpenGL has no GL_NV_timeline_semaphore.\n");
-    return true;
-}
-
-static void write_json(struct json *json)
-{
-    json_members(json, "slots %d frames %d cuda_device %d gl_device %d", o.p.slots, o.p.frames,
-                 o.p.f.on.ordinal, o.p.f.gl_ordinal);
-    json_list(json, "rows");
-    for (size_t i = 0; i < o.count; i++) {
-        json_object(json, NULL);
-        json_members(json, "row %s bytes %zu", o.rows[i].kind->key, o.rows[i].bytes);
-        json_spread(json, "frame_us", o.rows[i].us);
-        json_end_object(json);
-    }
-    json_end_list(json);
+    return frames_print_error(frames_set_mesh(&o.p.f, (int)o.meshes[mesh]));
 }
 
 static void close(void)
@@ -148,7 +137,16 @@ static void close(void)
 }
 
 const struct bench_setup bench_setup = {
-    .title = "frames between two threads and between two processes,",
+    .title = "frames between two threads and between two processes",
     .about = "CUDA fills frames in one thread or process, OpenGL copies them in another.",
     .options = options,
-    .steps = {open, add_facts, print_facts, measure, write_json, NULL, NULL, close}};
+    .rows = kinds,
+    .row_size = sizeof(*kinds),
+    .chart = {"Frames between two threads and two processes", "\302\265s per frame", NULL, NULL},
+    .open = open,
+    .add_facts = add_facts,
+    .sizes = sizes,
+    .begin = begin,
+    .wants = wants,
+    .goals = goals,
+    .close = close};

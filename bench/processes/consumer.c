@@ -42,7 +42,7 @@ static bool spawn(struct producer *producer, const char *descriptors)
     const struct processes *p = producer->p;
     char program[] = "/proc/self/exe", child[] = "--child", kind[32], list[512];
     char slots[32], frames[32], blocks[32], mesh[32], device[32];
-    snprintf(kind, sizeof(kind), "--only=%s", p->kind->key);
+    snprintf(kind, sizeof(kind), "--only=%s", p->kind->row.name);
     snprintf(list, sizeof(list), "%s", descriptors);
     snprintf(slots, sizeof(slots), "--slots=%d", p->slots);
     snprintf(frames, sizeof(frames), "--frames=%d", p->frames);
@@ -153,9 +153,9 @@ static bool copy_by_hand(struct processes *p, int frame)
     const unsigned *name = &p->hand.buffers[frame % p->slots].name;
     if (!processes_await(p->page, &p->page->handed, (uint64_t)frame))
         return false;
-    hand_gl_wait(&p->hand, (uint64_t)frame, 1, name);
+    hand_gl_wait(&p->hand, (uint64_t)frame, name);
     copy(p, *name);
-    hand_gl_signal(&p->hand, (uint64_t)frame, 1, name);
+    hand_gl_signal(&p->hand, (uint64_t)frame, name);
     glFlush();
     atomic_store(&p->page->given, (uint64_t)frame);
     return true;

@@ -9,7 +9,7 @@
 
 /* The two sides of the frames: raw calls, or a ring; two threads, or two processes. */
 struct processes_kind {
-    const char *key, *label;
+    struct bench_row row;
     bool raw, apart;
 };
 

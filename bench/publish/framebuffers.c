@@ -4,7 +4,6 @@
  * hand means that glReadPixels() writes to a registered buffer, which is then mapped for a copy or
  * a kernel. Two buffers are used in turn, so that their reads overlap.
  */
-#include <math.h>
 #include <string.h>
 
 #include <epoxy/gl.h>
@@ -30,7 +29,7 @@ static const struct kind {
     int64_t shape[3];
     const char *kernel; /* the kernel of the conversion by hand; NULL for a copy */
     float z_near, z_far;
-} kinds[FRAMEBUFFER_ROWS] = {
+} kinds[] = {
     {"RGBA8, HWC u8", COLOUR, GR_DTYPE_U8, 3, {HEIGHT, WIDTH, 4}, NULL, 0, 0},
     {"RGBA8, CHW f32", COLOUR, GR_DTYPE_F32, 3, {3, HEIGHT, WIDTH}, "planes", 0, 0},
     {"depth 24, f32", DEPTH(24), GR_DTYPE_F32, 2, {HEIGHT, WIDTH}, NULL, 0, 0},
@@ -143,25 +142,26 @@ static bool time_block(void *frames, unsigned subject, struct bench_block *block
     return true;
 }
 
-bool framebuffer_measure(struct publish_bench *bench, const struct publish_effort *effort,
-                         unsigned number, struct framebuffer_row *row)
+bool publish_framebuffer(const struct bench_row *row, size_t size)
 {
-    unsigned frames = effort->frames;
-    const struct bench_pairs pairs = {.key = kinds[number].name,
-                                      .row = number + 1,
-                                      .rows = FRAMEBUFFER_ROWS,
+    static const char *const subjects[] = {"by_hand", "grinterop"};
+    struct publish_bench *bench = &publish_bench;
+    unsigned frames = bench->frames;
+    const struct bench_pairs pairs = {.key = row->name,
                                       .subjects = BENCH_SUBJECTS,
                                       .warm_ups = 1,
-                                      .blocks = effort->blocks,
+                                      .blocks = bench->blocks,
                                       .seconds = INFINITY,
                                       .block = time_block,
                                       .of = &frames};
+    struct bench_comparison times = {0};
     memset(&on, 0, sizeof(on));
     on.bench = bench;
     on.cuda = bench->cuda;
-    on.kind = &kinds[number];
-    row->name = on.kind->name;
-    const bool good = make() && bench_compare(&pairs, &row->times);
+    on.kind = &kinds[((const struct publish_kind *)(const void *)row)->framebuffer];
+    const bool good = make() && bench_compare(&pairs, &times);
+    if (good)
+        bench_set_comparison(publish_add(row, publish_sizes[size]), &times, subjects);
     for (int i = 0; i < 2; i++)
         if (on.handles[i])
             on.cuda->GraphicsUnregisterResource(on.handles[i]);

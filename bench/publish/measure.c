@@ -155,7 +155,7 @@ static bool one_block(struct publish_bench *bench, struct timing *t, struct publ
 
 static struct bench_spread spread(double (*samples)[SAMPLES], unsigned blocks, int which)
 {
-    double values[1000];
+    double values[MOST_BLOCKS];
     for (unsigned i = 0; i < blocks; i++)
         values[i] = samples[i][which];
     return bench_spread_of(values, blocks);
@@ -172,41 +172,60 @@ static bool load_kernels(struct publish_bench *bench)
            release_all(bench);
 }
 
-static bool measure_with(struct publish_bench *bench, struct timing *t,
-                         const struct publish_effort *effort, struct publish_row *row)
+/*
+ * Adds the values. The share is the bandwidth of the tensor, in percent of the bytes that the
+ * driver copy reads and writes in the same time.
+ */
+static void report(const struct publish_bench *bench, const struct bench_row *row,
+                   struct publish_size size, double (*samples)[SAMPLES])
 {
-    static double samples[1000][SAMPLES];
+    static const struct {
+        const char *name;
+        int which;
+    } values[] = {{"gpu_us", GPU},
+                  {"copy_us", COPY},
+                  {"call_us", CALL},
+                  {"with_map_us", WHOLE},
+                  {"upload_us", UPLOAD}};
+    struct bench_result *result = publish_add(row, size);
+    const double bytes = (double)(bench->source_bytes + bench->target_bytes);
+    for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
+        bench_set(result, values[i].name, spread(samples, bench->blocks, values[i].which));
+    const double gpu = result->values[0].of.median, copy = result->values[1].of.median;
+    bench_set_number(result, "gb_per_s", bytes / gpu / 1e3);
+    bench_set_number(result, "percent_of_copy",
+                     100 * (bytes / gpu) / ((double)bench->target_bytes * 2 / copy));
+}
+
+static bool measure_with(struct publish_bench *bench, struct timing *t, const struct bench_row *row,
+                         struct publish_size size)
+{
+    static double samples[MOST_BLOCKS][SAMPLES];
     double warm_up[SAMPLES];
-    const unsigned frames = effort->frames > bench->pairs ? effort->frames : bench->pairs;
-    if (!load_kernels(bench) || !one_block(bench, t, row->size, bench->pairs, warm_up))
+    const unsigned frames = bench->frames > bench->pairs ? bench->frames : bench->pairs;
+    if (!load_kernels(bench) || !one_block(bench, t, size, bench->pairs, warm_up))
         return false;
-    for (unsigned block = 0; block < effort->blocks; block++) {
-        bench_progress("%u x %u, %s: %u of %u", row->size.width, row->size.height, row->kind->name,
-                       block, effort->blocks);
-        if (!one_block(bench, t, row->size, frames, samples[block]))
+    for (unsigned block = 0; block < bench->blocks; block++)
+        if (!one_block(bench, t, size, frames, samples[block]))
             return false;
-    }
-    bench_progress_end();
-    row->bytes = bench->source_bytes + bench->target_bytes;
-    row->gpu = spread(samples, effort->blocks, GPU);
-    row->copy = spread(samples, effort->blocks, COPY);
-    row->call = spread(samples, effort->blocks, CALL);
-    row->whole = spread(samples, effort->blocks, WHOLE);
-    row->upload = spread(samples, effort->blocks, UPLOAD);
+    report(bench, row, size, samples);
     return true;
 }
 
-bool publish_measure(struct publish_bench *bench, const struct publish_effort *effort,
-                     struct publish_row *row)
+bool publish_tensor(const struct bench_row *row, size_t number)
 {
+    struct publish_bench *bench = &publish_bench;
     const gr_cuda_api *cuda = bench->cuda;
+    const struct publish_size size = publish_sizes[number];
     struct timing t = {.begin = NULL};
-    const size_t room = bench->target_bytes * bench->pairs;
     sem_init(&t.gate, 0, 0);
-    bool good = bench_cuda_ok(cuda->EventCreate(&t.begin, 0), "cuEventCreate") &&
+    bool good = publish_make(bench, (const struct publish_kind *)(const void *)row, size) &&
+                bench_cuda_ok(cuda->EventCreate(&t.begin, 0), "cuEventCreate") &&
                 bench_cuda_ok(cuda->EventCreate(&t.end, 0), "cuEventCreate") &&
-                bench_cuda_ok(cuda->MemAlloc(&copy_from, room), "cuMemAlloc") &&
-                measure_with(bench, &t, effort, row);
+                bench_cuda_ok(cuda->MemAlloc(&copy_from, bench->target_bytes * bench->pairs),
+                              "cuMemAlloc") &&
+                measure_with(bench, &t, row, size);
+    publish_end(bench);
     cuda->MemFree(copy_from);
     cuda->EventDestroy(t.begin);
     cuda->EventDestroy(t.end);

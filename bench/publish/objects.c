@@ -7,16 +7,14 @@
 
 #include "bench/publish/publish.h"
 
-const struct publish_kind publish_kinds[] = {
-    {"RGBA8", GR_DTYPE_U8, GR_LAYOUT_HWC, 4, 4, 1},
-    {"HWC u8 x 3", GR_DTYPE_U8, GR_LAYOUT_HWC, 3, 3, 1},
-    {"CHW f16", GR_DTYPE_F16, GR_LAYOUT_CHW, 3, 6, 1},
-    {"NV12", GR_DTYPE_U8, GR_LAYOUT_NV12, 0, 3, 2},
-};
-const size_t publish_kind_count = sizeof(publish_kinds) / sizeof(publish_kinds[0]);
+const struct publish_size publish_sizes[2] = {{1920, 1080}, {3840, 2160}};
 
-const struct publish_size publish_sizes[] = {{1920, 1080}, {3840, 2160}};
-const size_t publish_size_count = sizeof(publish_sizes) / sizeof(publish_sizes[0]);
+struct bench_result *publish_add(const struct bench_row *row, struct publish_size size)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%u x %u", size.width, size.height);
+    return bench_add(row, text);
+}
 
 static gr_tensor *make_tensor(const struct publish_bench *bench, const struct publish_kind *kind,
                               struct publish_size size)

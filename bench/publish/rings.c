@@ -13,12 +13,6 @@
 #define MOST_SLOTS  32
 #define MOST_FRAMES 1024
 
-static const struct {
-    const char *name;
-    unsigned slots, group; /* frames per call */
-} kinds[RING_ROWS] = {
-    {"in order", 1, 1}, {"4 in flight", 4, 1}, {"16 in flight", 16, 1}, {"batches of 16", 32, 16}};
-
 /* A ring while it is measured. */
 struct run {
     struct publish_bench *bench;
@@ -126,37 +120,48 @@ static bool one_block(struct run *run, unsigned frames, double *us, double *late
     return true;
 }
 
-static bool measure_with(struct run *run, const struct publish_effort *effort, struct ring_row *row)
+static bool measure_with(struct run *run, const struct bench_row *row)
 {
-    double us[1000], latency[1000];
+    const unsigned blocks = run->bench->blocks;
+    double us[MOST_BLOCKS], latency[MOST_BLOCKS];
     if (!one_block(run, run->group, &us[0], &latency[0]))
         return false;
-    for (unsigned block = 0; block < effort->blocks; block++)
-        if (!one_block(run, effort->ring_frames, &us[block], &latency[block]))
+    for (unsigned block = 0; block < blocks; block++)
+        if (!one_block(run, run->bench->ring_frames, &us[block], &latency[block]))
             return false;
-    row->us = bench_spread_of(us, effort->blocks);
-    row->latency = bench_spread_of(latency, effort->blocks);
+    struct bench_result *result = publish_add(row, run->size);
+    bench_set(result, "frame_us", bench_spread_of(us, blocks));
+    bench_set(result, "latency_us", bench_spread_of(latency, blocks));
+    bench_set_number(result, "frames_per_s", 1e6 / result->values[0].of.median);
     return true;
 }
 
-bool ring_measure(struct publish_bench *bench, const struct publish_effort *effort, unsigned number,
-                  struct ring_row *row)
+static bool measure(const struct publish_kind *kind, struct publish_size size)
 {
     static struct run run;
-    row->name = kinds[number].name;
-    run = (struct run){.bench = bench,
-                       .size = row->size,
-                       .ring = make_ring(row->size, kinds[number].slots),
-                       .slots = kinds[number].slots,
-                       .group = kinds[number].group,
-                       .target = bench->names[0]};
+    run = (struct run){.bench = &publish_bench,
+                       .size = size,
+                       .ring = make_ring(size, kind->slots),
+                       .slots = kind->slots,
+                       .group = kind->group,
+                       .target = publish_bench.names[0]};
     if (!run.ring)
         return false;
     glGenQueries(MOST_FRAMES, run.queries);
-    bool good = measure_with(&run, effort, row);
+    bool good = measure_with(&run, &kind->row);
     for (unsigned i = 0; i < run.slots; i++)
         await_copy(&run, i);
     glDeleteQueries(MOST_FRAMES, run.queries);
     gr_ring_free(run.ring);
+    return good;
+}
+
+bool publish_ring(const struct bench_row *row, size_t number)
+{
+    const struct publish_kind *kind = (const struct publish_kind *)(const void *)row;
+    const struct publish_size size =
+        publish_bench.quick ? (struct publish_size){64, 36} : publish_sizes[number];
+    const bool good = publish_make(&publish_bench, kind, size) && measure(kind, size);
+    publish_end(&publish_bench);
     return good;
 }

@@ -9,7 +9,7 @@
  * bottleneck, not the thread.
  */
 #define _GNU_SOURCE
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/vulkan/vulkan.h"
@@ -141,14 +141,14 @@ static bool full_block(void *of, unsigned s, struct bench_block *block)
     return timed_block(run, s, run->frames, block);
 }
 
-static bool measure_drained(struct run *run, struct vkb_row *row)
+static bool measure_drained(struct run *run, struct bench_comparison *of)
 {
     run->frames = run->kind->room_frames;
     run->pairs.block = drained_block;
     run->pairs.warm_ups = WARM_UP_BLOCKS;
     run->pairs.blocks = run->effort->blocks;
     run->pairs.seconds = run->effort->room_seconds;
-    return bench_compare(&run->pairs, &row->of) && vkb_drain(run->bench);
+    return bench_compare(&run->pairs, of) && vkb_drain(run->bench);
 }
 
 /* Chooses the number of frames in a block: a multiple of run->step. */
@@ -163,14 +163,14 @@ static bool choose_frames(struct run *run)
     return true;
 }
 
-static bool measure_full(struct run *run, struct vkb_row *row)
+static bool measure_full(struct run *run, struct bench_comparison *of)
 {
     run->pairs.block = full_block;
     run->pairs.blocks = run->effort->full_blocks;
     run->pairs.seconds = INFINITY;
-    if (!choose_frames(run) || !bench_compare(&run->pairs, &row->of) || !vkb_drain(run->bench))
+    if (!choose_frames(run) || !bench_compare(&run->pairs, of) || !vkb_drain(run->bench))
         return false;
-    row->of.halves = NAN;
+    of->halves = NAN;
     return run->kind->part < VKB_PING_PONG || run->pairs.subjects < VKB_SIDES ||
            vkb_check_work(run->bench, run->kind);
 }
@@ -219,22 +219,60 @@ static bool begin_row(struct run *run)
     return run->kind->part < VKB_PING_PONG || vkb_record(bench, run->kind);
 }
 
-bool vkb_measure(struct vkb *bench, const struct vkb_kind *kind, const struct vkb_effort *effort,
-                 struct vkb_row *row)
+/* Chooses the size of the buffers for the row, and how many bytes of each buffer CUDA fills. */
+static bool choose_bytes(struct vkb *bench, const struct vkb_kind *kind)
 {
-    struct run run = {.bench = bench,
+    const size_t small = 4096;
+    const bool full = kind->part == VKB_FULL_BOTH;
+    if (!vkb_resize(bench, full ? bench->effort.full_bytes : VKB_BYTES))
+        return false;
+    bench->fill = full ? bench->bytes : kind->part == VKB_SMALL_BOTH ? small : bench->bytes / 2;
+    return true;
+}
+
+/*
+ * Adds the values and the notes on the queues. The queues were full if half of the frames allowed
+ * in flight were waiting: if the thread is the bottleneck, hardly any frame waits.
+ */
+static void report(const struct run *run, const struct bench_comparison *of)
+{
+    static const char *const sides[] = {"raw", "grinterop"};
+    const struct vkb_kind *kind = run->kind;
+    struct bench_result *result = bench_add(&kind->row, "");
+    bench_set_comparison(result, of, sides);
+    if (kind->room_frames) {
+        if (!isnan(of->halves))
+            snprintf(result->note, sizeof(result->note), "2nd half of a block x%.2f", of->halves);
+        return;
+    }
+    const bool both = kind->frame[VKB_GRINTEROP];
+    const double waiting =
+        both ? fmin(of->waiting[VKB_RAW], of->waiting[VKB_GRINTEROP]) : of->waiting[VKB_RAW];
+    snprintf(result->note, sizeof(result->note), "fills of %zu KiB; %s (%.0f of %u frames waiting)",
+             run->bench->fill >> 10,
+             waiting >= run->ahead / 2.0 ? "full" : "NOT full: the thread is the bottleneck",
+             waiting, run->ahead);
+}
+
+bool vkb_measure(const struct bench_row *row, size_t size)
+{
+    const struct vkb_kind *kind = (const struct vkb_kind *)(const void *)row;
+    struct run run = {.bench = &vkb,
                       .kind = kind,
-                      .effort = effort,
-                      .pairs = {.key = kind->key,
-                                .row = (size_t)(kind - vkb_kinds) + 1,
-                                .rows = vkb_kind_count,
+                      .effort = &vkb.effort,
+                      .pairs = {.key = row->name,
                                 .subjects = kind->frame[VKB_GRINTEROP] ? VKB_SIDES : 1,
                                 .enqueue = enqueue,
                                 .of = &run}};
-    *row = (struct vkb_row){.kind = kind, .fill = bench->fill};
-    const bool good = begin_row(&run) && (kind->room_frames == 0 ? measure_full(&run, row)
-                                                                 : measure_drained(&run, row));
-    row->frames = run.frames;
-    row->in_flight = run.ahead;
-    return good;
+    struct bench_comparison of = {0};
+    (void)size;
+    if (choose_bytes(&vkb, kind) && begin_row(&run) &&
+        (kind->room_frames == 0 ? measure_full(&run, &of) : measure_drained(&run, &of))) {
+        report(&run, &of);
+        return true;
+    }
+    fprintf(stderr, "bench_vulkan: row %s could not be measured\n", row->name);
+    fflush(stdout);
+    /* Pending work may never end, and closing the objects would wait for it. */
+    _Exit(EXIT_FAILURE);
 }

@@ -24,7 +24,7 @@ bool vkb_drain(struct vkb *bench)
 
 /* ---- The devices ----------------------------------------------------------------------------- */
 
-bool vkb_load_functions(struct vkb *bench)
+static bool load_functions(struct vkb *bench)
 {
     VkDevice device = bench->handles->device;
     PFN_vkGetDeviceProcAddr get = (PFN_vkGetDeviceProcAddr)bench->handles->get_instance_proc_addr(
@@ -47,7 +47,7 @@ static bool open_vulkan(struct vkb *bench)
     if (!bench->headless)
         return bench_grinterop_failed("gr_vk_headless_create");
     const gr_vk_headless_info *h = bench->handles = gr_vk_headless_get(bench->headless);
-    if (!vkb_load_functions(bench))
+    if (!load_functions(bench))
         return false;
     PFN_vkGetPhysicalDeviceMemoryProperties get_memory =
         (PFN_vkGetPhysicalDeviceMemoryProperties)h->get_instance_proc_addr(

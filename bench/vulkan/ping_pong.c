@@ -26,8 +26,8 @@ enum vkb_queue vkb_queue_of(const struct vkb_kind *kind)
 
 static const VkAccessFlags COPY_ACCESS = VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
 
-void vkb_barrier_raw(struct vkb *bench, VkCommandBuffer commands, VkBuffer buffer, uint32_t family,
-                     bool to_cuda)
+static void barrier_raw(struct vkb *bench, VkCommandBuffer commands, VkBuffer buffer,
+                        uint32_t family, bool to_cuda)
 {
     const VkBufferMemoryBarrier barrier = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
@@ -58,7 +58,7 @@ static bool barrier(struct vkb *bench, struct vkb_side *side, VkCommandBuffer co
 {
     if (side->resources[resource])
         return barrier_grinterop(commands, side->resources[resource], family, to_cuda);
-    vkb_barrier_raw(bench, commands, side->buffers[resource].buffer, family, to_cuda);
+    barrier_raw(bench, commands, side->buffers[resource].buffer, family, to_cuda);
     return true;
 }
 

@@ -18,13 +18,13 @@
 
 enum {
     VKB_RESOURCES = 32,
+    VKB_BYTES = 65536, /* the size of a buffer, except with large fills */
     VKB_SIDES = BENCH_SUBJECTS,
     VKB_MOST_IN_FLIGHT = 128,
     /* Twice the frames in flight, so that an entry that is reused belongs to a finished frame. */
     VKB_FRAMES = 2 * VKB_MOST_IN_FLIGHT,
     VKB_POINTS = 1 << 15,
-    VKB_MOST_SUBMITS = 16,
-    VKB_ROWS = 60
+    VKB_MOST_SUBMITS = 16
 };
 
 enum { VKB_RAW, VKB_GRINTEROP };
@@ -117,11 +117,21 @@ struct vkb_side {
     gr_buffer *mapped[VKB_RESOURCES];
 };
 
+/* How long and how often to measure. */
+struct vkb_effort {
+    unsigned blocks;      /* the maximum number of timed drained blocks of each side */
+    double room_seconds;  /* the time limit of a row of drained blocks */
+    unsigned full_blocks; /* the number of timed blocks of each side with full queues */
+    double block_ms;      /* the approximate duration of a block with full queues */
+    unsigned in_flight;   /* the maximum number of frames in flight */
+    size_t full_bytes;    /* the size of a buffer with large fills; 0: for a GPU */
+};
+
 struct vkb {
     const gr_cuda_api *cuda;
     struct bench_device on;
-    size_t usual_bytes, full_bytes; /* the size of each buffer, usually and with large fills */
-    size_t bytes;                   /* the size of each buffer now */
+    struct vkb_effort effort;
+    size_t bytes; /* the size of each buffer now */
     /* the bytes that CUDA fills at the start of a buffer; a round trip copies the first half */
     size_t fill;
 
@@ -145,23 +155,13 @@ struct vkb {
     size_t point;
 };
 
-/* How long and how often to measure. */
-struct vkb_effort {
-    unsigned blocks;      /* the maximum number of timed drained blocks of each side */
-    double room_seconds;  /* the time limit of a row of drained blocks */
-    unsigned full_blocks; /* the number of timed blocks of each side with full queues */
-    double block_ms;      /* the approximate duration of a block with full queues */
-    unsigned in_flight;   /* the maximum number of frames in flight */
-};
-
 enum vkb_part {
     VKB_IMPORT,
     VKB_ROOM_RELEASE,
     VKB_ROOM_BOTH,
     VKB_SMALL_BOTH,
     VKB_FULL_BOTH,
-    VKB_PING_PONG, /* round trips by the first queue; the following parts are the other queues */
-    VKB_PARTS = VKB_PING_PONG + VKB_QUEUES
+    VKB_PING_PONG /* round trips by the first queue; the following parts are the other queues */
 };
 
 struct vkb_kind;
@@ -171,8 +171,7 @@ typedef bool (*vkb_frame_fn)(struct vkb *bench, struct vkb_side *side, const str
 
 /* The description of one row of the table. */
 struct vkb_kind {
-    const char *key; /* the name of the row for scripts */
-    const char *label;
+    struct bench_row row;
     enum vkb_part part;
     /* the resources per frame; in ping-pong: the resources used in turn */
     unsigned resources;
@@ -185,23 +184,10 @@ struct vkb_kind {
     unsigned copies;           /* ping-pong: resources copied per submit */
 };
 
-/* The result of one row. */
-struct vkb_row {
-    const struct vkb_kind *kind;
-    unsigned frames;            /* the frames per block */
-    struct bench_comparison of; /* `halves` is from drained blocks only */
-    unsigned in_flight;         /* with full queues: the maximum number of frames that may wait */
-    size_t fill;                /* the bytes that CUDA fills in each resource */
-};
-
-struct vkb_table {
-    struct vkb_row rows[VKB_ROWS];
-    size_t count;
-};
+extern struct vkb vkb;
 
 /* objects.c */
 bool vkb_open(struct vkb *bench);
-bool vkb_load_functions(struct vkb *bench);
 void vkb_close(struct vkb *bench);
 bool vkb_drain(struct vkb *bench);
 bool vkb_vulkan_failed(VkResult result, const char *call);
@@ -246,8 +232,6 @@ bool vkb_map_batch_grinterop(struct vkb *, struct vkb_side *, const struct vkb_k
 
 /* ping_pong.c */
 enum vkb_queue vkb_queue_of(const struct vkb_kind *kind);
-void vkb_barrier_raw(struct vkb *bench, VkCommandBuffer commands, VkBuffer buffer, uint32_t family,
-                     bool to_cuda);
 bool vkb_record(struct vkb *bench, const struct vkb_kind *kind);
 bool vkb_check_work(struct vkb *bench, const struct vkb_kind *kind);
 bool vkb_ping_pong_raw(struct vkb *, struct vkb_side *, const struct vkb_kind *);
@@ -259,25 +243,9 @@ bool vkb_queue_alone(struct vkb *, struct vkb_side *, const struct vkb_kind *);
 
 /* rows.c */
 extern const struct vkb_kind vkb_kinds[];
-extern const size_t vkb_kind_count;
-extern const char *const vkb_part_titles[VKB_PARTS];
-bool vkb_can_run(const struct vkb *bench, const struct vkb_kind *kind);
 bool vkb_has_fills(const struct vkb_kind *kind);
 
 /* measure.c */
-bool vkb_measure(struct vkb *bench, const struct vkb_kind *kind, const struct vkb_effort *effort,
-                 struct vkb_row *row);
-
-/* probe.c */
-bool vkb_probe(struct vkb *bench, const char *only, bool quick);
-
-/* report.c */
-extern const char *const vkb_sides[VKB_SIDES]; /* "raw" and "grinterop" */
-bool vkb_row_was_full(const struct vkb_row *row, unsigned side);
-void vkb_print(const struct vkb_table *table);
-
-/* vulkan_json.c */
-void vkb_write_json(struct json *json, const struct vkb_effort *effort, const struct vkb *bench,
-                    const struct vkb_table *table);
+bool vkb_measure(const struct bench_row *row, size_t size);
 
 #endif

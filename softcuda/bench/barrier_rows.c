@@ -44,7 +44,7 @@ static bool measure_barriers(struct soft_bench *bench, unsigned threads)
     if (!soft_measure(bench, ways, 2, &row, times))
         return false;
     snprintf(text, sizeof(text), "a block of %u", threads);
-    soft_report(bench, "barriers", text, ways, 2, times, threads, "thread");
+    soft_report(bench, text, ways, 2, times, threads);
     printf("  %-26s %.1f ns per barrier and thread\n", "",
            (times[1].us.median - times[0].us.median) * 1e3 / (threads * ROUNDS));
     return true;
@@ -116,7 +116,7 @@ static bool sum(struct soft_bench *bench, unsigned count, unsigned threads)
     if (!compare(bench, &row) || !soft_measure(bench, sums, 3, &row, times))
         return false;
     snprintf(text, sizeof(text), "sums of %u, blocks of %u", count, threads);
-    soft_report(bench, "sums", text, sums, 3, times, count, "item");
+    soft_report(bench, text, sums, 3, times, count);
     return true;
 }
 
@@ -124,11 +124,9 @@ bool soft_barrier_rows(struct soft_bench *bench)
 {
     static const unsigned blocks[] = {64, 256, 1024};
     const unsigned count = bench->most_bytes < 4u << 20 ? 1u << 14 : 1u << 20;
-    soft_heading("barriers: one block, on one core");
     for (unsigned i = 0; i < 3; i++)
         if (!measure_barriers(bench, blocks[i]))
             return false;
-    soft_heading("a sum per block, by a tree in shared memory, beside a loop: its time / theirs");
     for (unsigned i = 0; i < 2; i++)
         if (!sum(bench, count, blocks[i]))
             return false;

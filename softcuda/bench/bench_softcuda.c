@@ -14,9 +14,6 @@ const char bench_program[] = "bench_softcuda";
 static struct {
     struct soft_bench bench;
     unsigned sample_us, mebibytes;
-    bool kernels, barriers, maps;
-    const char *json;
-    const struct bench_machine *machine;
 } o = {.bench.samples = 15, .sample_us = 20000, .mebibytes = 64};
 
 static bool set_quick(const char *text, void *into)
@@ -29,10 +26,7 @@ static bool set_quick(const char *text, void *into)
     return true;
 }
 
-static const struct option_row rows[] = {
-    {"kernels", 0, NULL, "only kernels beside OpenMP", .flag = &o.kernels},
-    {"barriers", 0, NULL, "only barriers", .flag = &o.barriers},
-    {"maps", 0, NULL, "only maps beside memcpy()", .flag = &o.maps},
+static const struct option_row options[] = {
     {"samples", 0, "N", "samples of each variant, taken in turn",
      .count = {&o.bench.samples, 1, MOST_SAMPLES}},
     {"sample-us", 0, "N", "the least microseconds of a sample",
@@ -40,7 +34,6 @@ static const struct option_row rows[] = {
     {"cpu-time", 0, NULL, "measure CPU time instead of elapsed time", .flag = &o.bench.processor},
     {"mebibytes", 0, "N", "size of the largest buffers", .count = {&o.mebibytes, 1, 1024}},
     {"quick", 0, NULL, "3 samples of 100 us, buffers of 1 MiB", .own = {set_quick, NULL}},
-    {"json", 0, "FILE", "also write the numbers as JSON", .text = &o.json},
     {0},
 };
 
@@ -48,8 +41,6 @@ static bool open_all(void)
 {
     o.bench.most_bytes = (size_t)o.mebibytes << 20;
     o.bench.sample_us = o.sample_us;
-    if (!o.kernels && !o.barriers && !o.maps)
-        o.kernels = o.barriers = o.maps = true;
     return soft_open(&o.bench);
 }
 
@@ -59,44 +50,32 @@ static int cores(void)
     return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
 }
 
-static void keep_machine(struct bench_machine *machine)
+static void add_facts(struct bench_machine *machine)
 {
-    o.machine = machine;
+    bench_add_fact(machine, "samples", "samples", "%u of at least %u us%s, in turn, on %d cores",
+                   o.bench.samples, o.sample_us, o.bench.processor ? " of CPU time" : "", cores());
 }
 
-static void print_facts(void)
+/* ---- Rows: each adds several results --------------------------------------------------------- */
+
+struct soft_row {
+    struct bench_row row;
+    bool (*measure)(struct soft_bench *bench);
+};
+
+static bool run(const struct bench_row *row, size_t size)
 {
-    printf("  %d cores; %u samples of at least %u us%s, in turn; median [quartiles]\n", cores(),
-           o.bench.samples, o.sample_us, o.bench.processor ? " of CPU time" : "");
+    (void)size;
+    o.bench.row = row;
+    return ((const struct soft_row *)(const void *)row)->measure(&o.bench);
 }
 
-static bool run(void)
-{
-    struct soft_bench *bench = &o.bench;
-    return (!o.kernels || soft_kernel_rows(bench)) && (!o.barriers || soft_barrier_rows(bench)) &&
-           (!o.maps || soft_map_rows(bench));
-}
-
-/* Writes each row to the file as soon as the row is measured, because no list keeps the rows. */
-static bool measure(void)
-{
-    struct json json;
-    if (!o.json)
-        return run();
-    if (!json_create(&json, o.json, o.machine))
-        return false;
-    o.bench.json = &json;
-    json_members(&json, "cores %d cpu_time %d", cores(), (int)o.bench.processor);
-    json_list(&json, "rows");
-    const bool good = run();
-    json_end_list(&json);
-    return json_finish(&json) && good;
-}
-
-static bool check(void)
-{
-    return o.bench.wrong == 0;
-}
+static const struct soft_row rows[] = {
+    {{"kernels", "", "Kernels, each waited for, beside OpenMP", run}, soft_kernel_rows},
+    {{"barriers", "", "Barriers, and sums by a tree beside a loop", run}, soft_barrier_rows},
+    {{"maps", "", "A map and a release beside memcpy() of the same size", run}, soft_map_rows},
+    {.measure = NULL},
+};
 
 static void close_all(void)
 {
@@ -106,11 +85,11 @@ static void close_all(void)
 const struct bench_setup bench_setup = {
     .about = "Measures the software CUDA driver beside OpenMP loops and memcpy(). Other programs "
              "on the machine affect both sides differently: see the quartiles.",
-    .options = rows,
-    .steps = {.open = open_all,
-              .add_facts = keep_machine,
-              .print_facts = print_facts,
-              .measure = measure,
-              .check = check,
-              .close = close_all},
+    .options = options,
+    .rows = rows,
+    .row_size = sizeof(*rows),
+    .chart = {"The software CUDA driver", "\302\265s", NULL, NULL},
+    .open = open_all,
+    .add_facts = add_facts,
+    .close = close_all,
 };

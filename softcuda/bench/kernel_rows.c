@@ -128,7 +128,7 @@ static bool one_row(struct soft_bench *bench, const char *name, struct kernel_ro
         snprintf(text, sizeof(text), "%s %u, %u", name, n, row->loops.block_x);
     if (!compare(bench, ways, 3, row) || !soft_measure(bench, ways, 3, row, times))
         return false;
-    soft_report(bench, "kernels", text, ways, 3, times, n, "item");
+    soft_report(bench, text, ways, 3, times, n);
     return true;
 }
 
@@ -139,10 +139,9 @@ static bool launches(struct soft_bench *bench)
     struct kernel_row row = {.kind = LOOP_NOTHING, .loops = {.width = 1, .height = 1}};
     struct soft_time times[MOST_WAYS];
     row.loops.block_x = row.loops.block_y = 1;
-    soft_heading("an empty kernel beside an empty OpenMP region");
     if (!soft_measure(bench, empty, 3, &row, times))
         return false;
-    soft_report(bench, "launches", "one block of one thread", empty, 3, times, 1, "launch");
+    soft_report(bench, "one block of one thread", empty, 3, times, 1);
     return true;
 }
 
@@ -152,7 +151,6 @@ bool soft_kernel_rows(struct soft_bench *bench)
     static const unsigned sides[] = {64, 512, 4096}, squares[] = {8, 16};
     if (!launches(bench))
         return false;
-    soft_heading("kernels without barriers, each waited for, beside OpenMP: its time / theirs");
     for (unsigned s = 0; s < 3; s++)
         for (unsigned b = 0; b < 2; b++) {
             const struct loops line = {

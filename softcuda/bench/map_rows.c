@@ -115,7 +115,7 @@ static bool one_row(struct soft_bench *bench, struct map_row *row)
     const bool good = make(row) && soft_measure(bench, ways, 3, row, times);
     end(row);
     if (good)
-        soft_report(bench, "maps", text, ways, 3, times, (double)row->bytes / 1024, "KiB");
+        soft_report(bench, text, ways, 3, times, (double)row->bytes / 1024);
     return good;
 }
 
@@ -125,7 +125,6 @@ bool soft_map_rows(struct soft_bench *bench)
         return false;
     printf("\n  OpenGL   %s, %s\n", (const char *)glGetString(GL_RENDERER),
            (const char *)glGetString(GL_VERSION));
-    soft_heading("a map and a release beside memcpy() of the same size: its time / theirs");
     for (size_t bytes = 64 << 10; bytes <= bench->most_bytes && bytes <= 64 << 20; bytes *= 4)
         if (!one_row(bench, &(struct map_row){.bytes = bytes}))
             return false;

@@ -73,3 +73,21 @@ bool soft_measure(struct soft_bench *bench, const struct soft_way *ways, unsigne
                                       bench_spread_of(speed[w], bench->samples)};
     return true;
 }
+
+void soft_report(struct soft_bench *bench, const char *name, const struct soft_way *ways,
+                 unsigned count, const struct soft_time *times, double each)
+{
+    struct bench_result *result = bench_add_as(bench->row, name, bench->row->part, "");
+    char text[32];
+    result->wrong = bench->wrong > 0;
+    bench->wrong = 0;
+    for (unsigned w = 0; w < count; w++) {
+        snprintf(text, sizeof(text), "%s us", ways[w].name);
+        bench_set(result, text, times[w].us);
+        snprintf(text, sizeof(text), w ? "speed of %s" : "ns_each", ways[w].name);
+        if (w)
+            bench_set(result, text, times[w].speed);
+        else
+            bench_set_number(result, text, times[w].us.median * 1e3 / each);
+    }
+}

@@ -7,7 +7,6 @@
 #include <grinterop/gl.h>
 
 #include "bench/bench.h"
-#include "bench/bench_json.h"
 #include "softcuda/bench/launches.h"
 
 #define MOST_WAYS    3
@@ -23,8 +22,8 @@ struct soft_bench {
     bool processor;    /* measure the CPU time of all threads instead of the elapsed time */
     size_t most_bytes; /* the size of the largest buffer */
     CUdeviceptr to, from;
-    struct json *json; /* the JSON file; NULL if there is none */
-    unsigned wrong;    /* number of variants whose results differ from the first */
+    const struct bench_row *row; /* the row that is measured */
+    unsigned wrong;              /* the variants of the row whose results differ from the first */
 };
 
 /*
@@ -46,13 +45,10 @@ bool soft_measure(struct soft_bench *bench, const struct soft_way *ways, unsigne
                   struct soft_time *times);
 
 /*
- * report.c: writes a row to the table and, if there is one, to the JSON file. `each` is the size of
- * the work, such as the number of items; `unit` is the name of the items.
+ * sample.c: adds the results of a row. `each` is the size of the work, such as the number of items.
  */
-void soft_report(struct soft_bench *bench, const char *group, const char *name,
-                 const struct soft_way *ways, unsigned count, const struct soft_time *times,
-                 double each, const char *unit);
-void soft_heading(const char *text);
+void soft_report(struct soft_bench *bench, const char *name, const struct soft_way *ways,
+                 unsigned count, const struct soft_time *times, double each);
 
 /*
  * kernel_rows.c, barrier_rows.c and map_rows.c: measure and report the rows. The functions return

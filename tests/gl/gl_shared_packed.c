@@ -75,7 +75,7 @@ static void hold_drawing(void)
 
 /*
  * Checks that the memory in use has grown by a number of bytes in this range. Not checked on a GPU,
- * where other processes also allocate; there bench_scale measures it.
+ * where other processes also allocate; there bench_map measures it.
  */
 static void assert_used(size_t before, size_t least, size_t most)
 {

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* Prints the results and the goals. */
+#define _GNU_SOURCE
+#include <string.h>
+
+#include "bench/bench.h"
+
+/* ---- Results --------------------------------------------------------------------------------- */
+
+static bool is_spread(const struct bench_result *result, size_t value)
+{
+    return !isnan(result->values[value].of.q1);
+}
+
+static void print_titles(const struct bench_result *result)
+{
+    printf("\n%s%s%s; a median has its quartiles in brackets\n  %-52s", result->part,
+           *result->size ? ", " : "", result->size, "");
+    for (size_t i = 0; i < result->count; i++)
+        printf(" %*s", is_spread(result, i) ? 22 : 14, result->values[i].name);
+    printf("\n");
+}
+
+static void print_result(const struct bench_result *result)
+{
+    printf("  %-20s %-31s", result->name, result->what);
+    for (size_t i = 0; i < result->count; i++) {
+        char text[128];
+        printf(" %*s", is_spread(result, i) ? 22 : 14,
+               is_spread(result, i) ? bench_spread_text(text, result->values[i].of)
+                                    : bench_number(text, result->values[i].of.median));
+    }
+    printf("%s%s%s%s\n", result->measured ? "" : " not measured:", result->wrong ? " WRONG" : "",
+           *result->note ? " " : "", result->note);
+}
+
+void bench_print_results(size_t from)
+{
+    for (size_t i = from; i < bench_result_count; i++) {
+        const struct bench_result *result = &bench_results[i];
+        if (i == 0 || result->part != result[-1].part || strcmp(result->size, result[-1].size) != 0)
+            print_titles(result);
+        print_result(result);
+    }
+    fflush(stdout);
+}
+
+struct bench_spread bench_value(const struct bench_result *result, const char *name)
+{
+    for (size_t i = 0; i < result->count; i++)
+        if (strcmp(result->values[i].name, name) == 0)
+            return result->values[i].of;
+    return (struct bench_spread){NAN, NAN, NAN};
+}
+
+/* ---- Goals ----------------------------------------------------------------------------------- */
+
+static bool is_named(const char *name, const char *names)
+{
+    for (const char *begin = names; *begin != '\0'; begin += *begin == '|') {
+        const size_t length = strcspn(begin, "|");
+        if (strncmp(begin, name, length) == 0 && (name[length] == '\0' || begin[length - 1] == '/'))
+            return true;
+        begin += length;
+    }
+    return false;
+}
+
+/* The largest value of the rows that the goal compares with, at the same size; 1 if it does not. */
+static double base_of(const struct bench_goal *goal, const char *size)
+{
+    double most = goal->of ? NAN : 1;
+    for (size_t i = 0; goal->of && i < bench_result_count; i++)
+        if (is_named(bench_results[i].name, goal->of) && strcmp(bench_results[i].size, size) == 0)
+            most = fmax(most, bench_value(&bench_results[i], goal->value).median);
+    return most;
+}
+
+void bench_each_goal(void (*take)(const struct bench_goal *goal, const struct bench_result *result,
+                                  double reached, bool good, void *to),
+                     void *to)
+{
+    const struct bench_goal *goal = bench_setup.goals ? bench_setup.goals() : NULL;
+    for (; goal && goal->rows; goal++)
+        for (size_t i = 0; i < bench_result_count; i++) {
+            const struct bench_result *result = &bench_results[i];
+            if ((goal->size && strcmp(goal->size, result->size) != 0) ||
+                !is_named(result->name, goal->rows))
+                continue;
+            const double reached =
+                bench_value(result, goal->value).median / base_of(goal, result->size);
+            if (!isnan(reached))
+                take(goal, result, reached,
+                     goal->at_least ? reached >= goal->wanted : reached <= goal->wanted, to);
+        }
+}
+
+static void print_goal(const struct bench_goal *goal, const struct bench_result *result,
+                       double reached, bool good, void *titled)
+{
+    bool *any = titled;
+    if (!*any)
+        printf("\nGoals%s\n",
+               gr_cuda_is_software() ? " (for a GPU, not for the software driver)" : "");
+    *any = true;
+    printf("  %-20s %-10s %s%s%s: %.4g, wanted %s %g: %s\n", result->name, result->size,
+           goal->value, goal->of ? " / that of " : "", goal->of ? goal->of : "", reached,
+           goal->at_least ? ">=" : "<=", goal->wanted, good ? "reached" : "NOT reached");
+}
+
+void bench_print_goals(void)
+{
+    bool any = false;
+    bench_each_goal(print_goal, &any);
+    fflush(stdout);
+}
