@@ -25,7 +25,7 @@ static const char STYLE[] =
     "<style>text{font-family:'DejaVu Sans',Verdana,sans-serif;fill:#1f2937;font-size:11.5px}"
     ".title{font-size:17px;font-weight:bold}.sub{fill:#4b5563}"
     ".head{font-size:13px;font-weight:bold;text-anchor:middle}.part{font-weight:bold}"
-    ".row{text-anchor:end}.value{font-size:10.5px;paint-order:stroke;stroke:#fff;stroke-width:3px}"
+    ".row{text-anchor:end}.value{font-size:10.5px}"
     ".tick{font-size:10.5px;text-anchor:middle;fill:#4b5563}"
     ".axis{font-size:11px;text-anchor:middle;fill:#4b5563}"
     ".none{font-size:10.5px;fill:#9ca3af}</style>\n";

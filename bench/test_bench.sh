@@ -95,7 +95,8 @@ check frames_copy 0 "$frames" --quick --only draw,transfer,copy,read/copy \
     --json frames-copy.json &&
     measured frames-copy.json draw transfer $copies &&
     says_not out WRONG
-check latency 0 "$frames" --quick --meshes 16 --only raw,ring/1 --latency 1000 --json latency.json &&
+check latency 0 "$frames" --quick --meshes 16 --only raw,ring/1 --latency 1000 \
+    --json latency.json &&
     says latency.json '"latency_us": {"median"' '"worst_latency_us": '
 # Without Vulkan the rows have the reason instead of times.
 check frames_vulkan 0 "$frames" --quick --only vulkan/ --json frames-vulkan.json &&
