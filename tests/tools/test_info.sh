@@ -45,7 +45,7 @@ is() {
 
 # ---- The command line ----
 
-check help 0 "$info" --help && tells --verbose --json --probe --bench --limit "Exit status"
+check help 0 "$info" --help && tells --verbose --json --probe --limit "Exit status"
 check version 0 "$info" --version && tells "grinterop-info (grinterop)"
 check unknown_option 2 "$info" --everything
 check operand 2 "$info" everything
@@ -252,32 +252,6 @@ if [ -e "$failing" ]; then
         is false probe/opengl/0/buffer/interop &&
         tells "OpenGL read other bytes than CUDA wrote" "of 1048576 are wrong"
     if [ $vulkan = 0 ]; then is false probe/vulkan/0/buffer probe/vulkan/0/ring; fi
-fi
-
-# ---- Figures ----
-
-# figure KEY ID: checks that the value of this key in the finding is above 0.
-figure() {
-    if ! awk -v key="\"$1\": " -v id="\"id\": \"$2\"," 'index($0, id) { there = 1 }
-        there && at = index($0, key) { value = substr($0, at + length(key) + 1) + 0; exit }
-        END { exit !(value > 0) }' out; then
-        fail "$2 has no figure of $1"
-    fi
-}
-
-check bench 0 "$info" --bench --json && is null bench/map bench/in-order bench/ring &&
-    tells "frames per second one after the other" "median of 5 runs"
-if [ "$behind" = soft ]; then tells "its figures do not apply to any GPU"; fi
-figure microseconds bench/map
-figure frames_per_second bench/in-order
-figure frames_per_second bench/ring
-cp out measured.json
-valid bench_schema measured.json
-if [ -e "$failing" ]; then
-    check bench_crashes 0 broken cuGraphicsMapResources=crash --bench --json &&
-        is false bench:0 && tells "A driver crashed in maps and releases"
-    check bench_refused 0 broken cuGraphicsMapResources=999 --bench --json &&
-        is false bench/map && is null bench/ring
 fi
 
 # ---- EGL and Vulkan drivers ----

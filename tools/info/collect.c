@@ -55,17 +55,6 @@ static bool is_display(const struct report *report, int number)
     return number == 0 && display && *display && *report->driver;
 }
 
-/* Whether the CUDA device is the first one that OpenGL draws on. */
-static bool is_measured(const struct report *report, int number)
-{
-    const struct findings *gl = &report->sections[SECTION_OPENGL];
-    for (int before = 0; before < number; before++)
-        if (findings_good(gl, text_of("opengl/%d", before)))
-            return false;
-    return report->measured && is_cuda_device(report, number) &&
-           findings_good(gl, text_of("opengl/%d", number));
-}
-
 /* ---- The table ------------------------------------------------------------------------------- */
 
 /* Parts that grinterop was built without have no finders. */
@@ -74,7 +63,6 @@ static bool is_measured(const struct report *report, int number)
 #define find_opengl   NULL
 #define find_renderer NULL
 #define find_glx      NULL
-#define find_bench    NULL
 #endif
 #ifndef INFO_VULKAN
 #define find_vulkan_devices NULL
@@ -106,7 +94,6 @@ static const struct finder {
     {"opengl", find_opengl, SECTION_OPENGL, "OpenGL", "CUDA", is_cuda_device},
     {"renderer", find_renderer, SECTION_OPENGL, "OpenGL", "EGL", is_renderer},
     {"glx", find_glx, SECTION_OPENGL, "OpenGL on the display", NULL, is_display},
-    {"bench", find_bench, SECTION_BENCH, "the figures", NULL, is_measured},
     {"vulkan-devices", find_vulkan_devices, SECTION_VULKAN, "Vulkan", NULL, NULL},
     {"vulkan", find_vulkan, SECTION_VULKAN, "Vulkan", "CUDA", is_cuda_device},
     {"surroundings", find_surroundings, SECTION_SURROUNDINGS, "the surroundings", NULL, NULL},
@@ -206,9 +193,6 @@ void report_collect(struct report *report)
         run_finder(report, &finders[i]);
     if (report->probed)
         report_probe(report);
-    if (report->measured && !report->sections[SECTION_BENCH].count)
-        findings_add(&report->sections[SECTION_BENCH], "bench", MARK_NOTE, "no figures",
-                     "The figures need OpenGL on a CUDA device, and there is none.");
     count_paths(report);
 }
 

@@ -20,8 +20,7 @@ void find_renderer(const struct find *find); /* OpenGL on another EGL device */
 void find_glx(const struct find *find);      /* OpenGL of the display */
 void find_vulkan_devices(const struct find *find); /* the Vulkan devices */
 void find_vulkan(const struct find *find);         /* Vulkan on a CUDA device */
-void find_way(const struct find *find);   /* tries one way between graphics and CUDA (ways.c) */
-void find_bench(const struct find *find); /* measures OpenGL on a CUDA device */
+void find_way(const struct find *find); /* tries one way between graphics and CUDA (ways.c) */
 void find_surroundings(
     const struct find *find); /* device nodes, containers, variables and versions */
 

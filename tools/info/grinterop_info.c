@@ -61,8 +61,6 @@ int main(int argc, char **argv)
         {"json", 'j', NULL, "all findings in JSON, for programs", .flag = &json},
         {"probe", 'p', NULL, "try each working way: CUDA writes, graphics reads, and the reverse",
          .flag = &report.probed},
-        {"bench", 'b', NULL, "measure maps, frames in order and frames in flight, for some seconds",
-         .flag = &report.measured},
         {"limit", 'l', "SECONDS", "time limit of each check",
          .whole = {&report.limit, 1, LONGEST_LIMIT}},
         {"find", 0, "FINDER", NULL, .text = &finder},

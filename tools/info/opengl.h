@@ -26,7 +26,6 @@ const char *glx_make_current(void);
 struct transport {
     gr_transport transport;
     const char *name;
-    const char *brief; /* how the transport transfers a frame */
     const char *words;
 };
 extern const struct transport transports[TRANSPORTS];

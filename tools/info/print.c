@@ -24,7 +24,6 @@ static const struct {
     [SECTION_OPENGL] = {"opengl", "OpenGL"},
     [SECTION_VULKAN] = {"vulkan", "Vulkan"},
     [SECTION_PROBES] = {"probes", "Probes"},
-    [SECTION_BENCH] = {"bench", "Figures"},
     [SECTION_SURROUNDINGS] = {"surroundings", "Surroundings"},
 };
 

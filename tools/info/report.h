@@ -10,7 +10,6 @@ enum section {
     SECTION_OPENGL,
     SECTION_VULKAN,
     SECTION_PROBES,
-    SECTION_BENCH,
     SECTION_SURROUNDINGS,
     SECTIONS
 };
@@ -21,7 +20,6 @@ struct report {
     const char *root; /* the folder that replaces / in file names; "" if none does */
     bool noisy;       /* driver output stays on the standard error stream */
     bool probed;      /* also try each working way by exchanging bytes */
-    bool measured;    /* also measure speeds */
 
     struct findings sections[SECTIONS];
     const char *driver; /* the GR_CUDA_DRIVER that the finders get; "" if no driver starts */

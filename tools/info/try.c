@@ -56,12 +56,13 @@ bool try_cuda_fine(struct trial *t, CUresult result, const char *call)
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
-CUfunction try_kernel(const struct trial *t, const char *name)
+/* NULL on the software driver, or if the driver has no PTX compiler. */
+static CUfunction load_kernel(const struct trial *t)
 {
     CUmodule module;
     CUfunction kernel;
-    if (gr_cuda_is_software() || t->cu->ModuleLoadData(&module, kernels_ptx) != CUDA_SUCCESS ||
-        t->cu->ModuleGetFunction(&kernel, module, name) != CUDA_SUCCESS)
+    if (gr_cuda_is_software() || t->cu->ModuleLoadData(&module, copy_ptx) != CUDA_SUCCESS ||
+        t->cu->ModuleGetFunction(&kernel, module, "copy") != CUDA_SUCCESS)
         return NULL;
     return kernel;
 }
@@ -74,7 +75,7 @@ bool try_open(struct trial *t, struct try_side *side, int device)
     if (!side->context)
         return try_error(t);
     side->stream = side->context->stream;
-    side->copy = try_kernel(t, "copy");
+    side->copy = load_kernel(t);
     return try_cuda_fine(t, t->cu->MemAlloc(&side->memory, TRY_BUFFER_BYTES), "cuMemAlloc");
 }
 
@@ -181,13 +182,13 @@ bool try_read(struct trial *t, gr_resource *resource)
 /* ---- Rings ----------------------------------------------------------------------------------- */
 
 /* The ring holds references to its resources, and frees them when it ends. */
-gr_ring *try_make_ring(size_t slots, gr_resource *(*make)(void *its), void *its)
+static gr_ring *make_ring(struct trial *t, const struct try_reader *reader)
 {
-    gr_resource *resources[TRY_MOST_SLOTS] = {NULL};
+    gr_resource *resources[SLOTS] = {NULL};
     size_t made = 0;
-    while (made < slots && (resources[made] = make(its)))
+    while (made < SLOTS && (resources[made] = reader->make(t)))
         made++;
-    gr_ring *ring = made == slots ? gr_ring_create(resources, made, NULL) : NULL;
+    gr_ring *ring = made == SLOTS ? gr_ring_create(resources, made, NULL) : NULL;
     while (made > 0)
         gr_resource_free(resources[--made]);
     return ring;
@@ -226,7 +227,7 @@ bool try_ring(struct trial *t, const struct try_reader *reader)
 {
     bool good = true;
     say_step("the creation of the ring");
-    gr_ring *ring = try_make_ring(SLOTS, reader->make, t);
+    gr_ring *ring = make_ring(t, reader);
     if (!ring)
         return try_not_made(t);
     try_pattern(t, 0);

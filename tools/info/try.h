@@ -26,7 +26,6 @@ enum {
     TRY_ROUNDS = 2, /* the second round uses objects that the first round cached */
     TRY_FRAMES = 8,
     TRY_FRAME_BYTES = TRY_BUFFER_BYTES / TRY_FRAMES,
-    TRY_MOST_SLOTS = 16,
     TRY_RING_MS = 10000,
     TRY_THREADS = 256 /* threads per block of a kernel */
 };
@@ -84,12 +83,7 @@ bool try_cuda_fine(struct trial *t, CUresult result, const char *call);
 /* Makes a CUDA context on the device current, with a stream and memory. */
 bool try_open(struct trial *t, struct try_side *side, int device);
 
-/*
- * The kernel "copy" (to, from, words) or "mesh" (to, phase) in the current context. NULL on the
- * software driver, or if the driver has no PTX compiler.
- */
-CUfunction try_kernel(const struct trial *t, const char *name);
-extern const char kernels_ptx[]; /* the PTX of both kernels (kernels.c) */
+extern const char copy_ptx[]; /* the PTX of the kernel "copy" (to, from, words): kernels.c */
 
 /* Copies with the kernel side->copy, which must not be NULL, on side->stream. */
 bool try_launch(struct trial *t, const struct try_side *side, CUdeviceptr to, CUdeviceptr from,
@@ -109,12 +103,6 @@ bool try_write(struct trial *t, gr_resource *resource);
 bool try_read(struct trial *t, gr_resource *resource);
 
 /* ---- Rings ----------------------------------------------------------------------------------- */
-
-/*
- * Creates a ring with that number of slots. `make(its)` creates the resource of each slot. NULL
- * after an error of grinterop.
- */
-gr_ring *try_make_ring(size_t slots, gr_resource *(*make)(void *its), void *its);
 
 /* The graphics functions of a ring. Each function returns false after a failure. */
 struct try_reader {
