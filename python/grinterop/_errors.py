@@ -118,6 +118,7 @@ _FUNCTIONS = {
     "gr_buffer_publish": "publish",
     "gr_buffer_release": "Buffer.close",
     "gr_buffer_release_many": "Buffers.close",
+    "gr_buffer_size": "Buffer.size",
     "gr_buffer_surface": "Buffer.surface",
     "gr_buffer_tensor": "Buffer.tensor",
     "gr_buffer_texture": "Buffer.texture",
@@ -158,8 +159,10 @@ _FUNCTIONS = {
     "gr_ring_cancel_read": "Slots.cancel",
     "gr_ring_cancel_write": "Slots.cancel",
     "gr_ring_create": "Ring",
+    "gr_ring_descriptor": "Ring.descriptor",
     "gr_ring_fetch_tensor": "fetch",
     "gr_ring_free": "Ring.close",
+    "gr_ring_get_info": "Ring.info",
     "gr_ring_give_back": "Slots.give_back",
     "gr_ring_hand_over": "Slots.hand_over",
     "gr_ring_publish_tensor": "publish",
@@ -169,14 +172,21 @@ _FUNCTIONS = {
     "gr_semaphore_wait": "Semaphore.wait",
     "gr_submit_begin": "Submit",
     "gr_submit_commit": "Submit.commit",
+    "gr_submit_free": "Submit.close",
     "gr_tensor_alloc": "Tensor.alloc",
+    "gr_tensor_array_interface": "Tensor.__cuda_array_interface__",
     "gr_tensor_clone": "Tensor.clone",
+    "gr_tensor_collect": "collect",
     "gr_tensor_copy": "Tensor.copy_to",
+    "gr_tensor_copy_to_host": "Tensor.tobytes",
     "gr_tensor_dlpack": "Tensor.__dlpack__",
     "gr_tensor_dlpack_legacy": "Tensor.__dlpack__",
     "gr_tensor_from_dlpack": "Tensor.from_dlpack",
     "gr_tensor_from_dlpack_legacy": "Tensor.from_dlpack",
+    "gr_tensor_get_info": "Tensor",
+    "gr_tensor_used_on": "Tensor.used_on",
     "gr_tensor_view": "Tensor.view",
+    "gr_tensor_wait": "Tensor.wait",
     "gr_tensor_wrap": "Tensor.wrap",
     "gr_vk_buffer_create": "VulkanDevice.create_buffer",
     "gr_vk_device_wrap": "VulkanDevice",
@@ -187,10 +197,61 @@ _FUNCTIONS = {
 
 _TYPES = {"U": "uint", "I": "int", "F": "float", "C": "complex", "BF": "bfloat"}
 
+
+def _quoted(match: re.Match[str]) -> str:
+    return f'"{"".join(match.groups()).lower()}"'
+
+
+# Texts with C names, and those of Python, in the order of replacement.
+_NAMES = [
+    (r"gr_cuda_load\(true\)", "load(allow_software=True)"),
+    (r"gr_egl_make_current\(NULL\)", "EglContext.release_current()"),
+    (r"gr_vk_buffer\(\) or gr_vk_image\(\)", "vk_buffer or vk_image"),
+    (r" \(gr_vk_device_(?:get_info\(\)|extensions\(\) lists them)\)", ""),
+    (r", or make the semaphore by gr_semaphore_from_vk\(\)", ""),
+    (r"create it by gr_vk_semaphore_create.*", "import it by Semaphore.from_fd()."),
+    (r"record the barriers by gr_vk_cmd_from.*", "pass first=False and last=False."),
+    (r": send the ring by gr_ring_send\(\)", ": send other resources"),
+    (r": use the gr_receive function .*", ": only resources can be received."),
+    (r"buffer was passed to gr_buffer_release_later\(\)", "Buffer was dropped"),
+    (r"\bgr_convert_\w+", "publish"),
+    (r"has (?:bits that are not in|unknown bits: pass) gr_transport(?: bits|: pass.*values)",
+     "is unknown: pass the name of a transport"),
+    (r" in gr_(?:gl_options|vk_device_desc)\.transports", " in transports"),
+    (r"(?:, here or)? in gr_vk_device_desc\b", " of VulkanDevice()"),
+    (r"\bgr_(?:gl_options|ring_options|tensor_desc)\.(\w+)", r"\1"),
+    (r"\bgr_external_image_desc\b", "image"),
+    (r"pass GR_STREAM_NONE", "omit `stream`"),
+    (r" \(GR_STREAM_NONE\)", ""),
+    (r"GR_STREAM_NONE is", "Omitting `stream` is"),
+    (r"GR_STREAM_OF_MAP", "None"),
+    (r"GR_STREAM_LEGACY", "1 (legacy)"),
+    (r"GR_STREAM_PER_THREAD", "2 (per thread)"),
+    (r"GR_SEMAPHORE_NONE", "None"),
+    (r"GR_FORMAT_UNSIGNED_INT8", '"u8"'),
+    (r"compressed GR_FORMAT", "compressed format"),
+    (r"GR_CHOICE_NO", "False"),
+    (r"GR_CHOICE_YES", "True"),
+    (r"`normalized_coordinates`", "`normalized`"),
+    (r"\bz_(near|far)\b", r"\1"),
+    (r"`chroma` of `conversion` does not apply to a framebuffer(.*): leave it 0",
+     r"two planes do not apply to a framebuffer\1: pass one tensor"),
+    (r" of `conversion`", ""),
+    (r"pass the second plane as `chroma`", "pass a sequence of both planes"),
+    (r"with `chroma` set", "with two planes"),
+    (r"`chroma` is set", "two planes were passed"),
+    (r"`chroma`", "the second plane"),
+    (r"`offset` and `target`", "`offset`, `shape`, `dtype` and `strides`"),
+    (r"\bgr_(dtype|memory|layout|yuv_matrix|filter|address|choice)\b", r"\1"),
+    (r"\bNULL\b", "None"),
+    (r"\btrue\b", "True"),
+    (r"\bfalse\b", "False"),
+    (r"\bGR_DTYPE_(U|I|F|C|BF)([0-9]+)\b", lambda match: f'"{_TYPES[match[1]]}{match[2]}"'),
+    (r"\bGL_(COLOR|DEPTH|STENCIL)_ATTACHMENT([0-9]*)\b", _quoted),
+    (r"\bGR_(?:TRANSPORT|LAYOUT|FILTER|ADDRESS|MEMORY|SIDE|RING)_([A-Z0-9]+)\b", _quoted),
+    (r"\bGR_(READ_ONLY|READ_WRITE|WRITE_DISCARD|SURFACE_LOAD_STORE|TEXTURE_GATHER)\b", _quoted),
+]
 _FUNCTION = re.compile(r"\b(gr_\w+)(\(\))?( of grinterop/\w+\.h)?")
-_CHOICE = re.compile(r"\bGR_(?:TRANSPORT|LAYOUT|FILTER|ADDRESS|MEMORY|SIDE)_([A-Z0-9]+)\b")
-_FLAG = re.compile(r"\bGR_(READ_ONLY|READ_WRITE|WRITE_DISCARD|SURFACE_LOAD_STORE|TEXTURE_GATHER)\b")
-_DTYPE = re.compile(r"\bGR_DTYPE_(U|I|F|C|BF)([0-9]+)\b")
 
 
 def _function(match: re.Match[str]) -> str:
@@ -203,16 +264,8 @@ def _function(match: re.Match[str]) -> str:
 
 def _python_names(text: str) -> str:
     """Replaces the C names of functions and values in a library message by those of Python."""
-    text = text.replace(" in gr_gl_options.transports", " in transports")
-    text = text.replace(" in gr_vk_device_desc.transports", " in transports")
-    text = text.replace("gr_ring_options.producer", "producer")
-    text = text.replace("pass GR_STREAM_NONE", "omit `stream`").replace(" (GR_STREAM_NONE)", "")
-    text = text.replace("GR_STREAM_LEGACY", "1 (legacy)")
-    text = text.replace("GR_STREAM_PER_THREAD", "2 (per thread)")
-    text = _DTYPE.sub(lambda match: f'"{_TYPES[match[1]]}{match[2]}"', text)
-    for names in (_CHOICE, _FLAG):
-        text = names.sub(lambda match: f'"{match[1].lower()}"', text)
-    text = text.replace("GR_SEMAPHORE_NONE", "None")
+    for pattern, name in _NAMES:
+        text = re.sub(pattern, name, text)
     return _FUNCTION.sub(_function, text)
 
 

@@ -58,19 +58,26 @@ PyObject *fail(void)
     return raise_parts(parts_of(gr_last_error()));
 }
 
+PyObject *fail_with(const char *old, const char *new)
+{
+    PyObject *parts = parts_of(gr_last_error()), *list = parts ? PySequence_List(parts) : NULL;
+    for (Py_ssize_t i = 4; list && i < 6; i++) {
+        PyObject *text = PyObject_CallMethod(PyList_GetItem(list, i), "replace", "ss", old, new);
+        if (!text || PyList_SetItem(list, i, text))
+            Py_CLEAR(list);
+    }
+    PyObject *changed = list ? PyList_AsTuple(list) : NULL;
+    Py_XDECREF(parts);
+    Py_XDECREF(list);
+    return raise_parts(changed);
+}
+
 PyObject *fail_after(unsigned slice_ms, unsigned timeout_ms)
 {
     char slice[32], all[32];
     snprintf(slice, sizeof(slice), " %u ms", slice_ms);
     snprintf(all, sizeof(all), " %u ms", timeout_ms);
-    PyObject *parts = parts_of(gr_last_error());
-    PyObject *list = parts ? PySequence_List(parts) : NULL;
-    PyObject *message =
-        list ? PyObject_CallMethod(PyList_GetItem(list, 5), "replace", "ss", slice, all) : NULL;
-    PyObject *changed = message && !PyList_SetItem(list, 5, message) ? PyList_AsTuple(list) : NULL;
-    Py_XDECREF(parts);
-    Py_XDECREF(list);
-    return raise_parts(changed);
+    return fail_with(slice, all);
 }
 
 bool wrong_type(const char *expected, PyObject *object)

@@ -116,13 +116,14 @@ bool win32_of(PyObject *object, void **handle, PyObject **bytes)
 
 /* ---- Importing ------------------------------------------------------------------------------- */
 
-static PyObject *import(PyObject *type, const struct external *external)
+static PyObject *import(PyObject *type, const struct external *external, const char *call)
 {
     gr_resource *resource;
     Py_BEGIN_ALLOW_THREADS
     resource = gr_from_external_memory(&external->memory, external->flags);
     Py_END_ALLOW_THREADS
-    return resource_new((PyTypeObject *)type, resource);
+    return resource ? resource_new((PyTypeObject *)type, resource)
+                    : fail_with("gr_from_external_memory", call);
 }
 
 static PyObject *from_fd(PyObject *type, PyObject *args, PyObject *keywords)
@@ -141,7 +142,7 @@ static PyObject *from_fd(PyObject *type, PyObject *args, PyObject *keywords)
         !value_of(kind, "kind of descriptor", kinds, &external.memory.type) ||
         !part_of(&given, &external))
         return NULL;
-    return import(type, &external);
+    return import(type, &external, "GraphicsResource.from_fd");
 }
 
 static PyObject *from_win32(PyObject *type, PyObject *args, PyObject *keywords)
@@ -167,7 +168,7 @@ static PyObject *from_win32(PyObject *type, PyObject *args, PyObject *keywords)
         !part_of(&given, &external) || !win32_of(handle, &external.memory.win32_handle, &name))
         return NULL;
     external.memory.win32_name = name ? PyBytes_AsString(name) : NULL;
-    PyObject *self = import(type, &external);
+    PyObject *self = import(type, &external, "GraphicsResource.from_win32");
     Py_XDECREF(name);
     return self;
 }
@@ -188,7 +189,7 @@ static PyObject *from_nvscibuf(PyObject *type, PyObject *args, PyObject *keyword
         return NULL;
     external.memory.type = GR_EXTERNAL_MEMORY_NVSCIBUF;
     external.memory.nvscibuf = (const void *)(uintptr_t)address;
-    return import(type, &external);
+    return import(type, &external, "GraphicsResource.from_nvscibuf");
 }
 
 static PyObject *from_same_memory(PyObject *type, PyObject *args, PyObject *keywords)

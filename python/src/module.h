@@ -28,6 +28,9 @@ PyObject *fail(void);
 /* Like fail(), but the exception also derives from BufferError, which DLPack consumers expect. */
 PyObject *fail_as_buffer_error(void);
 
+/* Like fail(), with `new` for `old` in the call and the message. */
+PyObject *fail_with(const char *old, const char *new);
+
 /*
  * Like fail(), after a wait in slices: the message gives the total time instead of that of a slice.
  */

@@ -14,7 +14,7 @@ static PyTypeObject *semaphore_type;
 /* ---- Lifetime -------------------------------------------------------------------------------- */
 
 /* Imports a semaphore. A successful import takes the descriptor, so nothing may fail later. */
-static PyObject *import(PyObject *type, const gr_semaphore_desc *desc)
+static PyObject *import(PyObject *type, const gr_semaphore_desc *desc, const char *call)
 {
     semaphore_object *self = new_object((PyTypeObject *)type);
     if (!self)
@@ -23,7 +23,7 @@ static PyObject *import(PyObject *type, const gr_semaphore_desc *desc)
     self->semaphore = gr_semaphore_import(desc);
     Py_END_ALLOW_THREADS
     if (!self->semaphore) {
-        fail();
+        fail_with("gr_semaphore_import", call);
         Py_CLEAR(self);
     }
     return (PyObject *)self;
@@ -41,7 +41,7 @@ static PyObject *from_fd(PyObject *type, PyObject *args, PyObject *keywords)
                                      UINT64(&desc.value)) ||
         !value_of(kind, "kind of semaphore", kinds, &desc.type))
         return NULL;
-    return import(type, &desc);
+    return import(type, &desc, "Semaphore.from_fd");
 }
 
 static PyObject *from_win32(PyObject *type, PyObject *args, PyObject *keywords)
@@ -64,7 +64,7 @@ static PyObject *from_win32(PyObject *type, PyObject *args, PyObject *keywords)
         !win32_of(handle, &desc.win32_handle, &name))
         return NULL;
     desc.win32_name = name ? PyBytes_AsString(name) : NULL;
-    PyObject *self = import(type, &desc);
+    PyObject *self = import(type, &desc, "Semaphore.from_win32");
     Py_XDECREF(name);
     return self;
 }
@@ -77,7 +77,7 @@ static PyObject *from_nvscisync(PyObject *type, PyObject *object)
     const gr_semaphore_desc desc =
         GR_INIT(gr_semaphore_desc, .type = GR_EXTERNAL_SEMAPHORE_NVSCISYNC,
                 .nvscisync = (const void *)(uintptr_t)address);
-    return import(type, &desc);
+    return import(type, &desc, "Semaphore.from_nvscisync");
 }
 
 static void let_go(semaphore_object *self)

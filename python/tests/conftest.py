@@ -2,11 +2,29 @@
 """Contexts for the tests, and reports in the format that tests/run-test counts."""
 
 import gc
+import re
 
 import grinterop
 import pytest
+from grinterop import _errors, _grinterop
 
 import gl
+
+# Names that only C has. Environment variables have the same names everywhere.
+C_NAMES = re.compile(
+    r"\b(?:gr_\w+|GR_(?!CUDA_DRIVER|LOG|COMPAT|ERR_)\w+|NULL|true|false|z_(?:near|far)"
+    r"|GL_\w+_ATTACHMENT\d*)\b"
+)
+
+
+def checked(*parts):
+    """Makes the exception of an error, whose message must have the names of Python."""
+    error = _errors._make(*parts)
+    assert not C_NAMES.search(str(error)), str(error)
+    return error
+
+
+_grinterop._set_makers(checked, _errors._warn)
 
 
 @pytest.fixture(scope="session")

@@ -72,6 +72,6 @@ if [ "${GR_CUDA_DRIVER-}" = soft ]; then
     export GR_CUDA_DRIVER=libcuda.so.1
     export LD_LIBRARY_PATH="$PWD/softcuda/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 fi
-export PYTHONPATH="$place/source" PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH="$place/source" PYTHONDONTWRITEBYTECODE=1 GR_SOURCE="$top"
 cd "$place" && exec "$place/venv/bin/python" -m pytest -q -p no:cacheprovider \
     -c "$place/source/tests/pytest.ini" "$place/source/tests" "$@"

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Messages name what Python has: its functions, parameters and values, not those of C.
+
+Here each message in the source code is checked; conftest.py checks those of all tests.
+"""
+
+import ast
+import os
+import re
+from pathlib import Path
+
+import grinterop
+import pytest
+from grinterop import GraphicsResource, _errors
+
+from conftest import C_NAMES
+
+TOP = Path(os.environ.get("GR_SOURCE", "."))
+needs_source = pytest.mark.skipif("GR_SOURCE" not in os.environ, reason="needs the source folder")
+
+LITERALS = re.compile(r'(?:"(?:[^"\\\n]|\\.)*"\s*(?:[A-Z]\w{3,}\s*)?)+')
+CALLS = re.compile(r"(?:PyErr_(?:SetString|Format|WarnFormat)|wrong_type|wrong_value)\([^;]*;")
+
+# Mistakes that Python code cannot make: the extension passes valid pointers, structs and
+# enumerators, and calls no function with these names.
+OF_C = re.compile(
+    "is None|struct_size|gr_cuda\\(\\)|room for only|`points`|`bytes` is"
+    "|Set `type`|through_host|`type` to VK|gr_ring_send\\(\\) has|gr_vk_submit_fill"
+    "|gr_vk_semaphore_create|^gr_(?:resource_free|buffer_release_later): |VkSemaphore\\.$"
+)
+
+# The members of the dict that describes an image.
+MEMBERS = {"cube", "srgb", "normalized", "levels", "layers", "width", "height", "depth", "format"}
+
+
+def texts(path):
+    source = re.sub(r"/\*.*?\*/|^\s*#.*?$", "", path.read_text(), flags=re.S | re.M)
+    for found in LITERALS.finditer(source):
+        text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', found[0]))
+        if " " in text.strip():
+            yield text
+
+
+def names_of_python():
+    stub = ast.parse(Path(grinterop.__file__).with_name("_grinterop.pyi").read_text())
+    nodes = list(ast.walk(stub))
+    names = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return names | {node.name for node in nodes if isinstance(node, ast.FunctionDef)} | MEMBERS
+
+
+@needs_source
+def test_messages_of_the_library_have_python_names():
+    """Catches: make_current(NULL), load(true), z_near, `chroma`, gr_gl_options.packed, ..."""
+    python, wrong, count = names_of_python(), [], 0
+    files = [file for part in ("lib", "gl", "vk") for file in (TOP / part).rglob("*.c")]
+    for file in (file for file in files if "compat" not in file.parts):
+        for text in map(_errors._python_names, texts(file)):
+            count += 1
+            foreign = set(re.findall("`(\\w+)`", text)) - python
+            if (foreign or C_NAMES.search(text)) and not OF_C.search(text):
+                wrong.append(f"{file.name}: {text}")
+    assert not wrong and count > 800
+
+
+@needs_source
+def test_messages_of_the_package_have_python_names():
+    wrong, count = [], 0
+    for file in (TOP / "python/src").glob("*.c"):
+        for call in CALLS.findall(file.read_text()):
+            count += 1
+            wrong += [text for text in re.findall('"[^"]*"', call) if C_NAMES.search(text)]
+    assert not wrong and count > 60
+
+
+@needs_source
+def test_functions_of_the_library_have_python_names():
+    """Checks each function that the extension calls, but those that cannot fail."""
+    sources = "".join(file.read_text() for file in (TOP / "python/src").glob("*.c"))
+    called = set(re.findall(r"\b(gr_\w+)\(", sources))
+    silent = "_(free|later|describe|info|get|software|path|version|set|name|moved|error|stop|cuda)$"
+    missing = {name for name in called - set(_errors._FUNCTIONS) if not re.search(silent, name)}
+    assert not missing and len(called) > 60
+
+
+def test_import_errors_name_the_call(cuda):
+    """Catches: "GraphicsResource: ..." for each import."""
+    for call in (
+        lambda: GraphicsResource.from_fd(-1, 64),
+        lambda: GraphicsResource.from_win32(1, 64),
+        lambda: GraphicsResource.from_nvscibuf(1, 64),
+        lambda: grinterop.Semaphore.from_fd(-1),
+        lambda: grinterop.Semaphore.from_win32(1),
+        lambda: grinterop.Semaphore.from_nvscisync(1),
+    ):
+        with pytest.raises(grinterop.CUDAError) as caught:
+            call()
+        name = call.__code__.co_names[-1]
+        assert f".{name}" in str(caught.value), str(caught.value)
