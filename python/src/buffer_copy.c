@@ -16,18 +16,19 @@ static gr_buffer *mapping_to_use(buffer_object *self, bool to_write)
     return NULL;
 }
 
-/* Reads the pointer and size of a grinterop or cuda.core Buffer. */
+/*
+ * Reads the pointer and size of a grinterop or cuda.core Buffer. Other objects have a `handle` and
+ * a `size` as well, such as a GraphicsResource.
+ */
 static bool place_of(PyObject *object, uint64_t *pointer, uint64_t *size)
 {
+    if (!PyObject_HasAttrString((PyObject *)Py_TYPE(object), "is_device_accessible"))
+        return wrong_type("expected a Buffer", object);
     PyObject *handle = PyObject_GetAttrString(object, "handle");
     PyObject *bytes = handle ? PyObject_GetAttrString(object, "size") : NULL;
     bool is_buffer = bytes && address_of(handle, pointer) && address_of(bytes, size);
     Py_XDECREF(handle);
     Py_XDECREF(bytes);
-    if (!is_buffer && PyErr_ExceptionMatches(PyExc_AttributeError)) {
-        PyErr_Clear();
-        wrong_type("expected a Buffer with handle and size", object);
-    }
     return is_buffer;
 }
 

@@ -75,9 +75,10 @@ def test_invalid_streams_are_refused(resource, stream, error):
 
 class Allocation:
     ptr = handle = 2
+    size = 4096
 
 
-def test_other_objects_with_a_handle_are_no_streams_or_events(resource, vbo, cuda):
+def test_other_objects_with_a_handle_are_no_streams_events_or_buffers(resource, vbo, cuda):
     """Catches: a resource was taken for the legacy stream, and an address reached the driver."""
     tensor = Tensor.alloc(4)
     with GraphicsResource.from_gl_buffer(vbo, flags="read_only") as other:
@@ -87,6 +88,9 @@ def test_other_objects_with_a_handle_are_no_streams_or_events(resource, vbo, cud
                     resource.map(stream=wrong)
                 with pytest.raises(TypeError, match="expected a CUDA event"):
                     grinterop.map_many([resource], stream=cuda, wait_event=wrong)
+            for wrong in (other, tensor, Allocation()):
+                with pytest.raises(TypeError, match="expected a Buffer"):
+                    buffer.copy_to(wrong, stream=cuda)
     assert not resource.is_mapped
 
 
