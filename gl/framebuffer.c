@@ -269,6 +269,28 @@ static gr_status fill_staging(void *of)
     return check_opengl(f, "glReadPixels");
 }
 
+/* No query returns whether conditional rendering is active, but OpenGL then refuses to begin it. */
+static gr_status check_unconditional(const struct fetch *f)
+{
+    GLuint query = 0;
+    glCreateQueries(GL_SAMPLES_PASSED, 1, &query);
+    glBeginConditionalRender(query, GL_QUERY_NO_WAIT);
+    const GLenum error = gl_errors_take();
+    if (error == GL_NO_ERROR)
+        glEndConditionalRender();
+    glDeleteQueries(1, &query);
+    if (error != GL_INVALID_OPERATION)
+        return error ? gl_attachment_fail(f->framebuffer, f->attachment.name, error,
+                                          "glBeginConditionalRender", f->call)
+                     : GR_OK;
+    return gr_fail_code(GR_ERR_STATE, GR_DOMAIN_OPENGL, (int)error, gl_error_name(error),
+                        "glBeginConditionalRender",
+                        "%s: conditional rendering is active, and would discard the resolve of the "
+                        "samples. Fetch before glBeginConditionalRender() or after "
+                        "glEndConditionalRender().",
+                        f->call);
+}
+
 /* ---- The fetch ------------------------------------------------------------------------------- */
 
 /* Lets OpenGL write the attachment to the staging buffer, and converts it to the tensor. */
@@ -307,6 +329,8 @@ static gr_status fetch_attachment(struct fetch *f, bool direct, gr_tensor *tenso
                        "`z_near` and `z_far` are set, but the tensor is %s, which would clamp "
                        "distances to 1: use float32, float16 or bfloat16.",
                        gr_dtype_get_info(dtype)->name);
+    if (f->attachment.samples > 0 && direct)
+        GR_TRY(check_unconditional(f));
     GR_TRY(settle_rectangle(f));
     if (!f->staging)
         f->staging = gr_gl_buffer_create(f->bytes, GR_READ_ONLY, NULL);

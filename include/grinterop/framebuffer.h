@@ -74,9 +74,8 @@ typedef struct gr_framebuffer_options {
  * from 0 to 1, stencil is an integer. Multisampled attachments are resolved as by
  * glBlitFramebuffer(): for depth, stencil and integers the result is one of the samples. To read
  * each sample, first draw the samples to the layers of an image with one sample, by texelFetch().
- * Only the first layer of a layered attachment is read. While conditional rendering is active,
- * OpenGL may discard the resolve, so that the tensor receives undefined values: OpenGL does not say
- * whether it is active.
+ * Only the first layer of a layered attachment is read. OpenGL may discard a resolve while
+ * conditional rendering is active. That is refused, but cannot be detected before OpenGL 4.5.
  *
  * Owner    the call creates no object. gr_tensor_free() may be called at once: the memory of the
  *          tensor is freed in stream order
@@ -89,7 +88,8 @@ typedef struct gr_framebuffer_options {
  *                           are set for an attachment other than depth or a tensor of integers; an
  *                           option of `conversion` is not allowed; `staging` is too small or not an
  *                           OpenGL buffer
- *     GR_ERR_STATE          `staging` is mapped, write_discard or in a ring
+ *     GR_ERR_STATE          `staging` is mapped, write_discard or in a ring; conditional rendering
+ *                           is active, and the attachment is multisampled
  *     GR_ERR_GL             no OpenGL context is current, the framebuffer is incomplete, or OpenGL
  *                           refused
  *

@@ -90,7 +90,7 @@ const struct balance balances[CALL_BALANCES] = {
 };
 
 /*
- * These functions destroy an object and then report an error: a driver function reports an error of
+ * These functions end something and then report an error: a driver function reports an error of
  * earlier work, and close() an error of the file.
  */
 static const char *const ends[] = {"cuGraphicsUnregister",
@@ -110,7 +110,8 @@ static const char *const ends[] = {"cuGraphicsUnregister",
                                    "cuModuleUnload",
                                    "close",
                                    "eglDestroy",
-                                   "glDelete"};
+                                   "glDelete",
+                                   "glEndConditional"};
 
 /* Functions that cannot fail, or whose failure the caller cannot see. */
 static const char *const never_fails[] = {"eglGetCurrent", "eglGetError",   "eglGetProcAddress",

@@ -240,6 +240,28 @@ TEST(a_staging_buffer_mapped_by_the_application_is_refused)
     assert_gl_clean();
 }
 
+/* OpenGL may discard a resolve, but reads attachments with one sample. */
+TEST(resolves_during_conditional_rendering_are_refused)
+{
+    const GLuint plain = make_framebuffer(attachment_rgba8, 0),
+                 samples = make_framebuffer(attachment_rgba8, 4);
+    gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
+    GLuint query;
+    assert_ok(gr_fetch_framebuffer(samples, to, NULL, fx.stream));
+    glGenQueries(1, &query);
+    glBeginQuery(GL_SAMPLES_PASSED, query);
+    glEndQuery(GL_SAMPLES_PASSED);
+    glBeginConditionalRender(query, GL_QUERY_WAIT);
+    assert_fails(gr_fetch_framebuffer(samples, to, NULL, fx.stream), GR_ERR_STATE,
+                 GL_INVALID_OPERATION, "conditional rendering is active");
+    assert_ok(gr_fetch_framebuffer(plain, to, NULL, fx.stream));
+    glEndConditionalRender();
+    assert_gl_clean();
+    assert_ok(gr_fetch_framebuffer(samples, to, NULL, fx.stream));
+    glDeleteQueries(1, &query);
+    assert_gl_clean();
+}
+
 TEST(incomplete_framebuffers_are_refused)
 {
     GLuint empty;
