@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The OpenGL functions of the examples, the matrix, the bench and the tests, loaded with ctypes.
+"""The OpenGL functions of the examples, frameworks.py, the bench and the tests, loaded with ctypes.
 
 Create a grinterop.EglContext before calling them. Functions are loaded with eglGetProcAddress(), so
 libGL is not needed.

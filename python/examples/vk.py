@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""The Vulkan functions of the matrix, loaded with ctypes: copies, and memory that the CPU can read.
+"""The Vulkan functions of frameworks.py, by ctypes: copies, and memory that the CPU can read.
 
 The device is a grinterop.VulkanDevice, with integer handles.
 """

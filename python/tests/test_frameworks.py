@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Runs matrix.py with the installed frameworks: every byte must arrive by every way that is
+"""Runs frameworks.py with the installed frameworks: every byte must arrive by every way that is
 expected to work.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-MATRIX = Path(__file__).resolve().parents[1] / "matrix.py"
+MATRIX = Path(__file__).resolve().parents[1] / "frameworks.py"
 NAMES = ("NumPy", "CUDA Python", "Numba")
 
 

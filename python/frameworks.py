@@ -1,0 +1,740 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Exchanges bytes between each framework and OpenGL and Vulkan objects, in every possible way.
+
+    python3 frameworks.py                      a table of the installed frameworks
+    python3 frameworks.py --out DIR            DIR/frameworks.md and DIR/frameworks.json as well
+    python3 frameworks.py --only NumPy,CuPy    only these frameworks
+
+Each framework runs in its own process with a time limit. The exit status is 1 if wrong bytes
+arrived or a framework crashed. A way counts as "without a copy" if the pointer of the array is the
+pointer of the mapping; the bytes that grinterop copies are counted, too.
+"""
+
+import argparse
+import datetime
+import gc
+import importlib
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+import traceback
+from pathlib import Path
+
+# This folder comes last in sys.path: in the source tree its package grinterop lacks the extension.
+HERE = Path(__file__).resolve().parent
+sys.path[:] = sys.path[1:] + [str(HERE), str(HERE / "examples")]
+
+JPEG, FILM = HERE / "data" / "quadrants.jpg", HERE / "data" / "quadrants.h264"
+SHAPE = (240, 320, 4)
+
+# By default, the first JAX operation allocates three quarters of the GPU memory.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+
+class Unsupported(Exception):
+    """The framework can't do this. The message goes into the table as the reason."""
+
+
+class Different(Exception):
+    """The received bytes differ from those sent."""
+
+
+version_of = importlib.metadata.version
+
+
+def array_of(data, shape):
+    import numpy
+
+    return numpy.frombuffer(data, numpy.uint8).reshape(shape).copy()
+
+
+def host_bytes(array):
+    import numpy
+
+    return numpy.asarray(array).tobytes()
+
+
+def pattern(shape, seed):
+    """Test bytes: neighbours differ, and each seed gives other bytes."""
+    count = 1
+    for size in shape:
+        count *= size
+    return bytes((i * 7 + (i >> 8) * 13 + seed * 31) & 255 for i in range(count))
+
+
+# ---- Frameworks ----------------------------------------------------------------------------------
+
+
+class Framework:
+    """One row of the table. A method that is not overridden is not supported by the framework."""
+
+    modules, packages = (), ()
+    memory = "device"  # the kind of grinterop memory that the framework accepts
+
+    def __init__(self, stream):
+        """Imports the modules. An ImportError becomes the reason why the row did not run."""
+        self.stream = stream
+        for module in self.modules:
+            self.m = importlib.import_module(module)
+        self.begin()
+
+    def begin(self):
+        """One-time setup."""
+
+    def version(self):
+        for name in self.packages:
+            try:
+                return version_of(name)
+            except importlib.metadata.PackageNotFoundError:
+                continue
+        return getattr(self.m, "__version__", "unknown")
+
+    def take(self, tensor):
+        """Wraps a grinterop.Tensor in an array of the framework, without a copy."""
+        return self.m.from_dlpack(tensor)
+
+    def pointer(self, array):
+        """The address of the first element of the array."""
+        return array.__cuda_array_interface__["data"][0]
+
+    def to_bytes(self, array):
+        """The elements of the array, copied by the framework."""
+        raise Unsupported("it cannot copy to the CPU")
+
+    def write(self, array, data, shape):
+        """Writes bytes of that shape to the array with operations of the framework."""
+        raise Unsupported("its arrays can't be written to")
+
+    def make(self, data, shape):
+        """Makes a uint8 array with those bytes, in memory of the framework."""
+        raise Unsupported("it cannot create arrays of bytes")
+
+    def produce(self, shape):
+        """Returns an array to publish, its bytes and its shape."""
+        data = pattern(shape, 3)
+        return self.make(data, shape), data, shape
+
+    def take_array(self, buffer, shape):
+        """Wraps a mapped image in an object of the framework, and returns the bytes."""
+        raise Unsupported("it has no object for a CUDA array")
+
+    def finish(self):
+        """Waits for all queued work of the framework."""
+
+    def close(self):
+        """Called after the last use of the framework in the process."""
+
+
+# ---- Methods that are longer than an expression --------------------------------------------------
+
+
+def begin_cuda_python(self):
+    from cuda.core import Device
+
+    self.device = Device(0)
+    self.device.set_current()
+    self.own_stream = self.device.create_stream()
+
+
+def ask(self, answer):
+    """Raises the error of a call of cuda.bindings."""
+    if answer[0] != self.m.CUresult.CUDA_SUCCESS:
+        raise RuntimeError(str(answer[0]))
+
+
+def view(self, tensor):
+    from cuda.core.utils import StridedMemoryView
+
+    return StridedMemoryView.from_any_interface(tensor, stream_ptr=-1)
+
+
+def view_bytes(self, array):
+    data = bytearray(array.shape[0] * array.shape[1] * array.shape[2])
+    self.ask(self.m.cuMemcpyDtoH(data, array.ptr, len(data)))
+    return bytes(data)
+
+
+def make_memory(self, data, shape):
+    import grinterop
+
+    memory = self.device.allocate(len(data), stream=self.own_stream)
+    self.own_stream.sync()
+    self.ask(self.m.cuMemcpyHtoD(int(memory.handle), data, len(data)))
+    return grinterop.Tensor.wrap(int(memory.handle), shape, "uint8", owner=memory)
+
+
+def read_array(self, buffer, shape):
+    data, types = array_of(bytes(shape[0] * shape[1] * shape[2]), shape), self.m.CUmemorytype
+    copy = self.m.CUDA_MEMCPY2D()
+    copy.WidthInBytes = copy.dstPitch = shape[1] * shape[2]
+    copy.Height = shape[0]
+    copy.srcMemoryType, copy.srcArray = (
+        types.CU_MEMORYTYPE_ARRAY,
+        self.m.CUarray(buffer.array()),
+    )
+    copy.dstMemoryType, copy.dstHost = types.CU_MEMORYTYPE_HOST, data.ctypes.data
+    self.ask(self.m.cuMemcpy2D(copy))
+    return data.tobytes()
+
+
+def begin_numpy(self):
+    import grinterop
+
+    # On a GPU, NumPy needs pinned memory, which both the CPU and the GPU can access.
+    self.memory = "device" if grinterop.is_software() else "pinned"
+
+
+def take_numpy(self, tensor):
+    if tensor.__dlpack_device__()[0] == 2:
+        raise Unsupported("it has no GPU arrays")
+    return self.m.from_dlpack(tensor)
+
+
+def refuse(reason):
+    def method(self, *_):
+        raise Unsupported(reason)
+
+    return method
+
+
+def begin_pycuda(self):
+    self.m.init()
+    self.context = self.m.Device(0).retain_primary_context()
+    self.context.push()
+
+
+def begin_warp(self):
+    self.m.config.quiet = True
+    self.m.init()
+    if not self.m.is_cuda_available():
+        raise ImportError("Warp finds no GPU")
+
+
+# Warp reads the source of a kernel and resolves names in its module.
+WARP_KERNEL = """
+import warp
+@warp.kernel
+def sample(image: warp.Texture2D, texels: warp.array2d(dtype=warp.vec4f)):
+    x, y = warp.tid()
+    at = warp.vec2f(float(x) + 0.5, float(y) + 0.5)
+    texels[y, x] = warp.texture_sample(image, at, dtype=warp.vec4f)
+"""
+
+
+def sample_array(self, buffer, shape):
+    warp = self.m
+    nearest = warp.TextureFilterMode.CLOSEST
+    image = warp.Texture2D(
+        device="cuda:0", normalized_coords=False, filter_mode=nearest, cuda_array=buffer.array()
+    )
+    texels = warp.zeros((shape[0], shape[1]), dtype=warp.vec4f, device="cuda:0")
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "warp_kernel.py").write_text(WARP_KERNEL)
+        sys.path.append(folder)
+        kernel = importlib.import_module("warp_kernel").sample
+        warp.launch(kernel, dim=(shape[1], shape[0]), inputs=[image, texels], device="cuda:0")
+        sys.path.remove(folder)
+        warp.synchronize()
+    return (texels.numpy() * 255).round().astype("uint8").tobytes()
+
+
+def cvcuda_bytes(self, array):
+    import grinterop
+
+    self.finish()
+    return grinterop.Tensor.from_dlpack(array.cuda()).tobytes(stream=self.stream)
+
+
+def cvcuda_of(self, data, shape):
+    """A tensor of CV-CUDA with these bytes."""
+    import grinterop
+
+    tensor = grinterop.Tensor.alloc(shape, "uint8", stream=self.stream)
+    host = array_of(data, shape)
+    source = grinterop.Tensor.wrap(host.ctypes.data, shape, "uint8", memory="host", owner=host)
+    tensor.copy_from(source, stream=self.stream)
+    self.stream.sync()
+    return self.take(tensor)
+
+
+def make_cvcuda(self, data, shape):
+    """Flips the input twice, so that the result comes from a CV-CUDA operator."""
+    flipped = array_of(data, shape)[::-1, ::-1].tobytes()
+    return self.m.flip(self.of(flipped, shape), -1).cuda()
+
+
+def decode_jpeg(self, shape):
+    image = self.m.Decoder().decode(JPEG.read_bytes())
+    if image is None:
+        raise Unsupported("it could not decode a JPEG")
+    return image, self.to_bytes(image), tuple(image.shape)
+
+
+def decode_film(self, shape):
+    import grinterop
+
+    demuxer = self.m.CreateDemuxer(filename=str(FILM))
+    # The memory of a frame belongs to the decoder, which must stay alive.
+    self.decoder = self.m.CreateDecoder(
+        gpuid=0,
+        codec=demuxer.GetNvCodecId(),
+        cudacontext=0,
+        cudastream=0,
+        usedevicememory=True,
+        outputColorType=self.m.OutputColorType.RGB,
+    )
+    frame = next(frame for packet in demuxer for frame in self.decoder.Decode(packet))
+    tensor = grinterop.Tensor.from_dlpack(frame)
+    return frame, tensor.tobytes(stream=self.stream), tuple(tensor.shape)
+
+
+# ---- The table -----------------------------------------------------------------------------------
+
+# The members of each class; the last of the modules is self.m.
+FRAMEWORKS = {
+    "PyTorch": {
+        "modules": ("torch",),
+        "packages": ("torch",),
+        "pointer": lambda f, a: a.data_ptr(),
+        "to_bytes": lambda f, a: a.cpu().numpy().tobytes(),
+        "write": lambda f, a, d, s: a.copy_(f.make(d, s)),
+        "make": lambda f, d, s: f.m.from_numpy(array_of(d, s)).to(
+            "cuda" if f.m.cuda.is_available() else "cpu"
+        ),
+        "finish": lambda f: f.m.cuda.is_available() and f.m.cuda.synchronize(),
+    },
+    "CuPy": {
+        "modules": ("cupy",),
+        "packages": ("cupy-cuda13x", "cupy-cuda12x", "cupy"),
+        "begin": lambda f: f.m.zeros(1),
+        "pointer": lambda f, a: a.data.ptr,
+        "to_bytes": lambda f, a: f.m.asnumpy(a).tobytes(),
+        "write": lambda f, a, d, s: a.set(array_of(d, s)),
+        "make": lambda f, d, s: f.m.asarray(array_of(d, s)),
+        "finish": lambda f: f.m.cuda.Device().synchronize(),
+    },
+    "CUDA Python": {
+        "modules": ("cuda.core", "cuda.bindings.driver"),
+        "begin": begin_cuda_python,
+        "version": lambda f: (
+            f"cuda.core {version_of('cuda-core')}, "
+            f"cuda.bindings {version_of('cuda-bindings')}"
+        ),
+        "ask": ask,
+        "take": view,
+        "pointer": lambda f, a: a.ptr,
+        "to_bytes": view_bytes,
+        "write": lambda f, a, d, s: f.ask(f.m.cuMemcpyHtoD(a.ptr, d, len(d))),
+        "make": make_memory,
+        "take_array": read_array,
+        "finish": lambda f: f.ask(f.m.cuCtxSynchronize()),
+    },
+    "NumPy": {
+        "modules": ("numpy",),
+        "packages": ("numpy",),
+        "begin": begin_numpy,
+        "take": take_numpy,
+        "pointer": lambda f, a: a.ctypes.data,
+        "to_bytes": lambda f, a: a.tobytes(),
+        "write": lambda f, a, d, s: a.__setitem__(..., array_of(d, s)),
+        "make": lambda f, d, s: array_of(d, s),
+    },
+    "JAX": {
+        "modules": ("jax",),
+        "packages": ("jax",),
+        "begin": lambda f: f.m.default_backend(),
+        "take": lambda f, tensor: f.m.dlpack.from_dlpack(tensor),
+        "pointer": lambda f, a: a.unsafe_buffer_pointer(),
+        "to_bytes": lambda f, a: host_bytes(a),
+        "write": refuse("its arrays are immutable"),
+        "make": lambda f, d, s: f.m.numpy.asarray(array_of(d, s)).block_until_ready(),
+        "finish": lambda f: f.m.effects_barrier(),
+    },
+    "Numba": {
+        "modules": ("numba.cuda",),
+        "version": lambda f: (f"{version_of('numba')}, " f"numba-cuda {version_of('numba-cuda')}"),
+        "take": lambda f, tensor: f.m.as_cuda_array(tensor),
+        "pointer": lambda f, a: int(a.device_ctypes_pointer.value),
+        "to_bytes": lambda f, a: a.copy_to_host().tobytes(),
+        "write": lambda f, a, d, s: a.copy_to_device(array_of(d, s)),
+        "make": lambda f, d, s: f.m.to_device(array_of(d, s)),
+        "finish": lambda f: f.m.synchronize(),
+    },
+    "PyCUDA": {
+        "modules": ("pycuda.gpuarray", "pycuda.driver"),
+        "packages": ("pycuda",),
+        "begin": begin_pycuda,
+        "take": lambda f, tensor: sys.modules["pycuda.gpuarray"].GPUArray(
+            tensor.shape, "uint8", base=tensor, gpudata=int(tensor.handle)
+        ),
+        "pointer": lambda f, a: int(a.gpudata),
+        "to_bytes": lambda f, a: a.get().tobytes(),
+        "write": lambda f, a, d, s: a.set(array_of(d, s)),
+        "make": lambda f, d, s: sys.modules["pycuda.gpuarray"].to_gpu(array_of(d, s)),
+        "take_array": refuse("it cannot wrap an existing CUDA array"),
+        "finish": lambda f: f.context.synchronize(),
+        # If a context is left on PyCUDA's stack, PyCUDA aborts the process.
+        "close": lambda f: f.context.pop(),
+    },
+    "Warp": {
+        "modules": ("warp",),
+        "packages": ("warp-lang",),
+        "begin": begin_warp,
+        "pointer": lambda f, a: a.ptr,
+        "to_bytes": lambda f, a: a.numpy().tobytes(),
+        "write": lambda f, a, d, s: f.m.copy(a, f.make(d, s)),
+        "make": lambda f, d, s: f.m.array(array_of(d, s), dtype=f.m.uint8, device="cuda:0"),
+        "take_array": sample_array,
+        "finish": lambda f: f.m.synchronize(),
+    },
+    "CV-CUDA": {
+        "modules": ("cvcuda",),
+        "packages": ("cvcuda-cu13", "cvcuda-cu12"),
+        "take": lambda f, tensor: f.m.as_tensor(tensor, "HWC"),
+        "pointer": lambda f, a: a.cuda().__cuda_array_interface__["data"][0],
+        "to_bytes": cvcuda_bytes,
+        "of": cvcuda_of,
+        "write": lambda f, a, d, s: f.m.copymakeborder_into(a, f.of(d, s), top=0, left=0),
+        "make": make_cvcuda,
+        "finish": lambda f: f.m.Stream.current.sync(),
+    },
+    "nvImageCodec": {
+        "modules": ("nvidia.nvimgcodec",),
+        "packages": ("nvidia-nvimgcodec-cu13", "nvidia-nvimgcodec-cu12"),
+        "take": lambda f, tensor: f.m.as_image(tensor),
+        "to_bytes": lambda f, a: host_bytes(a.cpu()),
+        "produce": decode_jpeg,
+    },
+    "PyNvVideoCodec": {
+        "modules": ("PyNvVideoCodec",),
+        "packages": ("PyNvVideoCodec",),
+        "take": refuse("only its encoder accepts memory, and it returns a film"),
+        "produce": decode_film,
+    },
+}
+
+# ---- Graphics objects ----------------------------------------------------------------------------
+
+
+def gl_place(kind):
+    """An OpenGL object with functions that fill, read and close it."""
+    import gl
+    from grinterop import GraphicsResource
+
+    height, width, _ = SHAPE
+    if kind == "buffer":
+        size = height * width * 4
+        name = gl.buffer(size)
+        resource = GraphicsResource.from_gl_buffer(name)
+        put, get = lambda data: gl.write_buffer(name, data), lambda: gl.read_buffer(name, size)
+        return resource, put, get, resource.close
+    name = gl.texture(width, height)
+    resource = GraphicsResource.from_gl_image(name, gl.TEXTURE_2D, flags="surface_load_store")
+    return (
+        resource,
+        lambda data: gl.write_texture(name, width, height, data),
+        lambda: gl.read_texture(name, width, height),
+        resource.close,
+    )
+
+
+def vulkan_place(device, kind):
+    """The same with a Vulkan object, which a buffer of Vulkan fills and reads."""
+    import vk
+
+    height, width, _ = SHAPE
+    size, usage = height * width * 4, vk.TRANSFER_SRC | vk.TRANSFER_DST
+    own = vk.Vulkan(device, size)
+    if kind == "buffer":
+        resource = device.create_buffer(size, usage)
+        its, region = resource.vk_buffer, vk.buffer_copy(size)
+
+        def move(commands, out):
+            ends = (its, own.buffer) if out else (own.buffer, its)
+            own.vkCmdCopyBuffer(commands, *ends, 1, region)
+    else:
+        resource = device.create_image(
+            vk.R8G8B8A8_UNORM, width, height, usage | vk.IMAGE_SAMPLED, flags="surface_load_store"
+        )
+        its, region, layout = resource.vk_image, vk.image_copy(width, height), vk.LAYOUT_GENERAL
+
+        def move(commands, out):
+            if out:
+                own.vkCmdCopyImageToBuffer(commands, its, layout, own.buffer, 1, region)
+            else:
+                own.vkCmdCopyBufferToImage(commands, own.buffer, its, layout, 1, region)
+
+    # Releases the new object to CUDA. Its contents are undefined.
+    device.submit([resource], layout=vk.LAYOUT_UNDEFINED)
+
+    def fill(data):
+        own.bytes[:] = data
+        own.run(resource, lambda commands: move(commands, False), layout=vk.LAYOUT_GENERAL)
+
+    def read():
+        own.run(resource, lambda commands: move(commands, True), layout=vk.LAYOUT_GENERAL)
+        return bytes(own.bytes)
+
+    def close():
+        own.close()
+        resource.close()
+
+    return resource, fill, read, close
+
+
+# ---- Cells: every way from a graphics object to the framework or back ----------------------------
+
+
+def compare(found, wanted):
+    if found == wanted:
+        return
+    if len(found) != len(wanted):
+        raise Different(f"{len(found)} bytes arrived, and {len(wanted)} were sent")
+    wrong = [i for i in range(len(wanted)) if found[i] != wanted[i]]
+    raise Different(f"{len(wrong)} of {len(wanted)} bytes differ, the first at {wrong[0]}")
+
+
+def one_line(error):
+    """An exception as text for the table."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    kind = "" if isinstance(error, (Unsupported, Different)) else f"{type(error).__name__}: "
+    return (kind + text)[:300]
+
+
+class Cells:
+    """All cells of one framework with one graphics object."""
+
+    def __init__(self, framework, stream, kind, place):
+        self.framework, self.stream, self.kind = framework, stream, kind
+        self.resource, self.put, self.get, self.close = place
+
+    def filled(self, seed):
+        self.put(pattern(SHAPE, seed))
+        return pattern(SHAPE, seed)
+
+    def taken(self, tensor):
+        array = self.framework.take(tensor)
+        self.framework.finish()
+        if self.framework.pointer(array) != tensor.handle:
+            raise Different("the array is a copy: it has another pointer")
+        return array
+
+    def out_mapping(self):
+        """The framework reads its array, which is the mapping."""
+        data = self.filled(1)
+        with self.resource.map(stream=self.stream) as buffer:
+            self.stream.sync()
+            compare(self.framework.to_bytes(self.taken(buffer.tensor(SHAPE, "uint8"))), data)
+            self.framework.finish()
+
+    def out_array(self):
+        """The framework wraps the CUarray of the image in one of its objects."""
+        data = self.filled(2)
+        with self.resource.map(stream=self.stream) as buffer:
+            self.stream.sync()
+            compare(self.framework.take_array(buffer, SHAPE), data)
+            self.framework.finish()
+
+    def out_fetch(self):
+        """Calls fetch() with a tensor, which the framework then imports."""
+        import grinterop
+
+        data, memory = self.filled(3), self.framework.memory
+        tensor = grinterop.Tensor.alloc(SHAPE, "uint8", stream=self.stream, memory=memory)
+        grinterop.fetch(self.resource, tensor, stream=self.stream)
+        self.stream.sync()
+        compare(self.framework.to_bytes(self.taken(tensor)), data)
+
+    def in_mapping(self):
+        """The framework writes to its array, which is the mapping."""
+        data = pattern(SHAPE, 4)
+        self.filled(5)
+        with self.resource.map(stream=self.stream) as buffer:
+            self.stream.sync()
+            self.framework.write(self.taken(buffer.tensor(SHAPE, "uint8")), data, SHAPE)
+            self.framework.finish()
+        compare(self.get(), data)
+
+    def in_publish(self):
+        """Calls publish() with a tensor of the framework. RGB gets an opaque alpha channel."""
+        import grinterop
+
+        self.filled(6)
+        made, data, shape = self.framework.produce(SHAPE)
+        self.framework.finish()
+        grinterop.publish(self.resource, made, stream=self.stream)
+        self.stream.sync()
+        found = self.get()
+        if self.kind == "image" and shape[-1] == 3:
+            found, alpha = bytes(b for i, b in enumerate(found) if i % 4 != 3), found[3::4]
+            compare(alpha, bytes([255]) * len(alpha))
+        compare(found[: len(data)], data)
+
+    def attempt(self, direction, way):
+        """The result of one way. A publish and a fetch are one copy."""
+        import grinterop
+
+        before, copies = grinterop.bytes_moved(), int(way in ("publish", "fetch"))
+        try:
+            getattr(self, f"{direction}_{way}")()
+        except Unsupported as error:
+            return {"way": way, "result": "none", "reason": one_line(error)}
+        except Exception as error:
+            return {"way": way, "result": "failed", "reason": one_line(error)}
+        moved = grinterop.bytes_moved() - before
+        if copies == 0 and moved:
+            return {"way": way, "result": "failed", "reason": f"{moved} bytes were copied"}
+        return {"way": way, "result": "works", "copies": copies, "moved": moved}
+
+
+# ---- The process of one framework: writes lines of JSON ------------------------------------------
+
+PLACES = ("OpenGL buffer", "OpenGL image", "Vulkan buffer", "Vulkan image")
+WAYS = {
+    "buffer": {"out": ("mapping", "fetch"), "in": ("mapping", "publish")},
+    "image": {"out": ("array", "fetch"), "in": ("publish",)},
+}
+
+
+def run_child(name, pipe):
+    import gl
+    import grinterop
+
+    def say(**what):
+        print(json.dumps(what), file=pipe, flush=True)
+
+    grinterop.load(allow_software=True)
+    context, egl = grinterop.CudaContext(0), grinterop.EglContext(0)
+    about = gl.describe() if grinterop.is_software() else egl.describe()
+    say(machine={"software": grinterop.is_software(), "gpu": about,
+                 "versions": f"grinterop {grinterop.__version__}, Python {sys.version.split()[0]}"})
+    try:
+        framework = type(name, (Framework,), FRAMEWORKS[name])(context)
+    except Exception as error:
+        say(absent=one_line(error))
+        return
+    say(version=framework.version())
+    vulkan = grinterop.VulkanDevice.headless(0)
+    say(vulkan=vulkan.describe().removeprefix("Vulkan device ").split(" (UUID")[0])
+    try:
+        for title in PLACES:
+            kind = title.split()[1]
+            cells = Cells(
+                framework,
+                context,
+                kind,
+                vulkan_place(vulkan, kind) if title[0] == "V" else gl_place(kind),
+            )
+            for direction, ways in WAYS[kind].items():
+                say(cell=[title, direction], ways=[cells.attempt(direction, way) for way in ways])
+            cells.close()
+        del cells
+        gc.collect()
+        framework.close()
+    except Exception:
+        say(trouble=traceback.format_exc(limit=3))
+
+
+# ---- All frameworks ------------------------------------------------------------------------------
+
+
+def run(name, limit, folder):
+    """Runs a framework in a process. Returns its row. The process writes to a file, since it would
+    block on a full pipe.
+    """
+    row, said, log = {"name": name, "cells": {}, "trouble": []}, folder / "said", folder / "log"
+    command = [sys.executable, __file__, "--child", name, "--pipe"]
+    with open(said, "w") as pipe, open(log, "w") as text:
+        try:
+            status = subprocess.run(
+                [*command, str(pipe.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=text,
+                stderr=text,
+                pass_fds=(pipe.fileno(),),
+                timeout=limit,
+            ).returncode
+            ended = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
+        except subprocess.TimeoutExpired:
+            status, ended = 1, f"not done after {limit:g} s"
+    for line in map(json.loads, said.read_text().splitlines()):
+        if "cell" in line:
+            row["cells"][" ".join(line["cell"])] = line["ways"]
+        elif "trouble" in line:
+            row["trouble"].append(line["trouble"])
+        else:
+            row.update(line)
+    if status:
+        row["trouble"].append(f"{ended}: {log.read_text(errors='replace').strip()[-200:]}")
+    return row
+
+
+def cell(ways, notes):
+    works = [way["copies"] for way in ways if way["result"] == "works"]
+    if works:
+        return str(min(works))
+    text = "; ".join(f"{way['way']}: {way['reason']}" for way in ways) or "not run"
+    if text not in notes:
+        notes.append(text)
+    return f"no ({notes.index(text) + 1})"
+
+
+def document(rows):
+    """The machine, the table and the reasons, as docs/frameworks.md has them."""
+    its = next((row for row in rows if "vulkan" in row), {"machine": {}})
+    about = f"{datetime.date.today()}, {its['machine'].get('gpu')}. Vulkan: {its.get('vulkan')}. "
+    texts, notes = [about + str(its["machine"].get("versions"))], []
+    lines = [["", *PLACES], ["---"] * 5]
+    for row in (row for row in rows if row["cells"]):
+        found = [
+            [cell(row["cells"].get(f"{place} {way}", []), notes) for way in ("out", "in")]
+            for place in PLACES
+        ]
+        lines.append([f"{row['name']} {row['version']}", *(", ".join(pair) for pair in found)])
+    texts += ["\n".join("| " + " | ".join(line) + " |" for line in lines)]
+    texts += [f"{i}. {text}" for i, text in enumerate(notes, 1)]
+    texts += [f"- {row['name']} was not run: {row['absent']}" for row in rows if "absent" in row]
+    wrong = [(row["name"], text) for row in rows for text in row["trouble"]]
+    texts += [f"- {name}: {' '.join(text.split())}" for name, text in wrong]
+    return "\n\n".join(
+        text if text[:1] == "|" else textwrap.fill(text, 100, break_long_words=False)
+        for text in texts
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, help="folder for frameworks.md and frameworks.json")
+    parser.add_argument("--only", default=",".join(FRAMEWORKS), help="names, with commas between")
+    parser.add_argument("--limit", type=float, default=60, help="seconds for each; 60")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    parser.add_argument("--pipe", type=int, default=1, help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.child:
+        with os.fdopen(chosen.pipe, "w") as pipe:
+            run_child(chosen.child, pipe)
+        return 0
+    names, rows = [name.strip() for name in chosen.only.split(",")], []
+    if unknown := set(names) - set(FRAMEWORKS):
+        parser.error(f"no framework is called {', '.join(unknown)}; there are: {chosen.only}")
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            rows.append(run(name, chosen.limit, Path(folder)))
+        print(f"{name}: {len(rows[-1]['cells'])} cells", flush=True)
+    print(text := document(rows))
+    if chosen.out:
+        chosen.out.mkdir(parents=True, exist_ok=True)
+        (chosen.out / "frameworks.md").write_text(text + "\n")
+        (chosen.out / "frameworks.json").write_text(json.dumps(rows, indent=1) + "\n")
+    ways = [way for row in rows for cell_ways in row["cells"].values() for way in cell_ways]
+    failed = any(way["result"] == "failed" for way in ways)
+    return int(failed or any(row["trouble"] for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
