@@ -3,7 +3,10 @@
 """Measures a map from Python against C and cuda.core, on one buffer, and publish().
 
     PYTHONPATH=... python3 bench.py [--rounds N] [--repeats N] [--batch N] [--plain] [--maps]
-                                    [--json FILE]
+                                    [--json FILE] [--loops FILE]
+
+The rows "C" are loops of the library python_loops.so, which `make check` builds from
+bench/python_loops.c; without it they are left out.
 
 Each value is the median of the repeats, in microseconds per round; the rows with many resources
 give the time per resource. The repeats of all rows are interleaved, so a machine that slows down
@@ -14,6 +17,7 @@ frames with full queues, until OpenGL has finished.
 
 import argparse
 import contextlib
+import ctypes
 import itertools
 import json
 import statistics
@@ -26,7 +30,7 @@ from pathlib import Path
 sys.path[0] = str(Path(__file__).resolve().parent / "examples")
 
 import grinterop  # noqa: E402
-from grinterop import GraphicsResource, _grinterop, map_many  # noqa: E402
+from grinterop import GraphicsResource, map_many  # noqa: E402
 
 import gl  # noqa: E402
 
@@ -83,13 +87,28 @@ def own_rows(resources, stream):
                 buffer.handle
 
     return {
-        "C: map, pointer, release": lambda n: _grinterop._bench_map(resource, stream, n),
         "grinterop: map, pointer, release": lambda n: seconds_of(one, n),
         "grinterop: the same by `with`": lambda n: seconds_of(scope, n),
-        "C: map, DLPack, release": lambda n: _grinterop._bench_export(resource, stream, n),
         "grinterop: map, DLPack, release": lambda n: seconds_of(exported, n),
         f"grinterop: {count} at once": lambda n: seconds_of(many, n) / count,
         f"grinterop: {count} one by one": lambda n: seconds_of(singles, n) / count,
+    }
+
+
+def c_rows(path, stream):
+    """The rows in C, with a resource of their own."""
+    loops, handle = ctypes.CDLL(str(path)), ctypes.c_void_p(stream.__cuda_stream__()[1])
+    loops.loop_resource.restype = ctypes.c_void_p
+    resource = ctypes.c_void_p(loops.loop_resource(gl.buffer(SIZE)))
+
+    def row(function):
+        function.restype = ctypes.c_double
+        return lambda n: function(resource, handle, n)
+
+    return {
+        "C: map, pointer, release": row(loops.loop_map),
+        "C: map, DLPack, release": row(loops.loop_export),
+        "C: publish": row(loops.loop_publish),
     }
 
 
@@ -161,8 +180,7 @@ def publish_rows(resource, stream, missing):
     """
     handle = stream.__cuda_stream__()[1]
     asked = {"max_version": (1, 3)} | ({} if grinterop.is_software() else {"stream": handle})
-    tensor = grinterop.Tensor.alloc(SIZE, "uint8", stream=stream)
-    rows = {"C: publish": lambda n: _grinterop._bench_publish(resource, stream, n, tensor)}
+    rows = {}
     for name in FRAMEWORKS:
         try:
             array, context = framework_array(name, SIZE, "uint8", handle)
@@ -178,7 +196,7 @@ def publish_rows(resource, stream, missing):
 
         def imports(n, array=array, context=context):
             with context or contextlib.nullcontext():
-                return _grinterop._bench_import(resource, stream, n, array)
+                return seconds_of(lambda: grinterop.Tensor.from_dlpack(array, stream=stream), n)
 
         def exports(n, array=array, context=context):
             with context or contextlib.nullcontext():
@@ -238,7 +256,7 @@ def ring_rows(stream):
     return rows
 
 
-def all_rows(names, cuda, plain, only_maps=False):
+def all_rows(names, cuda, plain, loops, only_maps=False):
     """Returns the rows, the reasons for missing rows, and the stream."""
     missing, stream, theirs, core_resources = [], cuda, {}, []
     try:
@@ -255,6 +273,10 @@ def all_rows(names, cuda, plain, only_maps=False):
         sys.modules.pop("cuda.core", None)
     resources = [GraphicsResource.from_gl_buffer(name) for name in names]
     rows = own_rows(resources, stream) | theirs
+    try:
+        rows |= c_rows(loops, stream)
+    except OSError as error:
+        missing.append(f"C: {error}")
     try:
         rows["grinterop: map, torch tensor, release"] = torch_row(resources[0], stream)
         if theirs:
@@ -288,10 +310,13 @@ def report(found):
     for name, time_us in found.items():
         print(f"{name:40} {time_us:9.3f} us")
     for what, limit in (("map, pointer, release", 0.8), ("map, DLPack, release", 1.0)):
+        if f"C: {what}" not in found:
+            continue
         more = found[f"grinterop: {what}"] - found[f"C: {what}"]
         print(f"{what}: {more:.3f} us more than in C; the limit is {limit}")
     for name in FRAMEWORKS:
-        if (row := found.get(f"grinterop: publish from {name}")) is not None:
+        row = found.get(f"grinterop: publish from {name}")
+        if row is not None and "C: publish" in found:
             more = row - found["C: publish"]
             parts = found[f"grinterop: import from {name}"], found[f"{name}: __dlpack__() alone"]
             print(
@@ -312,6 +337,9 @@ def main():
     )
     parser.add_argument("--maps", action="store_true", help="without the rows of publish()")
     parser.add_argument("--json", type=Path)
+    here = Path(__file__).resolve().parents[1]
+    places = here / "share/python_loops.so", here / "build/bench/.libs/python_loops.so"
+    parser.add_argument("--loops", type=Path, default=next(filter(Path.exists, places), places[0]))
     options = parser.parse_args()
     grinterop.load(allow_software=True)
     cuda = grinterop.CudaContext(0)
@@ -319,7 +347,7 @@ def main():
     print(egl.describe())
     print(f"driver {grinterop.driver_path()}, Python {sys.version.split()[0]}")
     names = [gl.buffer(SIZE) for _ in range(options.batch)]
-    rows, missing, stream = all_rows(names, cuda, options.plain, options.maps)
+    rows, missing, stream = all_rows(names, cuda, options.plain, options.loops, options.maps)
     software = grinterop.is_software()
     rounds = options.rounds or (200 if software else 40)
     repeats = options.repeats or (15 if software else 200)

@@ -92,9 +92,8 @@ static PyObject *only;
 
 static bool add_functions(PyObject *module)
 {
-    PyMethodDef *const tables[] = {argument_functions, bench_functions, driver_functions,
-                                   error_functions,    many_functions,  publish_functions,
-                                   tensor_functions};
+    PyMethodDef *const tables[] = {argument_functions, driver_functions,  error_functions,
+                                   many_functions,     publish_functions, tensor_functions};
     for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
         if (PyModule_AddFunctions(module, tables[i]))
             return false;

@@ -344,7 +344,7 @@ bool add_semaphore(PyObject *module);
 bool add_submit(PyObject *module);
 bool add_vulkan(PyObject *module);
 
-extern PyMethodDef bench_functions[], driver_functions[], many_functions[], publish_functions[];
+extern PyMethodDef driver_functions[], many_functions[], publish_functions[];
 extern PyMethodDef tensor_functions[];
 
 #endif
