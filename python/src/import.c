@@ -24,7 +24,7 @@ struct legacy {
 };
 
 /* Whether the DLPack device is kDLCPU or kDLCUDAHost, whose memory has no streams. */
-static bool is_host(int32_t device)
+static bool is_host(long device)
 {
     return device == 1 || device == 3;
 }
@@ -95,7 +95,7 @@ static int on_cpu(PyObject *object)
     Py_XDECREF(number);
     if (PyErr_Occurred())
         return -1;
-    return is_host((int32_t)value);
+    return is_host(value);
 }
 
 static PyObject *call_dlpack(PyObject *method, PyObject *stream, bool versioned)

@@ -241,18 +241,18 @@ static gr_status acquire_for(void *user, unsigned timeout_ms)
 static PyObject *acquire(PyObject *object, PyObject *args, PyObject *keywords, bool writing)
 {
     static char *names[] = {"n", "stream", "timeout", NULL};
-    Py_ssize_t n = 1;
+    size_t n = 1;
     PyObject *given = NULL, *time = NULL;
     CUstream stream;
     unsigned timeout_ms;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|n$OO", names, &n, &given, &time) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O&$OO", names, SIZE(&n), &given, &time) ||
         !stream_or(given, GR_STREAM_NONE, &stream) || !timeout_of(time, &timeout_ms))
         return NULL;
     if (n < 1 || n > INT32_MAX) {
-        PyErr_Format(PyExc_ValueError, "n is %zd, but must be at least 1", n);
+        PyErr_Format(PyExc_ValueError, "n is %zu, but must be from 1 to the number of slots", n);
         return NULL;
     }
-    const gr_slot **slots = PyMem_Calloc((size_t)n, sizeof(*slots));
+    const gr_slot **slots = PyMem_Calloc(n, sizeof(*slots));
     if (!slots)
         return PyErr_NoMemory();
     gr_ring *ring = ring_begin(object, writing);
@@ -260,12 +260,12 @@ static PyObject *acquire(PyObject *object, PyObject *args, PyObject *keywords, b
         PyMem_Free(slots);
         return NULL;
     }
-    struct acquire wanted = {ring, stream, slots, (size_t)n, writing};
+    struct acquire wanted = {ring, stream, slots, n, writing};
     PyObject *made = NULL;
     if (wait_in_slices(acquire_for, &wanted, timeout_ms)) {
         if (!writing)
             forget_before((ring_object *)object, slots[0]);
-        made = slots_new(object, slots, (size_t)n, given, writing);
+        made = slots_new(object, slots, n, given, writing);
     } else {
         PyMem_Free(slots);
     }

@@ -35,6 +35,7 @@ def calls(egl, cuda, vulkan, resource, tmp_path):
     buffer = image.map(stream=cuda)
     bytes_of = resource.map(stream=cuda)
     tensor = Tensor.alloc((8, 8, 4), stream=cuda)
+    ring = grinterop.Ring([GraphicsResource.create_gl_buffer(64)])
     fd = os.open(tmp_path, os.O_RDONLY)
     R, vk = GraphicsResource, vulkan
 
@@ -78,6 +79,8 @@ def calls(egl, cuda, vulkan, resource, tmp_path):
         ],
         63: [
             R.create_gl_buffer,
+            lambda v: ring.acquire_write(v, stream=cuda, timeout=0),
+            lambda v: ring.acquire_read(v, timeout=0),
             *named(publish, "offset"),
             *named(fetch, "offset"),
             *named(lambda **o: grinterop.map_many([resource], stream=cuda, **o), "offset", "size"),
