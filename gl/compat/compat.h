@@ -26,5 +26,6 @@ CUresult compat_explain_semaphore(const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *des
 bool compat_has_context(void);
 CUresult compat_keep_error(CUresult code);
 CUresult compat_kept_error(bool take);
+CUresult compat_explain_runtime(CUresult code);
 
 #endif

@@ -28,3 +28,14 @@ bool compat_has_context(void)
     return compat_begin() == CUDA_SUCCESS && gr_driver()->CtxGetCurrent(&current) == CUDA_SUCCESS &&
            current;
 }
+
+CUresult compat_explain_runtime(CUresult code)
+{
+    if (code == CUDA_SUCCESS)
+        return code;
+    return compat_refuse(code, "cudaFree",
+                         "The CUDA runtime of the program did not start. The runtime that NVIDIA's "
+                         "nvcc links needs an NVIDIA GPU and its driver: without them compile the "
+                         "program with grinterop-nvcc, which links a runtime for the software CUDA "
+                         "driver.");
+}

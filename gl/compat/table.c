@@ -24,6 +24,7 @@ const gr_compat_api *gr_compat(void)
         .has_context = compat_has_context,
         .keep_error = compat_keep_error,
         .kept_error = compat_kept_error,
+        .explain_runtime = compat_explain_runtime,
     };
     return &table;
 }

@@ -120,6 +120,9 @@ typedef struct gr_compat_api {
      */
     CUresult (*keep_error)(CUresult code);
     CUresult (*kept_error)(bool take);
+
+    /* Records a remedy if the runtime API could not start, and returns `code`. */
+    CUresult (*explain_runtime)(CUresult code);
 } gr_compat_api;
 
 GR_API const gr_compat_api *gr_compat(void);
@@ -229,7 +232,9 @@ static inline cudaError_t gr_compat_end(CUresult code)
  */
 static inline cudaError_t gr_compat_begin(void)
 {
-    return gr_compat()->has_context() ? cudaSuccess : cudaFree(0);
+    if (gr_compat()->has_context())
+        return cudaSuccess;
+    return (cudaError_t)gr_compat()->explain_runtime((CUresult)cudaFree(0));
 }
 
 static inline cudaError_t CUDARTAPI gr_compat_cuda_register_buffer(

@@ -7,10 +7,10 @@
  *     LD_PRELOAD=/usr/local/cuda/lib64/libcudart.so GR_TEST_DRIVERS=gpu \
  *         sh share/run-test bin/test_compat_runtime
  */
-#define _GNU_SOURCE
 #include "tests/support/support.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cuda_gl_interop.h>
@@ -69,6 +69,24 @@ TEST_UNLESS(no_runtime(), cuda_writes_a_vertex_buffer_in_each_frame)
     }
     RT(cudaGraphicsUnregisterResource(mesh));
     RT(cudaGetLastError());
+}
+
+CHILD(registers_without_a_device)
+{
+    struct cudaGraphicsResource *resource = NULL;
+    RT_GIVES(cudaErrorNoDevice, cudaGraphicsGLRegisterBuffer(&resource, 1, 0));
+    ck_assert_msg(strstr(gr_last_error()->message, "grinterop-nvcc"), "%s", error_text());
+    return 0;
+}
+
+/* Catches: only the runtime's text was shown, which names neither the cause nor a remedy. */
+TEST_UNLESS(no_runtime(), a_runtime_that_does_not_start_is_explained)
+{
+    char text[4096];
+    setenv("CUDA_VISIBLE_DEVICES", "-1", 1);
+    setenv("GR_SOFT_DEVICES", "1", 1);
+    int status = child_run("registers_without_a_device", text, sizeof(text));
+    ck_assert_msg(status == 0, "%s", text);
 }
 
 static GLuint new_texture(void)
