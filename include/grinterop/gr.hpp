@@ -21,6 +21,10 @@
 #ifndef GR_GR_HPP
 #define GR_GR_HPP
 
+#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 201703L
+#error "grinterop/gr.hpp needs C++17 or newer: compile with -std=c++17, or include the C headers"
+#endif
+
 #include <cstddef>
 #include <cstdio>
 #include <exception>
