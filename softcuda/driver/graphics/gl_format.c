@@ -23,66 +23,49 @@
 #define HALF   CU_AD_FORMAT_HALF
 #define FLOAT  CU_AD_FORMAT_FLOAT
 
+/* Rows for 1, 2, 3 and 4 channels of these bits. */
+#define COLOURS(bits, format, type)                                                                \
+    {GL_R##bits, format, 1, GL_RED, type, false}, {GL_RG##bits, format, 2, GL_RG, type, false},    \
+        {GL_RGB##bits, format, 4, GL_RGBA, type, true},                                            \
+    {                                                                                              \
+        GL_RGBA##bits, format, 4, GL_RGBA, type, false                                             \
+    }
+#define INTEGERS(bits, format, type)                                                               \
+    {GL_R##bits, format, 1, GL_RED_INTEGER, type, false},                                          \
+        {GL_RG##bits, format, 2, GL_RG_INTEGER, type, false},                                      \
+        {GL_RGB##bits, format, 4, GL_RGBA_INTEGER, type, false},                                   \
+    {                                                                                              \
+        GL_RGBA##bits, format, 4, GL_RGBA_INTEGER, type, false                                     \
+    }
+
 static const soft_gl_format formats[] = {
-    {GL_RGBA8, UINT8, 4, GL_RGBA, GL_UNSIGNED_BYTE, false},
-    {GL_RGB8, UINT8, 4, GL_RGBA, GL_UNSIGNED_BYTE, true},
-    {GL_RG8, UINT8, 2, GL_RG, GL_UNSIGNED_BYTE, false},
-    {GL_R8, UINT8, 1, GL_RED, GL_UNSIGNED_BYTE, false},
-    {GL_SRGB8_ALPHA8, UINT8, 4, GL_RGBA, GL_UNSIGNED_BYTE, false},
-    {GL_SRGB8, UINT8, 4, GL_RGBA, GL_UNSIGNED_BYTE, true},
-    {GL_RGBA16, UINT16, 4, GL_RGBA, GL_UNSIGNED_SHORT, false},
-    {GL_RGB16, UINT16, 4, GL_RGBA, GL_UNSIGNED_SHORT, true},
-    {GL_RG16, UINT16, 2, GL_RG, GL_UNSIGNED_SHORT, false},
-    {GL_R16, UINT16, 1, GL_RED, GL_UNSIGNED_SHORT, false},
-    {GL_RGBA16F, HALF, 4, GL_RGBA, GL_HALF_FLOAT, false},
-    {GL_RG16F, HALF, 2, GL_RG, GL_HALF_FLOAT, false},
+    COLOURS(8, UINT8, GL_UNSIGNED_BYTE),
+    COLOURS(16, UINT16, GL_UNSIGNED_SHORT),
+    COLOURS(32F, FLOAT, GL_FLOAT),
     {GL_R16F, HALF, 1, GL_RED, GL_HALF_FLOAT, false},
-    {GL_RGBA32F, FLOAT, 4, GL_RGBA, GL_FLOAT, false},
-    {GL_RGB32F, FLOAT, 4, GL_RGBA, GL_FLOAT, true},
-    {GL_RG32F, FLOAT, 2, GL_RG, GL_FLOAT, false},
-    {GL_R32F, FLOAT, 1, GL_RED, GL_FLOAT, false},
-
-    {GL_RGBA8I, SINT8, 4, GL_RGBA_INTEGER, GL_BYTE, false},
-    {GL_RGB8I, SINT8, 4, GL_RGBA_INTEGER, GL_BYTE, false},
-    {GL_RG8I, SINT8, 2, GL_RG_INTEGER, GL_BYTE, false},
-    {GL_R8I, SINT8, 1, GL_RED_INTEGER, GL_BYTE, false},
-    {GL_RGBA8UI, UINT8, 4, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE, false},
-    {GL_RGB8UI, UINT8, 4, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE, false},
-    {GL_RG8UI, UINT8, 2, GL_RG_INTEGER, GL_UNSIGNED_BYTE, false},
-    {GL_R8UI, UINT8, 1, GL_RED_INTEGER, GL_UNSIGNED_BYTE, false},
-    {GL_RGBA16I, SINT16, 4, GL_RGBA_INTEGER, GL_SHORT, false},
-    {GL_RGB16I, SINT16, 4, GL_RGBA_INTEGER, GL_SHORT, false},
-    {GL_RG16I, SINT16, 2, GL_RG_INTEGER, GL_SHORT, false},
-    {GL_R16I, SINT16, 1, GL_RED_INTEGER, GL_SHORT, false},
-    {GL_RGBA16UI, UINT16, 4, GL_RGBA_INTEGER, GL_UNSIGNED_SHORT, false},
-    {GL_RGB16UI, UINT16, 4, GL_RGBA_INTEGER, GL_UNSIGNED_SHORT, false},
-    {GL_RG16UI, UINT16, 2, GL_RG_INTEGER, GL_UNSIGNED_SHORT, false},
-    {GL_R16UI, UINT16, 1, GL_RED_INTEGER, GL_UNSIGNED_SHORT, false},
-    {GL_RGBA32I, SINT32, 4, GL_RGBA_INTEGER, GL_INT, false},
-    {GL_RGB32I, SINT32, 4, GL_RGBA_INTEGER, GL_INT, false},
-    {GL_RG32I, SINT32, 2, GL_RG_INTEGER, GL_INT, false},
-    {GL_R32I, SINT32, 1, GL_RED_INTEGER, GL_INT, false},
-    {GL_RGBA32UI, UINT32, 4, GL_RGBA_INTEGER, GL_UNSIGNED_INT, false},
-    {GL_RGB32UI, UINT32, 4, GL_RGBA_INTEGER, GL_UNSIGNED_INT, false},
-    {GL_RG32UI, UINT32, 2, GL_RG_INTEGER, GL_UNSIGNED_INT, false},
-    {GL_R32UI, UINT32, 1, GL_RED_INTEGER, GL_UNSIGNED_INT, false},
-
+    {GL_RG16F, HALF, 2, GL_RG, GL_HALF_FLOAT, false},
+    {GL_RGBA16F, HALF, 4, GL_RGBA, GL_HALF_FLOAT, false},
+    {GL_SRGB8, UINT8, 4, GL_RGBA, GL_UNSIGNED_BYTE, true},
+    {GL_SRGB8_ALPHA8, UINT8, 4, GL_RGBA, GL_UNSIGNED_BYTE, false},
+    INTEGERS(8I, SINT8, GL_BYTE),
+    INTEGERS(8UI, UINT8, GL_UNSIGNED_BYTE),
+    INTEGERS(16I, SINT16, GL_SHORT),
+    INTEGERS(16UI, UINT16, GL_UNSIGNED_SHORT),
+    INTEGERS(32I, SINT32, GL_INT),
+    INTEGERS(32UI, UINT32, GL_UNSIGNED_INT),
     {GL_RGBA2, UINT8, 4, GL_RGBA, GL_UNSIGNED_BYTE, false},
     {GL_RGBA4, UINT8, 4, GL_RGBA, GL_UNSIGNED_BYTE, false},
     {GL_RGB12, UINT16, 4, GL_RGBA, GL_UNSIGNED_SHORT, true},
     {GL_RGBA12, UINT16, 4, GL_RGBA, GL_UNSIGNED_SHORT, false},
     {GL_STENCIL_INDEX8, UINT8, 1, GL_STENCIL_INDEX, GL_UNSIGNED_BYTE, false},
 
-    /*
-     * Unsized formats. OpenGL chooses the number of bits from the type of the application's data,
-     * usually 8.
-     */
-    {GL_RGBA, UINT8, 4, GL_RGBA, GL_UNSIGNED_BYTE, false},
-    {GL_RGB, UINT8, 4, GL_RGBA, GL_UNSIGNED_BYTE, true},
-    {GL_RG, UINT8, 2, GL_RG, GL_UNSIGNED_BYTE, false},
+    /* Unsized formats. OpenGL chooses the bits by the type of the application's data, usually 8. */
     {GL_RED, UINT8, 1, GL_RED, GL_UNSIGNED_BYTE, false},
-    {GL_SRGB_ALPHA, UINT8, 4, GL_RGBA, GL_UNSIGNED_BYTE, false},
+    {GL_RG, UINT8, 2, GL_RG, GL_UNSIGNED_BYTE, false},
+    {GL_RGB, UINT8, 4, GL_RGBA, GL_UNSIGNED_BYTE, true},
+    {GL_RGBA, UINT8, 4, GL_RGBA, GL_UNSIGNED_BYTE, false},
     {GL_SRGB, UINT8, 4, GL_RGBA, GL_UNSIGNED_BYTE, true},
+    {GL_SRGB_ALPHA, UINT8, 4, GL_RGBA, GL_UNSIGNED_BYTE, false},
 };
 
 const soft_gl_format *soft_gl_format_of(unsigned internal)

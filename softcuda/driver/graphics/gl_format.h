@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/*
- * The OpenGL internal formats and targets that CUDA supports, and their pixel layouts in both APIs.
- */
+/* The OpenGL internal formats and targets that CUDA supports, and their layouts in both APIs. */
 #ifndef GR_SOFTCUDA_DRIVER_GL_FORMAT_H
 #define GR_SOFTCUDA_DRIVER_GL_FORMAT_H
 
@@ -13,10 +11,7 @@ typedef struct {
     unsigned channels; /* per element in CUDA; 4 if OpenGL has 3 */
     unsigned transfer; /* format and type with which OpenGL transfers elements of this layout */
     unsigned type;
-    /*
-     * the fourth channel, which OpenGL does not have, is 0 in CUDA, although OpenGL reads it as 1
-     */
-    bool zero_fourth;
+    bool zero_fourth; /* CUDA reads 0 in the channel that OpenGL lacks and reads as 1 */
 } soft_gl_format;
 
 /* The row of an internal format; NULL if CUDA refuses the format. */
