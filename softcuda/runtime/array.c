@@ -36,16 +36,12 @@ RT_API cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *d
     return RT_IN_CONTEXT(create(array, desc, extent, flags));
 }
 
-RT_API cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
-                         struct cudaExtent extent, unsigned int flags)
-{
-    return RT_IN_CONTEXT(create(array, desc, extent, flags));
-}
-
-RT_API cudaFreeArray(cudaArray_t array)
-{
-    return RT_IN_CONTEXT(array ? cuArrayDestroy((CUarray)array) : CUDA_SUCCESS);
-}
+RT_FORWARD(cudaMalloc3DArray,
+           (cudaArray_t * array, const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
+            unsigned int flags),
+           create(array, desc, extent, flags))
+RT_FORWARD(cudaFreeArray, (cudaArray_t array),
+           array ? cuArrayDestroy((CUarray)array) : CUDA_SUCCESS)
 
 static CUresult create_mipmapped(cudaMipmappedArray_t *array,
                                  const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
@@ -58,30 +54,20 @@ static CUresult create_mipmapped(cudaMipmappedArray_t *array,
     return cuMipmappedArrayCreate((CUmipmappedArray *)array, &wanted, levels);
 }
 
-RT_API cudaMallocMipmappedArray(cudaMipmappedArray_t *mipmappedArray,
-                                const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
-                                unsigned int numLevels, unsigned int flags)
-{
-    return RT_IN_CONTEXT(create_mipmapped(mipmappedArray, desc, extent, numLevels, flags));
-}
-
-RT_API cudaFreeMipmappedArray(cudaMipmappedArray_t mipmappedArray)
-{
-    return RT_IN_CONTEXT(mipmappedArray ? cuMipmappedArrayDestroy((CUmipmappedArray)mipmappedArray)
-                                        : CUDA_SUCCESS);
-}
-
-RT_API cudaGetMipmappedArrayLevel(cudaArray_t *levelArray,
-                                  cudaMipmappedArray_const_t mipmappedArray, unsigned int level)
-{
-    return RT_IN_CONTEXT(
-        cuMipmappedArrayGetLevel((CUarray *)levelArray, (CUmipmappedArray)mipmappedArray, level));
-}
-
-RT_API cudaArrayGetPlane(cudaArray_t *pPlaneArray, cudaArray_t hArray, unsigned int planeIdx)
-{
-    return RT_IN_CONTEXT(cuArrayGetPlane((CUarray *)pPlaneArray, (CUarray)hArray, planeIdx));
-}
+RT_FORWARD(cudaMallocMipmappedArray,
+           (cudaMipmappedArray_t * mipmappedArray, const struct cudaChannelFormatDesc *desc,
+            struct cudaExtent extent, unsigned int numLevels, unsigned int flags),
+           create_mipmapped(mipmappedArray, desc, extent, numLevels, flags))
+RT_FORWARD(cudaFreeMipmappedArray, (cudaMipmappedArray_t mipmappedArray),
+           mipmappedArray ? cuMipmappedArrayDestroy((CUmipmappedArray)mipmappedArray)
+                          : CUDA_SUCCESS)
+RT_FORWARD(cudaGetMipmappedArrayLevel,
+           (cudaArray_t * levelArray, cudaMipmappedArray_const_t mipmappedArray,
+            unsigned int level),
+           cuMipmappedArrayGetLevel((CUarray *)levelArray, (CUmipmappedArray)mipmappedArray, level))
+RT_FORWARD(cudaArrayGetPlane,
+           (cudaArray_t * pPlaneArray, cudaArray_t hArray, unsigned int planeIdx),
+           cuArrayGetPlane((CUarray *)pPlaneArray, (CUarray)hArray, planeIdx))
 
 /* Reads the description of an array. desc, extent and flags may each be NULL. */
 static CUresult read_array(cudaArray_const_t array, struct cudaChannelFormatDesc *desc,
@@ -98,13 +84,9 @@ static CUresult read_array(cudaArray_const_t array, struct cudaChannelFormatDesc
     return CUDA_SUCCESS;
 }
 
-RT_API cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExtent *extent,
-                        unsigned int *flags, cudaArray_t array)
-{
-    return RT_IN_CONTEXT(read_array(array, desc, extent, flags));
-}
-
-RT_API cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_const_t array)
-{
-    return RT_IN_CONTEXT(desc ? read_array(array, desc, NULL, NULL) : CUDA_ERROR_INVALID_VALUE);
-}
+RT_FORWARD(cudaArrayGetInfo,
+           (struct cudaChannelFormatDesc * desc, struct cudaExtent *extent, unsigned int *flags,
+            cudaArray_t array),
+           read_array(array, desc, extent, flags))
+RT_FORWARD(cudaGetChannelDesc, (struct cudaChannelFormatDesc * desc, cudaArray_const_t array),
+           desc ? read_array(array, desc, NULL, NULL) : CUDA_ERROR_INVALID_VALUE)

@@ -109,10 +109,7 @@ static CUresult set_device(int device)
     return enter_primary(device);
 }
 
-RT_API cudaSetDevice(int device)
-{
-    return RT_STARTED(set_device(device));
-}
+RT_FORWARD_STARTED(cudaSetDevice, (int device), set_device(device))
 
 static CUresult get_device(int *device)
 {
@@ -122,10 +119,7 @@ static CUresult get_device(int *device)
     return CUDA_SUCCESS;
 }
 
-RT_API cudaGetDevice(int *device)
-{
-    return RT_STARTED(get_device(device));
-}
+RT_FORWARD_STARTED(cudaGetDevice, (int *device), get_device(device))
 
 /*
  * `devices` is the order in which to try the devices. No device is ever refused here, so the first
@@ -143,10 +137,7 @@ static CUresult choose_device(const int *devices, int length)
     return CUDA_SUCCESS;
 }
 
-RT_API cudaSetValidDevices(int *device_arr, int len)
-{
-    return RT_STARTED(choose_device(device_arr, len));
-}
+RT_FORWARD_STARTED(cudaSetValidDevices, (int *device_arr, int len), choose_device(device_arr, len))
 
 /* cudaDeviceMapHost has no effect: pinned memory can always be mapped. */
 static CUresult set_flags(int device, unsigned flags)
@@ -155,10 +146,7 @@ static CUresult set_flags(int device, unsigned flags)
     return cuDevicePrimaryCtxSetFlags_v2(device, flags & ~(unsigned)cudaDeviceMapHost);
 }
 
-RT_API cudaSetDeviceFlags(unsigned int flags)
-{
-    return RT_STARTED(set_flags(rt_device(), flags));
-}
+RT_FORWARD_STARTED(cudaSetDeviceFlags, (unsigned int flags), set_flags(rt_device(), flags))
 
 RT_API cudaGetDeviceFlags(unsigned int *flags)
 {
@@ -182,10 +170,8 @@ static CUresult init_device(int device, unsigned device_flags, unsigned flags)
     return retain_primary(device, &context);
 }
 
-RT_API cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags)
-{
-    return RT_STARTED(init_device(device, deviceFlags, flags));
-}
+RT_FORWARD_STARTED(cudaInitDevice, (int device, unsigned int deviceFlags, unsigned int flags),
+                   init_device(device, deviceFlags, flags))
 
 /* The next call that needs a context starts the primary context again. */
 static CUresult reset(int device)
@@ -199,12 +185,6 @@ static CUresult reset(int device)
     return result;
 }
 
-RT_API cudaDeviceReset(void)
-{
-    return RT_STARTED(reset(rt_device()));
-}
+RT_FORWARD_STARTED(cudaDeviceReset, (void), reset(rt_device()))
 
-RT_API cudaDeviceSynchronize(void)
-{
-    return RT_IN_CONTEXT(cuCtxSynchronize());
-}
+RT_FORWARD(cudaDeviceSynchronize, (void), cuCtxSynchronize())

@@ -62,13 +62,9 @@ static CUresult copy_peer(void *to, int to_device, const void *from, int from_de
     return RT_DEFAULT_STREAM(cuMemcpyPeer, (AT(to), to_context, AT(from), from_context, size));
 }
 
-RT_API cudaMemcpyPeer(void *dst, int dstDevice, const void *src, int srcDevice, size_t count)
-{
-    return RT_IN_CONTEXT(copy_peer(dst, dstDevice, src, srcDevice, count, RT_BLOCKING));
-}
-
-RT_API cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *src, int srcDevice, size_t count,
-                           cudaStream_t stream)
-{
-    return RT_IN_CONTEXT(copy_peer(dst, dstDevice, src, srcDevice, count, RT_QUEUED_ON(stream)));
-}
+RT_FORWARD(cudaMemcpyPeer, (void *dst, int dstDevice, const void *src, int srcDevice, size_t count),
+           copy_peer(dst, dstDevice, src, srcDevice, count, RT_BLOCKING))
+RT_FORWARD(cudaMemcpyPeerAsync,
+           (void *dst, int dstDevice, const void *src, int srcDevice, size_t count,
+            cudaStream_t stream),
+           copy_peer(dst, dstDevice, src, srcDevice, count, RT_QUEUED_ON(stream)))

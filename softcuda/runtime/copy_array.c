@@ -76,19 +76,18 @@ static CUresult array_to_array(struct side to, struct side from, size_t width, s
     return copy_sides(&to, &from, width, height, kind, RT_BLOCKING);
 }
 
-RT_API_ptds(cudaMemcpy2DArrayToArray,
-            (cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst, cudaArray_const_t src,
-             size_t wOffsetSrc, size_t hOffsetSrc, size_t width, size_t height,
-             enum cudaMemcpyKind kind),
-            (dst, wOffsetDst, hOffsetDst, src, wOffsetSrc, hOffsetSrc, width, height, kind))
-{
-    return RT_IN_CONTEXT(array_to_array(ARRAY(dst, wOffsetDst, hOffsetDst),
-                                        ARRAY(src, wOffsetSrc, hOffsetSrc), width, height, kind));
-}
+RT_FORWARD_ptds(cudaMemcpy2DArrayToArray,
+                (cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst, cudaArray_const_t src,
+                 size_t wOffsetSrc, size_t hOffsetSrc, size_t width, size_t height,
+                 enum cudaMemcpyKind kind),
+                (dst, wOffsetDst, hOffsetDst, src, wOffsetSrc, hOffsetSrc, width, height, kind),
+                array_to_array(ARRAY(dst, wOffsetDst, hOffsetDst),
+                               ARRAY(src, wOffsetSrc, hOffsetSrc), width, height, kind))
 
-/* ---- Byte ranges that continue in the next row ----------------------------------------------- */
+    /* ---- Byte ranges that continue in the next row
+       ----------------------------------------------- */
 
-static CUresult row_of(cudaArray_const_t array, size_t *row)
+    static CUresult row_of(cudaArray_const_t array, size_t *row)
 {
     CUDA_ARRAY3D_DESCRIPTOR has;
     SOFT_TRY(cuArray3DGetDescriptor_v2(&has, (CUarray)array));
@@ -148,11 +147,9 @@ RT_API_both(cudaMemcpyFromArray,
             (dst, src, wOffset, hOffset, count, kind),
             copy_runs(MEMORY(dst, count), ARRAY(src, wOffset, hOffset), count, kind, order))
 
-RT_API_ptds(cudaMemcpyArrayToArray,
-            (cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst, cudaArray_const_t src,
-             size_t wOffsetSrc, size_t hOffsetSrc, size_t count, enum cudaMemcpyKind kind),
-            (dst, wOffsetDst, hOffsetDst, src, wOffsetSrc, hOffsetSrc, count, kind))
-{
-    return RT_IN_CONTEXT(copy_runs(ARRAY(dst, wOffsetDst, hOffsetDst),
-                                   ARRAY(src, wOffsetSrc, hOffsetSrc), count, kind, RT_BLOCKING));
-}
+RT_FORWARD_ptds(cudaMemcpyArrayToArray,
+                (cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst, cudaArray_const_t src,
+                 size_t wOffsetSrc, size_t hOffsetSrc, size_t count, enum cudaMemcpyKind kind),
+                (dst, wOffsetDst, hOffsetDst, src, wOffsetSrc, hOffsetSrc, count, kind),
+                copy_runs(ARRAY(dst, wOffsetDst, hOffsetDst), ARRAY(src, wOffsetSrc, hOffsetSrc),
+                          count, kind, RT_BLOCKING))

@@ -8,32 +8,18 @@ RT_API cudaGetDeviceCount(int *count)
 }
 
 /* The attributes have the same numbers as in the driver API. */
-RT_API cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device)
-{
-    return RT_STARTED(cuDeviceGetAttribute(value, (CUdevice_attribute)attr, device));
-}
-
-RT_API cudaDeviceGetByPCIBusId(int *device, const char *pciBusId)
-{
-    return RT_STARTED(cuDeviceGetByPCIBusId(device, pciBusId));
-}
-
-RT_API cudaDeviceGetPCIBusId(char *pciBusId, int len, int device)
-{
-    return RT_STARTED(cuDeviceGetPCIBusId(pciBusId, len, device));
-}
-
-RT_API cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attr, int srcDevice,
-                                 int dstDevice)
-{
-    return RT_STARTED(
-        cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attr, srcDevice, dstDevice));
-}
-
-RT_API cudaDeviceCanAccessPeer(int *canAccessPeer, int device, int peerDevice)
-{
-    return RT_STARTED(cuDeviceCanAccessPeer(canAccessPeer, device, peerDevice));
-}
+RT_FORWARD_STARTED(cudaDeviceGetAttribute, (int *value, enum cudaDeviceAttr attr, int device),
+                   cuDeviceGetAttribute(value, (CUdevice_attribute)attr, device))
+RT_FORWARD_STARTED(cudaDeviceGetByPCIBusId, (int *device, const char *pciBusId),
+                   cuDeviceGetByPCIBusId(device, pciBusId))
+RT_FORWARD_STARTED(cudaDeviceGetPCIBusId, (char *pciBusId, int len, int device),
+                   cuDeviceGetPCIBusId(pciBusId, len, device))
+RT_FORWARD_STARTED(cudaDeviceGetP2PAttribute,
+                   (int *value, enum cudaDeviceP2PAttr attr, int srcDevice, int dstDevice),
+                   cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attr, srcDevice,
+                                           dstDevice))
+RT_FORWARD_STARTED(cudaDeviceCanAccessPeer, (int *canAccessPeer, int device, int peerDevice),
+                   cuDeviceCanAccessPeer(canAccessPeer, device, peerDevice))
 
 static CUresult enable_peer(int peer, unsigned flags)
 {
@@ -44,10 +30,8 @@ static CUresult enable_peer(int peer, unsigned flags)
     return cuCtxEnablePeerAccess(context, flags);
 }
 
-RT_API cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
-{
-    return RT_IN_CONTEXT(enable_peer(peerDevice, flags));
-}
+RT_FORWARD(cudaDeviceEnablePeerAccess, (int peerDevice, unsigned int flags),
+           enable_peer(peerDevice, flags))
 
 static CUresult disable_peer(int peer)
 {
@@ -56,27 +40,16 @@ static CUresult disable_peer(int peer)
     return cuCtxDisablePeerAccess(context);
 }
 
-RT_API cudaDeviceDisablePeerAccess(int peerDevice)
-{
-    return RT_IN_CONTEXT(disable_peer(peerDevice));
-}
+RT_FORWARD(cudaDeviceDisablePeerAccess, (int peerDevice), disable_peer(peerDevice))
 
 /* ---- The current device ---------------------------------------------------------------------- */
 
-RT_API cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
-{
-    return RT_IN_CONTEXT(cuCtxSetLimit((CUlimit)limit, value));
-}
-
-RT_API cudaDeviceGetLimit(size_t *pValue, enum cudaLimit limit)
-{
-    return RT_IN_CONTEXT(cuCtxGetLimit(pValue, (CUlimit)limit));
-}
-
-RT_API cudaDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
-{
-    return RT_IN_CONTEXT(cuCtxGetStreamPriorityRange(leastPriority, greatestPriority));
-}
+RT_FORWARD(cudaDeviceSetLimit, (enum cudaLimit limit, size_t value),
+           cuCtxSetLimit((CUlimit)limit, value))
+RT_FORWARD(cudaDeviceGetLimit, (size_t * pValue, enum cudaLimit limit),
+           cuCtxGetLimit(pValue, (CUlimit)limit))
+RT_FORWARD(cudaDeviceGetStreamPriorityRange, (int *leastPriority, int *greatestPriority),
+           cuCtxGetStreamPriorityRange(leastPriority, greatestPriority))
 
 /*
  * Preferences for caches and banks are stored without an effect: kernels use the caches of the CPU.
@@ -114,10 +87,7 @@ RT_API cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
     return RT_IN_CONTEXT(CUDA_SUCCESS);
 }
 
-RT_API cudaCtxResetPersistingL2Cache(void)
-{
-    return RT_IN_CONTEXT(CUDA_SUCCESS);
-}
+RT_FORWARD(cudaCtxResetPersistingL2Cache, (void), CUDA_SUCCESS)
 
 /* ---- Versions -------------------------------------------------------------------------------- */
 
@@ -141,12 +111,5 @@ RT_API cudaRuntimeGetVersion(int *runtimeVersion)
 cudaError_t cudaProfilerStart(void);
 cudaError_t cudaProfilerStop(void);
 
-RT_API cudaProfilerStart(void)
-{
-    return RT_IN_CONTEXT(CUDA_SUCCESS);
-}
-
-RT_API cudaProfilerStop(void)
-{
-    return RT_IN_CONTEXT(CUDA_SUCCESS);
-}
+RT_FORWARD(cudaProfilerStart, (void), CUDA_SUCCESS)
+RT_FORWARD(cudaProfilerStop, (void), CUDA_SUCCESS)

@@ -21,16 +21,12 @@ static CUresult import_memory(cudaExternalMemory_t *memory,
     return cuImportExternalMemory((CUexternalMemory *)memory, &driver);
 }
 
-RT_API cudaImportExternalMemory(cudaExternalMemory_t *extMem_out,
-                                const struct cudaExternalMemoryHandleDesc *memHandleDesc)
-{
-    return RT_IN_CONTEXT(import_memory(extMem_out, memHandleDesc));
-}
-
-RT_API cudaDestroyExternalMemory(cudaExternalMemory_t extMem)
-{
-    return RT_IN_CONTEXT(cuDestroyExternalMemory((CUexternalMemory)extMem));
-}
+RT_FORWARD(cudaImportExternalMemory,
+           (cudaExternalMemory_t * extMem_out,
+            const struct cudaExternalMemoryHandleDesc *memHandleDesc),
+           import_memory(extMem_out, memHandleDesc))
+RT_FORWARD(cudaDestroyExternalMemory, (cudaExternalMemory_t extMem),
+           cuDestroyExternalMemory((CUexternalMemory)extMem))
 
 static CUresult map_buffer(void **pointer, cudaExternalMemory_t memory,
                            const struct cudaExternalMemoryBufferDesc *desc)
@@ -45,11 +41,10 @@ static CUresult map_buffer(void **pointer, cudaExternalMemory_t memory,
     return CUDA_SUCCESS;
 }
 
-RT_API cudaExternalMemoryGetMappedBuffer(void **devPtr, cudaExternalMemory_t extMem,
-                                         const struct cudaExternalMemoryBufferDesc *bufferDesc)
-{
-    return RT_IN_CONTEXT(map_buffer(devPtr, extMem, bufferDesc));
-}
+RT_FORWARD(cudaExternalMemoryGetMappedBuffer,
+           (void **devPtr, cudaExternalMemory_t extMem,
+            const struct cudaExternalMemoryBufferDesc *bufferDesc),
+           map_buffer(devPtr, extMem, bufferDesc))
 
 static CUresult map_image(cudaMipmappedArray_t *image, cudaExternalMemory_t memory,
                           const struct cudaExternalMemoryMipmappedArrayDesc *desc)
@@ -71,13 +66,10 @@ static CUresult map_image(cudaMipmappedArray_t *image, cudaExternalMemory_t memo
                                                    (CUexternalMemory)memory, &driver);
 }
 
-RT_API
-cudaExternalMemoryGetMappedMipmappedArray(
-    cudaMipmappedArray_t *mipmap, cudaExternalMemory_t extMem,
-    const struct cudaExternalMemoryMipmappedArrayDesc *mipmapDesc)
-{
-    return RT_IN_CONTEXT(map_image(mipmap, extMem, mipmapDesc));
-}
+RT_FORWARD(cudaExternalMemoryGetMappedMipmappedArray,
+           (cudaMipmappedArray_t * mipmap, cudaExternalMemory_t extMem,
+            const struct cudaExternalMemoryMipmappedArrayDesc *mipmapDesc),
+           map_image(mipmap, extMem, mipmapDesc))
 
 /* ---- Semaphores ------------------------------------------------------------------------------ */
 
@@ -94,16 +86,12 @@ static CUresult import_semaphore(cudaExternalSemaphore_t *semaphore,
     return cuImportExternalSemaphore((CUexternalSemaphore *)semaphore, &driver);
 }
 
-RT_API cudaImportExternalSemaphore(cudaExternalSemaphore_t *extSem_out,
-                                   const struct cudaExternalSemaphoreHandleDesc *semHandleDesc)
-{
-    return RT_IN_CONTEXT(import_semaphore(extSem_out, semHandleDesc));
-}
-
-RT_API cudaDestroyExternalSemaphore(cudaExternalSemaphore_t extSem)
-{
-    return RT_IN_CONTEXT(cuDestroyExternalSemaphore((CUexternalSemaphore)extSem));
-}
+RT_FORWARD(cudaImportExternalSemaphore,
+           (cudaExternalSemaphore_t * extSem_out,
+            const struct cudaExternalSemaphoreHandleDesc *semHandleDesc),
+           import_semaphore(extSem_out, semHandleDesc))
+RT_FORWARD(cudaDestroyExternalSemaphore, (cudaExternalSemaphore_t extSem),
+           cuDestroyExternalSemaphore((CUexternalSemaphore)extSem))
 
 #define SAME_PARAMS(runtime, driver)                                                               \
     _Static_assert(sizeof(runtime) == sizeof(driver) &&                                            \
@@ -114,26 +102,21 @@ RT_API cudaDestroyExternalSemaphore(cudaExternalSemaphore_t extSem)
 SAME_PARAMS(struct cudaExternalSemaphoreSignalParams, CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS);
 SAME_PARAMS(struct cudaExternalSemaphoreWaitParams, CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS);
 
-RT_API_ptsz(cudaSignalExternalSemaphoresAsync,
-            (const cudaExternalSemaphore_t *extSemArray,
-             const struct cudaExternalSemaphoreSignalParams *paramsArray, unsigned int numExtSems,
-             cudaStream_t stream),
-            (extSemArray, paramsArray, numExtSems, stream))
-{
-    return RT_IN_CONTEXT(cuSignalExternalSemaphoresAsync(
-        (const CUexternalSemaphore *)(const void *)extSemArray,
-        (const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *)(const void *)paramsArray, numExtSems,
-        rt_stream(stream)));
-}
-
-RT_API_ptsz(cudaWaitExternalSemaphoresAsync,
-            (const cudaExternalSemaphore_t *extSemArray,
-             const struct cudaExternalSemaphoreWaitParams *paramsArray, unsigned int numExtSems,
-             cudaStream_t stream),
-            (extSemArray, paramsArray, numExtSems, stream))
-{
-    return RT_IN_CONTEXT(cuWaitExternalSemaphoresAsync(
-        (const CUexternalSemaphore *)(const void *)extSemArray,
-        (const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *)(const void *)paramsArray, numExtSems,
-        rt_stream(stream)));
-}
+RT_FORWARD_ptsz(cudaSignalExternalSemaphoresAsync,
+                (const cudaExternalSemaphore_t *extSemArray,
+                 const struct cudaExternalSemaphoreSignalParams *paramsArray,
+                 unsigned int numExtSems, cudaStream_t stream),
+                (extSemArray, paramsArray, numExtSems, stream),
+                cuSignalExternalSemaphoresAsync(
+                    (const CUexternalSemaphore *)(const void *)extSemArray,
+                    (const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *)(const void *)paramsArray,
+                    numExtSems, rt_stream(stream)))
+    RT_FORWARD_ptsz(cudaWaitExternalSemaphoresAsync,
+                    (const cudaExternalSemaphore_t *extSemArray,
+                     const struct cudaExternalSemaphoreWaitParams *paramsArray,
+                     unsigned int numExtSems, cudaStream_t stream),
+                    (extSemArray, paramsArray, numExtSems, stream),
+                    cuWaitExternalSemaphoresAsync(
+                        (const CUexternalSemaphore *)(const void *)extSemArray,
+                        (const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *)(const void *)paramsArray,
+                        numExtSems, rt_stream(stream)))

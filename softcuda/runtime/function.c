@@ -25,16 +25,12 @@ static CUresult read_attributes(struct cudaFuncAttributes *to, const void *addre
     return CUDA_SUCCESS;
 }
 
-RT_API cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *func)
-{
-    return RT_IN_CONTEXT(read_attributes(attr, func));
-}
+RT_FORWARD(cudaFuncGetAttributes, (struct cudaFuncAttributes * attr, const void *func),
+           read_attributes(attr, func))
 
 /* The attributes have the same numbers as in the driver API. */
-RT_API cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attr, int value)
-{
-    return RT_IN_CONTEXT(rt_function_set(func, (CUfunction_attribute)attr, value));
-}
+RT_FORWARD(cudaFuncSetAttribute, (const void *func, enum cudaFuncAttribute attr, int value),
+           rt_function_set(func, (CUfunction_attribute)attr, value))
 
 static CUresult set_cache(const void *address, enum cudaFuncCache config)
 {
@@ -43,10 +39,8 @@ static CUresult set_cache(const void *address, enum cudaFuncCache config)
     return cuFuncSetCacheConfig(function, (CUfunc_cache)config);
 }
 
-RT_API cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache cacheConfig)
-{
-    return RT_IN_CONTEXT(set_cache(func, cacheConfig));
-}
+RT_FORWARD(cudaFuncSetCacheConfig, (const void *func, enum cudaFuncCache cacheConfig),
+           set_cache(func, cacheConfig))
 
 /* Only checks the arguments: shared memory has no banks here. */
 RT_API cudaFuncSetSharedMemConfig(const void *func, enum cudaSharedMemConfig config)
@@ -64,10 +58,7 @@ static CUresult read_name(const char **name, const void *address)
     return cuFuncGetName(name, function);
 }
 
-RT_API cudaFuncGetName(const char **name, const void *func)
-{
-    return RT_IN_CONTEXT(read_name(name, func));
-}
+RT_FORWARD(cudaFuncGetName, (const char **name, const void *func), read_name(name, func))
 
 static CUresult read_parameter(const void *address, size_t index, size_t *offset, size_t *size)
 {
@@ -76,17 +67,11 @@ static CUresult read_parameter(const void *address, size_t index, size_t *offset
     return cuFuncGetParamInfo(function, index, offset, size);
 }
 
-RT_API cudaFuncGetParamInfo(const void *func, size_t paramIndex, size_t *paramOffset,
-                            size_t *paramSize)
-{
-    return RT_IN_CONTEXT(read_parameter(func, paramIndex, paramOffset, paramSize));
-}
-
-RT_API cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr)
-{
-    return RT_IN_CONTEXT(functionPtr ? rt_function(symbolPtr, functionPtr)
-                                     : CUDA_ERROR_INVALID_VALUE);
-}
+RT_FORWARD(cudaFuncGetParamInfo,
+           (const void *func, size_t paramIndex, size_t *paramOffset, size_t *paramSize),
+           read_parameter(func, paramIndex, paramOffset, paramSize))
+RT_FORWARD(cudaGetFuncBySymbol, (cudaFunction_t * functionPtr, const void *symbolPtr),
+           functionPtr ? rt_function(symbolPtr, functionPtr) : CUDA_ERROR_INVALID_VALUE)
 
 /* ---- Occupancy ------------------------------------------------------------------------------- */
 
@@ -99,18 +84,13 @@ static CUresult active_blocks(int *blocks, const void *address, int block, size_
                                                                 flags);
 }
 
-RT_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *func,
-                                                     int blockSize, size_t dynamicSMemSize)
-{
-    return RT_IN_CONTEXT(active_blocks(numBlocks, func, blockSize, dynamicSMemSize, 0));
-}
-
-RT_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, const void *func,
-                                                              int blockSize, size_t dynamicSMemSize,
-                                                              unsigned int flags)
-{
-    return RT_IN_CONTEXT(active_blocks(numBlocks, func, blockSize, dynamicSMemSize, flags));
-}
+RT_FORWARD(cudaOccupancyMaxActiveBlocksPerMultiprocessor,
+           (int *numBlocks, const void *func, int blockSize, size_t dynamicSMemSize),
+           active_blocks(numBlocks, func, blockSize, dynamicSMemSize, 0))
+RT_FORWARD(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+           (int *numBlocks, const void *func, int blockSize, size_t dynamicSMemSize,
+            unsigned int flags),
+           active_blocks(numBlocks, func, blockSize, dynamicSMemSize, flags))
 
 /*
  * The shared memory of a multiprocessor divided by the number of blocks, but at most the limit per
@@ -133,8 +113,6 @@ static CUresult available_shared(size_t *size, const void *address, int blocks, 
     return CUDA_SUCCESS;
 }
 
-RT_API cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, const void *func,
-                                                 int numBlocks, int blockSize)
-{
-    return RT_IN_CONTEXT(available_shared(dynamicSmemSize, func, numBlocks, blockSize));
-}
+RT_FORWARD(cudaOccupancyAvailableDynamicSMemPerBlock,
+           (size_t * dynamicSmemSize, const void *func, int numBlocks, int blockSize),
+           available_shared(dynamicSmemSize, func, numBlocks, blockSize))

@@ -18,37 +18,13 @@ static CUresult map_name(void **pointer, GLuint name, CUstream stream)
     return CUDA_SUCCESS;
 }
 
-RT_API cudaGLRegisterBufferObject(GLuint bufObj)
-{
-    return RT_IN_CONTEXT(cuGLRegisterBufferObject(bufObj));
-}
-
-RT_API cudaGLUnregisterBufferObject(GLuint bufObj)
-{
-    return RT_IN_CONTEXT(cuGLUnregisterBufferObject(bufObj));
-}
-
-RT_API cudaGLMapBufferObject(void **devPtr, GLuint bufObj)
-{
-    return RT_IN_CONTEXT(map_name(devPtr, bufObj, NULL));
-}
-
-RT_API cudaGLMapBufferObjectAsync(void **devPtr, GLuint bufObj, cudaStream_t stream)
-{
-    return RT_IN_CONTEXT(map_name(devPtr, bufObj, stream));
-}
-
-RT_API cudaGLUnmapBufferObject(GLuint bufObj)
-{
-    return RT_IN_CONTEXT(cuGLUnmapBufferObject(bufObj));
-}
-
-RT_API cudaGLUnmapBufferObjectAsync(GLuint bufObj, cudaStream_t stream)
-{
-    return RT_IN_CONTEXT(cuGLUnmapBufferObjectAsync(bufObj, stream));
-}
-
-RT_API cudaGLSetBufferObjectMapFlags(GLuint bufObj, unsigned int flags)
-{
-    return RT_IN_CONTEXT(cuGLSetBufferObjectMapFlags(bufObj, flags));
-}
+RT_FORWARD(cudaGLRegisterBufferObject, (GLuint bufObj), cuGLRegisterBufferObject(bufObj))
+RT_FORWARD(cudaGLUnregisterBufferObject, (GLuint bufObj), cuGLUnregisterBufferObject(bufObj))
+RT_FORWARD(cudaGLMapBufferObject, (void **devPtr, GLuint bufObj), map_name(devPtr, bufObj, NULL))
+RT_FORWARD(cudaGLMapBufferObjectAsync, (void **devPtr, GLuint bufObj, cudaStream_t stream),
+           map_name(devPtr, bufObj, stream))
+RT_FORWARD(cudaGLUnmapBufferObject, (GLuint bufObj), cuGLUnmapBufferObject(bufObj))
+RT_FORWARD(cudaGLUnmapBufferObjectAsync, (GLuint bufObj, cudaStream_t stream),
+           cuGLUnmapBufferObjectAsync(bufObj, stream))
+RT_FORWARD(cudaGLSetBufferObjectMapFlags, (GLuint bufObj, unsigned int flags),
+           cuGLSetBufferObjectMapFlags(bufObj, flags))

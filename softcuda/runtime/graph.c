@@ -8,20 +8,8 @@
 
 typedef const cudaGraphNode_t *nodes; /* the nodes that a node depends on */
 
-/*
- * Define functions that only call the driver. PASS needs no context, because its handles exist only
- * if the driver has started.
- */
-#define PASS(name, params, call)                                                                   \
-    RT_API name params                                                                             \
-    {                                                                                              \
-        return rt_end(call);                                                                       \
-    }
-#define PASS_ptsz(name, params, args, call)                                                        \
-    RT_API_ptsz(name, params, args)                                                                \
-    {                                                                                              \
-        return RT_IN_CONTEXT(call);                                                                \
-    }
+/* Needs no context, because the handles exist only if the driver has started. */
+#define PASS(name, params, call) RT_API name params RT_BODY(rt_end(call))
 /* Structs and enumerations that have the same layout in both APIs. */
 #define SAME(type, pointer) ((type *)(void *)(uintptr_t)(pointer))
 #define EDGES(pointer)      SAME(CUgraphEdgeData, pointer)
@@ -32,10 +20,7 @@ _Static_assert(sizeof(cudaGraphEdgeData) == sizeof(CUgraphEdgeData) &&
 
 /* ---- Graphs ---------------------------------------------------------------------------------- */
 
-RT_API cudaGraphCreate(cudaGraph_t *graph, unsigned int flags)
-{
-    return RT_IN_CONTEXT(cuGraphCreate(graph, flags));
-}
+RT_FORWARD(cudaGraphCreate, (cudaGraph_t * graph, unsigned int flags), cuGraphCreate(graph, flags))
 
 PASS(cudaGraphDestroy, (cudaGraph_t graph), cuGraphDestroy(graph))
 PASS(cudaGraphClone, (cudaGraph_t * clone, cudaGraph_t graph), cuGraphClone(clone, graph))
@@ -73,18 +58,19 @@ PASS(cudaGraphInstantiate, (cudaGraphExec_t * exec, cudaGraph_t graph, unsigned 
 PASS(cudaGraphInstantiateWithFlags,
      (cudaGraphExec_t * exec, cudaGraph_t graph, unsigned long long flags),
      cuGraphInstantiateWithFlags(exec, graph, flags))
-PASS_ptsz(cudaGraphInstantiateWithParams,
-          (cudaGraphExec_t * exec, cudaGraph_t graph, cudaGraphInstantiateParams *params),
-          (exec, graph, params),
-          cuGraphInstantiateWithParams(exec, graph, SAME(CUDA_GRAPH_INSTANTIATE_PARAMS, params)))
-PASS(cudaGraphExecDestroy, (cudaGraphExec_t exec), cuGraphExecDestroy(exec))
-PASS_ptsz(cudaGraphLaunch, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream),
-          cuGraphLaunch(exec, rt_stream(stream)))
-PASS_ptsz(cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream),
-          cuGraphUpload(exec, rt_stream(stream)))
-PASS(cudaGraphExecUpdate,
-     (cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info),
-     cuGraphExecUpdate_v2(exec, graph, SAME(CUgraphExecUpdateResultInfo, info)))
+RT_FORWARD_ptsz(cudaGraphInstantiateWithParams,
+                (cudaGraphExec_t * exec, cudaGraph_t graph, cudaGraphInstantiateParams *params),
+                (exec, graph, params),
+                cuGraphInstantiateWithParams(exec, graph,
+                                             SAME(CUDA_GRAPH_INSTANTIATE_PARAMS, params)))
+    PASS(cudaGraphExecDestroy, (cudaGraphExec_t exec), cuGraphExecDestroy(exec))
+RT_FORWARD_ptsz(cudaGraphLaunch, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream),
+                cuGraphLaunch(exec, rt_stream(stream)))
+    RT_FORWARD_ptsz(cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream),
+                    cuGraphUpload(exec, rt_stream(stream)))
+        PASS(cudaGraphExecUpdate,
+             (cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info),
+             cuGraphExecUpdate_v2(exec, graph, SAME(CUgraphExecUpdateResultInfo, info)))
 
 /* ---- Nodes whose parameters are those of the driver ------------------------------------------ */
 
@@ -258,11 +244,10 @@ RT_API cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, nodes from,
 
 /* ---- User objects ---------------------------------------------------------------------------- */
 
-RT_API cudaUserObjectCreate(cudaUserObject_t *object, void *data, cudaHostFn_t destroy,
-                            unsigned int count, unsigned int flags)
-{
-    return RT_IN_CONTEXT(cuUserObjectCreate(object, data, destroy, count, flags));
-}
+RT_FORWARD(cudaUserObjectCreate,
+           (cudaUserObject_t * object, void *data, cudaHostFn_t destroy, unsigned int count,
+            unsigned int flags),
+           cuUserObjectCreate(object, data, destroy, count, flags))
 
 PASS(cudaUserObjectRetain, (cudaUserObject_t object, unsigned int count),
      cuUserObjectRetain(object, count))
@@ -276,27 +261,31 @@ PASS(cudaGraphReleaseUserObject, (cudaGraph_t graph, cudaUserObject_t object, un
 
 /* ---- Capture --------------------------------------------------------------------------------- */
 
-PASS_ptsz(cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCaptureMode mode),
-          (stream, mode), cuStreamBeginCapture_v2(rt_stream(stream), (CUstreamCaptureMode)mode))
-PASS_ptsz(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t *graph), (stream, graph),
-          cuStreamEndCapture(rt_stream(stream), graph))
-PASS_ptsz(cudaStreamIsCapturing, (cudaStream_t stream, enum cudaStreamCaptureStatus *status),
-          (stream, status),
-          cuStreamIsCapturing(rt_stream(stream), SAME(CUstreamCaptureStatus, status)))
-PASS_ptsz(cudaStreamGetCaptureInfo,
-          (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
-           cudaGraph_t *graph, const cudaGraphNode_t **from, const cudaGraphEdgeData **data,
-           size_t *count),
-          (stream, status, id, graph, from, data, count),
-          cuStreamGetCaptureInfo_v3(rt_stream(stream), SAME(CUstreamCaptureStatus, status),
-                                    SAME(cuuint64_t, id), graph, from,
-                                    SAME(const CUgraphEdgeData *, data), count))
-PASS_ptsz(cudaStreamUpdateCaptureDependencies,
-          (cudaStream_t stream, cudaGraphNode_t *from, const cudaGraphEdgeData *data, size_t count,
-           unsigned int flags),
-          (stream, from, data, count, flags),
-          cuStreamUpdateCaptureDependencies_v2(rt_stream(stream), from, EDGES(data), count, flags))
-RT_API cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
-{
-    return RT_IN_CONTEXT(cuThreadExchangeStreamCaptureMode(SAME(CUstreamCaptureMode, mode)));
-}
+RT_FORWARD_ptsz(cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCaptureMode mode),
+                (stream, mode),
+                cuStreamBeginCapture_v2(rt_stream(stream), (CUstreamCaptureMode)mode))
+    RT_FORWARD_ptsz(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t *graph),
+                    (stream, graph), cuStreamEndCapture(rt_stream(stream), graph))
+        RT_FORWARD_ptsz(cudaStreamIsCapturing,
+                        (cudaStream_t stream, enum cudaStreamCaptureStatus *status),
+                        (stream, status),
+                        cuStreamIsCapturing(rt_stream(stream), SAME(CUstreamCaptureStatus, status)))
+            RT_FORWARD_ptsz(cudaStreamGetCaptureInfo,
+                            (cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+                             unsigned long long *id, cudaGraph_t *graph,
+                             const cudaGraphNode_t **from, const cudaGraphEdgeData **data,
+                             size_t *count),
+                            (stream, status, id, graph, from, data, count),
+                            cuStreamGetCaptureInfo_v3(rt_stream(stream),
+                                                      SAME(CUstreamCaptureStatus, status),
+                                                      SAME(cuuint64_t, id), graph, from,
+                                                      SAME(const CUgraphEdgeData *, data), count))
+                RT_FORWARD_ptsz(cudaStreamUpdateCaptureDependencies,
+                                (cudaStream_t stream, cudaGraphNode_t *from,
+                                 const cudaGraphEdgeData *data, size_t count, unsigned int flags),
+                                (stream, from, data, count, flags),
+                                cuStreamUpdateCaptureDependencies_v2(rt_stream(stream), from,
+                                                                     EDGES(data), count, flags))
+                    RT_FORWARD(cudaThreadExchangeStreamCaptureMode,
+                               (enum cudaStreamCaptureMode * mode),
+                               cuThreadExchangeStreamCaptureMode(SAME(CUstreamCaptureMode, mode)))

@@ -10,63 +10,40 @@
 #include <cuda_gl_interop.h>
 #include <stdlib.h>
 
-RT_API cudaGraphicsGLRegisterBuffer(struct cudaGraphicsResource **resource, GLuint buffer,
-                                    unsigned int flags)
-{
-    return RT_IN_CONTEXT(cuGraphicsGLRegisterBuffer((CUgraphicsResource *)resource, buffer, flags));
-}
-
-RT_API cudaGraphicsGLRegisterImage(struct cudaGraphicsResource **resource, GLuint image,
-                                   GLenum target, unsigned int flags)
-{
-    return RT_IN_CONTEXT(
-        cuGraphicsGLRegisterImage((CUgraphicsResource *)resource, image, target, flags));
-}
-
-RT_API cudaGraphicsUnregisterResource(cudaGraphicsResource_t resource)
-{
-    return RT_IN_CONTEXT(cuGraphicsUnregisterResource((CUgraphicsResource)resource));
-}
-
-RT_API cudaGraphicsResourceSetMapFlags(cudaGraphicsResource_t resource, unsigned int flags)
-{
-    return RT_IN_CONTEXT(cuGraphicsResourceSetMapFlags_v2((CUgraphicsResource)resource, flags));
-}
-
-RT_API cudaGraphicsMapResources(int count, cudaGraphicsResource_t *resources, cudaStream_t stream)
-{
-    return RT_IN_CONTEXT(count < 0 ? CUDA_ERROR_INVALID_VALUE
-                                   : cuGraphicsMapResources(
-                                         (unsigned)count, (CUgraphicsResource *)resources, stream));
-}
-
-RT_API cudaGraphicsUnmapResources(int count, cudaGraphicsResource_t *resources, cudaStream_t stream)
-{
-    return RT_IN_CONTEXT(count < 0 ? CUDA_ERROR_INVALID_VALUE
-                                   : cuGraphicsUnmapResources(
-                                         (unsigned)count, (CUgraphicsResource *)resources, stream));
-}
-
-RT_API cudaGraphicsResourceGetMappedPointer(void **devPtr, size_t *size,
-                                            cudaGraphicsResource_t resource)
-{
-    return RT_IN_CONTEXT(cuGraphicsResourceGetMappedPointer_v2((CUdeviceptr *)devPtr, size,
-                                                               (CUgraphicsResource)resource));
-}
-
-RT_API cudaGraphicsSubResourceGetMappedArray(cudaArray_t *array, cudaGraphicsResource_t resource,
-                                             unsigned int arrayIndex, unsigned int mipLevel)
-{
-    return RT_IN_CONTEXT(cuGraphicsSubResourceGetMappedArray(
-        (CUarray *)array, (CUgraphicsResource)resource, arrayIndex, mipLevel));
-}
-
-RT_API cudaGraphicsResourceGetMappedMipmappedArray(cudaMipmappedArray_t *mipmappedArray,
-                                                   cudaGraphicsResource_t resource)
-{
-    return RT_IN_CONTEXT(cuGraphicsResourceGetMappedMipmappedArray(
-        (CUmipmappedArray *)mipmappedArray, (CUgraphicsResource)resource));
-}
+RT_FORWARD(cudaGraphicsGLRegisterBuffer,
+           (struct cudaGraphicsResource * *resource, GLuint buffer, unsigned int flags),
+           cuGraphicsGLRegisterBuffer((CUgraphicsResource *)resource, buffer, flags))
+RT_FORWARD(cudaGraphicsGLRegisterImage,
+           (struct cudaGraphicsResource * *resource, GLuint image, GLenum target,
+            unsigned int flags),
+           cuGraphicsGLRegisterImage((CUgraphicsResource *)resource, image, target, flags))
+RT_FORWARD(cudaGraphicsUnregisterResource, (cudaGraphicsResource_t resource),
+           cuGraphicsUnregisterResource((CUgraphicsResource)resource))
+RT_FORWARD(cudaGraphicsResourceSetMapFlags, (cudaGraphicsResource_t resource, unsigned int flags),
+           cuGraphicsResourceSetMapFlags_v2((CUgraphicsResource)resource, flags))
+RT_FORWARD(cudaGraphicsMapResources,
+           (int count, cudaGraphicsResource_t *resources, cudaStream_t stream),
+           count < 0
+               ? CUDA_ERROR_INVALID_VALUE
+               : cuGraphicsMapResources((unsigned)count, (CUgraphicsResource *)resources, stream))
+RT_FORWARD(cudaGraphicsUnmapResources,
+           (int count, cudaGraphicsResource_t *resources, cudaStream_t stream),
+           count < 0
+               ? CUDA_ERROR_INVALID_VALUE
+               : cuGraphicsUnmapResources((unsigned)count, (CUgraphicsResource *)resources, stream))
+RT_FORWARD(cudaGraphicsResourceGetMappedPointer,
+           (void **devPtr, size_t *size, cudaGraphicsResource_t resource),
+           cuGraphicsResourceGetMappedPointer_v2((CUdeviceptr *)devPtr, size,
+                                                 (CUgraphicsResource)resource))
+RT_FORWARD(cudaGraphicsSubResourceGetMappedArray,
+           (cudaArray_t * array, cudaGraphicsResource_t resource, unsigned int arrayIndex,
+            unsigned int mipLevel),
+           cuGraphicsSubResourceGetMappedArray((CUarray *)array, (CUgraphicsResource)resource,
+                                               arrayIndex, mipLevel))
+RT_FORWARD(cudaGraphicsResourceGetMappedMipmappedArray,
+           (cudaMipmappedArray_t * mipmappedArray, cudaGraphicsResource_t resource),
+           cuGraphicsResourceGetMappedMipmappedArray((CUmipmappedArray *)mipmappedArray,
+                                                     (CUgraphicsResource)resource))
 
 /* ---- Devices --------------------------------------------------------------------------------- */
 
@@ -85,12 +62,10 @@ static CUresult gl_devices(unsigned *count, int *devices, unsigned room, CUGLDev
     return result;
 }
 
-RT_API cudaGLGetDevices(unsigned int *pCudaDeviceCount, int *pCudaDevices,
-                        unsigned int cudaDeviceCount, enum cudaGLDeviceList deviceList)
-{
-    return RT_IN_CONTEXT(
-        gl_devices(pCudaDeviceCount, pCudaDevices, cudaDeviceCount, (CUGLDeviceList)deviceList));
-}
+RT_FORWARD(cudaGLGetDevices,
+           (unsigned int *pCudaDeviceCount, int *pCudaDevices, unsigned int cudaDeviceCount,
+            enum cudaGLDeviceList deviceList),
+           gl_devices(pCudaDeviceCount, pCudaDevices, cudaDeviceCount, (CUGLDeviceList)deviceList))
 
 /* Only selects the device: since CUDA 5 every device works with OpenGL. */
 RT_API cudaGLSetGLDevice(int device)

@@ -133,19 +133,15 @@ static CUresult create_texture(cudaTextureObject_t *object, const struct cudaRes
                              (const CUDA_RESOURCE_VIEW_DESC *)(const void *)view);
 }
 
-RT_API cudaCreateTextureObject(cudaTextureObject_t *pTexObject,
-                               const struct cudaResourceDesc *pResDesc,
-                               const struct cudaTextureDesc *pTexDesc,
-                               const struct cudaResourceViewDesc *pResViewDesc)
-{
-    return RT_IN_CONTEXT(create_texture(pTexObject, pResDesc, pTexDesc, pResViewDesc));
-}
+RT_FORWARD(cudaCreateTextureObject,
+           (cudaTextureObject_t * pTexObject, const struct cudaResourceDesc *pResDesc,
+            const struct cudaTextureDesc *pTexDesc,
+            const struct cudaResourceViewDesc *pResViewDesc),
+           create_texture(pTexObject, pResDesc, pTexDesc, pResViewDesc))
 
 /* An object of 0 is allowed, and ignored. */
-RT_API cudaDestroyTextureObject(cudaTextureObject_t texObject)
-{
-    return RT_IN_CONTEXT(texObject ? cuTexObjectDestroy(texObject) : CUDA_SUCCESS);
-}
+RT_FORWARD(cudaDestroyTextureObject, (cudaTextureObject_t texObject),
+           texObject ? cuTexObjectDestroy(texObject) : CUDA_SUCCESS)
 
 RT_API cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *pResDesc,
                                         cudaTextureObject_t texObject)
@@ -169,12 +165,10 @@ RT_API cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *pTexDesc,
     return error;
 }
 
-RT_API cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *pResViewDesc,
-                                            cudaTextureObject_t texObject)
-{
-    return RT_IN_CONTEXT(
-        cuTexObjectGetResourceViewDesc((CUDA_RESOURCE_VIEW_DESC *)(void *)pResViewDesc, texObject));
-}
+RT_FORWARD(cudaGetTextureObjectResourceViewDesc,
+           (struct cudaResourceViewDesc * pResViewDesc, cudaTextureObject_t texObject),
+           cuTexObjectGetResourceViewDesc((CUDA_RESOURCE_VIEW_DESC *)(void *)pResViewDesc,
+                                          texObject))
 
 /* ---- Surfaces -------------------------------------------------------------------------------- */
 
@@ -187,16 +181,11 @@ static CUresult create_surface(cudaSurfaceObject_t *object, const struct cudaRes
     return cuSurfObjectCreate((CUsurfObject *)object, &desc);
 }
 
-RT_API cudaCreateSurfaceObject(cudaSurfaceObject_t *pSurfObject,
-                               const struct cudaResourceDesc *pResDesc)
-{
-    return RT_IN_CONTEXT(create_surface(pSurfObject, pResDesc));
-}
-
-RT_API cudaDestroySurfaceObject(cudaSurfaceObject_t surfObject)
-{
-    return RT_IN_CONTEXT(surfObject ? cuSurfObjectDestroy(surfObject) : CUDA_SUCCESS);
-}
+RT_FORWARD(cudaCreateSurfaceObject,
+           (cudaSurfaceObject_t * pSurfObject, const struct cudaResourceDesc *pResDesc),
+           create_surface(pSurfObject, pResDesc))
+RT_FORWARD(cudaDestroySurfaceObject, (cudaSurfaceObject_t surfObject),
+           surfObject ? cuSurfObjectDestroy(surfObject) : CUDA_SUCCESS)
 
 RT_API cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *pResDesc,
                                         cudaSurfaceObject_t surfObject)

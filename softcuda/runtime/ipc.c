@@ -17,10 +17,8 @@ static CUresult describe_memory(cudaIpcMemHandle_t *handle, const void *memory)
     return CUDA_SUCCESS;
 }
 
-RT_API cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *devPtr)
-{
-    return RT_IN_CONTEXT(handle ? describe_memory(handle, devPtr) : CUDA_ERROR_INVALID_VALUE);
-}
+RT_FORWARD(cudaIpcGetMemHandle, (cudaIpcMemHandle_t * handle, void *devPtr),
+           handle ? describe_memory(handle, devPtr) : CUDA_ERROR_INVALID_VALUE)
 
 static CUresult open_memory(void **memory, cudaIpcMemHandle_t handle, unsigned flags)
 {
@@ -32,15 +30,10 @@ static CUresult open_memory(void **memory, cudaIpcMemHandle_t handle, unsigned f
     return CUDA_SUCCESS;
 }
 
-RT_API cudaIpcOpenMemHandle(void **devPtr, cudaIpcMemHandle_t handle, unsigned int flags)
-{
-    return RT_IN_CONTEXT(devPtr ? open_memory(devPtr, handle, flags) : CUDA_ERROR_INVALID_VALUE);
-}
-
-RT_API cudaIpcCloseMemHandle(void *devPtr)
-{
-    return RT_IN_CONTEXT(cuIpcCloseMemHandle((CUdeviceptr)(uintptr_t)devPtr));
-}
+RT_FORWARD(cudaIpcOpenMemHandle, (void **devPtr, cudaIpcMemHandle_t handle, unsigned int flags),
+           devPtr ? open_memory(devPtr, handle, flags) : CUDA_ERROR_INVALID_VALUE)
+RT_FORWARD(cudaIpcCloseMemHandle, (void *devPtr),
+           cuIpcCloseMemHandle((CUdeviceptr)(uintptr_t)devPtr))
 
 static CUresult describe_event(cudaIpcEventHandle_t *handle, cudaEvent_t event)
 {
@@ -54,11 +47,8 @@ static CUresult describe_event(cudaIpcEventHandle_t *handle, cudaEvent_t event)
  * For a NULL event, libcudart returns cudaErrorInvalidValue. The driver would report an invalid
  * event.
  */
-RT_API cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event)
-{
-    return RT_IN_CONTEXT(handle && event ? describe_event(handle, event)
-                                         : CUDA_ERROR_INVALID_VALUE);
-}
+RT_FORWARD(cudaIpcGetEventHandle, (cudaIpcEventHandle_t * handle, cudaEvent_t event),
+           handle &&event ? describe_event(handle, event) : CUDA_ERROR_INVALID_VALUE)
 
 static CUresult open_event(cudaEvent_t *event, cudaIpcEventHandle_t handle)
 {
@@ -67,7 +57,5 @@ static CUresult open_event(cudaEvent_t *event, cudaIpcEventHandle_t handle)
     return cuIpcOpenEventHandle(event, given);
 }
 
-RT_API cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle)
-{
-    return RT_IN_CONTEXT(open_event(event, handle));
-}
+RT_FORWARD(cudaIpcOpenEventHandle, (cudaEvent_t * event, cudaIpcEventHandle_t handle),
+           open_event(event, handle))

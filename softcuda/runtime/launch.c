@@ -127,8 +127,6 @@ static CUresult launch_config(const cudaLaunchConfig_t *config, const void *addr
     return cuLaunchKernelEx(&driver, function, params, NULL);
 }
 
-RT_API_ptsz(cudaLaunchKernelExC, (const cudaLaunchConfig_t *config, const void *func, void **args),
-            (config, func, args))
-{
-    return RT_IN_CONTEXT(launch_config(config, func, args));
-}
+RT_FORWARD_ptsz(cudaLaunchKernelExC,
+                (const cudaLaunchConfig_t *config, const void *func, void **args),
+                (config, func, args), launch_config(config, func, args))

@@ -14,15 +14,10 @@ static CUresult allocate(void **pointer, size_t size)
     return CUDA_SUCCESS;
 }
 
-RT_API cudaMalloc(void **devPtr, size_t size)
-{
-    return RT_IN_CONTEXT(devPtr ? allocate(devPtr, size) : CUDA_ERROR_INVALID_VALUE);
-}
-
-RT_API cudaFree(void *devPtr)
-{
-    return RT_IN_CONTEXT(devPtr ? cuMemFree_v2((CUdeviceptr)(uintptr_t)devPtr) : CUDA_SUCCESS);
-}
+RT_FORWARD(cudaMalloc, (void **devPtr, size_t size),
+           devPtr ? allocate(devPtr, size) : CUDA_ERROR_INVALID_VALUE)
+RT_FORWARD(cudaFree, (void *devPtr),
+           devPtr ? cuMemFree_v2((CUdeviceptr)(uintptr_t)devPtr) : CUDA_SUCCESS)
 
 static CUresult allocate_pitch(void **pointer, size_t *pitch, size_t width, size_t rows)
 {
@@ -35,11 +30,8 @@ static CUresult allocate_pitch(void **pointer, size_t *pitch, size_t width, size
     return CUDA_SUCCESS;
 }
 
-RT_API cudaMallocPitch(void **devPtr, size_t *pitch, size_t width, size_t height)
-{
-    return RT_IN_CONTEXT(devPtr && pitch ? allocate_pitch(devPtr, pitch, width, height)
-                                         : CUDA_ERROR_INVALID_VALUE);
-}
+RT_FORWARD(cudaMallocPitch, (void **devPtr, size_t *pitch, size_t width, size_t height),
+           devPtr &&pitch ? allocate_pitch(devPtr, pitch, width, height) : CUDA_ERROR_INVALID_VALUE)
 
 static CUresult allocate_3d(struct cudaPitchedPtr *to, struct cudaExtent extent)
 {
@@ -53,11 +45,8 @@ static CUresult allocate_3d(struct cudaPitchedPtr *to, struct cudaExtent extent)
     return CUDA_SUCCESS;
 }
 
-RT_API cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExtent extent)
-{
-    return RT_IN_CONTEXT(pitchedDevPtr ? allocate_3d(pitchedDevPtr, extent)
-                                       : CUDA_ERROR_INVALID_VALUE);
-}
+RT_FORWARD(cudaMalloc3D, (struct cudaPitchedPtr * pitchedDevPtr, struct cudaExtent extent),
+           pitchedDevPtr ? allocate_3d(pitchedDevPtr, extent) : CUDA_ERROR_INVALID_VALUE)
 
 static CUresult allocate_managed(void **pointer, size_t size, unsigned int flags)
 {
@@ -67,15 +56,9 @@ static CUresult allocate_managed(void **pointer, size_t size, unsigned int flags
     return CUDA_SUCCESS;
 }
 
-RT_API cudaMallocManaged(void **devPtr, size_t size, unsigned int flags)
-{
-    return RT_IN_CONTEXT(devPtr ? allocate_managed(devPtr, size, flags) : CUDA_ERROR_INVALID_VALUE);
-}
-
-RT_API cudaMemGetInfo(size_t *free, size_t *total)
-{
-    return RT_IN_CONTEXT(cuMemGetInfo_v2(free, total));
-}
+RT_FORWARD(cudaMallocManaged, (void **devPtr, size_t size, unsigned int flags),
+           devPtr ? allocate_managed(devPtr, size, flags) : CUDA_ERROR_INVALID_VALUE)
+RT_FORWARD(cudaMemGetInfo, (size_t * free, size_t *total), cuMemGetInfo_v2(free, total))
 
 /* ---- Host memory ----------------------------------------------------------------------------- */
 
@@ -87,40 +70,17 @@ static CUresult allocate_host(void **pointer, size_t size, unsigned flags)
     return CUDA_SUCCESS;
 }
 
-RT_API cudaMallocHost(void **ptr, size_t size)
-{
-    return RT_IN_CONTEXT(ptr ? allocate_host(ptr, size, 0) : CUDA_ERROR_INVALID_VALUE);
-}
-
-RT_API cudaHostAlloc(void **pHost, size_t size, unsigned int flags)
-{
-    return RT_IN_CONTEXT(pHost ? allocate_host(pHost, size, flags) : CUDA_ERROR_INVALID_VALUE);
-}
-
-RT_API cudaFreeHost(void *ptr)
-{
-    return RT_IN_CONTEXT(ptr ? cuMemFreeHost(ptr) : CUDA_SUCCESS);
-}
-
-RT_API cudaHostRegister(void *ptr, size_t size, unsigned int flags)
-{
-    return RT_IN_CONTEXT(cuMemHostRegister_v2(ptr, size, flags));
-}
-
-RT_API cudaHostUnregister(void *ptr)
-{
-    return RT_IN_CONTEXT(cuMemHostUnregister(ptr));
-}
-
-RT_API cudaHostGetDevicePointer(void **pDevice, void *pHost, unsigned int flags)
-{
-    return RT_IN_CONTEXT(cuMemHostGetDevicePointer_v2((CUdeviceptr *)pDevice, pHost, flags));
-}
-
-RT_API cudaHostGetFlags(unsigned int *pFlags, void *pHost)
-{
-    return RT_IN_CONTEXT(cuMemHostGetFlags(pFlags, pHost));
-}
+RT_FORWARD(cudaMallocHost, (void **ptr, size_t size),
+           ptr ? allocate_host(ptr, size, 0) : CUDA_ERROR_INVALID_VALUE)
+RT_FORWARD(cudaHostAlloc, (void **pHost, size_t size, unsigned int flags),
+           pHost ? allocate_host(pHost, size, flags) : CUDA_ERROR_INVALID_VALUE)
+RT_FORWARD(cudaFreeHost, (void *ptr), ptr ? cuMemFreeHost(ptr) : CUDA_SUCCESS)
+RT_FORWARD(cudaHostRegister, (void *ptr, size_t size, unsigned int flags),
+           cuMemHostRegister_v2(ptr, size, flags))
+RT_FORWARD(cudaHostUnregister, (void *ptr), cuMemHostUnregister(ptr))
+RT_FORWARD(cudaHostGetDevicePointer, (void **pDevice, void *pHost, unsigned int flags),
+           cuMemHostGetDevicePointer_v2((CUdeviceptr *)pDevice, pHost, flags))
+RT_FORWARD(cudaHostGetFlags, (unsigned int *pFlags, void *pHost), cuMemHostGetFlags(pFlags, pHost))
 
 /* ---- Hints for managed memory ---------------------------------------------------------------- */
 
@@ -129,42 +89,33 @@ static CUmemLocation location_of(struct cudaMemLocation location)
     return (CUmemLocation){.type = (CUmemLocationType)location.type, .id = location.id};
 }
 
-RT_API cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvise advice,
-                     struct cudaMemLocation location)
-{
-    return RT_IN_CONTEXT(cuMemAdvise_v2((CUdeviceptr)(uintptr_t)devPtr, count, (CUmem_advise)advice,
-                                        location_of(location)));
-}
+RT_FORWARD(cudaMemAdvise,
+           (const void *devPtr, size_t count, enum cudaMemoryAdvise advice,
+            struct cudaMemLocation location),
+           cuMemAdvise_v2((CUdeviceptr)(uintptr_t)devPtr, count, (CUmem_advise)advice,
+                          location_of(location)))
+RT_FORWARD_ptsz(cudaMemPrefetchAsync,
+                (const void *devPtr, size_t count, struct cudaMemLocation location,
+                 unsigned int flags, cudaStream_t stream),
+                (devPtr, count, location, flags, stream),
+                cuMemPrefetchAsync_v2((CUdeviceptr)(uintptr_t)devPtr, count, location_of(location),
+                                      flags, rt_stream(stream)))
+    RT_FORWARD(cudaMemRangeGetAttribute,
+               (void *data, size_t dataSize, enum cudaMemRangeAttribute attribute,
+                const void *devPtr, size_t count),
+               cuMemRangeGetAttribute(data, dataSize, (CUmem_range_attribute)attribute,
+                                      (CUdeviceptr)(uintptr_t)devPtr, count))
+        RT_FORWARD_ptsz(cudaStreamAttachMemAsync,
+                        (cudaStream_t stream, void *devPtr, size_t length, unsigned int flags),
+                        (stream, devPtr, length, flags),
+                        cuStreamAttachMemAsync(rt_stream(stream), (CUdeviceptr)(uintptr_t)devPtr,
+                                               length, flags))
 
-RT_API_ptsz(cudaMemPrefetchAsync,
-            (const void *devPtr, size_t count, struct cudaMemLocation location, unsigned int flags,
-             cudaStream_t stream),
-            (devPtr, count, location, flags, stream))
-{
-    return RT_IN_CONTEXT(cuMemPrefetchAsync_v2((CUdeviceptr)(uintptr_t)devPtr, count,
-                                               location_of(location), flags, rt_stream(stream)));
-}
+    /* ---- Pointers
+       -------------------------------------------------------------------------------- */
 
-RT_API
-cudaMemRangeGetAttribute(void *data, size_t dataSize, enum cudaMemRangeAttribute attribute,
-                         const void *devPtr, size_t count)
-{
-    return RT_IN_CONTEXT(cuMemRangeGetAttribute(data, dataSize, (CUmem_range_attribute)attribute,
-                                                (CUdeviceptr)(uintptr_t)devPtr, count));
-}
-
-RT_API_ptsz(cudaStreamAttachMemAsync,
-            (cudaStream_t stream, void *devPtr, size_t length, unsigned int flags),
-            (stream, devPtr, length, flags))
-{
-    return RT_IN_CONTEXT(
-        cuStreamAttachMemAsync(rt_stream(stream), (CUdeviceptr)(uintptr_t)devPtr, length, flags));
-}
-
-/* ---- Pointers -------------------------------------------------------------------------------- */
-
-/* Memory that CUDA does not know is described as host memory. This is not an error. */
-static CUresult describe(struct cudaPointerAttributes *to, const void *pointer)
+    /* Memory that CUDA does not know is described as host memory. This is not an error. */
+    static CUresult describe(struct cudaPointerAttributes *to, const void *pointer)
 {
     CUdeviceptr at = (CUdeviceptr)(uintptr_t)pointer;
     unsigned type = 0, managed = 0;
@@ -188,7 +139,5 @@ static CUresult describe(struct cudaPointerAttributes *to, const void *pointer)
     return CUDA_SUCCESS;
 }
 
-RT_API cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *ptr)
-{
-    return RT_IN_CONTEXT(attributes ? describe(attributes, ptr) : CUDA_ERROR_INVALID_VALUE);
-}
+RT_FORWARD(cudaPointerGetAttributes, (struct cudaPointerAttributes * attributes, const void *ptr),
+           attributes ? describe(attributes, ptr) : CUDA_ERROR_INVALID_VALUE)

@@ -14,96 +14,59 @@ _Static_assert(offsetof(struct cudaMemPoolProps, maxSize) == offsetof(CUmemPoolP
 _Static_assert(sizeof(struct cudaMemAccessDesc) == sizeof(CUmemAccessDesc), "cudaMemAccessDesc");
 _Static_assert(sizeof(struct cudaMemLocation) == sizeof(CUmemLocation), "cudaMemLocation");
 
-RT_API_ptsz(cudaMallocAsync, (void **devPtr, size_t size, cudaStream_t hStream),
-            (devPtr, size, hStream))
-{
-    return RT_IN_CONTEXT(cuMemAllocAsync((CUdeviceptr *)devPtr, size, rt_stream(hStream)));
-}
+RT_FORWARD_ptsz(cudaMallocAsync, (void **devPtr, size_t size, cudaStream_t hStream),
+                (devPtr, size, hStream),
+                cuMemAllocAsync((CUdeviceptr *)devPtr, size, rt_stream(hStream)))
+    RT_FORWARD_ptsz(cudaFreeAsync, (void *devPtr, cudaStream_t hStream), (devPtr, hStream),
+                    cuMemFreeAsync((CUdeviceptr)(uintptr_t)devPtr, rt_stream(hStream)))
+        RT_FORWARD_ptsz(cudaMallocFromPoolAsync,
+                        (void **ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream),
+                        (ptr, size, memPool, stream),
+                        cuMemAllocFromPoolAsync((CUdeviceptr *)ptr, size, memPool,
+                                                rt_stream(stream)))
 
-RT_API_ptsz(cudaFreeAsync, (void *devPtr, cudaStream_t hStream), (devPtr, hStream))
-{
-    return RT_IN_CONTEXT(cuMemFreeAsync((CUdeviceptr)(uintptr_t)devPtr, rt_stream(hStream)));
-}
-
-RT_API_ptsz(cudaMallocFromPoolAsync,
-            (void **ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream),
-            (ptr, size, memPool, stream))
-{
-    return RT_IN_CONTEXT(
-        cuMemAllocFromPoolAsync((CUdeviceptr *)ptr, size, memPool, rt_stream(stream)));
-}
-
-RT_API cudaDeviceGetDefaultMemPool(cudaMemPool_t *memPool, int device)
+            RT_API cudaDeviceGetDefaultMemPool(cudaMemPool_t *memPool, int device)
 {
     return RT_STARTED(cuDeviceGetDefaultMemPool(memPool, device));
 }
 
-RT_API cudaDeviceGetMemPool(cudaMemPool_t *memPool, int device)
-{
-    return RT_STARTED(cuDeviceGetMemPool(memPool, device));
-}
-
-RT_API cudaDeviceSetMemPool(int device, cudaMemPool_t memPool)
-{
-    return RT_STARTED(cuDeviceSetMemPool(device, memPool));
-}
-
-RT_API cudaMemPoolCreate(cudaMemPool_t *memPool, const struct cudaMemPoolProps *poolProps)
-{
-    return RT_STARTED(cuMemPoolCreate(memPool, (const CUmemPoolProps *)(const void *)poolProps));
-}
-
-RT_API cudaMemPoolDestroy(cudaMemPool_t memPool)
-{
-    return RT_STARTED(cuMemPoolDestroy(memPool));
-}
-
-RT_API cudaMemPoolTrimTo(cudaMemPool_t memPool, size_t minBytesToKeep)
-{
-    return RT_STARTED(cuMemPoolTrimTo(memPool, minBytesToKeep));
-}
-
-RT_API cudaMemPoolSetAttribute(cudaMemPool_t memPool, enum cudaMemPoolAttr attr, void *value)
-{
-    return RT_STARTED(cuMemPoolSetAttribute(memPool, (CUmemPool_attribute)attr, value));
-}
-
-RT_API cudaMemPoolGetAttribute(cudaMemPool_t memPool, enum cudaMemPoolAttr attr, void *value)
-{
-    return RT_STARTED(cuMemPoolGetAttribute(memPool, (CUmemPool_attribute)attr, value));
-}
-
-RT_API cudaMemPoolSetAccess(cudaMemPool_t memPool, const struct cudaMemAccessDesc *descList,
-                            size_t count)
-{
-    return RT_STARTED(
-        cuMemPoolSetAccess(memPool, (const CUmemAccessDesc *)(const void *)descList, count));
-}
-
-RT_API cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t memPool,
-                            struct cudaMemLocation *location)
-{
-    return RT_STARTED(cuMemPoolGetAccess((CUmemAccess_flags *)(void *)flags, memPool,
-                                         (CUmemLocation *)(void *)location));
-}
-
-RT_API cudaMemGetDefaultMemPool(cudaMemPool_t *memPool, struct cudaMemLocation *location,
-                                enum cudaMemAllocationType type)
-{
-    return RT_STARTED(cuMemGetDefaultMemPool(memPool, (CUmemLocation *)(void *)location,
-                                             (CUmemAllocationType)type));
-}
-
-RT_API cudaMemGetMemPool(cudaMemPool_t *memPool, struct cudaMemLocation *location,
-                         enum cudaMemAllocationType type)
-{
-    return RT_STARTED(
-        cuMemGetMemPool(memPool, (CUmemLocation *)(void *)location, (CUmemAllocationType)type));
-}
-
-RT_API cudaMemSetMemPool(struct cudaMemLocation *location, enum cudaMemAllocationType type,
-                         cudaMemPool_t memPool)
-{
-    return RT_STARTED(
-        cuMemSetMemPool((CUmemLocation *)(void *)location, (CUmemAllocationType)type, memPool));
-}
+RT_FORWARD_STARTED(cudaDeviceGetMemPool, (cudaMemPool_t * memPool, int device),
+                   cuDeviceGetMemPool(memPool, device))
+RT_FORWARD_STARTED(cudaDeviceSetMemPool, (int device, cudaMemPool_t memPool),
+                   cuDeviceSetMemPool(device, memPool))
+RT_FORWARD_STARTED(cudaMemPoolCreate,
+                   (cudaMemPool_t * memPool, const struct cudaMemPoolProps *poolProps),
+                   cuMemPoolCreate(memPool, (const CUmemPoolProps *)(const void *)poolProps))
+RT_FORWARD_STARTED(cudaMemPoolDestroy, (cudaMemPool_t memPool), cuMemPoolDestroy(memPool))
+RT_FORWARD_STARTED(cudaMemPoolTrimTo, (cudaMemPool_t memPool, size_t minBytesToKeep),
+                   cuMemPoolTrimTo(memPool, minBytesToKeep))
+RT_FORWARD_STARTED(cudaMemPoolSetAttribute,
+                   (cudaMemPool_t memPool, enum cudaMemPoolAttr attr, void *value),
+                   cuMemPoolSetAttribute(memPool, (CUmemPool_attribute)attr, value))
+RT_FORWARD_STARTED(cudaMemPoolGetAttribute,
+                   (cudaMemPool_t memPool, enum cudaMemPoolAttr attr, void *value),
+                   cuMemPoolGetAttribute(memPool, (CUmemPool_attribute)attr, value))
+RT_FORWARD_STARTED(cudaMemPoolSetAccess,
+                   (cudaMemPool_t memPool, const struct cudaMemAccessDesc *descList, size_t count),
+                   cuMemPoolSetAccess(memPool, (const CUmemAccessDesc *)(const void *)descList,
+                                      count))
+RT_FORWARD_STARTED(cudaMemPoolGetAccess,
+                   (enum cudaMemAccessFlags * flags, cudaMemPool_t memPool,
+                    struct cudaMemLocation *location),
+                   cuMemPoolGetAccess((CUmemAccess_flags *)(void *)flags, memPool,
+                                      (CUmemLocation *)(void *)location))
+RT_FORWARD_STARTED(cudaMemGetDefaultMemPool,
+                   (cudaMemPool_t * memPool, struct cudaMemLocation *location,
+                    enum cudaMemAllocationType type),
+                   cuMemGetDefaultMemPool(memPool, (CUmemLocation *)(void *)location,
+                                          (CUmemAllocationType)type))
+RT_FORWARD_STARTED(cudaMemGetMemPool,
+                   (cudaMemPool_t * memPool, struct cudaMemLocation *location,
+                    enum cudaMemAllocationType type),
+                   cuMemGetMemPool(memPool, (CUmemLocation *)(void *)location,
+                                   (CUmemAllocationType)type))
+RT_FORWARD_STARTED(cudaMemSetMemPool,
+                   (struct cudaMemLocation * location, enum cudaMemAllocationType type,
+                    cudaMemPool_t memPool),
+                   cuMemSetMemPool((CUmemLocation *)(void *)location, (CUmemAllocationType)type,
+                                   memPool))

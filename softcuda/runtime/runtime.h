@@ -60,6 +60,18 @@ void rt_error_clear(void);
 #define RT_STARTED(call)    rt_end((rt_begun = rt_start()) != CUDA_SUCCESS ? rt_begun : (call))
 extern _Thread_local CUresult rt_begun;
 
+/* Define functions that only call the driver, in the context of the thread or without one. */
+#define RT_BODY(result)                                                                            \
+    {                                                                                              \
+        return result;                                                                             \
+    }
+#define RT_FORWARD(name, params, call)         RT_API name params RT_BODY(RT_IN_CONTEXT(call))
+#define RT_FORWARD_STARTED(name, params, call) RT_API name params RT_BODY(RT_STARTED(call))
+#define RT_FORWARD_ptsz(name, params, args, call)                                                  \
+    RT_API_ptsz(name, params, args) RT_BODY(RT_IN_CONTEXT(call))
+#define RT_FORWARD_ptds(name, params, args, call)                                                  \
+    RT_API_ptds(name, params, args) RT_BODY(RT_IN_CONTEXT(call))
+
 /*
  * For functions and cases that are not implemented: reports `what` once on stderr and returns
  * cudaErrorNotSupported. *logged is a static variable of the caller; it is 0 until the report.

@@ -6,77 +6,43 @@
 
 #include <stdlib.h>
 
-RT_API cudaStreamCreate(cudaStream_t *pStream)
-{
-    return RT_IN_CONTEXT(cuStreamCreate(pStream, CU_STREAM_DEFAULT));
-}
-
-RT_API cudaStreamCreateWithFlags(cudaStream_t *pStream, unsigned int flags)
-{
-    return RT_IN_CONTEXT(cuStreamCreate(pStream, flags));
-}
-
-RT_API cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigned int flags, int priority)
-{
-    return RT_IN_CONTEXT(cuStreamCreateWithPriority(pStream, flags, priority));
-}
+RT_FORWARD(cudaStreamCreate, (cudaStream_t * pStream), cuStreamCreate(pStream, CU_STREAM_DEFAULT))
+RT_FORWARD(cudaStreamCreateWithFlags, (cudaStream_t * pStream, unsigned int flags),
+           cuStreamCreate(pStream, flags))
+RT_FORWARD(cudaStreamCreateWithPriority, (cudaStream_t * pStream, unsigned int flags, int priority),
+           cuStreamCreateWithPriority(pStream, flags, priority))
 
 /* Fails for default streams, which live as long as their context. */
-RT_API cudaStreamDestroy(cudaStream_t stream)
-{
-    return RT_IN_CONTEXT(cuStreamDestroy_v2(stream));
-}
+RT_FORWARD(cudaStreamDestroy, (cudaStream_t stream), cuStreamDestroy_v2(stream))
+RT_FORWARD_ptsz(cudaStreamGetPriority, (cudaStream_t hStream, int *priority), (hStream, priority),
+                cuStreamGetPriority(rt_stream(hStream), priority))
+    RT_FORWARD_ptsz(cudaStreamGetFlags, (cudaStream_t hStream, unsigned int *flags),
+                    (hStream, flags), cuStreamGetFlags(rt_stream(hStream), flags))
+        RT_FORWARD_ptsz(cudaStreamGetId, (cudaStream_t hStream, unsigned long long *streamId),
+                        (hStream, streamId), cuStreamGetId(rt_stream(hStream), streamId))
+            RT_FORWARD_ptsz(cudaStreamGetDevice, (cudaStream_t hStream, int *device),
+                            (hStream, device), cuStreamGetDevice(rt_stream(hStream), device))
+                RT_FORWARD_ptsz(cudaStreamSynchronize, (cudaStream_t stream), (stream),
+                                cuStreamSynchronize(rt_stream(stream)))
+                    RT_FORWARD_ptsz(cudaStreamQuery, (cudaStream_t stream), (stream),
+                                    cuStreamQuery(rt_stream(stream)))
+                        RT_FORWARD_ptsz(cudaStreamWaitEvent,
+                                        (cudaStream_t stream, cudaEvent_t event,
+                                         unsigned int flags),
+                                        (stream, event, flags),
+                                        cuStreamWaitEvent(rt_stream(stream), event, flags))
 
-RT_API_ptsz(cudaStreamGetPriority, (cudaStream_t hStream, int *priority), (hStream, priority))
-{
-    return RT_IN_CONTEXT(cuStreamGetPriority(rt_stream(hStream), priority));
-}
+    /* ---- Host functions and callbacks
+       ------------------------------------------------------------ */
 
-RT_API_ptsz(cudaStreamGetFlags, (cudaStream_t hStream, unsigned int *flags), (hStream, flags))
-{
-    return RT_IN_CONTEXT(cuStreamGetFlags(rt_stream(hStream), flags));
-}
+    RT_FORWARD_ptsz(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t fn, void *userData),
+                    (stream, fn, userData), cuLaunchHostFunc(rt_stream(stream), fn, userData))
 
-RT_API_ptsz(cudaStreamGetId, (cudaStream_t hStream, unsigned long long *streamId),
-            (hStream, streamId))
-{
-    return RT_IN_CONTEXT(cuStreamGetId(rt_stream(hStream), streamId));
-}
-
-RT_API_ptsz(cudaStreamGetDevice, (cudaStream_t hStream, int *device), (hStream, device))
-{
-    return RT_IN_CONTEXT(cuStreamGetDevice(rt_stream(hStream), device));
-}
-
-RT_API_ptsz(cudaStreamSynchronize, (cudaStream_t stream), (stream))
-{
-    return RT_IN_CONTEXT(cuStreamSynchronize(rt_stream(stream)));
-}
-
-RT_API_ptsz(cudaStreamQuery, (cudaStream_t stream), (stream))
-{
-    return RT_IN_CONTEXT(cuStreamQuery(rt_stream(stream)));
-}
-
-RT_API_ptsz(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned int flags),
-            (stream, event, flags))
-{
-    return RT_IN_CONTEXT(cuStreamWaitEvent(rt_stream(stream), event, flags));
-}
-
-/* ---- Host functions and callbacks ------------------------------------------------------------ */
-
-RT_API_ptsz(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t fn, void *userData),
-            (stream, fn, userData))
-{
-    return RT_IN_CONTEXT(cuLaunchHostFunc(rt_stream(stream), fn, userData));
-}
-
-/*
- * The data of a callback for the driver, which calls the callback of the program. The two callbacks
- * have different types.
- */
-struct callback {
+    /*
+     * The data of a callback for the driver, which calls the callback of the program. The two
+     * callbacks have different types.
+     */
+    struct callback {
     cudaStreamCallback_t call;
     cudaStream_t stream; /* the stream that the program passed */
     void *data;
@@ -103,11 +69,9 @@ static CUresult add_callback(cudaStream_t stream, cudaStreamCallback_t call, voi
     return result;
 }
 
-RT_API_ptsz(cudaStreamAddCallback,
-            (cudaStream_t stream, cudaStreamCallback_t callback, void *userData,
-             unsigned int flags),
-            (stream, callback, userData, flags))
-{
-    return RT_IN_CONTEXT(callback ? add_callback(stream, callback, userData, flags)
-                                  : CUDA_ERROR_INVALID_VALUE);
-}
+RT_FORWARD_ptsz(cudaStreamAddCallback,
+                (cudaStream_t stream, cudaStreamCallback_t callback, void *userData,
+                 unsigned int flags),
+                (stream, callback, userData, flags),
+                callback ? add_callback(stream, callback, userData, flags)
+                         : CUDA_ERROR_INVALID_VALUE)

@@ -93,15 +93,9 @@ static CUresult find_address(void **address, const void *symbol)
     return CUDA_SUCCESS;
 }
 
-RT_API cudaGetSymbolAddress(void **devPtr, const void *symbol)
-{
-    return RT_IN_CONTEXT(find_address(devPtr, symbol));
-}
-
-RT_API cudaGetSymbolSize(size_t *size, const void *symbol)
-{
-    return RT_IN_CONTEXT(size ? find(symbol, size) : CUDA_ERROR_INVALID_VALUE);
-}
+RT_FORWARD(cudaGetSymbolAddress, (void **devPtr, const void *symbol), find_address(devPtr, symbol))
+RT_FORWARD(cudaGetSymbolSize, (size_t * size, const void *symbol),
+           size ? find(symbol, size) : CUDA_ERROR_INVALID_VALUE)
 
 /* `host_kind` is the kind of copy in which the other side is host memory. */
 static CUresult check(const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind,
