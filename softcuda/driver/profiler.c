@@ -7,15 +7,8 @@ SOFT_API cuProfilerStart(void);
 SOFT_API cuProfilerStop(void);
 SOFT_API cuProfilerInitialize(const char *configFile, const char *outputFile, int outputMode);
 
-SOFT_API cuProfilerStart(void)
-{
-    return soft_check_context(NULL);
-}
-
-SOFT_API cuProfilerStop(void)
-{
-    return soft_check_context(NULL);
-}
+SOFT_FORWARD(cuProfilerStart, (void), soft_check_context(NULL))
+SOFT_FORWARD(cuProfilerStop, (void), soft_check_context(NULL))
 
 /* The driver of CUDA 13 does not support this call either. */
 SOFT_API cuProfilerInitialize(const char *configFile, const char *outputFile, int outputMode)

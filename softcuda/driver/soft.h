@@ -12,16 +12,17 @@
 #include <stdint.h>
 
 /*
- * SOFT_API starts the definition of an entry point. SOFT_API_ptsz and SOFT_API_ptds also define the
- * twin of the entry point for the per-thread default stream. SOFT_API_v1 defines the older name of
- * an entry point NAME_v2.
+ * SOFT_API starts the definition of an entry point, and SOFT_FORWARD defines one that only makes a
+ * call. SOFT_API_ptsz and SOFT_API_ptds also define the twin of the entry point for the per-thread
+ * default stream. SOFT_API_v1 defines the older name of an entry point NAME_v2.
  */
 #define SOFT_API SOFT_EXPORTED CUresult CUDAAPI
-#define SOFT_API_v1(name, params, args)                                                            \
+#define SOFT_FORWARD(name, params, call)                                                           \
     SOFT_API name params                                                                           \
     {                                                                                              \
-        return name##_v2 args;                                                                     \
+        return call;                                                                               \
     }
+#define SOFT_API_v1(name, params, args) SOFT_FORWARD(name, params, name##_v2 args)
 #define SOFT_TWIN(twin, name, params, args)                                                        \
     SOFT_PER_THREAD_TWIN(CUresult, soft_default_stream_is_per_thread, twin, name, params, args)
 #define SOFT_API_ptsz(name, params, args)                                                          \

@@ -265,10 +265,7 @@ SOFT_API cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
     return CUDA_SUCCESS;
 }
 
-SOFT_API cuCtxGetDevice(CUdevice *device)
-{
-    return cuCtxGetDevice_v2(device, NULL);
-}
+SOFT_FORWARD(cuCtxGetDevice, (CUdevice * device), cuCtxGetDevice_v2(device, NULL))
 
 SOFT_API cuCtxSynchronize_v2(CUcontext ctx)
 {
@@ -278,10 +275,7 @@ SOFT_API cuCtxSynchronize_v2(CUcontext ctx)
     return soft_context_wait(context);
 }
 
-SOFT_API cuCtxSynchronize(void)
-{
-    return cuCtxSynchronize_v2(NULL);
-}
+SOFT_FORWARD(cuCtxSynchronize, (void), cuCtxSynchronize_v2(NULL))
 
 /*
  * If the context was destroyed, a GPU driver returns CUDA_ERROR_CONTEXT_IS_DESTROYED from this

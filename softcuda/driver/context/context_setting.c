@@ -54,30 +54,15 @@ enum {
     FOR_SHARED_MEMORY,
 };
 
-SOFT_API cuCtxSetCacheConfig(CUfunc_cache config)
-{
-    return set(FOR_FUNCTIONS, (unsigned)config, LAST_CACHE_CONFIG);
-}
-
-SOFT_API cuCtxGetCacheConfig(CUfunc_cache *pconfig)
-{
-    return get(FOR_FUNCTIONS, (unsigned *)pconfig, CU_FUNC_CACHE_PREFER_NONE);
-}
-
-SOFT_API cuCtxSetSharedMemConfig(CUsharedconfig config)
-{
-    return set(FOR_SHARED_MEMORY, (unsigned)config, LAST_SHARED_CONFIG);
-}
-
-SOFT_API cuCtxGetSharedMemConfig(CUsharedconfig *pConfig)
-{
-    return get(FOR_SHARED_MEMORY, (unsigned *)pConfig, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE);
-}
-
-SOFT_API cuCtxResetPersistingL2Cache(void)
-{
-    return soft_check_context(NULL);
-}
+SOFT_FORWARD(cuCtxSetCacheConfig, (CUfunc_cache config),
+             set(FOR_FUNCTIONS, (unsigned)config, LAST_CACHE_CONFIG))
+SOFT_FORWARD(cuCtxGetCacheConfig, (CUfunc_cache * pconfig),
+             get(FOR_FUNCTIONS, (unsigned *)pconfig, CU_FUNC_CACHE_PREFER_NONE))
+SOFT_FORWARD(cuCtxSetSharedMemConfig, (CUsharedconfig config),
+             set(FOR_SHARED_MEMORY, (unsigned)config, LAST_SHARED_CONFIG))
+SOFT_FORWARD(cuCtxGetSharedMemConfig, (CUsharedconfig * pConfig),
+             get(FOR_SHARED_MEMORY, (unsigned *)pConfig, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE))
+SOFT_FORWARD(cuCtxResetPersistingL2Cache, (void), soft_check_context(NULL))
 
 /* ---- Number of users ------------------------------------------------------------------------- */
 

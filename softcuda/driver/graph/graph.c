@@ -355,15 +355,10 @@ static CUresult list_nodes(CUgraph handle, CUgraphNode *nodes, size_t *count, bo
     return finish(&a, count);
 }
 
-SOFT_API cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
-{
-    return list_nodes(hGraph, nodes, numNodes, false);
-}
-
-SOFT_API cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes, size_t *numRootNodes)
-{
-    return list_nodes(hGraph, rootNodes, numRootNodes, true);
-}
+SOFT_FORWARD(cuGraphGetNodes, (CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes),
+             list_nodes(hGraph, nodes, numNodes, false))
+SOFT_FORWARD(cuGraphGetRootNodes, (CUgraph hGraph, CUgraphNode *rootNodes, size_t *numRootNodes),
+             list_nodes(hGraph, rootNodes, numRootNodes, true))
 
 #if CUDA_VERSION >= 12030
 SOFT_API cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
@@ -394,17 +389,14 @@ static CUresult put_neighbours(CUgraphNode handle, bool dependent, CUgraphNode *
     return finish(&a, count);
 }
 
-SOFT_API cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies,
-                                       CUgraphEdgeData *edgeData, size_t *numDependencies)
-{
-    return put_neighbours(hNode, false, dependencies, edgeData, numDependencies);
-}
-
-SOFT_API cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode *dependentNodes,
-                                         CUgraphEdgeData *edgeData, size_t *numDependentNodes)
-{
-    return put_neighbours(hNode, true, dependentNodes, edgeData, numDependentNodes);
-}
+SOFT_FORWARD(cuGraphNodeGetDependencies_v2,
+             (CUgraphNode hNode, CUgraphNode *dependencies, CUgraphEdgeData *edgeData,
+              size_t *numDependencies),
+             put_neighbours(hNode, false, dependencies, edgeData, numDependencies))
+SOFT_FORWARD(cuGraphNodeGetDependentNodes_v2,
+             (CUgraphNode hNode, CUgraphNode *dependentNodes, CUgraphEdgeData *edgeData,
+              size_t *numDependentNodes),
+             put_neighbours(hNode, true, dependentNodes, edgeData, numDependentNodes))
 
 /* Adds the edges, or removes them. After an error those before it stay changed. */
 static CUresult change_edges(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to,
@@ -431,16 +423,12 @@ static CUresult change_edges(CUgraph handle, const CUgraphNode *from, const CUgr
     return CUDA_SUCCESS;
 }
 
-SOFT_API cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
-                                   const CUgraphEdgeData *edgeData, size_t numDependencies)
-{
-    return change_edges(hGraph, from, to, edgeData, numDependencies, true);
-}
-
-SOFT_API cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from,
-                                      const CUgraphNode *to, const CUgraphEdgeData *edgeData,
-                                      size_t numDependencies)
-{
-    return change_edges(hGraph, from, to, edgeData, numDependencies, false);
-}
+SOFT_FORWARD(cuGraphAddDependencies_v2,
+             (CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
+              const CUgraphEdgeData *edgeData, size_t numDependencies),
+             change_edges(hGraph, from, to, edgeData, numDependencies, true))
+SOFT_FORWARD(cuGraphRemoveDependencies_v2,
+             (CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
+              const CUgraphEdgeData *edgeData, size_t numDependencies),
+             change_edges(hGraph, from, to, edgeData, numDependencies, false))
 #endif

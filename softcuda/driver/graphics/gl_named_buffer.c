@@ -126,22 +126,14 @@ SOFT_API cuGLUnmapBufferObjectAsync(GLuint buffer, CUstream hStream)
     return cuGraphicsUnmapResources(1, &resource, hStream);
 }
 
-SOFT_API cuGLUnmapBufferObject(GLuint buffer)
-{
-    return cuGLUnmapBufferObjectAsync(buffer, NULL);
-}
+SOFT_FORWARD(cuGLUnmapBufferObject, (GLuint buffer), cuGLUnmapBufferObjectAsync(buffer, NULL))
 
 /* ---- Creation of CUDA contexts for OpenGL, no longer necessary ------------------------------- */
 
-SOFT_API cuGLCtxCreate_v2(CUcontext *pCtx, unsigned int Flags, CUdevice device)
-{
-    return cuCtxCreate_v2(pCtx, Flags, device);
-}
+SOFT_FORWARD(cuGLCtxCreate_v2, (CUcontext * pCtx, unsigned int Flags, CUdevice device),
+             cuCtxCreate_v2(pCtx, Flags, device))
 
 SOFT_API_v1(cuGLCtxCreate, (CUcontext * pCtx, unsigned int Flags, CUdevice device),
             (pCtx, Flags, device))
 
-SOFT_API cuGLInit(void)
-{
-    return soft_check_context(NULL);
-}
+SOFT_FORWARD(cuGLInit, (void), soft_check_context(NULL))

@@ -32,13 +32,8 @@ SOFT_API cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC 
     return soft_image_new(&object, GR_CUHOST_SURFACE, pSurfObject);
 }
 
-SOFT_API cuSurfObjectDestroy(CUsurfObject surfObject)
-{
-    return soft_image_destroy(surfObject, GR_CUHOST_SURFACE, "cuSurfObjectDestroy",
-                              "a surface object");
-}
-
-SOFT_API cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject surfObject)
-{
-    return soft_image_resource(surfObject, GR_CUHOST_SURFACE, pResDesc);
-}
+SOFT_FORWARD(cuSurfObjectDestroy, (CUsurfObject surfObject),
+             soft_image_destroy(surfObject, GR_CUHOST_SURFACE, "cuSurfObjectDestroy",
+                                "a surface object"))
+SOFT_FORWARD(cuSurfObjectGetResourceDesc, (CUDA_RESOURCE_DESC * pResDesc, CUsurfObject surfObject),
+             soft_image_resource(surfObject, GR_CUHOST_SURFACE, pResDesc))

@@ -300,16 +300,11 @@ SOFT_API cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pR
     return soft_image_new(&object, GR_CUHOST_TEXTURE, pTexObject);
 }
 
-SOFT_API cuTexObjectDestroy(CUtexObject texObject)
-{
-    return soft_image_destroy(texObject, GR_CUHOST_TEXTURE, "cuTexObjectDestroy",
-                              "a texture object");
-}
-
-SOFT_API cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUtexObject texObject)
-{
-    return soft_image_resource(texObject, GR_CUHOST_TEXTURE, pResDesc);
-}
+SOFT_FORWARD(cuTexObjectDestroy, (CUtexObject texObject),
+             soft_image_destroy(texObject, GR_CUHOST_TEXTURE, "cuTexObjectDestroy",
+                                "a texture object"))
+SOFT_FORWARD(cuTexObjectGetResourceDesc, (CUDA_RESOURCE_DESC * pResDesc, CUtexObject texObject),
+             soft_image_resource(texObject, GR_CUHOST_TEXTURE, pResDesc))
 
 SOFT_API cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject texObject)
 {

@@ -220,12 +220,10 @@ SOFT_API cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CU
     return CUDA_SUCCESS;
 }
 
-SOFT_API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize,
-                                                     size_t dynamicSMemSize)
-{
-    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks, func, blockSize,
-                                                                dynamicSMemSize, 0);
-}
+SOFT_FORWARD(cuOccupancyMaxActiveBlocksPerMultiprocessor,
+             (int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize),
+             cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks, func, blockSize,
+                                                                  dynamicSMemSize, 0))
 
 /* The number of threads in the largest block of whole warps whose shared memory fits. */
 static int potential_block(soft_function *function, CUoccupancyB2DSize shared_of, size_t shared,
@@ -261,11 +259,10 @@ SOFT_API cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockS
     return CUDA_SUCCESS;
 }
 
-SOFT_API cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func,
-                                          CUoccupancyB2DSize blockSizeToDynamicSMemSize,
-                                          size_t dynamicSMemSize, int blockSizeLimit)
-{
-    return cuOccupancyMaxPotentialBlockSizeWithFlags(minGridSize, blockSize, func,
-                                                     blockSizeToDynamicSMemSize, dynamicSMemSize,
-                                                     blockSizeLimit, 0);
-}
+SOFT_FORWARD(cuOccupancyMaxPotentialBlockSize,
+             (int *minGridSize, int *blockSize, CUfunction func,
+              CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize,
+              int blockSizeLimit),
+             cuOccupancyMaxPotentialBlockSizeWithFlags(minGridSize, blockSize, func,
+                                                       blockSizeToDynamicSMemSize, dynamicSMemSize,
+                                                       blockSizeLimit, 0))

@@ -69,10 +69,9 @@ SOFT_API cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *na
     return CUDA_SUCCESS;
 }
 
-SOFT_API cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
-{
-    return soft_module_global(SOFT_KIND_LIBRARY, library, name, dptr, bytes);
-}
+SOFT_FORWARD(cuLibraryGetGlobal,
+             (CUdeviceptr * dptr, size_t *bytes, CUlibrary library, const char *name),
+             soft_module_global(SOFT_KIND_LIBRARY, library, name, dptr, bytes))
 
 SOFT_API cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
 {

@@ -218,10 +218,8 @@ SOFT_API cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int nu
     return cuModuleLoadData(module, image);
 }
 
-SOFT_API cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
-{
-    return cuModuleLoadData(module, fatCubin);
-}
+SOFT_FORWARD(cuModuleLoadFatBinary, (CUmodule * module, const void *fatCubin),
+             cuModuleLoadData(module, fatCubin))
 
 SOFT_API cuModuleUnload(CUmodule hmod)
 {
@@ -249,10 +247,9 @@ SOFT_API cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
     return CUDA_SUCCESS;
 }
 
-SOFT_API cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
-{
-    return soft_module_global(SOFT_KIND_MODULE, hmod, name, dptr, bytes);
-}
+SOFT_FORWARD(cuModuleGetGlobal_v2,
+             (CUdeviceptr * dptr, size_t *bytes, CUmodule hmod, const char *name),
+             soft_module_global(SOFT_KIND_MODULE, hmod, name, dptr, bytes))
 
 /* Kernels are loaded together with their module. */
 SOFT_API cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)

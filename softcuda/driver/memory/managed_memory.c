@@ -123,15 +123,11 @@ static CUresult advise(CUdeviceptr pointer, size_t size, CUmem_advise advice, so
     return soft_advise((uintptr_t)pointer, (uintptr_t)pointer + size, apply_advice, &given);
 }
 
-SOFT_API cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device)
-{
-    return advise(devPtr, count, advice, soft_place_of_device(device));
-}
+SOFT_FORWARD(cuMemAdvise, (CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device),
+             advise(devPtr, count, advice, soft_place_of_device(device)))
 
 #if CUDA_VERSION >= 12020
-SOFT_API cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
-                        CUmemLocation location)
-{
-    return advise(devPtr, count, advice, soft_place_of_location(&location));
-}
+SOFT_FORWARD(cuMemAdvise_v2,
+             (CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUmemLocation location),
+             advise(devPtr, count, advice, soft_place_of_location(&location)))
 #endif

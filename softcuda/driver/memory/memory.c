@@ -21,10 +21,8 @@ static CUresult allocate(CUdeviceptr *pointer, size_t size, enum soft_memory kin
     return CUDA_SUCCESS;
 }
 
-SOFT_API cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
-{
-    return allocate(dptr, bytesize, SOFT_MEMORY_DEVICE, 0);
-}
+SOFT_FORWARD(cuMemAlloc_v2, (CUdeviceptr * dptr, size_t bytesize),
+             allocate(dptr, bytesize, SOFT_MEMORY_DEVICE, 0))
 
 SOFT_API cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height,
                             unsigned int ElementSizeBytes)

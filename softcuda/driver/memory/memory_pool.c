@@ -182,16 +182,12 @@ SOFT_API cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 }
 
 #if CUDA_VERSION >= 13000
-SOFT_API cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location,
-                                CUmemAllocationType type)
-{
-    return get_pool_at(pool_out, (int)type, location, false);
-}
-
-SOFT_API cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type)
-{
-    return get_pool_at(pool, (int)type, location, true);
-}
+SOFT_FORWARD(cuMemGetDefaultMemPool,
+             (CUmemoryPool * pool_out, CUmemLocation *location, CUmemAllocationType type),
+             get_pool_at(pool_out, (int)type, location, false))
+SOFT_FORWARD(cuMemGetMemPool,
+             (CUmemoryPool * pool, CUmemLocation *location, CUmemAllocationType type),
+             get_pool_at(pool, (int)type, location, true))
 
 SOFT_API cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool)
 {

@@ -36,10 +36,7 @@ SOFT_API cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
     return result;
 }
 
-SOFT_API cuMemAllocHost_v2(void **pp, size_t bytesize)
-{
-    return cuMemHostAlloc(pp, bytesize, 0);
-}
+SOFT_FORWARD(cuMemAllocHost_v2, (void **pp, size_t bytesize), cuMemHostAlloc(pp, bytesize, 0))
 
 /* Like cuMemFree, waits for work that may still use the memory. */
 SOFT_API cuMemFreeHost(void *p)

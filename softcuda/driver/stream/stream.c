@@ -101,10 +101,8 @@ SOFT_API cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int 
     return stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-SOFT_API cuStreamCreate(CUstream *phStream, unsigned int Flags)
-{
-    return cuStreamCreateWithPriority(phStream, Flags, 0);
-}
+SOFT_FORWARD(cuStreamCreate, (CUstream * phStream, unsigned int Flags),
+             cuStreamCreateWithPriority(phStream, Flags, 0))
 
 SOFT_API cuStreamDestroy_v2(CUstream hStream)
 {
