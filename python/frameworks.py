@@ -12,11 +12,13 @@ pointer of the mapping; the bytes that grinterop copies are counted, too.
 """
 
 import argparse
+import contextlib
 import datetime
 import gc
 import importlib
 import importlib.metadata
 import json
+import math
 import os
 import subprocess
 import sys
@@ -28,6 +30,12 @@ from pathlib import Path
 # This folder comes last in sys.path: in the source tree its package grinterop lacks the extension.
 HERE = Path(__file__).resolve().parent
 sys.path[:] = sys.path[1:] + [str(HERE), str(HERE / "examples")]
+
+import numpy  # noqa: E402
+
+import gl  # noqa: E402
+import grinterop  # noqa: E402
+import vk  # noqa: E402
 
 JPEG, FILM = HERE / "data" / "quadrants.jpg", HERE / "data" / "quadrants.h264"
 SHAPE = (240, 320, 4)
@@ -44,37 +52,42 @@ class Different(Exception):
     """The received bytes differ from those sent."""
 
 
-version_of = importlib.metadata.version
-
-
 def array_of(data, shape):
-    import numpy
-
     return numpy.frombuffer(data, numpy.uint8).reshape(shape).copy()
 
 
 def host_bytes(array):
-    import numpy
-
     return numpy.asarray(array).tobytes()
 
 
 def pattern(shape, seed):
     """Test bytes: neighbours differ, and each seed gives other bytes."""
-    count = 1
-    for size in shape:
-        count *= size
-    return bytes((i * 7 + (i >> 8) * 13 + seed * 31) & 255 for i in range(count))
+    return bytes((i * 7 + (i >> 8) * 13 + seed * 31) & 255 for i in range(math.prod(shape)))
 
 
 # ---- Frameworks ----------------------------------------------------------------------------------
 
 
-class Framework:
-    """One row of the table. A method that is not overridden is not supported by the framework."""
+def refuse(reason):
+    def method(self, *_):
+        raise Unsupported(reason)
 
-    modules, packages = (), ()
-    memory = "device"  # the kind of grinterop memory that the framework accepts
+    return method
+
+
+class Framework:
+    """One row of the table, with what holds for most frameworks."""
+
+    packages, memory = (), "device"  # memory: the kind of grinterop memory that it accepts
+    begin = finish = close = lambda f: None  # finish: waits for all queued work
+    # wraps a grinterop.Tensor in an array without a copy, and returns the address of the array
+    take = lambda f, tensor: f.m.from_dlpack(tensor)  # noqa: E731
+    pointer = lambda f, a: a.__cuda_array_interface__["data"][0]  # noqa: E731
+    # copy bytes out of an array, into it, and into a new one; read an image by its CUDA array
+    to_bytes = refuse("it cannot copy to the CPU")
+    write = refuse("its arrays can't be written to")
+    make = refuse("it cannot create arrays of bytes")
+    take_array = refuse("it has no object for a CUDA array")
 
     def __init__(self, stream):
         """Imports the modules. An ImportError becomes the reason why the row did not run."""
@@ -83,74 +96,34 @@ class Framework:
             self.m = importlib.import_module(module)
         self.begin()
 
-    def begin(self):
-        """One-time setup."""
-
     def version(self):
+        """The versions of the packages that are there, with their names if there are several."""
+        found = {}
         for name in self.packages:
-            try:
-                return version_of(name)
-            except importlib.metadata.PackageNotFoundError:
-                continue
-        return getattr(self.m, "__version__", "unknown")
-
-    def take(self, tensor):
-        """Wraps a grinterop.Tensor in an array of the framework, without a copy."""
-        return self.m.from_dlpack(tensor)
-
-    def pointer(self, array):
-        """The address of the first element of the array."""
-        return array.__cuda_array_interface__["data"][0]
-
-    def to_bytes(self, array):
-        """The elements of the array, copied by the framework."""
-        raise Unsupported("it cannot copy to the CPU")
-
-    def write(self, array, data, shape):
-        """Writes bytes of that shape to the array with operations of the framework."""
-        raise Unsupported("its arrays can't be written to")
-
-    def make(self, data, shape):
-        """Makes a uint8 array with those bytes, in memory of the framework."""
-        raise Unsupported("it cannot create arrays of bytes")
+            with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+                found[name] = importlib.metadata.version(name)
+        return ", ".join(found.values() if len(found) == 1 else map(" ".join, found.items()))
 
     def produce(self, shape):
         """Returns an array to publish, its bytes and its shape."""
         data = pattern(shape, 3)
         return self.make(data, shape), data, shape
 
-    def take_array(self, buffer, shape):
-        """Wraps a mapped image in an object of the framework, and returns the bytes."""
-        raise Unsupported("it has no object for a CUDA array")
-
-    def finish(self):
-        """Waits for all queued work of the framework."""
-
-    def close(self):
-        """Called after the last use of the framework in the process."""
-
 
 # ---- Methods that are longer than an expression --------------------------------------------------
 
 
 def begin_cuda_python(self):
-    from cuda.core import Device
-
-    self.device = Device(0)
+    self.device = importlib.import_module("cuda.core").Device(0)
     self.device.set_current()
     self.own_stream = self.device.create_stream()
+    self.view = importlib.import_module("cuda.core.utils").StridedMemoryView
 
 
 def ask(self, answer):
     """Raises the error of a call of cuda.bindings."""
     if answer[0] != self.m.CUresult.CUDA_SUCCESS:
         raise RuntimeError(str(answer[0]))
-
-
-def view(self, tensor):
-    from cuda.core.utils import StridedMemoryView
-
-    return StridedMemoryView.from_any_interface(tensor, stream_ptr=-1)
 
 
 def view_bytes(self, array):
@@ -160,8 +133,6 @@ def view_bytes(self, array):
 
 
 def make_memory(self, data, shape):
-    import grinterop
-
     memory = self.device.allocate(len(data), stream=self.own_stream)
     self.own_stream.sync()
     self.ask(self.m.cuMemcpyHtoD(int(memory.handle), data, len(data)))
@@ -170,21 +141,15 @@ def make_memory(self, data, shape):
 
 def read_array(self, buffer, shape):
     data, types = array_of(bytes(shape[0] * shape[1] * shape[2]), shape), self.m.CUmemorytype
-    copy = self.m.CUDA_MEMCPY2D()
-    copy.WidthInBytes = copy.dstPitch = shape[1] * shape[2]
-    copy.Height = shape[0]
-    copy.srcMemoryType, copy.srcArray = (
-        types.CU_MEMORYTYPE_ARRAY,
-        self.m.CUarray(buffer.array()),
-    )
+    copy, source = self.m.CUDA_MEMCPY2D(), self.m.CUarray(buffer.array())
+    copy.WidthInBytes, copy.dstPitch, copy.Height = shape[1] * 4, shape[1] * 4, shape[0]
+    copy.srcMemoryType, copy.srcArray = types.CU_MEMORYTYPE_ARRAY, source
     copy.dstMemoryType, copy.dstHost = types.CU_MEMORYTYPE_HOST, data.ctypes.data
     self.ask(self.m.cuMemcpy2D(copy))
     return data.tobytes()
 
 
 def begin_numpy(self):
-    import grinterop
-
     # On a GPU, NumPy needs pinned memory, which both the CPU and the GPU can access.
     self.memory = "device" if grinterop.is_software() else "pinned"
 
@@ -193,13 +158,6 @@ def take_numpy(self, tensor):
     if tensor.__dlpack_device__()[0] == 2:
         raise Unsupported("it has no GPU arrays")
     return self.m.from_dlpack(tensor)
-
-
-def refuse(reason):
-    def method(self, *_):
-        raise Unsupported(reason)
-
-    return method
 
 
 def begin_pycuda(self):
@@ -244,16 +202,12 @@ def sample_array(self, buffer, shape):
 
 
 def cvcuda_bytes(self, array):
-    import grinterop
-
     self.finish()
     return grinterop.Tensor.from_dlpack(array.cuda()).tobytes(stream=self.stream)
 
 
 def cvcuda_of(self, data, shape):
     """A tensor of CV-CUDA with these bytes."""
-    import grinterop
-
     tensor = grinterop.Tensor.alloc(shape, "uint8", stream=self.stream)
     host = array_of(data, shape)
     source = grinterop.Tensor.wrap(host.ctypes.data, shape, "uint8", memory="host", owner=host)
@@ -276,16 +230,11 @@ def decode_jpeg(self, shape):
 
 
 def decode_film(self, shape):
-    import grinterop
-
     demuxer = self.m.CreateDemuxer(filename=str(FILM))
     # The memory of a frame belongs to the decoder, which must stay alive.
     self.decoder = self.m.CreateDecoder(
-        gpuid=0,
+        **{"gpuid": 0, "cudacontext": 0, "cudastream": 0, "usedevicememory": True},
         codec=demuxer.GetNvCodecId(),
-        cudacontext=0,
-        cudastream=0,
-        usedevicememory=True,
         outputColorType=self.m.OutputColorType.RGB,
     )
     frame = next(frame for packet in demuxer for frame in self.decoder.Decode(packet))
@@ -298,8 +247,7 @@ def decode_film(self, shape):
 # The members of each class; the last of the modules is self.m.
 FRAMEWORKS = {
     "PyTorch": {
-        "modules": ("torch",),
-        "packages": ("torch",),
+        "modules": ("torch",), "packages": ("torch",),
         "pointer": lambda f, a: a.data_ptr(),
         "to_bytes": lambda f, a: a.cpu().numpy().tobytes(),
         "write": lambda f, a, d, s: a.copy_(f.make(d, s)),
@@ -309,8 +257,7 @@ FRAMEWORKS = {
         "finish": lambda f: f.m.cuda.is_available() and f.m.cuda.synchronize(),
     },
     "CuPy": {
-        "modules": ("cupy",),
-        "packages": ("cupy-cuda13x", "cupy-cuda12x", "cupy"),
+        "modules": ("cupy",), "packages": ("cupy-cuda13x", "cupy-cuda12x", "cupy"),
         "begin": lambda f: f.m.zeros(1),
         "pointer": lambda f, a: a.data.ptr,
         "to_bytes": lambda f, a: f.m.asnumpy(a).tobytes(),
@@ -320,13 +267,10 @@ FRAMEWORKS = {
     },
     "CUDA Python": {
         "modules": ("cuda.core", "cuda.bindings.driver"),
+        "packages": ("cuda-core", "cuda-bindings"),
         "begin": begin_cuda_python,
-        "version": lambda f: (
-            f"cuda.core {version_of('cuda-core')}, "
-            f"cuda.bindings {version_of('cuda-bindings')}"
-        ),
         "ask": ask,
-        "take": view,
+        "take": lambda f, tensor: f.view.from_any_interface(tensor, stream_ptr=-1),
         "pointer": lambda f, a: a.ptr,
         "to_bytes": view_bytes,
         "write": lambda f, a, d, s: f.ask(f.m.cuMemcpyHtoD(a.ptr, d, len(d))),
@@ -335,8 +279,7 @@ FRAMEWORKS = {
         "finish": lambda f: f.ask(f.m.cuCtxSynchronize()),
     },
     "NumPy": {
-        "modules": ("numpy",),
-        "packages": ("numpy",),
+        "modules": ("numpy",), "packages": ("numpy",),
         "begin": begin_numpy,
         "take": take_numpy,
         "pointer": lambda f, a: a.ctypes.data,
@@ -345,8 +288,7 @@ FRAMEWORKS = {
         "make": lambda f, d, s: array_of(d, s),
     },
     "JAX": {
-        "modules": ("jax",),
-        "packages": ("jax",),
+        "modules": ("jax",), "packages": ("jax",),
         "begin": lambda f: f.m.default_backend(),
         "take": lambda f, tensor: f.m.dlpack.from_dlpack(tensor),
         "pointer": lambda f, a: a.unsafe_buffer_pointer(),
@@ -357,7 +299,7 @@ FRAMEWORKS = {
     },
     "Numba": {
         "modules": ("numba.cuda",),
-        "version": lambda f: (f"{version_of('numba')}, " f"numba-cuda {version_of('numba-cuda')}"),
+        "packages": ("numba", "numba-cuda"),
         "take": lambda f, tensor: f.m.as_cuda_array(tensor),
         "pointer": lambda f, a: int(a.device_ctypes_pointer.value),
         "to_bytes": lambda f, a: a.copy_to_host().tobytes(),
@@ -366,8 +308,7 @@ FRAMEWORKS = {
         "finish": lambda f: f.m.synchronize(),
     },
     "PyCUDA": {
-        "modules": ("pycuda.gpuarray", "pycuda.driver"),
-        "packages": ("pycuda",),
+        "modules": ("pycuda.gpuarray", "pycuda.driver"), "packages": ("pycuda",),
         "begin": begin_pycuda,
         "take": lambda f, tensor: sys.modules["pycuda.gpuarray"].GPUArray(
             tensor.shape, "uint8", base=tensor, gpudata=int(tensor.handle)
@@ -382,8 +323,7 @@ FRAMEWORKS = {
         "close": lambda f: f.context.pop(),
     },
     "Warp": {
-        "modules": ("warp",),
-        "packages": ("warp-lang",),
+        "modules": ("warp",), "packages": ("warp-lang",),
         "begin": begin_warp,
         "pointer": lambda f, a: a.ptr,
         "to_bytes": lambda f, a: a.numpy().tobytes(),
@@ -393,8 +333,7 @@ FRAMEWORKS = {
         "finish": lambda f: f.m.synchronize(),
     },
     "CV-CUDA": {
-        "modules": ("cvcuda",),
-        "packages": ("cvcuda-cu13", "cvcuda-cu12"),
+        "modules": ("cvcuda",), "packages": ("cvcuda-cu13", "cvcuda-cu12"),
         "take": lambda f, tensor: f.m.as_tensor(tensor, "HWC"),
         "pointer": lambda f, a: a.cuda().__cuda_array_interface__["data"][0],
         "to_bytes": cvcuda_bytes,
@@ -411,8 +350,7 @@ FRAMEWORKS = {
         "produce": decode_jpeg,
     },
     "PyNvVideoCodec": {
-        "modules": ("PyNvVideoCodec",),
-        "packages": ("PyNvVideoCodec",),
+        "modules": ("PyNvVideoCodec",), "packages": ("PyNvVideoCodec",),
         "take": refuse("only its encoder accepts memory, and it returns a film"),
         "produce": decode_film,
     },
@@ -423,30 +361,22 @@ FRAMEWORKS = {
 
 def gl_place(kind):
     """An OpenGL object with functions that fill, read and close it."""
-    import gl
-    from grinterop import GraphicsResource
-
     height, width, _ = SHAPE
     if kind == "buffer":
         size = height * width * 4
         name = gl.buffer(size)
-        resource = GraphicsResource.from_gl_buffer(name)
+        resource = grinterop.GraphicsResource.from_gl_buffer(name)
         put, get = lambda data: gl.write_buffer(name, data), lambda: gl.read_buffer(name, size)
         return resource, put, get, resource.close
-    name = gl.texture(width, height)
-    resource = GraphicsResource.from_gl_image(name, gl.TEXTURE_2D, flags="surface_load_store")
-    return (
-        resource,
-        lambda data: gl.write_texture(name, width, height, data),
-        lambda: gl.read_texture(name, width, height),
-        resource.close,
-    )
+    its = gl.texture(width, height), width, height
+    register = grinterop.GraphicsResource.from_gl_image
+    resource = register(its[0], gl.TEXTURE_2D, flags="surface_load_store")
+    put, get = lambda data: gl.write_texture(*its, data), lambda: gl.read_texture(*its)
+    return resource, put, get, resource.close
 
 
 def vulkan_place(device, kind):
     """The same with a Vulkan object, which a buffer of Vulkan fills and reads."""
-    import vk
-
     height, width, _ = SHAPE
     size, usage = height * width * 4, vk.TRANSFER_SRC | vk.TRANSFER_DST
     own = vk.Vulkan(device, size)
@@ -472,19 +402,13 @@ def vulkan_place(device, kind):
     # Releases the new object to CUDA. Its contents are undefined.
     device.submit([resource], layout=vk.LAYOUT_UNDEFINED)
 
-    def fill(data):
-        own.bytes[:] = data
-        own.run(resource, lambda commands: move(commands, False), layout=vk.LAYOUT_GENERAL)
-
-    def read():
-        own.run(resource, lambda commands: move(commands, True), layout=vk.LAYOUT_GENERAL)
+    def exchange(data=None):
+        if data:
+            own.bytes[:] = data
+        own.run(resource, lambda commands: move(commands, not data), layout=vk.LAYOUT_GENERAL)
         return bytes(own.bytes)
 
-    def close():
-        own.close()
-        resource.close()
-
-    return resource, fill, read, close
+    return resource, exchange, exchange, lambda: (own.close(), resource.close())
 
 
 # ---- Cells: every way from a graphics object to the framework or back ----------------------------
@@ -542,8 +466,6 @@ class Cells:
 
     def out_fetch(self):
         """Calls fetch() with a tensor, which the framework then imports."""
-        import grinterop
-
         data, memory = self.filled(3), self.framework.memory
         tensor = grinterop.Tensor.alloc(SHAPE, "uint8", stream=self.stream, memory=memory)
         grinterop.fetch(self.resource, tensor, stream=self.stream)
@@ -562,8 +484,6 @@ class Cells:
 
     def in_publish(self):
         """Calls publish() with a tensor of the framework. RGB gets an opaque alpha channel."""
-        import grinterop
-
         self.filled(6)
         made, data, shape = self.framework.produce(SHAPE)
         self.framework.finish()
@@ -577,8 +497,6 @@ class Cells:
 
     def attempt(self, direction, way):
         """The result of one way. A publish and a fetch are one copy."""
-        import grinterop
-
         before, copies = grinterop.bytes_moved(), int(way in ("publish", "fetch"))
         try:
             getattr(self, f"{direction}_{way}")()
@@ -602,17 +520,14 @@ WAYS = {
 
 
 def run_child(name, pipe):
-    import gl
-    import grinterop
-
     def say(**what):
         print(json.dumps(what), file=pipe, flush=True)
 
     grinterop.load(allow_software=True)
     context, egl = grinterop.CudaContext(0), grinterop.EglContext(0)
     about = gl.describe() if grinterop.is_software() else egl.describe()
-    say(machine={"software": grinterop.is_software(), "gpu": about,
-                 "versions": f"grinterop {grinterop.__version__}, Python {sys.version.split()[0]}"})
+    versions = f"grinterop {grinterop.__version__}, Python {sys.version.split()[0]}"
+    say(machine={"software": grinterop.is_software(), "gpu": about, "versions": versions})
     try:
         framework = type(name, (Framework,), FRAMEWORKS[name])(context)
     except Exception as error:
@@ -624,12 +539,8 @@ def run_child(name, pipe):
     try:
         for title in PLACES:
             kind = title.split()[1]
-            cells = Cells(
-                framework,
-                context,
-                kind,
-                vulkan_place(vulkan, kind) if title[0] == "V" else gl_place(kind),
-            )
+            place = vulkan_place(vulkan, kind) if title[0] == "V" else gl_place(kind)
+            cells = Cells(framework, context, kind, place)
             for direction, ways in WAYS[kind].items():
                 say(cell=[title, direction], ways=[cells.attempt(direction, way) for way in ways])
             cells.close()
@@ -651,13 +562,10 @@ def run(name, limit, folder):
     command = [sys.executable, __file__, "--child", name, "--pipe"]
     with open(said, "w") as pipe, open(log, "w") as text:
         try:
+            files = {"stdin": subprocess.DEVNULL, "stdout": text, "stderr": text}
+            files["pass_fds"] = (pipe.fileno(),)
             status = subprocess.run(
-                [*command, str(pipe.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=text,
-                stderr=text,
-                pass_fds=(pipe.fileno(),),
-                timeout=limit,
+                [*command, str(pipe.fileno())], timeout=limit, check=False, **files
             ).returncode
             ended = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
         except subprocess.TimeoutExpired:
@@ -701,10 +609,7 @@ def document(rows):
     texts += [f"- {row['name']} was not run: {row['absent']}" for row in rows if "absent" in row]
     wrong = [(row["name"], text) for row in rows for text in row["trouble"]]
     texts += [f"- {name}: {' '.join(text.split())}" for name, text in wrong]
-    return "\n\n".join(
-        text if text[:1] == "|" else textwrap.fill(text, 100, break_long_words=False)
-        for text in texts
-    )
+    return "\n\n".join(text if text[:1] == "|" else textwrap.fill(text, 100) for text in texts)
 
 
 def main():
