@@ -22,6 +22,8 @@ struct gl_format {
     bool srgb;
     bool depth;             /* `refused`, but the copy transport accepts it */
     unsigned char integers; /* for depth: the size of the integers that OpenGL stores, or 0 */
+    /* the format and type with which OpenGL transfers texels in the layout of CUDA */
+    unsigned int transfer_format, transfer_type;
 };
 
 /* Returns the row of a format; NULL if the table does not list the format. */

@@ -10,38 +10,14 @@
 
 #include "lib/kernel_module.h"
 
-static bool is_integer(const struct gl_format *format)
-{
-    return !format->normalized && format->format != CU_AD_FORMAT_HALF &&
-           format->format != CU_AD_FORMAT_FLOAT;
-}
-
 struct gl_transfer gl_transfer_of(const struct gl_format *format)
 {
-    static const GLenum types[] = {[CU_AD_FORMAT_UNSIGNED_INT8] = GL_UNSIGNED_BYTE,
-                                   [CU_AD_FORMAT_SIGNED_INT8] = GL_BYTE,
-                                   [CU_AD_FORMAT_UNSIGNED_INT16] = GL_UNSIGNED_SHORT,
-                                   [CU_AD_FORMAT_SIGNED_INT16] = GL_SHORT,
-                                   [CU_AD_FORMAT_UNSIGNED_INT32] = GL_UNSIGNED_INT,
-                                   [CU_AD_FORMAT_SIGNED_INT32] = GL_INT,
-                                   [CU_AD_FORMAT_HALF] = GL_HALF_FLOAT,
-                                   [CU_AD_FORMAT_FLOAT] = GL_FLOAT};
-    struct gl_transfer transfer = {.type = types[format->format]};
-    bool integer = is_integer(format);
+    struct gl_transfer transfer = {.format = format->transfer_format,
+                                   .type = format->transfer_type};
     if (gr_kernels_are_built())
         transfer.integers = format->integers;
     if (transfer.integers)
         transfer.type = transfer.integers == 2 ? GL_UNSIGNED_SHORT : GL_UNSIGNED_INT;
-    if (format->internal == GL_STENCIL_INDEX8)
-        transfer.format = GL_STENCIL_INDEX;
-    else if (format->depth)
-        transfer.format = GL_DEPTH_COMPONENT;
-    else if (format->channels == 1)
-        transfer.format = integer ? GL_RED_INTEGER : GL_RED;
-    else if (format->channels == 2)
-        transfer.format = integer ? GL_RG_INTEGER : GL_RG;
-    else
-        transfer.format = integer ? GL_RGBA_INTEGER : GL_RGBA;
     return transfer;
 }
 
