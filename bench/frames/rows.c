@@ -216,21 +216,22 @@ static bool close_ring(struct frames *f, struct frames_run *run)
     }
 #define IN_ORDER(key, label, ...)                                                                  \
     {                                                                                              \
-        ROW("OpenGL, in order", key, label), 1, 1, __VA_ARGS__                                     \
+        ROW("OpenGL, in order", key, label), 1, 1, __VA_ARGS__, .unchecked = false                 \
     }
 #define RING(key, label, slots, group)                                                             \
     {                                                                                              \
-        ROW("OpenGL, gr_ring", key, label), slots, group, open_ring, ring, close_ring              \
+        ROW("OpenGL, gr_ring", key, label), slots, group, open_ring, ring, close_ring,             \
+            .unchecked = false                                                                     \
     }
 #define COPY(key, label, slots, open)                                                              \
     {                                                                                              \
         ROW("OpenGL, gr_ring", key, label), slots, 1, open, frames_copy_ring,                      \
-            frames_copy_close_ring                                                                 \
+            frames_copy_close_ring, .unchecked = false                                             \
     }
 #define BY_HAND(key, label, slots)                                                                 \
     {                                                                                              \
         ROW("OpenGL, raw calls", key, label), slots, 1, frames_hand_open, frames_hand_frame,       \
-            frames_hand_close                                                                      \
+            frames_hand_close, .unchecked = false                                                  \
     }
 #define VULKAN_BY(key, label, slots, group, ...)                                                   \
     {                                                                                              \
