@@ -7,6 +7,7 @@
 #include "softcuda/driver/context/context.h"
 
 #include <grinterop/cuhost.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,8 +105,13 @@ CUresult soft_check_context(soft_context **context)
 {
     soft_context *current = NULL;
     SOFT_TRY(soft_check_init());
-    if (depth == 0)
+    if (depth == 0) {
+        static atomic_bool said;
+        if (!atomic_exchange(&said, true))
+            soft_log(SOFT_WARN, "a call needs a CUDA context, but none is current on its thread: "
+                                "cuCtxSetCurrent() makes one current");
         return CUDA_ERROR_INVALID_CONTEXT;
+    }
     CUresult result = soft_context_get(stack[depth - 1], &current);
     if (result == CUDA_ERROR_INVALID_CONTEXT)
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;

@@ -60,7 +60,13 @@ CUresult soft_function_find(enum soft_kind kind, const void *handle, const char 
     if (!module)
         return CUDA_ERROR_INVALID_HANDLE;
     const gr_cuhost_kernel *record = find_record(module, name);
-    return record ? soft_function_of(module, record, function) : CUDA_ERROR_NOT_FOUND;
+    if (record)
+        return soft_function_of(module, record, function);
+    soft_log(SOFT_WARN,
+             "the module has no kernel %s: declare it extern \"C\", and write GR_KERNEL(%s) below "
+             "it, unless grinterop-nvcc compiles it",
+             name, name);
+    return CUDA_ERROR_NOT_FOUND;
 }
 
 CUresult soft_function_of(soft_module *module, const gr_cuhost_kernel *record,

@@ -120,12 +120,25 @@ static bool dimensions_are_valid(const unsigned grid[3], const unsigned block[3]
            block[0] * block[1] * block[2] <= SOFT_MAX_THREADS;
 }
 
+/* No memory is mapped below this address. */
+#define FIRST_ADDRESS ((uintptr_t)65536)
+
 /* Copies the parameters from the application's array of pointers. */
 static bool pack_pointers(const gr_cuhost_kernel *kernel, void **params, unsigned char *to)
 {
+    if (!params && kernel->param_count > 0)
+        soft_log(SOFT_WARN, "kernel %s has %u parameters, but kernelParams is NULL", kernel->name,
+                 kernel->param_count);
     for (uint32_t i = 0; i < kernel->param_count; i++) {
-        if (!params || !params[i])
+        if (!params)
             return false;
+        if ((uintptr_t)params[i] < FIRST_ADDRESS) {
+            soft_log(SOFT_WARN,
+                     "kernelParams[%u] of kernel %s is %p: pass the address of each argument, not "
+                     "its value",
+                     i, kernel->name, params[i]);
+            return false;
+        }
         memcpy(to + kernel->param_offsets[i], params[i], kernel->param_sizes[i]);
     }
     return true;
@@ -184,8 +197,15 @@ static CUresult start_launch(CUfunction f, const unsigned grid[3], const unsigne
     soft_function *function = soft_function_get(f);
     if (!function)
         return CUDA_ERROR_INVALID_HANDLE;
-    if (!dimensions_are_valid(grid, block) || (params && extra) ||
-        shared > (unsigned)atomic_load(&function->max_dynamic_shared))
+    if (!dimensions_are_valid(grid, block)) {
+        soft_log(SOFT_WARN,
+                 "kernel %s was launched with %u x %u x %u blocks of %u x %u x %u threads: each "
+                 "must be at least 1, and a block has at most %u threads, 64 of them in z",
+                 function->kernel->name, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                 SOFT_MAX_THREADS);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if ((params && extra) || shared > (unsigned)atomic_load(&function->max_dynamic_shared))
         return CUDA_ERROR_INVALID_VALUE;
     soft_stream *stream;
     SOFT_TRY(soft_stream_get(handle, &stream));

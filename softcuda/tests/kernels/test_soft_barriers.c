@@ -328,6 +328,47 @@ static void *set_later(void *word)
     return NULL;
 }
 
+/* Makes one wrong launch after the other. round_each() has four parameters. */
+CHILD(launch_wrongly)
+{
+    CUfunction function = NULL;
+    CUdeviceptr out = 0;
+    float value = 1;
+    void *good[] = {&out, &value, &value, &value}, *by_value[] = {&out, (void *)5, &value, &value};
+    fixture_setup();
+    CUmodule module = NULL;
+    child_check(kernel_image_load(soft_kernels(), &module));
+    CU_GIVES(CUDA_ERROR_NOT_FOUND, ModuleGetFunction(&function, module, "no_such_kernel"));
+    CU(ModuleGetFunction(&function, module, "round_each"));
+    const struct {
+        unsigned blocks, threads;
+        void **parameters;
+    } wrong[] = {{0, 1, good}, {1, 2000, good}, {1, 1, NULL}, {1, 1, by_value}};
+    for (int i = 0; i < 4; i++)
+        CU_GIVES(CUDA_ERROR_INVALID_VALUE,
+                 LaunchKernel(function, wrong[i].blocks, 1, 1, wrong[i].threads, 1, 1, 0, fx.stream,
+                              wrong[i].parameters, NULL));
+    CU(CtxSetCurrent(NULL));
+    CU_GIVES(CUDA_ERROR_INVALID_CONTEXT, MemAlloc(&out, 16));
+    CU(CtxSetCurrent(fx.context));
+    CU(ModuleUnload(module));
+    fixture_teardown();
+    return 0;
+}
+
+SOFT_TEST(wrong_launches_are_explained, 6)
+{
+    static const char *const lines[] = {
+        "no kernel no_such_kernel: declare it extern \"C\"",
+        "with 0 x 1 x 1 blocks",
+        "of 2000 x 1 x 1 threads",
+        "round_each has 4 parameters, but kernelParams is NULL",
+        "kernelParams[1] of kernel round_each is 0x5: pass the address",
+        "needs a CUDA context, but none is current",
+    };
+    expect_message_once("launch_wrongly", lines[_i], lines[_i]);
+}
+
 /* The kernels run for more than three times the GR_SOFT_PATIENCE of this process. */
 CHILD(long_launches)
 {
