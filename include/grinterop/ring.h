@@ -98,6 +98,8 @@ typedef struct gr_ring_options {
  * Thread   for OpenGL resources, where their context is current
  * Needs    for Vulkan: the same two timeline semaphores for all slots. If these are the pair of
  *          the device, the ring replaces them with its own pair
+ * Waits    before it replaces them, until the last Vulkan submit and CUDA release of each resource
+ *          are done; a submit is done only after earlier frames of its queue
  *
  * Errors:
  *     GR_ERR_INVALID_VALUE  n is 0; an unknown option; a resource differs from the others
@@ -116,6 +118,8 @@ GR_API gr_ring *gr_ring_create(gr_resource *const resources[], size_t n,
  * outside of the ring again.
  *
  * Thread   as gr_ring_create(); the other side may be in use meanwhile
+ * Waits    as gr_ring_create(), so a new Vulkan image that was just submitted waits for the frames
+ *          in flight
  *
  * Errors: as for gr_ring_create(), and
  *     GR_ERR_STATE  the ring is shared with another process, or is being sent to a process
