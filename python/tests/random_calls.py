@@ -2,6 +2,7 @@
 """The objects that random_threads.py creates, and its calls on each kind."""
 
 import gc
+import inspect
 import sys
 from pathlib import Path
 
@@ -35,6 +36,7 @@ ALLOWED = (
     BufferError,
     AttributeError,
     OverflowError,
+    MemoryError,
 )
 
 
@@ -79,7 +81,9 @@ def new_ring(w):
 
 
 def new_wrapped(w):
-    w.put("tensors", Tensor.wrap(w.host.ctypes.data, (BYTES,), memory="host", owner=Owner(w)))
+    owner = Owner(w)
+    owner.tensor = Tensor.wrap(w.host.ctypes.data, (BYTES,), memory="host", owner=owner)
+    w.put("tensors", owner.tensor)
 
 
 def new_vulkan(w):
@@ -120,33 +124,24 @@ def new_core(w):
     w.put("cores", made)
 
 
-class Owner:
-    """A memory owner whose destructor also reads the shape of a random tensor."""
-
-    def __init__(self, w):
-        self.worker = w
-
-    def __del__(self):
-        tensors = self.worker.pools["tensors"]
-        try:
-            repr(self.worker.random.choice(list(tensors)).shape)
-        except ALLOWED + (RuntimeError, IndexError):
-            pass
-
-
 class Acts:
-    """An argument, a stream or a number, that makes a random call while another call reads it."""
+    """An argument, a stream, a number or a tensor, that makes a random call while another call
+    reads it: half of the time on the same object.
+    """
 
     def __init__(self, w, value):
         self.worker, self.value = w, value
 
     def act(self):
-        kind = self.worker.random.choice(KINDS[:5])
-        found = self.worker.any(kind)
-        name, call = self.worker.random.choice(CALLS[kind])
+        w = self.worker
+        kind, found = w.current
+        if w.random.randrange(2) or found is None:
+            kind = w.random.choice(KINDS[:5])
+            found = w.any(kind)
+        name, call = w.random.choice(CALLS[kind])
         try:
             if found is not None:
-                call(self.worker, found)
+                call(w, found)
         except ALLOWED + (RuntimeError,):
             pass
 
@@ -157,6 +152,24 @@ class Acts:
     def __index__(self):
         self.act()
         return self.value
+
+    def __dlpack__(self, **keywords):
+        self.act()
+        return np.zeros(BYTES, "u1").__dlpack__()
+
+    def __dlpack_device__(self):
+        self.act()
+        return 1, 0
+
+
+class Owner(Acts):
+    """A memory owner, in a cycle with its tensor, whose destructor makes a random call."""
+
+    def __init__(self, w):
+        super().__init__(w, 0)
+
+    def __del__(self):
+        self.act()
 
 
 def stream_of(w):
@@ -285,8 +298,80 @@ def view(w, one):
     w.put("tensors", one.view((count,), offset=w.random.choice([0, 8])))
 
 
+# ---- Random arguments ----------------------------------------------------------------------------
+
+NUMBERS = [-(2**70), -(2**63) - 1, -(2**32), -1, 0, 1, 2, 3, 4, 7, 64, 255, 256]
+NUMBERS += [2**32, 2**32 + 1, 2**40, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 2**70]
+NUMBERS += [-0.5, 1.5, float("nan"), float("inf"), True, np.float32(2), np.int8(-1), np.uint8(4)]
+NUMBERS += [np.int32(16), np.int64(-1), np.uint64(2**64 - 1), np.bool_(True)]
+
+# Parameters for handles and addresses, which the drivers trust, and for waits without an end.
+TRUSTED = "pointer address instance fd socket commands fence queue object value".split()
+
+
+def value_of(w, name):
+    if name == "timeout":
+        return w.random.choice([0, 0.001, -1, float("nan"), "0"])
+    if name in ("stream", "wait_event", "ready_event") and not grinterop.is_software():
+        return None if "event" in name else stream_of(w)  # the GPU's driver trusts these, too
+    dice = w.random.randrange(8)
+    if dice < 3:
+        return w.random.choice(NUMBERS)
+    if dice == 3:
+        return Acts(w, w.random.choice([0, 4, 64, -1, 2**32]))
+    if dice == 4:
+        return tuple(w.random.choice(NUMBERS) for _ in range(w.random.randint(0, 4)))
+    if dice == 5:
+        return w.random.choice([None, "", "any", "host", "nv12", "float32", "read_only"])
+    return w.array() if dice == 6 else w.any(w.random.choice(w.kinds))
+
+
+def with_random_arguments(w, function, *given):
+    """Calls with a random value for each required parameter, and for some others."""
+    given, named = list(given), {}
+    for one in PARAMETERS[function]:
+        omitted = one.name != "timeout" and w.random.random() < 0.6  # the default waits forever
+        if one.default is not one.empty and (one.name in TRUSTED or omitted):
+            continue
+        if one.name in TRUSTED:
+            return
+        if one.kind is one.POSITIONAL_ONLY:
+            given.append(value_of(w, one.name))
+        else:
+            named[one.name] = value_of(w, one.name)
+    w.last = f"{function.__qualname__}(*{given[:1]}, **{list(named)})"
+    try:
+        function(*given, **named)
+    finally:
+        w.own_egl.make_current()
+
+
+def any_method(w, one):
+    kind = next(kind for kind in METHODS if isinstance(one, kind))
+    with_random_arguments(w, w.random.choice(METHODS[kind]), one)
+
+
+# The functions of each class that take an object of it, and the functions that take none.
+METHODS, FUNCTIONS = {}, [grinterop.publish, grinterop.fetch, grinterop.fetch_framebuffer]
+FUNCTIONS += [grinterop.map_many, grinterop.collect, grinterop.probe, grinterop.load, Ring, Submit]
+FUNCTIONS += [grinterop.CudaContext, grinterop.EglContext]
+for kind in (GraphicsResource, grinterop.Buffer, Tensor, Ring, grinterop.Slots, Semaphore, Submit,
+             grinterop.EglContext, grinterop.CudaContext, grinterop.VulkanDevice):
+    unused = ("_", "from_vk", "commit")  # a commit without a submit never ends
+    found = [getattr(kind, name) for name in dir(kind) if not name.startswith(unused)]
+    METHODS[kind] = [one for one in found if inspect.ismethoddescriptor(one)]
+    FUNCTIONS += [one for one in found if inspect.isbuiltin(one)]
+
+# The calls themselves do not parse signatures: CPython 3.11 cannot do so in two threads.
+PARAMETERS = {
+    one: [part for part in inspect.signature(one).parameters.values() if part.name != "self"]
+    for one in [*FUNCTIONS, *(one for found in METHODS.values() for one in found)]
+}
+
 CALLS = {
     "new": [
+        ("any", lambda w: with_random_arguments(w, w.random.choice(FUNCTIONS))),
+        ("any", lambda w: with_random_arguments(w, w.random.choice(FUNCTIONS))),
         ("gl_buffer", new_gl_buffer),
         ("created_buffer", new_created_buffer),
         ("gl_image", new_gl_image),
@@ -413,6 +498,8 @@ CALLS = {
         ("close", close_cuda),
     ],
 }
+for kind in KINDS[:10]:
+    CALLS[kind] += [("any", any_method)] * 3
 if core:
     CALLS["new"].append(("core", new_core))
     CALLS["resources"].append(("core_events", core_events))

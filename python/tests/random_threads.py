@@ -3,9 +3,10 @@
 
     python3 random_threads.py --seed 1 --seconds 1800
 
-Nothing may crash or hang, and calls may raise only documented exceptions. All work uses one stream,
-and no memory is read after its mapping ends, since the driver's behaviour then is undefined. If
-cuda.core is installed, its objects are used too, and mappings are cuda.core Buffers.
+Some calls have random arguments, and some arguments make further calls when they are read or
+dropped. Nothing may crash or hang, and calls may raise only documented exceptions. All work uses
+one stream, and no memory is read after its mapping ends, since the driver's behaviour then is
+undefined. If cuda.core is installed, its objects are used too, and mappings are cuda.core Buffers.
 """
 
 import argparse
@@ -52,7 +53,7 @@ class Worker:
         self.host = np.zeros(16 * BYTES, "u1")  # outlives all copies
         self.calls, self.errors = collections.Counter(), collections.Counter()
         self.last, self.failed = "", None
-        self.end = options.end
+        self.end, self.current = options.end, (KINDS[0], None)
         self.thread = threading.Thread(target=self.run, name=f"worker-{number}")
 
     def run(self):
@@ -70,6 +71,7 @@ class Worker:
         kind, found = self.pick()
         name, call = self.random.choice(CALLS[kind])
         arguments = [self] if kind == "new" else [self, found]
+        self.current = (kind, found) if found is not None else self.current
         if self.random.randrange(4) == 0:
             self.shared.hold(self.stream.stream, self.random.choice([100, 1000, 3000]))
         self.last = f"{kind}.{name}"
@@ -128,9 +130,11 @@ class Worker:
 
     def array(self):
         """An object that can be read as a tensor."""
-        pick = self.random.randrange(5 if core else 4)
-        if pick == 4:
+        pick = self.random.randrange(6 if core else 5)
+        if pick == 5:
             return self.any("cores")
+        if pick == 4:
+            return Acts(self, BYTES)
         if pick == 0:
             return self.any("tensors")
         if pick == 1:
