@@ -261,12 +261,10 @@ gr_status gl_attachment_describe(unsigned int framebuffer, unsigned int attachme
                                   "glGetFramebufferAttachmentParameteriv", call);
     if (found && !deleted)
         return GR_OK;
-    if (deleted)
-        return gr_fail(GR_ERR_INVALID_VALUE, call,
-                       "The texture or renderbuffer of the %s was deleted: attach another one.",
-                       gl_attachment_text(framebuffer, a->name).text);
-    return gr_fail(GR_ERR_INVALID_VALUE, call,
-                   "The %s has nothing to read: attach a texture or a renderbuffer with a format "
-                   "for this attachment.",
-                   gl_attachment_text(framebuffer, a->name).text);
+    return gr_fail(
+        GR_ERR_INVALID_VALUE, call,
+        "The %s has nothing to read: %s a texture or a renderbuffer with a format for this "
+        "attachment.",
+        gl_attachment_text(framebuffer, a->name).text,
+        deleted ? "its texture or renderbuffer was deleted. Attach" : "attach");
 }

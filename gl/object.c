@@ -163,19 +163,17 @@ static gr_status check_one(const gr_resource *resource, const char *call)
 
 gr_status gl_object_check_storage(gr_resource *const resources[], size_t n, const char *call)
 {
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = check_one(resources[i], call);
-    return status;
+    for (size_t i = 0; i < n; i++)
+        GR_TRY(check_one(resources[i], call));
+    return GR_OK;
 }
 
 gr_status gl_object_check_registered(gr_resource *const resources[], size_t n, const char *call)
 {
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++)
+    for (size_t i = 0; i < n; i++)
         if (!gl_of(resources[i])->immutable)
-            status = check_one(resources[i], call);
-    return status;
+            GR_TRY(check_one(resources[i], call));
+    return GR_OK;
 }
 
 bool gl_object_intact(const gr_resource *resource)

@@ -95,21 +95,19 @@ static gr_status select_half(const struct gl_resource *r)
     if (copy->fetched)
         return GR_OK;
     unsigned half = copy->host[1] ? copy->half ^ 1 : 0;
-    gr_status status = gl_copy_wait(copy->passed[half], &r->base);
-    if (status == GR_OK)
-        copy->half = half;
-    return status;
+    GR_TRY(gl_copy_wait(copy->passed[half], &r->base));
+    copy->half = half;
+    return GR_OK;
 }
 
 static gr_status prepare(const struct gl_resource *r, CUstream stream)
 {
     struct gl_copy *copy = r->copy;
     /* Another stream may still write the CUDA memory or read the half. */
-    gr_status status = check_cuda(gr_driver()->StreamWaitEvent(stream, copy->done, 0),
-                                  "cuStreamWaitEvent", &r->base);
-    if (status == GR_OK && gl_copy_writes_first(r))
-        status = gl_copy_wait(copy->done, &r->base);
-    return status == GR_OK && gr_resource_reads(&r->base) ? select_half(r) : status;
+    GR_TRY(check_cuda(gr_driver()->StreamWaitEvent(stream, copy->done, 0), "cuStreamWaitEvent",
+                      &r->base));
+    GR_TRY(gl_copy_writes_first(r) ? gl_copy_wait(copy->done, &r->base) : GR_OK);
+    return gr_resource_reads(&r->base) ? select_half(r) : GR_OK;
 }
 
 static bool mark_undone(const struct gl_copy *copy, CUstream stream)
@@ -153,10 +151,10 @@ static gr_status move_pieces(gr_resource *resource, CUstream stream)
 
 static gr_status move_all(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_status status = gl_copy_read_objects(resources, n);
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = upload(gl_of(resources[i]), stream);
-    return status;
+    GR_TRY(gl_copy_read_objects(resources, n));
+    for (size_t i = 0; i < n; i++)
+        GR_TRY(upload(gl_of(resources[i]), stream));
+    return GR_OK;
 }
 
 /* Maps the resources. CUDA copies are enqueued only if OpenGL has reported no error. */
@@ -191,15 +189,14 @@ static gr_status buffer_down(const struct gl_resource *r, unsigned char *host, C
     const struct gl_copy *copy = r->copy;
     const struct gl_pieces pieces = gl_pieces_of(copy, gl_copy_part(r)->part);
     const CUdeviceptr from = copy->ptr + gl_copy_part(r)->offset;
-    gr_status status = GR_OK;
-    for (unsigned i = 0; i < pieces.count && status == GR_OK; i++) {
+    for (unsigned i = 0; i < pieces.count; i++) {
         size_t at = i * pieces.step;
-        status = piece_down(r, host + at, from + at, gl_piece_size(&pieces, at), stream);
-        if (status == GR_OK && pieces.count > 1)
-            status = check_cuda(gr_driver()->EventRecord(copy->piece_ends[i], stream),
-                                "cuEventRecord", &r->base);
+        GR_TRY(piece_down(r, host + at, from + at, gl_piece_size(&pieces, at), stream));
+        if (pieces.count > 1)
+            GR_TRY(check_cuda(gr_driver()->EventRecord(copy->piece_ends[i], stream),
+                              "cuEventRecord", &r->base));
     }
-    return status;
+    return GR_OK;
 }
 
 static gr_status copy_down(const struct gl_resource *r, CUstream stream)
@@ -251,11 +248,10 @@ static gr_status download_all(gr_resource *const resources[], size_t n, CUstream
 /* Makes the checks that can fail, before any copy is enqueued. */
 static gr_status check_download(gr_resource *const resources[], size_t n)
 {
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++)
+    for (size_t i = 0; i < n; i++)
         if (gr_resource_writes(resources[i]))
-            status = gl_copy_check_unlocked(resources[i], "gr_buffer_release");
-    return status == GR_OK ? gl_copy_wait_writable(resources, n, "gr_buffer_release") : status;
+            GR_TRY(gl_copy_check_unlocked(resources[i], "gr_buffer_release"));
+    return gl_copy_wait_writable(resources, n, "gr_buffer_release");
 }
 
 /*

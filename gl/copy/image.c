@@ -111,11 +111,10 @@ gr_status gl_copy_image_allocate(struct gl_resource *r, struct gl_copy *copy, un
 {
     CUDA_ARRAY3D_DESCRIPTOR described = describe_layer(r, flags);
     struct gr_plan plan;
-    gr_status status = GR_OK;
-    for (unsigned i = 0; i < copy->layer_count && status == GR_OK; i++)
-        status = make_array(&described, r->base.image.levels, &copy->layers[i], r);
-    if (status != GR_OK || !copy->ptr)
-        return status;
+    for (unsigned i = 0; i < copy->layer_count; i++)
+        GR_TRY(make_array(&described, r->base.image.levels, &copy->layers[i], r));
+    if (!copy->ptr)
+        return GR_OK;
     gr_plan_depth(&plan, 0, r->format->integers, 0, 0, true);
     return gr_launch_prepare(&plan, &r->base.kernels, call);
 }
@@ -162,22 +161,20 @@ static gr_status fill_whole_level(const struct gl_resource *r, unsigned level, C
                           .WidthInBytes = e.row,
                           .Height = e.height,
                           .Depth = 1};
-    gr_status status = level_of(c->whole, level, &copy.dstArray);
-    for (unsigned layer = 0; layer < c->layer_count && status == GR_OK; layer++) {
+    GR_TRY(level_of(c->whole, level, &copy.dstArray));
+    for (unsigned layer = 0; layer < c->layer_count; layer++) {
         copy.dstZ = layer;
-        status = level_of(c->layers[layer], level, &copy.srcArray);
-        if (status == GR_OK)
-            status = copy_part(&copy, stream, r);
+        GR_TRY(level_of(c->layers[layer], level, &copy.srcArray));
+        GR_TRY(copy_part(&copy, stream, r));
     }
-    return status;
+    return GR_OK;
 }
 
 static gr_status fill_whole(const struct gl_resource *r, CUstream stream)
 {
-    gr_status status = GR_OK;
-    for (unsigned level = 0; level < r->base.image.levels && status == GR_OK; level++)
-        status = fill_whole_level(r, level, stream);
-    return status;
+    for (unsigned level = 0; level < r->base.image.levels; level++)
+        GR_TRY(fill_whole_level(r, level, stream));
+    return GR_OK;
 }
 
 gr_status gl_copy_image_mipmapped_array(const gr_resource *resource, CUmipmappedArray *array,
@@ -254,7 +251,7 @@ static void move_all(const struct gl_resource *r, unsigned half, bool read)
     struct gl_texels texels;
     gl_texels_begin(&texels, r->name, r->target, r->format, scratch_of(r));
     if (copy->staging.bytes) {
-        glBindBuffer(target, gl_staging_buffer(r));
+        glBindBuffer(target, copy->scratch->buffer);
         from = gl_staging_offset(copy, half);
     }
     for (unsigned level = 0; level < r->base.image.levels; level++)
@@ -323,11 +320,10 @@ static gr_status stream_part(const struct gl_resource *r, unsigned level, unsign
 static gr_status stream_all(const struct gl_resource *r, unsigned char *host, bool up,
                             CUstream stream)
 {
-    gr_status status = GR_OK;
     for (unsigned level = 0; level < r->base.image.levels; level++)
-        for (unsigned layer = 0; layer < r->base.image.layers && status == GR_OK; layer++)
-            status = stream_part(r, level, layer, host, up, stream);
-    return status;
+        for (unsigned layer = 0; layer < r->base.image.layers; layer++)
+            GR_TRY(stream_part(r, level, layer, host, up, stream));
+    return GR_OK;
 }
 
 gr_status gl_copy_image_upload(const struct gl_resource *r, unsigned char *host, CUstream stream)

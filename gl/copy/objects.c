@@ -82,10 +82,10 @@ static gr_status check_levels(const gr_resource *resource, const char *call)
  */
 gr_status gl_copy_check_storage(gr_resource *const resources[], size_t n, const char *call)
 {
-    gr_status status = gl_object_check_storage(resources, n, call);
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = check_levels(resources[i], call);
-    return status;
+    GR_TRY(gl_object_check_storage(resources, n, call));
+    for (size_t i = 0; i < n; i++)
+        GR_TRY(check_levels(resources[i], call));
+    return GR_OK;
 }
 
 gr_status gl_copy_check_unlocked(const gr_resource *resource, const char *call)
@@ -130,15 +130,13 @@ static gr_status write_buffer(const struct gl_resource *r, size_t offset, size_t
 {
     const struct gl_copy *copy = r->copy;
     const struct gl_pieces pieces = gl_pieces_of(copy, size);
-    gr_status status = GR_OK;
-    for (unsigned i = 0; i < pieces.count && status == GR_OK; i++) {
+    for (unsigned i = 0; i < pieces.count; i++) {
         size_t at = i * pieces.step;
         if (pieces.count > 1)
-            status = gl_copy_wait(copy->piece_ends[i], &r->base);
-        if (status == GR_OK)
-            write_piece(r, offset, at, gl_piece_size(&pieces, at));
+            GR_TRY(gl_copy_wait(copy->piece_ends[i], &r->base));
+        write_piece(r, offset, at, gl_piece_size(&pieces, at));
     }
-    return status;
+    return GR_OK;
 }
 
 /*
@@ -203,11 +201,11 @@ static bool needs_read(const gr_resource *resource)
 
 gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, const char *call)
 {
-    gr_status status = gl_copy_check_storage(resources, n, call);
-    for (size_t i = 0; i < n && status == GR_OK; i++)
+    GR_TRY(gl_copy_check_storage(resources, n, call));
+    for (size_t i = 0; i < n; i++)
         if (needs_read(resources[i]) || gl_copy_writes_first(gl_of(resources[i])))
-            status = gl_copy_check_unlocked(resources[i], call);
-    return status;
+            GR_TRY(gl_copy_check_unlocked(resources[i], call));
+    return GR_OK;
 }
 
 /*
@@ -216,11 +214,10 @@ gr_status gl_copy_check_mappable(gr_resource *const resources[], size_t n, const
  */
 static gr_status write_owed(gr_resource *const resources[], size_t n)
 {
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++)
+    for (size_t i = 0; i < n; i++)
         if (gl_copy_writes_first(gl_of(resources[i])))
-            status = gl_copy_write_objects(&resources[i], 1);
-    return status;
+            GR_TRY(gl_copy_write_objects(&resources[i], 1));
+    return GR_OK;
 }
 
 static void issue_reads(gr_resource *const resources[], size_t n)
@@ -297,7 +294,6 @@ static gr_status await_part(const struct gl_resource *r, const char *call)
 
 gr_status gl_copy_wait_writable(gr_resource *const resources[], size_t n, const char *call)
 {
-    gr_status status = GR_OK;
     struct gl_names *last = NULL;
     for (size_t i = 0; i < n; i++)
         if (gl_of(resources[i])->copy->staging.is_object && !has_fence(gl_of(resources[i])))
@@ -306,10 +302,10 @@ gr_status gl_copy_wait_writable(gr_resource *const resources[], size_t n, const 
         make_shader_writes_visible(&gl_of(resources[0])->context);
         gl_fence_put(last);
     }
-    for (size_t i = 0; i < n && status == GR_OK; i++)
+    for (size_t i = 0; i < n; i++)
         if (gr_resource_writes(resources[i]))
-            status = await_part(gl_of(resources[i]), call);
-    return status;
+            GR_TRY(await_part(gl_of(resources[i]), call));
+    return GR_OK;
 }
 
 /* Starts a copy of the data that CUDA will read. True if OpenGL commands were issued. */

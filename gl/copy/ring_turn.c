@@ -21,14 +21,13 @@ static bool waits_per_piece(const gr_resource *resource)
 /* Waits for the data. The checks that can fail come before any copy. */
 static gr_status wait_for_bytes(gr_resource *const resources[], size_t n)
 {
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++)
+    for (size_t i = 0; i < n; i++)
         if (copy_of(resources[i])->owed)
-            status = gl_copy_check_unlocked(resources[i], "acquire");
-    for (size_t i = 0; i < n && status == GR_OK; i++)
+            GR_TRY(gl_copy_check_unlocked(resources[i], "acquire"));
+    for (size_t i = 0; i < n; i++)
         if (copy_of(resources[i])->owed && !waits_per_piece(resources[i]))
-            status = gl_copy_wait(copy_of(resources[i])->done, resources[i]);
-    return status;
+            GR_TRY(gl_copy_wait(copy_of(resources[i])->done, resources[i]));
+    return GR_OK;
 }
 
 static bool some_are_owed(gr_resource *const resources[], size_t n)
@@ -62,15 +61,13 @@ static bool is_fetched_ahead(const gr_resource *resource)
 /* Makes the same checks as a map that reads. */
 static gr_status check(gr_resource *const resources[], size_t n)
 {
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (!is_fetched_ahead(resources[i]))
             continue;
-        status = gl_copy_check_storage(resources + i, 1, "hand-over");
-        if (status == GR_OK)
-            status = gl_copy_check_unlocked(resources[i], "hand-over");
+        GR_TRY(gl_copy_check_storage(resources + i, 1, "hand-over"));
+        GR_TRY(gl_copy_check_unlocked(resources[i], "hand-over"));
     }
-    return status;
+    return GR_OK;
 }
 
 /*
@@ -82,20 +79,17 @@ static gr_status select_half(const gr_resource *resource)
     struct gl_copy *copy = copy_of(resource);
     if (!is_fetched_ahead(resource) || copy->fetched)
         return GR_OK;
-    gr_status status = gl_copy_wait(copy->passed[copy->half ^ 1], resource);
-    if (status == GR_OK)
-        copy->half ^= 1;
-    return status;
+    GR_TRY(gl_copy_wait(copy->passed[copy->half ^ 1], resource));
+    copy->half ^= 1;
+    return GR_OK;
 }
 
 gr_status gl_copy_end_use(gr_resource *const resources[], size_t n)
 {
     bool pushed;
-    gr_status status = check(resources, n);
-    if (status == GR_OK)
-        status = gr_context_enter(&resources[0]->context, &pushed, "The end of OpenGL's turn");
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check(resources, n));
+    GR_TRY(gr_context_enter(&resources[0]->context, &pushed, "The end of OpenGL's turn"));
+    gr_status status = GR_OK;
     for (size_t i = 0; i < n && status == GR_OK; i++)
         status = select_half(resources[i]);
     gr_context_leave(pushed);

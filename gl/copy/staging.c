@@ -142,12 +142,13 @@ void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned
 {
     struct gl_errors errors;
     copy->turns = 1;
-    if (gl_copy_by_cpu(copy->size, flags)) {
-        note_fallback(copy, "up to " GL_COPY_BY_CPU_TEXT " the CPU copy is faster", "");
-        return;
-    }
-    if (!gl_staging_supported(&r->context)) {
-        note_fallback(copy, "OpenGL lacks GL_ARB_buffer_storage or GL_ARB_direct_state_access", "");
+    const char *why = gl_copy_by_cpu(copy->size, flags) ? "up to " GL_COPY_BY_CPU_TEXT
+                                                          " the CPU copy is faster"
+                      : !gl_staging_supported(&r->context)
+                          ? "OpenGL lacks GL_ARB_buffer_storage or GL_ARB_direct_state_access"
+                          : NULL;
+    if (why) {
+        note_fallback(copy, why, "");
         return;
     }
     gl_errors_begin(&errors);
@@ -178,11 +179,6 @@ gr_status gl_staging_make_shared(const struct gl_resource *r, struct gl_copy *co
 
 /* ---- OpenGL copies --------------------------------------------------------------------------- */
 
-unsigned int gl_staging_buffer(const struct gl_resource *r)
-{
-    return r->copy->scratch->buffer;
-}
-
 size_t gl_staging_offset(const struct gl_copy *copy, unsigned half)
 {
     return copy->staging.first + half * copy->staging.stride;
@@ -190,14 +186,14 @@ size_t gl_staging_offset(const struct gl_copy *copy, unsigned half)
 
 void gl_staging_read(const struct gl_resource *r, size_t offset, size_t at, size_t size)
 {
-    glCopyNamedBufferSubData(r->name, gl_staging_buffer(r), (GLintptr)offset,
+    glCopyNamedBufferSubData(r->name, r->copy->scratch->buffer, (GLintptr)offset,
                              (GLintptr)(gl_staging_offset(r->copy, r->copy->half) + at),
                              (GLsizeiptr)size);
 }
 
 void gl_staging_write(const struct gl_resource *r, size_t offset, size_t at, size_t size)
 {
-    glCopyNamedBufferSubData(gl_staging_buffer(r), r->name,
+    glCopyNamedBufferSubData(r->copy->scratch->buffer, r->name,
                              (GLintptr)(gl_staging_offset(r->copy, r->copy->turn) + at),
                              (GLintptr)offset, (GLsizeiptr)size);
 }
@@ -222,9 +218,7 @@ gr_status gl_fence_pass(struct __GLsync *fence, const gr_resource *resource, con
     glDeleteSync(fence);
     if (found != GL_WAIT_FAILED)
         return GR_OK;
-    gr_status lost = gl_errors_check_lost(call);
-    if (lost != GR_OK)
-        return lost;
+    GR_TRY(gl_errors_check_lost(call));
     return gr_fail_code(GR_ERR_GL, GR_DOMAIN_OPENGL, (int)found, "GL_WAIT_FAILED",
                         "glClientWaitSync",
                         "%s: OpenGL did not report that it has finished with %s. Was its context "

@@ -30,8 +30,7 @@ void gl_staging_make(const struct gl_resource *r, struct gl_copy *copy, unsigned
 gr_status gl_staging_make_shared(const struct gl_resource *r, struct gl_copy *copy, unsigned flags,
                                  const char *call);
 
-/* Return the OpenGL buffer, and the offset of a half in it. */
-unsigned int gl_staging_buffer(const struct gl_resource *r);
+/* Returns the offset of a half in the OpenGL buffer. */
 size_t gl_staging_offset(const struct gl_copy *copy, unsigned half);
 
 /*

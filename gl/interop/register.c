@@ -71,9 +71,8 @@ static gr_status register_in(struct gl_resource *r, const struct gr_context *con
                              const char *call)
 {
     bool pushed;
-    gr_status status = gr_context_enter(context, &pushed, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_context_enter(context, &pushed, call));
+    gr_status status = GR_OK;
     CUresult result = call_driver(r, flags, handle);
     if (result != CUDA_SUCCESS)
         status = is_device_error(result, driver_call_of(r), reason, size) ? GR_ERR_CUDA

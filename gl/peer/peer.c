@@ -106,24 +106,22 @@ static gr_status copy(const gr_resource *resource, const gr_buffer *part, bool b
  */
 static gr_status wait_for_last(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_status status = GR_OK;
-    for (size_t i = 0; i < n && status == GR_OK; i++)
-        status = check_cuda(gr_driver()->StreamWaitEvent(stream, peer_of(resources[i])->done, 0),
-                            "cuStreamWaitEvent", resources[i]);
-    return status;
+    for (size_t i = 0; i < n; i++)
+        GR_TRY(check_cuda(gr_driver()->StreamWaitEvent(stream, peer_of(resources[i])->done, 0),
+                          "cuStreamWaitEvent", resources[i]));
+    return GR_OK;
 }
 
 static gr_status map_batch(gr_resource *const resources[], size_t n, CUstream stream)
 {
-    gr_status status = map_chosen(resources, n, gr_resource_reads, stream);
-    for (size_t i = 0; i < n && status == GR_OK; i++)
+    GR_TRY(map_chosen(resources, n, gr_resource_reads, stream));
+    for (size_t i = 0; i < n; i++)
         if (gr_resource_reads(resources[i]))
-            status = copy(resources[i], resources[i]->pending, false, stream);
-    if (status == GR_OK)
-        status = unmap_chosen(resources, n, reads_only, stream);
-    for (size_t i = 0; i < n && status == GR_OK; i++)
+            GR_TRY(copy(resources[i], resources[i]->pending, false, stream));
+    GR_TRY(unmap_chosen(resources, n, reads_only, stream));
+    for (size_t i = 0; i < n; i++)
         resources[i]->ptr = peer_of(resources[i])->ptr;
-    return status;
+    return GR_OK;
 }
 
 /*
