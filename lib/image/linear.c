@@ -244,13 +244,9 @@ gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, cons
     size_t pitch = gr_linear_pitch(part.row_bytes);
     size_t size = staging_bytes(&part);
     gr_linear_desc memory = GR_INIT(gr_linear_desc, .pitch = pitch);
-    gr_status status = gr_linear_borrow(resource, size, buffer->stream, &memory.device, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(gr_linear_borrow(resource, size, buffer->stream, &memory.device, call));
     if (gr_resource_reads(resource))
-        status = copy_part(&part, &memory, true, buffer->stream, call);
-    if (status != GR_OK)
-        return status;
+        GR_TRY(copy_part(&part, &memory, true, buffer->stream, call));
     buffer->ptr = memory.device;
     buffer->size = size;
     buffer->pitch = pitch;
@@ -262,13 +258,10 @@ gr_status gr_linear_make(gr_buffer *buffer, unsigned level, unsigned layer, cons
 gr_status gr_linear_write_back(gr_buffer *buffer, CUstream stream, const char *call)
 {
     struct part part;
-    gr_status status = GR_OK;
     gr_linear_desc memory = staging_of(buffer);
-    if (gr_resource_writes(buffer->resource))
-        status = find_part(buffer, buffer->level, buffer->layer, &part, call);
-    if (status == GR_OK && gr_resource_writes(buffer->resource))
-        status = copy_part(&part, &memory, false, stream, call);
-    if (status != GR_OK)
-        return status;
+    if (gr_resource_writes(buffer->resource)) {
+        GR_TRY(find_part(buffer, buffer->level, buffer->layer, &part, call));
+        GR_TRY(copy_part(&part, &memory, false, stream, call));
+    }
     return gr_linear_give_back(buffer->resource, stream, call);
 }

@@ -137,33 +137,29 @@ static gr_status read_image(const gr_resource *resource, const gr_image_info *in
 static gr_status check_image_options(const gr_resource *resource, const gr_publish_options *o,
                                      const char *call)
 {
-    gr_status status = gr_image_check_range(resource, o->level, o->layer, call);
-    if (status == GR_OK && (o->offset || o->target))
+    GR_TRY(gr_image_check_range(resource, o->level, o->layer, call));
+    if (o->offset || o->target)
         return gr_fail(
             GR_ERR_INVALID_VALUE, call,
             "`offset` and `target` are for buffers, but this is an image: leave them 0.");
-    return status;
+    return GR_OK;
 }
 
 static gr_status look_at_image(gr_buffer *buffer, const gr_publish_options *o,
                                struct gr_publish_sides *sides, const char *call)
 {
     gr_image_info info;
-    gr_status status = check_image_options(buffer->resource, o, call);
-    if (status == GR_OK)
-        status = gr_image_query(buffer, &info);
-    if (status == GR_OK)
-        status = read_image(buffer->resource, &info, o, sides, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(check_image_options(buffer->resource, o, call));
+    GR_TRY(gr_image_query(buffer, &info));
+    GR_TRY(read_image(buffer->resource, &info, o, sides, call));
     if (buffer->pitch) {
         sides->mapped.in_array = false;
         return take_linear(buffer, o, &sides->mapped, call);
     }
     sides->array.slice = info.layered ? o->layer : 0;
-    status =
-        buffer->resource->backend->array(buffer->resource, o->level, o->layer, &sides->array.array);
-    return status == GR_OK ? look_at_array(&info, sides, call) : status;
+    GR_TRY(buffer->resource->backend->array(buffer->resource, o->level, o->layer,
+                                            &sides->array.array));
+    return look_at_array(&info, sides, call);
 }
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
@@ -213,13 +209,10 @@ static gr_status look_at_buffer(gr_buffer *buffer, const struct gr_shaped *tenso
     if (o->level || o->layer)
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "`level` and `layer` are for images, but this is a buffer: leave them 0.");
-    gr_status status = describe_buffer(buffer, tensor, o, &shaped, call);
-    if (status != GR_OK)
-        return status;
+    GR_TRY(describe_buffer(buffer, tensor, o, &shaped, call));
     if (tensor->memory == GR_MEMORY_ARRAY || !copies_by_element(tensor, &shaped, o)) {
-        status = read_tensor(tensor, o, false, sides, call);
-        return status == GR_OK ? gr_picture_read(&shaped, NULL, false, &sides->mapped, call)
-                               : status;
+        GR_TRY(read_tensor(tensor, o, false, sides, call));
+        return gr_picture_read(&shaped, NULL, false, &sides->mapped, call);
     }
     if (gr_pictures_of_elements(tensor, &shaped, &sides->tensor, &sides->mapped))
         return GR_OK;
@@ -271,10 +264,10 @@ gr_status gr_publish_foresee(gr_resource *resource, const gr_tensor *tensor,
         gr_buffer all = {.resource = resource, .size = resource->size};
         return look_at_buffer(&all, &shaped, options, sides, call);
     }
-    gr_status status = check_image_options(resource, options, call);
+    GR_TRY(check_image_options(resource, options, call));
     *known = gr_image_foresee(resource, &info);
-    if (status == GR_OK && *known)
-        status = read_image(resource, &info, options, sides, call);
-    return status == GR_OK && *known ? read_for_image(tensor, &shaped, options, sides, call)
-                                     : status;
+    if (!*known)
+        return GR_OK;
+    GR_TRY(read_image(resource, &info, options, sides, call));
+    return read_for_image(tensor, &shaped, options, sides, call);
 }

@@ -277,10 +277,9 @@ gr_status gr_picture_read(const struct gr_shaped *shaped, const struct gr_shaped
                        GR_PHRASE(picture));
     if (is_yuv(shaped->layout))
         return read_yuv(shaped, chroma, picture, call);
-    gr_status status = find_axes(shaped, volume ? 3 : 2, &axes, call);
-    if (status == GR_OK)
-        take_axes(shaped, axes, picture);
-    return status;
+    GR_TRY(find_axes(shaped, volume ? 3 : 2, &axes, call));
+    take_axes(shaped, axes, picture);
+    return GR_OK;
 }
 
 gr_status gr_picture_flip(struct gr_picture *p, const char *call)

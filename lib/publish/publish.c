@@ -33,13 +33,13 @@ static gr_status check_tensors(const struct work *w)
 {
     if (!w->tensor)
         return gr_fail(GR_ERR_INVALID_VALUE, w->call, "The tensor is NULL: did its creation fail?");
-    gr_status status = gr_tensor_check(w->tensor, w->call);
-    if (status == GR_OK && w->options.chroma)
-        status = gr_tensor_check(w->options.chroma, w->call);
-    if (status == GR_OK && w->options.chroma)
-        status = gr_tensor_refuse_array(w->options.chroma, "which cannot be `chroma`", w->call);
-    if (status != GR_OK || !w->fetch || !w->tensor->info.read_only)
-        return status;
+    GR_TRY(gr_tensor_check(w->tensor, w->call));
+    if (w->options.chroma) {
+        GR_TRY(gr_tensor_check(w->options.chroma, w->call));
+        GR_TRY(gr_tensor_refuse_array(w->options.chroma, "which cannot be `chroma`", w->call));
+    }
+    if (!w->fetch || !w->tensor->info.read_only)
+        return GR_OK;
     return gr_fail(GR_ERR_STATE, w->call, "The tensor is read-only: fetch into a writable one.");
 }
 
@@ -81,12 +81,10 @@ static gr_status check_plan(const struct work *w, gr_resource *resource)
 {
     if (!w->plan.bytes)
         return GR_OK;
-    gr_status status = gr_tensor_check_reach(w->tensor, w->stream, &resource->context, w->call);
-    if (status == GR_OK && w->options.chroma)
-        status = gr_tensor_check_reach(w->options.chroma, w->stream, &resource->context, w->call);
-    if (status != GR_OK || w->plan.copies)
-        return status;
-    return gr_launch_prepare(&w->plan, &resource->kernels, w->call);
+    GR_TRY(gr_tensor_check_reach(w->tensor, w->stream, &resource->context, w->call));
+    if (w->options.chroma)
+        GR_TRY(gr_tensor_check_reach(w->options.chroma, w->stream, &resource->context, w->call));
+    return w->plan.copies ? GR_OK : gr_launch_prepare(&w->plan, &resource->kernels, w->call);
 }
 
 /*
@@ -163,9 +161,8 @@ static gr_status launch_beside_array(struct work *w)
     /* gr_launch_copy() assumes that slices of one row are packed */
     const size_t pitch = beside.height > 1 ? gr_linear_pitch(row) : row;
     const size_t slice = pitch * (size_t)beside.height, bytes = slice * (size_t)beside.depth;
-    gr_status status = gr_linear_borrow(resource, bytes, w->stream, &memory, w->call);
-    if (status != GR_OK)
-        return status;
+    gr_status status = GR_OK;
+    GR_TRY(gr_linear_borrow(resource, bytes, w->stream, &memory, w->call));
     beside.in_array = false;
     beside.base = memory;
     beside.row = (int64_t)pitch;
