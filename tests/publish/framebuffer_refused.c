@@ -160,9 +160,9 @@ TEST(a_refused_fetch_does_not_write_the_staging_buffer)
     GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(&slot, 1, NULL));
     gr_tensor *to = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH, 4);
     gr_tensor *small = new_tensor(GR_DTYPE_U8, HEIGHT, WIDTH - 1, 4);
-    gr_tensor *doubles = new_tensor(GR_DTYPE_F64, HEIGHT, WIDTH, 4);
+    gr_tensor *words = new_tensor(GR_DTYPE_U32, HEIGHT, WIDTH, 4);
     assert_unwritten(framebuffer, small, staging, fx.stream, GR_ERR_INVALID_VALUE, "(7, 18, 4)");
-    assert_unwritten(framebuffer, doubles, staging, fx.stream, GR_ERR_UNSUPPORTED, "only uint8");
+    assert_unwritten(framebuffer, words, staging, fx.stream, GR_ERR_UNSUPPORTED, "only uint8");
     assert_unwritten(framebuffer, to, staging, NULL, GR_ERR_INVALID_VALUE, "stream");
     assert_unwritten(framebuffer, to, slot, fx.stream, GR_ERR_STATE, "is a slot of a ring");
 }
