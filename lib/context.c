@@ -176,7 +176,10 @@ gr_status gr_context_hold(const struct gr_context *context, struct gr_context *c
     CUresult result = gr_driver()->DevicePrimaryCtxRetain(&copy->handle, copy->primary_of);
     if (result == CUDA_SUCCESS) {
         gr_context_identify(copy);
-        return GR_OK;
+        if (gr_context_same(copy, context))
+            return GR_OK;
+        gr_driver()->DevicePrimaryCtxRelease(copy->primary_of);
+        result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
     }
     *copy = (struct gr_context){.primary_of = -1};
     return gr_fail_cuda(result, "cuDevicePrimaryCtxRetain",
@@ -193,12 +196,25 @@ void gr_context_drop(struct gr_context *context)
     context->primary_of = -1;
 }
 
+/*
+ * A reset of a primary context keeps its handle, but not its id. After a failed kernel the driver
+ * may only report the handle.
+ */
+static bool is_current(const struct gr_context *context)
+{
+    CUcontext current = NULL;
+    unsigned long long id = 0;
+    CUresult result = context->id ? gr_driver()->CtxGetId(NULL, &id) : CUDA_SUCCESS;
+    if (context->id && !gr_cuda_is_sticky(result))
+        return result == CUDA_SUCCESS && id == context->id;
+    return gr_driver()->CtxGetCurrent(&current) == CUDA_SUCCESS && current == context->handle;
+}
+
 gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const char *call)
 {
     const gr_cuda_api *cu = gr_driver();
-    CUcontext current = NULL;
     *pushed = false;
-    if (cu->CtxGetCurrent(&current) == CUDA_SUCCESS && current == context->handle)
+    if (is_current(context))
         return GR_OK;
     const char *asked = "cuCtxGetId";
     CUresult result = check_alive(context);

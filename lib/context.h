@@ -8,7 +8,7 @@
 
 /*
  * The CUDA context of a resource. `primary_of` is the device whose primary context is retained, or
- * -1 if none is. `id` distinguishes the context from a later context at the same address; 0:
+ * -1 if none is. `id` distinguishes the context from a later context with the same handle; 0:
  * unknown.
  */
 struct gr_context {
@@ -16,6 +16,12 @@ struct gr_context {
     CUdevice primary_of;
     unsigned long long id;
 };
+
+/* Whether both are the same context. The primary contexts before and after a reset are not. */
+static inline bool gr_context_same(const struct gr_context *a, const struct gr_context *b)
+{
+    return a->handle == b->handle && (a->id == b->id || !a->id || !b->id);
+}
 
 /* Queries the id of a new handle. */
 void gr_context_identify(struct gr_context *context);

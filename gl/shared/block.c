@@ -147,8 +147,7 @@ static struct gl_block *take_spare(struct pool *pool)
 static struct pool *find_pool(const struct gl_context *context, const struct gr_context *cuda)
 {
     for (struct pool *pool = pools; pool; pool = pool->next)
-        if (gl_context_same(&pool->context, context) && pool->cuda.handle == cuda->handle &&
-            pool->cuda.id == cuda->id)
+        if (gl_context_same(&pool->context, context) && gr_context_same(&pool->cuda, cuda))
             return pool;
     return NULL;
 }

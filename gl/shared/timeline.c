@@ -198,7 +198,7 @@ struct gl_timeline *gl_timeline_hold(const struct gl_context *context,
 {
     pthread_mutex_lock(&lock);
     struct gl_timeline *t = timelines;
-    while (t && !(gl_context_same(&t->context, context) && t->cuda.handle == cuda->handle))
+    while (t && !(gl_context_same(&t->context, context) && gr_context_same(&t->cuda, cuda)))
         t = t->next;
     if (!t)
         t = make(context, cuda, device, call);

@@ -52,7 +52,8 @@
  * CUDA      A resource remembers the CUDA context that was current at its creation, or, if none was
  *           current, the primary context of the device that draws. Every call makes this context
  *           current and restores the caller's context. The context must outlive the resource: after
- *           its destruction calls return GR_ERR_CUDA, and a mapping ends with GR_ERR_PARTIAL.
+ *           its destruction or reset, calls return GR_ERR_CUDA, and a mapping ends with
+ *           GR_ERR_PARTIAL.
  * OpenGL    Calls on an OpenGL resource return GR_ERR_GL unless the OpenGL context of its creation
  *           is current. Bindings and pending errors are preserved. grinterop recognises each OpenGL
  *           context by one empty program pipeline object, which it leaves in the context under a

@@ -70,7 +70,7 @@ static gr_status check_mappable(const gr_resource *resource, const gr_resource *
         GR_TRY(gr_live_check(GR_LIVE_RESOURCE, resource, call));
     GR_TRY(gr_resource_check_open(resource, call));
     GR_TRY(gr_resource_check_ring(resource, call));
-    if (resource->context.handle == first->context.handle)
+    if (gr_context_same(&resource->context, &first->context))
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The resources belong to different CUDA contexts, and a stream belongs to only "

@@ -161,11 +161,11 @@ static inline bool is_releasable(const gr_buffer *b)
  * Whether `b` can be unmapped in this context and on this stream, regardless of its backend and
  * thread.
  */
-static bool can_share_unmap(const gr_buffer *b, CUcontext context, CUstream of_first,
+static bool can_share_unmap(const gr_buffer *b, const struct gr_context *context, CUstream of_first,
                             CUstream stream)
 {
     return is_releasable(b) && !b->resource->visited && !gr_resource_is_rings(b->resource) &&
-           b->resource->context.handle == context && release_stream(b, stream) == of_first;
+           gr_context_same(&b->resource->context, context) && release_stream(b, stream) == of_first;
 }
 
 /*
@@ -200,7 +200,7 @@ static size_t gather(gr_buffer *const buffers[], size_t n, CUstream stream,
     if (count == most)
         return count;
     count = 0;
-    CUcontext context = buffers[0]->resource->context.handle;
+    const struct gr_context *context = &buffers[0]->resource->context;
     CUstream of_first = release_stream(buffers[0], stream);
     do {
         resources[count] = buffers[count]->resource;

@@ -94,7 +94,7 @@ static gr_status check_kind(const gr_resource *resource, const gr_resource *like
         return refuse(
             i, call,
             "uses another transport or another API than the others: create a ring for each.");
-    if (resource->context.handle != like->context.handle)
+    if (!gr_context_same(&resource->context, &like->context))
         return refuse(i, call,
                       "belongs to another CUDA context than the others: register all of them with "
                       "the same context current.");

@@ -262,7 +262,7 @@ static gr_status check_one(gr_resource *resource, bool grouped, const char *call
 static gr_status check_context(const gr_resource *resource, const gr_resource *before,
                                const char *call)
 {
-    return before && before->context.handle == resource->context.handle
+    return before && gr_context_same(&before->context, &resource->context)
                ? GR_OK
                : gr_context_check(&resource->context, call);
 }

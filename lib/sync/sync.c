@@ -125,7 +125,7 @@ static gr_status check_semaphore(const gr_resource *resource, const gr_semaphore
                        "A semaphore of type %s needs more than a value: use gr_semaphore_wait() "
                        "before gr_map() and gr_semaphore_signal() after the release.",
                        gr_semaphore_type_name(semaphore->type));
-    if (semaphore->context.handle != resource->context.handle)
+    if (!gr_context_same(&semaphore->context, &resource->context))
         return gr_fail(GR_ERR_INVALID_VALUE, call,
                        "The semaphore was imported into another CUDA context than the resource.");
     return GR_OK;

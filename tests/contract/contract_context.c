@@ -4,6 +4,9 @@
  * tests gr_cuda_context_create() and gr_cuda_context_free().
  */
 #include "contract.h"
+#include "tests/support/child_check.h"
+
+#include <grinterop/tensor.h>
 
 GROUP("CUDA contexts", add_case)
 
@@ -102,6 +105,63 @@ TEST(a_mapping_ends_although_its_context_was_destroyed, 5)
     fill_mapped(resource = must_register(name), 2);
     gr_resource_free(resource);
     assert_gl_bytes(name, SIZE, 2);
+}
+
+/* Makes a stream in the primary context, which becomes current. */
+static CUstream begin_primary(const gr_cuda_api *cu, CUcontext *context)
+{
+    CUstream stream = NULL;
+    child_check(cu->DevicePrimaryCtxRetain(context, 0) == CUDA_SUCCESS);
+    child_check(cu->CtxSetCurrent(*context) == CUDA_SUCCESS);
+    child_check(cu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+    return stream;
+}
+
+#define assert_reset(status, class) assert_fails(status, class, RESET, "was destroyed or reset")
+#define RESET                       CUDA_ERROR_CONTEXT_IS_DESTROYED
+
+/* Everything of the context before the reset is refused, although its handle is current. */
+CHILD(resets_the_primary_context)
+{
+    char bytes[SIZE] = {0};
+    const int64_t shape[] = {SIZE};
+    const gr_tensor_desc desc =
+        GR_INIT(gr_tensor_desc, .dtype = GR_DTYPE_U8, .ndim = 1, .shape = shape);
+    CUcontext context, again;
+    gr_egl *egl = must_make(gr_egl_create(NULL));
+    const gr_cuda_api *cu = must_make(gr_cuda());
+    CUstream stream = begin_primary(cu, &context);
+    GLuint name = gl_buffer(NULL, SIZE);
+    gr_resource *list[] = {NULL, must_register(gl_buffer(NULL, SIZE))};
+    gr_resource *mapped = must_register(gl_buffer(NULL, SIZE));
+    gr_tensor *tensor = must_make(gr_tensor_alloc(&desc, stream)), *other;
+    gr_buffer *buffer = must_map_on(mapped, stream), *out[2];
+    child_check(cu->DevicePrimaryCtxReset(0) == CUDA_SUCCESS);
+    stream = begin_primary(cu, &again);
+    child_check(context == again);
+    assert_null(gr_map(list[1], stream), GR_ERR_CUDA, RESET, "was destroyed or reset");
+    list[0] = must_register(name);
+    assert_invalid(gr_map_many(list, 2, stream, NULL, out), "different CUDA contexts");
+    other = must_make(gr_tensor_alloc(&desc, stream));
+    assert_reset(gr_tensor_copy_to_host(tensor, bytes, SIZE, stream), GR_ERR_CUDA);
+    assert_reset(gr_tensor_copy(other, tensor, stream), GR_ERR_CUDA);
+    assert_reset(gr_buffer_release(buffer), GR_ERR_PARTIAL);
+    child_check(!gr_resource_get_info(mapped)->mapped);
+    buffer = must_map_on(list[0], stream);
+    child_check(cu->MemsetD8Async(gr_buffer_ptr(buffer), 7, SIZE, stream) == CUDA_SUCCESS);
+    assert_ok(gr_buffer_release(buffer));
+    assert_gl_bytes(name, SIZE, 7);
+    gr_tensor_free(tensor);
+    gr_tensor_free(other);
+    gr_resource_free(mapped);
+    free_resources(list, 2);
+    gr_egl_free(egl);
+    return 0;
+}
+
+TEST(a_reset_primary_context_is_refused)
+{
+    expect_child("resets_the_primary_context");
 }
 
 TEST(calls_work_without_a_current_context)

@@ -97,6 +97,7 @@ static bool start_tensor(void)
     gr_cuda_context *context = gr_cuda_context_create(0);
     gr_tensor *tensor = context ? gr_tensor_alloc(&desc, context->stream) : NULL;
     gr_tensor_free(tensor);
+    gr_tensor_collect(GR_WAIT_FOREVER); /* a tensor whose free was deferred ends with its context */
     gr_cuda_context_free(context);
     return tensor;
 }
