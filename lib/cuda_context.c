@@ -6,6 +6,7 @@
 #include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 #include "lib/live.h"
 
 struct primary {
@@ -51,7 +52,7 @@ static void close_context(struct primary *c)
     const gr_cuda_api *cu = gr_driver();
     CUcontext current = NULL;
     if (c->shown.stream) { /* the lines below may end the context, so destroy the stream first */
-        cu->StreamSynchronize(c->shown.stream);
+        gr_event_finish_stream(c->shown.stream);
         cu->StreamDestroy(c->shown.stream);
     }
     if (c->shown.context && cu->CtxGetCurrent(&current) == CUDA_SUCCESS &&

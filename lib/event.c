@@ -3,6 +3,7 @@
 
 #include "lib/cuda_advice.h"
 #include "lib/driver.h"
+#include "lib/host_wait.h"
 
 gr_status gr_event_create(CUevent *event)
 {
@@ -24,6 +25,24 @@ gr_status gr_event_wait(CUstream stream, CUevent wait_event)
     return gr_fail_cuda(
         result, "cuStreamWaitEvent",
         "The stream cannot wait for `wait_event`; nothing was done. Was the event destroyed?");
+}
+
+CUresult gr_event_finish(CUevent event)
+{
+    unsigned look = 0;
+    CUresult result = gr_driver()->EventQuery(event);
+    for (; result == CUDA_ERROR_NOT_READY; result = gr_driver()->EventQuery(event))
+        gr_host_pause(&look);
+    return result;
+}
+
+CUresult gr_event_finish_stream(CUstream stream)
+{
+    unsigned look = 0;
+    CUresult result = gr_driver()->StreamQuery(stream);
+    for (; result == CUDA_ERROR_NOT_READY; result = gr_driver()->StreamQuery(stream))
+        gr_host_pause(&look);
+    return result;
 }
 
 bool gr_event_has_passed(CUevent event)

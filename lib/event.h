@@ -15,6 +15,14 @@ gr_status gr_event_create(CUevent *event);
 gr_status gr_event_wait(CUstream stream, CUevent wait_event);
 
 /*
+ * Block until the work before the event, or in the stream, is done. They poll, because a driver may
+ * wait forever if work in the context fails meanwhile: the stream may wait for graphics work that
+ * waits for CUDA.
+ */
+CUresult gr_event_finish(CUevent event);
+CUresult gr_event_finish_stream(CUstream stream);
+
+/*
  * Whether the work before an event is done. Only CUDA_ERROR_NOT_READY means that it is unfinished:
  * after any other error this function waits. The CUDA context of the event is current. Records no
  * error.

@@ -40,15 +40,14 @@ static bool try_to_end(struct gr_retired *retired, bool wait)
     bool pushed;
     bool alive = gr_context_enter(&context, &pushed, __func__) == GR_OK;
     if (alive && wait)
-        cu->EventSynchronize(retired->after);
-    else if (alive && !gr_event_has_passed(retired->after)) {
+        gr_event_finish(retired->after);
+    retired->failed = alive && gr_event_has_failed(retired->after);
+    if (alive && !wait && !retired->failed && !gr_event_has_passed(retired->after)) {
         gr_context_leave(pushed);
         return false;
     }
-    if (alive) {
-        retired->failed = gr_event_has_failed(retired->after);
+    if (alive)
         cu->EventDestroy(retired->after);
-    }
     retired->end(retired, alive);
     gr_context_leave(pushed);
     gr_context_drop(&context);

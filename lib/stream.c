@@ -3,6 +3,7 @@
 #include "lib/stream.h"
 
 #include "lib/context.h"
+#include "lib/cuda_advice.h"
 #include "lib/device_text.h"
 #include "lib/driver.h"
 #include "lib/error.h"
@@ -163,9 +164,10 @@ gr_status gr_stream_check_context(gr_resource *resource, CUstream stream, const 
 
 CUresult gr_stream_finish(CUstream stream)
 {
-    const gr_cuda_api *cu = gr_driver();
-    CUresult result = cu->StreamSynchronize(stream);
-    return result == CUDA_SUCCESS ? result : cu->CtxSynchronize();
+    CUresult result = gr_event_finish_stream(stream);
+    if (result == CUDA_SUCCESS || gr_cuda_is_sticky(result))
+        return result;
+    return gr_driver()->CtxSynchronize();
 }
 
 /*

@@ -97,7 +97,7 @@ static void record_in(struct gr_told *told, CUcontext context)
         told->event = NULL;
     else
         result = cu->EventRecord(told->event, stream);
-    if (result != CUDA_SUCCESS && cu->StreamSynchronize(stream) != CUDA_SUCCESS)
+    if (result != CUDA_SUCCESS && gr_event_finish_stream(stream) != CUDA_SUCCESS)
         cu->CtxSynchronize(); /* the stream was destroyed, perhaps before its work was done */
 }
 
@@ -195,7 +195,7 @@ void gr_told_add(struct gr_told_list *list, CUstream stream, bool wrote)
         told->wrote = told->wrote || wrote;
         record(told);
     } else {
-        gr_driver()->StreamSynchronize(stream);
+        gr_event_finish_stream(stream);
     }
     pthread_mutex_unlock(&list->lock);
 }
@@ -252,7 +252,7 @@ static void move_one(struct gr_told *told, struct gr_told_list *to)
     struct gr_told *other = append(to, told->stream, told->of);
     if (!other) {
         if (told->event)
-            gr_driver()->EventSynchronize(told->event);
+            gr_event_finish(told->event);
         return;
     }
     struct gr_told old = *other;

@@ -11,6 +11,7 @@
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 
 /* ---- Open ------------------------------------------------------------------------------------ */
 
@@ -207,7 +208,7 @@ static gr_status unregister(struct gl_drawing *drawing)
         return GR_OK;
     if (drawing->ptr)
         (void)unmap_entered(&drawing, 1, NULL);
-    (void)gr_driver()->EventSynchronize(drawing->passed);
+    (void)gr_event_finish(drawing->passed);
     CUresult result = gr_driver()->GraphicsUnregisterResource(drawing->handle);
     if (result == CUDA_SUCCESS)
         return GR_OK;

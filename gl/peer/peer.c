@@ -12,6 +12,7 @@
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 #include "lib/stream.h"
 
 static struct gl_peer *peer_of(const gr_resource *resource)
@@ -219,7 +220,7 @@ static gr_status unregister(gr_resource *resource)
      * copies.
      */
     if (peer->drawing->ptr)
-        (void)gr_driver()->EventSynchronize(peer->done);
+        (void)gr_event_finish(peer->done);
     gr_status status = gl_drawing_end(peer->drawing);
     gr_retire_after(&peer->retired, &resource->context, peer->done, gl_peer_end);
     gr_retired_collect();

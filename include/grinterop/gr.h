@@ -361,7 +361,7 @@ GR_API gr_status gr_resource_unmap(gr_resource *resource, CUstream stream);
  *     GR_ERR_STATE          the resource is mapped or closed
  *     GR_ERR_CUDA           the work failed
  *
- * Wraps cuEventQuery, cuEventSynchronize.
+ * Wraps cuEventQuery.
  */
 GR_API gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms);
 

@@ -56,7 +56,7 @@ static void retire(struct leftover *left, struct gr_context *context, CUevent af
 {
     struct leftover *kept = malloc(sizeof(*kept));
     if (!kept) {
-        gr_driver()->EventSynchronize(after);
+        gr_event_finish(after);
         gr_driver()->EventDestroy(after);
         end_leftover(left, true);
         return;

@@ -138,7 +138,7 @@ void gr_objects_free(gr_resource *resource, bool alive)
 {
     struct gr_objects **lists[] = {&resource->retired, &resource->idle};
     for (struct gr_objects *set = resource->retired; set && alive; set = set->next)
-        gr_driver()->EventSynchronize(set->done);
+        gr_event_finish(set->done);
     for (size_t i = 0; i < 2; i++) {
         while (*lists[i]) {
             struct gr_objects *set = *lists[i];

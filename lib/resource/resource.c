@@ -7,7 +7,6 @@
  */
 #include "lib/resource/resource.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,18 +26,11 @@
 struct gr_resource_lock gr_resource_locks[GR_RESOURCE_LOCKS];
 size_t gr_group_changes = 1; /* a new resource is in no group */
 
-/* Yields at first. Then sleeps, so that a holder with a lower priority can run. */
 void gr_resource_lock_wait(unsigned lock)
 {
-    unsigned look = 0, yields = 100;
-    while (__atomic_exchange_n(&gr_resource_locks[lock].taken, 1, __ATOMIC_ACQUIRE)) {
-        if (yields > 0) {
-            yields--;
-            sched_yield();
-        } else {
-            gr_host_pause(&look);
-        }
-    }
+    unsigned look = 0;
+    while (__atomic_exchange_n(&gr_resource_locks[lock].taken, 1, __ATOMIC_ACQUIRE))
+        gr_host_pause(&look);
 }
 
 void gr_resource_take_turn(gr_resource *resource)

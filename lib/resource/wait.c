@@ -4,6 +4,7 @@
 #include "lib/platform/clock.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 #include "lib/host_wait.h"
 #include "lib/resource/resource.h"
 #include "lib/stream.h"
@@ -86,18 +87,15 @@ static gr_status wait_for(const struct last *last, unsigned timeout_ms, const ch
     double end = gr_clock_ms() + (timeout_ms || !last->new ? timeout_ms : MOMENT_MS);
     unsigned look = 0;
     CUresult result = cu->EventQuery(event); /* after a failure the work may never end */
-    if (result == CUDA_ERROR_NOT_READY && timeout_ms == GR_WAIT_FOREVER)
-        result = cu->EventSynchronize(event);
-    while (result == CUDA_ERROR_NOT_READY && gr_clock_ms() < end) {
+    while (result == CUDA_ERROR_NOT_READY &&
+           (timeout_ms == GR_WAIT_FOREVER || gr_clock_ms() < end)) {
         gr_host_pause(&look);
         result = cu->EventQuery(event);
     }
     if (result == CUDA_SUCCESS)
         return GR_OK;
     if (result != CUDA_ERROR_NOT_READY)
-        return gr_fail_cuda(result,
-                            timeout_ms == GR_WAIT_FOREVER ? "cuEventSynchronize" : "cuEventQuery",
-                            "CUDA's work with the resource failed.");
+        return gr_fail_cuda(result, "cuEventQuery", "CUDA's work with the resource failed.");
     if (!timeout_ms)
         return gr_fail(GR_ERR_NOT_READY, call, "CUDA's work with the resource is not done.");
     return gr_fail(GR_ERR_TIMEOUT, call,

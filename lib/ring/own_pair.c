@@ -4,6 +4,7 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 #include "lib/external/external.h"
 #include "lib/sync/semaphore_points.h"
 #include "lib/log.h"
@@ -65,7 +66,7 @@ static gr_status wait_for_submit(const gr_resource *resource, const char *call)
     GR_TRY(gr_context_enter(&resource->context, &pushed, call));
     gr_status status = gr_semaphore_event_after(&drawn, 1, &event);
     if (event) {
-        gr_driver()->EventSynchronize(event);
+        gr_event_finish(event);
         gr_driver()->EventDestroy(event);
     }
     gr_context_leave(pushed);

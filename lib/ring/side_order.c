@@ -61,6 +61,7 @@
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 #include "lib/external/external.h"
 #include "lib/ring/peer_link.h"
 #include "lib/resource/resource.h"
@@ -324,7 +325,7 @@ static void wait_for_release(gr_resource *resource)
         return;
     gr_sync_last_work(gr_sync_of(resource), &event);
     if (event) {
-        gr_driver()->EventSynchronize(event);
+        gr_event_finish(event);
         gr_driver()->EventDestroy(event);
     }
     gr_context_leave(pushed);

@@ -5,6 +5,7 @@
  */
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 #include "lib/sync/sync.h"
 
 gr_status gr_sync_refuse_unready(const gr_resource *resource, const char *call)
@@ -52,10 +53,10 @@ gr_status gr_sync_wait_for_retaken(gr_semaphore *release, const char *call)
     if (!passed)
         return GR_OK;
     GR_TRY(gr_context_enter(&release->context, &pushed, call));
-    CUresult result = gr_driver()->EventSynchronize(passed);
+    CUresult result = gr_event_finish(passed);
     gr_context_leave(pushed);
     if (result != CUDA_SUCCESS)
-        return gr_fail_cuda(result, "cuEventSynchronize",
+        return gr_fail_cuda(result, "cuEventQuery",
                             "%s: a stream that signals the binary semaphore failed.", call);
     pthread_mutex_lock(&release->lock);
     release->retaken = false;
@@ -107,9 +108,9 @@ gr_status gr_sync_wait_on_host(gr_resource *const resources[], size_t n)
         return status;
     for (size_t i = 0; i < n && status == GR_OK; i++) {
         CUevent done = gr_sync_of(resources[i])->done;
-        CUresult result = done ? gr_driver()->EventSynchronize(done) : CUDA_SUCCESS;
+        CUresult result = done ? gr_event_finish(done) : CUDA_SUCCESS;
         if (result != CUDA_SUCCESS)
-            status = gr_fail_work(result, "cuEventSynchronize",
+            status = gr_fail_work(result, "cuEventQuery",
                                   "The thread could not wait for the resource's last release.");
     }
     gr_context_leave(pushed);

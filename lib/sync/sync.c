@@ -53,18 +53,15 @@ gr_status gr_sync_last_work(struct gr_sync *sync, CUevent *event)
  */
 static gr_status wait_for_last_work(struct gr_sync *sync)
 {
-    const gr_cuda_api *cu = gr_driver();
     CUevent event;
     gr_status status = gr_sync_last_work(sync, &event);
     if (status != GR_OK || !event)
         return status;
-    CUresult result = cu->EventQuery(event); /* after a failure the work may never end */
-    if (result == CUDA_ERROR_NOT_READY)
-        result = cu->EventSynchronize(event);
-    cu->EventDestroy(event);
+    CUresult result = gr_event_finish(event);
+    gr_driver()->EventDestroy(event);
     return result == CUDA_SUCCESS
                ? GR_OK
-               : gr_fail_cuda(result, "cuEventSynchronize", "The resource's last release failed.");
+               : gr_fail_cuda(result, "cuEventQuery", "The resource's last release failed.");
 }
 
 gr_status gr_sync_set(gr_resource *resource, gr_semaphore *acquire, gr_semaphore *release,

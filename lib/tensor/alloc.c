@@ -6,6 +6,7 @@
 
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 #include "lib/plural.h"
 #include "lib/resource/set_aside.h"
 #include "lib/stream.h"
@@ -42,7 +43,7 @@ static CUresult allocate_now(CUdeviceptr *made, size_t bytes)
         return result;
     result = cu->MemAllocAsync(made, bytes, stream);
     if (result == CUDA_SUCCESS)
-        result = cu->StreamSynchronize(stream);
+        result = gr_event_finish_stream(stream);
     cu->StreamDestroy(stream);
     return result;
 }

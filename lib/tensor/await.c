@@ -2,6 +2,7 @@
 #include "lib/tensor/tensor.h"
 
 #include "lib/driver.h"
+#include "lib/event.h"
 #include "lib/tensor/use.h"
 
 /* The call synchronizes the tensor's own stream, which contains only work of this tensor. */
@@ -14,10 +15,10 @@ gr_status gr_tensor_await(const gr_tensor *tensor, const char *call)
         status = gr_context_enter(&tensor->context, &pushed, call);
     if (status != GR_OK)
         return status;
-    CUresult result = gr_driver()->StreamSynchronize(stream);
+    CUresult result = gr_event_finish_stream(stream);
     if (result != CUDA_SUCCESS)
-        status = gr_fail_cuda(result, "cuStreamSynchronize",
-                              "%s could not wait for the tensor's bytes.", call);
+        status = gr_fail_cuda(result, "cuStreamQuery", "%s could not wait for the tensor's bytes.",
+                              call);
     gr_context_leave(pushed);
     return status;
 }

@@ -66,7 +66,7 @@ static gr_status collect(void)
 
 /* ---- The failure ----------------------------------------------------------------------------- */
 
-enum { CUDA_WAITS = 1, CLOSED = 2 };
+enum { CUDA_WAITS = 1, CLOSED = 2, FAILS_LATER = 4 };
 
 static gr_status submit_nothing(gr_resource *submitted, VkFence fence)
 {
@@ -97,7 +97,7 @@ static void begin(int kind)
 /*
  * Submits work that waits for CUDA, whose kernel then fails. Returns the fence of the submit. With
  * CUDA_WAITS, another stream waits for that submit. With CLOSED, the resource was closed before the
- * failure.
+ * failure. With FAILS_LATER, the kernel fails during the next call.
  */
 static VkFence leave_waiting(int how)
 {
@@ -113,6 +113,10 @@ static VkFence leave_waiting(int how)
         assert_ok(gr_buffer_release(must_map_on(resource, fx.other)));
     if (how & CLOSED)
         assert_ok(gr_resource_close(resource, GR_STREAM_OF_MAP));
+    if (how & FAILS_LATER) {
+        gate_open_after(gate, 100);
+        return fence;
+    }
     gate_open(gate);
     child_check(fx.cu->StreamSynchronize(fx.stream) != CUDA_SUCCESS);
     child_check(vk.WaitForFences(vk.h->device, 1, &fence, VK_TRUE, 50000000) == VK_TIMEOUT);
@@ -150,11 +154,14 @@ FAILURE(linear_map_fails, PLAIN + COPIED, 0, map_linear)
 FAILURE(release_after_an_event_fails, PLAIN, 0, release_after_event)
 FAILURE(wait_fails, PLAIN, CUDA_WAITS, wait)
 FAILURE(set_sync_fails, PLAIN, CUDA_WAITS, set_sync)
+FAILURE(wait_fails_later, PLAIN, CUDA_WAITS + FAILS_LATER, wait)
+FAILURE(set_sync_fails_later, PLAIN, CUDA_WAITS + FAILS_LATER, set_sync)
 FAILURE(closed, PLAIN, 0, close_it)
 FAILURE(closed_while_cuda_waits, PLAIN, CUDA_WAITS, close_it)
 FAILURE(closed_before, PLAIN, CLOSED, collect)
+FAILURE(closed_before_while_cuda_waits, PLAIN, CUDA_WAITS + CLOSED, collect)
 
-VULKAN_TEST(a_failed_kernel_does_not_leave_vulkan_waiting, 11)
+VULKAN_TEST(a_failed_kernel_does_not_leave_vulkan_waiting, 14)
 {
     static const char *const children[] = {
         "map_fails",
@@ -165,9 +172,12 @@ VULKAN_TEST(a_failed_kernel_does_not_leave_vulkan_waiting, 11)
         "release_after_an_event_fails",
         "wait_fails",
         "set_sync_fails",
+        "wait_fails_later",
+        "set_sync_fails_later",
         "closed",
         "closed_while_cuda_waits",
         "closed_before",
+        "closed_before_while_cuda_waits",
     };
     need_failing_kernels();
     expect_child(children[_i]);
