@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Python objects that own a tensor's memory. A tensor may be freed on any thread, with or without
- * the GIL, even while Python finalizes. Freeing a tensor therefore only queues the Python object.
- * The main thread or a later call that holds the GIL releases the object.
+ * Python objects that own a tensor's memory, and collect(). A tensor may be freed on any thread,
+ * with or without the GIL, even while Python finalizes. Freeing a tensor therefore only queues the
+ * Python object. The main thread or a later call that holds the GIL releases the object.
  */
 #include "tensor.h"
 
@@ -96,3 +96,38 @@ bool stream_stays(PyObject *stream)
     Py_XDECREF(address);
     return stays;
 }
+
+/* ---- Functions ------------------------------------------------------------------------------- */
+
+static gr_status collect_once(void *none, unsigned timeout_ms)
+{
+    (void)none;
+    return gr_tensor_collect(timeout_ms);
+}
+
+static PyObject *collect(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"timeout", NULL};
+    PyObject *time = NULL;
+    unsigned timeout_ms;
+    (void)module;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:collect", names, &time) ||
+        !timeout_of(time, &timeout_ms))
+        return NULL;
+    bool done = wait_in_slices(collect_once, NULL, timeout_ms);
+    kept_release();
+    return done ? Py_NewRef(Py_None) : NULL;
+}
+
+FUNCTION(bytes_moved, PyLong_FromUnsignedLongLong(gr_bytes_moved()))
+
+PyMethodDef tensor_functions[] = {
+    {"collect", METHOD(collect), KEYWORDS,
+     "collect(timeout=None)\n--\n\n"
+     "Frees dropped tensors, and waits up to `timeout` seconds for those that streams still use.\n"
+     "None waits forever."},
+    {"bytes_moved", bytes_moved, METH_NOARGS,
+     "bytes_moved()\n--\n\n"
+     "The bytes that grinterop's copies and kernels have written so far in this process."},
+    {0},
+};
