@@ -398,12 +398,10 @@ static PyObject *dlpack(PyObject *self, PyObject *const *args, Py_ssize_t count,
 {
     struct export wanted;
     gr_tensor *tensor = tensor_of(self);
-    PyObject *needs, *capsule;
-    if (!tensor || !export_of(&wanted, args, count, names) ||
-        !(needs = needs_of((tensor_object *)self)))
-        return NULL;
-    capsule = export_capsule(tensor, &wanted, needs);
-    Py_DECREF(needs);
+    PyObject *needs =
+        tensor && export_of(&wanted, args, count, names) ? needs_of((tensor_object *)self) : NULL;
+    PyObject *capsule = needs ? export_capsule(tensor, &wanted, needs) : NULL;
+    Py_XDECREF(needs);
     return capsule;
 }
 
