@@ -86,7 +86,15 @@ gr_vk_device *device_for(struct world *w, int number);
  */
 struct ring *ring_at(struct world *w, int place);
 bool is_ring_valid(const struct world *w, const struct ring *ring);
-unsigned ring_count(const struct ring *ring, enum slot_state state);
+
+/* A resource that stays in the ring. All slots of a ring are alike. */
+struct resource *ring_resource(const struct ring *ring);
+
+/* The number of slots in that state. */
+unsigned ring_count(const struct ring *ring, enum slot_state state, bool also_leaving);
+
+/* The slot has become free, and leaves the ring if it was leaving. */
+void slot_is_free(struct ring *ring, struct slot *slot);
 
 /* Frees a ring and the buffers of its slots. The context of the ring must be current. */
 void ring_free(struct world *w, struct ring *ring);

@@ -108,7 +108,7 @@ static bool slot_is_out(const struct slot *slot)
 static bool ring_uses_stream(const struct world *w, CUstream stream)
 {
     for (int i = 0; i < RINGS; i++)
-        for (int k = 0; k < SLOTS; k++)
+        for (int k = 0; k < ALL_SLOTS; k++)
             if (w->rings[i].life == LIVE && slot_is_out(&w->rings[i].slots[k]) &&
                 w->rings[i].slots[k].stream == stream)
                 return true;

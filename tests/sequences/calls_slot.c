@@ -8,50 +8,90 @@
 
 /* ---- By hand ----------------------------------------------------------------------------- */
 
-static struct slot *slot_of(struct world *w, struct ring *ring, const gr_slot *given)
+/* The oldest frame, or the slot that has been free for longest. */
+static struct slot *oldest(struct ring *ring, enum slot_state state, bool also_leaving)
 {
-    for (int i = 0; i < SLOTS; i++)
-        if (ring->slots[i].resource->it == given->resource)
-            return &ring->slots[i];
-    fail(w, "the slot is not one of the ring's");
-}
-
-static void is_free(struct ring *ring, struct slot *slot)
-{
-    slot->state = SLOT_FREE;
-    slot->free_since = ++ring->freed;
-}
-
-/* The slot that became free first. */
-static struct slot *next_free(struct ring *ring)
-{
-    struct slot *next = NULL;
-    for (int i = 0; i < SLOTS; i++) {
+    struct slot *found = NULL;
+    for (int i = 0; i < ALL_SLOTS; i++) {
         struct slot *slot = &ring->slots[i];
-        if (slot->state == SLOT_FREE && (!next || slot->free_since < next->free_since))
-            next = slot;
+        if (slot->state == state && (also_leaving || !slot->leaving) &&
+            (!found || slot->turn < found->turn))
+            found = slot;
     }
-    return next;
+    return found;
 }
 
-static struct slot *next_ready(struct ring *ring)
+static void drop_older(struct ring *ring, uint64_t frame)
 {
-    struct slot *next = NULL;
-    for (int i = 0; i < SLOTS; i++) {
-        struct slot *slot = &ring->slots[i];
-        if (slot->state == SLOT_READY && (!next || slot->frame < next->frame))
-            next = slot;
+    struct slot *slot;
+    while ((slot = oldest(ring, SLOT_READY, true)) && slot->turn < frame) {
+        ring->dropped++;
+        slot_is_free(ring, slot);
     }
-    return next;
 }
 
-/* The errors of an acquire that finds no slot or frame. */
-static unsigned none_may(const struct ring *ring, bool writes)
+/* The number of slots that an acquire may ask for. */
+static size_t most_slots(const struct ring *ring, bool writes)
 {
-    bool none = !ring_count(ring, writes ? SLOT_FREE : SLOT_READY);
-    if (ring->stopped && (writes || none))
+    size_t most = SLOTS;
+    for (int i = 0; i < ALL_SLOTS && !writes; i++)
+        most += ring->slots[i].state != SLOT_NONE && ring->slots[i].leaving;
+    return most;
+}
+
+/* The errors of an acquire of n slots or frames. */
+static unsigned none_may(const struct ring *ring, size_t n, bool writes)
+{
+    if (!ring || n == 0 || n > most_slots(ring, writes))
+        return MAY(GR_ERR_INVALID_VALUE);
+    unsigned there = ring_count(ring, writes ? SLOT_FREE : SLOT_READY, true);
+    if (writes && ring->newest)
+        there += ring_count(ring, SLOT_READY, false);
+    if (ring->stopped && (writes || there < n))
         return MAY(GR_ERR_STOPPED);
-    return none ? MAY(GR_ERR_NOT_READY) : 0;
+    return there < n ? MAY(GR_ERR_NOT_READY) : 0;
+}
+
+/* Takes the slots that an acquire for writing must get. */
+static void take_to_write(struct ring *ring, struct slot *list[], size_t n)
+{
+    uint64_t overwritten = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct slot *slot = oldest(ring, SLOT_FREE, true);
+        if (!slot) {
+            slot = oldest(ring, SLOT_READY, false);
+            overwritten = slot->turn;
+            ring->dropped++;
+        }
+        slot->state = SLOT_WRITING;
+        list[i] = slot;
+    }
+    drop_older(ring, overwritten);
+}
+
+/* Takes the frames that an acquire for reading must get: the next n, or the newest n. */
+static void take_to_read(struct ring *ring, struct slot *list[], size_t n)
+{
+    while (ring->newest && ring_count(ring, SLOT_READY, true) > n)
+        drop_older(ring, oldest(ring, SLOT_READY, true)->turn + 1);
+    for (size_t i = 0; i < n; i++) {
+        list[i] = oldest(ring, SLOT_READY, true);
+        list[i]->state = SLOT_READING;
+    }
+}
+
+static void is_frame(struct ring *ring, struct slot *slot)
+{
+    slot->state = SLOT_READY;
+    slot->turn = ++ring->written;
+}
+
+static void is_read(struct ring *ring, struct slot *slot)
+{
+    ring->read++;
+    if (slot->turn > ring->given_back)
+        ring->given_back = slot->turn;
+    slot_is_free(ring, slot);
 }
 
 static unsigned side_may(const struct ring *ring, int choice, bool writes)
@@ -89,27 +129,44 @@ static int side_of(const struct ring *ring, const int *a, bool writes)
     return graphics && a[2] % 8 ? STREAM_NONE : a[1];
 }
 
-static bool run_gr_ring_acquire_write(struct world *w, const int *a)
+/* How many slots a call acquires: usually one or all, sometimes a number that may be wrong. */
+static size_t batch_of(int number)
 {
-    const gr_slot *given = NULL;
-    struct ring *ring = ring_at(w, a[0]);
-    int choice = side_of(ring, a, true);
-    if (!is_ring_valid(w, ring) || !is_side_valid(w, choice))
-        return false;
-    unsigned may = side_may(ring, choice, true);
-    may |= ring ? none_may(ring, true) : MAY(GR_ERR_INVALID_VALUE);
-    CUstream stream = stream_at(w, choice);
-    if (!judge(w, gr_ring_acquire_write(ring_handle(ring), stream, &given, 1, 0), may))
-        return true;
-    struct slot *slot = slot_of(w, ring, given);
-    must(w, slot == next_free(ring) && !given->buffer == ring->cuda_reads && !given->submit);
-    slot->state = SLOT_WRITING;
+    return (size_t)(number < 192 ? 1 + number % SLOTS : number % (ALL_SLOTS + 2));
+}
+
+static void is_acquired(struct world *w, struct slot *slot, const gr_slot *given, CUstream stream)
+{
+    must(w, given->resource == slot->resource->it && !given->submit);
+    must(w, !given->buffer == (stream == GR_STREAM_NONE));
     slot->it = given;
     slot->stream = stream;
-    if (given->buffer)
-        write_slot(w, slot, stream, a[2]);
-    else
-        fill_gl(w, slot->resource->object, slot->value = a[2]);
+}
+
+static bool run_gr_ring_acquire_write(struct world *w, const int *a)
+{
+    const gr_slot *given[ALL_SLOTS + 2] = {NULL};
+    struct slot *list[SLOTS];
+    struct ring *ring = ring_at(w, a[0]);
+    int choice = side_of(ring, a, true);
+    size_t n = batch_of(a[3]);
+    if (!is_ring_valid(w, ring) || !is_side_valid(w, choice))
+        return false;
+    unsigned may = side_may(ring, choice, true) | none_may(ring, n, true);
+    CUstream stream = stream_at(w, choice);
+    if (!judge(w, gr_ring_acquire_write(ring_handle(ring), stream, given, n, 0), may))
+        return true;
+    uint64_t next = ring->written + ring_count(ring, SLOT_WRITING, true) + 1;
+    take_to_write(ring, list, n);
+    for (size_t i = 0; i < n; i++) {
+        int value = (a[2] + (int)i) % 256;
+        is_acquired(w, list[i], given[i], stream);
+        must(w, given[i]->frame == next + i);
+        if (given[i]->buffer)
+            write_slot(w, list[i], stream, value);
+        else
+            fill_gl(w, list[i]->resource->object, list[i]->value = value);
+    }
     return true;
 }
 
@@ -136,93 +193,113 @@ static void check_slot(struct world *w, const struct slot *slot)
     compare(w, o, bytes, 0, slot->resource->size);
 }
 
-/* Acquires the oldest frame. */
 static bool run_gr_ring_acquire_read(struct world *w, const int *a)
 {
-    const gr_slot *given = NULL;
+    const gr_slot *given[ALL_SLOTS + 2] = {NULL};
+    struct slot *list[ALL_SLOTS];
     struct ring *ring = ring_at(w, a[0]);
     int choice = side_of(ring, a, false);
+    size_t n = batch_of(a[3]);
     if (!is_ring_valid(w, ring) || !is_side_valid(w, choice))
         return false;
-    unsigned may = side_may(ring, choice, false);
-    may |= ring ? none_may(ring, false) : MAY(GR_ERR_INVALID_VALUE);
-    if (!judge(w, gr_ring_acquire_read(ring_handle(ring), stream_at(w, choice), &given, 1, 0), may))
+    unsigned may = side_may(ring, choice, false) | none_may(ring, n, false);
+    CUstream stream = stream_at(w, choice);
+    if (!judge(w, gr_ring_acquire_read(ring_handle(ring), stream, given, n, 0), may))
         return true;
-    struct slot *slot = slot_of(w, ring, given);
-    must(w, slot == next_ready(ring) && given->frame == slot->frame);
-    must(w, !given->buffer == !ring->cuda_reads && !given->submit);
-    slot->state = SLOT_READING;
-    slot->it = given;
-    slot->stream = stream_at(w, choice);
-    check_slot(w, slot);
+    take_to_read(ring, list, n);
+    for (size_t i = 0; i < n; i++) {
+        is_acquired(w, list[i], given[i], stream);
+        must(w, given[i]->frame == list[i]->turn);
+        check_slot(w, list[i]);
+    }
     return true;
+}
+
+/* Slots to hand on together, and the errors that this may cause. */
+struct batch {
+    struct slot *slots[ALL_SLOTS + 1];
+    size_t n;
+    unsigned may;
+};
+
+/* Picks slots in that state, in any order. Sometimes adds one of the other side, or one twice. */
+static struct batch pick_batch(struct ring *ring, int number, enum slot_state state)
+{
+    struct batch batch = {.n = 0};
+    struct slot *other = NULL;
+    for (int i = 0; ring && i < ALL_SLOTS; i++) {
+        struct slot *slot = &ring->slots[(number + i) % ALL_SLOTS];
+        if (slot->state == state && (batch.n == 0 || number >> (4 + i) & 1))
+            batch.slots[batch.n++] = slot;
+        else if (slot->state == (state == SLOT_WRITING ? SLOT_READING : SLOT_WRITING))
+            other = slot;
+    }
+    if (batch.n > 0 && number % 16 < 14)
+        return batch;
+    batch.may = MAY(other ? GR_ERR_STATE : GR_ERR_INVALID_VALUE);
+    if (other || batch.n > 0) {
+        batch.slots[batch.n] = other ? other : batch.slots[0];
+        batch.n++;
+    }
+    return batch;
 }
 
 typedef gr_status (*hand_on_fn)(gr_ring *ring, const gr_slot *const slots[], size_t n);
 
-/*
- * Hands over, gives back or cancels an acquired slot, which may be NULL or belong to the other
- * side. Returns the slot if the call succeeded.
- */
-static struct slot *hand_over(struct world *w, const int *a, hand_on_fn call, enum slot_state from,
-                              bool *made)
+/* Makes the call, and then each_is(), the effect on a slot. Returns whether there is an effect. */
+static bool hand_on(struct world *w, const int *a, hand_on_fn call, enum slot_state state,
+                    void (*each_is)(struct ring *ring, struct slot *slot))
 {
     struct ring *ring = ring_at(w, a[0]);
-    struct slot *slot = NULL;
-    *made = is_ring_valid(w, ring);
-    for (int i = 0; *made && ring && i < SLOTS; i++) {
-        struct slot *s = &ring->slots[i];
-        bool out = s->state == SLOT_WRITING || s->state == SLOT_READING;
-        if (out && (!slot || s->state == from))
-            slot = s;
-    }
-    if (!*made)
-        return NULL;
-    const gr_slot *const given = slot ? slot->it : NULL;
-    unsigned may = !slot ? MAY(GR_ERR_INVALID_VALUE) : slot->state != from ? MAY(GR_ERR_STATE) : 0;
-    gr_status status = call(ring_handle(ring), slot ? &given : NULL, slot ? 1 : 0);
-    judge(w, status, may);
-    return status == GR_OK ? slot : NULL;
+    if (!is_ring_valid(w, ring))
+        return false;
+    const gr_slot *given[ALL_SLOTS + 1];
+    const struct batch batch = pick_batch(ring, a[1], state);
+    if (ring && batch.n == 0 && a[1] % 8)
+        return false;
+    for (size_t i = 0; i < batch.n; i++)
+        given[i] = batch.slots[i]->it;
+    if (judge(w, call(ring_handle(ring), batch.n ? given : NULL, batch.n), batch.may))
+        for (size_t i = 0; i < batch.n; i++)
+            each_is(ring, batch.slots[i]);
+    return true;
 }
 
 static bool run_gr_ring_hand_over(struct world *w, const int *a)
 {
-    bool made;
-    struct slot *slot = hand_over(w, a, gr_ring_hand_over, SLOT_WRITING, &made);
-    if (!slot)
-        return made;
-    slot->state = SLOT_READY;
-    slot->frame = ++ring_at(w, a[0])->written;
-    return true;
+    return hand_on(w, a, gr_ring_hand_over, SLOT_WRITING, is_frame);
 }
 
 static bool run_gr_ring_cancel_write(struct world *w, const int *a)
 {
-    bool made;
-    struct slot *slot = hand_over(w, a, gr_ring_cancel_write, SLOT_WRITING, &made);
-    if (slot)
-        is_free(ring_at(w, a[0]), slot);
-    return made;
+    return hand_on(w, a, gr_ring_cancel_write, SLOT_WRITING, slot_is_free);
 }
 
 static bool run_gr_ring_give_back(struct world *w, const int *a)
 {
-    bool made;
-    struct slot *slot = hand_over(w, a, gr_ring_give_back, SLOT_READING, &made);
-    if (!slot)
-        return made;
-    is_free(ring_at(w, a[0]), slot);
-    ring_at(w, a[0])->read++;
-    return true;
+    return hand_on(w, a, gr_ring_give_back, SLOT_READING, is_read);
 }
 
+static void is_unread(struct ring *ring, struct slot *slot)
+{
+    (void)ring;
+    slot->state = SLOT_READY;
+}
+
+/* In GR_RING_NEWEST, a newer frame that is being read or was given back replaces the unread one. */
 static bool run_gr_ring_cancel_read(struct world *w, const int *a)
 {
-    bool made;
-    struct slot *slot = hand_over(w, a, gr_ring_cancel_read, SLOT_READING, &made);
-    if (slot)
-        slot->state = SLOT_READY;
-    return made;
+    struct ring *ring = ring_at(w, a[0]);
+    if (!hand_on(w, a, gr_ring_cancel_read, SLOT_READING, is_unread))
+        return false;
+    if (w->refused || !ring->newest)
+        return true;
+    uint64_t newest = ring->given_back;
+    for (int i = 0; i < ALL_SLOTS; i++)
+        if (ring->slots[i].state == SLOT_READING && ring->slots[i].turn > newest)
+            newest = ring->slots[i].turn;
+    drop_older(ring, newest);
+    return true;
 }
 
 /* ---- Tensors --------------------------------------------------------------------------------- */
@@ -237,8 +314,9 @@ static unsigned tensor_may(const struct ring *ring, const struct tensor *t, bool
     if (!t)
         return MAY(GR_ERR_INVALID_VALUE);
     unsigned may = t->revoked || (fetched && t->read_only) ? MAY(GR_ERR_STATE) : 0;
-    bool past = ring && t->size > ring->slots[0].resource->size;
-    if (fetched && is_discarded(ring ? ring->slots[0].resource : NULL))
+    const struct resource *like = ring ? ring_resource(ring) : NULL;
+    bool past = like && t->size > like->size;
+    if (fetched && is_discarded(like))
         may |= MAY(GR_ERR_STATE);
     return may | (past ? MAY(GR_ERR_INVALID_VALUE) : 0);
 }
@@ -259,20 +337,18 @@ static bool run_gr_ring_publish_tensor(struct world *w, const int *a)
     if ((t && (t->life != LIVE || t->resource)) || !is_for_tensors(w, ring, a[2]))
         return false;
     unsigned may = side_may(ring, a[2], true) | tensor_may(ring, t, false);
-    may |= ring ? none_may(ring, true) : MAY(GR_ERR_INVALID_VALUE);
+    may |= none_may(ring, 1, true);
     gr_status status =
         gr_ring_publish_tensor(ring_handle(ring), t ? t->it : NULL, NULL, stream_at(w, a[2]), 0);
     if (!judge(w, status, may))
         return true;
-    struct slot *slot = next_free(ring);
-    must(w, slot);
-    slot->state = SLOT_READY;
-    slot->frame = ++ring->written;
+    struct slot *slot;
+    take_to_write(ring, &slot, 1);
+    is_frame(ring, slot);
     slot->value = value_of(t, slot->resource->size);
     return true;
 }
 
-/* Fetches the oldest frame into a tensor. The slot of the frame is free afterwards. */
 static bool run_gr_ring_fetch_tensor(struct world *w, const int *a)
 {
     struct ring *ring = ring_at(w, a[0]);
@@ -280,27 +356,26 @@ static bool run_gr_ring_fetch_tensor(struct world *w, const int *a)
     if ((t && (t->life != LIVE || t->resource)) || !is_for_tensors(w, ring, a[2]))
         return false;
     unsigned may = side_may(ring, a[2], false) | tensor_may(ring, t, true);
-    may |= ring ? none_may(ring, false) : MAY(GR_ERR_INVALID_VALUE);
+    may |= none_may(ring, 1, false);
     gr_status status =
         gr_ring_fetch_tensor(ring_handle(ring), t ? t->it : NULL, NULL, stream_at(w, a[2]), 0);
     if (!judge(w, status, may))
         return true;
-    struct slot *oldest = next_ready(ring);
-    must(w, oldest);
+    struct slot *slot;
+    take_to_read(ring, &slot, 1);
     for (size_t i = 0; i < t->size; i++)
-        t->bytes[i] = (short)oldest->value;
-    is_free(ring, oldest);
-    ring->read++;
+        t->bytes[i] = (short)slot->value;
+    is_read(ring, slot);
     return true;
 }
 
 const struct entry calls_slot[] = {
-    CALL(gr_ring_acquire_write, 40, "psn"),
-    CALL(gr_ring_acquire_read, 30, "psn"),
-    CALL(gr_ring_hand_over, 35, "p"),
-    CALL(gr_ring_cancel_write, 6, "p"),
-    CALL(gr_ring_give_back, 20, "p"),
-    CALL(gr_ring_cancel_read, 10, "p"),
+    CALL(gr_ring_acquire_write, 40, "psnn"),
+    CALL(gr_ring_acquire_read, 30, "psnn"),
+    CALL(gr_ring_hand_over, 35, "pn"),
+    CALL(gr_ring_cancel_write, 6, "pn"),
+    CALL(gr_ring_give_back, 20, "pn"),
+    CALL(gr_ring_cancel_read, 10, "pn"),
     CALL(gr_ring_publish_tensor, 30, "pts"),
     CALL(gr_ring_fetch_tensor, 30, "pts"),
     {0},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Compares the state of the library with the model after each call. */
-#include "model.h"
+#include "calls.h"
 
 #include "run.h"
 #include "tests/drivers/fault_driver.h"
@@ -56,8 +56,8 @@ void need_cuda(struct world *w, CUresult result, const char *what)
 /* Whether the resource is a slot that the CUDA side has acquired, and is thus mapped. */
 static bool is_cuda_slot(const struct resource *r)
 {
-    for (int i = 0; r->ring && i < SLOTS; i++)
-        if (r->ring->slots[i].resource == r)
+    for (int i = 0; r->ring && i < ALL_SLOTS; i++)
+        if (r->ring->slots[i].state != SLOT_NONE && r->ring->slots[i].resource == r)
             return r->ring->slots[i].state == (r->ring->cuda_reads ? SLOT_READING : SLOT_WRITING);
     return false;
 }
@@ -100,6 +100,17 @@ static void check_buffer(struct world *w, const struct buffer *b)
     must(w, info->tensors == (b->resource->mapped == b ? tensors_of(w, b->resource) : 0));
 }
 
+static void check_ring(struct world *w, const struct ring *ring)
+{
+    const gr_ring_info *info = gr_ring_get_info(ring->it);
+    must(w, info->written == ring->written && info->read == ring->read);
+    must(w, info->dropped == ring->dropped && info->slots == SLOTS);
+    must(w, info->free == ring_count(ring, SLOT_FREE, true) &&
+                info->writing == ring_count(ring, SLOT_WRITING, true));
+    must(w, info->ready == ring_count(ring, SLOT_READY, true) &&
+                info->reading == ring_count(ring, SLOT_READING, true));
+}
+
 /*
  * grinterop must detect each mistake before the CUDA driver sees it. But only the driver knows
  * whether a stream has ended or belongs to another context, and it refuses to look at a special
@@ -134,6 +145,9 @@ void check_world(struct world *w)
     for (int i = 0; i < BUFFERS; i++)
         if (w->buffers[i].life == LIVE)
             check_buffer(w, &w->buffers[i]);
+    for (int i = 0; i < RINGS; i++)
+        if (w->rings[i].life == LIVE)
+            check_ring(w, &w->rings[i]);
     CUcontext current = NULL;
     need_cuda(w, w->cu->CtxGetCurrent(&current), "cuCtxGetCurrent");
     must(w, current == (w->cuda < CUDA_CONTEXTS ? w->contexts[w->cuda] : NULL));

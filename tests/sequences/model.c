@@ -260,23 +260,25 @@ void is_released(struct world *w, struct buffer *b)
     forget_if_ended(r);
 }
 
-void slots_are_left(struct ring *ring)
+void slot_is_left(struct slot *slot)
 {
-    for (int i = 0; i < SLOTS; i++) {
-        struct resource *r = ring->slots[i].resource;
-        r->ring = NULL;
-        r->object->ringed = false;
-        r->object->mapped--;
-        r->last_may_be_gone = true;
-        bytes_are(r->object, 0, r->object->size, UNKNOWN);
-        forget_if_ended(r);
-    }
+    struct resource *r = slot->resource;
+    if (slot->state == SLOT_NONE)
+        return;
+    slot->state = SLOT_NONE;
+    r->ring = NULL;
+    r->object->ringed = false;
+    r->object->mapped--;
+    r->last_may_be_gone = true;
+    bytes_are(r->object, 0, r->object->size, UNKNOWN);
+    forget_if_ended(r);
 }
 
 void ring_is_freed(struct ring *ring)
 {
     ring->life = ENDED;
-    slots_are_left(ring);
+    for (int i = 0; i < ALL_SLOTS; i++)
+        slot_is_left(&ring->slots[i]);
 }
 
 void submit_is_left(struct resource *r)

@@ -31,7 +31,8 @@
 #define MAILS         4
 #define SUBMITS       3
 #define RINGS         2
-#define SLOTS         2 /* slots per ring */
+#define SLOTS         2           /* slots per ring */
+#define ALL_SLOTS     (2 * SLOTS) /* including those that a resize replaced, with frames in them */
 #define SEMAPHORES    4
 #define GL_BUFFERS    6 /* half of them in each OpenGL context */
 #define GL_IMAGES     4
@@ -125,26 +126,28 @@ struct resource {
     bool own_sync;        /* gr_resource_set_sync() was called */
 };
 
-enum slot_state { SLOT_FREE, SLOT_WRITING, SLOT_READY, SLOT_READING };
+enum slot_state { SLOT_NONE, SLOT_FREE, SLOT_WRITING, SLOT_READY, SLOT_READING };
 
 struct slot {
     struct resource *resource;
     enum slot_state state;
     const gr_slot *it; /* set while the slot is written or read */
     CUstream stream;   /* set while the slot is written or read */
-    uint64_t frame;    /* valid in the states READY and READING */
+    uint64_t turn;     /* the frame in the slot; of a free slot: when it became free */
     int value;         /* the value of all bytes, or UNKNOWN */
-    unsigned free_since;
+    bool leaving;      /* a resize replaced the slot: it leaves the ring when it becomes free */
 };
 
-/* A lossless ring between CUDA and OpenGL. */
+/* A ring between CUDA and OpenGL. */
 struct ring {
     enum life life;
     gr_ring *it;
     bool cuda_reads; /* OpenGL writes and CUDA reads */
-    struct slot slots[SLOTS];
-    uint64_t written, read;
-    unsigned freed; /* how many slots were freed so far */
+    bool newest;     /* GR_RING_NEWEST */
+    struct slot slots[ALL_SLOTS];
+    uint64_t written, read, dropped;
+    uint64_t given_back; /* the newest frame that was given back */
+    uint64_t freed;      /* how many slots were freed so far */
     bool stopped;
 };
 
@@ -354,8 +357,8 @@ void export_is_ended(struct world *w, struct export *x);
 /* gr_buffer_release_later() was called: the library owns the buffer from now on. */
 void note_set_aside(struct world *w, struct buffer *b);
 
-/* The ring has been resized or freed: its former resources are ordinary ones again. */
-void slots_are_left(struct ring *ring);
+/* The slot has left its ring, so its resource is an ordinary one again. */
+void slot_is_left(struct slot *slot);
 void ring_is_freed(struct ring *ring);
 
 /* The resource was closed or freed: a begun submit continues without it. */

@@ -68,9 +68,9 @@ bool is_stale_resource(const struct world *w, const struct resource *r)
 
 static bool ring_uses_stream(const struct world *w, const gr_buffer *buffer)
 {
-    for (int i = 0; i < RINGS * SLOTS; i++) {
-        const struct ring *ring = &w->rings[i / SLOTS];
-        const struct slot *slot = &ring->slots[i % SLOTS];
+    for (int i = 0; i < RINGS * ALL_SLOTS; i++) {
+        const struct ring *ring = &w->rings[i / ALL_SLOTS];
+        const struct slot *slot = &ring->slots[i % ALL_SLOTS];
         if (ring->life == LIVE && (slot->state == SLOT_WRITING || slot->state == SLOT_READING) &&
             slot->it->buffer == buffer)
             return true;

@@ -74,7 +74,7 @@ static void release_last(struct world *w, struct buffer *b)
 static void clean_context(struct world *w)
 {
     for (int i = 0; i < RINGS; i++)
-        if (w->rings[i].life == LIVE && is_here(w, w->rings[i].slots[0].resource))
+        if (w->rings[i].life == LIVE && is_ring_valid(w, &w->rings[i]))
             ring_free(w, &w->rings[i]);
     for (int i = 0; i < BUFFERS; i++)
         if (w->buffers[i].life == LIVE && is_here(w, w->buffers[i].resource))
