@@ -9,16 +9,24 @@ import grinterop
 from grinterop import _grinterop
 
 STUBS = ast.parse((resources.files("grinterop") / "_grinterop.pyi").read_text())
-CLASSES = {
-    node.name: node
-    for node in STUBS.body
-    if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
-}
-FUNCTIONS = {node.name: node for node in STUBS.body if isinstance(node, ast.FunctionDef)}
+ALL = {node.name: node for node in STUBS.body if isinstance(node, ast.ClassDef)}
+CLASSES = {name: node for name, node in ALL.items() if not name.startswith("_")}
 
 
 def members(node):
-    return {item.name: item for item in node.body if isinstance(item, ast.FunctionDef)}
+    """The functions of the stub or of a class and its bases. `a = b` has the arguments of b."""
+    found = {}
+    for base in getattr(node, "bases", ()):
+        found |= members(ALL[base.id])
+    for item in node.body:
+        if isinstance(item, ast.FunctionDef):
+            found[item.name] = item
+        elif isinstance(item, ast.Assign):
+            found[item.targets[0].id] = found[item.value.id]
+    return found
+
+
+FUNCTIONS = members(STUBS)
 
 
 def has(function, decorator):
