@@ -6,7 +6,8 @@ libGL is not needed.
 """
 
 import ctypes
-from ctypes import POINTER, byref, c_char_p, c_double, c_float, c_int, c_ssize_t, c_ubyte, c_uint
+import re
+from ctypes import byref, c_char_p, c_double, c_float, c_int, c_ssize_t, c_ubyte, c_uint
 from ctypes import c_void_p
 
 ARRAY_BUFFER = 0x8892
@@ -25,87 +26,46 @@ COMPILE_STATUS, LINK_STATUS = 0x8B81, 0x8B82
 COLOR_BUFFER_BIT, DEPTH_BUFFER_BIT = 0x4000, 0x0100
 BLEND, DEPTH_TEST = 0x0BE2, 0x0B71
 SRC_ALPHA, ONE = 0x0302, 1
-POINTS, LINES, LINE_LOOP, LINE_STRIP = 0, 1, 2, 3
+POINTS, LINES, LINE_STRIP = 0, 1, 3
 TRIANGLES, TRIANGLE_STRIP = 4, 5
 PROGRAM_POINT_SIZE = 0x8642
 PACK_ALIGNMENT, UNPACK_ALIGNMENT = 0x0D05, 0x0CF5
 RENDERER, VERSION = 0x1F01, 0x1F02
 
-_names = POINTER(c_uint)
-_FUNCTIONS = {
-    "ActiveTexture": (None, c_uint),
-    "AttachShader": (None, c_uint, c_uint),
-    "BindBuffer": (None, c_uint, c_uint),
-    "BindFramebuffer": (None, c_uint, c_uint),
-    "BindRenderbuffer": (None, c_uint, c_uint),
-    "BindTexture": (None, c_uint, c_uint),
-    "BindVertexArray": (None, c_uint),
-    "BlendFunc": (None, c_uint, c_uint),
-    "BufferData": (None, c_uint, c_ssize_t, c_void_p, c_uint),
-    "BufferSubData": (None, c_uint, c_ssize_t, c_ssize_t, c_void_p),
-    "CheckFramebufferStatus": (c_uint, c_uint),
-    "Clear": (None, c_uint),
-    "ClearDepth": (None, c_double),
-    "ClearColor": (None, c_float, c_float, c_float, c_float),
-    "CompileShader": (None, c_uint),
-    "CopyImageSubData": (None, *[c_uint] * 15),
-    "CreateProgram": (c_uint,),
-    "CreateShader": (c_uint, c_uint),
-    "DeleteBuffers": (None, c_int, _names),
-    "DeleteFramebuffers": (None, c_int, _names),
-    "DeleteTextures": (None, c_int, _names),
-    "DrawArrays": (None, c_uint, c_int, c_int),
-    "DrawArraysInstanced": (None, c_uint, c_int, c_int, c_int),
-    "Enable": (None, c_uint),
-    "EnableVertexAttribArray": (None, c_uint),
-    "Finish": (None,),
-    "FramebufferRenderbuffer": (None, c_uint, c_uint, c_uint, c_uint),
-    "FramebufferTexture2D": (None, c_uint, c_uint, c_uint, c_uint, c_int),
-    "GenBuffers": (None, c_int, _names),
-    "GenFramebuffers": (None, c_int, _names),
-    "GenRenderbuffers": (None, c_int, _names),
-    "GenTextures": (None, c_int, _names),
-    "GenVertexArrays": (None, c_int, _names),
-    "GetBufferSubData": (None, c_uint, c_ssize_t, c_ssize_t, c_void_p),
-    "GetError": (c_uint,),
-    "GetProgramInfoLog": (None, c_uint, c_int, POINTER(c_int), c_char_p),
-    "GetProgramiv": (None, c_uint, c_uint, POINTER(c_int)),
-    "GetShaderInfoLog": (None, c_uint, c_int, POINTER(c_int), c_char_p),
-    "GetShaderiv": (None, c_uint, c_uint, POINTER(c_int)),
-    "GetString": (c_char_p, c_uint),
-    "GetTexImage": (None, c_uint, c_int, c_uint, c_uint, c_void_p),
-    "GetUniformLocation": (c_int, c_uint, c_char_p),
-    "LineWidth": (None, c_float),
-    "LinkProgram": (None, c_uint),
-    "PixelStorei": (None, c_uint, c_int),
-    "ReadPixels": (None, c_int, c_int, c_int, c_int, c_uint, c_uint, c_void_p),
-    "RenderbufferStorageMultisample": (None, c_uint, c_int, c_uint, c_int, c_int),
-    "ShaderSource": (None, c_uint, c_int, POINTER(c_char_p), POINTER(c_int)),
-    "TexImage2D": (None, c_uint, c_int, c_int, c_int, c_int, c_int, c_uint, c_uint, c_void_p),
-    "TexParameteri": (None, c_uint, c_uint, c_int),
-    "TexSubImage2D": (None, c_uint, c_int, c_int, c_int, c_int, c_int, c_uint, c_uint, c_void_p),
-    "Uniform1f": (None, c_int, c_float),
-    "Uniform1i": (None, c_int, c_int),
-    "Uniform4f": (None, c_int, c_float, c_float, c_float, c_float),
-    "UniformMatrix4fv": (None, c_int, c_int, c_ubyte, POINTER(c_float)),
-    "UseProgram": (None, c_uint),
-    "VertexAttribPointer": (None, c_uint, c_int, c_uint, c_uint, c_int, c_void_p),
-    "Viewport": (None, c_int, c_int, c_int, c_int),
-}
+# Each function: its name, and a letter for each argument and for the result.
+_LETTERS = {"u": c_uint, "i": c_int, "f": c_float, "d": c_double, "n": c_ssize_t, "p": c_void_p}
+_LETTERS |= {"b": c_ubyte, "s": c_char_p}
+_FUNCTIONS = """
+    ActiveTexture(u) AttachShader(uu) BindBuffer(uu) BindFramebuffer(uu) BindRenderbuffer(uu)
+    BindTexture(uu) BindVertexArray(u) BlendFunc(uu) BufferData(unpu) BufferSubData(unnp)
+    CheckFramebufferStatus(u)u Clear(u) ClearDepth(d) ClearColor(ffff) CompileShader(u)
+    CopyImageSubData(uuuuuuuuuuuuuuu) CreateProgram()u CreateShader(u)u DeleteBuffers(ip)
+    DrawArrays(uii) DrawArraysInstanced(uiii) Enable(u) EnableVertexAttribArray(u) Finish()
+    FramebufferRenderbuffer(uuuu) FramebufferTexture2D(uuuui) GenBuffers(ip) GenFramebuffers(ip)
+    GenRenderbuffers(ip) GenTextures(ip) GenVertexArrays(ip) GetBufferSubData(unnp) GetError()u
+    GetProgramInfoLog(uips) GetProgramiv(uup) GetShaderInfoLog(uips) GetShaderiv(uup)
+    GetString(u)s GetTexImage(uiuup) GetUniformLocation(us)i LinkProgram(u) PixelStorei(ui)
+    ReadPixels(iiiiuup) RenderbufferStorageMultisample(uiuii) ShaderSource(uipp)
+    TexImage2D(uiiiiiuup) TexParameteri(uui) TexSubImage2D(uiiiiiuup) Uniform1f(if)
+    Uniform4f(iffff) UniformMatrix4fv(iibp) UseProgram(u) VertexAttribPointer(uiuuip)
+    Viewport(iiii)
+"""
 _found = {}
 
 
 def __getattr__(name):
     """OpenGL functions without the "gl" prefix: gl.Clear(...)."""
-    if name not in _FUNCTIONS:
-        raise AttributeError(f"gl.py has no {name}")
     if name not in _found:
+        declared = re.search(rf"\s{name}\((\w*)\)(\w?)", _FUNCTIONS)
+        if not declared:
+            raise AttributeError(f"gl.py has no {name}")
         egl = ctypes.CDLL("libEGL.so.1")
         egl.eglGetProcAddress.restype = c_void_p
         address = egl.eglGetProcAddress(f"gl{name}".encode())
         if not address:
             raise RuntimeError(f"this OpenGL has no gl{name}()")
-        _found[name] = ctypes.CFUNCTYPE(*_FUNCTIONS[name])(address)
+        arguments = [_LETTERS[letter] for letter in declared[1]]
+        _found[name] = ctypes.CFUNCTYPE(_LETTERS.get(declared[2]), *arguments)(address)
     return _found[name]
 
 
@@ -314,13 +274,11 @@ class Picture:
 
     VERTEX = """
         uniform vec4 place;
-        uniform float across;
         out vec2 at;
         void main()
         {
             at = vec2(gl_VertexID & 1, gl_VertexID >> 1);
             gl_Position = vec4(mix(place.xy, place.zw, at), 0, 1);
-            at.x *= across;
         }"""
     FRAGMENT = """
         uniform sampler2D image;
@@ -331,16 +289,13 @@ class Picture:
     def __init__(self):
         self.program = program(self.VERTEX, self.FRAGMENT)
         self.place = uniform("place", self.program)
-        self.across = uniform("across", self.program)
         self.array = vertex_array()
 
-    def draw(self, texture_name, left=-1.0, low=-1.0, right=1.0, high=1.0, across=1.0):
-        """`across` is the fraction of the texture's width to show, from the left."""
+    def draw(self, texture_name, left=-1.0, low=-1.0, right=1.0, high=1.0):
         _call("UseProgram", self.program)
         _call("BindVertexArray", self.array)
         _call("ActiveTexture", TEXTURE0)
         _call("BindTexture", TEXTURE_2D, texture_name)
         _call("Uniform4f", self.place, left, low, right, high)
-        _call("Uniform1f", self.across, across)
         _call("DrawArrays", TRIANGLE_STRIP, 0, 4)
         check("drawing a texture")

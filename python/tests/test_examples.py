@@ -88,7 +88,7 @@ def test_wrong_options_are_refused(arguments, tmp_path):
 
 @pytest.mark.parametrize(
     "name, module",
-    (("torch_draw.py", "torch"), ("cupy_filter.py", "cupy"), ("video_wall.py", "cvcuda")),
+    (("torch_draw.py", "torch"), ("video_wall.py", "cvcuda")),
 )
 def test_example_reports_missing_packages(name, module, tmp_path):
     if importlib.util.find_spec(module):
