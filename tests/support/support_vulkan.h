@@ -193,6 +193,9 @@ bool vulkan_gate_is_open(const struct vulkan_gate *gate);
 /* Makes the rest of the case use this queue for commands; a case starts with the graphics queue. */
 void vulkan_use_queue(VkQueue queue, uint32_t family);
 
+/* The family of that queue, for gr_vk_use. */
+const uint32_t *vulkan_queue_family(void);
+
 /* Begins a command buffer. The command buffer is freed after the case. */
 VkCommandBuffer vulkan_begin(void);
 

@@ -255,16 +255,18 @@ void vulkan_image_pattern(const struct vulkan_image *image, unsigned level, unsi
 void vulkan_cmd_from_cuda(VkCommandBuffer commands, struct vulkan_image *image,
                           VkImageLayout layout, VkAccessFlags access)
 {
-    const gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
-                                  .access = access, .layout = layout);
+    const gr_vk_use use =
+        GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_TRANSFER_BIT, .access = access,
+                .layout = layout, .queue_family = vulkan_queue_family());
     assert_ok(gr_vk_cmd_from_cuda(commands, &image->resource, 1, &use));
 }
 
 void vulkan_cmd_to_cuda(VkCommandBuffer commands, struct vulkan_image *image, VkImageLayout layout,
                         VkAccessFlags access)
 {
-    const gr_vk_use use = GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
-                                  .access = access, .layout = layout);
+    const gr_vk_use use =
+        GR_INIT(gr_vk_use, .stages = VK_PIPELINE_STAGE_TRANSFER_BIT, .access = access,
+                .layout = layout, .queue_family = vulkan_queue_family());
     assert_ok(gr_vk_cmd_to_cuda(commands, &image->resource, 1, &use));
     image->cudas = true;
 }

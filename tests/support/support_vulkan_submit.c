@@ -135,6 +135,11 @@ void vulkan_use_queue(VkQueue new_queue, uint32_t new_family)
     family = new_family;
 }
 
+const uint32_t *vulkan_queue_family(void)
+{
+    return &family;
+}
+
 void vulkan_submits_begin(void)
 {
     fence_count = gate_count = pool_count = copied_count = 0;
