@@ -15,7 +15,6 @@ import argparse
 import contextlib
 import datetime
 import gc
-import importlib
 import importlib.metadata
 import json
 import math
@@ -56,10 +55,6 @@ def array_of(data, shape):
     return numpy.frombuffer(data, numpy.uint8).reshape(shape).copy()
 
 
-def host_bytes(array):
-    return numpy.asarray(array).tobytes()
-
-
 def pattern(shape, seed):
     """Test bytes: neighbours differ, and each seed gives other bytes."""
     return bytes((i * 7 + (i >> 8) * 13 + seed * 31) & 255 for i in range(math.prod(shape)))
@@ -84,7 +79,7 @@ class Framework:
     take = lambda f, tensor: f.m.from_dlpack(tensor)  # noqa: E731
     pointer = lambda f, a: a.__cuda_array_interface__["data"][0]  # noqa: E731
     # copy bytes out of an array, into it, and into a new one; read an image by its CUDA array
-    to_bytes = refuse("it cannot copy to the CPU")
+    to_bytes = lambda f, a: numpy.asarray(a).tobytes()  # noqa: E731
     write = refuse("its arrays can't be written to")
     make = refuse("it cannot create arrays of bytes")
     take_array = refuse("it has no object for a CUDA array")
@@ -149,17 +144,6 @@ def read_array(self, buffer, shape):
     return data.tobytes()
 
 
-def begin_numpy(self):
-    # On a GPU, NumPy needs pinned memory, which both the CPU and the GPU can access.
-    self.memory = "device" if grinterop.is_software() else "pinned"
-
-
-def take_numpy(self, tensor):
-    if tensor.__dlpack_device__()[0] == 2:
-        raise Unsupported("it has no GPU arrays")
-    return self.m.from_dlpack(tensor)
-
-
 def begin_pycuda(self):
     self.m.init()
     self.context = self.m.Device(0).retain_primary_context()
@@ -208,10 +192,7 @@ def cvcuda_bytes(self, array):
 
 def cvcuda_of(self, data, shape):
     """A tensor of CV-CUDA with these bytes."""
-    tensor = grinterop.Tensor.alloc(shape, "uint8", stream=self.stream)
-    host = array_of(data, shape)
-    source = grinterop.Tensor.wrap(host.ctypes.data, shape, "uint8", memory="host", owner=host)
-    tensor.copy_from(source, stream=self.stream)
+    tensor = grinterop.Tensor.from_dlpack(array_of(data, shape)).clone(stream=self.stream)
     self.stream.sync()
     return self.take(tensor)
 
@@ -248,42 +229,39 @@ def decode_film(self, shape):
 FRAMEWORKS = {
     "PyTorch": {
         "modules": ("torch",), "packages": ("torch",),
+        "begin": lambda f: setattr(f, "on", "cuda" if f.m.cuda.is_available() else "cpu"),
         "pointer": lambda f, a: a.data_ptr(),
         "to_bytes": lambda f, a: a.cpu().numpy().tobytes(),
         "write": lambda f, a, d, s: a.copy_(f.make(d, s)),
-        "make": lambda f, d, s: f.m.from_numpy(array_of(d, s)).to(
-            "cuda" if f.m.cuda.is_available() else "cpu"
-        ),
-        "finish": lambda f: f.m.cuda.is_available() and f.m.cuda.synchronize(),
+        "make": lambda f, d, s: f.m.from_numpy(array_of(d, s)).to(f.on),
+        "finish": lambda f: f.on == "cuda" and f.m.cuda.synchronize(),
     },
     "CuPy": {
         "modules": ("cupy",), "packages": ("cupy-cuda13x", "cupy-cuda12x", "cupy"),
-        "begin": lambda f: f.m.zeros(1),
-        "pointer": lambda f, a: a.data.ptr,
+        "begin": lambda f: f.m.zeros(1), "pointer": lambda f, a: a.data.ptr,
         "to_bytes": lambda f, a: f.m.asnumpy(a).tobytes(),
         "write": lambda f, a, d, s: a.set(array_of(d, s)),
         "make": lambda f, d, s: f.m.asarray(array_of(d, s)),
         "finish": lambda f: f.m.cuda.Device().synchronize(),
     },
     "CUDA Python": {
-        "modules": ("cuda.core", "cuda.bindings.driver"),
-        "packages": ("cuda-core", "cuda-bindings"),
-        "begin": begin_cuda_python,
-        "ask": ask,
+        "modules": ("cuda.core", "cuda.bindings.driver"), "begin": begin_cuda_python,
+        "packages": ("cuda-core", "cuda-bindings"), "ask": ask,
         "take": lambda f, tensor: f.view.from_any_interface(tensor, stream_ptr=-1),
         "pointer": lambda f, a: a.ptr,
-        "to_bytes": view_bytes,
         "write": lambda f, a, d, s: f.ask(f.m.cuMemcpyHtoD(a.ptr, d, len(d))),
-        "make": make_memory,
-        "take_array": read_array,
+        "to_bytes": view_bytes, "make": make_memory, "take_array": read_array,
         "finish": lambda f: f.ask(f.m.cuCtxSynchronize()),
     },
     "NumPy": {
         "modules": ("numpy",), "packages": ("numpy",),
-        "begin": begin_numpy,
-        "take": take_numpy,
+        # On a GPU, NumPy needs pinned memory, which both the CPU and the GPU can access.
+        "begin": lambda f: setattr(f, "memory", "device" if grinterop.is_software() else "pinned"),
+        "take": lambda f, t: (
+            f.m.from_dlpack(t) if t.__dlpack_device__()[0] != 2
+            else refuse("it has no GPU arrays")(f)
+        ),
         "pointer": lambda f, a: a.ctypes.data,
-        "to_bytes": lambda f, a: a.tobytes(),
         "write": lambda f, a, d, s: a.__setitem__(..., array_of(d, s)),
         "make": lambda f, d, s: array_of(d, s),
     },
@@ -292,14 +270,12 @@ FRAMEWORKS = {
         "begin": lambda f: f.m.default_backend(),
         "take": lambda f, tensor: f.m.dlpack.from_dlpack(tensor),
         "pointer": lambda f, a: a.unsafe_buffer_pointer(),
-        "to_bytes": lambda f, a: host_bytes(a),
         "write": refuse("its arrays are immutable"),
         "make": lambda f, d, s: f.m.numpy.asarray(array_of(d, s)).block_until_ready(),
         "finish": lambda f: f.m.effects_barrier(),
     },
     "Numba": {
-        "modules": ("numba.cuda",),
-        "packages": ("numba", "numba-cuda"),
+        "modules": ("numba.cuda",), "packages": ("numba", "numba-cuda"),
         "take": lambda f, tensor: f.m.as_cuda_array(tensor),
         "pointer": lambda f, a: int(a.device_ctypes_pointer.value),
         "to_bytes": lambda f, a: a.copy_to_host().tobytes(),
@@ -324,29 +300,26 @@ FRAMEWORKS = {
     },
     "Warp": {
         "modules": ("warp",), "packages": ("warp-lang",),
-        "begin": begin_warp,
+        "begin": begin_warp, "take_array": sample_array,
         "pointer": lambda f, a: a.ptr,
         "to_bytes": lambda f, a: a.numpy().tobytes(),
         "write": lambda f, a, d, s: f.m.copy(a, f.make(d, s)),
         "make": lambda f, d, s: f.m.array(array_of(d, s), dtype=f.m.uint8, device="cuda:0"),
-        "take_array": sample_array,
         "finish": lambda f: f.m.synchronize(),
     },
     "CV-CUDA": {
         "modules": ("cvcuda",), "packages": ("cvcuda-cu13", "cvcuda-cu12"),
         "take": lambda f, tensor: f.m.as_tensor(tensor, "HWC"),
         "pointer": lambda f, a: a.cuda().__cuda_array_interface__["data"][0],
-        "to_bytes": cvcuda_bytes,
-        "of": cvcuda_of,
+        "to_bytes": cvcuda_bytes, "make": make_cvcuda, "of": cvcuda_of,
         "write": lambda f, a, d, s: f.m.copymakeborder_into(a, f.of(d, s), top=0, left=0),
-        "make": make_cvcuda,
         "finish": lambda f: f.m.Stream.current.sync(),
     },
     "nvImageCodec": {
         "modules": ("nvidia.nvimgcodec",),
         "packages": ("nvidia-nvimgcodec-cu13", "nvidia-nvimgcodec-cu12"),
         "take": lambda f, tensor: f.m.as_image(tensor),
-        "to_bytes": lambda f, a: host_bytes(a.cpu()),
+        "to_bytes": lambda f, a: numpy.asarray(a.cpu()).tobytes(),
         "produce": decode_jpeg,
     },
     "PyNvVideoCodec": {
@@ -363,15 +336,14 @@ def gl_place(kind):
     """An OpenGL object with functions that fill, read and close it."""
     height, width, _ = SHAPE
     if kind == "buffer":
-        size = height * width * 4
-        name = gl.buffer(size)
-        resource = grinterop.GraphicsResource.from_gl_buffer(name)
-        put, get = lambda data: gl.write_buffer(name, data), lambda: gl.read_buffer(name, size)
-        return resource, put, get, resource.close
-    its = gl.texture(width, height), width, height
-    register = grinterop.GraphicsResource.from_gl_image
-    resource = register(its[0], gl.TEXTURE_2D, flags="surface_load_store")
-    put, get = lambda data: gl.write_texture(*its, data), lambda: gl.read_texture(*its)
+        its = gl.buffer(height * width * 4), height * width * 4
+        resource = grinterop.GraphicsResource.from_gl_buffer(its[0])
+        put, get = lambda data: gl.write_buffer(its[0], data), lambda: gl.read_buffer(*its)
+    else:
+        its = gl.texture(width, height), width, height
+        register = grinterop.GraphicsResource.from_gl_image
+        resource = register(its[0], gl.TEXTURE_2D, flags="surface_load_store")
+        put, get = lambda data: gl.write_texture(*its, data), lambda: gl.read_texture(*its)
     return resource, put, get, resource.close
 
 
@@ -382,30 +354,22 @@ def vulkan_place(device, kind):
     own = vk.Vulkan(device, size)
     if kind == "buffer":
         resource = device.create_buffer(size, usage)
-        its, region = resource.vk_buffer, vk.buffer_copy(size)
-
-        def move(commands, out):
-            ends = (its, own.buffer) if out else (own.buffer, its)
-            own.vkCmdCopyBuffer(commands, *ends, 1, region)
+        its, region = (resource.vk_buffer,), vk.buffer_copy(size)
+        put = get = own.vkCmdCopyBuffer
     else:
         resource = device.create_image(
             vk.R8G8B8A8_UNORM, width, height, usage | vk.IMAGE_SAMPLED, flags="surface_load_store"
         )
-        its, region, layout = resource.vk_image, vk.image_copy(width, height), vk.LAYOUT_GENERAL
-
-        def move(commands, out):
-            if out:
-                own.vkCmdCopyImageToBuffer(commands, its, layout, own.buffer, 1, region)
-            else:
-                own.vkCmdCopyBufferToImage(commands, own.buffer, its, layout, 1, region)
-
+        its, region = (resource.vk_image, vk.LAYOUT_GENERAL), vk.image_copy(width, height)
+        put, get = own.vkCmdCopyBufferToImage, own.vkCmdCopyImageToBuffer
     # Releases the new object to CUDA. Its contents are undefined.
     device.submit([resource], layout=vk.LAYOUT_UNDEFINED)
 
     def exchange(data=None):
         if data:
             own.bytes[:] = data
-        own.run(resource, lambda commands: move(commands, not data), layout=vk.LAYOUT_GENERAL)
+        copy, ends = (put, (own.buffer, *its)) if data else (get, (*its, own.buffer))
+        own.run(resource, lambda it: copy(it, *ends, 1, region), layout=vk.LAYOUT_GENERAL)
         return bytes(own.bytes)
 
     return resource, exchange, exchange, lambda: (own.close(), resource.close())
@@ -415,12 +379,10 @@ def vulkan_place(device, kind):
 
 
 def compare(found, wanted):
-    if found == wanted:
-        return
     if len(found) != len(wanted):
         raise Different(f"{len(found)} bytes arrived, and {len(wanted)} were sent")
-    wrong = [i for i in range(len(wanted)) if found[i] != wanted[i]]
-    raise Different(f"{len(wrong)} of {len(wanted)} bytes differ, the first at {wrong[0]}")
+    if wrong := [i for i in range(len(wanted)) if found[i] != wanted[i]]:
+        raise Different(f"{len(wrong)} of {len(wanted)} bytes differ, the first at {wrong[0]}")
 
 
 def one_line(error):
@@ -448,21 +410,24 @@ class Cells:
             raise Different("the array is a copy: it has another pointer")
         return array
 
+    @contextlib.contextmanager
+    def mapped(self):
+        with self.resource.map(stream=self.stream) as buffer:
+            self.stream.sync()
+            yield buffer
+            self.framework.finish()
+
     def out_mapping(self):
         """The framework reads its array, which is the mapping."""
         data = self.filled(1)
-        with self.resource.map(stream=self.stream) as buffer:
-            self.stream.sync()
+        with self.mapped() as buffer:
             compare(self.framework.to_bytes(self.taken(buffer.tensor(SHAPE, "uint8"))), data)
-            self.framework.finish()
 
     def out_array(self):
         """The framework wraps the CUarray of the image in one of its objects."""
         data = self.filled(2)
-        with self.resource.map(stream=self.stream) as buffer:
-            self.stream.sync()
+        with self.mapped() as buffer:
             compare(self.framework.take_array(buffer, SHAPE), data)
-            self.framework.finish()
 
     def out_fetch(self):
         """Calls fetch() with a tensor, which the framework then imports."""
@@ -476,10 +441,8 @@ class Cells:
         """The framework writes to its array, which is the mapping."""
         data = pattern(SHAPE, 4)
         self.filled(5)
-        with self.resource.map(stream=self.stream) as buffer:
-            self.stream.sync()
+        with self.mapped() as buffer:
             self.framework.write(self.taken(buffer.tensor(SHAPE, "uint8")), data, SHAPE)
-            self.framework.finish()
         compare(self.get(), data)
 
     def in_publish(self):
@@ -500,10 +463,9 @@ class Cells:
         before, copies = grinterop.bytes_moved(), int(way in ("publish", "fetch"))
         try:
             getattr(self, f"{direction}_{way}")()
-        except Unsupported as error:
-            return {"way": way, "result": "none", "reason": one_line(error)}
         except Exception as error:
-            return {"way": way, "result": "failed", "reason": one_line(error)}
+            result = "none" if isinstance(error, Unsupported) else "failed"
+            return {"way": way, "result": result, "reason": one_line(error)}
         moved = grinterop.bytes_moved() - before
         if copies == 0 and moved:
             return {"way": way, "result": "failed", "reason": f"{moved} bytes were copied"}
@@ -531,8 +493,7 @@ def run_child(name, pipe):
     try:
         framework = type(name, (Framework,), FRAMEWORKS[name])(context)
     except Exception as error:
-        say(absent=one_line(error))
-        return
+        return say(absent=one_line(error))
     say(version=framework.version())
     vulkan = grinterop.VulkanDevice.headless(0)
     say(vulkan=vulkan.describe().removeprefix("Vulkan device ").split(" (UUID")[0])
@@ -563,10 +524,8 @@ def run(name, limit, folder):
     with open(said, "w") as pipe, open(log, "w") as text:
         try:
             files = {"stdin": subprocess.DEVNULL, "stdout": text, "stderr": text}
-            files["pass_fds"] = (pipe.fileno(),)
-            status = subprocess.run(
-                [*command, str(pipe.fileno())], timeout=limit, check=False, **files
-            ).returncode
+            command, files["pass_fds"] = [*command, str(pipe.fileno())], (pipe.fileno(),)
+            status = subprocess.run(command, timeout=limit, check=False, **files).returncode
             ended = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
         except subprocess.TimeoutExpired:
             status, ended = 1, f"not done after {limit:g} s"
@@ -587,16 +546,14 @@ def cell(ways, notes):
     if works:
         return str(min(works))
     text = "; ".join(f"{way['way']}: {way['reason']}" for way in ways) or "not run"
-    if text not in notes:
-        notes.append(text)
-    return f"no ({notes.index(text) + 1})"
+    return f"no ({notes.setdefault(text, len(notes) + 1)})"
 
 
 def document(rows):
     """The machine, the table and the reasons, as docs/frameworks.md has them."""
     its = next((row for row in rows if "vulkan" in row), {"machine": {}})
     about = f"{datetime.date.today()}, {its['machine'].get('gpu')}. Vulkan: {its.get('vulkan')}. "
-    texts, notes = [about + str(its["machine"].get("versions"))], []
+    texts, notes = [about + str(its["machine"].get("versions"))], {}
     lines = [["", *PLACES], ["---"] * 5]
     for row in (row for row in rows if row["cells"]):
         found = [
@@ -605,10 +562,9 @@ def document(rows):
         ]
         lines.append([f"{row['name']} {row['version']}", *(", ".join(pair) for pair in found)])
     texts += ["\n".join("| " + " | ".join(line) + " |" for line in lines)]
-    texts += [f"{i}. {text}" for i, text in enumerate(notes, 1)]
+    texts += [f"{i}. {text}" for text, i in notes.items()]
     texts += [f"- {row['name']} was not run: {row['absent']}" for row in rows if "absent" in row]
-    wrong = [(row["name"], text) for row in rows for text in row["trouble"]]
-    texts += [f"- {name}: {' '.join(text.split())}" for name, text in wrong]
+    texts += [f"- {r['name']}: {' '.join(t.split())}" for r in rows for t in r["trouble"]]
     return "\n\n".join(text if text[:1] == "|" else textwrap.fill(text, 100) for text in texts)
 
 
@@ -622,8 +578,7 @@ def main():
     chosen = parser.parse_args()
     if chosen.child:
         with os.fdopen(chosen.pipe, "w") as pipe:
-            run_child(chosen.child, pipe)
-        return 0
+            return run_child(chosen.child, pipe)
     names, rows = [name.strip() for name in chosen.only.split(",")], []
     if unknown := set(names) - set(FRAMEWORKS):
         parser.error(f"no framework is called {', '.join(unknown)}; there are: {chosen.only}")
