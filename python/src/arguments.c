@@ -409,10 +409,9 @@ const char *name_of(const struct named *table, unsigned value)
     return table->name ? table->name : "";
 }
 
-static PyObject *parse_flags(PyObject *module, PyObject *object)
+static PyObject *parse_flags(PyObject *Py_UNUSED(module), PyObject *object)
 {
     unsigned flags;
-    (void)module;
     return flags_of(object, &flags) ? PyLong_FromUnsignedLong(flags) : NULL;
 }
 

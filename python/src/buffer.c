@@ -15,9 +15,7 @@ PyTypeObject *buffer_type;
 /* Ends a mapping whose Buffer is being destroyed or could not be created. Reports no error. */
 static void release_later(gr_buffer *buffer)
 {
-    BEGIN_ENDING
-    gr_buffer_release_later(buffer);
-    END_ENDING
+    ENDING(gr_buffer_release_later(buffer));
 }
 
 /* Like gr_buffer_release(), but keeps the last error. Whether the buffer has been released. */
@@ -25,9 +23,7 @@ static bool release_quietly(const buffer_object *self)
 {
     gr_status status;
     bool failed_before = gr_last_error()->status != GR_OK;
-    Py_BEGIN_ALLOW_THREADS
-    status = gr_buffer_release(self->buffer);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(status = gr_buffer_release(self->buffer));
     if (!failed_before)
         gr_clear_error();
     return status == GR_OK || status == GR_ERR_PARTIAL;
@@ -104,10 +100,9 @@ bool buffer_release(buffer_object *self, CUstream stream, unsigned *tensors)
     if (!ending_begin((PyObject *)self))
         return false;
     *tensors = gr_buffer_get_info(buffer)->tensors;
-    Py_BEGIN_ALLOW_THREADS
-    status = stream == GR_STREAM_OF_MAP ? gr_buffer_release(buffer)
-                                        : gr_buffer_release_many(&buffer, 1, stream, NULL);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(status = stream == GR_STREAM_OF_MAP
+                             ? gr_buffer_release(buffer)
+                             : gr_buffer_release_many(&buffer, 1, stream, NULL));
     bool released = status == GR_OK || fail();
     if (released)
         self->buffer = NULL;
@@ -183,10 +178,9 @@ static PyObject *call_close(PyObject *self, PyObject *const *args, Py_ssize_t co
     return buffer_close(SELF, stream) ? Py_NewRef(Py_None) : NULL;
 }
 
-static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
+static PyObject *leave(PyObject *self, PyObject *const *Py_UNUSED(args),
+                       Py_ssize_t Py_UNUSED(count))
 {
-    (void)args;
-    (void)count;
     bool ended = buffer_close(SELF, GR_STREAM_OF_MAP);
     return ended ? Py_NewRef(Py_False) : NULL;
 }

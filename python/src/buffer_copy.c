@@ -56,9 +56,8 @@ static PyObject *copy(buffer_object *self, PyObject *other, CUstream stream, boo
         return NULL;
     }
     CUdeviceptr here = gr_buffer_ptr(buffer);
-    Py_BEGIN_ALLOW_THREADS
-    result = cuda->MemcpyAsync(to_other ? pointer : here, to_other ? here : pointer, own, stream);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(result = cuda->MemcpyAsync(to_other ? pointer : here, to_other ? here : pointer,
+                                           own, stream));
     return done(result, "cuMemcpyAsync");
 }
 
@@ -178,9 +177,7 @@ static PyObject *fill(PyObject *object, PyObject *args, PyObject *keywords)
         return NULL;
     }
     CUdeviceptr to = gr_buffer_ptr(buffer);
-    Py_BEGIN_ALLOW_THREADS
-    result = run_fill(to, pattern, size, own / size, stream);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(result = run_fill(to, pattern, size, own / size, stream));
     return done(result, "cuMemsetD8Async");
 }
 

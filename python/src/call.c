@@ -155,9 +155,7 @@ bool wait_in_slices(wait_call *wait, void *user, unsigned timeout_ms)
     for (;;) {
         gr_status status;
         unsigned slice = slice_of(timeout_ms, end);
-        Py_BEGIN_ALLOW_THREADS
-        status = wait(user, slice);
-        Py_END_ALLOW_THREADS
+        WITHOUT_GIL(status = wait(user, slice));
         bool last = timeout_ms != GR_WAIT_FOREVER && now_ms() >= end;
         if (status != GR_ERR_TIMEOUT)
             return status == GR_OK || fail();

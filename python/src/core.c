@@ -52,20 +52,16 @@ static int traverse(PyObject *shown, visitproc visit, void *arg)
     return traverse_base ? traverse_base(shown, visit, arg) : 0;
 }
 
-static PyObject *no_stream(PyObject *self, PyObject *stream)
+static PyObject *no_stream(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(stream))
 {
-    (void)self;
-    (void)stream;
     PyErr_SetString(PyExc_RuntimeError, "a mapping has no deallocation stream: pass the stream to "
                                         "close() or unmap()");
     return NULL;
 }
 
 /* isinstance(buffer, grinterop.Buffer) needs this: no class can derive from both C types. */
-static PyObject *class_of(PyObject *self, void *closure)
+static PyObject *class_of(PyObject *Py_UNUSED(self), void *Py_UNUSED(closure))
 {
-    (void)self;
-    (void)closure;
     return Py_NewRef((PyObject *)buffer_type);
 }
 

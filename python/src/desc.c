@@ -169,10 +169,9 @@ const gr_tensor_info *tensor_info_of(PyObject *self)
     return info;
 }
 
-static PyObject *array_interface(PyObject *self, void *closure)
+static PyObject *array_interface(PyObject *self, void *Py_UNUSED(closure))
 {
     gr_tensor *tensor = tensor_of(self);
-    (void)closure;
     if (tensor)
         return export_interface(tensor);
     PyErr_SetString(PyExc_AttributeError, "Tensor has been closed");

@@ -6,17 +6,14 @@
 #include <grinterop/driver.h>
 #include <grinterop/gl.h>
 
-static PyObject *load(PyObject *module, PyObject *args, PyObject *keywords)
+static PyObject *load(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"allow_software", NULL};
     bool allow_software = false;
     gr_status status;
-    (void)module;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O&:load", names, TRUTH(&allow_software)))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = gr_cuda_load(allow_software);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(status = gr_cuda_load(allow_software));
     return none_or_fail(status);
 }
 
@@ -24,19 +21,15 @@ FUNCTION(is_software, PyBool_FromLong(gr_cuda_is_software()))
 FUNCTION(driver_path, text_of(gr_cuda_driver_path()))
 FUNCTION(library_version, text_of(gr_library_version()))
 
-static PyObject *gl_cuda_device(PyObject *module, PyObject *none)
+static PyObject *gl_cuda_device(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
     int device;
     gr_status status;
-    (void)module;
-    (void)none;
-    Py_BEGIN_ALLOW_THREADS
-    status = gr_gl_cuda_device(&device);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(status = gr_gl_cuda_device(&device));
     return status == GR_OK ? PyLong_FromLong(device) : fail();
 }
 
-static PyObject *probe(PyObject *module, PyObject *object)
+static PyObject *probe(PyObject *Py_UNUSED(module), PyObject *object)
 {
     static const struct named transports[] = {{"interop", GR_TRANSPORT_INTEROP},
                                               {"shared", GR_TRANSPORT_SHARED},
@@ -45,22 +38,18 @@ static PyObject *probe(PyObject *module, PyObject *object)
                                               {0}};
     const gr_transport_info *info;
     unsigned transport;
-    (void)module;
     if (!value_of(object, "transport to probe", transports, &transport))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    info = gr_gl_probe((gr_transport)transport);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(info = gr_gl_probe((gr_transport)transport));
     if (!info)
         return fail();
     return Py_BuildValue("(ON)", info->usable ? Py_True : Py_False, text_of(info->reason));
 }
 
-static PyObject *set_log(PyObject *module, PyObject *object)
+static PyObject *set_log(PyObject *Py_UNUSED(module), PyObject *object)
 {
     static const char *const names[] = {"none", "error", "warning", "info", "debug", NULL};
     int level;
-    (void)module;
     if (!choice_of(object, "log level", names, &level))
         return NULL;
     gr_log_set((gr_log_level)level, NULL, NULL);
@@ -103,9 +92,7 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
     gr_cuda_context *context;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|i:CudaContext", names, &device))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    context = gr_cuda_context_create(device);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(context = gr_cuda_context_create(device));
     context_object *self = context ? new_object(type) : NULL;
     if (!context)
         return fail();
@@ -122,11 +109,8 @@ static void let_go(context_object *self)
 {
     gr_cuda_context *context = self->context;
     self->context = NULL;
-    if (context) {
-        BEGIN_ENDING
-        gr_cuda_context_free(context);
-        END_ENDING
-    }
+    if (context)
+        ENDING(gr_cuda_context_free(context));
 }
 
 static bool is_here(const context_object *self)
@@ -154,10 +138,9 @@ static void end(PyObject *object)
     end_object(object);
 }
 
-static PyObject *call_close(PyObject *object, PyObject *none)
+static PyObject *call_close(PyObject *object, PyObject *Py_UNUSED(none))
 {
     context_object *self = (context_object *)object;
-    (void)none;
     if (!is_here(self) || !unused(object))
         return NULL;
     let_go(self);
@@ -177,10 +160,9 @@ bool context_stream(PyObject *self, CUstream *stream)
     return context;
 }
 
-static PyObject *stream_pair(PyObject *self, PyObject *none)
+static PyObject *stream_pair(PyObject *self, PyObject *Py_UNUSED(none))
 {
     CUstream stream;
-    (void)none;
     return context_stream(self, &stream) ? Py_BuildValue("(iN)", 0, PyLong_FromVoidPtr(stream))
                                          : NULL;
 }
@@ -191,17 +173,14 @@ static PyObject *stream_pair(PyObject *self, PyObject *none)
 PROPERTY(stream, HANDLE(stream))
 PROPERTY(handle, HANDLE(context))
 
-static PyObject *call_sync(PyObject *self, PyObject *none)
+static PyObject *call_sync(PyObject *self, PyObject *Py_UNUSED(none))
 {
     gr_cuda_context *context = open_of(self);
     const gr_cuda_api *cuda = context ? gr_cuda() : NULL;
     CUresult result;
-    (void)none;
     if (!cuda)
         return context ? fail() : NULL;
-    Py_BEGIN_ALLOW_THREADS
-    result = cuda->StreamSynchronize(context->stream);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(result = cuda->StreamSynchronize(context->stream));
     return result == CUDA_SUCCESS ? Py_NewRef(Py_None) : driver_fail(result, "cuStreamSynchronize");
 }
 

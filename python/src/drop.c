@@ -44,9 +44,8 @@ void kept_leave(struct kept *kept)
         Py_DECREF(kept->object);
 }
 
-static int drop_pending(void *nothing)
+static int drop_pending(void *Py_UNUSED(nothing))
 {
-    (void)nothing;
     kept_release();
     return 0;
 }
@@ -99,18 +98,16 @@ bool stream_stays(PyObject *stream)
 
 /* ---- Functions ------------------------------------------------------------------------------- */
 
-static gr_status collect_once(void *none, unsigned timeout_ms)
+static gr_status collect_once(void *Py_UNUSED(none), unsigned timeout_ms)
 {
-    (void)none;
     return gr_tensor_collect(timeout_ms);
 }
 
-static PyObject *collect(PyObject *module, PyObject *args, PyObject *keywords)
+static PyObject *collect(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"timeout", NULL};
     PyObject *time = NULL;
     unsigned timeout_ms;
-    (void)module;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:collect", names, &time) ||
         !timeout_of(time, &timeout_ms))
         return NULL;

@@ -165,10 +165,9 @@ void warn_of_end(PyTypeObject *type)
 
 /* ---- Functions ------------------------------------------------------------------------------- */
 
-static PyObject *set_makers(PyObject *module, PyObject *args)
+static PyObject *set_makers(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *error, *warning;
-    (void)module;
     if (!PyArg_ParseTuple(args, "OO:_set_makers", &error, &warning))
         return NULL;
     keep_as(&maker, error);
@@ -178,10 +177,8 @@ static PyObject *set_makers(PyObject *module, PyObject *args)
 
 FUNCTION(last_error, parts_of(gr_last_error()))
 
-static PyObject *clear_error(PyObject *module, PyObject *none)
+static PyObject *clear_error(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
-    (void)module;
-    (void)none;
     gr_clear_error();
     return Py_NewRef(Py_None);
 }

@@ -91,9 +91,7 @@ _Static_assert(sizeof(void *) == 8, "the places are those of 64 bits");
 static void end_export(void *managed, size_t place)
 {
     void (*deleter)(void *) = ((void (**)(void *))managed)[place];
-    BEGIN_ENDING
-    deleter(managed);
-    END_ENDING
+    ENDING(deleter(managed));
     kept_release();
 }
 
@@ -195,9 +193,7 @@ static PyObject *capsule_of(void *managed, bool versioned, PyCapsule_Destructor 
 static PyObject *capsule_for(gr_tensor *tensor, bool versioned, CUstream consumer, PyObject *needs)
 {
     void *managed;
-    Py_BEGIN_ALLOW_THREADS
-    managed = export_as(tensor, versioned, consumer);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(managed = export_as(tensor, versioned, consumer));
     /* The handle of a stream needs no reference. */
     bool needless = Py_IsNone(needs) || PyLong_Check(needs);
     if (managed && !needless && !keep_for(managed, versioned, needs)) {
@@ -212,9 +208,7 @@ static PyObject *copy_of(gr_tensor *tensor, gr_memory memory, bool versioned, CU
 {
     gr_tensor *copy;
     CUstream on = stream == GR_STREAM_NONE ? GR_STREAM_LEGACY : stream;
-    Py_BEGIN_ALLOW_THREADS
-    copy = gr_tensor_clone(tensor, memory, on);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(copy = gr_tensor_clone(tensor, memory, on));
     if (!copy)
         return fail_as_buffer_error();
     PyObject *capsule = capsule_for(copy, versioned, on, Py_None);

@@ -119,9 +119,7 @@ bool win32_of(PyObject *object, void **handle, PyObject **bytes)
 static PyObject *import(PyObject *type, const struct external *external, const char *call)
 {
     gr_resource *resource;
-    Py_BEGIN_ALLOW_THREADS
-    resource = gr_from_external_memory(&external->memory, external->flags);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(resource = gr_from_external_memory(&external->memory, external->flags));
     return resource ? resource_new((PyTypeObject *)type, resource)
                     : fail_with("gr_from_external_memory", call);
 }
@@ -207,9 +205,7 @@ static PyObject *from_same_memory(PyObject *type, PyObject *args, PyObject *keyw
     resource_object *other = resource_of(object);
     if (!other || !exclusive_begin(object))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    resource = gr_from_same_memory(other->resource, &external.part, external.flags);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(resource = gr_from_same_memory(other->resource, &external.part, external.flags));
     PyObject *self = resource_new((PyTypeObject *)type, resource);
     exclusive_end(object);
     return self;

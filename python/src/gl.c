@@ -26,9 +26,7 @@ static PyObject *from_gl_buffer(PyObject *type, PyObject *args, PyObject *keywor
         !flags_of(flag, &flags) || !stream_or(stream, NULL, &checked) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    resource = gr_from_gl_buffer_with(gl_name, flags, &options);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(resource = gr_from_gl_buffer_with(gl_name, flags, &options));
     PyObject *self = resource_new((PyTypeObject *)type, resource);
     if (self && is_given(stream))
         ((resource_object *)self)->stream = Py_NewRef(stream);
@@ -47,9 +45,7 @@ static PyObject *from_gl_image(PyObject *type, PyObject *args, PyObject *keyword
         !flags_of(flag, &flags) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    resource = gr_from_gl_image_with(gl_name, gl_target, flags, &options);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(resource = gr_from_gl_image_with(gl_name, gl_target, flags, &options));
     return resource_new((PyTypeObject *)type, resource);
 }
 
@@ -66,9 +62,7 @@ static PyObject *create_gl_buffer(PyObject *type, PyObject *args, PyObject *keyw
         !flags_of(flag, &flags) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    resource = gr_gl_buffer_create(size, flags, &options);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(resource = gr_gl_buffer_create(size, flags, &options));
     return resource_new((PyTypeObject *)type, resource);
 }
 
@@ -88,9 +82,7 @@ static PyObject *create_gl_image(PyObject *type, PyObject *args, PyObject *keywo
         !flags_of(flag, &flags) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    resource = gr_gl_image_create(&desc, flags, &options);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(resource = gr_gl_image_create(&desc, flags, &options));
     return resource_new((PyTypeObject *)type, resource);
 }
 
@@ -155,9 +147,7 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
             &options.minor, TRUTH(&options.compatibility), TRUTH(&options.debug), &share) ||
         !shared_of(share, &options.share))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    egl = gr_egl_create(&options);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(egl = gr_egl_create(&options));
     if (options.share)
         call_end(share);
     egl_object *self = egl ? new_object(type) : NULL;
@@ -176,11 +166,8 @@ static void let_go(egl_object *self)
 {
     gr_egl *egl = self->egl;
     self->egl = NULL;
-    if (egl) {
-        BEGIN_ENDING
-        gr_egl_free(egl);
-        END_ENDING
-    }
+    if (egl)
+        ENDING(gr_egl_free(egl));
     Py_CLEAR(self->share);
 }
 
@@ -192,16 +179,13 @@ static void end(PyObject *self)
 
 CALL_CLOSE
 
-static PyObject *make_current(PyObject *self, PyObject *none)
+static PyObject *make_current(PyObject *self, PyObject *Py_UNUSED(none))
 {
     gr_egl *egl = open_of(self);
     gr_status status;
-    (void)none;
     if (!egl)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = gr_egl_make_current(egl);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(status = gr_egl_make_current(egl));
     return none_or_fail(status);
 }
 
@@ -215,10 +199,9 @@ PROPERTY(config, HANDLE(config))
 PROPERTY(context, HANDLE(context))
 PROPERTY(is_closed, PyBool_FromLong(!((egl_object *)self)->egl))
 
-static PyObject *describe(PyObject *self, PyObject *none)
+static PyObject *describe(PyObject *self, PyObject *Py_UNUSED(none))
 {
     gr_egl *egl = open_of(self);
-    (void)none;
     return egl ? text_of(egl->description) : NULL;
 }
 

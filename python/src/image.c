@@ -26,10 +26,9 @@ static PyObject *array(PyObject *self, PyObject *args, PyObject *keywords)
     return handle_or_fail((uintptr_t)gr_buffer_array(buffer, level, layer));
 }
 
-static PyObject *mipmapped_array(PyObject *self, PyObject *none)
+static PyObject *mipmapped_array(PyObject *self, PyObject *Py_UNUSED(none))
 {
     gr_buffer *buffer = mapping_of(self);
-    (void)none;
     return buffer ? handle_or_fail((uintptr_t)gr_buffer_mipmapped_array(buffer)) : NULL;
 }
 
@@ -142,9 +141,7 @@ static PyObject *copy(PyObject *object, PyObject *args, PyObject *keywords, copy
         return NULL;
     linear.device = host ? 0 : pointer;
     linear.host = host ? (void *)(uintptr_t)pointer : NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = call(self->buffer, level, layer, &linear, stream);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(status = call(self->buffer, level, layer, &linear, stream));
     PyObject *none = none_or_fail(status);
     exclusive_end(object);
     return none;
@@ -162,11 +159,10 @@ static PyObject *copy_to_image(PyObject *self, PyObject *args, PyObject *keyword
 
 /* ---- What it is ------------------------------------------------------------------------------ */
 
-static PyObject *image_info(PyObject *self, PyObject *none)
+static PyObject *image_info(PyObject *self, PyObject *Py_UNUSED(none))
 {
     gr_buffer *buffer = mapping_of(self);
     const gr_image_info *info = buffer ? gr_buffer_image_info(buffer) : NULL;
-    (void)none;
     if (!info)
         return buffer ? fail() : NULL;
     return Py_BuildValue(

@@ -137,17 +137,15 @@ static PyObject *map_batch(struct batch *batch, PyObject *given, CUstream stream
         PyMem_Free(buffers);
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS
-    status =
-        gr_map_many((gr_resource *const *)batch->pointers, batch->count, stream, options, buffers);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(status = gr_map_many((gr_resource *const *)batch->pointers, batch->count, stream,
+                                     options, buffers));
     PyObject *list = status == GR_OK ? list_of(batch, buffers, given) : fail();
     exclusive_end_all(batch->objects, batch->count);
     PyMem_Free(buffers);
     return list;
 }
 
-static PyObject *map_many(PyObject *module, PyObject *args, PyObject *keywords)
+static PyObject *map_many(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"resources", "stream", "wait_event", "ready_event",
                             "offset",    "size",   NULL};
@@ -155,7 +153,6 @@ static PyObject *map_many(PyObject *module, PyObject *args, PyObject *keywords)
     PyObject *resources, *given, *wait = NULL, *ready = NULL, *list = NULL;
     struct batch batch = {0};
     CUstream stream;
-    (void)module;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|OOO&O&:map_many", names, &resources,
                                      &given, &wait, &ready, SIZE(&options.offset),
                                      SIZE(&options.size)) ||
@@ -233,22 +230,20 @@ static PyObject *release_batch(struct batch *batch, CUstream stream,
     unsigned tensors = 0;
     for (size_t i = 0; i < batch->count; i++)
         tensors += batch->pointers[i] ? gr_buffer_get_info(batch->pointers[i])->tensors : 0;
-    Py_BEGIN_ALLOW_THREADS
-    status = gr_buffer_release_many((gr_buffer **)batch->pointers, batch->count, stream, options);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(status = gr_buffer_release_many((gr_buffer **)batch->pointers, batch->count, stream,
+                                                options));
     bool released = status == GR_OK || fail();
     end_taken(batch, batch->count, true);
     return released && buffer_warn(tensors) ? Py_NewRef(Py_None) : NULL;
 }
 
-static PyObject *release_many(PyObject *module, PyObject *args, PyObject *keywords)
+static PyObject *release_many(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"buffers", "stream", "wait_event", NULL};
     gr_release_options options = GR_INIT(gr_release_options);
     PyObject *buffers, *given = NULL, *wait = NULL, *result = NULL;
     struct batch batch = {0};
     CUstream stream;
-    (void)module;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OO:release_many", names, &buffers, &given,
                                      &wait) ||
         !stream_or(given, GR_STREAM_OF_MAP, &stream) || !event_of(wait, &options.wait_event))

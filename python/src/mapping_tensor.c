@@ -53,11 +53,10 @@ static PyObject *ask_device(gr_buffer *buffer)
  * Returns the device. The device of a buffer never changes, so it is cached. The device of an image
  * is not cached: a mapping without linear memory has no device, so each mapping is queried.
  */
-static PyObject *dlpack_device(PyObject *object, PyObject *none)
+static PyObject *dlpack_device(PyObject *object, PyObject *Py_UNUSED(none))
 {
     buffer_object *self = (buffer_object *)object;
     gr_buffer *buffer = mapping_of(object);
-    (void)none;
     if (!buffer)
         return NULL;
     PyObject **kept = self->resource && !self->is_image ? &self->resource->dl_device : NULL;
@@ -69,11 +68,10 @@ static PyObject *dlpack_device(PyObject *object, PyObject *none)
     return device;
 }
 
-PyObject *buffer_array_interface(PyObject *self, void *closure)
+PyObject *buffer_array_interface(PyObject *self, void *Py_UNUSED(closure))
 {
     gr_buffer *buffer = mapping_of(self);
     gr_tensor *tensor = buffer ? mapping_tensor(buffer, NULL) : NULL;
-    (void)closure;
     if (!tensor) {
         PyErr_Clear();
         PyErr_SetString(PyExc_AttributeError,
@@ -85,11 +83,10 @@ PyObject *buffer_array_interface(PyObject *self, void *closure)
     return interface;
 }
 
-PyObject *buffer_device_id(PyObject *self, void *closure)
+PyObject *buffer_device_id(PyObject *self, void *Py_UNUSED(closure))
 {
     gr_buffer *buffer = mapping_of(self);
     gr_tensor *tensor = buffer ? mapping_tensor(buffer, NULL) : NULL;
-    (void)closure;
     if (!tensor)
         return buffer ? fail() : NULL;
     PyObject *device = PyLong_FromLong(gr_tensor_get_info(tensor)->device);

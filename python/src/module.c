@@ -70,16 +70,14 @@ PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
     return NULL;
 }
 
-PyObject *enter_self(PyObject *self, PyObject *none)
+PyObject *enter_self(PyObject *self, PyObject *Py_UNUSED(none))
 {
-    (void)none;
     return Py_NewRef(self);
 }
 
-PyObject *leave_by_close(PyObject *self, PyObject *const *args, Py_ssize_t count)
+PyObject *leave_by_close(PyObject *self, PyObject *const *Py_UNUSED(args),
+                         Py_ssize_t Py_UNUSED(count))
 {
-    (void)args;
-    (void)count;
     PyObject *none = PyObject_CallMethod(self, "close", NULL);
     Py_XDECREF(none);
     return none ? Py_NewRef(Py_False) : NULL;
@@ -101,9 +99,8 @@ static bool add_functions(PyObject *module)
     return true;
 }
 
-static PyObject *create(PyObject *spec, PyModuleDef *definition)
+static PyObject *create(PyObject *spec, PyModuleDef *Py_UNUSED(definition))
 {
-    (void)definition;
     if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
         PyErr_SetString(PyExc_ImportError, "grinterop can be imported only in the main "
                                            "interpreter of a process, not in a subinterpreter");

@@ -263,19 +263,25 @@ PyObject *core_own(PyObject *object); /* resource.h */
 #define PROPERTY(name, value)         RESULT(name, void, value)
 #define PROPERTY_IN_CALL(name, value) PROPERTY(name, value) GUARDED_PROPERTY(name)
 
+/* Runs a statement without the GIL. */
+#define WITHOUT_GIL(...)                                                                           \
+    do {                                                                                           \
+        Py_BEGIN_ALLOW_THREADS                                                                     \
+        __VA_ARGS__;                                                                               \
+        Py_END_ALLOW_THREADS                                                                       \
+    } while (0)
+
 /*
- * Py_BEGIN_ALLOW_THREADS for places where an exception may be set. The code between BEGIN_ENDING
- * and END_ENDING may call the deleter of another library, which must not see that exception.
+ * The same for places where an exception may be set. The statement may call the deleter of another
+ * library, which must not see that exception.
  */
-#define BEGIN_ENDING                                                                               \
-    {                                                                                              \
+#define ENDING(...)                                                                                \
+    do {                                                                                           \
         PyObject *pending_type, *pending_value, *pending_traceback;                                \
         PyErr_Fetch(&pending_type, &pending_value, &pending_traceback);                            \
-        Py_BEGIN_ALLOW_THREADS
-#define END_ENDING                                                                                 \
-    Py_END_ALLOW_THREADS                                                                           \
-    PyErr_Restore(pending_type, pending_value, pending_traceback);                                 \
-    }
+        WITHOUT_GIL(__VA_ARGS__);                                                                  \
+        PyErr_Restore(pending_type, pending_value, pending_traceback);                             \
+    } while (0)
 
 /* ---- Waits (call.c) ------------------------------------------------------------------------- */
 

@@ -289,19 +289,17 @@ static PyObject *run(struct work *work, PyObject *const *args, Py_ssize_t count,
     return result;
 }
 
-static PyObject *publish(PyObject *module, PyObject *const *args, Py_ssize_t count,
+static PyObject *publish(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count,
                          PyObject *keywords)
 {
     struct work work = {.fetch = false};
-    (void)module;
     return run(&work, args, count, keywords);
 }
 
-static PyObject *fetch(PyObject *module, PyObject *const *args, Py_ssize_t count,
+static PyObject *fetch(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count,
                        PyObject *keywords)
 {
     struct work work = {.fetch = true};
-    (void)module;
     return run(&work, args, count, keywords);
 }
 
@@ -374,9 +372,7 @@ static PyObject *read_framebuffer(unsigned framebuffer, PyObject *object, PyObje
     if (tensor && staging_of(staging, &options->staging)) {
         if (tensor_begin(tensor, &to, &chroma)) {
             conversion->chroma = chroma;
-            Py_BEGIN_ALLOW_THREADS
-            status = gr_fetch_framebuffer(framebuffer, to, options, on);
-            Py_END_ALLOW_THREADS
+            WITHOUT_GIL(status = gr_fetch_framebuffer(framebuffer, to, options, on));
             result = none_or_fail(status);
             tensor_end(tensor);
         }
@@ -387,7 +383,7 @@ static PyObject *read_framebuffer(unsigned framebuffer, PyObject *object, PyObje
     return result;
 }
 
-static PyObject *fetch_framebuffer(PyObject *module, PyObject *args, PyObject *keywords)
+static PyObject *fetch_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"framebuffer", "tensor",  "stream",    "attachment", "rectangle",
                             "near",        "far",     "reverse_z", "layout",     "bgr",
@@ -399,7 +395,6 @@ static PyObject *fetch_framebuffer(PyObject *module, PyObject *args, PyObject *k
     gr_framebuffer_options options =
         GR_INIT(gr_framebuffer_options, .conversion = &conversion.options);
     unsigned framebuffer;
-    (void)module;
     if (!PyArg_ParseTupleAndKeywords(
             args, keywords, "O&O|$OOOffO&OO&O&OOOO&OO", names, UNSIGNED(&framebuffer), &object,
             &given.stream, &attachment, &rectangle, &options.z_near, &options.z_far,

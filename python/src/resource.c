@@ -62,9 +62,7 @@ static void close_dropped(const resource_object *self)
 {
     bool failed_before = gr_last_error()->status != GR_OK;
     gr_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = gr_resource_close(self->resource, GR_STREAM_OF_MAP);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(status = gr_resource_close(self->resource, GR_STREAM_OF_MAP));
     if (status == GR_OK)
         return;
     if (!is_expected(gr_last_error())) {
@@ -106,9 +104,7 @@ static void end(PyObject *object)
     /* On other threads and at exit, the OpenGL context of the resource is rarely current. */
     if (unmapped && self->thread == PyThread_get_thread_ident() && !python_ends())
         close_dropped(self);
-    Py_BEGIN_ALLOW_THREADS
-    gr_resource_free(resource);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(gr_resource_free(resource));
     PyErr_Restore(type, value, traceback);
     Py_XDECREF(self->stream);
     Py_XDECREF(self->owner);
@@ -166,9 +162,7 @@ static PyObject *map_on(resource_object *self, PyObject *given)
     if (!mappable(self) || !stream_of(given, &stream) || !mappable(self) ||
         !exclusive_begin((PyObject *)self))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    buffer = gr_map(self->resource, stream);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(buffer = gr_map(self->resource, stream));
     mapped = buffer ? buffer_new(self, buffer, given) : fail();
     exclusive_end((PyObject *)self);
     if (mapped)
@@ -197,9 +191,7 @@ static PyObject *map_linear(PyObject *object, PyObject *args, PyObject *keywords
                                      UNSIGNED(&layer), &given) ||
         !stream_given(given, "map_linear", &stream) || !mappable(self) || !exclusive_begin(object))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    buffer = gr_map_linear(self->resource, level, layer, stream);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(buffer = gr_map_linear(self->resource, level, layer, stream));
     PyObject *mapped = buffer ? buffer_new(self, buffer, given) : fail();
     exclusive_end(object);
     return core_wrap(mapped);
@@ -228,9 +220,7 @@ static bool close_registration(resource_object *self)
     gr_status status;
     if (!ending_begin((PyObject *)self))
         return false;
-    Py_BEGIN_ALLOW_THREADS
-    status = gr_resource_close(self->resource, GR_STREAM_OF_MAP);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(status = gr_resource_close(self->resource, GR_STREAM_OF_MAP));
     bool closed = status == GR_ERR_PARTIAL
                       ? !PyErr_WarnEx(PyExc_RuntimeWarning, gr_last_error()->message, 2)
                       : status == GR_OK || fail();
@@ -263,10 +253,9 @@ static PyObject *call_close(PyObject *self, PyObject *args, PyObject *keywords)
     return close_all((resource_object *)self, stream) ? Py_NewRef(Py_None) : NULL;
 }
 
-static PyObject *enter(PyObject *object, PyObject *none)
+static PyObject *enter(PyObject *object, PyObject *Py_UNUSED(none))
 {
     resource_object *self = (resource_object *)object;
-    (void)none;
     if (!self->stream)
         return Py_NewRef(object);
     /* Code run by the stream object may close `self`, which would release the stream. */
@@ -275,10 +264,9 @@ static PyObject *enter(PyObject *object, PyObject *none)
     return core_wrap(mapped);
 }
 
-static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
+static PyObject *leave(PyObject *self, PyObject *const *Py_UNUSED(args),
+                       Py_ssize_t Py_UNUSED(count))
 {
-    (void)args;
-    (void)count;
     bool ended = close_all((resource_object *)self, GR_STREAM_OF_MAP);
     return ended ? Py_NewRef(Py_False) : NULL;
 }

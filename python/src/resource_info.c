@@ -103,10 +103,9 @@ PyObject *resource_represent(PyObject *object)
     return text;
 }
 
-PyObject *resource_describe(PyObject *object, PyObject *none)
+PyObject *resource_describe(PyObject *object, PyObject *Py_UNUSED(none))
 {
     char line[1024];
-    (void)none;
     if (!exclusive_begin(object))
         return NULL;
     gr_resource_describe(own(object), line, sizeof(line));

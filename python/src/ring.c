@@ -94,9 +94,7 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
     options.mode = (gr_ring_mode)kind;
     if (!resources_begin(&given, sequence))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    ring = gr_ring_create(given.resources, given.count, &options);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(ring = gr_ring_create(given.resources, given.count, &options));
     ring_object *self = ring ? new_object(type) : NULL;
     if (!ring)
         fail();
@@ -114,9 +112,7 @@ static void let_go(ring_object *self)
 {
     gr_ring *ring = self->ring;
     self->ring = NULL;
-    BEGIN_ENDING
-    gr_ring_free(ring);
-    END_ENDING
+    ENDING(gr_ring_free(ring));
     Py_CLEAR(self->resources);
     Py_CLEAR(self->before);
 }
@@ -145,10 +141,9 @@ static void end(PyObject *self)
     end_object(self);
 }
 
-static PyObject *call_close(PyObject *object, PyObject *none)
+static PyObject *call_close(PyObject *object, PyObject *Py_UNUSED(none))
 {
     ring_object *self = (ring_object *)object;
-    (void)none;
     if (self->reading || self->writing) {
         PyErr_SetString(
             PyExc_RuntimeError,
@@ -190,9 +185,7 @@ static PyObject *resize(PyObject *object, PyObject *sequence)
         resources_end(&given);
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS
-    status = gr_ring_resize(ring, given.resources, given.count);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(status = gr_ring_resize(ring, given.resources, given.count));
     PyObject *none = none_or_fail(status);
     if (none)
         replace((ring_object *)object, given.tuple);
@@ -201,10 +194,9 @@ static PyObject *resize(PyObject *object, PyObject *sequence)
     return none;
 }
 
-static PyObject *stop(PyObject *object, PyObject *none)
+static PyObject *stop(PyObject *object, PyObject *Py_UNUSED(none))
 {
     ring_object *self = (ring_object *)object;
-    (void)none;
     gr_ring_stop(self->ring);
     return Py_NewRef(Py_None);
 }
@@ -290,11 +282,10 @@ static gr_ring *open_of(PyObject *object)
     return open_or_fail(((ring_object *)object)->ring, "Ring");
 }
 
-static PyObject *info(PyObject *self, PyObject *none)
+static PyObject *info(PyObject *self, PyObject *Py_UNUSED(none))
 {
     gr_ring *ring = open_of(self);
     const gr_ring_info *now = ring ? gr_ring_get_info(ring) : NULL;
-    (void)none;
     if (!now)
         return ring ? fail() : NULL;
     return Py_BuildValue("{s:K,s:K,s:K,s:I,s:I,s:I,s:I,s:I}", "written",

@@ -19,9 +19,7 @@ static PyObject *import(PyObject *type, const gr_semaphore_desc *desc, const cha
     semaphore_object *self = new_object((PyTypeObject *)type);
     if (!self)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    self->semaphore = gr_semaphore_import(desc);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(self->semaphore = gr_semaphore_import(desc));
     if (!self->semaphore) {
         fail_with("gr_semaphore_import", call);
         Py_CLEAR(self);
@@ -84,9 +82,7 @@ static void let_go(semaphore_object *self)
 {
     gr_semaphore *semaphore = self->semaphore;
     self->semaphore = NULL;
-    BEGIN_ENDING
-    gr_semaphore_free(semaphore);
-    END_ENDING
+    ENDING(gr_semaphore_free(semaphore));
 }
 
 static void end(PyObject *object)
@@ -124,9 +120,7 @@ static PyObject *run(point_call *call, PyObject *self, const struct given *given
         GR_INIT(gr_semaphore_point, .semaphore = semaphore, .value = given->value,
                 .key = given->key, .timeout_ms = given->timeout_ms,
                 .nvsci_fence = (void *)(uintptr_t)given->fence, .skip_nvscibuf = given->skip);
-    Py_BEGIN_ALLOW_THREADS
-    status = call(&point, 1, stream);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(status = call(&point, 1, stream));
     return none_or_fail(status);
 }
 
@@ -192,9 +186,8 @@ static PyObject *set_sync(PyObject *self, PyObject *args, PyObject *keywords)
         return NULL;
     hold(first);
     hold(second);
-    Py_BEGIN_ALLOW_THREADS
-    status = gr_resource_set_sync(((resource_object *)self)->resource, acquire, release);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(status =
+                    gr_resource_set_sync(((resource_object *)self)->resource, acquire, release));
     PyObject *none = none_or_fail(status);
     let_be(second);
     let_be(first);
@@ -224,11 +217,10 @@ static PyObject *timeline_of(gr_semaphore *semaphore)
     return semaphore ? PyBool_FromLong(gr_semaphore_get_info(semaphore)->timeline) : NULL;
 }
 
-static PyObject *describe(PyObject *self, PyObject *none)
+static PyObject *describe(PyObject *self, PyObject *Py_UNUSED(none))
 {
     char line[256];
     gr_semaphore *semaphore = open_of(self);
-    (void)none;
     if (!semaphore)
         return NULL;
     gr_semaphore_describe(semaphore, line, sizeof(line));

@@ -25,9 +25,7 @@ static bool wait_ready(int socket, short events, unsigned *timeout_ms)
     while (forever || *timeout_ms) {
         unsigned slice = forever || *timeout_ms > SLICE_MS ? SLICE_MS : *timeout_ms;
         int ready;
-        Py_BEGIN_ALLOW_THREADS
-        ready = poll(&polled, 1, (int)slice);
-        Py_END_ALLOW_THREADS
+        WITHOUT_GIL(ready = poll(&polled, 1, (int)slice));
         if (PyErr_CheckSignals())
             return false;
         if (ready > 0)
@@ -79,9 +77,7 @@ static bool await(struct message *message)
     bool stopped = false;
     PyLockStatus status;
     do {
-        Py_BEGIN_ALLOW_THREADS
-        status = PyThread_acquire_lock_timed(message->running, SLICE_MS * 1000, 0);
-        Py_END_ALLOW_THREADS
+        WITHOUT_GIL(status = PyThread_acquire_lock_timed(message->running, SLICE_MS * 1000, 0));
         if (status != PY_LOCK_ACQUIRED && !stopped && PyErr_CheckSignals()) {
             stopped = true;
             shutdown(message->socket, SHUT_RDWR);
@@ -157,9 +153,7 @@ static PyObject *receive_into(PyObject *type, struct message *message)
         return made ? Py_BuildValue("(Ny#)", made, message->bytes, (Py_ssize_t)message->size)
                     : NULL;
     }
-    BEGIN_ENDING
-    gr_resource_free(message->resource);
-    END_ENDING
+    ENDING(gr_resource_free(message->resource));
     return NULL;
 }
 

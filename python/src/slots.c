@@ -31,20 +31,16 @@ static PyTypeObject *slots_type;
 static gr_status cancel_slots(gr_ring *ring, slots_object *self)
 {
     gr_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = self->writing ? gr_ring_cancel_write(ring, self->slots, self->n)
-                           : gr_ring_cancel_read(ring, self->slots, self->n);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(status = self->writing ? gr_ring_cancel_write(ring, self->slots, self->n)
+                                       : gr_ring_cancel_read(ring, self->slots, self->n));
     return status;
 }
 
 static gr_status finish_slots(gr_ring *ring, slots_object *self)
 {
     gr_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = self->writing ? gr_ring_hand_over(ring, self->slots, self->n)
-                           : gr_ring_give_back(ring, self->slots, self->n);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(status = self->writing ? gr_ring_hand_over(ring, self->slots, self->n)
+                                       : gr_ring_give_back(ring, self->slots, self->n));
     return status;
 }
 
@@ -193,9 +189,8 @@ static PyObject *finish_as(PyObject *object, bool writing)
 FUNCTION(hand_over, finish_as(self, true))
 FUNCTION(give_back, finish_as(self, false))
 
-static PyObject *cancel(PyObject *object, PyObject *none)
+static PyObject *cancel(PyObject *object, PyObject *Py_UNUSED(none))
 {
-    (void)none;
     return finish((slots_object *)object, cancel_slots) ? Py_NewRef(Py_None) : NULL;
 }
 

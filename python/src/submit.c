@@ -27,9 +27,7 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
         return NULL;
     submit_object *self = new_object(type);
     if (self) {
-        Py_BEGIN_ALLOW_THREADS
-        self->submit = gr_submit_begin(resources.resources, resources.count);
-        Py_END_ALLOW_THREADS
+        WITHOUT_GIL(self->submit = gr_submit_begin(resources.resources, resources.count));
         if (!self->submit) {
             fail();
             Py_CLEAR(self);
@@ -43,9 +41,7 @@ static void let_go(submit_object *self)
 {
     gr_submit *submit = self->submit;
     self->submit = NULL;
-    BEGIN_ENDING
-    gr_submit_free(submit);
-    END_ENDING
+    ENDING(gr_submit_free(submit));
 }
 
 static void end(PyObject *object)
@@ -61,17 +57,14 @@ static gr_submit *open_of(PyObject *object)
     return open_or_fail(((submit_object *)object)->submit, "Submit");
 }
 
-static PyObject *commit(PyObject *object, PyObject *none)
+static PyObject *commit(PyObject *object, PyObject *Py_UNUSED(none))
 {
     gr_submit *submit = open_of(object);
     gr_status status;
-    (void)none;
     if (!submit || !exclusive_begin(object))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = gr_submit_commit(submit);
-    Py_END_ALLOW_THREADS((submit_object *)object)
-    ->committed |= status == GR_OK;
+    WITHOUT_GIL(status = gr_submit_commit(submit));
+    ((submit_object *)object)->committed |= status == GR_OK;
     exclusive_end(object);
     return none_or_fail(status);
 }
@@ -242,9 +235,7 @@ static PyObject *run_batch(struct batch *batch, const gr_vk_submit_desc *desc)
     gr_status status;
     if (!begin_batch(batch))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = submit_batch(batch, desc);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(status = submit_batch(batch, desc));
     PyObject *none = none_or_fail(status);
     exclusive_end_all(batch->objects, batch->resource_count);
     return none;

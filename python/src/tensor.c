@@ -14,9 +14,7 @@ void tensor_free(gr_tensor *tensor)
 {
     if (!tensor)
         return;
-    BEGIN_ENDING
-    gr_tensor_free(tensor);
-    END_ENDING
+    ENDING(gr_tensor_free(tensor));
     kept_release();
 }
 
@@ -37,9 +35,7 @@ PyObject *tensor_new(gr_tensor *tensor, PyObject *stream)
 gr_tensor *mapping_tensor(gr_buffer *buffer, const gr_tensor_desc *desc)
 {
     gr_tensor *tensor;
-    Py_BEGIN_ALLOW_THREADS
-    tensor = gr_buffer_tensor(buffer, desc);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(tensor = gr_buffer_tensor(buffer, desc));
     return tensor;
 }
 
@@ -130,26 +126,23 @@ CALL_CLOSE
 
 /* ---- Constructors ---------------------------------------------------------------------------- */
 
-static PyObject *call_alloc(PyObject *type, PyObject *args, PyObject *keywords)
+static PyObject *call_alloc(PyObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"shape", "dtype", "stream", "memory", "layout", "strides", NULL};
     PyObject *shape, *dtype = NULL, *given = NULL, *memory = NULL, *layout = NULL, *strides = NULL;
     struct desc desc;
     CUstream stream;
     gr_tensor *tensor;
-    (void)type;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O$OOOO:alloc", names, &shape, &dtype,
                                      &given, &memory, &layout, &strides) ||
         !desc_of(&desc, shape, dtype, strides, layout, memory) ||
         !stream_or(given, GR_STREAM_NONE, &stream))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    tensor = gr_tensor_alloc(&desc.desc, stream);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(tensor = gr_tensor_alloc(&desc.desc, stream));
     return tensor_new(tensor, given);
 }
 
-static PyObject *call_wrap(PyObject *type, PyObject *args, PyObject *keywords)
+static PyObject *call_wrap(PyObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"pointer", "shape", "dtype",     "strides",          "layout", "memory",
                             "stream",  "owner", "read_only", "negative_strides", NULL};
@@ -159,7 +152,6 @@ static PyObject *call_wrap(PyObject *type, PyObject *args, PyObject *keywords)
     struct desc desc;
     uint64_t address;
     CUstream ready_on;
-    (void)type;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|O$OOOOOO&O&:wrap", names, &pointer, &shape,
                                      &dtype, &strides, &layout, &memory, &given, &owner,
                                      TRUTH(&read_only), TRUTH(&negative_strides)) ||
@@ -184,12 +176,11 @@ static bool order(PyObject *tensor, PyObject *given)
     return true;
 }
 
-static PyObject *call_from_dlpack(PyObject *type, PyObject *args, PyObject *keywords)
+static PyObject *call_from_dlpack(PyObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"object", "stream", "layout", NULL};
     PyObject *object, *given = NULL, *name = NULL;
     gr_layout layout;
-    (void)type;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OO:from_dlpack", names, &object, &given,
                                      &name) ||
         !layout_of(name, &layout))
@@ -257,9 +248,7 @@ static PyObject *call_clone(PyObject *self, PyObject *args, PyObject *keywords)
         !choice_of(memory, "kind of memory", memory_names, &kind) ||
         !stream_or(given, GR_STREAM_LEGACY, &stream))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    made = gr_tensor_clone(tensor, (gr_memory)kind, stream);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(made = gr_tensor_clone(tensor, (gr_memory)kind, stream));
     return tensor_new(made, given);
 }
 
@@ -271,9 +260,7 @@ static PyObject *copy_between(gr_tensor *to, gr_tensor *from, PyObject *given)
     gr_status status;
     if (!to || !from || !stream_or(given, GR_STREAM_LEGACY, &stream))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = gr_tensor_copy(to, from, stream);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(status = gr_tensor_copy(to, from, stream));
     return none_or_fail(status);
 }
 
@@ -354,9 +341,7 @@ static PyObject *call_to_bytes(PyObject *self, PyObject *args, PyObject *keyword
     char *to = bytes ? PyBytes_AsString(bytes) : NULL;
     if (!to)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    result = copied_out(((tensor_object *)self)->tensor, to, count, stream, &status);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(result = copied_out(((tensor_object *)self)->tensor, to, count, stream, &status));
     if (status == GR_OK && result == CUDA_SUCCESS)
         return bytes;
     Py_DECREF(bytes);
@@ -405,10 +390,9 @@ static PyObject *dlpack(PyObject *self, PyObject *const *args, Py_ssize_t count,
     return capsule;
 }
 
-static PyObject *dlpack_device(PyObject *self, PyObject *none)
+static PyObject *dlpack_device(PyObject *self, PyObject *Py_UNUSED(none))
 {
     const gr_tensor_info *info = tensor_info_of(self);
-    (void)none;
     return info ? export_device(info) : NULL;
 }
 

@@ -32,18 +32,14 @@ static void let_go(vulkan_object *self)
 {
     gr_vk_device *device = self->device;
     self->device = NULL;
-    BEGIN_ENDING
-    gr_vk_device_free(device);
-    END_ENDING
+    ENDING(gr_vk_device_free(device));
 }
 
 static void end(PyObject *object)
 {
     vulkan_object *self = (vulkan_object *)object;
     let_go(self);
-    BEGIN_ENDING
-    gr_vk_headless_free(self->headless);
-    END_ENDING
+    ENDING(gr_vk_headless_free(self->headless));
     end_object(object);
 }
 
@@ -51,9 +47,7 @@ static void end(PyObject *object)
 static PyObject *wrap(PyTypeObject *type, gr_vk_headless *headless, const gr_vk_device_desc *desc)
 {
     gr_vk_device *device;
-    Py_BEGIN_ALLOW_THREADS
-    device = gr_vk_device_wrap(desc);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(device = gr_vk_device_wrap(desc));
     vulkan_object *self = device ? new_object(type) : NULL;
     if (self) {
         self->headless = headless;
@@ -112,9 +106,7 @@ static PyObject *make_headless(PyObject *type, PyObject *args, PyObject *keyword
                                      TRUTH(&options.validation), &transport) ||
         !value_of(transport, "transport", transport_names, &transports))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    headless = gr_vk_headless_create(&options);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(headless = gr_vk_headless_create(&options));
     if (!headless)
         return fail();
     const gr_vk_headless_info *info = gr_vk_headless_get(headless);
@@ -155,9 +147,7 @@ static PyObject *create_buffer(PyObject *object, PyObject *args, PyObject *keywo
                                      UINT64(&info.size), UNSIGNED(&info.usage), &flag) ||
         !flags_of(flag, &flags))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    resource = gr_vk_buffer_create(self->device, &info, flags);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(resource = gr_vk_buffer_create(self->device, &info, flags));
     return resource_from(self, resource);
 }
 
@@ -192,9 +182,7 @@ static PyObject *create_image(PyObject *object, PyObject *args, PyObject *keywor
         !flags_of(flag, &flags))
         return NULL;
     VkImageCreateInfo info = image_info(format, width, height, depth, usage, levels, layers);
-    Py_BEGIN_ALLOW_THREADS
-    resource = gr_vk_image_create(self->device, &info, flags);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(resource = gr_vk_image_create(self->device, &info, flags));
     return resource_from(self, resource);
 }
 
@@ -218,9 +206,7 @@ static PyObject *from_vk_buffer(PyObject *object, PyObject *args, PyObject *keyw
         GR_INIT(gr_vk_buffer_desc, .buffer = (VkBuffer)(uintptr_t)buffer,
                 .memory = (VkDeviceMemory)(uintptr_t)memory, .memory_size = memory_size,
                 .offset = offset, .size = size, .dedicated = dedicated);
-    Py_BEGIN_ALLOW_THREADS
-    resource = gr_from_vk_buffer(self->device, &desc, flags);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(resource = gr_from_vk_buffer(self->device, &desc, flags));
     return resource_from(self, resource);
 }
 
@@ -248,9 +234,7 @@ static PyObject *from_vk_image(PyObject *object, PyObject *args, PyObject *keywo
         GR_INIT(gr_vk_image_desc, .create_info = &info, .image = (VkImage)(uintptr_t)image,
                 .memory = (VkDeviceMemory)(uintptr_t)memory, .memory_size = memory_size,
                 .offset = offset, .dedicated = dedicated);
-    Py_BEGIN_ALLOW_THREADS
-    resource = gr_from_vk_image(self->device, &desc, flags);
-    Py_END_ALLOW_THREADS
+    WITHOUT_GIL(resource = gr_from_vk_image(self->device, &desc, flags));
     return resource_from(self, resource);
 }
 
@@ -277,10 +261,9 @@ PROPERTY(loader, PyLong_FromUnsignedLongLong((uintptr_t)SELF->desc.get_instance_
 PROPERTY(cuda_device, cuda_of(open_of(self)))
 PROPERTY(is_closed, PyBool_FromLong(!SELF->device))
 
-static PyObject *describe(PyObject *object, PyObject *none)
+static PyObject *describe(PyObject *object, PyObject *Py_UNUSED(none))
 {
     vulkan_object *self = open_of(object);
-    (void)none;
     if (!self)
         return NULL;
     return text_of(gr_vk_device_get_info(self->device)->description);
