@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -103,42 +104,92 @@ static bool take_ring(struct peer *peer)
     return true;
 }
 
-/* Sends a message. Sometimes changes a byte, truncates the message or sends other descriptors. */
-static void send_message(struct peer *peer, const struct peer_messages *model, int i,
-                         const int fds[], int count, bool is_bad)
-{
+struct message {
     unsigned char bytes[PEER_ROOM];
-    size_t size = model->sizes[i];
-    for (size_t k = 0; k < size; k++)
-        bytes[k] = model->bytes[i][k];
-    uint32_t what = is_bad ? below(peer, 6) : 6;
-    if (what == 0)
-        size = below(peer, (uint32_t)size) + 1;
-    else if (what == 1)
-        count = (int)below(peer, (uint32_t)count + 1);
-    else if (what < 5)
-        bytes[below(peer, (uint32_t)size)] ^= (unsigned char)(1 + below(peer, 255));
-    else if (what == 5)
-        pause_us(peer, 50000);
-    fd_send(peer->socket, bytes, size, fds, (size_t)count, MSG_NOSIGNAL);
+    uint32_t size, count;
+    int fds[3];
+};
+
+static struct message message_of(const struct peer_messages *all, uint32_t i)
+{
+    struct message message = {.size = (uint32_t)all->sizes[i], .count = i == 0 ? 3 : 1};
+    memcpy(message.bytes, all->bytes[i], message.size);
+    memcpy(message.fds, all->fds + (i == 0 ? 0 : 2 + i), message.count * sizeof(int));
+    return message;
 }
 
-static void send_ring(struct peer *peer, const struct peer_messages *model)
+/* Changes a byte, truncates the message, omits or swaps descriptors, or takes another message. */
+static void change(struct peer *peer, struct message *message, const struct peer_messages *all)
 {
-    int fds[3];
-    bool is_bad = below(peer, 4) == 0;
+    uint32_t what = below(peer, 8);
+    if (what == 0 && message->size > 0)
+        message->size = below(peer, message->size);
+    else if (what == 1)
+        message->count = below(peer, message->count + 1);
+    else if (what == 2 && message->count > 0)
+        message->fds[below(peer, message->count)] =
+            below(peer, 4) ? all->fds[below(peer, PEER_FDS)] : peer->socket;
+    else if (what == 3)
+        *message = message_of(all, below(peer, PEER_MESSAGES));
+    else if (message->size > 0)
+        message->bytes[below(peer, message->size)] ^= (unsigned char)(1 + below(peer, 255));
+}
+
+/* Sends the message. A slow one is sent byte by byte and takes longer than any call may. */
+static void put(const struct peer *peer, const struct message *message, bool is_slow)
+{
+    uint32_t sent = is_slow ? 1 : message->size;
+    if (message->size == 0)
+        return;
+    fd_send(peer->socket, message->bytes, sent, message->fds, message->count, MSG_NOSIGNAL);
+    for (; sent < message->size; sent++) {
+        usleep(100000);
+        if (send(peer->socket, message->bytes + sent, 1, MSG_NOSIGNAL) != 1)
+            return;
+    }
+}
+
+/*
+ * Sends a bad message: changed, slow, late, or truncated. Returns false after a truncated one,
+ * after which nothing follows.
+ */
+static bool send_bad(struct peer *peer, const struct peer_messages *all, uint32_t i)
+{
+    struct message message = message_of(all, i);
+    uint32_t how = below(peer, 8);
+    if (how == 0)
+        message.size = below(peer, message.size);
+    else if (how == 1)
+        pause_us(peer, 50000);
+    for (uint32_t changes = how > 2 ? 1 + below(peer, 3) : 0; changes > 0; changes--)
+        change(peer, &message, all);
+    put(peer, &message, how == 2);
+    return how != 0;
+}
+
+/* Returns false if a part of the ring is missing: the peer ends, or stays and is silent. */
+static bool send_ring(struct peer *peer, const struct peer_messages *model)
+{
+    struct peer_messages all = *model;
+    bool is_bad = below(peer, 2);
     for (int i = 0; i < 3; i++)
-        fds[i] = copy_of(model->fds[i]);
-    open_files(peer, fds, true);
+        all.fds[i] = copy_of(model->fds[i]);
+    open_files(peer, all.fds, true);
     atomic_store(peer->mine, 0);
     atomic_store(peer->theirs, 0);
-    struct peer_messages all = *model;
     enum { ROLE_AT = 24 + 4, MODE_AT = ROLE_AT + 4 };
     all.bytes[0][ROLE_AT] = peer->writes ? GR_RING_CONSUMER : GR_RING_PRODUCER;
     all.bytes[0][MODE_AT] = below(peer, 2) ? GR_RING_NEWEST : GR_RING_LOSSLESS;
-    send_message(peer, &all, 0, fds, 3, is_bad && below(peer, PEER_MESSAGES) == 0);
-    for (int i = 1; i < PEER_MESSAGES; i++)
-        send_message(peer, &all, i, &model->fds[2 + i], 1, is_bad && below(peer, 2));
+    for (uint32_t i = 0; i < PEER_MESSAGES; i++) {
+        const struct message good = message_of(&all, i);
+        if (!is_bad || below(peer, 3)) {
+            put(peer, &good, false);
+        } else if (!send_bad(peer, &all, i)) {
+            pause_us(peer, below(peer, 2) ? 400000 : 1);
+            return false;
+        }
+    }
+    return true;
 }
 
 /* ---- Actions --------------------------------------------------------------------------------- */
@@ -284,9 +335,7 @@ static void end(struct peer *peer, bool is_first)
 void peer_attack(int socket, const struct peer_job *job, const struct peer_messages *model)
 {
     struct peer peer = {.random = walk_start(job->seed), .socket = socket, .writes = job->writes};
-    if (job->sends)
-        send_ring(&peer, model);
-    else if (!take_ring(&peer))
+    if (!(job->sends ? send_ring(&peer, model) : take_ring(&peer)))
         return;
     uint32_t honesty = 1 + below(&peer, 20), last = below(&peer, STEPS);
     bool lives = true;

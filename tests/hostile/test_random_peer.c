@@ -52,7 +52,7 @@ static struct {
     uint32_t seed;
     unsigned rings, seconds, bound;
     enum role role;
-} options = {.seed = 20261122, .rings = 200, .bound = 10000, .role = ANY};
+} options = {.seed = 20261122, .rings = 300, .bound = 10000, .role = ANY};
 
 static int server;
 

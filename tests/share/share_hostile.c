@@ -162,8 +162,6 @@ static const struct mutation of_images[] = {
     {"is_image", 0, GR_ERR_INVALID_VALUE, "described as an image"},
 };
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
-
 static void try_all(const struct wire *good, const struct mutation mutations[], int n)
 {
     for (int i = 0; i < n; i++) {

@@ -10,6 +10,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #define SLOTS      3
@@ -154,6 +156,52 @@ VULKAN_TEST(wrong_descriptors_in_a_rings_messages_are_refused)
     must_refuse(&changed, GR_ERR_INVALID_VALUE, "descriptors", "a slot without memory");
     close(unsealed);
     close(small);
+    messages_close(&good);
+    shared_ring_end(&r);
+}
+
+static int read_only_file(int seals)
+{
+    char path[64];
+    int fd = wire_file(1 << 20, seals);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    int opened = open(path, O_RDONLY | O_CLOEXEC);
+    close(fd);
+    return opened;
+}
+
+/* Each of them replaces each descriptor of each message. */
+VULKAN_TEST(descriptors_of_the_wrong_kind_are_refused_at_each_place)
+{
+    struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    struct messages good = capture(&r);
+    struct pair pair = pair_make();
+    const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    const int others[] = {pair.here,
+                          epoll_create1(EPOLL_CLOEXEC),
+                          eventfd(0, EFD_CLOEXEC),
+                          open("/", O_RDONLY | O_CLOEXEC),
+                          open("/dev/null", O_RDWR | O_CLOEXEC),
+                          open("/proc/self/status", O_RDONLY | O_CLOEXEC),
+                          open("/proc/self/exe", O_RDONLY | O_CLOEXEC),
+                          wire_file(1 << 20, F_SEAL_GROW),
+                          wire_file(0, seals),
+                          wire_file(1, seals),
+                          read_only_file(seals)};
+    int fds = open_fds();
+    for (int i = 0; i < COUNT(others); i++) {
+        ck_assert_int_ge(others[i], 0);
+        for (int m = 0; m <= SLOTS; m++)
+            for (size_t at = 0; at < good.wires[m].fd_count; at++) {
+                struct messages changed = good;
+                changed.wires[m].fds[at] = others[i];
+                ck_assert_msg(!receive(&changed), "%d was accepted as %d.%zu", i, m, at);
+                wire_assert_closed("a descriptor of the wrong kind", fds);
+            }
+        close(others[i]);
+        fds--;
+    }
+    close(pair.there);
     messages_close(&good);
     shared_ring_end(&r);
 }

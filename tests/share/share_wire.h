@@ -9,6 +9,8 @@
 #define WIRE_ROOM     1024
 #define WIRE_MOST_FDS 32
 
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
 /* A message. The test owns its descriptors. */
 struct wire {
     unsigned char bytes[WIRE_ROOM];
