@@ -2,7 +2,11 @@
 """Contexts for the tests, and reports in the format that tests/run-test counts."""
 
 import gc
+import os
 import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import grinterop
 import pytest
@@ -50,6 +54,31 @@ def vbo(egl):
     name = gl.buffer(4096, bytes(range(256)) * 16)
     yield name
     gl.delete_buffer(name)
+
+
+def refuses(error, *calls, match=None):
+    """Each call raises the error."""
+    for call in calls:
+        with pytest.raises(error, match=match):
+            call()
+
+
+def elsewhere(*calls):
+    """Runs the calls at once, each in a thread of its own. Raises their first exception."""
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return [future.result() for future in [pool.submit(call) for call in calls]]
+
+
+def run_python(*arguments, **environment):
+    """Runs another Python process, which finds all modules of this one."""
+    path = os.pathsep.join(filter(None, sys.path))
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        env={**os.environ, "PYTHONPATH": path, **environment},
+    )
 
 
 def end_mapping(end, resource, buffer):

@@ -4,7 +4,6 @@ import is changed to grinterop."""
 
 import ctypes
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -17,7 +16,7 @@ import pytest
 from grinterop import GraphicsResource, Tensor
 
 import gl
-from conftest import end_mapping
+from conftest import end_mapping, refuses, run_python
 from test_threads import launch_host, slow  # noqa: F401
 
 core = pytest.importorskip("cuda.core")
@@ -126,8 +125,7 @@ def test_mapping_is_a_cuda_core_buffer(resource, vbo, stream):
             buffer.set_deallocation_stream(stream)
     assert gl.read_buffer(vbo, 4096) == b"\6" * 4096
     assert buffer.is_closed and buffer.handle == buffer.size == 0
-    with pytest.raises(RuntimeError, match="closed"):
-        memory.copy_from(buffer, stream=stream)
+    refuses(RuntimeError, lambda: memory.copy_from(buffer, stream=stream), match="closed")
 
 
 def test_buffer_without_a_mapping_is_closed(resource, stream):
@@ -136,8 +134,7 @@ def test_buffer_without_a_mapping_is_closed(resource, stream):
         kind = type(buffer)
     empty = kind._init(4096, 16)
     assert empty.is_closed and empty.resource is None and "closed" in repr(empty)
-    with pytest.raises(RuntimeError, match="closed"):
-        empty.tensor()
+    refuses(RuntimeError, empty.tensor, match="closed")
     with pytest.raises(AttributeError):
         empty._mapping = 5
     assert empty.is_closed and empty.close() is None
@@ -152,8 +149,7 @@ def test_unmapping_clears_the_cuda_core_buffer(resource, stream, end):
     else:
         end_mapping(end, resource, buffer)
     assert buffer.is_closed and core.Buffer.handle.__get__(buffer) == 0
-    with pytest.raises(RuntimeError, match="closed"):
-        memory.copy_from(buffer, stream=stream)
+    refuses(RuntimeError, lambda: memory.copy_from(buffer, stream=stream), match="closed")
 
 
 def test_copy_keeps_both_mappings_open(three_buffers, stream, cuda, launch_host):  # noqa: F811
@@ -241,8 +237,8 @@ with resource.map(stream=stream) as buffer:
 
 
 def test_map_without_cuda_core_returns_a_grinterop_buffer():
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    subprocess.run([sys.executable, "-c", WITHOUT], check=True, env=environment, timeout=120)
+    found = run_python("-c", WITHOUT)
+    assert found.returncode == 0, found.stderr
 
 
 def test_cuda_core_event_is_accepted(three_buffers, stream):
@@ -328,18 +324,11 @@ def outcomes(folder, module):
     name reason`, and all output.
     """
     log = folder / f"{module}.txt"
-    names = {"GR_GRAPHICS_MODULE": module, "GR_OUTCOMES": str(log)}
     paths = [os.path.dirname(__file__), str(folder), *sys.path]
-    environment = {**os.environ, **names, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "their_tests"]
-    done = subprocess.run(
-        [*command, "-c", os.devnull, str(folder / "test_graphics.py")],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        cwd=folder,
-        env=environment,
-    )
+    names = {"GR_GRAPHICS_MODULE": module, "GR_OUTCOMES": str(log)}
+    names["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    options = ["-q", "-p", "no:cacheprovider", "-p", "their_tests", "-c", os.devnull]
+    done = run_python("-m", "pytest", *options, folder / "test_graphics.py", **names)
     return log.read_text().splitlines() if log.exists() else [], done.stdout + done.stderr
 
 

@@ -2,10 +2,7 @@
 """Dropping an object whose destructor fails issues a CUDAWarning and has no other effect."""
 
 import ctypes
-import os
-import subprocess
 import sys
-import threading
 import time
 import warnings
 
@@ -14,6 +11,7 @@ import pytest
 from grinterop import CUDAWarning, EglContext, GraphicsResource, Ring
 
 import gl
+from conftest import elsewhere, refuses, run_python
 from test_safety import Running
 
 
@@ -55,18 +53,14 @@ def test_slots_dropped_during_another_call_warn(ring, cuda):
     slots = ring.acquire_write(2, stream=cuda)
 
     def wait():
-        with pytest.raises(grinterop.WaitTimeoutError):
-            ring.acquire_write(stream=cuda, timeout=0.4)
+        refuses(grinterop.WaitTimeoutError, lambda: ring.acquire_write(stream=cuda, timeout=0.4))
 
     with Running(wait), pytest.warns(CUDAWarning, match="another thread is in a call"):
         del slots
 
 
 def test_context_dropped_on_another_thread_warns():
-    held = []
-    thread = threading.Thread(target=lambda: held.append(grinterop.CudaContext(0)))
-    thread.start()
-    thread.join()
+    held = elsewhere(lambda: grinterop.CudaContext(0))
     with pytest.warns(CUDAWarning, match="a CudaContext object.*on the thread that created it"):
         held.clear()
 
@@ -201,12 +195,5 @@ assert type(pickle.loads(pickle.dumps(found[0]))) is type(found[0])
 
 @pytest.mark.parametrize("program", [GONE, PUBLIC], ids=["gone", "public"])
 def test_program_exits_without_failure(program):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    found = subprocess.run(
-        [sys.executable, "-c", CHILD + program],
-        capture_output=True,
-        text=True,
-        env=environment,
-        timeout=120,
-    )
+    found = run_python("-c", CHILD + program)
     assert (found.returncode, found.stderr) == (0, "")

@@ -4,26 +4,19 @@ that it drew, and other examples report what is missing.
 """
 
 import importlib.util
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import grinterop
 import numpy as np
 import pytest
 
+from conftest import run_python
+
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
-def run(name, *arguments, **environment):
-    return subprocess.run(
-        [sys.executable, EXAMPLES / name, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, **environment},
-    )
+def run(name, *arguments):
+    return run_python(EXAMPLES / name, *arguments)
 
 
 def pictures(folder):

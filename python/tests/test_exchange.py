@@ -5,15 +5,14 @@ producers.
 
 import ctypes
 import gc
-import subprocess
-import sys
-import threading
 import weakref
 
 import grinterop
 import numpy as np
 import pytest
 from grinterop import Tensor
+
+from conftest import elsewhere, refuses, run_python
 
 
 # ---- Exports -------------------------------------------------------------------------------------
@@ -43,8 +42,7 @@ def test_asarray_shares_host_memory(cuda, resource):
             assert np.asarray(buffer).shape == (4096,)
         else:
             for one in (device, buffer):
-                with pytest.raises(TypeError, match="can't read GPU memory"):
-                    np.asarray(one)
+                refuses(TypeError, lambda: np.asarray(one), match="can't read GPU memory")
 
 
 def test_max_version_selects_the_capsule(cuda):
@@ -79,8 +77,7 @@ def test_capsule_is_imported_once(cuda):
         capsule = Tensor.alloc((4,), stream=cuda).__dlpack__(max_version=version)
         taken = Tensor.from_dlpack(capsule)
         assert "used_dltensor" in repr(capsule) and taken.shape == (4,)
-        with pytest.raises(BufferError, match="once"):
-            Tensor.from_dlpack(capsule)
+        refuses(BufferError, lambda: Tensor.from_dlpack(capsule), match="once")
 
 
 def test_export_accepts_only_valid_streams(cuda):
@@ -88,23 +85,16 @@ def test_export_accepts_only_valid_streams(cuda):
     for stream in (None, 1, 2, -1, cuda.stream, cuda):
         assert tensor.__dlpack__(stream=stream)
         assert tensor.__dlpack__(stream)
-    with pytest.raises(BufferError, match="stream=0"):
-        tensor.__dlpack__(stream=0)
-    with pytest.raises(ValueError):
-        tensor.__dlpack__(stream=-2)
-    with pytest.raises(TypeError):
-        tensor.__dlpack__(stream="1")
+    refuses(BufferError, lambda: tensor.__dlpack__(stream=0), match="stream=0")
+    refuses(ValueError, lambda: tensor.__dlpack__(stream=-2))
+    refuses(TypeError, lambda: tensor.__dlpack__(stream="1"))
 
 
 def test_invalid_export_arguments_are_refused(cuda):
     tensor = Tensor.alloc((4,), stream=cuda)
     for arguments in [{"max_version": 1}, {"max_version": (1,)}, {"dl_device": 1}, {"other": 1}]:
-        with pytest.raises(TypeError):
-            tensor.__dlpack__(**arguments)
-    with pytest.raises(TypeError):
-        tensor.__dlpack__(1, 2)
-    with pytest.raises(TypeError):
-        tensor.__dlpack__(1, stream=1)
+        refuses(TypeError, lambda: tensor.__dlpack__(**arguments))
+    refuses(TypeError, lambda: tensor.__dlpack__(1, 2), lambda: tensor.__dlpack__(1, stream=1))
 
 
 def test_dl_device_must_be_that_of_the_tensor_or_cpu(cuda):
@@ -113,23 +103,19 @@ def test_dl_device_must_be_that_of_the_tensor_or_cpu(cuda):
     assert own == ((1, 0) if grinterop.is_software() else (2, tensor.device))
     assert tensor.__dlpack__(dl_device=own, copy=False)
     assert tensor.__dlpack__(dl_device=(1, 0))
-    with pytest.raises(BufferError):
-        tensor.__dlpack__(dl_device=(4, 0))
+    refuses(BufferError, lambda: tensor.__dlpack__(dl_device=(4, 0)))
     if not grinterop.is_software():
-        with pytest.raises(BufferError, match="copy"):
-            tensor.__dlpack__(dl_device=(1, 0), copy=False)
+        refuses(BufferError, lambda: tensor.__dlpack__(dl_device=(1, 0), copy=False), match="copy")
 
 
 def test_export_refuses_unsupported_strides():
     array = np.arange(12, dtype="i4")
     tensor = Tensor.from_dlpack(array).view((3,), "i4", (-4,), 8)
-    with pytest.raises(BufferError, match="negative"):
-        tensor.__dlpack__()
+    refuses(BufferError, tensor.__dlpack__, match="negative")
     same = tensor.view(negative_strides=True)
     assert (np.from_dlpack(same) == [2, 1, 0]).all()
     odd = tensor.view((2,), "i2", (3,))
-    with pytest.raises(BufferError, match="stride"):
-        odd.__dlpack__(max_version=(1, 0))
+    refuses(BufferError, lambda: odd.__dlpack__(max_version=(1, 0)), match="stride")
 
 
 def test_export_keeps_read_only():
@@ -138,8 +124,7 @@ def test_export_keeps_read_only():
     tensor = Tensor.from_dlpack(array)
     assert tensor.is_read_only
     assert not np.from_dlpack(tensor).flags.writeable
-    with pytest.raises(BufferError, match="read-only"):
-        tensor.__dlpack__()
+    refuses(BufferError, tensor.__dlpack__, match="read-only")
     if grinterop.is_software():
         assert tensor.__cuda_array_interface__["data"][1] is True
 
@@ -280,8 +265,7 @@ def test_dlpack_is_called_where_the_c_functions_do_not_suffice(cuda, changes):
     """They do not order streams, and PyTorch's ignore requires_grad."""
     tensor = Tensor.from_dlpack(np.arange(12, dtype="f4")).clone(stream=cuda)
     producer = with_functions(tensor, **{"stream": cuda.stream} | changes)
-    with pytest.raises(BufferError, match="the slow way"):
-        Tensor.from_dlpack(producer, stream=cuda)
+    refuses(BufferError, lambda: Tensor.from_dlpack(producer, stream=cuda), match="the slow way")
 
 
 def test_complex_tensors_are_imported_by_dlpack(cuda):
@@ -292,20 +276,17 @@ def test_complex_tensors_are_imported_by_dlpack(cuda):
 
 
 def test_failures_of_producers_are_raised():
-    with pytest.raises(BufferError, match="not today"):
-        Tensor.from_dlpack(Producer(None, "refusing"))
+    refuses(BufferError, lambda: Tensor.from_dlpack(Producer(None, "refusing")), match="not today")
     with pytest.raises(TypeError, match="not a capsule"):
         Tensor.from_dlpack(Producer(None, "nonsense"))
     for nothing in (None, 3, "text", object(), [1, 2, 3]):
-        with pytest.raises(TypeError, match="not a tensor"):
-            Tensor.from_dlpack(nothing)
+        refuses(TypeError, lambda: Tensor.from_dlpack(nothing), match="not a tensor")
     with pytest.raises(AttributeError):
         Tensor.from_dlpack(type("Half", (), {"__dlpack__": lambda self: None})())
 
 
 def test_unsupported_dtypes_are_refused():
-    with pytest.raises(BufferError):
-        Tensor.from_dlpack(np.zeros(3, "f2").astype(np.longdouble))
+    refuses(BufferError, lambda: Tensor.from_dlpack(np.zeros(3, "f2").astype(np.longdouble)))
 
 
 class Interface:
@@ -390,8 +371,7 @@ def test_two_planes_are_imported_as_nv12(cuda):
         assert picture.chroma.shape == (24, 32, 2)
     first, second = (Tensor.from_dlpack(plane) for plane in (luma, chroma))
     assert Tensor.from_dlpack((first, second)).chroma is second and first.chroma is None
-    with pytest.raises(TypeError):
-        Tensor.from_dlpack((luma, None))
+    refuses(TypeError, lambda: Tensor.from_dlpack((luma, None)))
 
 
 def test_import_accepts_an_explicit_layout():
@@ -400,8 +380,7 @@ def test_import_accepts_an_explicit_layout():
     tensor = Tensor.from_dlpack(array)
     assert Tensor.from_dlpack(tensor) is tensor
     assert Tensor.from_dlpack(tensor, layout="chw").layout == "chw" and tensor.layout == "shape"
-    with pytest.raises(ValueError, match="layout"):
-        Tensor.from_dlpack(array, layout="nchw")
+    refuses(ValueError, lambda: Tensor.from_dlpack(array, layout="nchw"), match="layout")
 
 
 # ---- Exports: freeing, threads and exit ----------------------------------------------------------
@@ -412,9 +391,7 @@ def test_export_is_freed_on_any_thread(cuda):
     seen = weakref.ref(array)
     held = [np.from_dlpack(Tensor.from_dlpack(array))]
     del array
-    thread = threading.Thread(target=held.clear)
-    thread.start()
-    thread.join()
+    elsewhere(held.clear)
     grinterop.collect()
     assert seen() is None
 
@@ -427,11 +404,7 @@ def test_many_threads_exchange_tensors(cuda):
             del array
             assert np.from_dlpack(tensor.view((32,), "i8")).sum() == 32 * i
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    elsewhere(*[work] * 4)
 
 
 END = """
@@ -462,7 +435,5 @@ wrapped = grinterop.Tensor.wrap(array.ctypes.data, (4,), owner=Owner(), memory="
     ],
 )
 def test_exit_with_live_exports_succeeds(last):
-    done = subprocess.run(
-        [sys.executable, "-c", END.format(last=last)], capture_output=True, text=True, timeout=100
-    )
+    done = run_python("-c", END.format(last=last))
     assert (done.returncode, done.stderr) == (0, "")

@@ -17,6 +17,8 @@ from grinterop import GraphicsResource, Semaphore, Tensor
 
 import vulkan_fd
 
+from conftest import refuses
+
 TRANSFER = 3
 RGBA8 = 37
 SIZE = 65536
@@ -102,8 +104,7 @@ def test_caller_keeps_a_refused_descriptor(vulkan, drawn):
         assert vulkan_fd.is_open(fd)
     os.close(fd)
     for wrong in (-1, fd):
-        with pytest.raises(grinterop.CUDAError):
-            GraphicsResource.from_fd(wrong, SIZE)
+        refuses(grinterop.CUDAError, lambda: GraphicsResource.from_fd(wrong, SIZE))
 
 
 def test_imported_image_has_the_described_format(vulkan, cuda):
@@ -140,12 +141,9 @@ def test_windows_and_nvsci_handles_are_refused(cuda):
     for kind in "timeline binary binary-kmt d3d12-fence d3d11-fence keyed-mutex".split():
         calls.append(lambda kind=kind: Semaphore.from_win32(8, kind=kind))
     for call in calls:
-        with pytest.raises(grinterop.CUDAError):
-            call()
-    with pytest.raises(ValueError, match="null"):
-        from_win32("a\0b", SIZE)
-    with pytest.raises(TypeError):
-        from_win32(None, SIZE)
+        refuses(grinterop.CUDAError, call)
+    refuses(ValueError, lambda: from_win32("a\0b", SIZE), match="null")
+    refuses(TypeError, lambda: from_win32(None, SIZE))
 
 
 # ---- Semaphores ----------------------------------------------------------------------------------
@@ -161,16 +159,12 @@ def test_timeline_orders_two_streams(software, cuda):
         semaphore.wait(other, 4)
         semaphore.signal(stream=cuda, value=4)
         assert len(tensor.tobytes(stream=other)) == 4
-        with pytest.raises(ValueError):
-            semaphore.signal(cuda, 4)
-        with pytest.raises(ValueError):
-            semaphore.wait(cuda, 4, key=1)
-        with pytest.raises(TypeError):
-            semaphore.wait("stream", 4)
+        refuses(ValueError, lambda: semaphore.signal(cuda, 4))
+        refuses(ValueError, lambda: semaphore.wait(cuda, 4, key=1))
+        refuses(TypeError, lambda: semaphore.wait("stream", 4))
     assert semaphore.is_closed
     for call in (lambda: semaphore.wait(cuda), semaphore.describe, lambda: semaphore.handle):
-        with pytest.raises(RuntimeError, match="closed"):
-            call()
+        refuses(RuntimeError, call, match="closed")
     other.close()
 
 
@@ -212,20 +206,17 @@ def test_binary_semaphore_refuses_values(software, cuda):
     semaphore.signal(cuda)
     semaphore.wait(cuda)
     cuda.sync()
-    with pytest.raises(ValueError):
-        semaphore.signal(cuda, 1)
+    refuses(ValueError, lambda: semaphore.signal(cuda, 1))
 
 
 def test_caller_keeps_a_refused_semaphore(cuda):
     read, write = os.pipe()
     for kind in ("timeline", "binary", "sideways"):
-        with pytest.raises((grinterop.CUDAError, ValueError)):
-            Semaphore.from_fd(read, kind=kind)
+        refuses((grinterop.CUDAError, ValueError), lambda: Semaphore.from_fd(read, kind=kind))
         assert vulkan_fd.is_open(read)
     os.close(read)
     os.close(write)
-    with pytest.raises(RuntimeError):
-        Semaphore()
+    refuses(RuntimeError, Semaphore)
 
 
 def test_maps_wait_for_and_signal_semaphores(software, vulkan, drawn, cuda):
@@ -238,17 +229,14 @@ def test_maps_wait_for_and_signal_semaphores(software, vulkan, drawn, cuda):
     done.wait(cuda, 2)
     cuda.sync()
     for wrong in ((ready, ready), (3, None)):
-        with pytest.raises((ValueError, TypeError)):
-            memory.set_sync(*wrong)
-    with pytest.raises(TypeError):
-        memory.set_sync(None)
+        refuses((ValueError, TypeError), lambda: memory.set_sync(*wrong))
+    refuses(TypeError, lambda: memory.set_sync(None))
     ready.close()
     done.close()
     assert bytes_of(memory, cuda)
     closed = Semaphore.from_fd(vulkan_fd.semaphore())
     closed.close()
-    with pytest.raises(RuntimeError, match="closed"):
-        memory.set_sync(closed, None)
+    refuses(RuntimeError, lambda: memory.set_sync(closed, None), match="closed")
 
 
 def test_submit_orders_maps(software, vulkan, drawn, cuda):
@@ -289,22 +277,18 @@ def test_submit_can_be_cancelled(software, vulkan, drawn, cuda):
     memory.set_sync(ready, done)
     with pytest.raises(KeyError):
         with grinterop.Submit([memory]) as submit:
-            with pytest.raises(grinterop.StateError):
-                memory.map(stream=cuda)
+            refuses(grinterop.StateError, lambda: memory.map(stream=cuda))
             raise KeyError
     assert submit.is_closed
     for call in (submit.commit, lambda: submit.waits, lambda: submit.signals):
-        with pytest.raises(RuntimeError, match="closed"):
-            call()
+        refuses(RuntimeError, call, match="closed")
     assert bytes_of(memory, cuda)
     with grinterop.Submit(iter([memory])) as submit:
         submit.commit()
-        with pytest.raises(grinterop.StateError):
-            submit.commit()
+        refuses(grinterop.StateError, submit.commit)
         submit.close()
     for wrong in ([], [3], 3, [memory, memory]):
-        with pytest.raises((TypeError, grinterop.CUDAError)):
-            grinterop.Submit(wrong)
+        refuses((TypeError, grinterop.CUDAError), lambda: grinterop.Submit(wrong))
     ready_there.signal(cuda, 2)
     assert bytes_of(memory, cuda)
 
@@ -392,17 +376,12 @@ peer.send(b"1")
 def test_wait_for_a_peer_times_out(drawn, cuda):
     here, there = socket.socketpair()
     with here, there:
-        with pytest.raises(TimeoutError):
-            GraphicsResource.receive(here, timeout=0)
-        with pytest.raises(TimeoutError):
-            GraphicsResource.receive(here, timeout=0.06)
+        refuses(TimeoutError, lambda: GraphicsResource.receive(here, timeout=0))
+        refuses(TimeoutError, lambda: GraphicsResource.receive(here, timeout=0.06))
         there.send(b"no message of ours, but longer than a header")
-        with pytest.raises(ValueError):
-            GraphicsResource.receive(here, timeout=1)
-    with pytest.raises(TypeError):
-        drawn.send("socket")
-    with pytest.raises((ValueError, grinterop.CUDAError)):
-        drawn.send(12345)
+        refuses(ValueError, lambda: GraphicsResource.receive(here, timeout=1))
+    refuses(TypeError, lambda: drawn.send("socket"))
+    refuses((ValueError, grinterop.CUDAError), lambda: drawn.send(12345))
 
 
 @pytest.mark.parametrize("where", ["before", "in a header", "in a send", "in a full send"])

@@ -5,11 +5,11 @@ expected to work.
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from conftest import run_python
 
 MATRIX = Path(__file__).resolve().parents[1] / "frameworks.py"
 NAMES = ("NumPy", "CUDA Python", "Numba")
@@ -19,12 +19,7 @@ NAMES = ("NumPy", "CUDA Python", "Numba")
 def rows(tmp_path_factory):
     """The results of one run of the matrix: a dict of its rows by framework."""
     out = tmp_path_factory.mktemp("matrix")
-    run = subprocess.run(
-        [sys.executable, MATRIX, "--out", out, "--only", ",".join(NAMES)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    run = run_python(MATRIX, "--out", out, "--only", ",".join(NAMES))
     assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-2000:]
     document = (out / "frameworks.md").read_text()
     assert max(len(line) for line in document.splitlines() if line[:1] != "|") <= 100
@@ -57,13 +52,7 @@ def run_child(name, folder):
     """Runs the process of one framework, with `folder` first in the module path. Returns its
     output.
     """
-    run = subprocess.run(
-        [sys.executable, MATRIX, "--child", name],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, "PYTHONPATH": with_first(folder)},
-    )
+    run = run_python(MATRIX, "--child", name, PYTHONPATH=with_first(folder))
     return [json.loads(line) for line in run.stdout.splitlines()]
 
 
@@ -75,13 +64,8 @@ def test_missing_framework_is_not_run(tmp_path):
 def test_crashing_framework_ends_only_its_row(tmp_path):
     """A killed process becomes a row with its reason, and the exit status is 1."""
     (tmp_path / "jax.py").write_text("import os\nos.abort()\n")
-    run = subprocess.run(
-        [sys.executable, MATRIX, "--out", tmp_path, "--only", "JAX,NumPy"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "PYTHONPATH": with_first(tmp_path)},
-    )
+    path = with_first(tmp_path)
+    run = run_python(MATRIX, "--out", tmp_path, "--only", "JAX,NumPy", PYTHONPATH=path)
     assert run.returncode == 1
     rows = {row["name"]: row for row in json.loads((tmp_path / "frameworks.json").read_text())}
     assert "signal 6" in rows["JAX"]["trouble"][0]

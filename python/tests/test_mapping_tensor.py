@@ -2,10 +2,6 @@
 """Mappings as tensors: they need no copy, and are revoked when the mapping ends."""
 
 import gc
-import os
-import subprocess
-import sys
-import threading
 
 import grinterop
 import numpy as np
@@ -13,6 +9,7 @@ import pytest
 from grinterop import GraphicsResource, Tensor
 
 import gl
+from conftest import elsewhere, refuses, run_python
 
 
 def test_mapping_is_a_tensor_of_its_bytes(resource, vbo, cuda):
@@ -54,14 +51,11 @@ def test_device_is_cached_until_the_mapping_ends(resource, cuda):
             second.__dlpack__(stream=stream, max_version=(1, 0))
             name = "".join(["str", "eam"])  # equal to the interned name, but another object
             second.__dlpack__(**{name: stream}, max_version=(1, 0))
-        with pytest.raises(BufferError):
-            second.__dlpack__(stream=0)
+        refuses(BufferError, lambda: second.__dlpack__(stream=0))
         for stream in [-2, 1 << 64, (1 << 64) - 1]:
-            with pytest.raises(ValueError):
-                second.__dlpack__(stream=stream)
+            refuses(ValueError, lambda: second.__dlpack__(stream=stream))
     for buffer in [first, second]:
-        with pytest.raises(RuntimeError):
-            buffer.__dlpack_device__()
+        refuses(RuntimeError, buffer.__dlpack_device__)
 
 
 def test_tensors_outside_the_mapping_are_refused(resource, cuda):
@@ -72,16 +66,10 @@ def test_tensors_outside_the_mapping_are_refused(resource, cuda):
             ((2,), "u1", (4096,)),
             ((1,), "u1", None, 4096),
         ]:
-            with pytest.raises(grinterop.InvalidValueError):
-                buffer.tensor(*arguments)
-        with pytest.raises(TypeError, match="shape"):
-            buffer.tensor(dtype="f4")
-    with pytest.raises(RuntimeError, match="closed"):
-        buffer.tensor()
-    with pytest.raises(RuntimeError, match="closed"):
-        buffer.__dlpack__()
-    with pytest.raises(RuntimeError, match="closed"):
-        buffer.__dlpack_device__()
+            refuses(grinterop.InvalidValueError, lambda: buffer.tensor(*arguments))
+        refuses(TypeError, lambda: buffer.tensor(dtype="f4"), match="shape")
+    refuses(RuntimeError, buffer.tensor, buffer.__dlpack__, match="closed")
+    refuses(RuntimeError, buffer.__dlpack_device__, match="closed")
     assert not hasattr(buffer, "__cuda_array_interface__")
 
 
@@ -95,10 +83,8 @@ def test_mapped_image_becomes_a_tensor_by_a_copy(egl, cuda):
             tensor.copy_from(np.full((4, 8, 4), 3, "u1"), stream=cuda)
         assert gl.read_texture(name, 8, 4) == b"\3" * 128
         with picture.map(stream=cuda) as image:
-            with pytest.raises(BufferError):
-                image.__dlpack__()
-            with pytest.raises(grinterop.StateError):
-                image.tensor()
+            refuses(BufferError, image.__dlpack__)
+            refuses(grinterop.StateError, image.tensor)
             assert not hasattr(image, "__cuda_array_interface__")
 
 
@@ -111,8 +97,7 @@ def test_read_only_resource_has_read_only_tensors(vbo, cuda):
                 array = np.from_dlpack(buffer)
                 assert not array.flags.writeable and bytes(array[:4]) == b"\0\1\2\3"
                 del array
-            with pytest.raises(BufferError, match="read-only"):
-                buffer.__dlpack__()
+            refuses(BufferError, buffer.__dlpack__, match="read-only")
             assert buffer.__cuda_array_interface__["data"] == (buffer.handle, True)
 
 
@@ -140,10 +125,8 @@ def test_unmap_revokes_tensors(vbo, cuda, end):
     assert warned[0].filename == (grinterop.__file__ if end == "many" else __file__)
     for left in (tensor, view):
         assert left.is_revoked and left.handle == 0 and "revoked" in repr(left)
-        with pytest.raises(BufferError):
-            left.__dlpack__()
-        with pytest.raises(grinterop.StateError):
-            left.tobytes()
+        refuses(BufferError, left.__dlpack__)
+        refuses(grinterop.StateError, left.tobytes)
         assert not hasattr(left, "__cuda_array_interface__")
     resource.close()
 
@@ -159,10 +142,8 @@ def test_unmap_revokes_imports_of_own_capsules(resource, cuda, of):
     with pytest.warns(ResourceWarning):
         resource.unmap()
     assert imported.is_revoked and imported.handle == 0
-    with pytest.raises(grinterop.StateError, match="mapping has ended"):
-        imported.tobytes()
-    with pytest.raises(BufferError, match="mapping that has ended"):
-        Tensor.from_dlpack(late)
+    refuses(grinterop.StateError, imported.tobytes, match="mapping has ended")
+    refuses(BufferError, lambda: Tensor.from_dlpack(late), match="mapping that has ended")
 
 
 def test_unmap_warns_of_live_exports(resource, cuda):
@@ -182,8 +163,7 @@ def test_export_warning_as_error_still_unmaps(resource, cuda):
     tensor = buffer.tensor()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(ResourceWarning):
-            buffer.close()
+        refuses(ResourceWarning, buffer.close)
     assert buffer.is_closed and not resource.is_mapped and tensor.is_revoked
 
 
@@ -199,9 +179,7 @@ def test_tensor_keeps_a_dropped_mapping(vbo, cuda):
     del tensor
     if grinterop.is_software():
         held[0][:] = 5
-    thread = threading.Thread(target=held.clear)
-    thread.start()
-    thread.join()
+    elsewhere(held.clear)
     again = GraphicsResource.from_gl_buffer(vbo)
     with again.map(stream=cuda) as buffer:
         pass
@@ -219,7 +197,7 @@ def test_mapping_is_imported_as_a_tensor(resource, cuda):
 
 
 END = """
-import sys; sys.path.insert(0, {folder!r})
+import sys
 import grinterop, numpy as np, gl
 cuda = grinterop.CudaContext(0)
 egl = grinterop.EglContext(0)
@@ -247,10 +225,7 @@ capsule = buffer.__dlpack__()
     ],
 )
 def test_exit_with_live_mapping_tensors_succeeds(last):
-    script = END.format(folder=os.path.dirname(gl.__file__), last=last)
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=100
-    )
+    done = run_python("-W", "ignore", "-c", END.format(last=last))
     assert done.returncode == 0
     if grinterop.is_software() and "cuda.close()" in last:
         assert "is mapped while its CUDA context ends: CUDA's bytes are lost" in done.stderr

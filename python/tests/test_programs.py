@@ -2,12 +2,12 @@
 """Tests in separate Python processes: refused interpreters, Ctrl-C, and random calls."""
 
 import os
-import subprocess
-import sys
 import textwrap
 
 import grinterop
 import pytest
+
+from conftest import run_python
 
 
 # ---- Interpreters --------------------------------------------------------------------------------
@@ -15,9 +15,7 @@ import pytest
 
 def run(program):
     """Runs a separate Python process. Returns its output."""
-    found = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=60
-    )
+    found = run_python("-c", textwrap.dedent(program))
     assert found.returncode == 0, found.stderr
     return found.stdout
 
@@ -150,9 +148,7 @@ def test_ctrl_c_ends_a_wait(call, timeout, cuda):
     """Catches: Ctrl-C was handled only after the timeout, and never without a timeout."""
     if call == "wait" and not grinterop.is_software():
         pytest.skip("a map on the GPU may wait for the stream")
-    found = subprocess.run(
-        [sys.executable, "-c", WAITS, call, timeout], capture_output=True, text=True, timeout=60
-    )
+    found = run_python("-c", WAITS, call, timeout)
     word, _, seconds = found.stdout.partition(" ")
     assert word == "interrupted" and float(seconds) < 6, found.stdout + found.stderr
 
@@ -164,10 +160,5 @@ def test_ctrl_c_ends_a_wait(call, timeout, cuda):
 def test_random_calls_of_two_threads_cause_no_crash(options):
     """Runs random_threads.py for a few seconds. Longer runs are started by hand."""
     program = os.path.join(os.path.dirname(__file__), "random_threads.py")
-    found = subprocess.run(
-        [sys.executable, program, "--seed", "1", "--seconds", "4", *options],
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
+    found = run_python(program, "--seed", 1, "--seconds", 4, *options)
     assert found.returncode == 0, found.stdout + found.stderr

@@ -9,6 +9,7 @@ import pytest
 from grinterop import GraphicsResource, Ring
 
 import gl
+from conftest import refuses
 
 
 @pytest.fixture
@@ -35,8 +36,7 @@ def test_frame_passes_from_cuda_to_opengl_and_back(ring, resources, cuda):
         assert len(slot) == 1 and slot.frame == 1 and slot.resource is resources[slot.index]
         assert slot.buffer.handle and slot.buffer.size == 256
         buffer = slot.buffer
-        with pytest.raises(RuntimeError, match="ring"):
-            buffer.close()
+        refuses(RuntimeError, buffer.close, match="ring")
         assert ring.info()["writing"] == 1
     assert buffer.is_closed and buffer.handle == 0
     with ring.acquire_read() as slot:
@@ -68,11 +68,9 @@ def test_several_slots_are_acquired_at_once(ring, cuda):
     with ring.acquire_write(3, stream=cuda) as slots:
         assert slots.frames == (1, 2, 3) and len(set(slots.indices)) == 3
         assert len({buffer.handle for buffer in slots.buffers}) == 3
-    with pytest.raises(TimeoutError):
-        ring.acquire_write(stream=cuda, timeout=0)
+    refuses(TimeoutError, lambda: ring.acquire_write(stream=cuda, timeout=0))
     began = time.monotonic()
-    with pytest.raises(grinterop.WaitTimeoutError):
-        ring.acquire_write(stream=cuda, timeout=0.05)
+    refuses(grinterop.WaitTimeoutError, lambda: ring.acquire_write(stream=cuda, timeout=0.05))
     assert time.monotonic() - began >= 0.05
     slots = ring.acquire_read(2)
     slots.cancel()
@@ -82,18 +80,13 @@ def test_several_slots_are_acquired_at_once(ring, cuda):
 
 def test_slots_are_handed_over_once(ring, cuda):
     slots = ring.acquire_write(stream=cuda)
-    with pytest.raises(RuntimeError, match="hand"):
-        slots.give_back()
+    refuses(RuntimeError, slots.give_back, match="hand")
     slots.hand_over()
-    for call in (slots.hand_over, slots.cancel):
-        with pytest.raises(RuntimeError, match="already"):
-            call()
+    refuses(RuntimeError, slots.hand_over, slots.cancel, match="already")
     for name in ("buffer", "resource", "frame", "index", "buffers"):
-        with pytest.raises(RuntimeError, match="already"):
-            getattr(slots, name)
+        refuses(RuntimeError, lambda: getattr(slots, name), match="already")
     slots = ring.acquire_read()
-    with pytest.raises(RuntimeError, match="give_back"):
-        slots.hand_over()
+    refuses(RuntimeError, slots.hand_over, match="give_back")
     slots.give_back()
 
 
@@ -107,21 +100,18 @@ def test_exception_cancels_slots(ring, cuda):
 
 def test_close_with_acquired_slots_is_refused(ring, cuda):
     slots = ring.acquire_write(stream=cuda)
-    with pytest.raises(RuntimeError, match="1 slots"):
-        ring.close()
+    refuses(RuntimeError, ring.close, match="1 slots")
     slots.cancel()
 
 
 def test_ring_owns_its_resources(ring, resources, cuda):
-    with pytest.raises(grinterop.StateError):
-        resources[0].map(stream=cuda)
+    refuses(grinterop.StateError, lambda: resources[0].map(stream=cuda))
     ring.close()
     ring.close()
     assert ring.is_closed
     resources[0].map(stream=cuda).close()
     for call in (ring.acquire_read, ring.info, lambda: ring.descriptor("producer")):
-        with pytest.raises(RuntimeError, match="closed"):
-            call()
+        refuses(RuntimeError, call, match="closed")
     ring.stop()
 
 
@@ -137,14 +127,10 @@ def test_mailbox_returns_the_newest_frame(resources, cuda):
 
 def test_invalid_rings_are_refused(resources):
     for arguments in [([],), ([resources[0], resources[0]],)]:
-        with pytest.raises(grinterop.CUDAError):
-            Ring(*arguments)
-    with pytest.raises(TypeError):
-        Ring([None])
-    with pytest.raises(ValueError, match="mode"):
-        Ring(resources, mode="random")
-    with pytest.raises(ValueError, match="producer"):
-        Ring(resources, producer="both")
+        refuses(grinterop.CUDAError, lambda: Ring(*arguments))
+    refuses(TypeError, lambda: Ring([None]))
+    refuses(ValueError, lambda: Ring(resources, mode="random"), match="mode")
+    refuses(ValueError, lambda: Ring(resources, producer="both"), match="producer")
 
 
 def test_resize_replaces_the_resources(ring, resources, cuda, egl):
@@ -190,10 +176,8 @@ def test_stop_ends_a_wait(egl, cuda):
     while ring.info()["written"] < 2:
         time.sleep(0.001)
     time.sleep(0.02)
-    with pytest.raises(RuntimeError, match="another thread"):
-        ring.acquire_write(stream=cuda)
-    with pytest.raises(RuntimeError, match="another thread"):
-        ring.close()
+    refuses(RuntimeError, lambda: ring.acquire_write(stream=cuda), match="another thread")
+    refuses(RuntimeError, ring.close, match="another thread")
     ring.stop()
     thread.join()
     assert len(caught) == 1

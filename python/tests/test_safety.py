@@ -12,6 +12,7 @@ import pytest
 from grinterop import GraphicsResource, Ring, Tensor
 
 import gl
+from conftest import elsewhere, refuses
 from test_threads import launch_host, slow  # noqa: F401
 
 
@@ -41,8 +42,7 @@ class Running:
 def refused(*calls):
     """Checks that each call is refused because another thread is in a call."""
     for call in calls:
-        with pytest.raises(RuntimeError, match="another thread is in a call"):
-            call()
+        refuses(RuntimeError, call, match="another thread is in a call")
 
 
 @pytest.fixture
@@ -79,15 +79,8 @@ def test_tobytes_needs_no_current_context(cuda):
     """Catches: the wait for the copy failed, so the destination of the copy was freed too early."""
     tensor = Tensor.alloc((64,), stream=cuda)
     tensor.copy_from(np.arange(64, dtype="u1"), stream=cuda)
-    found = []
-    threads = [
-        threading.Thread(target=lambda: found.append(tensor.tobytes())),
-        threading.Thread(target=lambda: found.append(tensor.tobytes(stream=2))),
-    ]
-    for thread in threads:
-        thread.start()
-        thread.join()
-    assert found == [bytes(range(64))] * 2
+    for stream in (None, 2):
+        assert elsewhere(lambda: tensor.tobytes(stream=stream)) == [bytes(range(64))]
 
 
 def test_unmap_during_a_tensor_call_is_refused(resource, cuda, held):
@@ -145,34 +138,26 @@ def test_many_threads_use_the_same_tensor(cuda):
 
     memory = np.arange(64, dtype="u1")
     shared = [Tensor.wrap(memory.ctypes.data, (64,), memory="host", owner=Owner())]
-    end, wrong = time.monotonic() + 1, []
+    end = time.monotonic() + 1
 
-    def work(number):
-        try:
-            while time.monotonic() < end:
-                tensor = shared[0]
-                try:
-                    if number % 2:
-                        tensor.close()
-                        shared[0] = Tensor.wrap(
-                            memory.ctypes.data, (64,), memory="host", owner=Owner()
-                        )
-                        grinterop.collect(0)
-                    else:
-                        tensor.clone("host", stream=cuda).close()
-                        assert tensor.view((8, 8)).tobytes(stream=cuda) == memory.tobytes()
-                except (RuntimeError, TimeoutError) as error:
-                    text = str(error)
-                    assert "closed" in text or "another thread" in text or "still used" in text
-        except BaseException as error:
-            wrong.append(error)
+    def replace(tensor):
+        tensor.close()
+        shared[0] = Tensor.wrap(memory.ctypes.data, (64,), memory="host", owner=Owner())
+        grinterop.collect(0)
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    def read(tensor):
+        tensor.clone("host", stream=cuda).close()
+        assert tensor.view((8, 8)).tobytes(stream=cuda) == memory.tobytes()
+
+    def work(call):
+        while time.monotonic() < end:
+            try:
+                call(shared[0])
+            except (RuntimeError, TimeoutError) as error:
+                text = str(error)
+                assert "closed" in text or "another thread" in text or "still used" in text
+
+    elsewhere(*[lambda: work(replace), lambda: work(read)] * 2)
 
 
 # ---- Python code that a call runs ----------------------------------------------------------------
@@ -409,8 +394,7 @@ def test_deleter_runs_without_an_exception_set(cuda):
 
     for count in range(1, 4):
         # The tensor is a local variable, freed as the stack is unwound.
-        with pytest.raises(ZeroDivisionError):
-            take(Tensor.from_dlpack(produced(deleted)), 1 / 0)
+        refuses(ZeroDivisionError, lambda: take(Tensor.from_dlpack(produced(deleted)), 1 / 0))
         with pytest.raises(ValueError, match="mine"):
             take([Tensor.from_dlpack(produced(deleted)) for _ in range(2)], int("mine"))
         assert len(deleted) == 3 * count
@@ -431,10 +415,8 @@ def test_owner_destructor_runs_without_an_exception_set(cuda):
         owner = Owner()
         return Tensor.wrap(owner.memory.ctypes.data, (8,), memory="host", owner=owner)
 
-    with pytest.raises(ZeroDivisionError):
-        print(wrapped(), 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        print(wrapped().__dlpack__(), 1 / 0)
+    refuses(ZeroDivisionError, lambda: print(wrapped(), 1 / 0))
+    refuses(ZeroDivisionError, lambda: print(wrapped().__dlpack__(), 1 / 0))
     grinterop.collect()
     assert len(ended) == 2
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gl
+from conftest import elsewhere
 
 HostFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -113,26 +114,16 @@ def test_call_of_a_second_thread_is_refused(resource, cuda, launch_host):
 
 def test_threads_map_separate_resources_in_parallel(cuda):
     """Each thread also has an OpenGL context of its own."""
-    wrong = []
-
     def work():
-        try:
-            own = grinterop.CudaContext(0)
-            egl = grinterop.EglContext(0)
-            name = gl.buffer(1024)
-            with grinterop.GraphicsResource.from_gl_buffer(name) as resource:
-                for value in range(50):
-                    with resource.map(stream=own) as buffer:
-                        buffer.fill(value, stream=own)
-                    assert gl.read_buffer(name, 1024) == bytes([value]) * 1024
-            egl.close()
-            own.close()
-        except BaseException as error:
-            wrong.append(error)
+        own = grinterop.CudaContext(0)
+        egl = grinterop.EglContext(0)
+        name = gl.buffer(1024)
+        with grinterop.GraphicsResource.from_gl_buffer(name) as resource:
+            for value in range(50):
+                with resource.map(stream=own) as buffer:
+                    buffer.fill(value, stream=own)
+                assert gl.read_buffer(name, 1024) == bytes([value]) * 1024
+        egl.close()
+        own.close()
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    elsewhere(*[work] * 4)

@@ -8,6 +8,8 @@ import pytest
 import grinterop
 from grinterop import VulkanDevice
 
+from conftest import refuses
+
 TRANSFER = 3
 RGBA8 = 37
 
@@ -104,23 +106,15 @@ def test_closed_device_is_refused(vulkan):
     vulkan.close()
     assert vulkan.is_closed
     for call in (vulkan.describe, lambda: vulkan.create_buffer(4, 1), lambda: vulkan.submit([])):
-        with pytest.raises(RuntimeError, match="closed"):
-            call()
+        refuses(RuntimeError, call, match="closed")
 
 
 def test_invalid_vulkan_arguments_are_refused(vulkan):
-    with pytest.raises(ValueError):
-        VulkanDevice(0, 0, 0, 0, 0)
-    with pytest.raises(ValueError, match="transport"):
-        VulkanDevice.headless(transports="shared")
-    with pytest.raises(ValueError):
-        vulkan.create_buffer(0, TRANSFER)
-    with pytest.raises(ValueError):
-        vulkan.create_buffer(16, TRANSFER, flags="sideways")
-    with pytest.raises(grinterop.CUDAError):
-        vulkan.create_image(0, 8, 8, TRANSFER)
-    with pytest.raises(TypeError):
-        vulkan.submit([3])
+    refuses(ValueError, lambda: VulkanDevice(0, 0, 0, 0, 0))
+    refuses(ValueError, lambda: VulkanDevice.headless(transports="shared"), match="transport")
+    refuses(ValueError, lambda: vulkan.create_buffer(0, TRANSFER))
+    refuses(ValueError, lambda: vulkan.create_buffer(16, TRANSFER, flags="sideways"))
+    refuses(grinterop.CUDAError, lambda: vulkan.create_image(0, 8, 8, TRANSFER))
+    refuses(TypeError, lambda: vulkan.submit([3]))
     resource = vulkan.create_buffer(16, TRANSFER)
-    with pytest.raises(ValueError, match="64 resources"):
-        vulkan.submit([resource] * 65)
+    refuses(ValueError, lambda: vulkan.submit([resource] * 65), match="64 resources")
