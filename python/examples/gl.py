@@ -8,7 +8,7 @@ libGL is not needed.
 import ctypes
 import re
 from ctypes import byref, c_char_p, c_double, c_float, c_int, c_ssize_t, c_ubyte, c_uint
-from ctypes import c_void_p
+from ctypes import c_uint64, c_void_p
 
 ARRAY_BUFFER = 0x8892
 DYNAMIC_DRAW = 0x88E8
@@ -34,7 +34,7 @@ RENDERER, VERSION = 0x1F01, 0x1F02
 
 # Each function: its name, and a letter for each argument and for the result.
 _LETTERS = {"u": c_uint, "i": c_int, "f": c_float, "d": c_double, "n": c_ssize_t, "p": c_void_p}
-_LETTERS |= {"b": c_ubyte, "s": c_char_p}
+_LETTERS |= {"b": c_ubyte, "q": c_uint64, "s": c_char_p}
 _FUNCTIONS = """
     ActiveTexture(u) AttachShader(uu) BindBuffer(uu) BindFramebuffer(uu) BindRenderbuffer(uu)
     BindTexture(uu) BindVertexArray(u) BlendFunc(uu) BufferData(unpu) BufferSubData(unnp)
@@ -53,19 +53,25 @@ _FUNCTIONS = """
 _found = {}
 
 
+def prototype(table, name):
+    """The type of a function in such a table, or None."""
+    found = re.search(rf"\b{name}\((\w*)\)(\w?)", table)
+    letters = [_LETTERS.get(letter) for letter in (found[2], *found[1])] if found else []
+    return ctypes.CFUNCTYPE(*letters) if found else None
+
+
 def __getattr__(name):
     """OpenGL functions without the "gl" prefix: gl.Clear(...)."""
     if name not in _found:
-        declared = re.search(rf"\s{name}\((\w*)\)(\w?)", _FUNCTIONS)
-        if not declared:
+        kind = prototype(_FUNCTIONS, name)
+        if not kind:
             raise AttributeError(f"gl.py has no {name}")
         egl = ctypes.CDLL("libEGL.so.1")
         egl.eglGetProcAddress.restype = c_void_p
         address = egl.eglGetProcAddress(f"gl{name}".encode())
         if not address:
             raise RuntimeError(f"this OpenGL has no gl{name}()")
-        arguments = [_LETTERS[letter] for letter in declared[1]]
-        _found[name] = ctypes.CFUNCTYPE(_LETTERS.get(declared[2]), *arguments)(address)
+        _found[name] = kind(address)
     return _found[name]
 
 

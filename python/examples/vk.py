@@ -5,7 +5,11 @@ The device is a grinterop.VulkanDevice, with integer handles.
 """
 
 import ctypes
-from ctypes import POINTER, Structure, byref, c_int32, c_uint32, c_uint64, c_void_p, pointer
+import re
+from ctypes import Structure, byref, c_int32, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
+from ctypes import pointer
+
+import gl
 
 TRANSFER_SRC, TRANSFER_DST = 1, 2
 IMAGE_SAMPLED, IMAGE_STORAGE = 4, 8
@@ -15,103 +19,51 @@ WHOLE = (1 << 64) - 1
 HOST_VISIBLE, HOST_COHERENT = 2, 4
 
 
-def record(name, *fields):
-    """Declares a Vulkan struct. `fields` must include `sType` and `pNext`."""
-    return type(name, (Structure,), {"_fields_": list(fields)})
+_TYPES = {"b": c_uint8, "h": c_uint16, "i": c_int32, "u": c_uint32, "q": c_uint64, "p": c_void_p}
 
 
-_head = (("sType", c_int32), ("pNext", c_void_p))
+def record(name, fields, **more):
+    """Declares a struct. A field has a name, a letter for its type, and the length of an array."""
+    found = re.findall(r"(\w+):(\w)(\d*)", fields)
+    declared = [(field, _TYPES[kind] * int(n) if n else _TYPES[kind]) for field, kind, n in found]
+    return type(name, (Structure,), {"_fields_": [*declared, *more.items()]})
+
+
 BufferCreateInfo = record(
-    "BufferCreateInfo",
-    *_head,
-    ("flags", c_uint32),
-    ("size", c_uint64),
-    ("usage", c_uint32),
-    ("sharingMode", c_int32),
-    ("queueFamilyIndexCount", c_uint32),
-    ("pQueueFamilyIndices", c_void_p),
+    "BufferCreateInfo", "sType:i pNext:p flags:u size:q usage:u sharing:i count:u families:p"
 )
-MemoryAllocateInfo = record(
-    "MemoryAllocateInfo", *_head, ("allocationSize", c_uint64), ("memoryTypeIndex", c_uint32)
-)
-MemoryRequirements = record(
-    "MemoryRequirements", ("size", c_uint64), ("alignment", c_uint64), ("bits", c_uint32)
-)
-MemoryType = record("MemoryType", ("properties", c_uint32), ("heap", c_uint32))
-MemoryHeap = record("MemoryHeap", ("size", c_uint64), ("flags", c_uint32))
+MemoryAllocateInfo = record("MemoryAllocateInfo", "sType:i pNext:p allocationSize:q type:u")
+MemoryRequirements = record("MemoryRequirements", "size:q alignment:q bits:u")
+MemoryType = record("MemoryType", "properties:u heap:u")
+MemoryHeap = record("MemoryHeap", "size:q flags:u")
 MemoryProperties = record(
-    "MemoryProperties",
-    ("type_count", c_uint32),
-    ("types", MemoryType * 32),
-    ("heap_count", c_uint32),
-    ("heaps", MemoryHeap * 16),
+    "MemoryProperties", "count:u", types=MemoryType * 32, heap_count=c_uint32, heaps=MemoryHeap * 16
 )
-CommandPoolCreateInfo = record(
-    "CommandPoolCreateInfo", *_head, ("flags", c_uint32), ("family", c_uint32)
-)
+CommandPoolCreateInfo = record("CommandPoolCreateInfo", "sType:i pNext:p flags:u family:u")
 CommandBufferAllocateInfo = record(
-    "CommandBufferAllocateInfo", *_head, ("pool", c_uint64), ("level", c_int32), ("count", c_uint32)
+    "CommandBufferAllocateInfo", "sType:i pNext:p pool:q level:i count:u"
 )
-CommandBufferBeginInfo = record(
-    "CommandBufferBeginInfo", *_head, ("flags", c_uint32), ("inheritance", c_void_p)
-)
-BufferCopy = record("BufferCopy", ("source", c_uint64), ("target", c_uint64), ("size", c_uint64))
+CommandBufferBeginInfo = record("CommandBufferBeginInfo", "sType:i pNext:p flags:u inheritance:p")
+BufferCopy = record("BufferCopy", "source:q target:q size:q")
 BufferImageCopy = record(
     "BufferImageCopy",
-    ("offset", c_uint64),
-    ("row", c_uint32),
-    ("height", c_uint32),
-    ("aspect", c_uint32),
-    ("level", c_uint32),
-    ("layer", c_uint32),
-    ("layers", c_uint32),
-    ("at", c_int32 * 3),
-    ("extent", c_uint32 * 3),
+    "offset:q row:u height:u aspect:u level:u layer:u layers:u at:i3 extent:u3",
 )
 
-_DEVICE = {
-    "vkAllocateCommandBuffers": (c_void_p, POINTER(CommandBufferAllocateInfo), POINTER(c_void_p)),
-    "vkAllocateMemory": (c_void_p, POINTER(MemoryAllocateInfo), c_void_p, POINTER(c_uint64)),
-    "vkBeginCommandBuffer": (c_void_p, POINTER(CommandBufferBeginInfo)),
-    "vkBindBufferMemory": (c_void_p, c_uint64, c_uint64, c_uint64),
-    "vkCmdCopyBuffer": (c_void_p, c_uint64, c_uint64, c_uint32, POINTER(BufferCopy)),
-    "vkCmdCopyBufferToImage": (
-        c_void_p,
-        c_uint64,
-        c_uint64,
-        c_int32,
-        c_uint32,
-        POINTER(BufferImageCopy),
-    ),
-    "vkCmdCopyImageToBuffer": (
-        c_void_p,
-        c_uint64,
-        c_int32,
-        c_uint64,
-        c_uint32,
-        POINTER(BufferImageCopy),
-    ),
-    "vkCreateBuffer": (c_void_p, POINTER(BufferCreateInfo), c_void_p, POINTER(c_uint64)),
-    "vkCreateCommandPool": (c_void_p, POINTER(CommandPoolCreateInfo), c_void_p, POINTER(c_uint64)),
-    "vkDestroyBuffer": (c_void_p, c_uint64, c_void_p),
-    "vkDestroyCommandPool": (c_void_p, c_uint64, c_void_p),
-    "vkEndCommandBuffer": (c_void_p,),
-    "vkFreeMemory": (c_void_p, c_uint64, c_void_p),
-    "vkGetBufferMemoryRequirements": (c_void_p, c_uint64, POINTER(MemoryRequirements)),
-    "vkGetPhysicalDeviceMemoryProperties": (c_void_p, POINTER(MemoryProperties)),
-    "vkMapMemory": (c_void_p, c_uint64, c_uint64, c_uint64, c_uint32, POINTER(c_void_p)),
-    "vkQueueWaitIdle": (c_void_p,),
-}
-_SILENT = (
-    "vkCmdCopyBuffer",
-    "vkCmdCopyBufferToImage",
-    "vkCmdCopyImageToBuffer",
-    "vkDestroyBuffer",
-    "vkDestroyCommandPool",
-    "vkFreeMemory",
-    "vkGetBufferMemoryRequirements",
-    "vkGetPhysicalDeviceMemoryProperties",
-)
+# As in gl.py, without the prefix "vk". Functions with a result are checked.
+_FUNCTIONS = """
+    AllocateCommandBuffers(ppp)i AllocateMemory(pppp)i BeginCommandBuffer(pp)i
+    BindBufferMemory(pqqq)i CmdCopyBuffer(pqqup) CmdCopyBufferToImage(pqqiup)
+    CmdCopyImageToBuffer(pqiqup) CreateBuffer(pppp)i CreateCommandPool(pppp)i DestroyBuffer(pqp)
+    DestroyCommandPool(pqp) EndCommandBuffer(p)i FreeMemory(pqp) GetBufferMemoryRequirements(pqp)
+    GetPhysicalDeviceMemoryProperties(pp) MapMemory(pqqqup)i QueueWaitIdle(p)i
+"""
+
+
+def load(device, table, name):
+    """Loads a function of such a table."""
+    find = ctypes.CFUNCTYPE(c_void_p, c_void_p, ctypes.c_char_p)(device.get_instance_proc_addr)
+    return gl.prototype(table, name)(find(device.instance, f"vk{name}".encode()))
 
 
 class Vulkan:
@@ -119,7 +71,6 @@ class Vulkan:
 
     def __init__(self, device, size):
         self.device, self.size = device, size
-        self._load()
         self.pool = c_uint64()
         self.vkCreateCommandPool(
             device.device,
@@ -129,22 +80,17 @@ class Vulkan:
         )
         self._make_staging()
 
-    def _load(self):
-        prototype = ctypes.CFUNCTYPE(c_void_p, c_void_p, ctypes.c_char_p)
-        find = prototype(self.device.get_instance_proc_addr)
-        for name, arguments in _DEVICE.items():
-            silent = name in _SILENT
-            kind = ctypes.CFUNCTYPE(None if silent else c_int32, *arguments)
-            function = kind(find(self.device.instance, name.encode()))
-            setattr(self, name, function if silent else self._checked(name, function))
+    def __getattr__(self, name):
+        """The functions: self.vkCreateBuffer(...)."""
+        if not name.startswith("vk"):
+            raise AttributeError(name)
+        function = load(self.device, _FUNCTIONS, name[2:])
 
-    @staticmethod
-    def _checked(name, function):
         def call(*arguments):
-            result = function(*arguments)
-            if result:
+            if result := function(*arguments):
                 raise RuntimeError(f"{name} returned {result}")
 
+        setattr(self, name, call)
         return call
 
     def _make_staging(self):
@@ -155,7 +101,7 @@ class Vulkan:
         needs = MemoryRequirements()
         self.vkGetBufferMemoryRequirements(device, self.buffer, byref(needs))
         allocate = MemoryAllocateInfo(
-            sType=5, allocationSize=needs.size, memoryTypeIndex=self._memory_type(needs.bits)
+            sType=5, allocationSize=needs.size, type=self._memory_type(needs.bits)
         )
         self.vkAllocateMemory(device, byref(allocate), None, byref(self.memory))
         self.vkBindBufferMemory(device, self.buffer, self.memory, 0)
@@ -167,7 +113,7 @@ class Vulkan:
         found = MemoryProperties()
         self.vkGetPhysicalDeviceMemoryProperties(self.device.physical_device, byref(found))
         wanted = HOST_VISIBLE | HOST_COHERENT
-        for number in range(found.type_count):
+        for number in range(found.count):
             if bits >> number & 1 and found.types[number].properties & wanted == wanted:
                 return number
         raise RuntimeError("Vulkan has no host-visible memory")

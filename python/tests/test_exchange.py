@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from grinterop import Tensor
 
+import vk
 from conftest import elsewhere, refuses, run_python
 
 
@@ -187,33 +188,22 @@ def test_import_queries_the_device_again_if_the_stream_is_refused(cuda):
     assert counts == [(2, 0), (1, 0), (1, 0), (2, 0)]
 
 
-class Managed(ctypes.Structure):
-    """The first fields of DLManagedTensorVersioned."""
-
-    _fields_ = [
-        ("before", ctypes.c_uint64 * 5),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-    ]
-
-
+# The first fields of DLManagedTensorVersioned.
+Managed = vk.record("Managed", "before:q5 device_type:i device_id:i")
 FROM_OBJECT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(ctypes.c_void_p))
 STREAM = ctypes.PYFUNCTYPE(
     ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p)
 )
 
 
-class Functions(ctypes.Structure):
-    """DLPackExchangeAPI."""
-
-    _fields_ = [
-        ("version", ctypes.c_uint32 * 2),
-        ("older", ctypes.c_void_p),
-        ("allocate", ctypes.c_void_p),
-        ("from_object", FROM_OBJECT),
-        ("unused", ctypes.c_void_p * 2),
-        ("current_stream", STREAM),
-    ]
+# DLPackExchangeAPI
+Functions = vk.record(
+    "Functions",
+    "version:u2 older:p allocate:p",
+    from_object=FROM_OBJECT,
+    unused=ctypes.c_void_p * 2,
+    current_stream=STREAM,
+)
 
 
 def with_functions(tensor, stream=0, major=1, fails=False, **attributes):

@@ -12,6 +12,7 @@ import pytest
 from grinterop import GraphicsResource, Ring, Tensor
 
 import gl
+import vk
 from conftest import elsewhere, refuses
 from test_threads import launch_host, slow  # noqa: F401
 
@@ -340,27 +341,13 @@ class Named:
 # ---- Exceptions in flight ------------------------------------------------------------------------
 
 
-class DLTensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.c_void_p),
-        ("strides", ctypes.c_void_p),
-        ("byte_offset", ctypes.c_uint64),
-    ]
-
-
-class DLManagedTensor(ctypes.Structure):
-    _fields_ = [
-        ("tensor", DLTensor),
-        ("context", ctypes.c_void_p),
-        ("deleter", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
-    ]
+DLTensor = vk.record(
+    "DLTensor", "data:p type:i id:i ndim:i code:b bits:b lanes:h shape:p strides:p byte_offset:q"
+)
+Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+DLManagedTensor = vk.record(
+    "DLManagedTensor", "", tensor=DLTensor, context=ctypes.c_void_p, deleter=Deleter
+)
 
 
 def produced(deleted):
@@ -377,7 +364,7 @@ def produced(deleted):
     def delete(_):
         deleted.append(int("7"))
 
-    managed.deleter = type(managed.deleter)(delete)
+    managed.deleter = Deleter(delete)
     deleted_keep.append((memory, shape, managed, managed.deleter))
     return new(ctypes.addressof(managed), b"dltensor", None)
 
