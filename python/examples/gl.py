@@ -24,8 +24,7 @@ COLOR_ATTACHMENT0, DEPTH_ATTACHMENT = 0x8CE0, 0x8D00
 VERTEX_SHADER, FRAGMENT_SHADER = 0x8B31, 0x8B30
 COMPILE_STATUS, LINK_STATUS = 0x8B81, 0x8B82
 COLOR_BUFFER_BIT, DEPTH_BUFFER_BIT = 0x4000, 0x0100
-BLEND, DEPTH_TEST = 0x0BE2, 0x0B71
-SRC_ALPHA, ONE = 0x0302, 1
+DEPTH_TEST = 0x0B71
 POINTS, LINES, LINE_STRIP = 0, 1, 3
 TRIANGLES, TRIANGLE_STRIP = 4, 5
 PROGRAM_POINT_SIZE = 0x8642
@@ -37,7 +36,7 @@ _LETTERS = {"u": c_uint, "i": c_int, "f": c_float, "d": c_double, "n": c_ssize_t
 _LETTERS |= {"b": c_ubyte, "q": c_uint64, "s": c_char_p}
 _FUNCTIONS = """
     ActiveTexture(u) AttachShader(uu) BindBuffer(uu) BindFramebuffer(uu) BindRenderbuffer(uu)
-    BindTexture(uu) BindVertexArray(u) BlendFunc(uu) BufferData(unpu) BufferSubData(unnp)
+    BindTexture(uu) BindVertexArray(u) BufferData(unpu) BufferSubData(unnp)
     CheckFramebufferStatus(u)u Clear(u) ClearDepth(d) ClearColor(ffff) CompileShader(u)
     CopyImageSubData(uuuuuuuuuuuuuuu) CreateProgram()u CreateShader(u)u DeleteBuffers(ip)
     DrawArrays(uii) DrawArraysInstanced(uiii) Enable(u) EnableVertexAttribArray(u) Finish()
@@ -46,9 +45,8 @@ _FUNCTIONS = """
     GetProgramInfoLog(uips) GetProgramiv(uup) GetShaderInfoLog(uips) GetShaderiv(uup)
     GetString(u)s GetTexImage(uiuup) GetUniformLocation(us)i LinkProgram(u) PixelStorei(ui)
     ReadPixels(iiiiuup) RenderbufferStorageMultisample(uiuii) ShaderSource(uipp)
-    TexImage2D(uiiiiiuup) TexParameteri(uui) TexSubImage2D(uiiiiiuup) Uniform1f(if)
-    Uniform4f(iffff) UniformMatrix4fv(iibp) UseProgram(u) VertexAttribPointer(uiuuip)
-    Viewport(iiii)
+    TexImage2D(uiiiiiuup) TexParameteri(uui) TexSubImage2D(uiiiiiuup) Uniform4f(iffff)
+    UniformMatrix4fv(iibp) UseProgram(u) VertexAttribPointer(uiuuip) Viewport(iiii)
 """
 _found = {}
 

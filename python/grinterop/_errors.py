@@ -106,94 +106,47 @@ _CLASSES = {
     "GR_ERR_PARTIAL": PartialError,
 }
 
-# The names of the library functions in Python.
-_FUNCTIONS = {
-    "gr_buffer_array": "Buffer.array",
-    "gr_buffer_copy_to_linear": "Buffer.copy_from_image",
-    "gr_buffer_copy_from_linear": "Buffer.copy_to_image",
-    "gr_buffer_fetch": "fetch",
-    "gr_buffer_image_info": "Buffer.image_info",
-    "gr_buffer_mipmapped_array": "Buffer.mipmapped_array",
-    "gr_buffer_ptr": "Buffer.handle",
-    "gr_buffer_publish": "publish",
-    "gr_buffer_release": "Buffer.close",
-    "gr_buffer_release_many": "Buffers.close",
-    "gr_buffer_size": "Buffer.size",
-    "gr_buffer_surface": "Buffer.surface",
-    "gr_buffer_tensor": "Buffer.tensor",
-    "gr_buffer_texture": "Buffer.texture",
-    "gr_buffer_texture_with": "Buffer.texture",
-    "gr_cuda_context_create": "CudaContext",
-    "gr_cuda_load": "load",
-    "gr_dtype_parse": "dtype",
-    "gr_egl_create": "EglContext",
-    "gr_egl_make_current": "EglContext.make_current",
-    "gr_fetch": "fetch",
-    "gr_fetch_framebuffer": "fetch_framebuffer",
-    "gr_flags_parse": "flags",
-    "gr_from_external_memory": "GraphicsResource",
-    "gr_from_gl_buffer": "GraphicsResource.from_gl_buffer",
-    "gr_from_gl_buffer_with": "GraphicsResource.from_gl_buffer",
-    "gr_from_gl_image": "GraphicsResource.from_gl_image",
-    "gr_from_gl_image_with": "GraphicsResource.from_gl_image",
-    "gr_from_same_memory": "GraphicsResource.from_same_memory",
-    "gr_from_vk_buffer": "VulkanDevice.from_vk_buffer",
-    "gr_from_vk_image": "VulkanDevice.from_vk_image",
-    "gr_gl_buffer_create": "GraphicsResource.create_gl_buffer",
-    "gr_gl_cuda_device": "gl_cuda_device",
-    "gr_gl_image_create": "GraphicsResource.create_gl_image",
-    "gr_gl_probe": "probe",
-    "gr_last_error": "last_error",
-    "gr_map": "GraphicsResource.map",
-    "gr_map_linear": "GraphicsResource.map_linear",
-    "gr_map_many": "map_many",
-    "gr_publish": "publish",
-    "gr_resource_close": "GraphicsResource.close",
-    "gr_resource_receive": "GraphicsResource.receive",
-    "gr_resource_send": "GraphicsResource.send",
-    "gr_resource_set_sync": "GraphicsResource.set_sync",
-    "gr_resource_unmap": "GraphicsResource.unmap",
-    "gr_resource_wait": "GraphicsResource.wait",
-    "gr_ring_acquire_read": "Ring.acquire_read",
-    "gr_ring_acquire_write": "Ring.acquire_write",
-    "gr_ring_cancel_read": "Slots.cancel",
-    "gr_ring_cancel_write": "Slots.cancel",
-    "gr_ring_create": "Ring",
-    "gr_ring_descriptor": "Ring.descriptor",
-    "gr_ring_fetch_tensor": "fetch",
-    "gr_ring_free": "Ring.close",
-    "gr_ring_get_info": "Ring.info",
-    "gr_ring_give_back": "Slots.give_back",
-    "gr_ring_hand_over": "Slots.hand_over",
-    "gr_ring_publish_tensor": "publish",
-    "gr_ring_resize": "Ring.resize",
-    "gr_semaphore_import": "Semaphore",
-    "gr_semaphore_signal": "Semaphore.signal",
-    "gr_semaphore_wait": "Semaphore.wait",
-    "gr_submit_begin": "Submit",
-    "gr_submit_commit": "Submit.commit",
-    "gr_submit_free": "Submit.close",
-    "gr_tensor_alloc": "Tensor.alloc",
-    "gr_tensor_array_interface": "Tensor.__cuda_array_interface__",
-    "gr_tensor_clone": "Tensor.clone",
-    "gr_tensor_collect": "collect",
-    "gr_tensor_copy": "Tensor.copy_to",
-    "gr_tensor_copy_to_host": "Tensor.tobytes",
-    "gr_tensor_dlpack": "Tensor.__dlpack__",
-    "gr_tensor_dlpack_legacy": "Tensor.__dlpack__",
-    "gr_tensor_from_dlpack": "Tensor.from_dlpack",
-    "gr_tensor_from_dlpack_legacy": "Tensor.from_dlpack",
-    "gr_tensor_get_info": "Tensor",
-    "gr_tensor_used_on": "Tensor.used_on",
-    "gr_tensor_view": "Tensor.view",
-    "gr_tensor_wait": "Tensor.wait",
-    "gr_tensor_wrap": "Tensor.wrap",
-    "gr_vk_buffer_create": "VulkanDevice.create_buffer",
-    "gr_vk_device_wrap": "VulkanDevice",
-    "gr_vk_headless_create": "VulkanDevice.headless",
-    "gr_vk_image_create": "VulkanDevice.create_image",
-    "gr_vk_submit": "VulkanDevice.submit",
-}
+# The library functions, without the prefix "gr_", and their names in Python.
+_IN_PYTHON = """
+    buffer_array=Buffer.array buffer_copy_to_linear=Buffer.copy_from_image
+    buffer_copy_from_linear=Buffer.copy_to_image buffer_fetch=fetch
+    buffer_image_info=Buffer.image_info buffer_mipmapped_array=Buffer.mipmapped_array
+    buffer_ptr=Buffer.handle buffer_publish=publish buffer_release=Buffer.close
+    buffer_release_many=Buffers.close buffer_size=Buffer.size buffer_surface=Buffer.surface
+    buffer_tensor=Buffer.tensor buffer_texture=Buffer.texture buffer_texture_with=Buffer.texture
+    cuda_context_create=CudaContext cuda_load=load dtype_parse=dtype egl_create=EglContext
+    egl_make_current=EglContext.make_current fetch=fetch fetch_framebuffer=fetch_framebuffer
+    flags_parse=flags from_external_memory=GraphicsResource
+    from_gl_buffer=GraphicsResource.from_gl_buffer
+    from_gl_buffer_with=GraphicsResource.from_gl_buffer
+    from_gl_image=GraphicsResource.from_gl_image
+    from_gl_image_with=GraphicsResource.from_gl_image
+    from_same_memory=GraphicsResource.from_same_memory
+    from_vk_buffer=VulkanDevice.from_vk_buffer from_vk_image=VulkanDevice.from_vk_image
+    gl_buffer_create=GraphicsResource.create_gl_buffer gl_cuda_device=gl_cuda_device
+    gl_image_create=GraphicsResource.create_gl_image gl_probe=probe last_error=last_error
+    map=GraphicsResource.map map_linear=GraphicsResource.map_linear map_many=map_many
+    publish=publish resource_close=GraphicsResource.close
+    resource_receive=GraphicsResource.receive resource_send=GraphicsResource.send
+    resource_set_sync=GraphicsResource.set_sync resource_unmap=GraphicsResource.unmap
+    resource_wait=GraphicsResource.wait ring_acquire_read=Ring.acquire_read
+    ring_acquire_write=Ring.acquire_write ring_cancel_read=Slots.cancel
+    ring_cancel_write=Slots.cancel ring_create=Ring ring_descriptor=Ring.descriptor
+    ring_fetch_tensor=fetch ring_free=Ring.close ring_get_info=Ring.info
+    ring_give_back=Slots.give_back ring_hand_over=Slots.hand_over ring_publish_tensor=publish
+    ring_resize=Ring.resize semaphore_import=Semaphore semaphore_signal=Semaphore.signal
+    semaphore_wait=Semaphore.wait submit_begin=Submit submit_commit=Submit.commit
+    submit_free=Submit.close tensor_alloc=Tensor.alloc
+    tensor_array_interface=Tensor.__cuda_array_interface__ tensor_clone=Tensor.clone
+    tensor_collect=collect tensor_copy=Tensor.copy_to tensor_copy_to_host=Tensor.tobytes
+    tensor_dlpack=Tensor.__dlpack__ tensor_dlpack_legacy=Tensor.__dlpack__
+    tensor_from_dlpack=Tensor.from_dlpack tensor_from_dlpack_legacy=Tensor.from_dlpack
+    tensor_get_info=Tensor tensor_used_on=Tensor.used_on tensor_view=Tensor.view
+    tensor_wait=Tensor.wait tensor_wrap=Tensor.wrap vk_buffer_create=VulkanDevice.create_buffer
+    vk_device_wrap=VulkanDevice vk_headless_create=VulkanDevice.headless
+    vk_image_create=VulkanDevice.create_image vk_submit=VulkanDevice.submit
+"""
+_FUNCTIONS = {f"gr_{c}": name for c, name in (pair.split("=") for pair in _IN_PYTHON.split())}
 
 _TYPES = {"U": "uint", "I": "int", "F": "float", "C": "complex", "BF": "bfloat"}
 

@@ -147,10 +147,7 @@ static PyObject *call_close(PyObject *object, PyObject *Py_UNUSED(none))
     return Py_NewRef(Py_None);
 }
 
-static gr_cuda_context *open_of(PyObject *object)
-{
-    return open_or_fail(((context_object *)object)->context, "CudaContext");
-}
+OPEN_OF(gr_cuda_context, context_object, context, "CudaContext")
 
 bool context_stream(PyObject *self, CUstream *stream)
 {

@@ -119,10 +119,7 @@ typedef struct egl_object {
 
 static PyTypeObject *egl_type;
 
-static gr_egl *open_of(PyObject *object)
-{
-    return open_or_fail(((egl_object *)object)->egl, "EglContext");
-}
+OPEN_OF(gr_egl, egl_object, egl, "EglContext")
 
 /* Reads the EglContext that shares its objects, or None. Begins a call on that EglContext. */
 static bool shared_of(PyObject *share, const gr_egl **egl)
@@ -171,13 +168,9 @@ static void let_go(egl_object *self)
     Py_CLEAR(self->share);
 }
 
-static void end(PyObject *self)
-{
-    let_go((egl_object *)self);
-    end_object(self);
-}
+END
 
-CALL_CLOSE
+    CALL_CLOSE
 
 static PyObject *make_current(PyObject *self, PyObject *Py_UNUSED(none))
 {

@@ -310,15 +310,29 @@ void gather(PyMethodDef *methods, const PyMethodDef *some);
 /* Allocates an object of `type`. Everything after the head is zero. */
 void *new_object(PyTypeObject *type);
 
-/* Defines call_close(), the METH_NOARGS close() that runs let_go() if no call is under way. */
+/*
+ * CALL_CLOSE defines call_close(), the METH_NOARGS close() that runs let_go() if no call is under
+ * way. END defines the tp_dealloc end() of a type without garbage collection. OPEN_OF defines
+ * open_of(), which returns the open `part` of an object, or raises an exception.
+ */
 #define CALL_CLOSE                                                                                 \
-    static PyObject *call_close(PyObject *self, PyObject *none)                                    \
+    static PyObject *call_close(PyObject *self, PyObject *Py_UNUSED(none))                         \
     {                                                                                              \
-        (void)none;                                                                                \
         if (!unused(self))                                                                         \
             return NULL;                                                                           \
         let_go((void *)self);                                                                      \
         return Py_NewRef(Py_None);                                                                 \
+    }
+#define END                                                                                        \
+    static void end(PyObject *self)                                                                \
+    {                                                                                              \
+        let_go((void *)self);                                                                      \
+        end_object(self);                                                                          \
+    }
+#define OPEN_OF(part_type, object_type, part, name)                                                \
+    static part_type *open_of(PyObject *object)                                                    \
+    {                                                                                              \
+        return open_or_fail(((object_type *)object)->part, name);                                  \
     }
 
 /* Frees an object and releases its reference to its type. */

@@ -277,10 +277,7 @@ static PyObject *acquire_read(PyObject *self, PyObject *args, PyObject *keywords
 
 /* ---- Contents -------------------------------------------------------------------------------- */
 
-static gr_ring *open_of(PyObject *object)
-{
-    return open_or_fail(((ring_object *)object)->ring, "Ring");
-}
+OPEN_OF(gr_ring, ring_object, ring, "Ring")
 
 static PyObject *info(PyObject *self, PyObject *Py_UNUSED(none))
 {

@@ -85,18 +85,11 @@ static void let_go(semaphore_object *self)
     ENDING(gr_semaphore_free(semaphore));
 }
 
-static void end(PyObject *object)
-{
-    let_go((semaphore_object *)object);
-    end_object(object);
-}
+END
 
-CALL_CLOSE
+    CALL_CLOSE
 
-static gr_semaphore *open_of(PyObject *object)
-{
-    return open_or_fail(((semaphore_object *)object)->semaphore, "Semaphore");
-}
+OPEN_OF(gr_semaphore, semaphore_object, semaphore, "Semaphore")
 
 /* ---- Waits and signals ----------------------------------------------------------------------- */
 

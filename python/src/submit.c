@@ -44,18 +44,11 @@ static void let_go(submit_object *self)
     ENDING(gr_submit_free(submit));
 }
 
-static void end(PyObject *object)
-{
-    let_go((submit_object *)object);
-    end_object(object);
-}
+END
 
-CALL_CLOSE
+    CALL_CLOSE
 
-static gr_submit *open_of(PyObject *object)
-{
-    return open_or_fail(((submit_object *)object)->submit, "Submit");
-}
+OPEN_OF(gr_submit, submit_object, submit, "Submit")
 
 static PyObject *commit(PyObject *object, PyObject *Py_UNUSED(none))
 {

@@ -79,13 +79,9 @@ def test_wrong_options_are_refused(arguments, tmp_path):
     assert done.returncode == 2 and "usage" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "name, module",
-    (("torch_draw.py", "torch"), ("video_wall.py", "cvcuda")),
-)
-def test_example_reports_missing_packages(name, module, tmp_path):
-    if importlib.util.find_spec(module):
-        pytest.skip(f"{module} is installed")
-    done = run(name, "--output", tmp_path)
+def test_example_reports_missing_packages(tmp_path):
+    if importlib.util.find_spec("cvcuda"):
+        pytest.skip("cvcuda is installed")
+    done = run("video_wall.py", "--output", tmp_path)
     assert done.returncode == 1
-    assert f"{name} needs " in done.stderr and module in done.stderr
+    assert "video_wall.py needs " in done.stderr and "cvcuda" in done.stderr

@@ -42,8 +42,7 @@ class Running:
 
 def refused(*calls):
     """Checks that each call is refused because another thread is in a call."""
-    for call in calls:
-        refuses(RuntimeError, call, match="another thread is in a call")
+    refuses(RuntimeError, *calls, match="another thread is in a call")
 
 
 @pytest.fixture
