@@ -79,7 +79,7 @@ static void has_slots(struct ring *ring, struct resource *const list[])
     for (int i = 0; i < SLOTS; i++) {
         while (slot->state != SLOT_NONE)
             slot++;
-        *slot = (struct slot){.resource = list[i]};
+        *slot = (struct slot){.resource = list[i], .index = (unsigned)i};
         slot_is_free(ring, slot);
         list[i]->ring = ring;
         list[i]->object->ringed = true;

@@ -138,6 +138,7 @@ static size_t batch_of(int number)
 static void is_acquired(struct world *w, struct slot *slot, const gr_slot *given, CUstream stream)
 {
     must(w, given->resource == slot->resource->it && !given->submit);
+    must(w, given->index == slot->index);
     must(w, !given->buffer == (stream == GR_STREAM_NONE));
     slot->it = given;
     slot->stream = stream;
@@ -260,8 +261,10 @@ static bool hand_on(struct world *w, const int *a, hand_on_fn call, enum slot_st
     for (size_t i = 0; i < batch.n; i++)
         given[i] = batch.slots[i]->it;
     if (judge(w, call(ring_handle(ring), batch.n ? given : NULL, batch.n), batch.may))
-        for (size_t i = 0; i < batch.n; i++)
+        for (size_t i = 0; i < batch.n; i++) {
+            must(w, !given[i]->buffer);
             each_is(ring, batch.slots[i]);
+        }
     return true;
 }
 

@@ -135,6 +135,7 @@ struct slot {
     CUstream stream;   /* set while the slot is written or read */
     uint64_t turn;     /* the frame in the slot; of a free slot: when it became free */
     int value;         /* the value of all bytes, or UNKNOWN */
+    unsigned index;    /* the place in the list of ring_create or ring_resize */
     bool leaving;      /* a resize replaced the slot: it leaves the ring when it becomes free */
 };
 
