@@ -140,57 +140,12 @@ TEST(close_in_the_wrong_context_is_refused)
     }
 }
 
-/* Calls on a closed resource need no OpenGL context. */
-TEST(close_of_a_closed_resource_works_in_any_context)
-{
-    assert_ok(gr_resource_close(resource, fx.stream));
-    EACH_WRONG(w)
-    {
-        enter(w);
-        assert_ok(gr_resource_close(resource, fx.stream));
-        assert_null(gr_map(resource, fx.stream), GR_ERR_STATE, 0, "closed");
-        leave();
-    }
-    enter(&wrongs[0]);
-    gr_resource_free(resource);
-    resource = NULL;
-    leave();
-}
-
-TEST(release_of_an_unmapped_buffer_works_in_any_context)
-{
-    gr_buffer *buffer = must_make(gr_map(resource, fx.stream));
-    assert_ok(gr_resource_unmap(resource, fx.stream));
-    enter(&wrongs[1]);
-    assert_ok(gr_buffer_release(buffer));
-    leave();
-    assert_resource_usable(resource, name);
-}
-
 /* Makes the second context current, and creates a resource in it. */
 static gr_resource *make_other(GLuint *other_name)
 {
     assert_ok(gr_egl_make_current(stranger));
     *other_name = gl_buffer_filled(SIZE, 1);
     return must_register(*other_name);
-}
-
-TEST(map_many_with_one_resource_of_another_context_is_refused)
-{
-    GLuint other_name;
-    gr_resource *other = make_other(&other_name);
-    assert_ok(gr_egl_make_current(fx.egl));
-    gr_resource *orders[2][2] = {{resource, other}, {other, resource}};
-    for (int i = 0; i < 2; i++) {
-        gr_buffer *out[2] = {NULL, NULL};
-        assert_fails(gr_map_many(orders[i], 2, fx.stream, NULL, out), GR_ERR_GL, 0, wrongs[1].text);
-        ck_assert(!out[0] && !out[1]);
-        ck_assert(!gr_resource_get_info(resource)->mapped && !gr_resource_get_info(other)->mapped);
-    }
-    assert_resource_usable(resource, name);
-    assert_ok(gr_egl_make_current(stranger));
-    assert_resource_usable(other, other_name);
-    gr_resource_free(other);
 }
 
 /* The call releases the buffers that it can release; the caller keeps the others. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * Tests every invalid argument and every call in the wrong state. Each case expects an error class,
- * a code of the driver, and words of the message. Afterwards nothing is mapped or registered. The
- * CUDA driver underneath counts the errors that it returns: grinterop must detect each mistake
- * before it calls the driver.
+ * Tests invalid arguments and calls in the wrong state; test_map_many tests lists, and test_null
+ * tests NULL. Each case expects an error class, a code of the driver, and words of the message.
+ * Afterwards nothing is mapped or registered. The CUDA driver underneath counts the errors that it
+ * returns: grinterop must detect each mistake before it calls the driver.
  */
 #define _GNU_SOURCE
 #include "tests/support/cuda_symbol.h"
@@ -312,140 +312,7 @@ TEST(calls_on_a_closed_resource_are_refused)
     assert_buffer_usable(name);
 }
 
-GROUP("several at once", add_watched_case)
-
-#define MANY 5
-
-static void make_many(GLuint names[MANY], gr_resource *resources[MANY])
-{
-    for (int i = 0; i < MANY; i++)
-        resources[i] = must_register(names[i] = new_buffer());
-}
-
-static void end_many(const GLuint names[MANY], gr_resource *resources[MANY])
-{
-    for (int i = 0; i < MANY; i++) {
-        assert_resource_usable(resources[i], names[i]);
-        gr_resource_free(resources[i]);
-        assert_buffer_usable(names[i]);
-    }
-}
-
-/* gr_map_many() refuses the list, maps none of its resources, and leaves the results unchanged. */
-#define assert_many_fails(list, status, text)                                                      \
-    do {                                                                                           \
-        gr_buffer *untouched = (gr_buffer *)&untouched, *out_[MANY];                               \
-        for (int i_ = 0; i_ < MANY; i_++)                                                          \
-            out_[i_] = untouched;                                                                  \
-        assert_fails(gr_map_many(list, MANY, fx.stream, NULL, out_), status, 0, text);             \
-        for (int i_ = 0; i_ < MANY; i_++) {                                                        \
-            ck_assert(!(list)[i_] || !gr_resource_get_info((list)[i_])->mapped);                   \
-            ck_assert_ptr_eq(out_[i_], untouched);                                                 \
-        }                                                                                          \
-    } while (0)
-
-TEST(a_list_with_an_invalid_resource_is_refused)
-{
-    GLuint names[MANY];
-    gr_resource *resources[MANY];
-    make_many(names, resources);
-    for (int wrong = 0; wrong < MANY; wrong++) {
-        gr_resource *list[MANY];
-        memcpy(list, resources, sizeof(list));
-        list[wrong] = NULL;
-        assert_many_fails(list, GR_ERR_INVALID_VALUE, "NULL");
-        list[wrong] = resources[(wrong + 1) % MANY];
-        assert_many_fails(list, GR_ERR_INVALID_VALUE, "twice");
-        list[wrong] = must_register(names[wrong]);
-        assert_ok(gr_resource_close(list[wrong], fx.stream));
-        assert_many_fails(list, GR_ERR_STATE, "closed");
-        gr_resource_free(list[wrong]);
-    }
-    end_many(names, resources);
-}
-
-TEST(a_list_with_a_mapped_resource_is_refused)
-{
-    GLuint names[MANY];
-    gr_resource *resources[MANY];
-    make_many(names, resources);
-    for (int wrong = 0; wrong < MANY; wrong++) {
-        gr_buffer *out[MANY] = {NULL}, *buffer = gr_map(resources[wrong], fx.other);
-        assert_made(buffer);
-        assert_fails(gr_map_many(resources, MANY, fx.stream, NULL, out), GR_ERR_STATE, 0,
-                     "already mapped");
-        for (int i = 0; i < MANY; i++) {
-            ck_assert_ptr_eq(out[i], NULL);
-            ck_assert_int_eq(gr_resource_get_info(resources[i])->mapped, i == wrong);
-        }
-        ck_assert_uint_eq(gr_buffer_size(buffer), SIZE);
-        assert_ok(gr_buffer_release(buffer));
-    }
-    end_many(names, resources);
-}
-
-TEST(release_many_skips_null_entries)
-{
-    GLuint names[MANY];
-    gr_resource *resources[MANY];
-    gr_buffer *out[MANY];
-    make_many(names, resources);
-    assert_ok(gr_map_many(resources, MANY, fx.stream, NULL, out));
-    gr_buffer *gone = out[2];
-    out[2] = NULL;
-    assert_ok(gr_buffer_release_many(out, MANY, fx.other, NULL));
-    for (int i = 0; i < MANY; i++) {
-        ck_assert_ptr_eq(out[i], NULL);
-        ck_assert_int_eq(gr_resource_get_info(resources[i])->mapped, i == 2);
-    }
-    assert_ok(gr_buffer_release(gone));
-    assert_ok(gr_buffer_release_many(out, MANY, fx.other, NULL));
-    end_many(names, resources);
-}
-
-GROUP("NULL", add_watched_case)
-
-TEST(null_arguments_of_gr_h_are_refused)
-{
-    gr_resource *resource = must_register(new_buffer());
-    gr_buffer *buffer = NULL;
-    unsigned flags = 77;
-
-    gr_clear_error();
-    ck_assert_int_eq(gr_last_error()->status, GR_OK);
-    assert_invalid(gr_flags_parse("none", NULL), "`flags` is NULL");
-    assert_ok(gr_flags_parse(NULL, &flags));
-    ck_assert_uint_eq(flags, GR_READ_WRITE);
-    gr_log_set(GR_LOG_NONE, NULL, NULL);
-
-    assert_invalid(gr_map_many(NULL, 1, fx.stream, NULL, &buffer), "`resources` is NULL");
-    assert_invalid(gr_map_many(&resource, 1, fx.stream, NULL, NULL), "`out` is NULL");
-    assert_invalid(gr_map_many(&resource, 0, fx.stream, NULL, &buffer), "n is 0");
-    ck_assert_uint_eq(gr_buffer_ptr(NULL), 0);
-    ck_assert_uint_eq(gr_buffer_size(NULL), 0);
-    ck_assert_ptr_null(gr_buffer_get_info(NULL));
-    assert_ok(gr_buffer_release(NULL));
-    assert_ok(release_on(NULL, fx.stream));
-    assert_invalid(gr_buffer_release_many(NULL, 1, fx.stream, NULL), "buffers");
-    assert_ok(gr_buffer_release_many(&buffer, 1, fx.stream, NULL));
-
-    ck_assert_int_gt(gr_resource_describe(resource, NULL, 0), 0);
-    ck_assert_int_gt(gr_resource_describe(resource, NULL, 9), 0);
-    end_usable(resource);
-}
-
-TEST(null_as_resource_is_refused)
-{
-    char text[8] = "";
-    assert_null_invalid(gr_map(NULL, fx.stream), "NULL");
-    assert_null_invalid(gr_resource_get_info(NULL), "NULL");
-    assert_invalid(gr_resource_unmap(NULL, fx.stream), "NULL");
-    assert_invalid(gr_resource_close(NULL, fx.stream), "NULL");
-    gr_resource_free(NULL);
-    ck_assert_ptr_eq(driver_handle(NULL), NULL);
-    ck_assert_int_gt(gr_resource_describe(NULL, text, sizeof(text)), 0);
-    ck_assert_uint_eq(strlen(text), sizeof(text) - 1);
-}
+GROUP("values", add_watched_case)
 
 TEST(null_arguments_of_egl_h_are_accepted)
 {

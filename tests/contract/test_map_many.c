@@ -151,6 +151,31 @@ static void assert_nothing_mapped(gr_resource *bad, gr_status status, const char
     free_resources(resources, BATCH);
 }
 
+TEST(an_invalid_entry_in_the_batch_prevents_all_maps)
+{
+    make(BATCH);
+    assert_nothing_mapped(NULL, GR_ERR_INVALID_VALUE, "NULL");
+    make(BATCH);
+    assert_nothing_mapped(resources[1], GR_ERR_INVALID_VALUE, "twice");
+    make(BATCH);
+    GR_AUTO(gr_resource) *other = must_register(names[0]);
+    assert_ok(gr_resource_close(other, fx.stream));
+    assert_nothing_mapped(other, GR_ERR_STATE, "closed");
+    assert_invalid(gr_map_many(NULL, 1, fx.stream, NULL, buffers), "`resources` is NULL");
+    assert_invalid(gr_map_many(resources, 1, fx.stream, NULL, NULL), "`out` is NULL");
+    assert_invalid(gr_map_many(resources, 0, fx.stream, NULL, buffers), "n is 0");
+    assert_invalid(gr_buffer_release_many(NULL, 1, fx.stream, NULL), "buffers");
+}
+
+TEST(a_mapped_resource_in_the_batch_prevents_all_maps)
+{
+    make(BATCH);
+    GR_AUTO(gr_resource) *other = must_register(gl_buffer_filled(64, 0));
+    GR_AUTO(gr_buffer) *buffer = must_make(gr_map(other, fx.other));
+    assert_nothing_mapped(other, GR_ERR_STATE, "already mapped");
+    ck_assert_uint_eq(gr_buffer_size(buffer), 64);
+}
+
 TEST(a_deleted_buffer_in_the_batch_prevents_all_maps)
 {
     make(BATCH);

@@ -212,13 +212,20 @@ static const gr_slot *no_slots[1];
 
 GROUP("NULL", add_resource_case)
 
+/* Whether the message says NULL, if that is the first argument. */
+static bool says_null(const char *call)
+{
+    const char *message = gr_last_error()->message;
+    return !strstr(call, "(NULL") || strstr(message, "NULL") || strstr(message, "There is no");
+}
+
 TEST(invalid_nulls_are_refused)
 {
     const gr_semaphore_point no_point = GR_INIT(gr_semaphore_point, .value = 1);
 #define CHECK_REFUSED(call)                                                                        \
     gr_clear_error();                                                                              \
     (void)(call);                                                                                  \
-    if (gr_last_error()->status != GR_ERR_INVALID_VALUE) {                                         \
+    if (gr_last_error()->status != GR_ERR_INVALID_VALUE || !says_null(#call)) {                    \
         failed++;                                                                                  \
         printf("%s: %s: %s\n", #call, gr_status_name(gr_last_error()->status), error_text());      \
     }

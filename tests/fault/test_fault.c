@@ -72,16 +72,6 @@ TCase *add_fault_case(Suite *suite, const char *title)
 
 GROUP("map", add_fault_case)
 
-TEST(a_failed_map_leaves_the_resource_unmapped)
-{
-    let_fail(MAP, CUDA_ERROR_MAP_FAILED, 0);
-    ck_assert_ptr_eq(gr_map(resource, fx.stream), NULL);
-    assert_cuda_error(MAP, CUDA_ERROR_MAP_FAILED, "CUDA_ERROR_MAP_FAILED");
-    ck_assert(!gr_resource_get_info(resource)->mapped);
-    ck_assert_uint_eq(fault->calls(UNMAP), 0);
-    assert_resource_usable(resource, name);
-}
-
 TEST(a_map_that_fails_in_its_second_driver_call_is_undone)
 {
     let_fail(POINTER, CUDA_ERROR_NOT_MAPPED_AS_POINTER, 0);
@@ -228,15 +218,6 @@ TEST(a_close_that_fails_to_unmap_keeps_the_resource_open)
 }
 
 GROUP("register and unregister", add_fault_case)
-
-TEST(a_failed_registration_leaves_nothing)
-{
-    let_fail(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, 0);
-    ck_assert_ptr_eq(gr_from_gl_buffer(name, GR_READ_WRITE), NULL);
-    assert_cuda_error(REGISTER, CUDA_ERROR_OPERATING_SYSTEM, "CUDA_ERROR_OPERATING_SYSTEM");
-    ck_assert_uint_eq(fault->calls(UNREGISTER), 0);
-    assert_resource_usable(resource, name);
-}
 
 /*
  * grinterop no longer has the handle of the resource that the driver keeps, so the test ends the

@@ -29,21 +29,6 @@ TEST(every_frame_is_read_in_order, 2)
     assert_frames(ring, 30, 30, 0);
 }
 
-TEST(the_newest_frame_is_read, 2)
-{
-    gr_side producer = (gr_side)_i;
-    GR_AUTO(gr_ring) *ring = must_make_ring_of(3, producer, GR_RING_NEWEST);
-    write_frames(ring, producer, 1, 10);
-    assert_slots(ring, 0, 0, 3, 0);
-    assert_frames(ring, 10, 0, 7);
-    ck_assert_uint_eq(read_frame(ring, producer, 10), 10);
-    assert_slots(ring, 3, 0, 0, 0);
-    assert_frames(ring, 10, 1, 9);
-    write_frame(ring, producer, 11);
-    ck_assert_uint_eq(read_frame(ring, producer, 11), 11);
-    assert_frames(ring, 11, 2, 9);
-}
-
 TEST(newest_only_producers_skip_a_frame_being_read, 2)
 {
     gr_side producer = (gr_side)_i;
@@ -58,119 +43,6 @@ TEST(newest_only_producers_skip_a_frame_being_read, 2)
     assert_ok(gr_ring_give_back(ring, &reading, 1));
     ck_assert_uint_eq(read_frame(ring, producer, 9), 9);
     assert_frames(ring, 9, 2, 7);
-}
-
-TEST(groups_of_slots_are_read_in_order, 2)
-{
-    gr_side producer = (gr_side)_i;
-    GR_AUTO(gr_ring) *ring = must_make_ring_of(8, producer, GR_RING_LOSSLESS);
-    const gr_slot *out[4], *in[4];
-    for (int value = 0; value < 80; value += 4) {
-        must_acquire_write(ring, producer, out, 4);
-        for (int i = 0; i < 4; i++) {
-            ck_assert_uint_eq(out[i]->frame, (uint64_t)(value + i + 1));
-            slot_fill(out[i], value + i);
-        }
-        assert_ok(gr_ring_hand_over(ring, out, 4));
-        must_acquire_read(ring, producer, in, 4);
-        for (int i = 0; i < 4; i++) {
-            ck_assert_uint_eq(in[i]->frame, (uint64_t)(value + i + 1));
-            ck_assert_uint_eq(in[i]->index, out[i]->index);
-            assert_slot(in[i], value + i);
-        }
-        assert_ok(gr_ring_give_back(ring, in, 4));
-    }
-    assert_frames(ring, 80, 80, 0);
-}
-
-/* Frames are numbered in the order of publishing, whichever slots they are in. */
-TEST(slots_are_published_and_given_back_in_any_order, 2)
-{
-    gr_side producer = (gr_side)_i;
-    GR_AUTO(gr_ring) *ring = must_make_ring_of(4, producer, GR_RING_LOSSLESS);
-    const gr_slot *out[4], *in[4], *again;
-    must_acquire_write(ring, producer, out, 4);
-    for (int i = 0; i < 4; i++)
-        slot_fill(out[i], 10 + i);
-    for (int i = 3; i >= 0; i--) {
-        assert_ok(gr_ring_hand_over(ring, &out[i], 1));
-        ck_assert_uint_eq(out[i]->frame, (uint64_t)(4 - i));
-    }
-    must_acquire_read(ring, producer, in, 4);
-    for (int i = 0; i < 4; i++)
-        assert_slot(in[i], 13 - i);
-    const gr_slot *swapped[2] = {in[3], in[1]};
-    assert_ok(gr_ring_give_back(ring, swapped, 2));
-    assert_slots(ring, 2, 0, 0, 2);
-    must_acquire_write(ring, producer, &again, 1);
-    ck_assert_uint_eq(again->index, in[3]->index);
-    assert_ok(gr_ring_cancel_write(ring, &again, 1));
-    assert_ok(gr_ring_give_back(ring, &in[0], 1));
-    assert_ok(gr_ring_give_back(ring, &in[2], 1));
-    assert_frames(ring, 4, 4, 0);
-}
-
-TEST(a_cancelled_write_publishes_no_frame, 2)
-{
-    gr_side producer = (gr_side)_i;
-    GR_AUTO(gr_ring) *ring = must_make_ring_of(2, producer, GR_RING_LOSSLESS);
-    const gr_slot *slots[2];
-    must_acquire_write(ring, producer, slots, 2);
-    slot_fill(slots[0], 1);
-    slot_fill(slots[1], 2);
-    assert_ok(gr_ring_cancel_write(ring, &slots[0], 1));
-    ck_assert_ptr_null(slots[0]->buffer);
-    assert_ok(gr_ring_hand_over(ring, &slots[1], 1));
-    ck_assert_uint_eq(slots[1]->frame, 1);
-    assert_slots(ring, 1, 0, 1, 0);
-    ck_assert_uint_eq(read_frame(ring, producer, 2), 1);
-    assert_frames(ring, 1, 1, 0);
-}
-
-TEST(frames_of_cancelled_reads_are_read_next, 2)
-{
-    gr_side producer = (gr_side)_i;
-    GR_AUTO(gr_ring) *ring = must_make_ring_of(4, producer, GR_RING_LOSSLESS);
-    const gr_slot *in[3];
-    write_frames(ring, producer, 1, 4);
-    must_acquire_read(ring, producer, in, 3);
-    assert_ok(gr_ring_give_back(ring, &in[1], 1));
-    const gr_slot *others[2] = {in[2], in[0]};
-    assert_ok(gr_ring_cancel_read(ring, others, 2));
-    ck_assert_ptr_null(in[0]->buffer);
-    assert_slots(ring, 1, 0, 3, 0);
-    assert_frames(ring, 4, 1, 0);
-    ck_assert_uint_eq(read_frame(ring, producer, 1), 1);
-    ck_assert_uint_eq(read_frame(ring, producer, 3), 3);
-    ck_assert_uint_eq(read_frame(ring, producer, 4), 4);
-    assert_frames(ring, 4, 4, 0);
-}
-
-TEST(the_frame_of_a_cancelled_read_is_dropped_for_a_newer_one, 2)
-{
-    gr_side producer = (gr_side)_i;
-    GR_AUTO(gr_ring) *ring = must_make_ring_of(3, producer, GR_RING_NEWEST);
-    const gr_slot *in[2];
-    write_frames(ring, producer, 1, 3);
-    must_acquire_read(ring, producer, in, 2);
-    assert_ok(gr_ring_cancel_read(ring, in, 2));
-    assert_slots(ring, 1, 0, 2, 0);
-    assert_frames(ring, 3, 0, 1);
-    must_acquire_read(ring, producer, in, 2);
-    ck_assert_uint_eq(in[0]->frame, 2);
-    assert_ok(gr_ring_cancel_read(ring, &in[0], 1)); /* frame 3, which is newer, is being read */
-    assert_frames(ring, 3, 0, 2);
-    assert_ok(gr_ring_cancel_read(ring, &in[1], 1));
-    ck_assert_uint_eq(read_frame(ring, producer, 3), 3);
-    assert_frames(ring, 3, 1, 2);
-    /* Frame 5, which is newer, was given back. */
-    write_frame(ring, producer, 4);
-    must_acquire_read(ring, producer, &in[0], 1);
-    write_frame(ring, producer, 5);
-    ck_assert_uint_eq(read_frame(ring, producer, 5), 5);
-    assert_ok(gr_ring_cancel_read(ring, &in[0], 1));
-    assert_slots(ring, 3, 0, 0, 0);
-    assert_frames(ring, 5, 2, 3);
 }
 
 GROUP("refused", add_ring_case)
@@ -288,26 +160,6 @@ TEST(an_acquire_without_a_context_suggests_the_shared_transport, RING_TRANSPORTS
     read_frame(ring, GR_SIDE_CUDA, 1);
 }
 
-TEST(null_arguments_are_refused)
-{
-    const gr_slot *slot;
-    gr_resource *resource = ring_resource(RING_SIZE);
-    assert_invalid(gr_ring_acquire_write(NULL, fx.stream, &slot, 1, 0), "The ring is NULL");
-    assert_invalid(gr_ring_acquire_read(NULL, GR_STREAM_NONE, &slot, 1, 0), "is NULL");
-    assert_invalid(gr_ring_hand_over(NULL, &slot, 1), "The ring is NULL");
-    assert_invalid(gr_ring_cancel_write(NULL, &slot, 1), "The ring is NULL");
-    assert_invalid(gr_ring_cancel_read(NULL, &slot, 1), "The ring is NULL");
-    assert_invalid(gr_ring_give_back(NULL, &slot, 1), "The ring is NULL");
-    assert_invalid(gr_ring_resize(NULL, &resource, 1), "The ring is NULL");
-    assert_null_invalid(gr_ring_get_info(NULL), "The ring is NULL");
-    gr_ring_stop(NULL);
-    gr_ring_free(NULL);
-    GR_AUTO(gr_ring) *ring = must_make(gr_ring_create(&resource, 1, NULL));
-    gr_resource_free(resource);
-    assert_invalid(gr_ring_acquire_write(ring, fx.stream, NULL, 1, 0), "`slots` is NULL");
-    assert_invalid(gr_ring_hand_over(ring, NULL, 1), "`slots` is NULL");
-}
-
 TEST(the_cuda_side_needs_a_stream_and_graphics_takes_none)
 {
     const gr_slot *slot = NULL;
@@ -340,8 +192,10 @@ TEST(more_slots_than_the_ring_has_are_refused)
     must_acquire_write(ring, GR_SIDE_CUDA, slots, 2);
     assert_invalid(gr_ring_hand_over(ring, slots, 0), "n is 0");
     assert_invalid(gr_ring_hand_over(ring, slots, 3), "larger than the number");
+    assert_invalid(gr_ring_hand_over(ring, NULL, 1), "`slots` is NULL");
     assert_slots(ring, 0, 2, 0, 0);
     assert_ok(gr_ring_cancel_write(ring, slots, 2));
+    assert_invalid(gr_ring_acquire_write(ring, fx.stream, NULL, 1, 0), "`slots` is NULL");
 }
 
 TEST(slots_in_a_wrong_state_or_of_another_ring_are_refused, 2)

@@ -103,23 +103,6 @@ TEST(a_write_cancelled_after_a_resize_frees_its_slot, 2)
     assert_slots(ring, 1, 0, 0, 0);
 }
 
-/* The newer frame replaces the frames in the leaving slots. */
-TEST(newest_only_rings_drop_frames_in_leaving_slots, 2)
-{
-    gr_side producer = sides[_i];
-    GR_AUTO(gr_ring) *ring = must_make_ring_of(2, producer, GR_RING_NEWEST);
-    write_frame(ring, producer, 1);
-    write_frame(ring, producer, 2);
-    must_resize(ring, 1);
-    assert_slots(ring, 1, 0, 2, 0);
-    write_frame(ring, producer, 3);
-    assert_slots(ring, 0, 0, 3, 0);
-    write_frame(ring, producer, 4);
-    assert_slots(ring, 0, 0, 1, 0);
-    ck_assert_uint_eq(read_frame(ring, producer, 4), 4);
-    assert_frames(ring, 4, 1, 3);
-}
-
 TEST(no_frame_is_lost_in_60_resizes, 2)
 {
     gr_side producer = sides[_i];
