@@ -168,9 +168,8 @@ static void let_go(egl_object *self)
     Py_CLEAR(self->share);
 }
 
-END
-
-    CALL_CLOSE
+END()
+CALL_CLOSE()
 
 static PyObject *make_current(PyObject *self, PyObject *Py_UNUSED(none))
 {

@@ -147,16 +147,6 @@ static PyObject *copy(PyObject *object, PyObject *args, PyObject *keywords, copy
     return none;
 }
 
-static PyObject *copy_from_image(PyObject *self, PyObject *args, PyObject *keywords)
-{
-    return copy(self, args, keywords, gr_buffer_copy_to_linear);
-}
-
-static PyObject *copy_to_image(PyObject *self, PyObject *args, PyObject *keywords)
-{
-    return copy(self, args, keywords, gr_buffer_copy_from_linear);
-}
-
 /* ---- What it is ------------------------------------------------------------------------------ */
 
 static PyObject *image_info(PyObject *self, PyObject *Py_UNUSED(none))
@@ -178,8 +168,8 @@ GUARDED(array)
 GUARDED_ONE(mipmapped_array)
 GUARDED(surface)
 GUARDED(texture)
-GUARDED(copy_from_image)
-GUARDED(copy_to_image)
+GUARDED_WITH(copy_from_image, copy(self, args, keywords, gr_buffer_copy_to_linear))
+GUARDED_WITH(copy_to_image, copy(self, args, keywords, gr_buffer_copy_from_linear))
 GUARDED_ONE(image_info)
 
 PyMethodDef image_methods[] = {

@@ -227,26 +227,29 @@ bool unused(PyObject *self);
 
 PyObject *core_own(PyObject *object); /* resource.h */
 
-/* These macros define guarded_CALL, which runs CALL between call_begin() and call_end(). */
-#define GUARDED_AS(call, parameters, arguments)                                                    \
+/*
+ * These macros define guarded_CALL, which runs CALL, or evaluates `value`, between call_begin() and
+ * call_end().
+ */
+#define GUARDED_AS(call, parameters, value)                                                        \
     static PyObject *guarded_##call parameters                                                     \
     {                                                                                              \
         PyObject *result = NULL;                                                                   \
         self = core_own(self);                                                                     \
         if (call_begin(self)) {                                                                    \
-            result = call arguments;                                                               \
+            result = value;                                                                        \
             call_end(self);                                                                        \
         }                                                                                          \
         return result;                                                                             \
     }
-#define GUARDED(call)                                                                              \
-    GUARDED_AS(call, (PyObject * self, PyObject * args, PyObject * keywords),                      \
-               (self, args, keywords))
-#define GUARDED_ONE(call)      GUARDED_AS(call, (PyObject * self, PyObject * one), (self, one))
-#define GUARDED_PROPERTY(call) GUARDED_AS(call, (PyObject * self, void *closure), (self, closure))
+#define GUARDED_WITH(call, value)                                                                  \
+    GUARDED_AS(call, (PyObject * self, PyObject * args, PyObject * keywords), value)
+#define GUARDED(call)          GUARDED_WITH(call, call(self, args, keywords))
+#define GUARDED_ONE(call)      GUARDED_AS(call, (PyObject * self, PyObject * one), call(self, one))
+#define GUARDED_PROPERTY(call) GUARDED_AS(call, (PyObject * self, void *none), call(self, none))
 #define GUARDED_FAST(call)                                                                         \
     GUARDED_AS(call, (PyObject * self, PyObject *const *args, Py_ssize_t count, PyObject *names),  \
-               (self, args, count, names))
+               call(self, args, count, names))
 
 /*
  * FUNCTION defines a METH_NOARGS function NAME, PROPERTY a property getter NAME. PROPERTY_IN_CALL
@@ -315,7 +318,7 @@ void *new_object(PyTypeObject *type);
  * way. END defines the tp_dealloc end() of a type without garbage collection. OPEN_OF defines
  * open_of(), which returns the open `part` of an object, or raises an exception.
  */
-#define CALL_CLOSE                                                                                 \
+#define CALL_CLOSE()                                                                               \
     static PyObject *call_close(PyObject *self, PyObject *Py_UNUSED(none))                         \
     {                                                                                              \
         if (!unused(self))                                                                         \
@@ -323,7 +326,7 @@ void *new_object(PyTypeObject *type);
         let_go((void *)self);                                                                      \
         return Py_NewRef(Py_None);                                                                 \
     }
-#define END                                                                                        \
+#define END()                                                                                      \
     static void end(PyObject *self)                                                                \
     {                                                                                              \
         let_go((void *)self);                                                                      \

@@ -85,10 +85,8 @@ static void let_go(semaphore_object *self)
     ENDING(gr_semaphore_free(semaphore));
 }
 
-END
-
-    CALL_CLOSE
-
+END()
+CALL_CLOSE()
 OPEN_OF(gr_semaphore, semaphore_object, semaphore, "Semaphore")
 
 /* ---- Waits and signals ----------------------------------------------------------------------- */

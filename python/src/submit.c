@@ -44,10 +44,8 @@ static void let_go(submit_object *self)
     ENDING(gr_submit_free(submit));
 }
 
-END
-
-    CALL_CLOSE
-
+END()
+CALL_CLOSE()
 OPEN_OF(gr_submit, submit_object, submit, "Submit")
 
 static PyObject *commit(PyObject *object, PyObject *Py_UNUSED(none))

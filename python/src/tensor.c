@@ -122,7 +122,7 @@ static void end(PyObject *object)
     end_object(object);
 }
 
-CALL_CLOSE
+CALL_CLOSE()
 
 /* ---- Constructors ---------------------------------------------------------------------------- */
 
@@ -283,16 +283,6 @@ static PyObject *call_copy(PyObject *self, PyObject *args, PyObject *keywords, b
     return done;
 }
 
-static PyObject *call_copy_from(PyObject *self, PyObject *args, PyObject *keywords)
-{
-    return call_copy(self, args, keywords, true);
-}
-
-static PyObject *call_copy_to(PyObject *self, PyObject *args, PyObject *keywords)
-{
-    return call_copy(self, args, keywords, false);
-}
-
 /*
  * Waits for the stream. A default stream belongs to a context: if none is current, the context of
  * the tensor's device is used.
@@ -350,20 +340,13 @@ static PyObject *call_to_bytes(PyObject *self, PyObject *args, PyObject *keyword
 
 /* ---- Ordering -------------------------------------------------------------------------------- */
 
-static PyObject *call_wait(PyObject *self, PyObject *given)
+static PyObject *on_stream(PyObject *self, PyObject *given, bool used)
 {
     gr_tensor *tensor = tensor_of(self);
     CUstream stream;
-    return tensor && stream_of(given, &stream) ? none_or_fail(gr_tensor_wait(tensor, stream))
-                                               : NULL;
-}
-
-static PyObject *call_used_on(PyObject *self, PyObject *given)
-{
-    gr_tensor *tensor = tensor_of(self);
-    CUstream stream;
-    return tensor && stream_of(given, &stream) ? none_or_fail(gr_tensor_used_on(tensor, stream))
-                                               : NULL;
+    if (!tensor || !stream_of(given, &stream))
+        return NULL;
+    return none_or_fail(used ? gr_tensor_used_on(tensor, stream) : gr_tensor_wait(tensor, stream));
 }
 
 /* ---- Exchange -------------------------------------------------------------------------------- */
@@ -400,11 +383,11 @@ static PyObject *dlpack_device(PyObject *self, PyObject *Py_UNUSED(none))
 
 GUARDED(call_view)
 GUARDED(call_clone)
-GUARDED(call_copy_from)
-GUARDED(call_copy_to)
+GUARDED_WITH(copy_from, call_copy(self, args, keywords, true))
+GUARDED_WITH(copy_to, call_copy(self, args, keywords, false))
 GUARDED(call_to_bytes)
-GUARDED_ONE(call_wait)
-GUARDED_ONE(call_used_on)
+GUARDED_AS(wait, (PyObject * self, PyObject *stream), on_stream(self, stream, false))
+GUARDED_AS(used_on, (PyObject * self, PyObject *stream), on_stream(self, stream, true))
 GUARDED_FAST(dlpack)
 GUARDED_ONE(dlpack_device)
 
@@ -435,18 +418,18 @@ static PyMethodDef methods[] = {
     {"clone", METHOD(guarded_call_clone), KEYWORDS,
      "clone($self, memory='device', *, stream=None)\n--\n\n"
      "A compact copy, in the order of `stream`; None is the legacy default stream."},
-    {"copy_from", METHOD(guarded_call_copy_from), KEYWORDS,
+    {"copy_from", METHOD(guarded_copy_from), KEYWORDS,
      "copy_from($self, other, *, stream=None)\n--\n\n"
      "Copies elements from any object that from_dlpack() accepts, of equal shape and dtype."},
-    {"copy_to", METHOD(guarded_call_copy_to), KEYWORDS,
+    {"copy_to", METHOD(guarded_copy_to), KEYWORDS,
      "copy_to($self, other, *, stream=None)\n--\n\n"
      "Copies the elements to any object that from_dlpack() accepts, of equal shape and dtype."},
     {"tobytes", METHOD(guarded_call_to_bytes), KEYWORDS,
      "tobytes($self, *, stream=None)\n--\n\n"
      "Its elements as bytes, without gaps. Waits for the work queued on `stream`."},
-    {"wait", guarded_call_wait, METH_O,
+    {"wait", guarded_wait, METH_O,
      "wait($self, stream, /)\n--\n\nMakes `stream` wait until the bytes are ready."},
-    {"used_on", guarded_call_used_on, METH_O,
+    {"used_on", guarded_used_on, METH_O,
      "used_on($self, stream, /)\n--\n\n"
      "Records that `stream` uses it: freeing it, or releasing its mapping, waits for that work."},
     {"close", call_close, METH_NOARGS,

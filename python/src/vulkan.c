@@ -118,7 +118,7 @@ static PyObject *make_headless(PyObject *type, PyObject *args, PyObject *keyword
     return wrap((PyTypeObject *)type, headless, &desc);
 }
 
-CALL_CLOSE
+CALL_CLOSE()
 
 /* ---- Resources ------------------------------------------------------------------------------- */
 
