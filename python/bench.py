@@ -213,9 +213,7 @@ def ring_rows(stream):
     rows = {}
     sizes = ((64, 36),) if grinterop.is_software() else ((1920, 1080), (3840, 2160))
     rings = {
-        "in order": (1, 1),
-        "4 in flight": (4, 1),
-        "16 in flight": (16, 1),
+        "in order": (1, 1), "4 in flight": (4, 1), "16 in flight": (16, 1),
         "batches of 16": (32, 16),
     }
     for (width, height), (name, (slots, group)) in itertools.product(sizes, rings.items()):

@@ -126,11 +126,8 @@ def read_buffer(name, size):
 # ---- Textures ------------------------------------------------------------------------------------
 
 _LAYOUTS = {
-    RGBA8: (RGBA, UNSIGNED_BYTE, 4),
-    RGBA16F: (RGBA, FLOAT, 16),
-    RGBA32F: (RGBA, FLOAT, 16),
-    R32F: (RED, FLOAT, 4),
-    DEPTH_COMPONENT24: (DEPTH_COMPONENT, FLOAT, 4),
+    RGBA8: (RGBA, UNSIGNED_BYTE, 4), RGBA16F: (RGBA, FLOAT, 16), RGBA32F: (RGBA, FLOAT, 16),
+    R32F: (RED, FLOAT, 4), DEPTH_COMPONENT24: (DEPTH_COMPONENT, FLOAT, 4),
 }
 
 

@@ -32,12 +32,8 @@ def frames_of(film):
     while True:
         demuxer = codec.CreateDemuxer(filename=str(film))
         decoder = codec.CreateDecoder(
-            gpuid=0,
-            codec=demuxer.GetNvCodecId(),
-            cudacontext=0,
-            cudastream=0,
-            usedevicememory=True,
-            outputColorType=codec.OutputColorType.RGB,
+            gpuid=0, codec=demuxer.GetNvCodecId(), cudacontext=0, cudastream=0,
+            usedevicememory=True, outputColorType=codec.OutputColorType.RGB,
         )
         count = 0
         for packet in demuxer:

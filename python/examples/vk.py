@@ -46,8 +46,7 @@ CommandBufferAllocateInfo = record(
 CommandBufferBeginInfo = record("CommandBufferBeginInfo", "sType:i pNext:p flags:u inheritance:p")
 BufferCopy = record("BufferCopy", "source:q target:q size:q")
 BufferImageCopy = record(
-    "BufferImageCopy",
-    "offset:q row:u height:u aspect:u level:u layer:u layers:u at:i3 extent:u3",
+    "BufferImageCopy", "offset:q row:u height:u aspect:u level:u layer:u layers:u at:i3 extent:u3"
 )
 
 # As in gl.py, without the prefix "vk". Functions with a result are checked.
@@ -73,9 +72,7 @@ class Vulkan:
         self.device, self.size = device, size
         self.pool = c_uint64()
         self.vkCreateCommandPool(
-            device.device,
-            byref(CommandPoolCreateInfo(sType=39, family=device.queue_family)),
-            None,
+            device.device, byref(CommandPoolCreateInfo(sType=39, family=device.queue_family)), None,
             byref(self.pool),
         )
         self._make_staging()

@@ -94,16 +94,11 @@ class CUDAWarning(RuntimeWarning):
 
 
 _CLASSES = {
-    "GR_ERR_INVALID_VALUE": InvalidValueError,
-    "GR_ERR_STATE": StateError,
-    "GR_ERR_UNSUPPORTED": UnsupportedError,
-    "GR_ERR_NO_DRIVER": NoDriverError,
-    "GR_ERR_NO_MEMORY": OutOfMemoryError,
-    "GR_ERR_TIMEOUT": WaitTimeoutError,
-    "GR_ERR_NOT_READY": WaitTimeoutError,
-    "GR_ERR_STOPPED": StoppedError,
-    "GR_ERR_DEVICE_LOST": DeviceLostError,
-    "GR_ERR_PARTIAL": PartialError,
+    "GR_ERR_INVALID_VALUE": InvalidValueError, "GR_ERR_STATE": StateError,
+    "GR_ERR_UNSUPPORTED": UnsupportedError, "GR_ERR_NO_DRIVER": NoDriverError,
+    "GR_ERR_NO_MEMORY": OutOfMemoryError, "GR_ERR_TIMEOUT": WaitTimeoutError,
+    "GR_ERR_NOT_READY": WaitTimeoutError, "GR_ERR_STOPPED": StoppedError,
+    "GR_ERR_DEVICE_LOST": DeviceLostError, "GR_ERR_PARTIAL": PartialError,
 }
 
 # The library functions, without the prefix "gr_", and their names in Python.

@@ -73,10 +73,7 @@ def run_python(*arguments, **environment):
     """Runs another Python process, which finds all modules of this one."""
     path = os.pathsep.join(filter(None, sys.path))
     return subprocess.run(
-        [sys.executable, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=200,
+        [sys.executable, *map(str, arguments)], capture_output=True, text=True, timeout=200,
         env={**os.environ, "PYTHONPATH": path, **environment},
     )
 

@@ -49,10 +49,8 @@ def test_asarray_shares_host_memory(cuda, resource):
 def test_max_version_selects_the_capsule(cuda):
     tensor = Tensor.alloc((4,), stream=cuda)
     for arguments, name in [
-        ({}, '"dltensor"'),
-        ({"max_version": None}, '"dltensor"'),
-        ({"max_version": (0, 8)}, '"dltensor"'),
-        ({"max_version": (1, 0)}, '"dltensor_versioned"'),
+        ({}, '"dltensor"'), ({"max_version": None}, '"dltensor"'),
+        ({"max_version": (0, 8)}, '"dltensor"'), ({"max_version": (1, 0)}, '"dltensor_versioned"'),
         ({"max_version": (2, 0)}, '"dltensor_versioned"'),
     ]:
         assert name in repr(tensor.__dlpack__(**arguments))
@@ -198,11 +196,8 @@ STREAM = ctypes.PYFUNCTYPE(
 
 # DLPackExchangeAPI
 Functions = vk.record(
-    "Functions",
-    "version:u2 older:p allocate:p",
-    from_object=FROM_OBJECT,
-    unused=ctypes.c_void_p * 2,
-    current_stream=STREAM,
+    "Functions", "version:u2 older:p allocate:p", from_object=FROM_OBJECT,
+    unused=ctypes.c_void_p * 2, current_stream=STREAM,
 )
 
 
@@ -284,11 +279,8 @@ class Interface:
         self.array = array
         own = array.__array_interface__
         self.__cuda_array_interface__ = {
-            "shape": own["shape"],
-            "typestr": own["typestr"],
-            "data": own["data"],
-            "strides": own["strides"],
-            "version": 3,
+            "shape": own["shape"], "typestr": own["typestr"], "data": own["data"],
+            "strides": own["strides"], "version": 3,
         } | changes
 
 
@@ -312,23 +304,14 @@ def test_array_interface_is_imported(cuda):
 @pytest.mark.parametrize(
     "changes, error",
     [
-        ({"mask": 1}, BufferError),
-        ({"shape": None}, TypeError),
-        ({"typestr": None}, TypeError),
-        ({"typestr": "|O8"}, Exception),
-        ({"typestr": ">i4"}, Exception),
-        ({"data": None}, TypeError),
-        ({"data": (1,)}, TypeError),
-        ({"data": ("1", False)}, TypeError),
-        ({"data": (1.0, False)}, TypeError),
-        ({"data": (np.float32(1), False)}, TypeError),
-        ({"data": (-1, False)}, OverflowError),
-        ({"strides": (1,)}, ValueError),
-        ({"strides": "ab"}, TypeError),
-        ({"shape": (-1, 1, 1)}, Exception),
-        ({"shape": 2**70}, OverflowError),
-        ({"stream": -1}, ValueError),
-        ({"stream": object()}, TypeError),
+        ({"mask": 1}, BufferError), ({"shape": None}, TypeError), ({"typestr": None}, TypeError),
+        ({"typestr": "|O8"}, Exception), ({"typestr": ">i4"}, Exception),
+        ({"data": None}, TypeError), ({"data": (1,)}, TypeError),
+        ({"data": ("1", False)}, TypeError), ({"data": (1.0, False)}, TypeError),
+        ({"data": (np.float32(1), False)}, TypeError), ({"data": (-1, False)}, OverflowError),
+        ({"strides": (1,)}, ValueError), ({"strides": "ab"}, TypeError),
+        ({"shape": (-1, 1, 1)}, Exception), ({"shape": 2**70}, OverflowError),
+        ({"stream": -1}, ValueError), ({"stream": object()}, TypeError),
     ],
 )
 def test_invalid_array_interfaces_are_refused(changes, error):

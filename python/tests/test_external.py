@@ -88,16 +88,11 @@ def test_map_without_semaphores_is_refused(vulkan, drawn, cuda):
 def test_caller_keeps_a_refused_descriptor(vulkan, drawn):
     fd = vulkan_fd.export(vulkan, drawn)
     for keywords in (
-        {"kind": "dma-buf"},
-        {"kind": "sideways"},
-        {"offset": SIZE + 1},
-        {"length": SIZE + 1},
-        {"flags": "sideways"},
-        {"image": {"width": 4, "height": 4, "channels": 4}},
+        {"kind": "dma-buf"}, {"kind": "sideways"}, {"offset": SIZE + 1}, {"length": SIZE + 1},
+        {"flags": "sideways"}, {"image": {"width": 4, "height": 4, "channels": 4}},
         {"image": {"width": 4, "height": 4, "channels": 3, "format": "u8"}},
         {"image": {"width": 4, "height": 4, "channels": 4, "format": "u9"}},
-        {"image": {"breadth": 4}},
-        {"image": 3},
+        {"image": {"breadth": 4}}, {"image": 3},
     ):
         with pytest.raises((grinterop.CUDAError, ValueError, TypeError)):
             GraphicsResource.from_fd(fd, SIZE, **keywords)

@@ -61,10 +61,7 @@ def test_device_is_cached_until_the_mapping_ends(resource, cuda):
 def test_tensors_outside_the_mapping_are_refused(resource, cuda):
     with resource.map(stream=cuda) as buffer:
         for arguments in [
-            ((4097,),),
-            ((1025,), "f4"),
-            ((2,), "u1", (4096,)),
-            ((1,), "u1", None, 4096),
+            ((4097,),), ((1025,), "f4"), ((2,), "u1", (4096,)), ((1,), "u1", None, 4096)
         ]:
             refuses(grinterop.InvalidValueError, lambda: buffer.tensor(*arguments))
         refuses(TypeError, lambda: buffer.tensor(dtype="f4"), match="shape")
@@ -213,13 +210,8 @@ capsule = buffer.__dlpack__()
 @pytest.mark.parametrize(
     "last",
     [
-        "",
-        "egl.close()",
-        "cuda.close()",
-        "egl.close(); cuda.close()",
-        "del resource, buffer",
-        "del resource, buffer; egl.close()",
-        "resource = None; del egl",
+        "", "egl.close()", "cuda.close()", "egl.close(); cuda.close()", "del resource, buffer",
+        "del resource, buffer; egl.close()", "resource = None; del egl",
         "del cuda, egl, resource, buffer, tensor; sys.modules['keep'] = [array, capsule]",
         "import os; os._exit(0)",
     ],

@@ -177,16 +177,10 @@ def test_publish_fills_the_slots_of_a_ring(egl, cuda):
 @pytest.mark.parametrize(
     "arguments, error",
     [
-        ({"layout": "wch"}, ValueError),
-        ({"matrix": "bt470"}, ValueError),
-        ({"scale": (1, 2, 3, 4, 5)}, ValueError),
-        ({"scale": "large"}, (TypeError, ValueError)),
-        ({"bias": [None]}, TypeError),
-        ({"alpha": "opaque"}, TypeError),
-        ({"level": 7}, ValueError),
-        ({"layer": 1}, ValueError),
-        ({"wait_event": "now"}, TypeError),
-        ({"colour": 1}, TypeError),
+        ({"layout": "wch"}, ValueError), ({"matrix": "bt470"}, ValueError),
+        ({"scale": (1, 2, 3, 4, 5)}, ValueError), ({"scale": "large"}, (TypeError, ValueError)),
+        ({"bias": [None]}, TypeError), ({"alpha": "opaque"}, TypeError), ({"level": 7}, ValueError),
+        ({"layer": 1}, ValueError), ({"wait_event": "now"}, TypeError), ({"colour": 1}, TypeError),
         ({"stream": None}, TypeError),
     ],
 )

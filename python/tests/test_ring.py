@@ -43,13 +43,7 @@ def test_frame_passes_from_cuda_to_opengl_and_back(ring, resources, cuda):
         assert slot.frame == 1 and slot.buffer is None
         assert slot.resource.gl_name == resources[0].gl_name
     assert ring.info() | {"free": 3} == {
-        "written": 1,
-        "read": 1,
-        "dropped": 0,
-        "slots": 3,
-        "free": 3,
-        "writing": 0,
-        "ready": 0,
+        "written": 1, "read": 1, "dropped": 0, "slots": 3, "free": 3, "writing": 0, "ready": 0,
         "reading": 0,
     }
 

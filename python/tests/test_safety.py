@@ -89,12 +89,7 @@ def test_unmap_during_a_tensor_call_is_refused(resource, cuda, held):
     view = buffer.tensor().view((4096,))
     held()
     with Running(lambda: view.tobytes(stream=cuda)):
-        refused(
-            buffer.close,
-            resource.unmap,
-            resource.close,
-            grinterop.Buffers([buffer]).close,
-        )
+        refused(buffer.close, resource.unmap, resource.close, grinterop.Buffers([buffer]).close)
         assert resource.is_mapped
     view.close()
     buffer.close()
@@ -226,11 +221,8 @@ class Interface:
     @property
     def __cuda_array_interface__(self):
         return {
-            "shape": (self.acts, 8),
-            "typestr": "|u1",
-            "data": (self.memory.ctypes.data, False),
-            "strides": None,
-            "version": 3,
+            "shape": (self.acts, 8), "typestr": "|u1", "data": (self.memory.ctypes.data, False),
+            "strides": None, "version": 3,
         }
 
 
@@ -297,12 +289,8 @@ def test_array_interface_may_clear_itself_when_read(where, cuda):
             self.memory = np.zeros(64, "u1")
             empty = Acts(self.empty, 8)
             self.interface = {
-                "shape": (8, 8),
-                "typestr": "|u1",
-                "data": (self.memory.ctypes.data, False),
-                "strides": (8, 1),
-                "stream": 1,
-                "version": 3,
+                "shape": (8, 8), "typestr": "|u1", "data": (self.memory.ctypes.data, False),
+                "strides": (8, 1), "stream": 1, "version": 3,
             }
             if where == "shape":
                 self.interface["shape"] = [empty, 8]

@@ -53,19 +53,10 @@ def test_map_accepts_each_kind_of_stream(resource, stream):
 @pytest.mark.parametrize(
     "stream, error",
     [
-        (None, TypeError),
-        ("1", TypeError),
-        (1.5, TypeError),
-        (object(), TypeError),
-        (-1, ValueError),
-        (2**64 - 1, ValueError),
-        (2**64 - 2, ValueError),
-        (2**70, ValueError),
-        (Stream(None), RuntimeError),
-        (Stream((1, 0)), RuntimeError),
-        (Stream((0,)), RuntimeError),
-        (Stream((0, None)), RuntimeError),
-        (Stream((0, -1)), ValueError),
+        (None, TypeError), ("1", TypeError), (1.5, TypeError), (object(), TypeError),
+        (-1, ValueError), (2**64 - 1, ValueError), (2**64 - 2, ValueError), (2**70, ValueError),
+        (Stream(None), RuntimeError), (Stream((1, 0)), RuntimeError), (Stream((0,)), RuntimeError),
+        (Stream((0, None)), RuntimeError), (Stream((0, -1)), ValueError),
     ],
 )
 def test_invalid_streams_are_refused(resource, stream, error):
@@ -229,11 +220,8 @@ def test_import_orders_the_stream(resource, cuda, other_stream, launch_host, kin
         library.cuMemsetD8Async(address, 7, size, ctypes.c_void_p(cuda.stream))
         plane = types.SimpleNamespace(
             __cuda_array_interface__={
-                "shape": (8, 8),
-                "typestr": "|u1",
-                "data": (tensor.handle, False),
-                "stream": cuda.stream,
-                "version": 3,
+                "shape": (8, 8), "typestr": "|u1", "data": (tensor.handle, False),
+                "stream": cuda.stream, "version": 3,
             }
         )
         objects = {

@@ -89,13 +89,8 @@ def test_dtype_with_a_null_character_is_refused(cuda, dtype):
 @pytest.mark.parametrize(
     "shape, error",
     [
-        ((-1,), ValueError),
-        ((1,) * 9, ValueError),
-        ((2**40, 2**40), ValueError),
-        ((2**70,), OverflowError),
-        ((1.5,), TypeError),
-        ("ab", TypeError),
-        (None, TypeError),
+        ((-1,), ValueError), ((1,) * 9, ValueError), ((2**40, 2**40), ValueError),
+        ((2**70,), OverflowError), ((1.5,), TypeError), ("ab", TypeError), (None, TypeError),
     ],
 )
 def test_invalid_shapes_are_refused(cuda, shape, error):
@@ -191,10 +186,7 @@ def views(draw):
     shape = draw(st.lists(st.integers(0, 4), min_size=ndim, max_size=ndim))
     strides = draw(st.lists(st.integers(-40, 40), min_size=ndim, max_size=ndim))
     return (
-        256,
-        size,
-        tuple(shape),
-        tuple(stride * size for stride in strides),
+        256, size, tuple(shape), tuple(stride * size for stride in strides),
         draw(st.integers(0, 31)) * 8,
     )
 

@@ -29,11 +29,7 @@ def test_headless_device_has_handles(vulkan):
 
 def test_device_is_wrapped_by_handles_alone(vulkan):
     again = VulkanDevice(
-        vulkan.instance,
-        vulkan.physical_device,
-        vulkan.device,
-        vulkan.queue,
-        vulkan.queue_family,
+        vulkan.instance, vulkan.physical_device, vulkan.device, vulkan.queue, vulkan.queue_family,
         get_instance_proc_addr=vulkan.get_instance_proc_addr,
     )
     assert "by copies" not in again.describe()
