@@ -13,6 +13,7 @@
 #include "lib/backend.h"
 #include "lib/driver.h"
 #include "lib/error.h"
+#include "lib/event.h"
 #include "lib/stream.h"
 #include "gl/copy/image.h"
 #include "gl/copy/memory.h"
@@ -316,7 +317,7 @@ static gr_status unregister(gr_resource *resource)
     }
     settle(resource);
     if (copy->staging.is_object) /* the object's own storage is freed with the resource */
-        gr_driver()->EventSynchronize(copy->done);
+        gr_event_finish(copy->done);
     r->copy = NULL;
     gr_retire_after(&copy->retired, &resource->context, copy->done, gl_copy_end);
     gr_retired_collect();

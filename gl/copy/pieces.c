@@ -4,6 +4,7 @@
 #include <epoxy/gl.h>
 
 #include "lib/driver.h"
+#include "lib/event.h"
 #include "gl/copy/cpu_or_gpu.h"
 
 /*
@@ -47,9 +48,9 @@ gr_status gl_copy_wait(CUevent event, const gr_resource *resource)
     const gr_cuda_api *cu = gr_driver();
     if (needs_flush(resource) && cu->EventQuery(event) == CUDA_ERROR_NOT_READY)
         glFlush();
-    CUresult result = cu->EventSynchronize(event);
+    CUresult result = gr_event_finish(event);
     if (result == CUDA_SUCCESS)
         return GR_OK;
-    return gr_fail_work(result, "cuEventSynchronize", "The copy of %s failed.",
+    return gr_fail_work(result, "cuEventQuery", "The copy of %s failed.",
                         gl_object_text(resource).text);
 }

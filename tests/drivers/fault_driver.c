@@ -63,7 +63,7 @@
     X(cuStreamGetCtx, (CUstream stream, CUcontext * context), (stream, context))                   \
     X(cuStreamIsCapturing, (CUstream stream, CUstreamCaptureStatus * status), (stream, status))    \
     X(cuStreamDestroy, (CUstream stream), (stream))                                                \
-    X(cuEventSynchronize, (CUevent event), (event))                                                \
+    X(cuEventQuery, (CUevent event), (event))                                                      \
     X(cuMemcpyHtoDAsync, (CUdeviceptr to, const void *from, size_t size, CUstream stream),         \
       (to, from, size, stream))                                                                    \
     X(cuMemcpyDtoHAsync, (void *to, CUdeviceptr from, size_t size, CUstream stream),               \
@@ -115,7 +115,7 @@ static struct fault {
     void *real;
     CUresult code;          /* result of the failing call */
     long left;              /* calls up to and including the one that fails; 0: no call fails */
-    unsigned long calls;    /* calls so far */
+    unsigned long calls;    /* calls so far, except queries of unfinished work */
     unsigned long refusals; /* calls for which the target driver returned an error */
     CUcontext context;      /* the current context at the last call */
 } faults[FAULT_COUNT] = {
@@ -159,14 +159,18 @@ static bool is_due(struct fault *fault, CUresult *code)
     return due;
 }
 
-static CUresult count_refusal(struct fault *fault, CUresult code)
+static CUresult note_result(struct fault *fault, CUresult code)
 {
-    if (code != CUDA_SUCCESS && code != CUDA_ERROR_NOT_READY) {
-        pthread_mutex_lock(&lock);
+    if (code == CUDA_SUCCESS)
+        return code;
+    pthread_mutex_lock(&lock);
+    if (code == CUDA_ERROR_NOT_READY) {
+        fault->calls--; /* a wait polls, and counts once */
+    } else {
         fault->refusals++;
         refused = fault->name;
-        pthread_mutex_unlock(&lock);
     }
+    pthread_mutex_unlock(&lock);
     return code;
 }
 
@@ -181,7 +185,7 @@ static CUresult count_refusal(struct fault *fault, CUresult code)
             return code;                                                                           \
         name##_fn real;                                                                            \
         memcpy(&real, &fault->real, sizeof(real));                                                 \
-        return count_refusal(fault, real arguments);                                               \
+        return note_result(fault, real arguments);                                                 \
     }
 FAULTS(FAULT_WRAPPER)
 /* clang-format on */

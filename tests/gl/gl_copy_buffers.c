@@ -15,7 +15,7 @@
 
 #define IN   "cuMemcpyHtoDAsync"
 #define OUT  "cuMemcpyDtoHAsync"
-#define WAIT "cuEventSynchronize"
+#define WAIT "cuEventQuery"
 
 GROUP("buffers by copy", EVERY_COPY_GL)
 

@@ -222,7 +222,7 @@ COPY_TEST(a_failed_map_many_unmaps_resources_of_the_other_transport)
 
 COPY_TEST(a_failed_release_can_be_retried)
 {
-    static const char *const functions[] = {OUT, "cuEventSynchronize"};
+    static const char *const functions[] = {OUT, "cuEventQuery"};
     GLuint name = gl_buffer_pattern(SIZE, 1);
     GR_AUTO(gr_resource) *resource = must_copy(name, GR_READ_WRITE);
     for (int i = 0; i < 2; i++) {

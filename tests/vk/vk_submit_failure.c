@@ -15,6 +15,7 @@ GROUP("submits after a kernel that failed", add_vulkan_case)
 
 static gr_resource *resource, *other, *image; /* Vulkan waits for CUDA's work with `resource` */
 static gr_buffer *buffer;                     /* of `other` */
+static gr_buffer *opengl;                     /* copied to OpenGL; mapped on fx.other */
 static gr_semaphore *unused;
 static CUevent event;
 
@@ -42,6 +43,12 @@ static gr_status release_after_event(void)
 static gr_status wait(void)
 {
     return gr_resource_wait(resource, GR_WAIT_FOREVER);
+}
+
+static gr_status release_to_opengl(void)
+{
+    child_check(gr_buffer_release(opengl) == GR_ERR_DEVICE_LOST);
+    return wait();
 }
 
 static gr_status set_sync(void)
@@ -90,6 +97,10 @@ static void begin(int kind)
     if (kind / COPIED)
         image = must_make(gr_vk_image_create(device, &info, GR_READ_WRITE));
     buffer = must_map(other);
+    opengl = must_map_on(
+        must_make(gr_from_gl_buffer_with(gl_buffer_filled(SIZE, 1), GR_WRITE_DISCARD,
+                                         &GR_INIT(gr_gl_options, .transports = GR_TRANSPORT_COPY))),
+        fx.other);
     unused = must_make(gr_vk_semaphore_create(device, VK_SEMAPHORE_TYPE_TIMELINE));
     CU(EventCreate(&event, CU_EVENT_DISABLE_TIMING));
 }
@@ -156,12 +167,13 @@ FAILURE(wait_fails, PLAIN, CUDA_WAITS, wait)
 FAILURE(set_sync_fails, PLAIN, CUDA_WAITS, set_sync)
 FAILURE(wait_fails_later, PLAIN, CUDA_WAITS + FAILS_LATER, wait)
 FAILURE(set_sync_fails_later, PLAIN, CUDA_WAITS + FAILS_LATER, set_sync)
+FAILURE(release_to_opengl_fails_later, PLAIN, CUDA_WAITS + FAILS_LATER, release_to_opengl)
 FAILURE(closed, PLAIN, 0, close_it)
 FAILURE(closed_while_cuda_waits, PLAIN, CUDA_WAITS, close_it)
 FAILURE(closed_before, PLAIN, CLOSED, collect)
 FAILURE(closed_before_while_cuda_waits, PLAIN, CUDA_WAITS + CLOSED, collect)
 
-VULKAN_TEST(a_failed_kernel_does_not_leave_vulkan_waiting, 14)
+VULKAN_TEST(a_failed_kernel_does_not_leave_vulkan_waiting, 15)
 {
     static const char *const children[] = {
         "map_fails",
@@ -174,6 +186,7 @@ VULKAN_TEST(a_failed_kernel_does_not_leave_vulkan_waiting, 14)
         "set_sync_fails",
         "wait_fails_later",
         "set_sync_fails_later",
+        "release_to_opengl_fails_later",
         "closed",
         "closed_while_cuda_waits",
         "closed_before",
