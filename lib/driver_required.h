@@ -26,7 +26,6 @@
     X(EventDestroy)                                                                                \
     X(EventQuery)                                                                                  \
     X(EventRecord)                                                                                 \
-    X(EventSynchronize)                                                                            \
     X(ExternalMemoryGetMappedBuffer)                                                               \
     X(ExternalMemoryGetMappedMipmappedArray)                                                       \
     X(GLGetDevices)                                                                                \
@@ -65,6 +64,7 @@
     X(SignalExternalSemaphoresAsync)                                                               \
     X(StreamCreate)                                                                                \
     X(StreamDestroy)                                                                               \
+    X(StreamQuery)                                                                                 \
     X(StreamWaitEvent)                                                                             \
     X(SurfObjectCreate)                                                                            \
     X(SurfObjectDestroy)                                                                           \
