@@ -7,14 +7,17 @@
 
 #define YIELDS 1000
 
+/* The number of sleeps that get longer. Slow growth keeps a wait from ending late. */
+#define SLEEPS 490
+
 void gr_host_pause(unsigned *look)
 {
     unsigned sleeps = *look < YIELDS ? 0 : *look - YIELDS;
-    *look += sleeps < 6;
+    *look += sleeps < SLEEPS;
     if (*look <= YIELDS) {
         sched_yield();
         return;
     }
-    long us = 20L << sleeps;
-    nanosleep(&(struct timespec){.tv_nsec = (us < 1000 ? us : 1000) * 1000}, NULL);
+    long us = 20 + 2 * (long)sleeps;
+    nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
 }
