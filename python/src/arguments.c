@@ -345,8 +345,9 @@ static bool flags_from_text(PyObject *object, unsigned *flags)
     return true;
 }
 
-bool flags_of(PyObject *object, unsigned *flags)
+int flags_of(PyObject *object, void *place)
 {
+    unsigned *flags = place;
     *flags = GR_READ_WRITE;
     if (!is_given(object))
         return true;

@@ -76,10 +76,9 @@ static PyObject *copy_used(buffer_object *self, PyObject *other, CUstream stream
 
 static PyObject *copy_to(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"dst", "stream", NULL};
     PyObject *other = NULL, *given = NULL;
     CUstream stream;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O$O:copy_to", names, &other, &given) ||
+    if (!PARSE("|O$O:copy_to", NAMES("dst", "stream"), &other, &given) ||
         !stream_given(given, "copy_to", &stream))
         return NULL;
     if (!is_given(other)) {
@@ -94,10 +93,9 @@ static PyObject *copy_to(PyObject *self, PyObject *args, PyObject *keywords)
 
 static PyObject *copy_from(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"src", "stream", NULL};
     PyObject *other, *given = NULL;
     CUstream stream;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O:copy_from", names, &other, &given) ||
+    if (!PARSE("O|$O:copy_from", NAMES("src", "stream"), &other, &given) ||
         !stream_given(given, "copy_from", &stream))
         return NULL;
     return copy_used((buffer_object *)self, other, stream, false);
@@ -159,13 +157,12 @@ static CUresult run_fill(CUdeviceptr to, unsigned pattern, size_t size, size_t c
 
 static PyObject *fill(PyObject *object, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"value", "stream", NULL};
     PyObject *value, *given = NULL;
     unsigned pattern;
     size_t size;
     CUstream stream;
     CUresult result;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O:fill", names, &value, &given) ||
+    if (!PARSE("O|$O:fill", NAMES("value", "stream"), &value, &given) ||
         !stream_given(given, "fill", &stream) || !(size = pattern_of(value, &pattern)))
         return NULL;
     gr_buffer *buffer = mapping_to_use((buffer_object *)object, true);

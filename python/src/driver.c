@@ -8,10 +8,9 @@
 
 static PyObject *load(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"allow_software", NULL};
     bool allow_software = false;
     gr_status status;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O&:load", names, TRUTH(&allow_software)))
+    if (!PARSE("|O&:load", NAMES("allow_software"), TRUTH(&allow_software)))
         return NULL;
     WITHOUT_GIL(status = gr_cuda_load(allow_software));
     return none_or_fail(status);
@@ -87,10 +86,9 @@ typedef struct context_object {
 
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"device", NULL};
     int device = 0;
     gr_cuda_context *context;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|i:CudaContext", names, &device))
+    if (!PARSE("|i:CudaContext", NAMES("device"), &device))
         return NULL;
     WITHOUT_GIL(context = gr_cuda_context_create(device));
     context_object *self = context ? new_object(type) : NULL;

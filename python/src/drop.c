@@ -105,11 +105,9 @@ static gr_status collect_once(void *Py_UNUSED(none), unsigned timeout_ms)
 
 static PyObject *collect(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"timeout", NULL};
     PyObject *time = NULL;
     unsigned timeout_ms;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:collect", names, &time) ||
-        !timeout_of(time, &timeout_ms))
+    if (!PARSE("|O:collect", NAMES("timeout"), &time) || !timeout_of(time, &timeout_ms))
         return NULL;
     bool done = wait_in_slices(collect_once, NULL, timeout_ms);
     kept_release();

@@ -375,10 +375,8 @@ static PyObject *convert(PyObject *numpy, PyObject *array, PyObject *dtype, PyOb
  */
 PyObject *as_numpy(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"dtype", "copy", NULL};
     PyObject *dtype = Py_None, *copy = Py_None, *made = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OO:__array__", names, &dtype, &copy) ||
-        !check_host(self))
+    if (!PARSE("|OO:__array__", NAMES("dtype", "copy"), &dtype, &copy) || !check_host(self))
         return NULL;
     PyObject *numpy = PyImport_ImportModule("numpy");
     PyObject *array = numpy ? PyObject_CallMethod(numpy, "from_dlpack", "O", self) : NULL;

@@ -126,17 +126,16 @@ static PyObject *import(PyObject *type, const struct external *external, const c
 
 static PyObject *from_fd(PyObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"fd",     "size",  "kind",  "dedicated", "offset",
-                            "length", "image", "flags", NULL};
     static const struct named kinds[] = {
         {"opaque", GR_EXTERNAL_MEMORY_OPAQUE_FD}, {"dma-buf", GR_EXTERNAL_MEMORY_DMABUF_FD}, {0}};
     struct external external = {.memory = GR_INIT(gr_external_memory_desc)};
     struct given given = {0};
     PyObject *kind = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "iO&|$OO&O&O&OO:from_fd", names,
-                                     &external.memory.fd, SIZE(&external.memory.size), &kind,
-                                     TRUTH(&external.memory.dedicated), SIZE(&given.offset),
-                                     SIZE(&given.length), &given.image, &given.flags) ||
+    if (!PARSE("iO&|$OO&O&O&OO:from_fd",
+               NAMES("fd", "size", "kind", "dedicated", "offset", "length", "image", "flags"),
+               &external.memory.fd, SIZE(&external.memory.size), &kind,
+               TRUTH(&external.memory.dedicated), SIZE(&given.offset), SIZE(&given.length),
+               &given.image, &given.flags) ||
         !value_of(kind, "kind of descriptor", kinds, &external.memory.type) ||
         !part_of(&given, &external))
         return NULL;
@@ -145,8 +144,6 @@ static PyObject *from_fd(PyObject *type, PyObject *args, PyObject *keywords)
 
 static PyObject *from_win32(PyObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"handle", "size",  "kind",  "dedicated", "offset",
-                            "length", "image", "flags", NULL};
     static const struct named kinds[] = {
         {"opaque", GR_EXTERNAL_MEMORY_OPAQUE_WIN32},
         {"opaque-kmt", GR_EXTERNAL_MEMORY_OPAQUE_WIN32_KMT},
@@ -158,10 +155,10 @@ static PyObject *from_win32(PyObject *type, PyObject *args, PyObject *keywords)
     struct external external = {.memory = GR_INIT(gr_external_memory_desc)};
     struct given given = {0};
     PyObject *handle, *name, *kind = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO&|$OO&O&O&OO:from_win32", names, &handle,
-                                     SIZE(&external.memory.size), &kind,
-                                     TRUTH(&external.memory.dedicated), SIZE(&given.offset),
-                                     SIZE(&given.length), &given.image, &given.flags) ||
+    if (!PARSE("OO&|$OO&O&O&OO:from_win32",
+               NAMES("handle", "size", "kind", "dedicated", "offset", "length", "image", "flags"),
+               &handle, SIZE(&external.memory.size), &kind, TRUTH(&external.memory.dedicated),
+               SIZE(&given.offset), SIZE(&given.length), &given.image, &given.flags) ||
         !value_of(kind, "kind of handle", kinds, &external.memory.type) ||
         !part_of(&given, &external) || !win32_of(handle, &external.memory.win32_handle, &name))
         return NULL;
@@ -173,16 +170,14 @@ static PyObject *from_win32(PyObject *type, PyObject *args, PyObject *keywords)
 
 static PyObject *from_nvscibuf(PyObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"object", "size",  "dedicated", "offset",
-                            "length", "image", "flags",     NULL};
     struct external external = {.memory = GR_INIT(gr_external_memory_desc)};
     struct given given = {0};
     PyObject *object;
     uint64_t address;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO&|$O&O&O&OO:from_nvscibuf", names, &object,
-                                     SIZE(&external.memory.size), TRUTH(&external.memory.dedicated),
-                                     SIZE(&given.offset), SIZE(&given.length), &given.image,
-                                     &given.flags) ||
+    if (!PARSE("OO&|$O&O&O&OO:from_nvscibuf",
+               NAMES("object", "size", "dedicated", "offset", "length", "image", "flags"), &object,
+               SIZE(&external.memory.size), TRUTH(&external.memory.dedicated), SIZE(&given.offset),
+               SIZE(&given.length), &given.image, &given.flags) ||
         !part_of(&given, &external) || !address_of(object, &address))
         return NULL;
     external.memory.type = GR_EXTERNAL_MEMORY_NVSCIBUF;
@@ -192,14 +187,13 @@ static PyObject *from_nvscibuf(PyObject *type, PyObject *args, PyObject *keyword
 
 static PyObject *from_same_memory(PyObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"resource", "offset", "length", "image", "flags", NULL};
     struct external external = {.memory = GR_INIT(gr_external_memory_desc)};
     struct given given = {0};
     PyObject *object;
     gr_resource *resource;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O&O&OO:from_same_memory", names, &object,
-                                     SIZE(&given.offset), SIZE(&given.length), &given.image,
-                                     &given.flags) ||
+    if (!PARSE("O|$O&O&OO:from_same_memory",
+               NAMES("resource", "offset", "length", "image", "flags"), &object,
+               SIZE(&given.offset), SIZE(&given.length), &given.image, &given.flags) ||
         !part_of(&given, &external))
         return NULL;
     resource_object *other = resource_of(object);

@@ -15,15 +15,14 @@ static const struct named transports[] = {{"without copy", 0},
 
 static PyObject *from_gl_buffer(PyObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"gl_buffer", "flags", "stream", "transports", NULL};
-    PyObject *flag = NULL, *stream = NULL, *transport = NULL;
+    PyObject *stream = NULL, *transport = NULL;
     gr_gl_options options = GR_INIT(gr_gl_options);
-    unsigned gl_name, flags;
+    unsigned gl_name, flags = GR_READ_WRITE;
     CUstream checked;
     gr_resource *resource;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|$OOO:from_gl_buffer", names,
-                                     UNSIGNED(&gl_name), &flag, &stream, &transport) ||
-        !flags_of(flag, &flags) || !stream_or(stream, NULL, &checked) ||
+    if (!PARSE("O&|$O&OO:from_gl_buffer", NAMES("gl_buffer", "flags", "stream", "transports"),
+               UNSIGNED(&gl_name), FLAGS(&flags), &stream, &transport) ||
+        !stream_or(stream, NULL, &checked) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;
     WITHOUT_GIL(resource = gr_from_gl_buffer_with(gl_name, flags, &options));
@@ -35,14 +34,12 @@ static PyObject *from_gl_buffer(PyObject *type, PyObject *args, PyObject *keywor
 
 static PyObject *from_gl_image(PyObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"image", "target", "flags", "transports", NULL};
-    PyObject *flag = NULL, *transport = NULL;
+    PyObject *transport = NULL;
     gr_gl_options options = GR_INIT(gr_gl_options);
-    unsigned gl_name, gl_target, flags;
+    unsigned gl_name, gl_target, flags = GR_READ_WRITE;
     gr_resource *resource;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&O&|$OO:from_gl_image", names,
-                                     UNSIGNED(&gl_name), UNSIGNED(&gl_target), &flag, &transport) ||
-        !flags_of(flag, &flags) ||
+    if (!PARSE("O&O&|$O&O:from_gl_image", NAMES("image", "target", "flags", "transports"),
+               UNSIGNED(&gl_name), UNSIGNED(&gl_target), FLAGS(&flags), &transport) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;
     WITHOUT_GIL(resource = gr_from_gl_image_with(gl_name, gl_target, flags, &options));
@@ -51,15 +48,13 @@ static PyObject *from_gl_image(PyObject *type, PyObject *args, PyObject *keyword
 
 static PyObject *create_gl_buffer(PyObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"size", "flags", "transports", "packed", NULL};
-    PyObject *flag = NULL, *transport = NULL;
+    PyObject *transport = NULL;
     gr_gl_options options = GR_INIT(gr_gl_options);
     size_t size;
-    unsigned flags;
+    unsigned flags = GR_READ_WRITE;
     gr_resource *resource;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|$OOO&:create_gl_buffer", names,
-                                     SIZE(&size), &flag, &transport, TRUTH(&options.packed)) ||
-        !flags_of(flag, &flags) ||
+    if (!PARSE("O&|$O&OO&:create_gl_buffer", NAMES("size", "flags", "transports", "packed"),
+               SIZE(&size), FLAGS(&flags), &transport, TRUTH(&options.packed)) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;
     WITHOUT_GIL(resource = gr_gl_buffer_create(size, flags, &options));
@@ -68,18 +63,17 @@ static PyObject *create_gl_buffer(PyObject *type, PyObject *args, PyObject *keyw
 
 static PyObject *create_gl_image(PyObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"target", "internal_format", "width",      "height", "depth",
-                            "levels", "flags",           "transports", NULL};
-    PyObject *flag = NULL, *transport = NULL;
+    PyObject *transport = NULL;
     gr_gl_image_desc desc = GR_INIT(gr_gl_image_desc);
     gr_gl_options options = GR_INIT(gr_gl_options);
-    unsigned flags;
+    unsigned flags = GR_READ_WRITE;
     gr_resource *resource;
-    if (!PyArg_ParseTupleAndKeywords(
-            args, keywords, "O&O&O&O&|O&O&$OO:create_gl_image", names, UNSIGNED(&desc.target),
-            UNSIGNED(&desc.internal_format), UNSIGNED(&desc.width), UNSIGNED(&desc.height),
-            UNSIGNED(&desc.depth), UNSIGNED(&desc.levels), &flag, &transport) ||
-        !flags_of(flag, &flags) ||
+    if (!PARSE("O&O&O&O&|O&O&$O&O:create_gl_image",
+               NAMES("target", "internal_format", "width", "height", "depth", "levels", "flags",
+                     "transports"),
+               UNSIGNED(&desc.target), UNSIGNED(&desc.internal_format), UNSIGNED(&desc.width),
+               UNSIGNED(&desc.height), UNSIGNED(&desc.depth), UNSIGNED(&desc.levels), FLAGS(&flags),
+               &transport) ||
         !value_of(transport, "transport", transports, &options.transports))
         return NULL;
     WITHOUT_GIL(resource = gr_gl_image_create(&desc, flags, &options));
@@ -134,14 +128,13 @@ static bool shared_of(PyObject *share, const gr_egl **egl)
 
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"cuda_device", "major", "minor", "compatibility",
-                            "debug",       "share", NULL};
     gr_egl_options options = GR_INIT(gr_egl_options);
     PyObject *share = NULL;
     gr_egl *egl;
-    if (!PyArg_ParseTupleAndKeywords(
-            args, keywords, "|iii$O&O&O:EglContext", names, &options.cuda_device, &options.major,
-            &options.minor, TRUTH(&options.compatibility), TRUTH(&options.debug), &share) ||
+    if (!PARSE("|iii$O&O&O:EglContext",
+               NAMES("cuda_device", "major", "minor", "compatibility", "debug", "share"),
+               &options.cuda_device, &options.major, &options.minor, TRUTH(&options.compatibility),
+               TRUTH(&options.debug), &share) ||
         !shared_of(share, &options.share))
         return NULL;
     WITHOUT_GIL(egl = gr_egl_create(&options));

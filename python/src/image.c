@@ -11,10 +11,8 @@ static PyObject *handle_or_fail(uint64_t handle)
 
 static bool place_of(PyObject *args, PyObject *keywords, unsigned *level, unsigned *layer)
 {
-    static char *names[] = {"level", "layer", NULL};
     *level = *layer = 0;
-    return PyArg_ParseTupleAndKeywords(args, keywords, "|O&O&", names, UNSIGNED(level),
-                                       UNSIGNED(layer));
+    return PARSE("|O&O&", NAMES("level", "layer"), UNSIGNED(level), UNSIGNED(layer));
 }
 
 static PyObject *array(PyObject *self, PyObject *args, PyObject *keywords)
@@ -95,21 +93,20 @@ static bool yes_or_no(PyObject *object, gr_choice *choice)
 
 static PyObject *texture(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"level",    "layer",     "address",     "filter",     "normalized",
-                            "as_float", "srgb",      "border",      "whole",      "mip_filter",
-                            "mip_bias", "min_level", "level_count", "anisotropy", NULL};
     gr_texture_options options = GR_INIT(gr_texture_options);
     PyObject *address = NULL, *filter = NULL, *normalized = NULL, *as_float = NULL, *srgb = NULL;
     PyObject *mip_filter = NULL;
     float *border = options.border;
     gr_buffer *buffer = mapping_of(self);
     if (!buffer ||
-        !PyArg_ParseTupleAndKeywords(
-            args, keywords, "|O&O&$OOOOO(ffff)O&OffO&O&:texture", names, UNSIGNED(&options.level),
-            UNSIGNED(&options.layer), &address, &filter, &normalized, &as_float, &srgb, &border[0],
-            &border[1], &border[2], &border[3], TRUTH(&options.whole), &mip_filter,
-            &options.mip_bias, &options.min_level, UNSIGNED(&options.level_count),
-            UNSIGNED(&options.anisotropy)) ||
+        !PARSE("|O&O&$OOOOO(ffff)O&OffO&O&:texture",
+               NAMES("level", "layer", "address", "filter", "normalized", "as_float", "srgb",
+                     "border", "whole", "mip_filter", "mip_bias", "min_level", "level_count",
+                     "anisotropy"),
+               UNSIGNED(&options.level), UNSIGNED(&options.layer), &address, &filter, &normalized,
+               &as_float, &srgb, &border[0], &border[1], &border[2], &border[3],
+               TRUTH(&options.whole), &mip_filter, &options.mip_bias, &options.min_level,
+               UNSIGNED(&options.level_count), UNSIGNED(&options.anisotropy)) ||
         !address_modes_of(address, options.address) || !filter_of(filter, &options.filter) ||
         !yes_or_no(normalized, &options.normalized_coordinates) ||
         !yes_or_no(as_float, &options.as_float) || !yes_or_no(srgb, &options.srgb) ||
@@ -124,7 +121,6 @@ typedef gr_status copy_call(gr_buffer *, unsigned, unsigned, const gr_linear_des
 
 static PyObject *copy(PyObject *object, PyObject *args, PyObject *keywords, copy_call *call)
 {
-    static char *names[] = {"address", "level", "layer", "pitch", "slice", "host", "stream", NULL};
     buffer_object *self = (buffer_object *)object;
     gr_linear_desc linear = GR_INIT(gr_linear_desc);
     PyObject *address, *given = NULL;
@@ -133,9 +129,10 @@ static PyObject *copy(PyObject *object, PyObject *args, PyObject *keywords, copy
     CUstream stream;
     gr_status status;
     bool host = false;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O&O&$O&O&O&O", names, &address,
-                                     UNSIGNED(&level), UNSIGNED(&layer), SIZE(&linear.pitch),
-                                     SIZE(&linear.slice), TRUTH(&host), &given) ||
+    if (!PARSE("O|O&O&$O&O&O&O",
+               NAMES("address", "level", "layer", "pitch", "slice", "host", "stream"), &address,
+               UNSIGNED(&level), UNSIGNED(&layer), SIZE(&linear.pitch), SIZE(&linear.slice),
+               TRUTH(&host), &given) ||
         !address_of(address, &pointer) || !stream_or(given, GR_STREAM_OF_MAP, &stream) ||
         !buffer_usable(self) || !exclusive_begin(object))
         return NULL;

@@ -147,15 +147,13 @@ static PyObject *map_batch(struct batch *batch, PyObject *given, CUstream stream
 
 static PyObject *map_many(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"resources", "stream", "wait_event", "ready_event",
-                            "offset",    "size",   NULL};
     gr_map_options options = GR_INIT(gr_map_options);
     PyObject *resources, *given, *wait = NULL, *ready = NULL, *list = NULL;
     struct batch batch = {0};
     CUstream stream;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|OOO&O&:map_many", names, &resources,
-                                     &given, &wait, &ready, SIZE(&options.offset),
-                                     SIZE(&options.size)) ||
+    if (!PARSE("OO|OOO&O&:map_many",
+               NAMES("resources", "stream", "wait_event", "ready_event", "offset", "size"),
+               &resources, &given, &wait, &ready, SIZE(&options.offset), SIZE(&options.size)) ||
         !stream_of(given, &stream) || !event_of(wait, &options.wait_event) ||
         !event_of(ready, &options.ready_event))
         return NULL;
@@ -239,13 +237,12 @@ static PyObject *release_batch(struct batch *batch, CUstream stream,
 
 static PyObject *release_many(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"buffers", "stream", "wait_event", NULL};
     gr_release_options options = GR_INIT(gr_release_options);
     PyObject *buffers, *given = NULL, *wait = NULL, *result = NULL;
     struct batch batch = {0};
     CUstream stream;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OO:release_many", names, &buffers, &given,
-                                     &wait) ||
+    if (!PARSE("O|OO:release_many", NAMES("buffers", "stream", "wait_event"), &buffers, &given,
+               &wait) ||
         !stream_or(given, GR_STREAM_OF_MAP, &stream) || !event_of(wait, &options.wait_event))
         return NULL;
     if (begin(buffers, &batch) && take_buffers(&batch))

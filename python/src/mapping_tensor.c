@@ -4,18 +4,17 @@
 
 static PyObject *call_tensor(PyObject *object, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"shape",  "dtype",     "strides",          "offset",
-                            "layout", "read_only", "negative_strides", "memory",
-                            NULL};
     PyObject *shape = NULL, *dtype = NULL, *strides = NULL, *layout = NULL, *memory = NULL;
     size_t offset = 0;
     bool read_only = false, negative_strides = false;
     struct desc desc;
     gr_buffer *buffer = mapping_of(object);
     if (!buffer ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "|OOOO&$OO&O&O:tensor", names, &shape, &dtype,
-                                     &strides, SIZE(&offset), &layout, TRUTH(&read_only),
-                                     TRUTH(&negative_strides), &memory) ||
+        !PARSE("|OOOO&$OO&O&O:tensor",
+               NAMES("shape", "dtype", "strides", "offset", "layout", "read_only",
+                     "negative_strides", "memory"),
+               &shape, &dtype, &strides, SIZE(&offset), &layout, TRUTH(&read_only),
+               TRUTH(&negative_strides), &memory) ||
         !desc_of(&desc, shape, dtype, strides, layout, memory))
         return NULL;
     bool as_it_is = !is_given(shape) && desc.desc.memory != GR_MEMORY_ARRAY;

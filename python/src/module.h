@@ -96,9 +96,6 @@ bool event_of(PyObject *object, CUevent *event);
 /* Whether an optional argument is there and not None. */
 bool is_given(PyObject *object);
 
-/* Reads flags: None, a number, a str with one or more names, or a sequence of names. */
-bool flags_of(PyObject *object, unsigned *flags);
-
 /*
  * The text of a str. NULL if the object is not a str or contains a null character; an exception may
  * then be set or not.
@@ -122,6 +119,10 @@ int uint64_of(PyObject *object, void *place);
 /* Reads a bool, an integer or NumPy bool, as such a converter. None is false. */
 int truth_of(PyObject *object, void *place);
 #define TRUTH(place) truth_of, (1 ? (place) : (bool *)NULL)
+
+/* Reads flags, too: None, a number, a str with one or more names, or a sequence of names. */
+int flags_of(PyObject *object, void *place);
+#define FLAGS(place) flags_of, (1 ? (place) : (unsigned *)NULL)
 
 /* Reads a handle or an address: an integer, or an object with only __int__. */
 bool address_of(PyObject *object, uint64_t *address);
@@ -167,6 +168,11 @@ struct parameters {
  */
 bool arguments_of(const char *call, struct parameters *parameters, PyObject *const *args,
                   Py_ssize_t count, PyObject *keywords, PyObject **values);
+
+/* Reads `args` and `keywords`: a format of PyArg_ParseTupleAndKeywords(), NAMES() and places. */
+#define PARSE(format, names, ...)                                                                  \
+    PyArg_ParseTupleAndKeywords(args, keywords, format, names, __VA_ARGS__)
+#define NAMES(...) ((char *[]){__VA_ARGS__, NULL})
 
 extern PyMethodDef argument_functions[];
 

@@ -385,22 +385,21 @@ static PyObject *read_framebuffer(unsigned framebuffer, PyObject *object, PyObje
 
 static PyObject *fetch_framebuffer(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"framebuffer", "tensor",  "stream",    "attachment", "rectangle",
-                            "near",        "far",     "reverse_z", "layout",     "bgr",
-                            "flip",        "scale",   "bias",      "alpha",      "srgb",
-                            "wait_event",  "staging", NULL};
     PyObject *object, *attachment = NULL, *rectangle = NULL, *staging = NULL;
     struct given given = {0};
     struct options conversion = {.options = GR_INIT(gr_publish_options)};
     gr_framebuffer_options options =
         GR_INIT(gr_framebuffer_options, .conversion = &conversion.options);
     unsigned framebuffer;
-    if (!PyArg_ParseTupleAndKeywords(
-            args, keywords, "O&O|$OOOffO&OO&O&OOOO&OO", names, UNSIGNED(&framebuffer), &object,
-            &given.stream, &attachment, &rectangle, &options.z_near, &options.z_far,
-            TRUTH(&options.reverse_z), &given.layout, TRUTH(&conversion.options.bgr),
-            TRUTH(&conversion.options.flip), &given.scale, &given.bias, &given.alpha,
-            TRUTH(&conversion.options.srgb), &given.wait_event, &staging) ||
+    if (!PARSE("O&O|$OOOffO&OO&O&OOOO&OO",
+               NAMES("framebuffer", "tensor", "stream", "attachment", "rectangle", "near", "far",
+                     "reverse_z", "layout", "bgr", "flip", "scale", "bias", "alpha", "srgb",
+                     "wait_event", "staging"),
+               UNSIGNED(&framebuffer), &object, &given.stream, &attachment, &rectangle,
+               &options.z_near, &options.z_far, TRUTH(&options.reverse_z), &given.layout,
+               TRUTH(&conversion.options.bgr), TRUTH(&conversion.options.flip), &given.scale,
+               &given.bias, &given.alpha, TRUTH(&conversion.options.srgb), &given.wait_event,
+               &staging) ||
         !attachment_of(attachment, &options.attachment) || !rectangle_of(rectangle, &options) ||
         !names_of_options(&given, &conversion) || !numbers_of_options(&given, &conversion))
         return NULL;

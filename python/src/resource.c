@@ -181,14 +181,13 @@ static PyObject *map(PyObject *self, PyObject *const *args, Py_ssize_t count, Py
 
 static PyObject *map_linear(PyObject *object, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"level", "layer", "stream", NULL};
     resource_object *self = (resource_object *)object;
     unsigned level = 0, layer = 0;
     PyObject *given = NULL;
     CUstream stream;
     gr_buffer *buffer;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O&O&$O:map_linear", names, UNSIGNED(&level),
-                                     UNSIGNED(&layer), &given) ||
+    if (!PARSE("|O&O&$O:map_linear", NAMES("level", "layer", "stream"), UNSIGNED(&level),
+               UNSIGNED(&layer), &given) ||
         !stream_given(given, "map_linear", &stream) || !mappable(self) || !exclusive_begin(object))
         return NULL;
     WITHOUT_GIL(buffer = gr_map_linear(self->resource, level, layer, stream));
@@ -199,11 +198,10 @@ static PyObject *map_linear(PyObject *object, PyObject *args, PyObject *keywords
 
 static PyObject *unmap(PyObject *object, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"stream", NULL};
     resource_object *self = (resource_object *)object;
     PyObject *given = NULL;
     CUstream stream;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$O:unmap", names, &given) ||
+    if (!PARSE("|$O:unmap", NAMES("stream"), &given) ||
         !stream_or(given, GR_STREAM_OF_MAP, &stream) || !resource_usable(self))
         return NULL;
     if (!resource_is_mapped(self)) {
@@ -244,11 +242,9 @@ static bool close_all(resource_object *self, CUstream stream)
 
 static PyObject *call_close(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"stream", NULL};
     PyObject *given = NULL;
     CUstream stream;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:close", names, &given) ||
-        !stream_or(given, GR_STREAM_OF_MAP, &stream))
+    if (!PARSE("|O:close", NAMES("stream"), &given) || !stream_or(given, GR_STREAM_OF_MAP, &stream))
         return NULL;
     return close_all((resource_object *)self, stream) ? Py_NewRef(Py_None) : NULL;
 }
@@ -278,12 +274,11 @@ static gr_status wait_once(void *resource, unsigned timeout_ms)
 
 static PyObject *call_wait(PyObject *object, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"timeout", NULL};
     resource_object *self = (resource_object *)object;
     PyObject *time = NULL;
     unsigned timeout_ms;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:wait", names, &time) ||
-        !timeout_of(time, &timeout_ms) || !resource_usable(self) || !exclusive_begin(object))
+    if (!PARSE("|O:wait", NAMES("timeout"), &time) || !timeout_of(time, &timeout_ms) ||
+        !resource_usable(self) || !exclusive_begin(object))
         return NULL;
     bool done = wait_in_slices(wait_once, self->resource, timeout_ms);
     exclusive_end(object);

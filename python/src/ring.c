@@ -78,7 +78,6 @@ PyObject *ring_resource(PyObject *object, const gr_slot *slot)
 
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"resources", "producer", "mode", NULL};
     static const char *const sides[] = {"cuda", "graphics", NULL};
     static const char *const modes[] = {"lossless", "newest", NULL};
     PyObject *sequence, *producer = NULL, *mode = NULL;
@@ -86,8 +85,7 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
     gr_ring_options options = GR_INIT(gr_ring_options);
     int side, kind;
     gr_ring *ring;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OO:Ring", names, &sequence, &producer,
-                                     &mode) ||
+    if (!PARSE("O|$OO:Ring", NAMES("resources", "producer", "mode"), &sequence, &producer, &mode) ||
         !choice_of(producer, "producer", sides, &side) || !choice_of(mode, "mode", modes, &kind))
         return NULL;
     options.producer = (gr_side)side;
@@ -232,12 +230,11 @@ static gr_status acquire_for(void *user, unsigned timeout_ms)
 
 static PyObject *acquire(PyObject *object, PyObject *args, PyObject *keywords, bool writing)
 {
-    static char *names[] = {"n", "stream", "timeout", NULL};
     size_t n = 1;
     PyObject *given = NULL, *time = NULL;
     CUstream stream;
     unsigned timeout_ms;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O&$OO", names, SIZE(&n), &given, &time) ||
+    if (!PARSE("|O&$OO", NAMES("n", "stream", "timeout"), SIZE(&n), &given, &time) ||
         !stream_or(given, GR_STREAM_NONE, &stream) || !timeout_of(time, &timeout_ms))
         return NULL;
     if (n < 1 || n > INT32_MAX) {

@@ -29,14 +29,13 @@ static PyObject *import(PyObject *type, const gr_semaphore_desc *desc, const cha
 
 static PyObject *from_fd(PyObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"fd", "kind", "value", NULL};
     static const struct named kinds[] = {{"timeline", GR_EXTERNAL_SEMAPHORE_TIMELINE_SEMAPHORE_FD},
                                          {"binary", GR_EXTERNAL_SEMAPHORE_OPAQUE_FD},
                                          {0}};
     gr_semaphore_desc desc = GR_INIT(gr_semaphore_desc);
     PyObject *kind = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "i|$OO&:from_fd", names, &desc.fd, &kind,
-                                     UINT64(&desc.value)) ||
+    if (!PARSE("i|$OO&:from_fd", NAMES("fd", "kind", "value"), &desc.fd, &kind,
+               UINT64(&desc.value)) ||
         !value_of(kind, "kind of semaphore", kinds, &desc.type))
         return NULL;
     return import(type, &desc, "Semaphore.from_fd");
@@ -44,7 +43,6 @@ static PyObject *from_fd(PyObject *type, PyObject *args, PyObject *keywords)
 
 static PyObject *from_win32(PyObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"handle", "kind", "value", NULL};
     static const struct named kinds[] = {
         {"timeline", GR_EXTERNAL_SEMAPHORE_TIMELINE_SEMAPHORE_WIN32},
         {"binary", GR_EXTERNAL_SEMAPHORE_OPAQUE_WIN32},
@@ -56,8 +54,8 @@ static PyObject *from_win32(PyObject *type, PyObject *args, PyObject *keywords)
         {0}};
     gr_semaphore_desc desc = GR_INIT(gr_semaphore_desc);
     PyObject *handle, *name, *kind = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OO&:from_win32", names, &handle, &kind,
-                                     UINT64(&desc.value)) ||
+    if (!PARSE("O|$OO&:from_win32", NAMES("handle", "kind", "value"), &handle, &kind,
+               UINT64(&desc.value)) ||
         !value_of(kind, "kind of semaphore", kinds, &desc.type) ||
         !win32_of(handle, &desc.win32_handle, &name))
         return NULL;
@@ -117,12 +115,12 @@ static PyObject *run(point_call *call, PyObject *self, const struct given *given
 
 static PyObject *wait(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"stream", "value", "key", "timeout", "fence", "skip_nvscibuf", NULL};
     struct given given = {0};
     PyObject *timeout = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O&$O&OO&O&:wait", names, &given.stream,
-                                     UINT64(&given.value), UINT64(&given.key), &timeout,
-                                     UINT64(&given.fence), TRUTH(&given.skip)) ||
+    if (!PARSE("O|O&$O&OO&O&:wait",
+               NAMES("stream", "value", "key", "timeout", "fence", "skip_nvscibuf"), &given.stream,
+               UINT64(&given.value), UINT64(&given.key), &timeout, UINT64(&given.fence),
+               TRUTH(&given.skip)) ||
         (timeout && !timeout_of(timeout, &given.timeout_ms)))
         return NULL;
     return run(gr_semaphore_wait, self, &given);
@@ -130,11 +128,10 @@ static PyObject *wait(PyObject *self, PyObject *args, PyObject *keywords)
 
 static PyObject *signal(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"stream", "value", "key", "fence", "skip_nvscibuf", NULL};
     struct given given = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O&$O&O&O&:signal", names, &given.stream,
-                                     UINT64(&given.value), UINT64(&given.key), UINT64(&given.fence),
-                                     TRUTH(&given.skip)))
+    if (!PARSE("O|O&$O&O&O&:signal", NAMES("stream", "value", "key", "fence", "skip_nvscibuf"),
+               &given.stream, UINT64(&given.value), UINT64(&given.key), UINT64(&given.fence),
+               TRUTH(&given.skip)))
         return NULL;
     return run(gr_semaphore_signal, self, &given);
 }
@@ -167,11 +164,10 @@ static void let_be(PyObject *object)
 
 static PyObject *set_sync(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"acquire", "release", NULL};
     PyObject *first, *second;
     gr_semaphore *acquire, *release;
     gr_status status;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO:set_sync", names, &first, &second) ||
+    if (!PARSE("OO:set_sync", NAMES("acquire", "release"), &first, &second) ||
         !(acquire = semaphore_of(first)) || !(release = semaphore_of(second)) ||
         !resource_usable((resource_object *)self) || !exclusive_begin(self))
         return NULL;

@@ -121,13 +121,12 @@ static bool send_now(struct message *message)
 
 static PyObject *call_send(PyObject *object, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"socket", "data", "timeout", NULL};
     resource_object *self = (resource_object *)object;
     PyObject *given, *time = NULL;
     Py_ssize_t size = 0;
     struct message message = {.resource = self->resource, .run = send_now};
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|y#$O:send", names, &given, &message.bytes,
-                                     &size, &time) ||
+    if (!PARSE("O|y#$O:send", NAMES("socket", "data", "timeout"), &given, &message.bytes, &size,
+               &time) ||
         (message.socket = PyObject_AsFileDescriptor(given)) < 0 ||
         !timeout_of(time, &message.timeout_ms) ||
         !wait_ready(message.socket, POLLOUT, &message.timeout_ms) || !resource_usable(self) ||
@@ -159,10 +158,9 @@ static PyObject *receive_into(PyObject *type, struct message *message)
 
 static PyObject *call_receive(PyObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"socket", "timeout", NULL};
     PyObject *given, *time = NULL;
     struct message message = {.run = receive_now};
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O:receive", names, &given, &time) ||
+    if (!PARSE("O|$O:receive", NAMES("socket", "timeout"), &given, &time) ||
         (message.socket = PyObject_AsFileDescriptor(given)) < 0 ||
         !timeout_of(time, &message.timeout_ms) ||
         !wait_ready(message.socket, POLLIN, &message.timeout_ms))

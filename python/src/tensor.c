@@ -128,13 +128,12 @@ CALL_CLOSE()
 
 static PyObject *call_alloc(PyObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"shape", "dtype", "stream", "memory", "layout", "strides", NULL};
     PyObject *shape, *dtype = NULL, *given = NULL, *memory = NULL, *layout = NULL, *strides = NULL;
     struct desc desc;
     CUstream stream;
     gr_tensor *tensor;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O$OOOO:alloc", names, &shape, &dtype,
-                                     &given, &memory, &layout, &strides) ||
+    if (!PARSE("O|O$OOOO:alloc", NAMES("shape", "dtype", "stream", "memory", "layout", "strides"),
+               &shape, &dtype, &given, &memory, &layout, &strides) ||
         !desc_of(&desc, shape, dtype, strides, layout, memory) ||
         !stream_or(given, GR_STREAM_NONE, &stream))
         return NULL;
@@ -144,17 +143,17 @@ static PyObject *call_alloc(PyObject *Py_UNUSED(type), PyObject *args, PyObject 
 
 static PyObject *call_wrap(PyObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"pointer", "shape", "dtype",     "strides",          "layout", "memory",
-                            "stream",  "owner", "read_only", "negative_strides", NULL};
     PyObject *pointer, *shape, *dtype = NULL, *strides = NULL, *layout = NULL, *memory = NULL;
     PyObject *given = NULL, *owner = Py_None;
     bool read_only = false, negative_strides = false;
     struct desc desc;
     uint64_t address;
     CUstream ready_on;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|O$OOOOOO&O&:wrap", names, &pointer, &shape,
-                                     &dtype, &strides, &layout, &memory, &given, &owner,
-                                     TRUTH(&read_only), TRUTH(&negative_strides)) ||
+    if (!PARSE("OO|O$OOOOOO&O&:wrap",
+               NAMES("pointer", "shape", "dtype", "strides", "layout", "memory", "stream", "owner",
+                     "read_only", "negative_strides"),
+               &pointer, &shape, &dtype, &strides, &layout, &memory, &given, &owner,
+               TRUTH(&read_only), TRUTH(&negative_strides)) ||
         !desc_of(&desc, shape, dtype, strides, layout, memory) || !address_of(pointer, &address) ||
         !stream_or(given, GR_STREAM_NONE, &ready_on))
         return NULL;
@@ -178,11 +177,9 @@ static bool order(PyObject *tensor, PyObject *given)
 
 static PyObject *call_from_dlpack(PyObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"object", "stream", "layout", NULL};
     PyObject *object, *given = NULL, *name = NULL;
     gr_layout layout;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OO:from_dlpack", names, &object, &given,
-                                     &name) ||
+    if (!PARSE("O|$OO:from_dlpack", NAMES("object", "stream", "layout"), &object, &given, &name) ||
         !layout_of(name, &layout))
         return NULL;
     PyObject *tensor = import_any(object, given, layout);
@@ -216,17 +213,17 @@ static bool describe_view(struct desc *desc, const gr_tensor_info *info, PyObjec
 
 static PyObject *call_view(PyObject *object, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"shape",  "dtype",     "strides",          "offset",
-                            "layout", "read_only", "negative_strides", NULL};
     tensor_object *self = (tensor_object *)object;
     PyObject *shape = NULL, *dtype = NULL, *strides = NULL, *layout = NULL;
     size_t offset = 0;
     bool read_only = false, negative_strides = false;
     const gr_tensor_info *info = tensor_info_of(object);
     struct desc desc;
-    if (!info || !PyArg_ParseTupleAndKeywords(args, keywords, "|OOOO&$OO&O&:view", names, &shape,
-                                              &dtype, &strides, SIZE(&offset), &layout,
-                                              TRUTH(&read_only), TRUTH(&negative_strides)))
+    if (!info || !PARSE("|OOOO&$OO&O&:view",
+                        NAMES("shape", "dtype", "strides", "offset", "layout", "read_only",
+                              "negative_strides"),
+                        &shape, &dtype, &strides, SIZE(&offset), &layout, TRUTH(&read_only),
+                        TRUTH(&negative_strides)))
         return NULL;
     if (!describe_view(&desc, info, shape, dtype, strides, layout))
         return NULL;
@@ -238,13 +235,11 @@ static PyObject *call_view(PyObject *object, PyObject *args, PyObject *keywords)
 
 static PyObject *call_clone(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"memory", "stream", NULL};
     PyObject *memory = NULL, *given = NULL;
     gr_tensor *tensor = tensor_of(self), *made;
     CUstream stream;
     int kind;
-    if (!tensor ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "|O$O:clone", names, &memory, &given) ||
+    if (!tensor || !PARSE("|O$O:clone", NAMES("memory", "stream"), &memory, &given) ||
         !choice_of(memory, "kind of memory", memory_names, &kind) ||
         !stream_or(given, GR_STREAM_LEGACY, &stream))
         return NULL;
@@ -266,10 +261,8 @@ static PyObject *copy_between(gr_tensor *to, gr_tensor *from, PyObject *given)
 
 static PyObject *call_copy(PyObject *self, PyObject *args, PyObject *keywords, bool from)
 {
-    static char *names[] = {"other", "stream", NULL};
     PyObject *object, *given = NULL;
-    if (!tensor_of(self) ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "O|$O", names, &object, &given))
+    if (!tensor_of(self) || !PARSE("O|$O", NAMES("other", "stream"), &object, &given))
         return NULL;
     PyObject *other = import_any(object, given, GR_LAYOUT_SHAPE);
     if (!other)
@@ -315,13 +308,12 @@ static CUresult copied_out(gr_tensor *tensor, char *to, size_t bytes, CUstream s
 
 static PyObject *call_to_bytes(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"stream", NULL};
     PyObject *given = NULL;
     const gr_tensor_info *info = tensor_info_of(self);
     CUstream stream;
     CUresult result;
     gr_status status;
-    if (!info || !PyArg_ParseTupleAndKeywords(args, keywords, "|$O:tobytes", names, &given) ||
+    if (!info || !PARSE("|$O:tobytes", NAMES("stream"), &given) ||
         !stream_or(given, GR_STREAM_LEGACY, &stream))
         return NULL;
     if (!info->bytes)

@@ -67,23 +67,15 @@ static const struct named transport_names[] = {
 
 static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"instance",
-                            "physical_device",
-                            "device",
-                            "queue",
-                            "queue_family",
-                            "get_instance_proc_addr",
-                            "synchronization2",
-                            "transports",
-                            NULL};
     PyObject *transport = NULL;
     uint64_t instance, physical_device, device, queue, function = 0;
     unsigned family, transports;
     bool synchronization2 = false;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&O&O&O&O&|$O&O&O:VulkanDevice", names,
-                                     UINT64(&instance), UINT64(&physical_device), UINT64(&device),
-                                     UINT64(&queue), UNSIGNED(&family), UINT64(&function),
-                                     TRUTH(&synchronization2), &transport) ||
+    if (!PARSE("O&O&O&O&O&|$O&O&O:VulkanDevice",
+               NAMES("instance", "physical_device", "device", "queue", "queue_family",
+                     "get_instance_proc_addr", "synchronization2", "transports"),
+               UINT64(&instance), UINT64(&physical_device), UINT64(&device), UINT64(&queue),
+               UNSIGNED(&family), UINT64(&function), TRUTH(&synchronization2), &transport) ||
         !value_of(transport, "transport", transport_names, &transports))
         return NULL;
     gr_vk_device_desc desc = GR_INIT(
@@ -97,13 +89,12 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *keywords)
 
 static PyObject *make_headless(PyObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"cuda_device", "validation", "transports", NULL};
     PyObject *transport = NULL;
     unsigned transports;
     gr_vk_headless_options options = GR_INIT(gr_vk_headless_options);
     gr_vk_headless *headless;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|i$O&O:headless", names, &options.cuda_device,
-                                     TRUTH(&options.validation), &transport) ||
+    if (!PARSE("|i$O&O:headless", NAMES("cuda_device", "validation", "transports"),
+               &options.cuda_device, TRUTH(&options.validation), &transport) ||
         !value_of(transport, "transport", transport_names, &transports))
         return NULL;
     WITHOUT_GIL(headless = gr_vk_headless_create(&options));
@@ -136,16 +127,12 @@ static PyObject *resource_from(vulkan_object *self, gr_resource *resource)
 
 static PyObject *create_buffer(PyObject *object, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"size", "usage", "flags", NULL};
     VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
-    PyObject *flag = NULL;
-    unsigned flags;
+    unsigned flags = GR_READ_WRITE;
     gr_resource *resource;
     vulkan_object *self = open_of(object);
-    if (!self ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "O&O&|$O:create_buffer", names,
-                                     UINT64(&info.size), UNSIGNED(&info.usage), &flag) ||
-        !flags_of(flag, &flags))
+    if (!self || !PARSE("O&O&|$O&:create_buffer", NAMES("size", "usage", "flags"),
+                        UINT64(&info.size), UNSIGNED(&info.usage), FLAGS(&flags)))
         return NULL;
     WITHOUT_GIL(resource = gr_vk_buffer_create(self->device, &info, flags));
     return resource_from(self, resource);
@@ -168,18 +155,14 @@ static VkImageCreateInfo image_info(unsigned format, unsigned width, unsigned he
 
 static PyObject *create_image(PyObject *object, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"format", "width",  "height", "usage", "depth",
-                            "levels", "layers", "flags",  NULL};
-    unsigned format, width, height, usage, depth = 1, levels = 1, layers = 1, flags;
-    PyObject *flag = NULL;
+    unsigned format, width, height, usage, depth = 1, levels = 1, layers = 1, flags = GR_READ_WRITE;
     gr_resource *resource;
     vulkan_object *self = open_of(object);
     if (!self ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "O&O&O&O&|$O&O&O&O:create_image", names,
-                                     UNSIGNED(&format), UNSIGNED(&width), UNSIGNED(&height),
-                                     UNSIGNED(&usage), UNSIGNED(&depth), UNSIGNED(&levels),
-                                     UNSIGNED(&layers), &flag) ||
-        !flags_of(flag, &flags))
+        !PARSE("O&O&O&O&|$O&O&O&O&:create_image",
+               NAMES("format", "width", "height", "usage", "depth", "levels", "layers", "flags"),
+               UNSIGNED(&format), UNSIGNED(&width), UNSIGNED(&height), UNSIGNED(&usage),
+               UNSIGNED(&depth), UNSIGNED(&levels), UNSIGNED(&layers), FLAGS(&flags)))
         return NULL;
     VkImageCreateInfo info = image_info(format, width, height, depth, usage, levels, layers);
     WITHOUT_GIL(resource = gr_vk_image_create(self->device, &info, flags));
@@ -188,19 +171,16 @@ static PyObject *create_image(PyObject *object, PyObject *args, PyObject *keywor
 
 static PyObject *from_vk_buffer(PyObject *object, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"buffer", "memory",    "memory_size", "size",
-                            "offset", "dedicated", "flags",       NULL};
     uint64_t buffer, memory, memory_size, size, offset = 0;
     bool dedicated = false;
-    unsigned flags;
-    PyObject *flag = NULL;
+    unsigned flags = GR_READ_WRITE;
     gr_resource *resource;
     vulkan_object *self = open_of(object);
     if (!self ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "O&O&O&O&|$O&O&O:from_vk_buffer", names,
-                                     UINT64(&buffer), UINT64(&memory), UINT64(&memory_size),
-                                     UINT64(&size), UINT64(&offset), TRUTH(&dedicated), &flag) ||
-        !flags_of(flag, &flags))
+        !PARSE("O&O&O&O&|$O&O&O&:from_vk_buffer",
+               NAMES("buffer", "memory", "memory_size", "size", "offset", "dedicated", "flags"),
+               UINT64(&buffer), UINT64(&memory), UINT64(&memory_size), UINT64(&size),
+               UINT64(&offset), TRUTH(&dedicated), FLAGS(&flags)))
         return NULL;
     gr_vk_buffer_desc desc =
         GR_INIT(gr_vk_buffer_desc, .buffer = (VkBuffer)(uintptr_t)buffer,
@@ -212,22 +192,18 @@ static PyObject *from_vk_buffer(PyObject *object, PyObject *args, PyObject *keyw
 
 static PyObject *from_vk_image(PyObject *object, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"image",  "memory",    "memory_size", "format", "width",
-                            "height", "usage",     "depth",       "levels", "layers",
-                            "offset", "dedicated", "flags",       NULL};
     uint64_t image, memory, memory_size, offset = 0;
-    unsigned format, width, height, usage, depth = 1, levels = 1, layers = 1, flags;
+    unsigned format, width, height, usage, depth = 1, levels = 1, layers = 1, flags = GR_READ_WRITE;
     bool dedicated = false;
-    PyObject *flag = NULL;
     gr_resource *resource;
     vulkan_object *self = open_of(object);
-    if (!self ||
-        !PyArg_ParseTupleAndKeywords(
-            args, keywords, "O&O&O&O&O&O&O&|$O&O&O&O&O&O:from_vk_image", names, UINT64(&image),
-            UINT64(&memory), UINT64(&memory_size), UNSIGNED(&format), UNSIGNED(&width),
-            UNSIGNED(&height), UNSIGNED(&usage), UNSIGNED(&depth), UNSIGNED(&levels),
-            UNSIGNED(&layers), UINT64(&offset), TRUTH(&dedicated), &flag) ||
-        !flags_of(flag, &flags))
+    if (!self || !PARSE("O&O&O&O&O&O&O&|$O&O&O&O&O&O&:from_vk_image",
+                        NAMES("image", "memory", "memory_size", "format", "width", "height",
+                              "usage", "depth", "levels", "layers", "offset", "dedicated", "flags"),
+                        UINT64(&image), UINT64(&memory), UINT64(&memory_size), UNSIGNED(&format),
+                        UNSIGNED(&width), UNSIGNED(&height), UNSIGNED(&usage), UNSIGNED(&depth),
+                        UNSIGNED(&levels), UNSIGNED(&layers), UINT64(&offset), TRUTH(&dedicated),
+                        FLAGS(&flags)))
         return NULL;
     VkImageCreateInfo info = image_info(format, width, height, depth, usage, levels, layers);
     gr_vk_image_desc desc =
