@@ -329,8 +329,7 @@ def main():
     parser.add_argument("--repeats", type=int, help="default: 200, on the software driver 15")
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument(
-        "--plain",
-        action="store_true",
+        "--plain", action="store_true",
         help="hide cuda.core: map() returns the plain Buffer, not cuda.core's",
     )
     parser.add_argument("--maps", action="store_true", help="without the rows of publish()")

@@ -63,6 +63,12 @@ def refuses(error, *calls, match=None):
             call()
 
 
+def interface(address, **changes):
+    """A __cuda_array_interface__ of 64 bytes in the shape (8, 8)."""
+    own = {"shape": (8, 8), "typestr": "|u1", "data": (address, False), "strides": None}
+    return own | {"version": 3} | changes
+
+
 def elsewhere(*calls):
     """Runs the calls at once, each in a thread of its own. Raises their first exception."""
     with ThreadPoolExecutor(len(calls)) as pool:

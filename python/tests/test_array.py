@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """CUDA arrays as tensors, as ovrtx and Warp exchange them."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import grinterop
@@ -10,19 +12,6 @@ import gl
 from conftest import refuses
 
 TEXELS = bytes(i * 5 % 256 for i in range(16 * 16 * 4))
-
-
-class Renderer:
-    """An object of another framework: grinterop can only use its DLPack methods."""
-
-    def __init__(self, tensor):
-        self.tensor = tensor
-
-    def __dlpack__(self, **keywords):
-        return self.tensor.__dlpack__(**keywords)
-
-    def __dlpack_device__(self):
-        return self.tensor.__dlpack_device__()
 
 
 @pytest.fixture
@@ -52,7 +41,11 @@ def test_mapped_image_gives_array_tensors(image, cuda):
 def test_array_is_exchanged_by_dlpack(image, cuda):
     with image.map(stream=cuda) as buffer:
         tensor = buffer.tensor(memory="array")
-        with Tensor.from_dlpack(Renderer(tensor), stream=cuda) as taken:
+        # Of an object of another framework only the DLPack methods can be used.
+        renderer = SimpleNamespace(
+            __dlpack__=tensor.__dlpack__, __dlpack_device__=tensor.__dlpack_device__
+        )
+        with Tensor.from_dlpack(renderer, stream=cuda) as taken:
             assert taken.memory == "array" and taken.array == tensor.array
             assert taken.tobytes(stream=cuda) == TEXELS
         with Tensor.from_dlpack(tensor.__dlpack__(max_version=(1, 3))) as taken:

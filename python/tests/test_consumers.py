@@ -208,8 +208,7 @@ def test_texture_module_accepts_a_mapped_image(stream):
     )
     with image.map(stream=stream) as buffer:
         assert buffer.texture(
-            filter=typing.FilterModeType.LINEAR,
-            address=(typing.AddressModeType.WRAP,) * 3,
+            filter=typing.FilterModeType.LINEAR, address=(typing.AddressModeType.WRAP,) * 3,
             normalized=True,
         )
         array = texture.OpaqueArray._from_handle(buffer.array(), owning=False)

@@ -110,9 +110,7 @@ def test_imported_image_has_the_described_format(vulkan, cuda):
     grinterop.publish(drawn, host.clone(stream=cuda), stream=cuda)
     cuda.sync()
     image = GraphicsResource.from_fd(
-        vulkan_fd.export(vulkan, drawn),
-        vulkan_fd.image_size(vulkan, drawn),
-        dedicated=True,
+        vulkan_fd.export(vulkan, drawn), vulkan_fd.image_size(vulkan, drawn), dedicated=True,
         image={"width": 64, "height": 32, "format": "u8", "channels": 4, "normalized": True},
     )
     image.set_sync(None, None)

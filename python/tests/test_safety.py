@@ -13,7 +13,7 @@ from grinterop import GraphicsResource, Ring, Tensor
 
 import gl
 import vk
-from conftest import elsewhere, refuses
+from conftest import elsewhere, interface, refuses
 from test_threads import launch_host, slow  # noqa: F401
 
 
@@ -220,10 +220,7 @@ class Interface:
 
     @property
     def __cuda_array_interface__(self):
-        return {
-            "shape": (self.acts, 8), "typestr": "|u1", "data": (self.memory.ctypes.data, False),
-            "strides": None, "version": 3,
-        }
+        return interface(self.memory.ctypes.data, shape=(self.acts, 8))
 
 
 def test_argument_that_ends_the_mapping_does_no_harm(resource, cuda):
@@ -288,10 +285,7 @@ def test_array_interface_may_clear_itself_when_read(where, cuda):
         def __init__(self):
             self.memory = np.zeros(64, "u1")
             empty = Acts(self.empty, 8)
-            self.interface = {
-                "shape": (8, 8), "typestr": "|u1", "data": (self.memory.ctypes.data, False),
-                "strides": (8, 1), "stream": 1, "version": 3,
-            }
+            self.interface = interface(self.memory.ctypes.data, strides=(8, 1), stream=1)
             if where == "shape":
                 self.interface["shape"] = [empty, 8]
             elif where == "strides":

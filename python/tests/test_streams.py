@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from grinterop import GraphicsResource, Tensor
 
-from conftest import refuses
+from conftest import interface, refuses
 from test_threads import launch_host, slow  # noqa: F401
 
 
@@ -41,8 +41,7 @@ class NumbaStream:
 
 
 @pytest.mark.parametrize(
-    "stream",
-    [0, 1, 2, np.int64(1), Stream((0, 0)), OldStream(), CupyStream(), NumbaStream()],
+    "stream", [0, 1, 2, np.int64(1), Stream((0, 0)), OldStream(), CupyStream(), NumbaStream()],
     ids=repr,
 )
 def test_map_accepts_each_kind_of_stream(resource, stream):
@@ -219,10 +218,7 @@ def test_import_orders_the_stream(resource, cuda, other_stream, launch_host, kin
         launch_host(slow([], 0.1))
         library.cuMemsetD8Async(address, 7, size, ctypes.c_void_p(cuda.stream))
         plane = types.SimpleNamespace(
-            __cuda_array_interface__={
-                "shape": (8, 8), "typestr": "|u1", "data": (tensor.handle, False),
-                "stream": cuda.stream, "version": 3,
-            }
+            __cuda_array_interface__=interface(tensor.handle, stream=cuda.stream)
         )
         objects = {
             "tensor": tensor,

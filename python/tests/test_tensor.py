@@ -215,8 +215,7 @@ def test_views_equal_numpy_views(case):
     view = base.view(shape, dtype, strides, offset, negative_strides=True)
     assert view.shape == shape
     expected = np.lib.stride_tricks.as_strided(
-        memory[offset:] if 0 in shape else memory[offset : offset + size].view(dtype),
-        shape,
+        memory[offset:] if 0 in shape else memory[offset : offset + size].view(dtype), shape,
         strides,
     )
     if 0 in shape:
