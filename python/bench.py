@@ -47,11 +47,9 @@ def seconds_of(function, rounds):
     return time.perf_counter() - began
 
 
-def map_functions(resources, stream):
-    """Three functions that map and release: the first resource by calls, the first resource by
-    `with`, and all resources one by one.
-    """
-    first = resources[0]
+def map_rows(module, resources, stream):
+    """Rows that map and release: the first resource in three ways, and all one by one."""
+    first, count, handle = resources[0], len(resources), stream.__cuda_stream__()[1]
 
     def one():
         buffer = first.map(stream=stream)
@@ -68,31 +66,30 @@ def map_functions(resources, stream):
             buffer.handle
             buffer.close()
 
-    return one, scope, singles
+    def exported():
+        buffer = first.map(stream=stream)
+        buffer.__dlpack__(stream=handle, max_version=(1, 0))
+        buffer.close()
+
+    return {
+        f"{module}: map, pointer, release": lambda n: seconds_of(one, n),
+        f"{module}: the same by `with`": lambda n: seconds_of(scope, n),
+        f"{module}: map, DLPack, release": lambda n: seconds_of(exported, n),
+        f"{module}: {count} one by one": lambda n: seconds_of(singles, n) / count,
+    }
 
 
 def own_rows(resources, stream):
     """Rows by name: functions that take the number of rounds and return the seconds."""
-    one, scope, singles = map_functions(resources, stream)
-    resource, count, handle = resources[0], len(resources), stream.__cuda_stream__()[1]
-
-    def exported():
-        buffer = resource.map(stream=stream)
-        buffer.__dlpack__(handle, max_version=(1, 0))
-        buffer.close()
+    count = len(resources)
 
     def many():
         with map_many(resources, stream=stream) as buffers:
             for buffer in buffers:
                 buffer.handle
 
-    return {
-        "grinterop: map, pointer, release": lambda n: seconds_of(one, n),
-        "grinterop: the same by `with`": lambda n: seconds_of(scope, n),
-        "grinterop: map, DLPack, release": lambda n: seconds_of(exported, n),
-        f"grinterop: {count} at once": lambda n: seconds_of(many, n) / count,
-        f"grinterop: {count} one by one": lambda n: seconds_of(singles, n) / count,
-    }
+    at_once = {f"grinterop: {count} at once": lambda n: seconds_of(many, n) / count}
+    return map_rows("grinterop", resources, stream) | at_once
 
 
 def c_rows(path, stream):
@@ -116,23 +113,13 @@ def core_rows(core, resources, stream):
     """The same rows with resources of cuda.core, and a row for its Buffer alone, which a map of
     grinterop returns if cuda.core is loaded.
     """
-    one, scope, singles = map_functions(resources, stream)
-    first, count, handle = resources[0], len(resources), int(stream.handle)
-
-    def exported():
-        buffer = first.map(stream=stream)
-        buffer.__dlpack__(stream=handle, max_version=(1, 0))
-        buffer.close()
 
     def alone():
         core.Buffer.from_handle(SIZE, SIZE).close()
 
     return {
         "cuda.core: Buffer without a map": lambda n: seconds_of(alone, n),
-        "cuda.core: map, pointer, release": lambda n: seconds_of(one, n),
-        "cuda.core: the same by `with`": lambda n: seconds_of(scope, n),
-        "cuda.core: map, DLPack, release": lambda n: seconds_of(exported, n),
-        f"cuda.core: {count} one by one": lambda n: seconds_of(singles, n) / count,
+        **map_rows("cuda.core", resources, stream),
     }
 
 

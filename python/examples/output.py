@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""PNG files, a progress line, and the common setup of the examples."""
+"""PNG files, progress, and the common setup of the examples."""
 
 import argparse
 import struct
@@ -27,22 +27,10 @@ def write_png(path, width, height, rgba, bottom_up=True):
     )
 
 
-class Progress:
-    """Shows the progress: as a bar on a terminal, otherwise as a line every tenth of the way."""
-
-    def __init__(self, total, what):
-        self.total, self.what, self.shown = total, what, -1
-        self.terminal = sys.stderr.isatty()
-
-    def show(self, done, text=""):
-        tenths = 10 * done // max(self.total, 1)
-        if self.terminal:
-            bar = "#" * (3 * tenths) + "." * (30 - 3 * tenths)
-            end = "\n" if done == self.total else ""
-            print(f"\r[{bar}] {done}/{self.total} {self.what} {text}", end=end, file=sys.stderr)
-        elif tenths != self.shown:
-            print(f"{done}/{self.total} {self.what} {text}", file=sys.stderr)
-        self.shown = tenths
+def progress(done, total, what):
+    """Prints a line at every tenth of the way."""
+    if 10 * done // total != 10 * (done - 1) // total:
+        print(f"{done}/{total} {what}", file=sys.stderr)
 
 
 def options(description, frames, output):

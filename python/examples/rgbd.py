@@ -180,7 +180,6 @@ def main():
     viewer = Camera((-2.4, -4.4, 3.7), (0.6, -0.7, 0.4), (chosen.width - width // 2) / height)
     gl.Enable(gl.DEPTH_TEST)
     gl.Enable(gl.PROGRAM_POINT_SIZE)
-    progress = output.Progress(chosen.frames, "frames")
     for frame in range(chosen.frames):
         turn = 0.8 * math.sin(2 * math.pi * frame / chosen.frames) - 1.0
         eye = (3.4 * math.cos(turn), 3.4 * math.sin(turn), 2.3)
@@ -192,7 +191,7 @@ def main():
         display.publish(sensor, stream)
         path, picture = chosen.output / f"rgbd-{frame:04}.png", display.draw(cloud, viewer)
         output.write_png(path, chosen.width, chosen.height, picture)
-        progress.show(frame + 1)
+        output.progress(frame + 1, chosen.frames, "frames")
     cloud.write_ply(chosen.output / "rgbd.ply")
     print(f"{chosen.frames} frames and the last cloud, rgbd.ply, in {chosen.output}")
 

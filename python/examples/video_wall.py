@@ -93,10 +93,10 @@ def run(wall, stream, frames):
     """Draws that many pictures of the wall. Returns the time in seconds."""
     wall.step(stream)  # Warms up the decoders and kernels.
     gl.Finish()
-    begun, progress = time.perf_counter(), output.Progress(frames, "pictures of the wall")
+    begun = time.perf_counter()
     for frame in range(frames):
         wall.step(stream)
-        progress.show(frame + 1)
+        output.progress(frame + 1, frames, "pictures of the wall")
     gl.Finish()
     stream.sync()
     return time.perf_counter() - begun
