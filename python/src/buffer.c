@@ -273,10 +273,7 @@ PyGetSetDef buffer_properties[] = {
     {0},
 };
 
-static PyMemberDef members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(buffer_object, weak), READONLY, NULL},
-    {0},
-};
+WEAK_REFERENCES(buffer_object)
 
 static PyType_Slot slots[] = {
     {Py_tp_doc,

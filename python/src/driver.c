@@ -186,8 +186,7 @@ static PyMethodDef methods[] = {
     {"sync", guarded_call_sync, METH_NOARGS, "sync($self)\n--\n\nWaits until its stream is idle."},
     {"close", call_close, METH_NOARGS,
      "close($self)\n--\n\nFrees it. Call it on the thread that created it."},
-    {"__enter__", enter_self, METH_NOARGS, NULL},
-    {"__exit__", METHOD(leave_by_close), METH_FASTCALL, NULL},
+    CLOSE_BY_WITH,
     {0},
 };
 
@@ -209,8 +208,4 @@ static PyType_Slot slots[] = {
     {0},
 };
 
-bool add_cuda_context(PyObject *module)
-{
-    return add_type(module, &context_type, "grinterop.CudaContext", sizeof(context_object), 0,
-                    slots);
-}
+ADD_TYPE(add_cuda_context, context_type, "grinterop.CudaContext", context_object, 0)

@@ -200,8 +200,7 @@ static PyMethodDef methods[] = {
     {"close", call_close, METH_NOARGS,
      "close($self)\n--\n\nDestroys it. Closing again does nothing."},
     {"describe", describe, METH_NOARGS, "describe($self)\n--\n\nOne line about the renderer."},
-    {"__enter__", enter_self, METH_NOARGS, NULL},
-    {"__exit__", METHOD(leave_by_close), METH_FASTCALL, NULL},
+    CLOSE_BY_WITH,
     {0},
 };
 
@@ -227,7 +226,4 @@ static PyType_Slot slots[] = {
     {0},
 };
 
-bool add_egl(PyObject *module)
-{
-    return add_type(module, &egl_type, "grinterop.EglContext", sizeof(egl_object), 0, slots);
-}
+ADD_TYPE(add_egl, egl_type, "grinterop.EglContext", egl_object, 0)

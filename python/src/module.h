@@ -309,6 +309,18 @@ bool wait_in_slices(wait_call *wait, void *user, unsigned timeout_ms);
 bool add_type(PyObject *module, PyTypeObject **type, const char *name, size_t size, unsigned flags,
               PyType_Slot *slots);
 
+/* Defines the function that adds a type with `slots`. */
+#define ADD_TYPE(function, type, name, object, flags)                                              \
+    bool function(PyObject *module)                                                                \
+    {                                                                                              \
+        return add_type(module, &type, name, sizeof(object), flags, slots);                        \
+    }
+
+/* Defines the `members` of a type whose objects have weak references. */
+#define WEAK_REFERENCES(object)                                                                    \
+    static PyMemberDef members[] = {                                                               \
+        {"__weaklistoffset__", T_PYSSIZET, offsetof(object, weak), READONLY, NULL}, {0}};
+
 /*
  * Appends methods to the method array of a type. The array has MOST_METHODS entries and ends with
  * zeros.
@@ -359,6 +371,11 @@ PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *keywords);
 /* __enter__(), which returns the object itself, and __exit__(), which closes it. */
 PyObject *enter_self(PyObject *self, PyObject *none);
 PyObject *leave_by_close(PyObject *self, PyObject *const *args, Py_ssize_t count);
+#define CLOSE_BY_WITH                                                                              \
+    {"__enter__", enter_self, METH_NOARGS, NULL},                                                  \
+    {                                                                                              \
+        "__exit__", METHOD(leave_by_close), METH_FASTCALL, NULL                                    \
+    }
 
 /* __array__() for types with __dlpack__() (export.c). */
 PyObject *as_numpy(PyObject *self, PyObject *args, PyObject *keywords);

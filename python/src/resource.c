@@ -315,10 +315,7 @@ static PyMethodDef own_methods[] = {
 /* own_methods and the methods defined in other files, which add_resource() appends. */
 static PyMethodDef methods[MOST_METHODS + 1];
 
-static PyMemberDef members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(resource_object, weak), READONLY, NULL},
-    {0},
-};
+WEAK_REFERENCES(resource_object)
 
 static PyType_Slot slots[] = {
     {Py_tp_doc, "An OpenGL or Vulkan object, or imported memory, that CUDA can use.\n\n"

@@ -323,8 +323,7 @@ static PyMethodDef methods[] = {
      "without waiting."},
     {"close", call_close, METH_NOARGS,
      "close($self)\n--\n\nFrees the ring, but not its resources."},
-    {"__enter__", enter_self, METH_NOARGS, NULL},
-    {"__exit__", METHOD(leave_by_close), METH_FASTCALL, NULL},
+    CLOSE_BY_WITH,
     {0},
 };
 

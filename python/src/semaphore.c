@@ -249,8 +249,7 @@ static PyMethodDef methods[] = {
      "describe($self)\n--\n\nOne line: its type, last value, and how it waits."},
     {"close", call_close, METH_NOARGS,
      "close($self)\n--\n\nReleases it. Resources and streams that use it keep the import."},
-    {"__enter__", enter_self, METH_NOARGS, NULL},
-    {"__exit__", METHOD(leave_by_close), METH_FASTCALL, NULL},
+    CLOSE_BY_WITH,
     {0},
 };
 
@@ -272,8 +271,4 @@ static PyType_Slot slots[] = {
     {0},
 };
 
-bool add_semaphore(PyObject *module)
-{
-    return add_type(module, &semaphore_type, "grinterop.Semaphore", sizeof(semaphore_object), 0,
-                    slots);
-}
+ADD_TYPE(add_semaphore, semaphore_type, "grinterop.Semaphore", semaphore_object, 0)

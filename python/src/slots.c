@@ -312,8 +312,4 @@ static PyType_Slot slots[] = {
     {0},
 };
 
-bool add_slots(PyObject *module)
-{
-    return add_type(module, &slots_type, "grinterop.Slots", sizeof(slots_object),
-                    Py_TPFLAGS_HAVE_GC, slots);
-}
+ADD_TYPE(add_slots, slots_type, "grinterop.Slots", slots_object, Py_TPFLAGS_HAVE_GC)

@@ -427,15 +427,11 @@ static PyMethodDef methods[] = {
     {"close", call_close, METH_NOARGS,
      "close($self)\n--\n\nReleases the tensor. Exports and views keep the memory."},
     EXPORT_METHODS,
-    {"__enter__", enter_self, METH_NOARGS, NULL},
-    {"__exit__", METHOD(leave_by_close), METH_FASTCALL, NULL},
+    CLOSE_BY_WITH,
     {0},
 };
 
-static PyMemberDef members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(tensor_object, weak), READONLY, NULL},
-    {0},
-};
+WEAK_REFERENCES(tensor_object)
 
 static PyType_Slot slots[] = {
     {Py_tp_doc, "Memory with a type and a shape, exchanged with frameworks without a copy."},

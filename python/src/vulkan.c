@@ -286,8 +286,7 @@ static PyMethodDef methods[] = {
      "describe($self)\n--\n\nOne line: its Vulkan and CUDA names, and how memory is shared."},
     {"close", call_close, METH_NOARGS,
      "close($self)\n--\n\nCloses the device. Its resources keep the Vulkan device alive."},
-    {"__enter__", enter_self, METH_NOARGS, NULL},
-    {"__exit__", METHOD(leave_by_close), METH_FASTCALL, NULL},
+    CLOSE_BY_WITH,
     {0},
 };
 
@@ -319,8 +318,4 @@ static PyType_Slot slots[] = {
     {0},
 };
 
-bool add_vulkan(PyObject *module)
-{
-    return add_type(module, &vulkan_type, "grinterop.VulkanDevice", sizeof(vulkan_object), 0,
-                    slots);
-}
+ADD_TYPE(add_vulkan, vulkan_type, "grinterop.VulkanDevice", vulkan_object, 0)
