@@ -159,6 +159,9 @@ CUresult soft_check_init(void);
  */
 CUresult soft_check_context(soft_context **context);
 
+/* The same for calls that query a context: logs nothing if none is current. */
+CUresult soft_query_context(soft_context **context);
+
 /* The device that a context is on. */
 CUdevice soft_context_device(const soft_context *context);
 

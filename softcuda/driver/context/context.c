@@ -103,15 +103,20 @@ CUresult soft_context_get(CUcontext handle, soft_context **context)
 
 CUresult soft_check_context(soft_context **context)
 {
+    static atomic_bool said;
+    CUresult result = soft_query_context(context);
+    if (result == CUDA_ERROR_INVALID_CONTEXT && !atomic_exchange(&said, true))
+        soft_log(SOFT_WARN, "a call needs a CUDA context, but none is current on its thread: "
+                            "cuCtxSetCurrent() makes one current");
+    return result;
+}
+
+CUresult soft_query_context(soft_context **context)
+{
     soft_context *current = NULL;
     SOFT_TRY(soft_check_init());
-    if (depth == 0) {
-        static atomic_bool said;
-        if (!atomic_exchange(&said, true))
-            soft_log(SOFT_WARN, "a call needs a CUDA context, but none is current on its thread: "
-                                "cuCtxSetCurrent() makes one current");
+    if (depth == 0)
         return CUDA_ERROR_INVALID_CONTEXT;
-    }
     CUresult result = soft_context_get(stack[depth - 1], &current);
     if (result == CUDA_ERROR_INVALID_CONTEXT)
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
@@ -151,7 +156,7 @@ void soft_contexts_fail(CUresult error)
 static CUresult resolve_context(CUcontext handle, soft_context **context)
 {
     SOFT_TRY(soft_check_init());
-    return handle ? soft_context_get(handle, context) : soft_check_context(context);
+    return handle ? soft_context_get(handle, context) : soft_query_context(context);
 }
 
 /*
