@@ -200,21 +200,25 @@ void gr_context_drop(struct gr_context *context)
  * A reset of a primary context keeps its handle, but not its id. After a failed kernel the driver
  * may only report the handle.
  */
-static bool is_current(const struct gr_context *context)
+static inline bool is_current(const gr_cuda_api *cu, const struct gr_context *context)
 {
     CUcontext current = NULL;
     unsigned long long id = 0;
-    CUresult result = context->id ? gr_driver()->CtxGetId(NULL, &id) : CUDA_SUCCESS;
-    if (context->id && !gr_cuda_is_sticky(result))
-        return result == CUDA_SUCCESS && id == context->id;
-    return gr_driver()->CtxGetCurrent(&current) == CUDA_SUCCESS && current == context->handle;
+    if (context->id) {
+        CUresult result = cu->CtxGetId(NULL, &id);
+        if (result == CUDA_SUCCESS)
+            return id == context->id;
+        if (!gr_cuda_is_sticky(result))
+            return false;
+    }
+    return cu->CtxGetCurrent(&current) == CUDA_SUCCESS && current == context->handle;
 }
 
 gr_status gr_context_enter(const struct gr_context *context, bool *pushed, const char *call)
 {
     const gr_cuda_api *cu = gr_driver();
     *pushed = false;
-    if (is_current(context))
+    if (is_current(cu, context))
         return GR_OK;
     const char *asked = "cuCtxGetId";
     CUresult result = check_alive(context);

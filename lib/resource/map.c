@@ -63,14 +63,14 @@ static inline gr_status check_unused(const gr_resource *resource, CUstream strea
 }
 
 /* Also checks that the caller has not freed the resource, unless the library holds it (`held`). */
-static gr_status check_mappable(const gr_resource *resource, const gr_resource *first, bool held,
-                                const char *call)
+static inline gr_status check_mappable(const gr_resource *resource, const gr_resource *first,
+                                       bool held, const char *call)
 {
     if (resource && !held)
         GR_TRY(gr_live_check(GR_LIVE_RESOURCE, resource, call));
     GR_TRY(gr_resource_check_open(resource, call));
     GR_TRY(gr_resource_check_ring(resource, call));
-    if (gr_context_same(&resource->context, &first->context))
+    if (resource == first || gr_context_same(&resource->context, &first->context))
         return GR_OK;
     return gr_fail(GR_ERR_INVALID_VALUE, call,
                    "The resources belong to different CUDA contexts, and a stream belongs to only "
