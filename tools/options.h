@@ -7,6 +7,7 @@
 #define OPTIONS_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 /*
  * One option. It points to the variable for its value, whose type determines the argument. The
@@ -78,5 +79,10 @@ void options_read_page(int argc, char **argv, const struct option_page *page);
 /* Like options_read_page(), with one section without a title. */
 void options_read(int argc, char **argv, const char *program, const struct option_row *rows,
                   const char *about, const char *notes);
+
+/*
+ * Prints the text and wraps its lines. All lines, also the current one, begin at column `indent`.
+ */
+void words_print(FILE *stream, const char *text, int indent);
 
 #endif

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "gl/egl_vendor.h"
-#include "tools/info/find.h"
 #include "tools/info/report.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -166,11 +165,10 @@ static void read_lines(struct fuzz_input *in)
     const unsigned char *bytes = fuzz_bytes(in, in->left, &size);
     char *text = fuzz_text(bytes, size);
     lines = lines_of(text);
-    findings_read(findings, text);
+    findings_take(findings, text);
     FUZZ_CHECK(findings->count + facts_of(findings) <= lines);
     check_report(&report);
     findings_free(findings);
-    free(text);
 }
 
 /* ---- The system ------------------------------------------------------------------------------ */
@@ -262,11 +260,10 @@ static void find_in_system(struct fuzz_input *in)
     find_surroundings(&find);
     char *text = read_output();
     size_t lines = lines_of(text);
-    findings_read(findings, text);
+    findings_take(findings, text);
     FUZZ_CHECK(lines > 0 && findings->count + facts_of(findings) == lines);
     check_report(&report);
     findings_free(findings);
-    free(text);
     for (size_t i = 0; i < COUNT(variables); i++)
         unsetenv(variables[i]);
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -14,7 +15,7 @@
 #include "lib/platform/clock.h"
 #include "tools/info/report.h"
 
-enum { MOST_BYTES = 1 << 20, KILL_MS = 1000 };
+enum { MOST_BYTES = 1 << 20, MOST_MESSAGE = 4096, KILL_MS = 1000 };
 
 struct child {
     pid_t pid;
@@ -113,9 +114,7 @@ static int end(struct child *child)
     return status;
 }
 
-/*
- * The last step that the finder named, for a message: such as " in gr_map()". "" if it named none.
- */
+/* The last step that the finder named: such as " in gr_map()". "" if it named none. */
 static const char *last_step(const char *lines)
 {
     const char *step = NULL;
@@ -157,15 +156,24 @@ void report_run_finder(struct report *report, enum section section, const char *
 {
     const char *badly = "Cannot start a process for this check: is there memory, and does ulimit "
                         "-u allow another process?";
-    struct findings *findings = &report->sections[section];
-    struct child child = {.lines = malloc(MOST_BYTES + 1)};
-    if (child.lines && start(&child, report, finder, driver)) {
+    struct child child = {.lines = malloc(MOST_BYTES + MOST_MESSAGE)};
+    if (!child.lines) {
+        perror("grinterop-info");
+        exit(1);
+    }
+    child.lines[0] = '\0';
+    if (start(&child, report, finder, driver)) {
         read_lines(&child);
         int status = end(&child);
         badly = bad_end(&child, status, report->limit, finder);
-        findings_read(findings, child.lines);
     }
-    if (badly)
-        findings_add(findings, finder, MARK_BAD, about, badly);
-    free(child.lines);
+    /* The message replaces an incomplete last line. */
+    if (badly) {
+        const char *last = strrchr(child.lines, '\n');
+        child.length = last ? (size_t)(last + 1 - child.lines) : 0;
+        child.length += (size_t)snprintf(child.lines + child.length, MOST_MESSAGE,
+                                         "finding\t-\ts\t%s\t%s\t%s\n", finder, about, badly);
+    }
+    char *lines = realloc(child.lines, child.length + 1);
+    findings_take(&report->sections[section], lines ? lines : child.lines);
 }

@@ -8,31 +8,30 @@
 #include <string.h>
 
 #include "lib/platform/loader.h"
-#include "tools/info/find.h"
 #include "tools/info/report.h"
 
 enum { MOST_DEVICES = 64 };
 
 /* ---- Conditions ------------------------------------------------------------------------------ */
 
-/* The first finding, from index `from` on, about a driver that started. */
-static const struct finding *driver_of(const struct findings *findings, size_t from)
+const struct finding *report_find(const struct report *report, const char *id)
 {
-    for (size_t i = from; i < findings->count; i++)
-        if (*finding_fact(&findings->items[i], "devices"))
-            return &findings->items[i];
+    for (int s = 0; s < SECTIONS; s++)
+        for (size_t i = 0; i < report->sections[s].count; i++)
+            if (strcmp(report->sections[s].items[i].id, id) == 0)
+                return &report->sections[s].items[i];
     return NULL;
 }
 
-int report_devices(const struct report *report)
+bool report_good(const struct report *report, const char *id)
 {
-    const struct finding *driver = driver_of(&report->sections[SECTION_CUDA], 0);
-    return *report->driver && driver ? atoi(finding_fact(driver, "devices")) : 0;
+    const struct finding *found = report_find(report, id);
+    return found && found->mark == MARK_GOOD;
 }
 
 static bool is_cuda_device(const struct report *report, int number)
 {
-    return number < report_devices(report);
+    return number < report->devices;
 }
 
 /*
@@ -42,8 +41,7 @@ static bool is_cuda_device(const struct report *report, int number)
  */
 static bool is_renderer(const struct report *report, int number)
 {
-    const struct finding *found =
-        findings_find(&report->sections[SECTION_OPENGL], text_of("egl/device/%d", number));
+    const struct finding *found = report_find(report, text_of("egl/device/%d", number));
     return found && *report->driver && !*finding_fact(found, "cuda_device") &&
            !(report->software && strcmp(finding_fact(found, "software"), "yes") == 0);
 }
@@ -77,26 +75,21 @@ static const struct finder {
     enum section section;
     const char *about; /* the subject of the finder, for the message if it fails */
     /*
-     * the kind of device that the `number` of needs() counts, for the message ("CUDA", "EGL"); NULL
-     * for a finder that does not run per device
-     */
-    const char *device;
-    /*
      * Whether to run the finder for the device with that number. Called after the earlier finders
      * have run. NULL: the finder runs once, without a number.
      */
     bool (*needs)(const struct report *report, int number);
 } finders[] = {
-    {"cuda", find_cuda, SECTION_CUDA, "the CUDA driver", NULL, NULL},
-    {"software", find_software, SECTION_CUDA, "the software CUDA driver", NULL, NULL},
-    {"probe", find_way, SECTION_PROBES, NULL, NULL, NULL},
-    {"egl", find_egl, SECTION_OPENGL, "EGL", NULL, NULL},
-    {"opengl", find_opengl, SECTION_OPENGL, "OpenGL", "CUDA", is_cuda_device},
-    {"renderer", find_renderer, SECTION_OPENGL, "OpenGL", "EGL", is_renderer},
-    {"glx", find_glx, SECTION_OPENGL, "OpenGL on the display", NULL, is_display},
-    {"vulkan-devices", find_vulkan_devices, SECTION_VULKAN, "Vulkan", NULL, NULL},
-    {"vulkan", find_vulkan, SECTION_VULKAN, "Vulkan", "CUDA", is_cuda_device},
-    {"surroundings", find_surroundings, SECTION_SURROUNDINGS, "the surroundings", NULL, NULL},
+    {"cuda", find_cuda, SECTION_CUDA, "the CUDA driver", NULL},
+    {"software", find_software, SECTION_CUDA, "the software CUDA driver", NULL},
+    {"probe", find_way, SECTION_PROBES, NULL, NULL},
+    {"egl", find_egl, SECTION_OPENGL, "EGL", NULL},
+    {"opengl", find_opengl, SECTION_OPENGL, "OpenGL on CUDA device", is_cuda_device},
+    {"renderer", find_renderer, SECTION_OPENGL, "OpenGL on EGL device", is_renderer},
+    {"glx", find_glx, SECTION_OPENGL, "OpenGL on the display", is_display},
+    {"vulkan-devices", find_vulkan_devices, SECTION_VULKAN, "Vulkan", NULL},
+    {"vulkan", find_vulkan, SECTION_VULKAN, "Vulkan on CUDA device", is_cuda_device},
+    {"surroundings", find_surroundings, SECTION_SURROUNDINGS, "the surroundings", NULL},
 };
 
 enum { FINDERS = sizeof(finders) / sizeof(finders[0]) };
@@ -117,10 +110,7 @@ bool find_by_name(const char *name, const char *root)
 
 static void run_finder(struct report *report, const struct finder *finder)
 {
-    /*
-     * A driver that does not start is not loaded again, as it may crash. Instead, the finders get
-     * the name of a file that does not exist.
-     */
+    /* A driver that does not start is not loaded again, as it may crash: "none" is no file. */
     const char *driver = *report->driver ? report->driver : "none";
     if (!finder->run)
         return;
@@ -130,15 +120,11 @@ static void run_finder(struct report *report, const struct finder *finder)
         report_run_finder(report, finder->section, finder->name, driver, finder->about);
         return;
     }
-    for (int i = 0; i < MOST_DEVICES; i++) {
-        const char *about = finder->about;
-        if (!finder->needs(report, i))
-            continue;
-        if (finder->device)
-            about = text_of("%s on %s device %d", about, finder->device, i);
-        report_run_finder(report, finder->section, text_of("%s:%d", finder->name, i), driver,
-                          about);
-    }
+    for (int i = 0; i < MOST_DEVICES; i++)
+        if (finder->needs(report, i))
+            report_run_finder(report, finder->section, text_of("%s:%d", finder->name, i), driver,
+                              finder->needs == is_display ? finder->about
+                                                          : text_of("%s %d", finder->about, i));
 }
 
 /* ---- The driver ------------------------------------------------------------------------------ */
@@ -147,13 +133,15 @@ static void run_finder(struct report *report, const struct finder *finder)
 static bool try_driver(struct report *report, const char *driver)
 {
     const struct findings *cuda = &report->sections[SECTION_CUDA];
-    size_t before = cuda->count;
+    size_t i = cuda->count;
     report_run_finder(report, SECTION_CUDA, "cuda", driver, "the CUDA driver");
-    const struct finding *found = driver_of(cuda, before);
-    if (!found || found->mark != MARK_GOOD)
+    while (i < cuda->count && !*finding_fact(&cuda->items[i], "devices"))
+        i++;
+    if (i == cuda->count || cuda->items[i].mark != MARK_GOOD)
         return false;
     report->driver = driver;
-    report->software = strcmp(finding_fact(found, "software"), "yes") == 0;
+    report->devices = atoi(finding_fact(&cuda->items[i], "devices"));
+    report->software = strcmp(finding_fact(&cuda->items[i], "software"), "yes") == 0;
     return true;
 }
 
@@ -171,10 +159,7 @@ static void find_driver(struct report *report)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-/*
- * Counts the ways tried and those that work. A failed finder of a device ("opengl:0") counts as one
- * way.
- */
+/* Counts the ways. A failed finder of a device ("opengl:0") counts as one way. */
 static void count_paths(struct report *report)
 {
     for (int s = SECTION_OPENGL; s <= SECTION_VULKAN; s++)

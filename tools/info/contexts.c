@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * OpenGL contexts by EGL and GLX. X11 and GLX are loaded at run time, since servers lack them.
- * Their types and constants are declared in this file, so that the build does not need their
- * headers.
+ * Finds the EGL devices, and creates OpenGL contexts by EGL and GLX. X11 and GLX are loaded at run
+ * time, since servers lack them. Their types and constants are declared in this file, so that the
+ * build does not need their headers.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "tools/info/opengl.h"
+#include <epoxy/egl.h>
+
+#include <grinterop/cuda.h>
+
+#include "gl/egl_vendor.h"
+#include "tools/info/finding.h"
+#include "tools/info/try.h"
 
 /* The versions to try. OpenGL 3.3 is the oldest that grinterop's egl.h creates. */
 static const int versions[][2] = {{4, 6}, {4, 5}, {3, 3}};
@@ -17,32 +23,68 @@ enum { VERSIONS = sizeof(versions) / sizeof(versions[0]) };
 
 /* ---- EGL ------------------------------------------------------------------------------------- */
 
-static bool has(const char *extension)
-{
-    return epoxy_has_egl_extension(EGL_NO_DISPLAY, extension);
-}
+enum { MOST_EGL_DEVICES = 32 };
 
-int egl_list(EGLDeviceEXT devices[EGL_MOST_DEVICES])
+/* Returns the number of EGL devices, or 0 if EGL can't list them. */
+static int egl_list(EGLDeviceEXT devices[MOST_EGL_DEVICES])
 {
     EGLint count = 0;
-    bool can = has("EGL_EXT_platform_device") &&
-               (has("EGL_EXT_device_enumeration") || has("EGL_EXT_device_base"));
-    if (!can || !eglQueryDevicesEXT(EGL_MOST_DEVICES, devices, &count))
-        return 0;
-    return count;
+    bool can = epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_device") &&
+               (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration") ||
+                epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_base"));
+    return can && eglQueryDevicesEXT(MOST_EGL_DEVICES, devices, &count) ? count : 0;
+}
+
+static void say_egl_device(EGLDeviceEXT device, int number)
+{
+    const char *extensions = eglQueryDeviceStringEXT(device, EGL_EXTENSIONS);
+    bool software = extensions && epoxy_extension_in_string(extensions, "EGL_MESA_device_software");
+    EGLAttrib cuda = -1;
+    const char *is = software ? "the CPU (Mesa)" : "no CUDA device";
+    if (extensions && epoxy_extension_in_string(extensions, "EGL_NV_device_cuda") &&
+        eglQueryDeviceAttribEXT(device, EGL_CUDA_DEVICE_NV, &cuda) && cuda >= 0)
+        is = text_of("CUDA device %d", (int)cuda);
+    say(text_of("egl/device/%d", number), MARK_NOTE, text_of("EGL device %d: %s", number, is), "%s",
+        "");
+    say_fact("extensions", "%s", extensions ? extensions : "");
+    say_fact("software", "%s", software ? "yes" : "no");
+    if (cuda >= 0)
+        say_fact("cuda_device", "%d", (int)cuda);
+}
+
+void find_egl(const struct find *find)
+{
+    EGLDeviceEXT devices[MOST_EGL_DEVICES];
+    char advice[600];
+    (void)find;
+    gr_cuda_load(false); /* if CUDA is loaded, EGL loads the drivers that match it */
+    if (!epoxy_has_egl()) {
+        say("egl/loader", MARK_BAD, "no EGL",
+            "libEGL.so.1 was not found: install it (on Debian libegl1).");
+        return;
+    }
+    int count = egl_list(devices);
+    for (int i = 0; i < count; i++)
+        say_egl_device(devices[i], i);
+    if (count)
+        return;
+    egl_vendor_advise(gr_cuda_is_software(), advice, sizeof(advice));
+    /* With CUDA, the OpenGL finder reports the failure, too. */
+    say("egl/drivers", gr_cuda() ? MARK_BAD | DETAIL : MARK_BAD, "EGL has no devices", "%s",
+        advice);
 }
 
 const char *egl_make_current(int number)
 {
     static const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE,
                                     EGL_OPENGL_BIT, EGL_NONE};
-    EGLDeviceEXT devices[EGL_MOST_DEVICES];
+    EGLDeviceEXT devices[MOST_EGL_DEVICES];
     EGLConfig config;
     EGLint count = 0;
     if (!epoxy_has_egl() || number < 0 || number >= egl_list(devices))
         return "this EGL device no longer exists";
     EGLDisplay display = eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, devices[number], NULL);
-    if (display == EGL_NO_DISPLAY || !eglInitialize(display, NULL, NULL))
+    if (!eglInitialize(display, NULL, NULL))
         return "its display cannot be initialised";
     if (!eglBindAPI(EGL_OPENGL_API) || !eglChooseConfig(display, wanted, &config, 1, &count) ||
         count == 0)
@@ -62,66 +104,55 @@ const char *egl_make_current(int number)
 
 /* ---- GLX ------------------------------------------------------------------------------------- */
 
-typedef struct x_display x_display;
-typedef struct x_config *x_config;
-typedef struct x_context *x_context;
-typedef unsigned long x_drawable;
-
-enum {
-    GLX_DRAWABLE_TYPE = 0x8010,
-    GLX_PBUFFER_BIT = 4,
-    GLX_PBUFFER_HEIGHT = 0x8040,
-    GLX_PBUFFER_WIDTH = 0x8041,
-    GLX_CONTEXT_MAJOR = 0x2091,
-    GLX_CONTEXT_MINOR = 0x2092
-};
-
 static struct {
-    x_display *(*XOpenDisplay)(const char *name);
-    int (*XDefaultScreen)(x_display *display);
-    int (*(*XSetErrorHandler)(int (*handler)(x_display *, void *)))(x_display *, void *);
-    x_config *(*glXChooseFBConfig)(x_display *, int screen, const int *wanted, int *count);
-    x_drawable (*glXCreatePbuffer)(x_display *, x_config, const int *attributes);
-    int (*glXMakeContextCurrent)(x_display *, x_drawable draw, x_drawable read, x_context);
+    void *(*XOpenDisplay)(const char *name);
+    int (*XDefaultScreen)(void *display);
+    int (*(*XSetErrorHandler)(int (*handler)(void *display, void *event)))(void *, void *);
+    void **(*glXChooseFBConfig)(void *display, int screen, const int *wanted, int *count);
+    unsigned long (*glXCreatePbuffer)(void *display, void *config, const int *attributes);
+    int (*glXMakeContextCurrent)(void *display, unsigned long draw, unsigned long read, void *);
     void (*(*glXGetProcAddressARB)(const unsigned char *name))(void);
-    x_context (*glXCreateContextAttribsARB)(x_display *, x_config, x_context share, int direct,
-                                            const int *attributes);
+    void *(*glXCreateContextAttribsARB)(void *display, void *config, void *share, int direct,
+                                        const int *attributes);
 } x;
 
-/* Stores a function's address by memcpy(), as ISO C can't convert it to a function pointer. */
-static bool find(void *library, const char *name, void *function)
-{
-    void *symbol = library ? dlsym(library, name) : NULL;
-    memcpy(function, &symbol, sizeof(symbol));
-    return symbol;
-}
+static const struct {
+    const char *name;
+    void *function;
+} functions[] = {
+    {"XOpenDisplay", &x.XOpenDisplay},
+    {"XDefaultScreen", &x.XDefaultScreen},
+    {"XSetErrorHandler", &x.XSetErrorHandler},
+    {"glXChooseFBConfig", &x.glXChooseFBConfig},
+    {"glXCreatePbuffer", &x.glXCreatePbuffer},
+    {"glXMakeContextCurrent", &x.glXMakeContextCurrent},
+    {"glXGetProcAddressARB", &x.glXGetProcAddressARB},
+};
 
+/* Stores addresses by memcpy(), as ISO C can't convert them to function pointers. */
 static const char *load_glx(void)
 {
     void *x11 = dlopen("libX11.so.6", RTLD_NOW | RTLD_LOCAL);
-    if (!find(x11, "XOpenDisplay", &x.XOpenDisplay) ||
-        !find(x11, "XDefaultScreen", &x.XDefaultScreen) ||
-        !find(x11, "XSetErrorHandler", &x.XSetErrorHandler))
-        return "libX11.so.6 was not found: install it (on Debian libx11-6)";
     void *glx = dlopen("libGLX.so.0", RTLD_NOW | RTLD_LOCAL);
     if (!glx)
         glx = dlopen("libGL.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!find(glx, "glXChooseFBConfig", &x.glXChooseFBConfig) ||
-        !find(glx, "glXCreatePbuffer", &x.glXCreatePbuffer) ||
-        !find(glx, "glXMakeContextCurrent", &x.glXMakeContextCurrent) ||
-        !find(glx, "glXGetProcAddressARB", &x.glXGetProcAddressARB))
-        return "libGLX.so.0 was not found: install it (on Debian libglx0 and libgl1)";
+    if (!x11)
+        return "libX11.so.6 was not found: install it (on Debian libx11-6)";
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        void *file = functions[i].name[0] == 'X' ? x11 : glx;
+        void *symbol = file ? dlsym(file, functions[i].name) : NULL;
+        if (!symbol)
+            return "libGLX.so.0 was not found: install it (on Debian libglx0 and libgl1)";
+        memcpy(functions[i].function, &symbol, sizeof(symbol));
+    }
     void (*create)(void) =
         x.glXGetProcAddressARB((const unsigned char *)"glXCreateContextAttribsARB");
     memcpy(&x.glXCreateContextAttribsARB, &create, sizeof(create));
     return create ? NULL : "its GLX lacks GLX_ARB_create_context";
 }
 
-/*
- * Ignores X errors, since the default handler exits the program. Errors also show in the results of
- * the calls.
- */
-static int go_on(x_display *display, void *event)
+/* Ignores X errors: the default handler exits, and the results of the calls show errors, too. */
+static int go_on(void *display, void *event)
 {
     (void)display;
     (void)event;
@@ -130,28 +161,28 @@ static int go_on(x_display *display, void *event)
 
 const char *glx_make_current(void)
 {
-    static const int wanted[] = {GLX_DRAWABLE_TYPE, GLX_PBUFFER_BIT, 0};
-    static const int size[] = {GLX_PBUFFER_WIDTH, 1, GLX_PBUFFER_HEIGHT, 1, 0};
+    static const int wanted[] = {0x8010, 4, 0};          /* GLX_DRAWABLE_TYPE: GLX_PBUFFER_BIT */
+    static const int size[] = {0x8041, 1, 0x8040, 1, 0}; /* GLX_PBUFFER_WIDTH, _HEIGHT */
     int count = 0;
     const char *missing = load_glx();
     if (missing)
         return missing;
-    x_display *display = x.XOpenDisplay(NULL);
+    void *display = x.XOpenDisplay(NULL);
     if (!display)
         return "no X server answers there, or it refuses this user (XAUTHORITY, xhost)";
     x.XSetErrorHandler(go_on);
-    x_config *configs = x.glXChooseFBConfig(display, x.XDefaultScreen(display), wanted, &count);
+    void **configs = x.glXChooseFBConfig(display, x.XDefaultScreen(display), wanted, &count);
     if (!configs || count == 0)
         return "its X server has no GLX, or no configuration to draw without a window";
-    x_context context = NULL;
+    void *context = NULL;
     for (size_t i = 0; i < VERSIONS && !context; i++) {
-        const int version[] = {GLX_CONTEXT_MAJOR, versions[i][0], GLX_CONTEXT_MINOR, versions[i][1],
-                               0};
+        /* GLX_CONTEXT_MAJOR_VERSION_ARB, GLX_CONTEXT_MINOR_VERSION_ARB */
+        const int version[] = {0x2091, versions[i][0], 0x2092, versions[i][1], 0};
         context = x.glXCreateContextAttribsARB(display, configs[0], NULL, 1, version);
     }
     if (!context)
         return "it does not support OpenGL 3.3";
-    x_drawable drawable = x.glXCreatePbuffer(display, configs[0], size);
+    unsigned long drawable = x.glXCreatePbuffer(display, configs[0], size);
     if (!x.glXMakeContextCurrent(display, drawable, drawable, context))
         return "its context cannot be made current";
     return NULL;

@@ -6,35 +6,15 @@
 #include <grinterop/cuda.h>
 
 #include "lib/uuid_text.h"
-#include "tools/info/find.h"
+#include "tools/info/finding.h"
 
 enum { MIB = 1 << 20, MOST_DEVICES = 64 };
 
-/*
- * The id of the driver's findings. The software driver has its own id, so that a report on both
- * drivers has no duplicates.
- */
+/* The software driver has its own id, so that a report on both drivers has no duplicates. */
 static const char *driver_id(void)
 {
     const char *wanted = getenv("GR_CUDA_DRIVER");
     return wanted && strcmp(wanted, "soft") == 0 ? "cuda/software" : "cuda/driver";
-}
-
-/*
- * Reports the version of the headers: 13010 means CUDA 13.1. A driver older than the headers lacks
- * the newest functions.
- */
-static void say_headers(int version)
-{
-    say_fact("headers", "%d.%d", CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
-    if (!version || version / 1000 >= CUDA_VERSION / 1000)
-        return;
-    say("cuda/headers", MARK_NOTE | DETAIL, "the driver is older than the headers",
-        "grinterop was built with the headers of CUDA %d.%d. It works without the functions that "
-        "this driver lacks, but the driver refuses kernels in PTX from the nvcc of that version "
-        "(CUDA_ERROR_UNSUPPORTED_PTX_VERSION): compile them for the GPU itself, for example with "
-        "-arch=sm_90, or update the driver.",
-        CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
 }
 
 static void say_driver(const gr_cuda_api *cu, int count)
@@ -53,7 +33,7 @@ static void say_driver(const gr_cuda_api *cu, int count)
     say_fact("version", "%d.%d", version / 1000, version % 1000 / 10);
     say_fact("software", "%s", gr_cuda_is_software() ? "yes" : "no");
     say_fact("devices", "%d", count);
-    say_headers(version);
+    say_fact("headers", "%d.%d", CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
 }
 
 static int attribute(const gr_cuda_api *cu, CUdevice_attribute which, CUdevice device)
@@ -90,21 +70,9 @@ static void say_device(const gr_cuda_api *cu, CUdevice device, int number)
              attribute(cu, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, device));
 }
 
-/*
- * Reports whether one device can access the memory of another, with capabilities and speed. Rank 0
- * is the fastest.
- */
 static void say_peer(const gr_cuda_api *cu, const CUdevice devices[], int from, int to)
 {
-    static const struct {
-        const char *name;
-        CUdevice_P2PAttribute attribute;
-    } attributes[] = {
-        {"rank", CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK},
-        {"atomics", CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED},
-        {"arrays", CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED},
-    };
-    int reaches = 0, value;
+    int reaches = 0;
     cu->DeviceCanAccessPeer(&reaches, devices[from], devices[to]);
     say(text_of("cuda/peer/%d/%d", from, to), MARK_NOTE | DETAIL,
         text_of("CUDA device %d %s device %d", from,
@@ -112,11 +80,6 @@ static void say_peer(const gr_cuda_api *cu, const CUdevice devices[], int from, 
         "%s",
         reaches ? "" : "nvidia-smi topo -p2p r shows why; GR_TRANSPORT_COPY works without it.");
     say_fact("reaches", "%s", reaches ? "yes" : "no");
-    for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
-        if (cu->DeviceGetP2PAttribute &&
-            cu->DeviceGetP2PAttribute(&value, attributes[i].attribute, devices[from],
-                                      devices[to]) == CUDA_SUCCESS)
-            say_fact(attributes[i].name, "%d", value);
 }
 
 void find_cuda(const struct find *find)

@@ -25,13 +25,7 @@ const char *text_of(const char *format, ...)
     return text;
 }
 
-void list_add(char *list, size_t size, const char *word)
-{
-    size_t used = strlen(list);
-    snprintf(list + used, size - used, "%s%s", used ? " " : "", word);
-}
-
-/* ---- Storage --------------------------------------------------------------------------------- */
+/* ---- Parsing --------------------------------------------------------------------------------- */
 
 /* Makes room for one more item. Exits if memory runs out. */
 static void *grow(void *items, size_t count, size_t size)
@@ -44,40 +38,33 @@ static void *grow(void *items, size_t count, size_t size)
     return grown;
 }
 
-static char *copy(const char *text)
+static void read_line(struct findings *findings, char *line)
 {
-    size_t size = strlen(text) + 1;
-    return memcpy(grow(NULL, 0, size), text, size);
+    char *f[FINDING_FIELDS];
+    int count = 0;
+    for (char *field; count < FINDING_FIELDS && (field = strsep(&line, "\t"));)
+        f[count++] = field;
+    if (count == FINDING_FIELDS && strcmp(f[0], "finding") == 0) {
+        enum mark mark = f[1][0] == '+' ? MARK_GOOD : f[1][0] == '-' ? MARK_BAD : MARK_NOTE;
+        findings->items = grow(findings->items, findings->count, sizeof(*findings->items));
+        findings->items[findings->count++] = (struct finding){
+            .id = f[3], .mark = mark, .detail = f[2][0] == 'd', .label = f[4], .text = f[5]};
+    } else if (count == FACT_FIELDS && strcmp(f[0], "fact") == 0 && findings->count) {
+        struct finding *last = &findings->items[findings->count - 1];
+        last->facts = grow(last->facts, last->fact_count, sizeof(*last->facts));
+        last->facts[last->fact_count++] = (struct fact){f[1], f[2]};
+    }
 }
 
-struct finding *findings_add(struct findings *findings, const char *id, enum mark mark,
-                             const char *label, const char *text)
+/* An incomplete last line is ignored: its finder was killed while writing it. */
+void findings_take(struct findings *findings, char *lines)
 {
-    findings->items = grow(findings->items, findings->count, sizeof(*findings->items));
-    struct finding *finding = &findings->items[findings->count++];
-    *finding =
-        (struct finding){.id = copy(id), .mark = mark, .label = copy(label), .text = copy(text)};
-    return finding;
-}
-
-static void add_fact(struct finding *finding, const char *key, const char *value)
-{
-    finding->facts = grow(finding->facts, finding->fact_count, sizeof(*finding->facts));
-    finding->facts[finding->fact_count++] = (struct fact){copy(key), copy(value)};
-}
-
-const struct finding *findings_find(const struct findings *findings, const char *id)
-{
-    for (size_t i = 0; i < findings->count; i++)
-        if (strcmp(findings->items[i].id, id) == 0)
-            return &findings->items[i];
-    return NULL;
-}
-
-bool findings_good(const struct findings *findings, const char *id)
-{
-    const struct finding *found = findings_find(findings, id);
-    return found && found->mark == MARK_GOOD;
+    findings->lines = grow(findings->lines, findings->line_count, sizeof(*findings->lines));
+    findings->lines[findings->line_count++] = lines;
+    for (char *end; (end = strchr(lines, '\n')); lines = end + 1) {
+        *end = '\0';
+        read_line(findings, lines);
+    }
 }
 
 const char *finding_fact(const struct finding *finding, const char *key)
@@ -90,44 +77,13 @@ const char *finding_fact(const struct finding *finding, const char *key)
 
 void findings_free(struct findings *findings)
 {
-    for (size_t i = 0; i < findings->count; i++) {
-        struct finding *finding = &findings->items[i];
-        for (size_t fact = 0; fact < finding->fact_count; fact++) {
-            free(finding->facts[fact].key);
-            free(finding->facts[fact].value);
-        }
-        free(finding->facts);
-        free(finding->id);
-        free(finding->label);
-        free(finding->text);
-    }
+    for (size_t i = 0; i < findings->count; i++)
+        free(findings->items[i].facts);
+    for (size_t i = 0; i < findings->line_count; i++)
+        free(findings->lines[i]);
     free(findings->items);
+    free(findings->lines);
     *findings = (struct findings){0};
-}
-
-/* ---- Parsing --------------------------------------------------------------------------------- */
-
-static void read_line(struct findings *findings, char *line)
-{
-    char *f[FINDING_FIELDS];
-    int count = 0;
-    for (char *field; count < FINDING_FIELDS && (field = strsep(&line, "\t"));)
-        f[count++] = field;
-    if (count == FINDING_FIELDS && strcmp(f[0], "finding") == 0) {
-        enum mark mark = f[1][0] == '+' ? MARK_GOOD : f[1][0] == '-' ? MARK_BAD : MARK_NOTE;
-        findings_add(findings, f[3], mark, f[4], f[5])->detail = f[2][0] == 'd';
-    } else if (count == FACT_FIELDS && strcmp(f[0], "fact") == 0 && findings->count) {
-        add_fact(&findings->items[findings->count - 1], f[1], f[2]);
-    }
-}
-
-/* An incomplete last line is ignored: its finder was killed while writing it. */
-void findings_read(struct findings *findings, char *lines)
-{
-    for (char *end; (end = strchr(lines, '\n')); lines = end + 1) {
-        *end = '\0';
-        read_line(findings, lines);
-    }
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -164,30 +120,32 @@ static void put(const char *text, char end)
     putc(end, lines);
 }
 
-void say(const char *id, unsigned mark, const char *label, const char *format, ...)
+static void put_line(const char *format, va_list arguments)
 {
     char text[TEXT_ROOM];
-    va_list arguments;
-    va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    fprintf(lines, "finding\t%c\t%c\t", "+-."[mark % DETAIL], mark & DETAIL ? 'd' : 's');
-    put(id, '\t');
-    put(label, '\t');
     put(text, '\n');
     fflush(lines);
 }
 
+void say(const char *id, unsigned mark, const char *label, const char *format, ...)
+{
+    va_list arguments;
+    fprintf(lines, "finding\t%c\t%c\t", "+-."[mark % DETAIL], mark & DETAIL ? 'd' : 's');
+    put(id, '\t');
+    put(label, '\t');
+    va_start(arguments, format);
+    put_line(format, arguments);
+    va_end(arguments);
+}
+
 void say_fact(const char *key, const char *format, ...)
 {
-    char text[TEXT_ROOM];
     va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
     fprintf(lines, "fact\t%s\t", key);
-    put(text, '\n');
-    fflush(lines);
+    va_start(arguments, format);
+    put_line(format, arguments);
+    va_end(arguments);
 }
 
 void say_error(const char *id, const char *label)

@@ -20,15 +20,15 @@ enum mark {
 };
 
 struct fact {
-    char *key, *value;
+    const char *key, *value;
 };
 
 struct finding {
-    char *id; /* "opengl/0/interop": stable between versions */
+    const char *id; /* "opengl/0/interop": stable between versions */
     enum mark mark;
-    bool detail; /* shown only with --verbose */
-    char *label; /* a few words, which are all that is printed if the subject works */
-    char *text;  /* sentences with the details; may be empty */
+    bool detail;       /* shown only with --verbose */
+    const char *label; /* a few words, which are all that is printed if the subject works */
+    const char *text;  /* sentences with the details; may be empty */
     struct fact *facts;
     size_t fact_count;
 };
@@ -36,23 +36,12 @@ struct finding {
 struct findings {
     struct finding *items;
     size_t count;
+    char **lines; /* the memory of the texts */
+    size_t line_count;
 };
 
-/* ---- Used by the report ---------------------------------------------------------------------- */
-
-/* Adds a finding without facts. The finding has copies of the texts. */
-struct finding *findings_add(struct findings *findings, const char *id, enum mark mark,
-                             const char *label, const char *text);
-
-/* Parses the findings in `lines`, and modifies `lines`. Ignores lines that are no findings. */
-void findings_read(struct findings *findings, char *lines);
-
-/*
- * findings_find(): the first finding with that id, or NULL. findings_good(): whether that finding
- * is MARK_GOOD.
- */
-const struct finding *findings_find(const struct findings *findings, const char *id);
-bool findings_good(const struct findings *findings, const char *id);
+/* Parses and owns `lines`, from malloc(). Ignores lines that are no findings. */
+void findings_take(struct findings *findings, char *lines);
 
 /* The value of the fact. "" if there is no such fact. */
 const char *finding_fact(const struct finding *finding, const char *key);
@@ -87,14 +76,30 @@ void say_fact(const char *key, const char *format, ...) GR_PRINTF(2, 3);
 /* Writes the last error of grinterop as a finding about something that does not work. */
 void say_error(const char *id, const char *label);
 
-/* ---- Used by both ---------------------------------------------------------------------------- */
+/* ---- The finders: each examines one subject, in its own process (child.c) -------------------- */
 
-/*
- * Formats a text for an id or a label. The text is valid until eight more calls of this function.
- */
+/* The input of a finder. */
+struct find {
+    const char *argument; /* the part of the finder after its name; "" if there is none */
+    int device;           /* the number in `argument`; 0 if there is none */
+    const char *root;     /* the folder that replaces / in file names */
+};
+
+void find_cuda(const struct find *find);           /* the CUDA driver and its devices */
+void find_software(const struct find *find);       /* the software driver, if it is not that one */
+void find_egl(const struct find *find);            /* the EGL drivers and devices */
+void find_opengl(const struct find *find);         /* OpenGL on a CUDA device */
+void find_renderer(const struct find *find);       /* OpenGL on another EGL device */
+void find_glx(const struct find *find);            /* OpenGL of the display */
+void find_vulkan_devices(const struct find *find); /* the Vulkan devices */
+void find_vulkan(const struct find *find);         /* Vulkan on a CUDA device */
+void find_way(const struct find *find);            /* tries one way (ways.c) */
+void find_surroundings(const struct find *find);   /* nodes, containers, variables, versions */
+
+/* Runs the finder "NAME", "NAME:NUMBER" or "NAME/..." (collect.c). False if none has that name. */
+bool find_by_name(const char *finder, const char *root);
+
+/* Formats a text for an id or a label, valid until eight more calls of this function. */
 const char *text_of(const char *format, ...) GR_PRINTF(1, 2);
-
-/* Appends the word to a list of words separated by spaces. */
-void list_add(char *list, size_t size, const char *word);
 
 #endif

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "tools/info/find.h"
 #include "tools/info/report.h"
 #include "tools/options.h"
 

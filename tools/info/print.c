@@ -9,12 +9,9 @@
 #include <grinterop/gr.h>
 
 #include "tools/info/report.h"
-#include "tools/options_print.h"
+#include "tools/options.h"
 
-/*
- * The version of the schema. It is raised when a field is renamed or removed, not when one is
- * added.
- */
+/* The version of the schema is raised when a field is renamed or removed, not when one is added. */
 enum { SCHEMA = 1, INDENT = 4, TEXT_INDENT = 6 };
 
 static const struct {
@@ -29,22 +26,23 @@ static const struct {
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* The length of the first UTF-8 character. 0 if it is invalid, as the texts of drivers may be. */
+/* The length of the first UTF-8 character. 0 if it is invalid or a control character. */
 static int character(const char *text)
 {
     const unsigned char *at = (const unsigned char *)text;
-    int length = at[0] < 0x80                    ? 1
-                 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2
-                 : at[0] >= 0xe0 && at[0] < 0xf0 ? 3
-                 : at[0] >= 0xf0 && at[0] < 0xf5 ? 4
-                                                 : 0;
-    for (int i = 1; i < length; i++)
-        if ((at[i] & 0xc0) != 0x80)
+    const int length = at[0] < ' '    ? 0
+                       : at[0] < 0x80 ? 1
+                       : at[0] < 0xc2 ? 0
+                       : at[0] < 0xe0 ? 2
+                       : at[0] < 0xf0 ? 3
+                       : at[0] < 0xf5 ? 4
+                                      : 0;
+    /* The limits exclude overlong forms, UTF-16 surrogates, and codes beyond the last character. */
+    unsigned least = at[0] == 0xe0 ? 0xa0 : at[0] == 0xf0 ? 0x90 : 0x80;
+    unsigned most = at[0] == 0xed ? 0x9f : at[0] == 0xf4 ? 0x8f : 0xbf;
+    for (int i = 1; i < length; i++, least = 0x80, most = 0xbf)
+        if (at[i] < least || at[i] > most)
             return 0;
-    /* Invalid: an overlong form, a UTF-16 surrogate, or a code beyond the last character. */
-    if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
-        (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f))
-        return 0;
     return length;
 }
 
@@ -57,8 +55,6 @@ static void put_string(const char *before, const char *text)
             printf("\\ufffd");
         else if (*text == '"' || *text == '\\')
             printf("\\%c", *text);
-        else if ((unsigned char)*text < ' ')
-            printf("\\u%04x", *text);
         else
             printf("%.*s", length, text);
         text += length ? length : 1;
@@ -108,9 +104,7 @@ void report_print_json(const struct report *report)
 
 static const char *sign_of(enum mark mark)
 {
-    /*
-     * The signs of the marks. The second set is for terminals without the characters of the first.
-     */
+    /* The second set is for terminals without the characters of the first. */
     static const char *const signs[2][3] = {{"\u2713", "\u2717", "\u00b7"}, {"+", "x", "."}};
     bool plain = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
     return signs[plain][mark];

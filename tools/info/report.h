@@ -24,6 +24,7 @@ struct report {
     struct findings sections[SECTIONS];
     const char *driver; /* the GR_CUDA_DRIVER that the finders get; "" if no driver starts */
     bool software;      /* whether `driver` is the software driver */
+    int devices;        /* the number of its devices */
     int paths, working; /* the ways between graphics and CUDA: those tried, and those that work */
     int probes, right;  /* the ways that --probe tried by exchanging bytes, and those that passed */
     int failed;         /* the probes that failed unexpectedly */
@@ -32,8 +33,9 @@ struct report {
 /* Runs all finders that apply (collect.c). */
 void report_collect(struct report *report);
 
-/* The number of devices of the CUDA driver (collect.c). */
-int report_devices(const struct report *report);
+/* The first finding with that id, or NULL. Whether that finding is MARK_GOOD. */
+const struct finding *report_find(const struct report *report, const char *id);
+bool report_good(const struct report *report, const char *id);
 
 /* Tries the ways that work according to the finders, and counts the results (ways.c). */
 void report_probe(struct report *report);

@@ -18,7 +18,7 @@
 #include "config.h"
 #include "lib/platform/loader.h"
 #include "lib/platform/machine.h"
-#include "tools/info/find.h"
+#include "tools/info/finding.h"
 
 /* ---- Files below `root`, which replaces / in tests ------------------------------------------- */
 
@@ -41,32 +41,28 @@ static bool read_line(const char *root, const char *name, char *line, size_t siz
 
 /* ---- Device nodes ---------------------------------------------------------------------------- */
 
-#define CLOSED                                                                                     \
-    "This user may not open %s: join its group (shown by ls -l; often video or render), or let "   \
-    "root change its permissions (nvidia-modprobe, udev); a container gets device nodes by "       \
-    "--gpus all, on Jetson by --runtime nvidia."
-
-static void say_node(const char *root, const char *path)
-{
-    const char *name = path + strlen(root), *state = gr_machine_node(path);
-    const char *id = text_of("surroundings%s", name), *label = text_of("%s is %s", name, state);
-    /* The NVIDIA driver also works without the DRM nodes. */
-    bool needed = strncmp(name, "/dev/dri/", strlen("/dev/dri/")) != 0;
-    if (strcmp(state, "there") == 0)
-        say(id, MARK_GOOD | DETAIL, label, "%s", "");
-    else
-        say(id, needed ? MARK_BAD : MARK_NOTE, label, CLOSED, name);
-}
-
 /* Reports all device nodes that match the pattern. Returns their number. */
 static size_t say_nodes(const char *root, const char *pattern)
 {
+    /* The NVIDIA driver also works without the DRM nodes. */
+    const unsigned closed = strncmp(pattern, "/dev/dri/", 9) == 0 ? MARK_NOTE : MARK_BAD;
     glob_t nodes;
     if (glob(text_of("%s%s", root, pattern), 0, NULL, &nodes) != 0)
         return 0;
     size_t count = nodes.gl_pathc;
-    for (size_t i = 0; i < count; i++)
-        say_node(root, nodes.gl_pathv[i]);
+    for (size_t i = 0; i < count; i++) {
+        const char *path = nodes.gl_pathv[i], *name = path + strlen(root);
+        const char *state = gr_machine_node(path);
+        const char *id = text_of("surroundings%s", name), *label = text_of("%s is %s", name, state);
+        if (strcmp(state, "there") == 0)
+            say(id, MARK_GOOD | DETAIL, label, "%s", "");
+        else
+            say(id, closed, label,
+                "This user may not open %s: join its group (shown by ls -l; often video or "
+                "render), or let root change its permissions (nvidia-modprobe, udev); a container "
+                "gets device nodes by --gpus all, on Jetson by --runtime nvidia.",
+                name);
+    }
     globfree(&nodes);
     return count;
 }
@@ -108,27 +104,17 @@ static void say_all_nodes(const char *root)
 
 /* ---- Kernel drivers of the GPUs -------------------------------------------------------------- */
 
-/* Whether the machine has NVIDIA cards, and whether it has cards of other vendors. */
-static void find_cards(const char *root, bool *nvidia, bool *other)
-{
-    glob_t files;
-    char vendor[32];
-    *nvidia = *other = false;
-    if (glob(text_of("%s/sys/class/drm/card*/device/vendor", root), 0, NULL, &files) != 0)
-        return;
-    for (size_t i = 0; i < files.gl_pathc; i++)
-        if (read_line("", files.gl_pathv[i], vendor, sizeof(vendor))) {
-            bool *maker = strcmp(vendor, "0x10de") == 0 ? nvidia : other;
-            *maker = true;
-        }
-    globfree(&files);
-}
-
 static void say_gpus(const char *root)
 {
+    glob_t files;
     char line[32];
-    bool nvidia, other;
-    find_cards(root, &nvidia, &other);
+    bool nvidia = false, other = false;
+    if (glob(text_of("%s/sys/class/drm/card*/device/vendor", root), 0, NULL, &files) == 0) {
+        for (size_t i = 0; i < files.gl_pathc; i++)
+            if (read_line("", files.gl_pathv[i], line, sizeof(line)))
+                *(strcmp(line, "0x10de") == 0 ? &nvidia : &other) = true;
+        globfree(&files);
+    }
     if (nvidia && other)
         say("surroundings/optimus", MARK_NOTE, "GPUs of two vendors",
             "The other GPU may draw the windows. A program draws on the NVIDIA GPU with "
@@ -149,28 +135,23 @@ static void say_gpus(const char *root)
 
 /* ---- Containers ------------------------------------------------------------------------------ */
 
-static bool is_among(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = list; (at = strstr(at, word)); at += length)
-        if ((at == list || at[-1] == ',') && (at[length] == ',' || !at[length]))
-            return true;
-    return false;
-}
-
 /*
  * Reports the variables that the NVIDIA container runtime reads; their default is utility,compute.
  * The variables are only a hint: the drivers may have been added to the container in another way.
  */
-static void say_capabilities(void)
+static void say_container(const char *root)
 {
     const char *has = getenv("NVIDIA_DRIVER_CAPABILITIES");
-    if (!getenv("NVIDIA_VISIBLE_DEVICES") && !has)
-        return;
-    if (has && (is_among(has, "all") || (is_among(has, "graphics") && is_among(has, "compute"))))
+    /* Apptainer and Singularity add drivers to a container only on request. */
+    if ((getenv("APPTAINER_CONTAINER") || getenv("SINGULARITY_CONTAINER")) &&
+        !is_there(root, "/.singularity.d/libs/libcuda.so.1"))
+        say("surroundings/apptainer", MARK_NOTE,
+            "this is an Apptainer container without the driver",
+            "Start it with --nv, which adds the host's driver.");
+    if (has && (strstr(has, "all") || (strstr(has, "graphics") && strstr(has, "compute"))))
         say("surroundings/capabilities", MARK_GOOD | DETAIL, "the container has CUDA and OpenGL",
             "NVIDIA_DRIVER_CAPABILITIES is %s.", has);
-    else
+    else if (has || getenv("NVIDIA_VISIBLE_DEVICES"))
         say("surroundings/capabilities", MARK_NOTE, "the container may lack drivers",
             "NVIDIA_DRIVER_CAPABILITIES is %s%s: CUDA needs compute, OpenGL and Vulkan need "
             "graphics. Start the container with -e "
@@ -178,35 +159,16 @@ static void say_capabilities(void)
             has ? has : "not set", has ? "" : ", which is utility,compute");
 }
 
-static void say_container(const char *root)
-{
-    /* Apptainer and Singularity add drivers to a container only on request. */
-    if ((getenv("APPTAINER_CONTAINER") || getenv("SINGULARITY_CONTAINER")) &&
-        !is_there(root, "/.singularity.d/libs/libcuda.so.1"))
-        say("surroundings/apptainer", MARK_NOTE,
-            "this is an Apptainer container without the driver",
-            "Start it with --nv, which adds the host's driver.");
-    if (!is_there(root, "/.dockerenv") && !is_there(root, "/run/.containerenv") &&
-        !getenv("container") && !getenv("NVIDIA_VISIBLE_DEVICES"))
-        return;
-    say("surroundings/container", MARK_NOTE | DETAIL, "this is a container", "%s",
-        "The container has the drivers and device nodes that it was started with.");
-    say_capabilities();
-}
-
 /* ---- WSL ------------------------------------------------------------------------------------- */
 
-/*
- * The CUDA driver of WSL, which comes with the Windows driver. An installed Linux driver hides it.
- */
+/* The CUDA driver of WSL comes with the Windows driver. An installed Linux driver hides it. */
 #define WSL_DRIVER "/usr/lib/wsl/lib/libcuda.so.1"
 
 static void say_wsl(const char *root)
 {
     char release[200];
-    bool made = *root && read_line(root, "/proc/sys/kernel/osrelease", release, sizeof(release)) &&
-                strstr(release, "microsoft");
-    if (!made && !gr_machine_is_wsl())
+    if (!read_line(root, "/proc/sys/kernel/osrelease", release, sizeof(release)) ||
+        !strstr(release, "microsoft"))
         return;
     say("surroundings/wsl", MARK_NOTE, "this is WSL",
         "WSL does not support sharing between OpenGL and CUDA: GR_TRANSPORT_COPY works. /dev/dxg, "
@@ -260,11 +222,7 @@ static void say_variables(void)
 
 /* ---- Versions -------------------------------------------------------------------------------- */
 
-/*
- * The kernel module and the libraries of the NVIDIA driver must have the same version. The versions
- * differ after an update without a restart, or in a container. `version` receives the version, such
- * as 580.65.06, or "" if it is not found.
- */
+/* `version` receives the version of the kernel module, such as 580.65.06, or "". */
 static void say_kernel(const char *root, char *version, size_t size)
 {
     char line[300], *rest = line, *word = "";
@@ -279,53 +237,37 @@ static void say_kernel(const char *root, char *version, size_t size)
 }
 
 /*
- * Reports a missing library. The loaders of EGL and Vulkan silently skip a driver that needs a
- * missing library.
+ * The file that the library's name links to; its name has the version of the driver:
+ * libcuda.so.580.65.06. NULL if there is no version: libcuda.so.1.1 of Jetson has the same name in
+ * all versions, and the libcuda of the software driver matches no kernel driver.
  */
-static void say_missing(const char *name, const char *what, const char *error)
-{
-    if (!error || strncmp(error, name, strlen(name)) == 0)
-        return;
-    say(text_of("surroundings/version/%s", what), MARK_BAD, text_of("%s does not load", name),
-        "%s. NVIDIA's driver for %s needs that library: install its package (libXext.so.6 is in "
-        "libxext6 on Debian), also without a display.",
-        error, strcmp(what, "GLX") == 0 ? "GLX and Vulkan" : what);
-}
-
-/*
- * The file that the library's name links to. Its name has the version of the driver:
- * libcuda.so.580.65.06. NULL also for the libcuda of the software driver, which matches no kernel
- * driver.
- */
-static char *file_of(void *library)
+static char *file_of(void *library, const char **version)
 {
     struct link_map *map;
-    if (!library || dlsym(library, "gr_softcuda_version") ||
-        dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
-        return NULL;
-    return realpath(map->l_name, NULL);
-}
-
-/*
- * The version in the file name. NULL if there is none: libcuda.so.1.1 of Jetson has the same name
- * in all versions.
- */
-static const char *version_of(const char *file)
-{
-    const char *version = strstr(file, ".so.");
-    version = version ? version + strlen(".so.") : NULL;
-    return version && strspn(version, "0123456789") >= 3 && strchr(version, '.') ? version : NULL;
+    char *file = NULL;
+    if (library && !dlsym(library, "gr_softcuda_version") &&
+        dlinfo(library, RTLD_DI_LINKMAP, &map) == 0)
+        file = realpath(map->l_name, NULL);
+    *version = file ? strstr(file, ".so.") : NULL;
+    if (*version && strspn(*version += strlen(".so."), "0123456789") >= 3 && strchr(*version, '.'))
+        return file;
+    free(file);
+    return NULL;
 }
 
 static void say_file(const char *name, const char *what, const char *kernel)
 {
+    const char *version, *id = text_of("surroundings/version/%s", what);
     void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
-    if (!library)
-        say_missing(name, what, dlerror());
-    char *file = file_of(library);
-    const char *version = file ? version_of(file) : NULL;
-    const char *id = text_of("surroundings/version/%s", what);
-    bool apart = version && *kernel && strcmp(version, kernel) != 0;
+    const char *error = library ? NULL : dlerror();
+    /* The loaders of EGL and Vulkan silently skip a driver that needs a missing library. */
+    if (error && strncmp(error, name, strlen(name)) != 0)
+        say(id, MARK_BAD, text_of("%s does not load", name),
+            "%s. NVIDIA's driver for %s needs that library: install its package (libXext.so.6 is "
+            "in libxext6 on Debian), also without a display.",
+            error, strcmp(what, "GLX") == 0 ? "GLX and Vulkan" : what);
+    char *file = file_of(library, &version);
+    bool apart = file && *kernel && strcmp(version, kernel) != 0;
     if (apart && strstr(file, "/compat/"))
         say(id, MARK_NOTE, "the CUDA driver is a forward compatibility package",
             "%s works with the kernel driver %s only on some GPUs: on others cuInit returns 804 "
@@ -338,20 +280,10 @@ static void say_file(const char *name, const char *what, const char *kernel)
             "(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH), OpenGL and Vulkan do not start. Restart the "
             "machine after an update; a container needs the host's own driver mounted.",
             kernel, file);
-    else if (version)
+    else if (file)
         say(id, (*kernel ? MARK_GOOD : MARK_NOTE) | DETAIL,
             text_of("NVIDIA's driver for %s is %s", what, version), "%s", file);
     free(file);
-}
-
-/*
- * The file of the CUDA driver: that of GR_CUDA_DRIVER, unless the variable selects the software
- * driver.
- */
-static const char *cuda_name(void)
-{
-    const char *wanted = getenv("GR_CUDA_DRIVER");
-    return wanted && *wanted && strcmp(wanted, "soft") != 0 ? wanted : GR_REAL_DRIVER;
 }
 
 static void say_library(void)
@@ -377,6 +309,8 @@ static void say_library(void)
 void find_surroundings(const struct find *find)
 {
     char kernel[40];
+    const char *driver = getenv("GR_CUDA_DRIVER");
+    bool named = driver && *driver && strcmp(driver, "soft") != 0;
     say_all_nodes(find->root);
     say_gpus(find->root);
     say_container(find->root);
@@ -390,7 +324,7 @@ void find_surroundings(const struct find *find)
     say_kernel(find->root, kernel, sizeof(kernel));
     say_library();
     /* These calls come last, since they load drivers. */
-    say_file(cuda_name(), "CUDA", kernel);
+    say_file(named ? driver : GR_REAL_DRIVER, "CUDA", kernel);
     say_file("libEGL_nvidia.so.0", "EGL", kernel);
     say_file("libGLX_nvidia.so.0", "GLX", kernel);
 }

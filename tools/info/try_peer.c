@@ -4,92 +4,69 @@
  * does not work. The bytes are copied by a driver call, and by a kernel that writes to the other
  * GPU.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "tools/info/finding.h"
 #include "tools/info/try.h"
 
-/* One of the two GPUs. */
-struct end {
-    struct try_side side;
-    CUcontext context;
-    const char *name;
-};
-
-static bool make_current(struct trial *t, const struct end *end)
+static bool make_current(struct trial *t, const struct try_side *side)
 {
-    return try_cuda_fine(t, t->cu->CtxSetCurrent(end->context), "cuCtxSetCurrent");
-}
-
-static bool open_end(struct trial *t, struct end *end, int device)
-{
-    end->name = text_of("CUDA device %d", device);
-    if (!try_open(t, &end->side, device))
-        return false;
-    end->context = end->side.context->context;
-    return true;
+    return try_cuda_fine(t, t->cu->CtxSetCurrent(side->context->context), "cuCtxSetCurrent");
 }
 
 /* Permits the GPU `from` to access the memory of the GPU `to`. */
-static bool let_reach(struct trial *t, const struct end *from, const struct end *to)
+static bool let_reach(struct trial *t, const struct try_side *from, const struct try_side *to)
 {
     say_step("cuCtxEnablePeerAccess()");
     if (!make_current(t, from))
         return false;
-    CUresult result = t->cu->CtxEnablePeerAccess(to->context, 0);
+    CUresult result = t->cu->CtxEnablePeerAccess(to->context->context, 0);
     return result == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED ||
            try_cuda_fine(t, result, "cuCtxEnablePeerAccess");
 }
 
-static bool is_same(struct trial *t, const struct end *from, const struct end *to)
+/* Fills the memory of `from`, which then writes it to the memory of `to`, on its own stream. */
+static bool write_to(struct trial *t, const struct try_side *from, const struct try_side *to)
 {
-    if (try_same(t, to->name, from->name, TRY_BUFFER_BYTES))
-        return true;
-    size_t used = strlen(t->failure);
-    snprintf(t->failure + used, sizeof(t->failure) - used,
-             " Between GPUs on PCIe, an IOMMU or the access control (ACS) of its bridges causes "
-             "this: disable them in the firmware, or do not use peer access.");
-    return false;
-}
-
-/*
- * Fills the memory of `from`. Then `from` writes it to the memory of `to`, on the stream of `from`.
- */
-static bool write_to(struct trial *t, const struct end *from, const struct end *to, bool by_kernel)
-{
-    const struct try_side *side = &from->side;
-    CUdeviceptr target = to->side.memory;
-    CUresult copied = t->cu->MemcpyHtoDAsync(side->memory, t->sent, TRY_BUFFER_BYTES, side->stream);
+    const size_t size = TRY_BUFFER_BYTES;
+    CUresult copied = t->cu->MemcpyHtoDAsync(from->memory, t->sent, size, from->stream);
     if (!try_cuda_fine(t, copied, "cuMemcpyHtoDAsync"))
         return false;
-    if (by_kernel && side->copy)
-        return try_launch(t, side, target, side->memory, TRY_BUFFER_BYTES);
-    copied = t->cu->MemcpyPeerAsync(target, to->context, side->memory, from->context,
-                                    TRY_BUFFER_BYTES, side->stream);
+    if (t->by_kernel && from->copy)
+        return try_launch(t, from, to->memory, from->memory, size);
+    copied = t->cu->MemcpyPeerAsync(to->memory, to->context->context, from->memory,
+                                    from->context->context, size, from->stream);
     return try_cuda_fine(t, copied, "cuMemcpyPeerAsync");
 }
 
-static bool send_bytes(struct trial *t, const struct end *from, const struct end *to, unsigned seed)
+static bool send_bytes(struct trial *t, const struct try_side *from, const struct try_side *to)
 {
-    try_pattern(t, seed);
     say_step("a copy from GPU to GPU");
-    if (!make_current(t, from) || !write_to(t, from, to, seed / 2 % 2) ||
-        !try_cuda_fine(t, t->cu->StreamSynchronize(from->side.stream), "cuStreamSynchronize") ||
+    if (!make_current(t, from) || !write_to(t, from, to) ||
+        !try_cuda_fine(t, t->cu->StreamSynchronize(from->stream), "cuStreamSynchronize") ||
         !make_current(t, to))
         return false;
-    CUresult read = t->cu->MemcpyDtoH(t->got, to->side.memory, TRY_BUFFER_BYTES);
-    return try_cuda_fine(t, read, "cuMemcpyDtoH") && is_same(t, from, to);
+    CUresult read = t->cu->MemcpyDtoH(t->got, to->memory, TRY_BUFFER_BYTES);
+    if (!try_cuda_fine(t, read, "cuMemcpyDtoH"))
+        return false;
+    if (try_same(t, text_of("CUDA device %d", to->device), text_of("CUDA device %d", from->device),
+                 TRY_BUFFER_BYTES))
+        return true;
+    strncat(t->failure,
+            " Between GPUs on PCIe, an IOMMU or the access control (ACS) of its bridges causes "
+            "this: disable them in the firmware, or do not use peer access.",
+            sizeof(t->failure) - strlen(t->failure) - 1);
+    return false;
 }
 
 bool try_peer(struct trial *t)
 {
-    struct end ends[2] = {{.name = NULL}, {.name = NULL}};
-    if (!open_end(t, &ends[0], t->way.device) || !open_end(t, &ends[1], t->way.cuda_device) ||
-        !let_reach(t, &ends[0], &ends[1]) || !let_reach(t, &ends[1], &ends[0]))
-        return false;
-    for (unsigned i = 0; i < 2 * TRY_ROUNDS; i++)
-        if (!send_bytes(t, &ends[i % 2], &ends[!(i % 2)], i))
-            return false;
-    return true;
+    struct try_side both[2] = {{.device = t->way.device}, {.device = t->way.cuda_device}};
+    bool good = try_open(t, &both[0]) && try_open(t, &both[1]) &&
+                let_reach(t, &both[0], &both[1]) && let_reach(t, &both[1], &both[0]);
+    for (unsigned i = 0; good && i < TRY_TURNS; i++) {
+        try_begin_turn(t, i);
+        good = send_bytes(t, &both[i % 2], &both[!(i % 2)]);
+    }
+    return good;
 }

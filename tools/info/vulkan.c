@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Finds the Vulkan devices, and whether CUDA shares memory and semaphores with them. */
-#include "tools/info/vulkan.h"
-
 #include <dlfcn.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <grinterop/cuda.h>
+#include <grinterop/vk.h>
 
 #include "lib/uuid_text.h"
-#include "tools/info/find.h"
+#include "tools/info/finding.h"
+#include "tools/info/try.h"
 #include "vk/identity.h"
 
-enum { MOST_DEVICES = 32, MOST_EXTENSIONS = 16 };
+enum { MOST_DEVICES = 32 };
 
 /* ---- All devices ----------------------------------------------------------------------------- */
 
@@ -111,43 +110,28 @@ void find_vulkan_devices(const struct find *find)
 
 /* ---- Vulkan on a CUDA device ----------------------------------------------------------------- */
 
-gr_vk_device_desc vulkan_desc(const gr_vk_headless *headless)
+gr_vk_device *vulkan_open(int cuda_device, unsigned transports, const gr_vk_headless_info **made)
 {
-    const gr_vk_headless_info *made = gr_vk_headless_get(headless);
-    return GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = made->get_instance_proc_addr,
-                   .instance = made->instance, .physical_device = made->physical_device,
-                   .device = made->device, .queue = made->graphics,
-                   .queue_family = made->graphics_family,
-                   .synchronization2 = made->synchronization2);
-}
-
-static void say_extensions(const char *id, const gr_vk_device_desc *desc)
-{
-    const char *names[MOST_EXTENSIONS];
-    char text[800] = "";
-    uint32_t count = MOST_EXTENSIONS;
-    if (gr_vk_device_extensions(desc, names, &count) != GR_OK)
-        return;
-    for (uint32_t i = 0; i < count; i++)
-        list_add(text, sizeof(text), names[i]);
-    say(text_of("%s/extensions", id), MARK_NOTE | DETAIL, "Vulkan extensions for sharing",
-        "It has %s.", count ? text : "none");
-    say_fact("has", "%s", text);
+    const gr_vk_headless_options options =
+        GR_INIT(gr_vk_headless_options, .cuda_device = cuda_device);
+    gr_vk_headless *headless = gr_vk_headless_create(&options);
+    *made = headless ? gr_vk_headless_get(headless) : NULL;
+    if (!headless)
+        return NULL;
+    const gr_vk_device_desc desc =
+        GR_INIT(gr_vk_device_desc, .get_instance_proc_addr = (*made)->get_instance_proc_addr,
+                .instance = (*made)->instance, .physical_device = (*made)->physical_device,
+                .device = (*made)->device, .queue = (*made)->graphics,
+                .queue_family = (*made)->graphics_family,
+                .synchronization2 = (*made)->synchronization2, .transports = transports);
+    return gr_vk_device_wrap(&desc);
 }
 
 void find_vulkan(const struct find *find)
 {
-    char id[32];
-    const gr_vk_headless_options options =
-        GR_INIT(gr_vk_headless_options, .cuda_device = find->device);
-    gr_vk_device_desc desc;
-    gr_vk_device *device = NULL;
-    snprintf(id, sizeof(id), "vulkan/%d", find->device);
-    gr_vk_headless *headless = gr_vk_headless_create(&options);
-    if (headless) {
-        desc = vulkan_desc(headless);
-        device = gr_vk_device_wrap(&desc);
-    }
+    const gr_vk_headless_info *made;
+    const char *id = text_of("vulkan/%d", find->device);
+    const gr_vk_device *device = vulkan_open(find->device, 0, &made);
     if (!device) {
         say_error(id, text_of("CUDA device %d: no Vulkan", find->device));
         say_fact("path", "vulkan");
@@ -162,5 +146,4 @@ void find_vulkan(const struct find *find)
     say_fact("path", "vulkan");
     say_fact("cuda_device", "%d", find->device);
     say_fact("semaphores", "%s", info->has_semaphores ? "yes" : "no");
-    say_extensions(id, &desc);
 }

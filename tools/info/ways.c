@@ -5,29 +5,32 @@
 #include <string.h>
 
 #include "lib/platform/clock.h"
-#include "tools/info/find.h"
 #include "tools/info/report.h"
 #include "tools/info/try.h"
 
 enum { MOST_RENDERERS = 32 };
 
 /* APIs that grinterop was built without have no trials. */
-#ifndef INFO_OPENGL
-#define try_opengl NULL
+#ifdef INFO_OPENGL
+#define OPENGL_API (&try_opengl)
+#else
+#define OPENGL_API NULL
 #endif
-#ifndef INFO_VULKAN
-#define try_vulkan NULL
+#ifdef INFO_VULKAN
+#define VULKAN_API (&try_vulkan)
+#else
+#define VULKAN_API NULL
 #endif
 
 static const struct {
     const char *name, *words;
-    bool (*run)(struct trial *t);
+    const struct try_api *api;
 } apis[] = {
-    [WAY_OPENGL] = {"opengl", "OpenGL on CUDA device", try_opengl},
-    [WAY_RENDERER] = {"renderer", "OpenGL on EGL device", try_opengl},
-    [WAY_GLX] = {"glx", "OpenGL on the display", try_opengl},
-    [WAY_VULKAN] = {"vulkan", "Vulkan on CUDA device", try_vulkan},
-    [WAY_CUDA] = {"cuda", "CUDA devices", try_peer},
+    [WAY_OPENGL] = {"opengl", "OpenGL on CUDA device", OPENGL_API},
+    [WAY_RENDERER] = {"renderer", "OpenGL on EGL device", OPENGL_API},
+    [WAY_GLX] = {"glx", "OpenGL on the display", OPENGL_API},
+    [WAY_VULKAN] = {"vulkan", "Vulkan on CUDA device", VULKAN_API},
+    [WAY_CUDA] = {"cuda", "CUDA devices", NULL},
 };
 enum { APIS = sizeof(apis) / sizeof(apis[0]) };
 
@@ -37,11 +40,10 @@ enum place {
     OPENGL = 2,
     OPENGL_APART = 4,
     RENDERER = 8,
-    DISPLAY = 16,
-    VULKAN = 32,
-    VULKAN_APART = 64,
-    SOFT_OPENGL = 128,
-    SOFT_VULKAN = 256
+    VULKAN = 16,
+    VULKAN_APART = 32,
+    SOFT_OPENGL = 64,
+    SOFT_VULKAN = 128
 };
 
 /* All ways, in the order of the report. Between two GPUs, images cannot be shared. */
@@ -51,39 +53,46 @@ static const struct {
     const char *words;
 } ways[] = {
     {"peer", PAIR, "each accesses the other's memory"},
-    {"buffer/interop", OPENGL | OPENGL_APART | DISPLAY | SOFT_OPENGL,
+    {"buffer/interop", OPENGL | OPENGL_APART | SOFT_OPENGL,
      "a buffer registered with CUDA (interop)"},
-    {"buffer/shared", OPENGL | OPENGL_APART | DISPLAY, "a buffer in shared storage (shared)"},
-    {"buffer/copy", OPENGL | OPENGL_APART | DISPLAY | RENDERER | VULKAN | VULKAN_APART,
+    {"buffer/shared", OPENGL | OPENGL_APART, "a buffer in shared storage (shared)"},
+    {"buffer/copy", OPENGL | OPENGL_APART | RENDERER | VULKAN | VULKAN_APART,
      "a buffer copied through host memory (copy)"},
     {"buffer/peer", OPENGL_APART | VULKAN_APART, "a buffer copied from GPU to GPU (peer)"},
-    {"image/interop", OPENGL | OPENGL_APART | DISPLAY, "a texture registered with CUDA (interop)"},
-    {"image/shared", OPENGL | DISPLAY, "a texture in shared storage (shared)"},
-    {"image/copy", OPENGL | OPENGL_APART | DISPLAY | RENDERER | VULKAN | VULKAN_APART,
+    {"image/interop", OPENGL | OPENGL_APART, "a texture registered with CUDA (interop)"},
+    {"image/shared", OPENGL, "a texture in shared storage (shared)"},
+    {"image/copy", OPENGL | OPENGL_APART | RENDERER | VULKAN | VULKAN_APART,
      "an image copied through host memory (copy)"},
     {"image/peer", OPENGL_APART | VULKAN_APART, "an image copied from GPU to GPU (peer)"},
     {"buffer", VULKAN | VULKAN_APART | SOFT_VULKAN, "a buffer that CUDA imports"},
     {"image", VULKAN, "an image that CUDA imports"},
-    {"ring", OPENGL | OPENGL_APART | DISPLAY | VULKAN, "a ring with several frames in flight"},
+    {"ring", OPENGL | OPENGL_APART | VULKAN, "a ring with several frames in flight"},
 };
 enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/*
- * Whether the id omits the CUDA device, since CUDA runs on the device that draws, or on device 0 if
- * no CUDA device draws.
- */
+/* The CUDA device that the id omits: the device that draws, or 0 if no CUDA device draws. */
+static int usual_device(enum way_api api, int device)
+{
+    return api == WAY_RENDERER || api == WAY_GLX ? 0 : device;
+}
+
 static bool is_usual(const struct way *way)
 {
-    return way->cuda_device == (way->api == WAY_RENDERER || way->api == WAY_GLX ? 0 : way->device);
+    return way->cuda_device == usual_device(way->api, way->device);
+}
+
+/* The prefix of the ids at one place: "opengl/0/cuda/1/". */
+static const char *place_of(const struct way *way)
+{
+    const char *cuda = is_usual(way) ? "" : text_of("cuda/%d/", way->cuda_device);
+    return text_of("%s/%d/%s", apis[way->api].name, way->device, cuda);
 }
 
 static const char *id_of(const struct way *way)
 {
-    const char *cuda = is_usual(way) ? "" : text_of("cuda/%d/", way->cuda_device);
-    return text_of("probe/%s%s/%d/%s%s", way->software ? "software/" : "", apis[way->api].name,
-                   way->device, cuda, way->what);
+    return text_of("probe/%s%s%s", way->software ? "software/" : "", place_of(way), way->what);
 }
 
 /* The label of a way: "OpenGL on CUDA device 0: a ring with several frames in flight". */
@@ -100,32 +109,26 @@ static const char *label_of(const struct way *way)
                    apis[way->api].words, device, cuda, words);
 }
 
-/* Parses "NAME/NUMBER/" and moves *text past it. */
-static bool pass(const char **text, const char *name, int *number)
-{
-    int end = 0;
-    size_t length = strlen(name);
-    if (strncmp(*text, name, length) != 0 || sscanf(*text + length, "/%d/%n", number, &end) != 1 ||
-        !end)
-        return false;
-    *text += length + (size_t)end;
-    return true;
-}
-
 /* Parses the part of an id after "probe/". False if it is invalid. */
 static bool parse(const char *id, struct way *way)
 {
+    char name[16];
+    int end = 0;
     size_t api = 0, software = strlen("software/");
     *way = (struct way){.software = strncmp(id, "software/", software) == 0};
     id += way->software ? software : 0;
-    while (api < APIS && !pass(&id, apis[api].name, &way->device))
+    if (sscanf(id, "%15[a-z]/%d/%n", name, &way->device, &end) != 2 || !end)
+        return false;
+    id += end;
+    while (api < APIS && strcmp(apis[api].name, name) != 0)
         api++;
     if (api == APIS)
         return false;
     way->api = (enum way_api)api;
-    if (!pass(&id, "cuda", &way->cuda_device))
-        way->cuda_device = api == WAY_RENDERER || api == WAY_GLX ? 0 : way->device;
-    snprintf(way->what, sizeof(way->what), "%s", id);
+    way->cuda_device = usual_device(way->api, way->device);
+    end = 0;
+    sscanf(id, "cuda/%d/%n", &way->cuda_device, &end);
+    snprintf(way->what, sizeof(way->what), "%s", id + end);
     return true;
 }
 
@@ -135,33 +138,31 @@ static bool parse(const char *id, struct way *way)
  * Whether a finder has already reported, in a finding such as "opengl/0/shared", that the transport
  * does not work, and why.
  */
-static bool is_refused(const struct report *report, const char *where, const char *what)
+static bool is_refused(const struct report *report, const struct way *way)
 {
-    const char *transport = strchr(what, '/');
-    const struct findings *gl = &report->sections[SECTION_OPENGL];
+    const char *transport = strchr(way->what, '/');
+    const char *place = way->api == WAY_GLX ? "glx/" : place_of(way);
     const struct finding *found =
-        findings_find(gl, text_of("%s%s", where, transport ? transport : ""));
-    return transport && found && found->mark != MARK_GOOD;
+        transport ? report_find(report, text_of("%s%s", place, transport + 1)) : NULL;
+    return !way->software && found && found->mark != MARK_GOOD;
 }
 
-/* Tries all ways at one place. `where` is the prefix of the ids of the finder for that place. */
-static void try_place(struct report *report, enum place place, const char *where, enum way_api api,
-                      int device, int cuda_device)
+/* Tries all ways at one place. */
+static void try_place(struct report *report, enum place place, enum way_api api, int device,
+                      int cuda_device)
 {
     struct way way = {place == SOFT_OPENGL || place == SOFT_VULKAN, api, device, cuda_device, ""};
     for (size_t i = 0; i < WAYS; i++) {
-        if (!(ways[i].places & place) || is_refused(report, where, ways[i].what))
-            continue;
         snprintf(way.what, sizeof(way.what), "%s", ways[i].what);
-        report_run_finder(report, SECTION_PROBES, id_of(&way),
-                          way.software ? "soft" : report->driver, label_of(&way));
+        if (ways[i].places & place && !is_refused(report, &way))
+            report_run_finder(report, SECTION_PROBES, id_of(&way),
+                              way.software ? "soft" : report->driver, label_of(&way));
     }
 }
 
 static bool reaches(const struct report *report, int from, int to)
 {
-    const struct finding *peer =
-        findings_find(&report->sections[SECTION_CUDA], text_of("cuda/peer/%d/%d", from, to));
+    const struct finding *peer = report_find(report, text_of("cuda/peer/%d/%d", from, to));
     return peer && strcmp(finding_fact(peer, "reaches"), "yes") == 0;
 }
 
@@ -171,56 +172,46 @@ static void try_pairs(struct report *report, int count)
     for (int one = 0; one < count; one++)
         for (int other = one + 1; other < count; other++)
             if (reaches(report, one, other) && reaches(report, other, one))
-                try_place(report, PAIR, "", WAY_CUDA, one, other);
+                try_place(report, PAIR, WAY_CUDA, one, other);
 }
 
-static void try_opengl_devices(struct report *report, int count)
+/* Tries the API on each CUDA device, also with CUDA on the next device. */
+static void try_devices(struct report *report, int count, enum way_api api)
 {
-    const struct findings *gl = &report->sections[SECTION_OPENGL];
-    char where[48];
+    const bool vulkan = api == WAY_VULKAN;
     for (int i = 0; i < count; i++) {
         int next = (i + 1) % count;
-        snprintf(where, sizeof(where), "opengl/%d", i);
-        if (!findings_good(gl, where))
+        if (!report_good(report, text_of("%s/%d", apis[api].name, i)))
             continue;
-        try_place(report, OPENGL, where, WAY_OPENGL, i, i);
-        snprintf(where, sizeof(where), "opengl/%d/cuda/%d", i, next);
-        if (next != i)
-            try_place(report, OPENGL_APART, where, WAY_OPENGL, i, next);
+        try_place(report, vulkan ? VULKAN : OPENGL, api, i, i);
+        if (next != i && (!vulkan || reaches(report, next, i)))
+            try_place(report, vulkan ? VULKAN_APART : OPENGL_APART, api, i, next);
     }
+}
+
+/* Tries the OpenGL of EGL devices that are no CUDA devices, and that of the display. */
+static void try_other_opengl(struct report *report)
+{
     for (int i = 0; i < MOST_RENDERERS; i++)
-        if (findings_good(gl, text_of("renderer/%d/copy", i)))
-            try_place(report, RENDERER, "", WAY_RENDERER, i, 0);
-    const struct finding *copy = findings_find(gl, "glx/copy");
-    if (findings_good(gl, "glx"))
-        try_place(report, DISPLAY, "glx", WAY_GLX, 0,
-                  copy ? atoi(finding_fact(copy, "cuda_device")) : 0);
-}
-
-static void try_vulkan_devices(struct report *report, int count)
-{
-    for (int i = 0; i < count; i++) {
-        int next = (i + 1) % count;
-        if (!findings_good(&report->sections[SECTION_VULKAN], text_of("vulkan/%d", i)))
-            continue;
-        try_place(report, VULKAN, "", WAY_VULKAN, i, i);
-        if (next != i && reaches(report, next, i))
-            try_place(report, VULKAN_APART, "", WAY_VULKAN, i, next);
-    }
+        if (report_good(report, text_of("renderer/%d/copy", i)))
+            try_place(report, RENDERER, WAY_RENDERER, i, 0);
+    const struct finding *copy = report_find(report, "glx/copy");
+    if (report_good(report, "glx"))
+        try_place(report, OPENGL, WAY_GLX, 0, copy ? atoi(finding_fact(copy, "cuda_device")) : 0);
 }
 
 void report_probe(struct report *report)
 {
-    int count = report_devices(report);
+    int count = report->devices;
     const struct findings *probes = &report->sections[SECTION_PROBES];
     try_pairs(report, count);
-    try_opengl_devices(report, count);
-    try_vulkan_devices(report, count);
+    try_devices(report, count, WAY_OPENGL);
+    try_other_opengl(report);
+    try_devices(report, count, WAY_VULKAN);
     /* Also tries the software driver, if it is available in addition to the main driver. */
-    if (count && strcmp(report->driver, "soft") != 0 &&
-        findings_good(&report->sections[SECTION_CUDA], "cuda/software")) {
-        try_place(report, SOFT_OPENGL, "", WAY_OPENGL, 0, 0);
-        try_place(report, SOFT_VULKAN, "", WAY_VULKAN, 0, 0);
+    if (count && strcmp(report->driver, "soft") != 0 && report_good(report, "cuda/software")) {
+        try_place(report, SOFT_OPENGL, WAY_OPENGL, 0, 0);
+        try_place(report, SOFT_VULKAN, WAY_VULKAN, 0, 0);
     }
     for (size_t i = 0; i < probes->count; i++) {
         const struct finding *finding = &probes->items[i];
@@ -233,15 +224,21 @@ void report_probe(struct report *report)
 
 /* ---- One way --------------------------------------------------------------------------------- */
 
+static bool try_way(struct trial *t)
+{
+    const struct try_api *api = apis[t->way.api].api;
+    if (t->way.api == WAY_CUDA)
+        return try_peer(t);
+    return api ? try_graphics(t, api) : try_fail(t, "grinterop was built without this API.");
+}
+
 void find_way(const struct find *find)
 {
     static struct trial t;
     if (!parse(find->argument, &t.way))
         return;
     double before = gr_clock_ms();
-    bool (*run)(struct trial *) = apis[t.way.api].run;
-    bool good = run ? run(&t) : try_fail(&t, "grinterop was built without this API.");
-    gr_cuda_context_free(t.cuda.context);
+    bool good = try_way(&t);
     double ms = gr_clock_ms() - before;
     say(id_of(&t.way), good ? MARK_GOOD : MARK_BAD, label_of(&t.way), "%s",
         good ? "Each side read what the other wrote." : t.failure);
