@@ -80,7 +80,9 @@ static struct vk_recording *new_recording(gr_vk_device *device, uint32_t family,
 
 /*
  * Waits for the last submit of each recording, then frees the recording. Even if the application
- * has waited for its own fence, the timeline may not be signalled yet (Mesa 22.3).
+ * has waited for its own fence, the timeline may not be signalled yet (Mesa 22.3). No submit waits
+ * for CUDA any more: resources and semaphores hold the device until their work has ended, or have
+ * signalled in place of CUDA.
  */
 static void end_recordings(gr_vk_device *device)
 {

@@ -204,18 +204,24 @@ struct __GLsync *gl_fence_make(void)
 {
     struct __GLsync *fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
     if (!fence)
-        glFinish();
+        glFinish(); /* nothing else waits for OpenGL; only a program without memory comes here */
     return fence;
 }
 
 gr_status gl_fence_pass(struct __GLsync *fence, const gr_resource *resource, const char *call)
 {
-    GLenum found = GL_TIMEOUT_EXPIRED;
+    GLenum found;
     if (!fence)
         return GR_OK;
-    while (found == GL_TIMEOUT_EXPIRED)
+    do
         found = glClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, A_SECOND);
+    while (found == GL_TIMEOUT_EXPIRED && !gr_context_has_failed(&resource->context));
     glDeleteSync(fence);
+    if (found == GL_TIMEOUT_EXPIRED) /* OpenGL may wait for a signal of CUDA */
+        return gr_fail(GR_ERR_DEVICE_LOST, call,
+                       "Earlier work in the CUDA context has failed, such as a kernel, and OpenGL "
+                       "has not finished with %s. Check that work (compute-sanitizer).",
+                       gl_object_text(resource).text);
     if (found != GL_WAIT_FAILED)
         return GR_OK;
     GR_TRY(gl_errors_check_lost(call));

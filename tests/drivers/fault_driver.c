@@ -63,6 +63,7 @@
     X(cuStreamGetCtx, (CUstream stream, CUcontext * context), (stream, context))                   \
     X(cuStreamIsCapturing, (CUstream stream, CUstreamCaptureStatus * status), (stream, status))    \
     X(cuStreamDestroy, (CUstream stream), (stream))                                                \
+    X(cuStreamQuery, (CUstream stream), (stream))                                                  \
     X(cuEventQuery, (CUevent event), (event))                                                      \
     X(cuMemcpyHtoDAsync, (CUdeviceptr to, const void *from, size_t size, CUstream stream),         \
       (to, from, size, stream))                                                                    \

@@ -431,3 +431,30 @@ COPY_TEST(without_a_fence_the_thread_waits_by_glfinish)
         assert_ok(gr_buffer_release(buffer));
     }
 }
+
+/* ---- OpenGL that waits for CUDA -------------------------------------------------------------- */
+
+static GLenum EPOXY_CALLSPEC expire(GLsync sync, GLbitfield flags, GLuint64 ns)
+{
+    (void)sync, (void)flags, (void)ns;
+    let_fail("cuStreamQuery", CUDA_ERROR_ILLEGAL_ADDRESS, 0);
+    return GL_TIMEOUT_EXPIRED;
+}
+
+/* OpenGL may wait for a signal that CUDA does not send after a failure. */
+COPY_TEST(a_wait_for_opengl_ends_if_cuda_fails)
+{
+    static const size_t sizes[] = {SIZE, (size_t)9 << 20};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        GR_AUTO(gr_resource) *resource = must_copy(gl_buffer_pattern(sizes[i], 1), GR_READ_WRITE);
+        gr_buffer *buffer = NULL;
+        assert_mapped(resource, 1); /* epoxy resolves glClientWaitSync */
+        real_wait = epoxy_glClientWaitSync;
+        epoxy_glClientWaitSync = expire;
+        gr_status status = gr_map_many(&resource, 1, fx.stream, NULL, &buffer);
+        epoxy_glClientWaitSync = real_wait;
+        ck_assert_int_eq(status, GR_ERR_DEVICE_LOST);
+        assert_error(GR_ERR_DEVICE_LOST, 0, "OpenGL has not finished");
+        assert_mapped(resource, 1);
+    }
+}
