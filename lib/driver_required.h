@@ -26,6 +26,7 @@
     X(EventDestroy)                                                                                \
     X(EventQuery)                                                                                  \
     X(EventRecord)                                                                                 \
+    X(EventSynchronize)                                                                            \
     X(ExternalMemoryGetMappedBuffer)                                                               \
     X(ExternalMemoryGetMappedMipmappedArray)                                                       \
     X(GLGetDevices)                                                                                \
@@ -64,7 +65,6 @@
     X(SignalExternalSemaphoresAsync)                                                               \
     X(StreamCreate)                                                                                \
     X(StreamDestroy)                                                                               \
-    X(StreamQuery)                                                                                 \
     X(StreamWaitEvent)                                                                             \
     X(SurfObjectCreate)                                                                            \
     X(SurfObjectDestroy)                                                                           \

@@ -51,7 +51,7 @@ bool gr_event_has_passed(CUevent event)
     if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) /* this thread captures a graph */
         return false;
     if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY)
-        gr_event_finish(event);
+        gr_driver()->EventSynchronize(event);
     return result != CUDA_ERROR_NOT_READY;
 }
 
