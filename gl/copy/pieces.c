@@ -45,10 +45,11 @@ static bool needs_flush(const gr_resource *resource)
 
 gr_status gl_copy_wait(CUevent event, const gr_resource *resource)
 {
-    const gr_cuda_api *cu = gr_driver();
-    if (needs_flush(resource) && cu->EventQuery(event) == CUDA_ERROR_NOT_READY)
+    CUresult result = gr_driver()->EventQuery(event);
+    if (result == CUDA_ERROR_NOT_READY && needs_flush(resource))
         glFlush();
-    CUresult result = gr_event_finish(event);
+    if (result == CUDA_ERROR_NOT_READY)
+        result = gr_event_finish(event);
     if (result == CUDA_SUCCESS)
         return GR_OK;
     return gr_fail_work(result, "cuEventQuery", "The copy of %s failed.",
