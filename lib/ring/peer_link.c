@@ -208,6 +208,7 @@ static void init_link(struct gr_link *link, const struct gr_link_parts *parts)
     link->role = parts->role;
     link->view.state = parts->state;
     link->view.count = parts->count;
+    link->view.last = gr_semaphore_last(parts->theirs);
     gr_peer_semaphores_init(&link->semaphores, &link->context, parts->mine, parts->theirs,
                             parts->relayed);
     gr_peer_watch_init(&link->watch, parts->socket, &link->semaphores, parts->ring, parts->changed);
@@ -304,19 +305,17 @@ static CUevent work_left(struct gr_link *link)
  * After the ring this process may signal the peer's semaphore itself, with values above those of
  * the peer.
  */
-static void raise_theirs(const struct gr_link *link)
+static void raise_theirs(struct gr_link *link)
 {
     gr_semaphore *theirs = link->semaphores.theirs;
-    uint64_t last = link->semaphores.of_theirs.awaited;
     for (uint32_t i = 0; i < link->view.count; i++) {
-        struct gr_page_slot *slot = &link->view.page->slots[i];
-        uint64_t value =
-            atomic_load(link->role == GR_RING_PRODUCER ? &slot->given_back : &slot->written);
-        last = value > last ? value : last;
+        const struct gr_page_slot *slot = &link->view.page->slots[i];
+        gr_page_value(&link->view,
+                      link->role == GR_RING_PRODUCER ? &slot->given_back : &slot->written);
     }
     pthread_mutex_lock(&theirs->lock);
-    if (theirs->signalled < last)
-        theirs->signalled = last;
+    if (theirs->signalled < link->view.last)
+        theirs->signalled = link->view.last;
     pthread_mutex_unlock(&theirs->lock);
 }
 

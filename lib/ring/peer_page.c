@@ -112,12 +112,30 @@ static bool take(struct gr_page_view *view, uint32_t i, uint64_t frame, enum gr_
 /* ---- Changes by the peer --------------------------------------------------------------------- */
 
 /*
+ * How far a value can be above those before. Vulkan allows no larger steps of a timeline
+ * (maxTimelineSemaphoreValueDifference), and the peer counts by one.
+ */
+#define MOST_STEP INT32_MAX
+
+uint64_t gr_page_value(struct gr_page_view *view, const _Atomic uint64_t *value)
+{
+    uint64_t read = atomic_load(value);
+    if (read <= view->last)
+        return read;
+    if (read - view->last <= MOST_STEP)
+        view->last = read;
+    else
+        view->overwritten = true;
+    return view->last;
+}
+
+/*
  * Records the consumer's last use of the slot, even if that read was cancelled: the next write
  * waits for this use.
  */
 static void note_given_back(struct gr_page_view *view, uint32_t i)
 {
-    uint64_t value = atomic_load(&view->page->slots[i].given_back);
+    uint64_t value = gr_page_value(view, &view->page->slots[i].given_back);
     if (value == view->seen[i].given_back)
         return;
     view->seen[i].given_back = value;
@@ -167,7 +185,7 @@ static void drop_frame(struct gr_ring_state *state, uint32_t i)
 static void note_ready(struct gr_page_view *view, uint32_t i, uint64_t frame)
 {
     struct gr_ring_state *state = view->state;
-    uint64_t value = atomic_load(&view->page->slots[i].written);
+    uint64_t value = gr_page_value(view, &view->page->slots[i].written);
     if (frame < state->last_read && state->newest) {
         if (take(view, i, frame, GR_OWNER_DROPPED))
             state->dropped++;
@@ -241,7 +259,7 @@ bool gr_page_pull(struct gr_page_view *view, const struct gr_ring_side *side)
         sound = pull_group(view, side, (uint32_t)__builtin_ctzll(groups));
     if (atomic_load(&view->page->stopped))
         view->state->stopped = 1;
-    return sound;
+    return sound && !view->overwritten;
 }
 
 /* ---- Changes by this process ----------------------------------------------------------------- */

@@ -100,7 +100,15 @@ struct gr_page_view {
     struct gr_ring_state *state; /* the state of this process, which is compared with the page */
     uint32_t count;
     struct gr_page_changes *mine, *theirs; /* the changes by this process and by the peer */
+    uint64_t last;                         /* the largest value so far of the peer's semaphore */
+    bool overwritten; /* the page had a value that the peer's semaphore cannot have */
 };
+
+/*
+ * Returns a value of the peer's semaphore in the page. If the value is impossible, returns the
+ * largest one so far, and the next gr_page_pull() is false.
+ */
+uint64_t gr_page_value(struct gr_page_view *view, const _Atomic uint64_t *value);
 
 /*
  * Updates the state of that side from the page. False if the page contains a change that no

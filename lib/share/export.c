@@ -88,9 +88,7 @@ gr_status gr_share_export(const gr_resource *resource, gr_semaphore *semaphore,
     *info = GR_INIT(gr_semaphore_desc, .fd = -1);
     if (kind->export_semaphore && semaphore->handle) {
         gr_status status = kind->export_semaphore(resource, semaphore, info, call);
-        pthread_mutex_lock(&semaphore->lock);
-        info->value = semaphore->timeline ? semaphore->signalled : 0;
-        pthread_mutex_unlock(&semaphore->lock);
+        info->value = semaphore->timeline ? gr_semaphore_last(semaphore) : 0;
         return status;
     }
     gr_semaphore_describe(semaphore, text, sizeof(text));

@@ -285,14 +285,6 @@ static gr_status make_semaphores(struct sending *s)
 
 /* ---- Sending --------------------------------------------------------------------------------- */
 
-static uint64_t value_of(gr_semaphore *semaphore)
-{
-    pthread_mutex_lock(&semaphore->lock);
-    uint64_t value = semaphore->signalled;
-    pthread_mutex_unlock(&semaphore->lock);
-    return value;
-}
-
 static gr_status send_message(const struct sending *s, const struct gr_message *message)
 {
     return gr_message_send(s->socket, message, &s->deadline, s->call);
@@ -304,8 +296,8 @@ static gr_status send_head(const struct sending *s)
         .slots = s->count,
         .role = s->role == GR_RING_PRODUCER ? GR_RING_CONSUMER : GR_RING_PRODUCER,
         .mode = s->ring->state->newest ? GR_RING_NEWEST : GR_RING_LOSSLESS,
-        .sent_value = value_of(s->mine.semaphore),
-        .received_value = value_of(s->theirs.semaphore),
+        .sent_value = gr_semaphore_last(s->mine.semaphore),
+        .received_value = gr_semaphore_last(s->theirs.semaphore),
     };
     s->head->fd_count = GR_RING_FD_COUNT;
     s->head->fds[GR_RING_PAGE_FD] = s->page_fd;

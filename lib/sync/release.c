@@ -156,8 +156,5 @@ void gr_sync_signal_in_place(const struct gr_sync *sync)
     gr_semaphore *release = sync->release;
     if (!release || !release->timeline || !release->ops->signal_in_place)
         return;
-    pthread_mutex_lock(&release->lock);
-    uint64_t value = release->signalled;
-    pthread_mutex_unlock(&release->lock);
-    release->ops->signal_in_place(release, value);
+    release->ops->signal_in_place(release, gr_semaphore_last(release));
 }

@@ -167,6 +167,15 @@ const gr_semaphore_info *gr_semaphore_get_info(const gr_semaphore *semaphore)
     return NULL;
 }
 
+uint64_t gr_semaphore_last(const gr_semaphore *semaphore)
+{
+    pthread_mutex_t *lock = (pthread_mutex_t *)&semaphore->lock;
+    pthread_mutex_lock(lock);
+    uint64_t value = semaphore->signalled;
+    pthread_mutex_unlock(lock);
+    return value;
+}
+
 int gr_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size)
 {
     if (!text)
@@ -177,9 +186,7 @@ int gr_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size
         return snprintf(text, size, "a semaphore of the parent process");
     char what[128];
     semaphore->ops->describe(semaphore, what, sizeof(what));
-    pthread_mutex_lock((pthread_mutex_t *)&semaphore->lock);
-    uint64_t value = semaphore->signalled;
-    pthread_mutex_unlock((pthread_mutex_t *)&semaphore->lock);
+    uint64_t value = gr_semaphore_last(semaphore);
     return snprintf(text, size, "%s, %s %llu%s", what,
                     semaphore->timeline ? "last value" : "signals", (unsigned long long)value,
                     gr_driver_traits()->note);

@@ -2,6 +2,7 @@
 /* A peer that resets the semaphores of a shared ring to smaller values. */
 #include "hostile.h"
 
+#include <string.h>
 #include <unistd.h>
 
 /* Longer than any wait that grinterop ends by itself. */
@@ -163,6 +164,43 @@ VULKAN_TEST(a_slow_peer_is_not_an_error)
     ck_assert(stream_ends_within(fx.stream, ENOUGH_MS));
     hostile_end(&peer);
     shared_ring_end(&r);
+}
+
+/* ---- Values in the page ---------------------------------------------------------------------- */
+
+/*
+ * The peer hands a slot on with a value that its semaphore cannot reach by counting. In the second
+ * run the ring ends before this process uses that slot.
+ *
+ * Catches: this process waited for that value and signalled it in the peer's place, and its own
+ * next signal of the semaphore was 0.
+ */
+VULKAN_TEST(an_impossible_value_is_neither_awaited_nor_signalled, 2)
+{
+    static const uint64_t values[] = {UINT64_MAX, UINT64_MAX / 2, UINT64_C(1) << 32};
+    for (unsigned i = 0; i < 2 * sizeof(values) / sizeof(*values); i++) {
+        struct hostile peer;
+        char text[200];
+        bool here_writes = i % 2;
+        struct shared_ring r = hostile_ring(&peer, here_writes, GR_RING_LOSSLESS);
+        for (int n = 0; here_writes && n < HOSTILE_SLOTS; n++)
+            assert_ok(cuda_writes(r.ring));
+        (here_writes ? hostile_give_back : hostile_publish)(&peer, 0, 1, values[i / 2]);
+        if (_i == 0) {
+            gr_status status = here_writes ? cuda_writes(r.ring) : read_until_over(r.ring, 0);
+            if (status != GR_ERR_SYSTEM)
+                hostile_set(&peer.received, values[i / 2]);
+            ck_assert_int_eq(status, GR_ERR_SYSTEM);
+            assert_error(GR_ERR_SYSTEM, 0, "has overwritten the page");
+        }
+        gr_ring_free(r.ring);
+        r.ring = NULL;
+        gr_semaphore_describe(r.acquire, text, sizeof(text));
+        ck_assert_msg(strstr(text, "last value 0"), "%s", text);
+        must_end(fx.stream, &peer.received, values[i / 2]);
+        hostile_end(&peer);
+        shared_ring_end(&r);
+    }
 }
 
 /* ---- After the end of the ring --------------------------------------------------------------- */
