@@ -9,6 +9,7 @@
 #include "lib/error.h"
 #include "lib/external/external.h"
 #include "lib/import_handle.h"
+#include "lib/live.h"
 #include "lib/plural.h"
 #include "lib/ring/descriptor.h"
 #include "lib/ring/own_pair.h"
@@ -202,12 +203,15 @@ static gr_status export_own(const struct sending *s, gr_semaphore *semaphore,
 }
 
 /*
- * Whether only the slots of the ring and the application have references to the semaphore, so that
- * no other resource signals it.
+ * Whether only the slots of the ring and the owner have references to the semaphore, so that no
+ * other resource signals it. The owner is the ring, OpenGL's own pair, or the application until it
+ * frees its handle.
  */
-static bool is_exclusive(const gr_semaphore *semaphore, uint32_t slots)
+static bool is_exclusive(const struct sending *s, const gr_semaphore *semaphore)
 {
-    return __atomic_load_n(&semaphore->holds, __ATOMIC_RELAXED) <= slots + 1;
+    unsigned owners =
+        s->ring->own[0] || kind_of(s)->own_pair || gr_live_has(GR_LIVE_SEMAPHORE, semaphore);
+    return __atomic_load_n(&semaphore->holds, __ATOMIC_RELAXED) <= s->count + owners;
 }
 
 /* The graphics side needs a pair that only the ring uses, and that its commands can wait for. */
@@ -223,8 +227,8 @@ static bool can_be_direct(const struct sending *s)
     const struct gr_sync *sync = gr_sync_of(s->resources[0]);
     return kind_of(s)->export_semaphore && has_own_pair(s) && sync->acquire && sync->release &&
            sync->acquire->timeline && sync->release->timeline && sync->acquire->handle &&
-           sync->release->handle && is_exclusive(sync->acquire, s->count) &&
-           is_exclusive(sync->release, s->count);
+           sync->release->handle && is_exclusive(s, sync->acquire) &&
+           is_exclusive(s, sync->release);
 }
 
 _Static_assert(GR_RING_MOST_SLOTS <= GR_PAGE_MOST_SLOTS, "the page has a bit for each slot");

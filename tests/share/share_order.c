@@ -296,3 +296,33 @@ VULKAN_TEST(a_slot_gets_its_semaphores_back, 2)
     }
     gr_resource_free(resource);
 }
+
+/*
+ * The program has freed its handles of the semaphores, and `lone` uses them outside of the ring.
+ *
+ * Catches: the peer signalled the values that this process gave to the submits of `lone`.
+ */
+VULKAN_TEST(a_ring_does_not_share_the_semaphores_of_other_resources)
+{
+    struct pair pair = pair_make();
+    struct shared_ring r = shared_ring_begin(SLOTS, GR_SIDE_CUDA, GR_RING_LOSSLESS);
+    gr_resource *lone = must_create(SLOT_SIZE, GR_READ_WRITE);
+    assert_ok(gr_resource_set_sync(lone, r.acquire, r.release));
+    gr_semaphore_free(r.acquire);
+    gr_semaphore_free(r.release);
+    r.acquire = r.release = NULL;
+    assert_ok(gr_ring_send(pair.here, r.ring, GR_RING_PRODUCER, NULL, 0, SOON));
+    gr_ring *there = must_make(gr_ring_receive(pair.there, NULL, 0, NULL, SOON));
+    assert_ok(cuda_writes(r.ring));
+    ck_assert_uint_eq(cuda_reads(there), 1);
+    gr_submit *submit = vulkan_begin_submit(&lone, 1);
+    uint64_t now;
+    VK(GetSemaphoreCounterValue(vk.h->device, gr_vk_semaphore(signal_of(submit)), &now));
+    ck_assert_uint_lt(now, signal_value_of(submit));
+    vulkan_submit_begun(vulkan_begin(), submit, NULL);
+    gr_buffer *buffer = must_map(lone);
+    must_release(buffer);
+    gr_ring_free(there);
+    shared_ring_end(&r);
+    gr_resource_free(lone);
+}
