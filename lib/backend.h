@@ -96,6 +96,12 @@ struct gr_backend {
     gr_status (*last_work)(gr_resource *resource, CUevent *event, bool *owned);
 
     /*
+     * Describes the semaphore that CUDA's last work may wait for, in a sentence that begins with a
+     * space; "" if there is none. NULL: the backend has no semaphores.
+     */
+    void (*describe_wait)(const gr_resource *resource, char *text, size_t size);
+
+    /*
      * For images: array() returns the array of one level and layer, and mipmapped_array() the array
      * of all levels. The CUDA context is current. Both functions record the error. Both are NULL
      * for a backend without images.

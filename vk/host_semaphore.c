@@ -324,11 +324,18 @@ static void signal_host_in_place(gr_semaphore *semaphore, uint64_t value)
     pthread_mutex_unlock(&s->lock);
 }
 
+static bool host_value(const gr_semaphore *semaphore, uint64_t *now)
+{
+    const struct host_semaphore *s = (const struct host_semaphore *)semaphore;
+    return s->vk.vkGetSemaphoreCounterValue(s->handle, s->semaphore, now) == VK_SUCCESS;
+}
+
 static const struct gr_semaphore_ops host_ops = {
     .wait = wait_by_host,
     .signal = signal_by_host,
     .signal_in_place = signal_host_in_place,
     .describe = describe_host,
+    .value = host_value,
     .destroy = destroy_host,
 };
 

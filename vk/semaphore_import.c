@@ -43,11 +43,19 @@ static void signal_in_place(gr_semaphore *semaphore, uint64_t value)
     vk_semaphore_raise(&s->device->vk, s->device->device, s->semaphore, value, &now);
 }
 
+static bool value(const gr_semaphore *semaphore, uint64_t *now)
+{
+    const struct imported *s = (const struct imported *)semaphore;
+    return semaphore->timeline && s->device->vk.vkGetSemaphoreCounterValue(
+                                      s->device->device, s->semaphore, now) == VK_SUCCESS;
+}
+
 static const struct gr_semaphore_ops imported_ops = {
     .wait = gr_semaphore_wait_imported,
     .signal = gr_semaphore_signal_imported,
     .signal_in_place = signal_in_place,
     .describe = describe,
+    .value = value,
     .destroy = destroy,
 };
 

@@ -18,6 +18,7 @@
 #include "lib/resource/resource.h"
 #include "lib/resource/set_aside.h"
 #include "lib/retire.h"
+#include "lib/sync/semaphore.h"
 #include "lib/sync/submit.h"
 
 /* ---- Destruction after the streams have finished --------------------------------------------- */
@@ -272,6 +273,11 @@ static void park(gr_resource *resource, bool freed)
 }
 
 /* Returns the event of the last release. The resource keeps this event for later queries. */
+static void describe_wait(const gr_resource *resource, char *text, size_t size)
+{
+    gr_semaphore_describe_wait(gr_external_of(resource)->sync.acquire, text, size);
+}
+
 static gr_status last_work(gr_resource *resource, CUevent *event, bool *owned)
 {
     struct gr_sync *sync = gr_sync_of(resource);
@@ -334,6 +340,7 @@ const struct gr_backend gr_external_backend = {
     .unmap = unmap,
     .signal_in_place = signal_in_place,
     .last_work = last_work,
+    .describe_wait = describe_wait,
     .array = array,
     .mipmapped_array = mipmapped_array,
     .unregister = unregister,

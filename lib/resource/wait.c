@@ -80,7 +80,19 @@ static gr_status find_last(gr_resource *resource, struct last *last, const char 
 /* The time in milliseconds that a new event needs to pass, even on an idle stream. */
 #define MOMENT_MS 1
 
-static gr_status wait_for(const struct last *last, unsigned timeout_ms, const char *call)
+static gr_status refuse_timeout(const gr_resource *resource, unsigned timeout_ms, const char *call)
+{
+    char semaphore[300] = "";
+    if (resource->backend->describe_wait)
+        resource->backend->describe_wait(resource, semaphore, sizeof(semaphore));
+    return gr_fail(GR_ERR_TIMEOUT, call,
+                   "CUDA's work with the resource is not done after %u ms: wait longer, or find "
+                   "what its stream waits for.%s",
+                   timeout_ms, semaphore);
+}
+
+static gr_status wait_for(const gr_resource *resource, const struct last *last, unsigned timeout_ms,
+                          const char *call)
 {
     const gr_cuda_api *cu = gr_driver();
     CUevent event = last->event;
@@ -98,10 +110,7 @@ static gr_status wait_for(const struct last *last, unsigned timeout_ms, const ch
         return gr_fail_cuda(result, "cuEventQuery", "CUDA's work with the resource failed.");
     if (!timeout_ms)
         return gr_fail(GR_ERR_NOT_READY, call, "CUDA's work with the resource is not done.");
-    return gr_fail(GR_ERR_TIMEOUT, call,
-                   "CUDA's work with the resource is not done after %u ms: wait longer, or find "
-                   "what its stream waits for.",
-                   timeout_ms);
+    return refuse_timeout(resource, timeout_ms, call);
 }
 
 static gr_status check_waitable(const gr_resource *resource, const char *call)
@@ -124,7 +133,7 @@ gr_status gr_resource_wait(gr_resource *resource, unsigned timeout_ms)
     GR_TRY(gr_context_enter(&resource->context, &pushed, __func__));
     gr_status status = find_last(resource, &last, __func__);
     if (status == GR_OK && last.event)
-        status = wait_for(&last, timeout_ms, __func__);
+        status = wait_for(resource, &last, timeout_ms, __func__);
     gr_context_leave(pushed);
     if (status == GR_ERR_DEVICE_LOST)
         gr_resources_after_failure(&resource, 1);

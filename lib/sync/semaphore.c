@@ -191,3 +191,16 @@ int gr_semaphore_describe(const gr_semaphore *semaphore, char *text, size_t size
                     semaphore->timeline ? "last value" : "signals", (unsigned long long)value,
                     gr_driver_traits()->note);
 }
+
+void gr_semaphore_describe_wait(const gr_semaphore *semaphore, char *text, size_t size)
+{
+    char what[200], present[60] = "";
+    uint64_t now;
+    *text = '\0';
+    if (gr_semaphore_is_none(semaphore))
+        return;
+    gr_semaphore_describe(semaphore, what, sizeof(what));
+    if (semaphore->ops->value && semaphore->ops->value(semaphore, &now))
+        snprintf(present, sizeof(present), ", present value %llu", (unsigned long long)now);
+    snprintf(text, size, " It may wait for this: %s%s.", what, present);
+}

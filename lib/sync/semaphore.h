@@ -38,4 +38,10 @@ void gr_semaphore_drop(gr_semaphore *semaphore);
 /* Returns the value of the last signal begun; for a binary semaphore the number of signals. */
 uint64_t gr_semaphore_last(const gr_semaphore *semaphore);
 
+/*
+ * Writes the sentence of gr_backend.describe_wait(), with the value that the semaphore will reach
+ * and, if it can be queried, its present value.
+ */
+void gr_semaphore_describe_wait(const gr_semaphore *semaphore, char *text, size_t size);
+
 #endif

@@ -25,6 +25,8 @@ struct gr_semaphore_ops {
     gr_status (*signal)(const gr_semaphore_point points[], size_t n, CUstream stream);
     /* Describes the semaphore, for example "Vulkan timeline semaphore, through the host". */
     void (*describe)(const gr_semaphore *semaphore, char *text, size_t size);
+    /* Queries the present value. False if that fails. NULL: the value cannot be queried. */
+    bool (*value)(const gr_semaphore *semaphore, uint64_t *now);
     /*
      * For timelines: signals the value from the host, unless the semaphore has already reached it,
      * because a CUDA context has failed and never signals. NULL: the host cannot signal.

@@ -327,6 +327,25 @@ VULKAN_TEST(map_does_not_block_the_thread)
     end_case(WITH);
 }
 
+VULKAN_TEST(a_timeout_names_the_semaphore_and_its_values)
+{
+    static const char *const wanted[] = {"It may wait for this: Vulkan timeline semaphore 0x",
+                                         ", last value 1", ", present value 0."};
+    begin_case(WITH);
+    struct vulkan_gate *gate = vulkan_gate();
+    vulkan_gate_open_after(gate, TOO_LATE_MS);
+    VkCommandBuffer commands = vulkan_begin();
+    vulkan_cmd_fill(commands, gr_vk_buffer(resource), SIZE, 0x77);
+    submit(commands, WITH, gate);
+    assert_ok(gr_buffer_release(must_map(resource)));
+    ck_assert_int_eq(gr_resource_wait(resource, 20), GR_ERR_TIMEOUT);
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+        ck_assert_msg(strstr(gr_last_error()->message, wanted[i]), "%s", error_text());
+    vulkan_gate_open(gate);
+    vulkan_finish();
+    end_case(WITH);
+}
+
 VULKAN_TEST(release_and_submit_do_not_block_the_thread)
 {
     begin_case(WITH);
