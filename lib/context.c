@@ -176,7 +176,7 @@ gr_status gr_context_hold(const struct gr_context *context, struct gr_context *c
     CUresult result = gr_driver()->DevicePrimaryCtxRetain(&copy->handle, copy->primary_of);
     if (result == CUDA_SUCCESS) {
         gr_context_identify(copy);
-        if (gr_context_same(copy, context))
+        if (!context->handle || gr_context_same(copy, context))
             return GR_OK;
         gr_driver()->DevicePrimaryCtxRelease(copy->primary_of);
         result = CUDA_ERROR_CONTEXT_IS_DESTROYED;

@@ -52,7 +52,10 @@ gr_status gr_device_ordinal(CUdevice device, int *ordinal, const char *call);
 /* For gr_context_choose() if no device is preferred: returns the first device. */
 gr_status gr_context_first_device(CUdevice *device);
 
-/* Copies a context and adds a reference; after an error the copy is empty. */
+/*
+ * Copies a context and adds a reference; after an error the copy is empty. A context without a
+ * handle stands for the primary context of its device.
+ */
 gr_status gr_context_hold(const struct gr_context *context, struct gr_context *copy,
                           const char *call);
 

@@ -16,9 +16,9 @@ enum { SMALLEST_PICTURE = 16, LARGEST_PICTURE = 16384, MOST_ROWS = 24, WIDTH = 9
 /* The options of every program. --man is for the build, so the help omits it. */
 enum { HELP, VERSION, MAN, COMMON };
 static const struct option_row common[] = {
-    [HELP] = {"help", 'h', NULL, "this text"},
-    [VERSION] = {"version", 'V', NULL, "the version of grinterop"},
-    [MAN] = {"man", 0, NULL, NULL}};
+    [HELP] = {.name = "help", .letter = 'h', .help = "this text"},
+    [VERSION] = {.name = "version", .letter = 'V', .help = "the version of grinterop"},
+    [MAN] = {.name = "man"}};
 
 /* The options of the program, then those of every program, then NULL. */
 static const struct option_row *row_at(const struct option_page *page, size_t at)
