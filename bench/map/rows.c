@@ -275,8 +275,9 @@ const struct map_kind map_kinds[] = {
         {raw_register, grinterop_register}),
     MANY("many/interop"),
     MANY("many/copy"),
-    MANY("many/vulkan"),
     MANY("many/shared"),
     MANY("many/packed"),
+    /* Last: once a Vulkan instance has ended, no OpenGL context becomes current any more. */
+    MANY("many/vulkan"),
     {.resources = 0},
 };

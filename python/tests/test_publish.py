@@ -120,8 +120,9 @@ def test_depth_is_published_and_fetched_by_copy(egl, cuda):
     array = noise(4, 8)
     with GraphicsResource.from_gl_image(name, gl.TEXTURE_2D, transports="copy") as depth:
         grinterop.publish(depth, given(array, cuda), stream=cuda)
+        # NVIDIA's OpenGL reads 24 bits as floats with errors of up to 1.25 steps of 2**-24.
         texels = np.frombuffer(gl.read_texture(name, 8, 4, gl.DEPTH_COMPONENT24), "f4")
-        assert np.allclose(texels.reshape(4, 8), array / 255, rtol=0, atol=2**-24)
+        assert np.allclose(texels.reshape(4, 8), array / 255, rtol=0, atol=1.25 * 2**-24)
         back = Fetched((4, 8), "u1", cuda)
         grinterop.fetch(depth, back.tensor, stream=cuda)
         assert (back.get() == array).all()
