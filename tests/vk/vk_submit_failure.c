@@ -149,6 +149,7 @@ static int fail_on(int kind, int how, gr_status (*call)(void))
     if (call != collect)
         gr_semaphore_free(unused);
     gr_vk_device_free(device);
+    gates_open();
     return 0;
 }
 
