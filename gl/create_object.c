@@ -21,6 +21,7 @@
 #include "gl/from_image.h"
 #include "gl/context_check.h"
 #include "gl/copy/copy.h"
+#include "gl/copy/depth.h"
 #include "gl/copy/cpu_or_gpu.h"
 #include "gl/copy/staging.h"
 #include "gl/interop/interop.h"
@@ -319,6 +320,7 @@ gr_resource *gr_gl_image_create(const gr_gl_image_desc *desc, unsigned flags,
         check_image(&image, flags, __func__) != GR_OK)
         return NULL;
     struct wish wish = {.image = &image, .flags = flags, .call = __func__};
+    gl_depth_enable();
     return create(&wish, options);
 }
 

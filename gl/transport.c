@@ -11,6 +11,7 @@
 #include "lib/log.h"
 #include "lib/struct_size.h"
 #include "gl/copy/copy.h"
+#include "gl/copy/depth.h"
 #include "gl/from_buffer.h"
 #include "gl/from_image.h"
 #include "gl/interop/interop.h"
@@ -316,6 +317,7 @@ gr_resource *gr_from_gl_image_with(unsigned int name, unsigned int target, unsig
     unsigned transports = take(options, __func__);
     if (!transports)
         return NULL;
+    gl_depth_enable();
     return make(gl_image_object(name, target, flags, transports, __func__), flags, transports,
                 __func__);
 }

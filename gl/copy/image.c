@@ -15,8 +15,8 @@
 #include "lib/error.h"
 #include "lib/image/image.h"
 #include "lib/plural.h"
-#include "lib/publish/launch.h"
 #include "lib/stream.h"
+#include "gl/copy/depth.h"
 #include "gl/copy/staging.h"
 #include "gl/copy/texels.h"
 
@@ -110,13 +110,9 @@ gr_status gl_copy_image_allocate(struct gl_resource *r, struct gl_copy *copy, un
                                  const char *call)
 {
     CUDA_ARRAY3D_DESCRIPTOR described = describe_layer(r, flags);
-    struct gr_plan plan;
     for (unsigned i = 0; i < copy->layer_count; i++)
         GR_TRY(make_array(&described, r->base.image.levels, &copy->layers[i], r));
-    if (!copy->ptr)
-        return GR_OK;
-    gr_plan_depth(&plan, 0, r->format->integers, 0, 0, true);
-    return gr_launch_prepare(&plan, &r->base.kernels, call);
+    return copy->ptr ? gl_depth_prepare(r, call) : GR_OK;
 }
 
 static gr_status level_of(CUmipmappedArray mipmapped, unsigned level, CUarray *array)
@@ -274,11 +270,8 @@ void gl_copy_image_write(const struct gl_resource *r)
 static gr_status convert(const struct gl_resource *r, const struct extent *e,
                          const unsigned char *host, bool up, CUstream stream)
 {
-    struct gr_plan plan;
-    CUmodule *kernels = &((struct gl_resource *)r)->base.kernels; /* no resource is const */
-    gr_plan_depth(&plan, (CUdeviceptr)(uintptr_t)host, r->format->integers, r->copy->ptr,
-                  e->width * e->height, up);
-    return gr_launch_kernel(&plan, kernels, stream, "The copy of depth");
+    /* no resource is const */
+    return gl_depth_convert((struct gl_resource *)r, host, e->width * e->height, up, stream);
 }
 
 /*

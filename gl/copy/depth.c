@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+#include "gl/copy/depth.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "lib/publish/launch.h"
+#include "gl/copy/memory.h"
+
+struct calls {
+    gr_status (*prepare)(struct gl_resource *r, const char *call);
+    gr_status (*convert)(struct gl_resource *r, const unsigned char *host, size_t count, bool up,
+                         CUstream stream);
+};
+static _Atomic(const struct calls *) calls; /* the linker keeps no kernels for a NULL */
+
+static gr_status prepare(struct gl_resource *r, const char *call)
+{
+    struct gr_plan plan;
+    gr_plan_depth(&plan, 0, r->format->integers, 0, 0, true);
+    return gr_launch_prepare(&plan, &r->base.kernels, call);
+}
+
+static gr_status convert(struct gl_resource *r, const unsigned char *host, size_t count, bool up,
+                         CUstream stream)
+{
+    struct gr_plan plan;
+    gr_plan_depth(&plan, (CUdeviceptr)(uintptr_t)host, r->format->integers, r->copy->ptr, count,
+                  up);
+    return gr_launch_kernel(&plan, &r->base.kernels, stream, "The copy of depth");
+}
+
+void gl_depth_enable(void)
+{
+    static const struct calls by_kernels = {prepare, convert};
+    atomic_store(&calls, &by_kernels);
+}
+
+gr_status gl_depth_prepare(struct gl_resource *r, const char *call)
+{
+    return atomic_load(&calls)->prepare(r, call);
+}
+
+gr_status gl_depth_convert(struct gl_resource *r, const unsigned char *host, size_t count, bool up,
+                           CUstream stream)
+{
+    return atomic_load(&calls)->convert(r, host, count, up, stream);
+}
